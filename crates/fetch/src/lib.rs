@@ -1,0 +1,1 @@
+//! See STYLE: room `fetch`.

@@ -1,0 +1,103 @@
+//! One typed change of a partition's state; the only thing a journal holds.
+//!
+//! A deed carries the rows as they become, never a recipe to compute them, so that applying it is a plain write and
+//! any prefix of the journal, applied to an empty store, equals the tables.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Account, DocumentRow, Event, Moment, Page, PageKey, PageState, RobotsRow, Seed, Sequence, Site,
+    SitePosture, Url, Visit,
+};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Deed {
+    /// A process began to work on this repository; time never goes back behind this.
+    Started { moment: Moment },
+    /// A seed was given, or given again with other wishes.
+    Seeded(Seed),
+    Unseeded(Url),
+    /// URLs that lie in this partition were found; they wait for the sieve.
+    Found(Vec<Found>),
+    /// The sieve met everything found up to and including `through` with the known URLs.
+    Sieved {
+        through: Sequence,
+        admitted: Vec<Admitted>,
+        /// New, but not admitted (traps, limits): known from now on, and never asked.
+        barred: Vec<(Url, Box<str>)>,
+    },
+    Visited(Box<Visited>),
+    SiteSeen(Site, SitePosture),
+    RobotsRead { site: Site, row: RobotsRow, visit: Visit },
+    Controlled(Control),
+    /// The purse after spending.
+    Spent { account: Account },
+}
+
+/// A discovered URL on its way to the sieve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    pub url: Url,
+    pub via: Via,
+    /// Links followed from the nearest seed to reach it.
+    pub depth: u16,
+    /// How many of the page's links point here (its contribution to the back-link count is 1, whatever this says).
+    pub found_on: Option<PageKey>,
+    /// The forward link count of the page it was found on (Yadav 2012, 3.1.2: all that is known of an unread URL).
+    pub forward: u32,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Via {
+    Seed,
+    Link,
+    /// A redirect target, so many hops from the URL first asked for.
+    Redirect { hops: u8 },
+}
+
+/// A URL that passed the sieve and the dispatcher: it has a number now and waits for its first visit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Admitted {
+    pub number: u32,
+    pub url: Url,
+    pub via: Via,
+    pub depth: u16,
+    pub found_on: Option<PageKey>,
+    pub moment: Moment,
+    /// Pvalue or another order's rank, higher first, as known at the sieve.
+    pub rank: i32,
+    /// Where it lies on disk.
+    pub place: WaitingPlace,
+}
+
+/// The place of a waiting URL: (partition, site, band, arrival), which is also its order on disk.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct WaitingPlace {
+    pub site: Site,
+    /// Coarse priority, 0 first.
+    pub band: u8,
+    pub arrival: u64,
+}
+
+/// Everything one visit changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Visited {
+    /// The page's row after the visit.
+    pub page: Page,
+    /// Its state before, `None` at the first visit.
+    pub was: Option<PageState>,
+    /// The place it waited in, left now.
+    pub left: Option<WaitingPlace>,
+    pub visit: Visit,
+    /// The newest document, when it differs from the one kept.
+    pub document: Option<DocumentRow>,
+    pub event: Option<Event>,
+}
+
+/// What a person decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Control {
+    PauseAll,
+    ResumeAll,
+}
+

@@ -1,0 +1,53 @@
+//! What the change feed tells the world.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Change, Moment, PageKey, Url};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub kind: EventKind,
+    pub page: PageKey,
+    pub url: Url,
+    /// The version that this event made current; `None` where there is none (gone, blocked).
+    pub version: Option<u32>,
+    pub previous: Option<u32>,
+    /// The last visit that still found the previous state; the change happened after it …
+    pub seen_same: Option<Moment>,
+    /// … and before this visit, which found the new one.
+    pub seen_different: Moment,
+    pub title: Box<str>,
+    pub language: Box<str>,
+    pub content_type: Box<str>,
+    pub change: Change,
+    /// Where a moved page went, why a blocked one is blocked.
+    pub detail: Box<str>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventKind {
+    New,
+    Changed,
+    Gone,
+    Back,
+    Moved,
+    Blocked,
+    Erased,
+    Template,
+}
+
+impl EventKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            EventKind::New => "new",
+            EventKind::Changed => "changed",
+            EventKind::Gone => "gone",
+            EventKind::Back => "back",
+            EventKind::Moved => "moved",
+            EventKind::Blocked => "blocked",
+            EventKind::Erased => "erased",
+            EventKind::Template => "template",
+        }
+    }
+}

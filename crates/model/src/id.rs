@@ -1,0 +1,56 @@
+//! The small numbers by which rooms name things.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One of the parts into which state is divided by registrable domain.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Partition(pub u8);
+
+impl Partition {
+    /// How many partitions a repository has; fixed when it is made.
+    pub const COUNT: u8 = 64;
+}
+
+/// A page by its dense number within its partition: numbers index plain arrays and make short keys.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PageKey {
+    pub partition: Partition,
+    pub number: u32,
+}
+
+impl PageKey {
+    pub const fn new(partition: Partition, number: u32) -> Self {
+        PageKey { partition, number }
+    }
+
+    /// The five bytes of a table key: partition first, then the number, so that byte order is key order.
+    pub fn bytes(self) -> [u8; 5] {
+        let n = self.number.to_be_bytes();
+        [self.partition.0, n[0], n[1], n[2], n[3]]
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let [partition, a, b, c, d] = *bytes.first_chunk::<5>()?;
+        Some(PageKey::new(Partition(partition), u32::from_be_bytes([a, b, c, d])))
+    }
+}
+
+impl fmt::Display for PageKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.partition.0, self.number)
+    }
+}
+
+/// 64 bits of a canonical URL (xxh3), by which the sieve meets discovered URLs with known ones.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Fingerprint(pub u64);
+
+/// The place of a deed in its journal; the first deed has number 1.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Sequence(pub u64);
+
+/// One order of one process; never stored.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct OrderId(pub u64);

@@ -1,0 +1,45 @@
+//! The shared words of Vernal.
+//!
+//! Everything here is plain data: no I/O, no async, no clock. The other rooms speak to each other in these types, and
+//! a reader who knows them can follow a page around the ring: a [`Url`] is found, an [`Order`] asks for one request, a
+//! [`Report`] tells what the web answered, and [`Deed`]s are what the journal keeps of it.
+
+mod budget;
+mod chance;
+mod change;
+mod deed;
+mod document;
+mod event;
+mod id;
+mod moment;
+mod order;
+mod outcome;
+mod page;
+mod report;
+mod scope;
+mod signature;
+mod site;
+mod url;
+mod version;
+mod visit;
+
+pub use budget::{Account, Budget, BudgetError, BudgetUnit, Share};
+pub use chance::Chance;
+pub use change::{Change, DecidedBy, Kind, Kinds, Operation, ParagraphChange};
+pub use deed::{Admitted, Control, Deed, Found, Via, Visited, WaitingPlace};
+pub use document::{
+    AlternateLink, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media, Paragraph, Rel, Role,
+};
+pub use event::{Event, EventKind};
+pub use id::{Fingerprint, OrderId, PageKey, Partition, Sequence};
+pub use moment::{Moment, MomentError, Span};
+pub use order::{Order, OrderKind, Validators};
+pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};
+pub use page::{Page, PageState, PolicyState};
+pub use report::{Exchange, Protocol, Report};
+pub use scope::{Scope, Seed};
+pub use signature::{Digest, ParagraphMark, Signature};
+pub use site::{Origin, RobotsAnswer, RobotsRow, Site, SiteCounts, SitePosture, SiteRow, Standing};
+pub use url::{Url, UrlError};
+pub use version::{Location, Version};
+pub use visit::Visit;

@@ -1,0 +1,35 @@
+//! The message from crawler to worker: ask for exactly one request.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{OrderId, PageKey, Url};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    pub id: OrderId,
+    /// The page this is for; for a robots order, the page number is meaningless and only the partition counts.
+    pub page: PageKey,
+    pub url: Url,
+    pub kind: OrderKind,
+    pub validators: Validators,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum OrderKind {
+    Page,
+    /// robots.txt of an origin; its answer is stored in the site's row.
+    Robots,
+}
+
+/// What a site gave us to ask "is it still the same?" with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validators {
+    pub etag: Option<Box<str>>,
+    pub last_modified: Option<Box<str>>,
+}
+
+impl Validators {
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+}

@@ -1,0 +1,168 @@
+//! What the web answered to one visit. A bad web is data: none of this is an `Err`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Span, Url};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// A body came and was read whole.
+    Read { status: u16 },
+    /// The site confirmed that the version we hold is still the one (304 to our validators).
+    NotModified,
+    /// The page lives elsewhere. `to` is `None` when the target is missing or no URL that we could ask for.
+    Moved { status: u16, to: Option<Url>, permanent: bool },
+    /// 404, 410 or their kin of another protocol.
+    Gone { status: u16 },
+    /// An answer came that is not the page: a wall in front of it.
+    Blocked { wall: Wall, status: u16, evidence: String },
+    /// We did not ask.
+    Refused(Refusal),
+    /// We asked and got no usable answer.
+    Failed(Failure),
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Wall {
+    /// A challenge or a refusal for robots (403, 401 challenge pages, captchas).
+    Bot,
+    Login,
+    /// A parked domain.
+    Parking,
+    /// A page that says "not found" with status 200.
+    SoftMissing,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Refusal {
+    /// robots.txt forbids it.
+    Robots,
+    /// robots.txt could not be had (5xx or unreachable), so everything is forbidden for now.
+    RobotsUnreachable,
+    /// The address is not one we ever dial; the text names it and the rule.
+    Guard(String),
+    Scope,
+    /// A scheme that we do not speak.
+    Scheme,
+    /// More redirects than we follow.
+    Hops,
+    Trap(String),
+}
+
+/// The part of a visit in which time ran out.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stage {
+    Connect,
+    Tls,
+    FirstByte,
+    Total,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Failure {
+    /// The name could not be resolved.
+    Dns(String),
+    Connect(String),
+    Tls(String),
+    Timeout(Stage),
+    /// The body is larger than we take.
+    TooLarge,
+    /// The body unpacks to far more than it weighs.
+    Bomb,
+    /// The head is larger than we take.
+    HeadTooLarge,
+    /// What came is not the protocol.
+    Protocol(String),
+    /// The body ended before its announced end.
+    Truncated,
+    /// The body does not unpack as its Content-Encoding says.
+    Encoding(String),
+    /// A status that means "not now": 429, 5xx and what else is no answer. Retry-After as given, limited.
+    Status { status: u16, retry_after: Option<Span> },
+    /// The process stopped before the answer came.
+    Lost,
+}
+
+impl Outcome {
+    /// The HTTP status, where there was one.
+    pub fn status(&self) -> Option<u16> {
+        match *self {
+            Outcome::Read { status }
+            | Outcome::Moved { status, .. }
+            | Outcome::Gone { status }
+            | Outcome::Blocked { status, .. }
+            | Outcome::Failed(Failure::Status { status, .. }) => Some(status),
+            Outcome::NotModified => Some(304),
+            Outcome::Refused(_) | Outcome::Failed(_) => None,
+        }
+    }
+
+    /// One word for tables and JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Outcome::Read { .. } => "read",
+            Outcome::NotModified => "not-modified",
+            Outcome::Moved { .. } => "moved",
+            Outcome::Gone { .. } => "gone",
+            Outcome::Blocked { .. } => "blocked",
+            Outcome::Refused(_) => "refused",
+            Outcome::Failed(_) => "failed",
+        }
+    }
+
+    /// Why, in words; empty where the name says it all.
+    pub fn detail(&self) -> String {
+        match self {
+            Outcome::Read { .. } | Outcome::NotModified | Outcome::Gone { .. } => String::new(),
+            Outcome::Moved { to, permanent, .. } => {
+                let how = if *permanent { "permanently" } else { "for now" };
+                match to {
+                    Some(to) => format!("{how} to {to}"),
+                    None => format!("{how}, to nowhere we could ask"),
+                }
+            }
+            Outcome::Blocked { wall, evidence, .. } => {
+                let wall = match wall {
+                    Wall::Bot => "bot wall",
+                    Wall::Login => "login wall",
+                    Wall::Parking => "parked domain",
+                    Wall::SoftMissing => "soft 404",
+                };
+                format!("{wall}: {evidence}")
+            }
+            Outcome::Refused(refusal) => match refusal {
+                Refusal::Robots => "robots.txt forbids it".into(),
+                Refusal::RobotsUnreachable => "robots.txt could not be had".into(),
+                Refusal::Guard(why) => format!("guard: {why}"),
+                Refusal::Scope => "out of scope".into(),
+                Refusal::Scheme => "a scheme we do not speak".into(),
+                Refusal::Hops => "too many redirects".into(),
+                Refusal::Trap(why) => format!("trap: {why}"),
+            },
+            Outcome::Failed(failure) => match failure {
+                Failure::Dns(why) => format!("dns: {why}"),
+                Failure::Connect(why) => format!("connect: {why}"),
+                Failure::Tls(why) => format!("tls: {why}"),
+                Failure::Timeout(stage) => format!("time ran out ({})", match stage {
+                    Stage::Connect => "connect",
+                    Stage::Tls => "tls",
+                    Stage::FirstByte => "first byte",
+                    Stage::Total => "whole answer",
+                }),
+                Failure::TooLarge => "body too large".into(),
+                Failure::Bomb => "unpacks to far more than it weighs".into(),
+                Failure::HeadTooLarge => "head too large".into(),
+                Failure::Protocol(why) => format!("protocol: {why}"),
+                Failure::Truncated => "body cut short".into(),
+                Failure::Encoding(why) => format!("encoding: {why}"),
+                Failure::Status { status, .. } => format!("status {status}"),
+                Failure::Lost => "the process stopped before the answer came".into(),
+            },
+        }
+    }
+
+    /// Whether a request really left this machine (and so counts against budget and delay).
+    pub fn asked(&self) -> bool {
+        !matches!(self, Outcome::Refused(_))
+    }
+}

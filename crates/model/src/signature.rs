@@ -1,0 +1,100 @@
+//! The compact mark of one document, by which versions are compared without reading their bodies.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Role;
+
+/// All digests of one document. What the marks mean is fixed by `format`; a reader of another format compares nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signature {
+    pub format: u8,
+    /// SHA-1 of the body as received: the payload digest of the WARC record and the first test of sameness.
+    pub payload: Digest,
+    /// Words of the visible text, white space folded, in order (xxh3, 128 bits).
+    pub content: u128,
+    /// The sequence of opening tags.
+    pub structure: u64,
+    /// Style elements, style attributes, classes, style sheets.
+    pub presentation: u64,
+    /// Scripts, handlers, forms and their targets.
+    pub behaviour: u64,
+    /// The set of link targets.
+    pub links: u64,
+    pub paragraphs: Vec<ParagraphMark>,
+}
+
+impl Signature {
+    pub const FORMAT: u8 = 1;
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ParagraphMark {
+    pub digest: u64,
+    pub role: Role,
+}
+
+/// A SHA-1 digest; written in base 32, as WARC does.
+#[derive(Copy, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Digest(pub [u8; 20]);
+
+impl Digest {
+    const ALPHABET: &'static [u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+    pub fn base32(&self) -> String {
+        let mut text = String::with_capacity(32);
+        for group in self.0.chunks_exact(5) {
+            let bits = group.iter().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+            for place in (0..8).rev() {
+                text.push(char::from(Self::ALPHABET[(bits >> (place * 5) & 31) as usize]));
+            }
+        }
+        text
+    }
+
+    pub fn from_base32(text: &str) -> Option<Self> {
+        if text.len() != 32 {
+            return None;
+        }
+        let mut digest = [0u8; 20];
+        for (group, out) in text.as_bytes().chunks_exact(8).zip(digest.chunks_exact_mut(5)) {
+            let mut bits = 0u64;
+            for letter in group {
+                let value = Self::ALPHABET.iter().position(|known| known == &letter.to_ascii_uppercase())?;
+                bits = bits << 5 | value as u64;
+            }
+            out.copy_from_slice(&bits.to_be_bytes()[3..]);
+        }
+        Some(Digest(digest))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha1:{}", self.base32())
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base32_is_that_of_the_warc_world() {
+        // SHA-1 of nothing, as every archive prints it.
+        let empty = Digest([
+            0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d, 0x32, 0x55, 0xbf, 0xef, 0x95, 0x60, 0x18, 0x90, 0xaf, 0xd8,
+            0x07, 0x09,
+        ]);
+        assert_eq!(empty.to_string(), "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
+        assert_eq!(Digest::from_base32("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"), Some(empty));
+        assert_eq!(Digest::from_base32("3I42"), None);
+    }
+}
