@@ -6,19 +6,25 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Account, DocumentRow, Event, Moment, Page, PageKey, PageState, RobotsRow, Seed, Sequence, Site,
+    Account, DocumentRow, Event, Fingerprint, Moment, Page, PageKey, PageState, RobotsRow, Seed, Sequence, Site,
     SitePosture, Url, Visit,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Deed {
     /// A process began to work on this repository; time never goes back behind this.
-    Started { moment: Moment },
+    Started {
+        moment: Moment,
+    },
     /// A seed was given, or given again with other wishes.
     Seeded(Seed),
     Unseeded(Url),
     /// URLs that lie in this partition were found; they wait for the sieve.
-    Found(Vec<Found>),
+    Found {
+        urls: Vec<Found>,
+        /// Links to URLs that an earlier `Found` of this journal spelled out: they only count as back links.
+        again: Vec<Fingerprint>,
+    },
     /// The sieve met everything found up to and including `through` with the known URLs.
     Sieved {
         through: Sequence,
@@ -28,10 +34,16 @@ pub enum Deed {
     },
     Visited(Box<Visited>),
     SiteSeen(Site, SitePosture),
-    RobotsRead { site: Site, row: RobotsRow, visit: Visit },
+    RobotsRead {
+        site: Site,
+        row: RobotsRow,
+        visit: Visit,
+    },
     Controlled(Control),
     /// The purse after spending.
-    Spent { account: Account },
+    Spent {
+        account: Account,
+    },
 }
 
 /// A discovered URL on its way to the sieve.
@@ -41,7 +53,7 @@ pub struct Found {
     pub via: Via,
     /// Links followed from the nearest seed to reach it.
     pub depth: u16,
-    /// How many of the page's links point here (its contribution to the back-link count is 1, whatever this says).
+    /// The page that links to it, once per page however often it does.
     pub found_on: Option<PageKey>,
     /// The forward link count of the page it was found on (Yadav 2012, 3.1.2: all that is known of an unread URL).
     pub forward: u32,
@@ -52,7 +64,9 @@ pub enum Via {
     Seed,
     Link,
     /// A redirect target, so many hops from the URL first asked for.
-    Redirect { hops: u8 },
+    Redirect {
+        hops: u8,
+    },
 }
 
 /// A URL that passed the sieve and the dispatcher: it has a number now and waits for its first visit.
@@ -100,4 +114,3 @@ pub enum Control {
     PauseAll,
     ResumeAll,
 }
-

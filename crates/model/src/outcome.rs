@@ -47,6 +47,8 @@ pub enum Refusal {
     /// More redirects than we follow.
     Hops,
     Trap(String),
+    /// A limit on pages is reached; the text names it.
+    Limit(String),
 }
 
 /// The part of a visit in which time ran out.
@@ -78,7 +80,10 @@ pub enum Failure {
     /// The body does not unpack as its Content-Encoding says.
     Encoding(String),
     /// A status that means "not now": 429, 5xx and what else is no answer. Retry-After as given, limited.
-    Status { status: u16, retry_after: Option<Span> },
+    Status {
+        status: u16,
+        retry_after: Option<Span>,
+    },
     /// The process stopped before the answer came.
     Lost,
 }
@@ -138,17 +143,21 @@ impl Outcome {
                 Refusal::Scheme => "a scheme we do not speak".into(),
                 Refusal::Hops => "too many redirects".into(),
                 Refusal::Trap(why) => format!("trap: {why}"),
+                Refusal::Limit(why) => format!("limit: {why}"),
             },
             Outcome::Failed(failure) => match failure {
                 Failure::Dns(why) => format!("dns: {why}"),
                 Failure::Connect(why) => format!("connect: {why}"),
                 Failure::Tls(why) => format!("tls: {why}"),
-                Failure::Timeout(stage) => format!("time ran out ({})", match stage {
-                    Stage::Connect => "connect",
-                    Stage::Tls => "tls",
-                    Stage::FirstByte => "first byte",
-                    Stage::Total => "whole answer",
-                }),
+                Failure::Timeout(stage) => format!(
+                    "time ran out ({})",
+                    match stage {
+                        Stage::Connect => "connect",
+                        Stage::Tls => "tls",
+                        Stage::FirstByte => "first byte",
+                        Stage::Total => "whole answer",
+                    }
+                ),
                 Failure::TooLarge => "body too large".into(),
                 Failure::Bomb => "unpacks to far more than it weighs".into(),
                 Failure::HeadTooLarge => "head too large".into(),

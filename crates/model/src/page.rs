@@ -55,14 +55,8 @@ pub enum PageState {
 }
 
 impl PageState {
-    pub const ALL: [PageState; 6] = [
-        PageState::Held,
-        PageState::Gone,
-        PageState::Moved,
-        PageState::Blocked,
-        PageState::Refused,
-        PageState::Failed,
-    ];
+    pub const ALL: [PageState; 6] =
+        [PageState::Held, PageState::Gone, PageState::Moved, PageState::Blocked, PageState::Refused, PageState::Failed];
 
     pub fn name(self) -> &'static str {
         match self {

@@ -10,9 +10,30 @@ use super::{URL_BYTES_MAX, Url, UrlError};
 
 /// Parameters that name a campaign or a click and never a page. Lower case.
 const TRACKING: [&str; 24] = [
-    "_ga", "_gl", "_hsenc", "_hsmi", "dclid", "epik", "fbclid", "gad_source", "gbraid", "gclid", "gclsrc", "igshid",
-    "mc_cid", "mc_eid", "mkt_tok", "msclkid", "oly_anon_id", "oly_enc_id", "srsltid", "ttclid", "twclid", "vero_id",
-    "wbraid", "yclid",
+    "_ga",
+    "_gl",
+    "_hsenc",
+    "_hsmi",
+    "dclid",
+    "epik",
+    "fbclid",
+    "gad_source",
+    "gbraid",
+    "gclid",
+    "gclsrc",
+    "igshid",
+    "mc_cid",
+    "mc_eid",
+    "mkt_tok",
+    "msclkid",
+    "oly_anon_id",
+    "oly_enc_id",
+    "srsltid",
+    "ttclid",
+    "twclid",
+    "vero_id",
+    "wbraid",
+    "yclid",
 ];
 
 /// Parameters that carry a session whatever their value.
