@@ -1,1 +1,24 @@
-//! See STYLE: room `frontier`.
+//! Which URL next: a pure state machine between discovery and the worker.
+//!
+//! A discovered URL meets the [`Dispatcher`] (scope, wishes, limits) and the [`TrapBook`], is given a rank by
+//! [`rank`], and waits on disk. The crawler draws a bounded window of waiting URLs into the [`Frontier`], where the
+//! distributor cuts them into three priority lists by rank and the allocator draws 4 : 2 : 1 from the lists, over the
+//! sites that [`Politeness`] calls free now. Nothing here knows the hour, and no unordered iteration leaks out.
+
+mod allocator;
+mod audit;
+mod dispatcher;
+mod distributor;
+mod politeness;
+mod ranking;
+mod traps;
+mod window;
+
+pub use allocator::Allocator;
+pub use audit::{Breach, audit};
+pub use dispatcher::{Dispatcher, DispatcherSettings, Error, pattern};
+pub use distributor::thirds;
+pub use politeness::{Politeness, PolitenessSettings};
+pub use ranking::{VisitOrder, band, rank};
+pub use traps::TrapBook;
+pub use window::{Frontier, FrontierLimits, Waiting};

@@ -1,0 +1,256 @@
+//! Admits a discovered URL or refuses it: scope, include and exclude, depth, limits (the paper's URL dispatcher; that
+//! each URL is met once is the sieve's work, and traps are told by the [`TrapBook`](crate::TrapBook)).
+//!
+//! Each seed leaves one entry under the key of what its scope covers, so that asking costs a few look-ups however many
+//! seeds there are. A property test holds the index to `Seed::covers`.
+
+use std::collections::{HashMap, HashSet};
+
+use regex::{Regex, RegexBuilder};
+use vernal_model::{Fingerprint, Refusal, Scope, Seed, Url};
+
+/// A compiled pattern takes at most so many bytes; what needs more is refused when it is read.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("read the pattern `{pattern}`: {why}")]
+    Pattern { pattern: String, why: String },
+}
+
+#[derive(Clone, Debug)]
+pub struct DispatcherSettings {
+    pub seeds: Vec<Seed>,
+    /// If there are any, a URL must match one of them. What a person gave as a seed needs no match.
+    pub include: Vec<Regex>,
+    /// A URL that matches one of them is refused, seed or not.
+    pub exclude: Vec<Regex>,
+    /// Links followed from the nearest seed at most.
+    pub depth_max: Option<u16>,
+    pub per_site_pages_max: Option<u64>,
+    pub pages_max: u64,
+}
+
+/// Reads an include or exclude pattern: linear time by its engine, and of bounded size.
+pub fn pattern(text: &str) -> Result<Regex, Error> {
+    RegexBuilder::new(text)
+        .size_limit(PATTERN_BYTES_MAX)
+        .dfa_size_limit(PATTERN_BYTES_MAX)
+        .build()
+        .map_err(|why| Error::Pattern { pattern: text.to_owned(), why: why.to_string() })
+}
+
+#[derive(Clone, Debug)]
+pub struct Dispatcher {
+    settings: DispatcherSettings,
+    index: Index,
+}
+
+/// The greatest depth that some seed allows under each key; looked up only, never walked through.
+#[derive(Clone, Debug, Default)]
+struct Index {
+    given: HashSet<Fingerprint>,
+    pages: HashMap<Url, Reach>,
+    /// By bare site and folder.
+    folders: HashMap<(Box<str>, Box<str>), Reach>,
+    /// Sites that have folders at all.
+    sites_with_folders: HashSet<Box<str>>,
+    sites: HashMap<Box<str>, Reach>,
+    domains: HashMap<Box<str>, Reach>,
+    anywhere: Option<Reach>,
+}
+
+/// Links that may be followed; `None` in the seed is `u32::MAX` here.
+type Reach = u32;
+
+impl Dispatcher {
+    pub fn new(settings: DispatcherSettings) -> Self {
+        let index = Index::of(&settings.seeds);
+        Dispatcher { settings, index }
+    }
+
+    pub fn seeds(&self) -> &[Seed] {
+        &self.settings.seeds
+    }
+
+    pub fn set_seeds(&mut self, seeds: Vec<Seed>) {
+        self.index = Index::of(&seeds);
+        self.settings.seeds = seeds;
+    }
+
+    /// Whether a URL found at this depth is wanted at all. Cheap: asked of every link before the sieve.
+    pub fn in_scope(&self, url: &Url, depth: u16) -> bool {
+        if self.settings.depth_max.is_some_and(|limit| depth > limit) || !self.index.covers(url, depth) {
+            return false;
+        }
+        let matches = |patterns: &[Regex]| patterns.iter().any(|pattern| pattern.is_match(url.as_str()));
+        if matches(&self.settings.exclude) {
+            return false;
+        }
+        self.settings.include.is_empty()
+            || matches(&self.settings.include)
+            || self.index.given.contains(&url.fingerprint())
+    }
+
+    /// Admits a URL that the sieve found to be new. `site_known` and `known_total` count what is known already.
+    pub fn admit(&mut self, url: &Url, depth: u16, site_known: u64, known_total: u64) -> Result<(), Refusal> {
+        if !self.in_scope(url, depth) {
+            return Err(Refusal::Scope);
+        }
+        if known_total >= self.settings.pages_max {
+            return Err(Refusal::Limit(format!("the crawl has its {} pages", self.settings.pages_max)));
+        }
+        match self.settings.per_site_pages_max {
+            Some(limit) if site_known >= limit => Err(Refusal::Limit(format!("the site has its {limit} pages"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Index {
+    fn of(seeds: &[Seed]) -> Self {
+        let mut index = Index::default();
+        for seed in seeds {
+            let reach = seed.depth.map_or(Reach::MAX, Reach::from);
+            index.add(seed.scope, &seed.url, reach);
+            if let Some(moved) = &seed.moved_to {
+                index.add(seed.scope, moved, reach);
+            }
+        }
+        index
+    }
+
+    fn add(&mut self, scope: Scope, url: &Url, reach: Reach) {
+        self.given.insert(url.fingerprint());
+        let place = match scope {
+            Scope::Page => self.pages.entry(url.clone()).or_default(),
+            Scope::Prefix => {
+                let site: Box<str> = bare_site(url).into();
+                self.sites_with_folders.insert(site.clone());
+                self.folders.entry((site, folder(url.path()).into())).or_default()
+            }
+            Scope::Site => self.sites.entry(bare_site(url).into()).or_default(),
+            Scope::Domain => self.domains.entry(url.registrable_domain().into()).or_default(),
+            Scope::Any => self.anywhere.get_or_insert_default(),
+        };
+        *place = reach.max(*place);
+    }
+
+    fn covers(&self, url: &Url, depth: u16) -> bool {
+        let reaches = |reach: Option<&Reach>| reach.is_some_and(|&reach| reach >= Reach::from(depth));
+        let site = bare_site(url);
+        reaches(self.anywhere.as_ref())
+            || (!self.sites.is_empty() && reaches(self.sites.get(site)))
+            || (!self.domains.is_empty() && reaches(self.domains.get(url.registrable_domain())))
+            || (!self.pages.is_empty() && reaches(self.pages.get(url)))
+            || (self.sites_with_folders.contains(site) && self.covers_folder(site, url.path(), depth))
+    }
+
+    fn covers_folder(&self, site: &str, path: &str, depth: u16) -> bool {
+        let site: Box<str> = site.into();
+        let slashes = path.match_indices('/').map(|(slash, _)| &path[..=slash]);
+        slashes.into_iter().any(|folder| {
+            let reach = self.folders.get(&(site.clone(), Box::from(folder)));
+            reach.is_some_and(|&reach| reach >= Reach::from(depth))
+        })
+    }
+}
+
+fn bare_site(url: &Url) -> &str {
+    let site = url.site_text();
+    site.strip_prefix("www.").unwrap_or(site)
+}
+
+fn folder(path: &str) -> &str {
+    &path[..=path.rfind('/').unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use vernal_model::Moment;
+
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn settings(seeds: Vec<Seed>) -> DispatcherSettings {
+        DispatcherSettings {
+            seeds,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            depth_max: None,
+            per_site_pages_max: None,
+            pages_max: 100,
+        }
+    }
+
+    fn seed(text: &str, scope: Scope) -> Seed {
+        Seed { scope, ..Seed::new(url(text), Moment::EPOCH) }
+    }
+
+    #[test]
+    fn include_and_exclude_bind_links_and_include_spares_the_seeds() {
+        let dispatcher = Dispatcher::new(DispatcherSettings {
+            include: vec![pattern("/docs/").unwrap()],
+            exclude: vec![pattern(r"\.zip$").unwrap()],
+            ..settings(vec![seed("http://a.org/", Scope::Site), seed("http://a.org/all.zip", Scope::Page)])
+        });
+        assert!(dispatcher.in_scope(&url("http://a.org/"), 0));
+        assert!(dispatcher.in_scope(&url("http://a.org/docs/x"), 1));
+        assert!(!dispatcher.in_scope(&url("http://a.org/blog/x"), 1));
+        assert!(!dispatcher.in_scope(&url("http://a.org/docs/x.zip"), 1));
+        assert!(!dispatcher.in_scope(&url("http://a.org/all.zip"), 0));
+    }
+
+    #[test]
+    fn limits_are_refusals_that_name_themselves() {
+        let mut dispatcher = Dispatcher::new(DispatcherSettings {
+            depth_max: Some(2),
+            per_site_pages_max: Some(10),
+            ..settings(vec![seed("http://a.org/", Scope::Site)])
+        });
+        let page = url("http://a.org/x");
+        assert_eq!(dispatcher.admit(&page, 2, 9, 99), Ok(()));
+        assert_eq!(dispatcher.admit(&page, 3, 0, 0), Err(Refusal::Scope));
+        assert_eq!(dispatcher.admit(&url("http://b.org/"), 0, 0, 0), Err(Refusal::Scope));
+        assert_eq!(dispatcher.admit(&page, 1, 10, 50), Err(Refusal::Limit("the site has its 10 pages".into())));
+        assert_eq!(dispatcher.admit(&page, 1, 0, 100), Err(Refusal::Limit("the crawl has its 100 pages".into())));
+        dispatcher.set_seeds(vec![seed("http://b.org/", Scope::Site)]);
+        assert!(dispatcher.in_scope(&url("http://b.org/"), 0) && !dispatcher.in_scope(&page, 0));
+    }
+
+    #[test]
+    fn a_pattern_that_would_cost_too_much_is_refused_by_name() {
+        let error = pattern(r"(\w{500}){500}").unwrap_err();
+        assert!(error.to_string().starts_with(r"read the pattern `(\w{500}){500}`: "), "{error}");
+        assert!(pattern("(").is_err());
+    }
+
+    fn any_url() -> impl Strategy<Value = Url> {
+        let host =
+            prop::sample::select(vec!["a.org", "www.a.org", "sub.a.org", "b.co.uk", "www.b.co.uk", "127.0.0.1:81"]);
+        let path = "(/[xy]{1,2}){0,3}/?";
+        ("https?", host, path).prop_map(|(scheme, host, path)| url(&format!("{scheme}://{host}{path}")))
+    }
+
+    fn any_seed() -> impl Strategy<Value = Seed> {
+        let scope = prop::sample::select(vec![Scope::Page, Scope::Prefix, Scope::Site, Scope::Domain, Scope::Any]);
+        // Seeds of scope `any` are rare, or they would cover all.
+        let scope = prop_oneof![9 => scope.prop_filter("not any", |scope| *scope != Scope::Any), 1 => Just(Scope::Any)];
+        (any_url(), scope, prop::option::of(0u16..3), prop::option::of(any_url()))
+            .prop_map(|(url, scope, depth, moved_to)| Seed { scope, depth, moved_to, ..Seed::new(url, Moment::EPOCH) })
+    }
+
+    proptest! {
+        #[test]
+        fn the_index_answers_as_asking_every_seed_would(
+            seeds in prop::collection::vec(any_seed(), 0..4), asked in any_url(), depth in 0u16..4
+        ) {
+            let expected = seeds.iter().any(|seed| seed.covers(&asked, depth));
+            prop_assert_eq!(Dispatcher::new(settings(seeds)).in_scope(&asked, depth), expected);
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Traps by evidence: many URLs of one pattern with the same content, or simply too many of one pattern.
+//!
+//! The pattern of a URL is its path with digits and hexadecimal runs folded to `#`, and the names of its parameters:
+//! `/shop/item-17?page=3&sort=up` has the pattern `/shop/item-#?page&sort`.
+
+use std::collections::{HashMap, VecDeque};
+
+use vernal_model::{Moment, Site, Url};
+
+use super::rules::{by_rule, parameters};
+
+/// So many pages of one pattern with the same content make it a trap.
+const SAME_CONTENT_MAX: usize = 20;
+/// About so many visited pages of one pattern with parameters are enough of it.
+const PARAMETER_PATTERN_PAGES_MAX: usize = 5_000;
+/// They are counted by keeping one fingerprint in so many, so that visiting a page again counts nothing.
+const COUNTED_ONE_IN: usize = 64;
+/// So many patterns are remembered in all, the oldest forgotten first; each partition has a book, so it stays small.
+const PATTERNS_MAX: usize = 8_192;
+/// So many contents are counted over whole sites, the oldest forgotten first.
+const COUNTED_CONTENTS_MAX: usize = 8_192;
+/// So many contents are counted per pattern; the rarest makes room.
+const CONTENTS_PER_PATTERN_MAX: usize = 4;
+/// The content digest of no text at all (xxh3, 128 bits); sameness of nothing is no evidence.
+const EMPTY_CONTENT: u128 = 0x99aa_06d3_0147_98d8_6001_c324_468d_497f;
+
+/// What the visits showed about the patterns of all sites.
+#[derive(Clone, Debug, Default)]
+pub struct TrapBook {
+    /// By site and pattern in one text; looked up only, never walked through.
+    patterns: HashMap<Box<str>, Evidence>,
+    /// In the order in which the patterns were first met.
+    met: VecDeque<Box<str>>,
+    /// How many URLs of a site gave a content, whatever their pattern.
+    copies: HashMap<u128, u16>,
+    copies_met: VecDeque<u128>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Evidence {
+    contents: Vec<Content>,
+    /// One in `COUNTED_ONE_IN` of the URLs visited.
+    counted: Vec<u64>,
+    trap: Option<Box<str>>,
+}
+
+/// One content, and the URLs that gave it; a URL that is visited again gives no new evidence.
+#[derive(Clone, Debug)]
+struct Content {
+    digest: u128,
+    urls: Vec<u64>,
+}
+
+impl TrapBook {
+    pub fn new() -> Self {
+        TrapBook::default()
+    }
+
+    /// Why this URL is thought to lie in a trap, in words; `None` if nothing speaks for it.
+    pub fn suspects(&self, url: &Url, now: Moment) -> Option<String> {
+        by_rule(url, now).or_else(|| {
+            if self.patterns.is_empty() {
+                return None;
+            }
+            self.patterns.get(key_of(url).as_str()).and_then(|evidence| evidence.trap.as_deref()).map(str::to_owned)
+        })
+    }
+
+    /// Hears what a visit found: the digest of the page's text. Says so, in words, if that shows a new trap.
+    pub fn learn(&mut self, url: &Url, content: u128) -> Option<String> {
+        let key = key_of(url);
+        let pattern = &key[url.site_text().len()..];
+        let evidence = self.evidence(&key);
+        if evidence.trap.is_some() {
+            return None;
+        }
+        let fingerprint = url.fingerprint().0;
+        let words = if evidence.with_content(fingerprint, content) >= SAME_CONTENT_MAX {
+            format!("{SAME_CONTENT_MAX} pages like `{pattern}` have the same content")
+        } else if pattern.contains('?') && evidence.pages(fingerprint) >= PARAMETER_PATTERN_PAGES_MAX {
+            format!("about {PARAMETER_PATTERN_PAGES_MAX} pages like `{pattern}` are enough")
+        } else {
+            return None;
+        };
+        evidence.trap = Some(words.as_str().into());
+        evidence.contents = Vec::new();
+        evidence.counted = Vec::new();
+        Some(words)
+    }
+
+    /// Whether this page, visited for the first time, is one copy too many of a content that its site has shown under so
+    /// many URLs: then its links lead nowhere new and are not followed. This ends traps whose every URL has a pattern of
+    /// its own, such as relative links that go ever deeper.
+    pub fn is_copy(&mut self, url: &Url, content: u128) -> bool {
+        if content == 0 || content == EMPTY_CONTENT {
+            return false;
+        }
+        let key = content ^ u128::from(xxhash_rust::xxh3::xxh3_64(url.site_text().as_bytes()));
+        if !self.copies.contains_key(&key) {
+            if self.copies_met.len() == COUNTED_CONTENTS_MAX
+                && let Some(oldest) = self.copies_met.pop_front()
+            {
+                self.copies.remove(&oldest);
+            }
+            self.copies_met.push_back(key);
+        }
+        let count = self.copies.entry(key).or_default();
+        *count = count.saturating_add(1);
+        usize::from(*count) > SAME_CONTENT_MAX
+    }
+
+    /// Takes up the traps that `learn` told of in an earlier process.
+    pub fn recall(&mut self, site: &Site, traps: &[String]) {
+        for words in traps {
+            if let Some(pattern) = words.split('`').nth(1).filter(|pattern| pattern.starts_with('/')) {
+                self.evidence(&format!("{site}{pattern}")).trap = Some(words.as_str().into());
+            }
+        }
+    }
+
+    fn evidence(&mut self, key: &str) -> &mut Evidence {
+        if !self.patterns.contains_key(key) {
+            self.make_room();
+            self.met.push_back(key.into());
+        }
+        self.patterns.entry(key.into()).or_default()
+    }
+
+    /// Forgets the oldest pattern, rather not a trap.
+    fn make_room(&mut self) {
+        const TRAPS_SPARED: usize = 16;
+        for spared in 0.. {
+            if self.patterns.len() < PATTERNS_MAX {
+                return;
+            }
+            let Some(oldest) = self.met.pop_front() else { return };
+            let is_trap = self.patterns.get(&oldest).is_some_and(|evidence| evidence.trap.is_some());
+            if is_trap && spared < TRAPS_SPARED {
+                self.met.push_back(oldest);
+            } else {
+                self.patterns.remove(&oldest);
+            }
+        }
+    }
+}
+
+impl Evidence {
+    /// How many URLs have given this content, this one included.
+    fn with_content(&mut self, url: u64, digest: u128) -> usize {
+        if digest == 0 || digest == EMPTY_CONTENT {
+            return 0;
+        }
+        if let Some(content) = self.contents.iter_mut().find(|content| content.digest == digest) {
+            if !content.urls.contains(&url) {
+                content.urls.push(url);
+            }
+            return content.urls.len();
+        }
+        if self.contents.len() == CONTENTS_PER_PATTERN_MAX
+            && let Some((rarest, _)) = self.contents.iter().enumerate().min_by_key(|(_, content)| content.urls.len())
+        {
+            self.contents.remove(rarest);
+        }
+        self.contents.push(Content { digest, urls: vec![url] });
+        1
+    }
+
+    /// About how many URLs were visited, this one included.
+    fn pages(&mut self, url: u64) -> usize {
+        if url.is_multiple_of(COUNTED_ONE_IN as u64) && !self.counted.contains(&url) {
+            self.counted.push(url);
+        }
+        self.counted.len() * COUNTED_ONE_IN
+    }
+}
+
+/// Site and pattern in one text.
+fn key_of(url: &Url) -> String {
+    let mut key = String::with_capacity(url.as_str().len());
+    key.push_str(url.site_text());
+    for segment in url.path().split('/').skip(1) {
+        key.push('/');
+        fold(&mut key, segment);
+    }
+    let mut names: Vec<&str> = parameters(url).map(|(name, _)| name).collect();
+    names.sort_unstable();
+    names.dedup();
+    for (place, name) in names.into_iter().enumerate() {
+        key.push(if place == 0 { '?' } else { '&' });
+        fold(&mut key, name);
+    }
+    key
+}
+
+/// Digits become `#`, as does a run of eight or more hexadecimal digits that has a decimal one.
+fn fold(out: &mut String, text: &str) {
+    const HEX_RUN_MIN: usize = 8;
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let hex_end = rest.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(rest.len());
+        let run = &rest[..hex_end];
+        if run.len() >= HEX_RUN_MIN && run.bytes().any(|byte| byte.is_ascii_digit()) {
+            out.push('#');
+            rest = &rest[hex_end..];
+        } else if first.is_ascii_digit() {
+            out.push('#');
+            rest = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        } else if hex_end > 0 {
+            let letters_end = run.find(|letter: char| letter.is_ascii_digit()).unwrap_or(hex_end);
+            out.push_str(&rest[..letters_end]);
+            rest = &rest[letters_end..];
+        } else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(tail: &str) -> Url {
+        Url::parse(&format!("http://a.org{tail}")).unwrap()
+    }
+
+    fn now() -> Moment {
+        Moment::parse("2026-11-15", Moment::EPOCH).unwrap()
+    }
+
+    #[test]
+    fn patterns_fold_numbers_and_names_and_keep_words() {
+        for (tail, pattern) in [
+            ("/shop/item-17?sort=up&page=3", "a.org/shop/item-#?page&sort"),
+            ("/s/0a1b2c3d4e/cafe", "a.org/s/#/cafe"),
+            ("/facade/deadbeef", "a.org/facade/deadbeef"),
+            ("/v2beta10/x", "a.org/v#beta#/x"),
+            ("/%C3%A9/", "a.org/%C#%A#/"),
+        ] {
+            assert_eq!(key_of(&url(tail)), pattern);
+        }
+    }
+
+    #[test]
+    fn twenty_pages_with_one_content_close_their_pattern_and_nothing_else() {
+        let mut book = TrapBook::new();
+        let mut told = Vec::new();
+        for number in 0..40 {
+            told.extend(book.learn(&url(&format!("/endless/{number}")), 7));
+            book.learn(&url(&format!("/article/{number}")), 1_000 + number);
+        }
+        assert_eq!(told, ["20 pages like `/endless/#` have the same content"]);
+        assert_eq!(book.suspects(&url("/endless/99"), now()).as_ref(), told.first());
+        assert!(book.suspects(&url("/article/99"), now()).is_none());
+        assert!(book.suspects(&Url::parse("http://b.org/endless/99").unwrap(), now()).is_none());
+
+        let mut restarted = TrapBook::new();
+        restarted.recall(&Site::new("a.org"), &told);
+        assert_eq!(restarted.suspects(&url("/endless/99"), now()).as_ref(), told.first());
+    }
+
+    #[test]
+    fn links_of_the_twenty_first_copy_are_not_followed_and_other_sites_do_not_count() {
+        let mut book = TrapBook::new();
+        let deeper = |depth: usize| url(&format!("/deep/{}", "x/".repeat(depth)));
+        let copies: Vec<bool> = (0..25).map(|depth| book.is_copy(&deeper(depth), 7)).collect();
+        assert_eq!(copies.iter().position(|&copy| copy), Some(SAME_CONTENT_MAX));
+        assert!(!book.is_copy(&Url::parse("http://b.org/").unwrap(), 7));
+        assert!(!book.is_copy(&url("/other"), 8));
+    }
+
+    #[test]
+    fn visiting_one_page_again_and_pages_without_text_prove_nothing() {
+        let mut book = TrapBook::new();
+        for number in 0..100 {
+            assert_eq!(book.learn(&url("/news/1"), 7), None);
+            assert_eq!(book.learn(&url(&format!("/picture/{number}")), 0), None);
+            assert_eq!(book.learn(&url(&format!("/file/{number}")), EMPTY_CONTENT), None);
+        }
+    }
+
+    #[test]
+    fn a_frequent_content_among_many_others_is_still_found() {
+        let mut book = TrapBook::new();
+        let told =
+            (0..200u128).find_map(|n| book.learn(&url(&format!("/p/{n}")), if n % 3 == 0 { 5 } else { 1_000 + n }));
+        assert!(told.is_some());
+    }
+
+    #[test]
+    fn a_pattern_of_parameters_has_an_end_and_plain_paths_have_none() {
+        let mut book = TrapBook::new();
+        let mut told = Vec::new();
+        for n in 0..8_000u128 {
+            assert_eq!(book.learn(&url(&format!("/p/{n}")), 1_000 + n), None);
+            assert_eq!(book.learn(&url(&format!("/few?page={}", n % 100)), 1_000 + n), None);
+            told.extend(book.learn(&url(&format!("/list?page={n}")), 1_000 + n).map(|words| (n, words)));
+        }
+        let [(when, words)] = told.as_slice() else { panic!("{told:?}") };
+        assert!((3_500..6_500).contains(when), "{when}");
+        assert_eq!(words, "about 5000 pages like `/list?page` are enough");
+    }
+
+    #[test]
+    fn the_book_never_grows_beyond_its_limit() {
+        let mut book = TrapBook::new();
+        let mut name = String::new();
+        for number in 0..PATTERNS_MAX + 500 {
+            name.clear();
+            let mut rest = number;
+            for _ in 0..6 {
+                name.push(char::from(b'g' + (rest % 16) as u8));
+                rest /= 16;
+            }
+            book.learn(&url(&format!("/{name}")), 9);
+        }
+        assert_eq!((book.patterns.len(), book.met.len()), (PATTERNS_MAX, PATTERNS_MAX));
+    }
+}

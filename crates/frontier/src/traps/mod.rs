@@ -1,0 +1,10 @@
+//! Traps: places where a site makes URLs without end. A trap closes its pattern only, never the rest of the site, and is
+//! told in words.
+//!
+//! - `rules`: by the look of a URL.
+//! - `book`: by evidence, many URLs of one pattern with the same content.
+
+mod book;
+mod rules;
+
+pub use book::TrapBook;

@@ -1,0 +1,338 @@
+//! The frontier: a bounded window of waiting URLs, ranked, cut in thirds, drawn 4 : 2 : 1 over the sites that are free.
+//!
+//! Every site has its waiting URLs in order; the three lists are ranges of ranks between two cuts, so that cutting anew
+//! moves no URL. Each list has an ordered set of the heads of those sites that are awake. A site that turns out not to
+//! be free is put to sleep, with an alarm when its Moment is known; so a draw looks at a few heads, never at all sites.
+//! The window is cut anew only after many arrivals, or when a list ran dry.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::{Bound, Range};
+
+use vernal_model::{Moment, PageKey, Site, Url, Via, WaitingPlace};
+
+use crate::{Allocator, Politeness, thirds};
+
+/// The window is cut anew after so many arrivals, or an eighth of its length if that is more.
+const ARRIVALS_BEFORE_CUT_MIN: usize = 64;
+
+#[derive(Copy, Clone, Debug)]
+pub struct FrontierLimits {
+    pub window_max: usize,
+    pub per_site_max: usize,
+}
+
+impl Default for FrontierLimits {
+    fn default() -> Self {
+        FrontierLimits { window_max: 16_384, per_site_max: 256 }
+    }
+}
+
+/// A URL that waits for its first visit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiting {
+    pub page: PageKey,
+    pub url: Url,
+    pub place: WaitingPlace,
+    pub rank: i32,
+    pub depth: u16,
+    pub via: Via,
+    pub found_on: Option<PageKey>,
+    pub admitted: Moment,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Frontier {
+    limits: FrontierLimits,
+    allocator: Allocator,
+    /// Before the first cut, all are in the first list.
+    cuts: Cuts,
+    arrivals_since_cut: usize,
+    lengths: [usize; 3],
+    pages: HashSet<PageKey>,
+    /// Numbers of sites; looked up only, never walked through: its order is chance.
+    numbers: HashMap<Site, u32>,
+    sites: BTreeMap<u32, SitePart>,
+    number_next: u32,
+    /// The heads of sites that are awake, per list.
+    heads: [BTreeSet<(Rank, u32)>; 3],
+    alarms: BTreeSet<(Moment, u32)>,
+    loosened_seen: u64,
+}
+
+/// The order of the window: highest rank first, then the earliest arrival.
+type Rank = (Reverse<i32>, u64, PageKey);
+
+/// The last ranks of the first and of the second list; `None` before the first cut.
+type Cuts = Option<[Rank; 2]>;
+
+const LISTS: [usize; 3] = [0, 1, 2];
+
+#[derive(Clone, Debug)]
+struct SitePart {
+    site: Site,
+    waiting: BTreeMap<Rank, Waiting>,
+    sleep: Sleep,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Sleep {
+    Awake,
+    Until(Moment),
+    /// Until politeness says that it was loosened.
+    Open,
+}
+
+impl Frontier {
+    pub fn new(limits: FrontierLimits) -> Self {
+        Frontier { limits, ..Frontier::default() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.lengths.iter().sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn contains(&self, page: PageKey) -> bool {
+        self.pages.contains(&page)
+    }
+
+    /// How many more URLs of this site the window takes.
+    pub fn room_for(&self, site: &Site) -> usize {
+        let of_site = self.limits.per_site_max.saturating_sub(self.len_of(site));
+        of_site.min(self.limits.window_max.saturating_sub(self.len()))
+    }
+
+    /// How many URLs of this site are in the window.
+    pub fn len_of(&self, site: &Site) -> usize {
+        let part = self.numbers.get(site).and_then(|number| self.sites.get(number));
+        part.map_or(0, |part| part.waiting.len())
+    }
+
+    /// Takes a URL into the window; refuses one that is in it, and any that is beyond the limits.
+    pub fn accept(&mut self, waiting: Waiting) -> bool {
+        if self.contains(waiting.page) || self.room_for(&waiting.place.site) == 0 {
+            return false;
+        }
+        self.insert(waiting);
+        true
+    }
+
+    /// Takes back a URL that was drawn and could not be asked for. It had its room, so no limit applies.
+    pub fn put_back(&mut self, waiting: Waiting) {
+        if !self.contains(waiting.page) {
+            self.insert(waiting);
+        }
+    }
+
+    /// The URL to ask for now: by the allocator's turn, the highest rank of that list whose site is free.
+    pub fn next(&mut self, politeness: &Politeness, now: Moment) -> Option<Waiting> {
+        if self.is_empty() {
+            return None;
+        }
+        self.wake(politeness, now);
+        if self.wants_a_cut() {
+            self.cut();
+        }
+        let askable = LISTS.map(|list| self.has_free_head(list, politeness, now));
+        let list = self.allocator.next(askable)?;
+        let &(rank, number) = self.heads[list].first()?;
+        self.remove(number, list, rank)
+    }
+
+    /// When a sleeping site wakes next, as far as is known; `None` if none has an alarm.
+    pub fn next_alarm(&self) -> Option<Moment> {
+        self.alarms.first().map(|&(moment, _)| moment)
+    }
+
+    /// Takes everything of a site out of the window, in its order.
+    pub fn drop_site(&mut self, site: &Site) -> Vec<Waiting> {
+        let Some(&number) = self.numbers.get(site) else { return Vec::new() };
+        self.hide(number);
+        self.set_sleep(number, Sleep::Awake);
+        self.numbers.remove(site);
+        let Some(part) = self.sites.remove(&number) else { return Vec::new() };
+        let dropped: Vec<Waiting> = part.waiting.into_values().collect();
+        for waiting in &dropped {
+            self.pages.remove(&waiting.page);
+            self.lengths[list_of(self.cuts, &rank_of(waiting))] -= 1;
+        }
+        dropped
+    }
+
+    fn insert(&mut self, waiting: Waiting) {
+        let rank = rank_of(&waiting);
+        let list = list_of(self.cuts, &rank);
+        let number = self.number_of(&waiting.place.site);
+        self.pages.insert(waiting.page);
+        self.arrivals_since_cut += 1;
+        self.lengths[list] += 1;
+        let Some(part) = self.sites.get_mut(&number) else { return };
+        let old_head = part.head(self.cuts, list);
+        part.waiting.insert(rank, waiting);
+        if part.sleep == Sleep::Awake && old_head.is_none_or(|head| rank < head) {
+            if let Some(head) = old_head {
+                self.heads[list].remove(&(head, number));
+            }
+            self.heads[list].insert((rank, number));
+        }
+    }
+
+    fn remove(&mut self, number: u32, list: usize, rank: Rank) -> Option<Waiting> {
+        let part = self.sites.get_mut(&number)?;
+        let waiting = part.waiting.remove(&rank)?;
+        self.lengths[list] -= 1;
+        self.pages.remove(&waiting.page);
+        self.heads[list].remove(&(rank, number));
+        if let Some(head) = part.head(self.cuts, list) {
+            self.heads[list].insert((head, number));
+        } else if part.waiting.is_empty() {
+            self.numbers.remove(&part.site);
+            self.sites.remove(&number);
+        }
+        Some(waiting)
+    }
+
+    fn number_of(&mut self, site: &Site) -> u32 {
+        if let Some(&number) = self.numbers.get(site) {
+            return number;
+        }
+        let number = self.number_next;
+        self.number_next = self.number_next.wrapping_add(1);
+        self.numbers.insert(site.clone(), number);
+        let part = SitePart { site: site.clone(), waiting: BTreeMap::new(), sleep: Sleep::Awake };
+        self.sites.insert(number, part);
+        number
+    }
+
+    /// Whether the best head of the list belongs to a free site; sites found not to be free are put to sleep.
+    fn has_free_head(&mut self, list: usize, politeness: &Politeness, now: Moment) -> bool {
+        while let Some(&(_, number)) = self.heads[list].first() {
+            let Some(part) = self.sites.get(&number) else { return false };
+            let earliest = politeness.earliest(&part.site);
+            if earliest <= now {
+                return true;
+            }
+            self.hide(number);
+            self.set_sleep(number, Sleep::until(earliest));
+        }
+        false
+    }
+
+    /// Wakes the sites whose alarm rings, and looks again at those that politeness loosened.
+    fn wake(&mut self, politeness: &Politeness, now: Moment) {
+        let (loosened, seen) = politeness.loosened(self.loosened_seen);
+        self.loosened_seen = seen;
+        let numbers: Vec<u32> = match loosened {
+            Some(sites) => sites.filter_map(|site| self.numbers.get(site).copied()).collect(),
+            None => self.sites.keys().copied().collect(),
+        };
+        for number in numbers {
+            let Some(part) = self.sites.get(&number) else { continue };
+            if part.sleep != Sleep::Awake {
+                let earliest = politeness.earliest(&part.site);
+                self.set_sleep(number, Sleep::until(earliest));
+            }
+        }
+        while let Some(&(moment, number)) = self.alarms.first() {
+            if moment > now {
+                break;
+            }
+            self.set_sleep(number, Sleep::Awake);
+            self.show(number);
+        }
+    }
+
+    fn set_sleep(&mut self, number: u32, sleep: Sleep) {
+        let Some(part) = self.sites.get_mut(&number) else { return };
+        if let Sleep::Until(moment) = part.sleep {
+            self.alarms.remove(&(moment, number));
+        }
+        part.sleep = sleep;
+        if let Sleep::Until(moment) = sleep {
+            self.alarms.insert((moment, number));
+        }
+    }
+
+    fn show(&mut self, number: u32) {
+        let Some(part) = self.sites.get(&number) else { return };
+        for list in LISTS {
+            if let Some(head) = part.head(self.cuts, list) {
+                self.heads[list].insert((head, number));
+            }
+        }
+    }
+
+    fn hide(&mut self, number: u32) {
+        let Some(part) = self.sites.get(&number) else { return };
+        for list in LISTS {
+            if let Some(head) = part.head(self.cuts, list) {
+                self.heads[list].remove(&(head, number));
+            }
+        }
+    }
+
+    /// Enough is new, or a list ran dry while another has more than its share.
+    fn wants_a_cut(&self) -> bool {
+        let length = self.len();
+        let share = length.div_ceil(3);
+        let dry = self.lengths.contains(&0) && self.lengths.iter().any(|&length| length > share);
+        dry || self.arrivals_since_cut >= ARRIVALS_BEFORE_CUT_MIN.max(length / 8)
+    }
+
+    /// Ranks the whole window and cuts it into thirds, as the paper's distributor does.
+    fn cut(&mut self) {
+        let mut ranks: Vec<Rank> = self.sites.values().flat_map(|part| part.waiting.keys().copied()).collect();
+        let parts = thirds(ranks.len());
+        // Only the last of the first and of the second list must stand where sorting would put them.
+        let mut last_of = |part: &Range<usize>| {
+            let last = part.end.checked_sub(1)?;
+            Some(*ranks.select_nth_unstable(last).1)
+        };
+        self.cuts = last_of(&parts[0]).zip(last_of(&parts[1])).map(|(first, second)| [first, second]);
+        self.lengths = parts.map(|part| part.len());
+        self.arrivals_since_cut = 0;
+        let mut heads: [Vec<(Rank, u32)>; 3] = Default::default();
+        for (&number, part) in self.sites.iter().filter(|(_, part)| part.sleep == Sleep::Awake) {
+            for list in LISTS {
+                heads[list].extend(part.head(self.cuts, list).map(|head| (head, number)));
+            }
+        }
+        self.heads = heads.map(BTreeSet::from_iter);
+    }
+}
+
+impl SitePart {
+    /// The first of this site's URLs in a list.
+    fn head(&self, cuts: Cuts, list: usize) -> Option<Rank> {
+        let first = match (cuts, list) {
+            (_, 0) => self.waiting.first_key_value(),
+            (Some(cuts), _) => self.waiting.range((Bound::Excluded(cuts[list - 1]), Bound::Unbounded)).next(),
+            (None, _) => None,
+        };
+        first.map(|(&rank, _)| rank).filter(|rank| list_of(cuts, rank) == list)
+    }
+}
+
+/// Which list holds a rank.
+fn list_of(cuts: Cuts, rank: &Rank) -> usize {
+    match cuts {
+        Some([first, _]) if *rank <= first => 0,
+        Some([_, second]) if *rank <= second => 1,
+        Some(_) => 2,
+        None => 0,
+    }
+}
+
+impl Sleep {
+    fn until(moment: Moment) -> Self {
+        if moment == Moment::NEVER { Sleep::Open } else { Sleep::Until(moment) }
+    }
+}
+
+fn rank_of(waiting: &Waiting) -> Rank {
+    (Reverse(waiting.rank), waiting.place.arrival, waiting.page)
+}
