@@ -1,1 +1,16 @@
-//! See STYLE: room `policy`.
+//! When to come back; pure, and shared by live crawl and simulation.
+//!
+//! A policy has two verbs ([`Refresh`]): `choose` gives the next pages to visit within the budget that its [`View`]
+//! shows, `learn` hears what each visit found. What it remembers of a page travels in at most 40 bytes with the visit's
+//! deed, and `recall` takes it up after a restart.
+//!
+//! - [`estimate`]: what a history of visits says.
+//! - [`schedule`]: policies that keep a due Moment per page.
+//! - [`measure`]: how well it went.
+
+pub mod estimate;
+pub mod measure;
+mod refresh;
+pub mod schedule;
+
+pub use refresh::{Held, NAMES, Refresh, Seen, View, by_name};
