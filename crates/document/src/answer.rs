@@ -1,0 +1,147 @@
+//! What the status of an answer means for the visit: one place for live workers and for the simulator.
+
+use vernal_model::{Document, Failure, Media, Moment, Order, OrderKind, Outcome, Span, Url, Wall};
+
+/// RFC 9309 asks crawlers to read at least this much of a robots.txt; the rest is left.
+const ROBOTS_BYTES_MAX: usize = 500 << 10;
+
+/// A site that says "come back in a year" is asked again after this: such lines are mistakes more often than wishes.
+const RETRY_AFTER_MAX: Span = Span::from_days(7);
+
+/// What to do with an answer.
+#[derive(Debug, PartialEq)]
+pub enum Judged {
+    /// The status says it all.
+    Final(Outcome),
+    /// The body is a robots.txt.
+    Robots(Outcome),
+    /// The body is read; unless it shows a wall, the outcome is this.
+    Reads(Outcome),
+}
+
+/// `field` gives a header field of the answer by its lower-case name.
+pub fn of_status<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str>, now: Moment) -> Judged {
+    let is_robots = order.kind == OrderKind::Robots;
+    let not_now = || Outcome::Failed(Failure::Status { status, retry_after: retry_after(field, now) });
+    match status {
+        // Nothing was given that could be held; this is no page.
+        204 | 205 => Judged::Final(not_now()),
+        200..300 if is_robots => Judged::Robots(Outcome::Read { status }),
+        200..300 => Judged::Reads(Outcome::Read { status }),
+        304 if order.validators.is_empty() => {
+            Judged::Final(Outcome::Failed(Failure::Protocol("304 to a request without conditions".into())))
+        }
+        304 => Judged::Final(Outcome::NotModified),
+        301 | 308 => Judged::Final(moved(order, status, field, true)),
+        300 | 302 | 303 | 307 => Judged::Final(moved(order, status, field, false)),
+        404 | 410 => Judged::Final(Outcome::Gone { status }),
+        _ if is_robots => Judged::Final(not_now()),
+        401 | 403 | 407 | 451 => {
+            Judged::Reads(Outcome::Blocked { wall: Wall::Bot, status, evidence: format!("status {status}") })
+        }
+        429 | 500..600 => Judged::Reads(not_now()),
+        _ => Judged::Final(not_now()),
+    }
+}
+
+/// The text of a robots.txt, for room `crawler` to keep.
+pub fn robots_text(unpacked: &[u8]) -> Document {
+    let kept = &unpacked[..unpacked.len().min(ROBOTS_BYTES_MAX)];
+    let mut text = String::from_utf8_lossy(kept).into_owned();
+    // Each wrong byte has become three; the limit holds for what is kept.
+    text.truncate(text.floor_char_boundary(ROBOTS_BYTES_MAX));
+    Document { media: Media::Text, content_type: "text/plain".into(), charset: "utf-8", text, ..Document::default() }
+}
+
+fn moved<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str>, permanent: bool) -> Outcome {
+    let to: Option<Url> = field("location").and_then(|target| order.url.join(target).ok());
+    Outcome::Moved { status, to, permanent }
+}
+
+/// Seconds or an HTTP date, limited; nothing where the line is absent or no time.
+fn retry_after<'a>(field: &dyn Fn(&str) -> Option<&'a str>, now: Moment) -> Option<Span> {
+    let text = field("retry-after")?.trim();
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let wait = match is_number {
+        // More digits than fit are still a wish to wait long.
+        true => Span::from_secs(text.parse().unwrap_or(u64::MAX)),
+        false => Moment::parse_http_date(text)?.since(now),
+    };
+    Some(wait.min(RETRY_AFTER_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vernal_model::{OrderId, PageKey, Validators};
+
+    fn order(kind: OrderKind) -> Order {
+        let url = Url::parse("http://example.org/a/b").unwrap();
+        Order { id: OrderId(1), page: PageKey::default(), url, kind, validators: Validators::default() }
+    }
+
+    fn judged(status: u16, line: &'static str) -> Judged {
+        let field = |name: &str| {
+            let (found, value) = line.trim_end().split_once(": ")?;
+            found.eq_ignore_ascii_case(name).then_some(value)
+        };
+        of_status(&order(OrderKind::Page), status, &field, Moment::from_secs(1_000_000_000))
+    }
+
+    #[test]
+    fn every_status_has_its_outcome() {
+        let url = |text: &str| Some(Url::parse(text).unwrap());
+        for status in [200, 203, 206] {
+            assert_eq!(judged(status, ""), Judged::Reads(Outcome::Read { status }));
+        }
+        let to = url("http://example.org/c");
+        assert_eq!(
+            judged(301, "Location: /c\r\n"),
+            Judged::Final(Outcome::Moved { status: 301, to: to.clone(), permanent: true })
+        );
+        assert_eq!(
+            judged(302, "location: ../c\r\n"),
+            Judged::Final(Outcome::Moved { status: 302, to, permanent: false })
+        );
+        assert_eq!(judged(308, ""), Judged::Final(Outcome::Moved { status: 308, to: None, permanent: true }));
+        let to = Judged::Final(Outcome::Moved { status: 307, to: None, permanent: false });
+        assert_eq!(judged(307, "Location: javascript:alert(1)\r\n"), to);
+        assert_eq!(judged(410, ""), Judged::Final(Outcome::Gone { status: 410 }));
+        assert!(matches!(judged(403, ""), Judged::Reads(Outcome::Blocked { wall: Wall::Bot, status: 403, .. })));
+        let plain = |status| Outcome::Failed(Failure::Status { status, retry_after: None });
+        assert_eq!(judged(418, ""), Judged::Final(plain(418)));
+        assert_eq!(judged(500, ""), Judged::Reads(plain(500)));
+        assert_eq!(judged(204, ""), Judged::Final(plain(204)));
+        assert!(matches!(judged(304, ""), Judged::Final(Outcome::Failed(Failure::Protocol(_)))));
+    }
+
+    #[test]
+    fn retry_after_is_read_in_both_forms_and_limited() {
+        let wait = |line: &'static str| match judged(503, line) {
+            Judged::Reads(Outcome::Failed(Failure::Status { retry_after, .. })) => retry_after,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(wait("Retry-After: 120"), Some(Span::from_secs(120)));
+        assert_eq!(wait("Retry-After: 99999999999999999999999"), Some(RETRY_AFTER_MAX));
+        assert_eq!(wait("Retry-After: Sun, 09 Sep 2001 01:47:40 GMT"), Some(Span::from_secs(60)));
+        assert_eq!(wait("Retry-After: Sun, 09 Sep 2001 01:00:00 GMT"), Some(Span::ZERO));
+        assert_eq!(wait("Retry-After: soon"), None);
+        assert_eq!(wait("Retry-After: -5"), None);
+    }
+
+    #[test]
+    fn a_robots_text_is_never_longer_than_its_limit() {
+        assert!(robots_text(&vec![0xff; 2 * ROBOTS_BYTES_MAX]).text.len() <= ROBOTS_BYTES_MAX);
+        assert_eq!(robots_text(b"user-agent: *").text, "user-agent: *");
+    }
+
+    #[test]
+    fn a_robots_order_meets_no_walls() {
+        let judged = |status| of_status(&order(OrderKind::Robots), status, &|_| None, Moment::EPOCH);
+        assert_eq!(judged(200), Judged::Robots(Outcome::Read { status: 200 }));
+        for status in [401, 403, 429, 500] {
+            let outcome = Outcome::Failed(Failure::Status { status, retry_after: None });
+            assert_eq!(judged(status), Judged::Final(outcome));
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Which paragraphs of two versions are the same: those that stay in order, and those that moved.
+//!
+//! Common beginnings and ends first, then the longest increasing run of paragraphs that occur once on each side
+//! (patience), then, between those, an exact longest common subsequence while it is small. Where it is not small the
+//! rest is met by digest alone, in order of occurrence. Cost: n log n, plus at most `CELLS_MAX` cells per gap.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The largest table of the exact method; about a quarter of a millisecond.
+const CELLS_MAX: usize = 250_000;
+
+/// What became of each paragraph, by its place.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Alignment {
+    /// For each old paragraph, the new place of the one that stayed.
+    pub stayed: Vec<Option<usize>>,
+    /// Old and new place of each that moved, in new order.
+    pub moved: Vec<(usize, usize)>,
+    pub removed: Vec<usize>,
+    pub added: Vec<usize>,
+}
+
+pub fn align(old: &[u64], new: &[u64]) -> Alignment {
+    let mut alignment = Alignment { stayed: vec![None; old.len()], ..Alignment::default() };
+    let mut waiting = vec![(0..old.len(), 0..new.len())];
+    while let Some((old_range, new_range)) = waiting.pop() {
+        split(old, new, old_range, new_range, &mut alignment.stayed, &mut waiting);
+    }
+    meet_the_rest(old, new, &mut alignment);
+    alignment
+}
+
+type Gap = (Range<usize>, Range<usize>);
+
+/// Settles what can be settled in one gap and leaves the smaller gaps in `waiting`.
+fn split(
+    old: &[u64],
+    new: &[u64],
+    mut a: Range<usize>,
+    mut b: Range<usize>,
+    stayed: &mut [Option<usize>],
+    waiting: &mut Vec<Gap>,
+) {
+    while !a.is_empty() && !b.is_empty() && old[a.start] == new[b.start] {
+        stayed[a.start] = Some(b.start);
+        a.start += 1;
+        b.start += 1;
+    }
+    while !a.is_empty() && !b.is_empty() && old[a.end - 1] == new[b.end - 1] {
+        a.end -= 1;
+        b.end -= 1;
+        stayed[a.end] = Some(b.end);
+    }
+    if a.is_empty() || b.is_empty() {
+        return;
+    }
+    let anchors = unique_in_order(old, new, &a, &b);
+    if anchors.is_empty() {
+        if a.len() * b.len() <= CELLS_MAX {
+            exact(old, new, a, b, stayed);
+        }
+        return;
+    }
+    for &(x, y) in &anchors {
+        stayed[x] = Some(y);
+        waiting.push((a.start..x, b.start..y));
+        (a.start, b.start) = (x + 1, y + 1);
+    }
+    waiting.push((a, b));
+}
+
+/// Paragraphs that occur once in each range, reduced to the longest run that is in order on both sides.
+fn unique_in_order(old: &[u64], new: &[u64], a: &Range<usize>, b: &Range<usize>) -> Vec<(usize, usize)> {
+    struct Seen {
+        old: (u32, usize),
+        new: (u32, usize),
+    }
+    let mut seen: HashMap<u64, Seen> = HashMap::with_capacity(a.len());
+    for place in a.clone() {
+        let entry = seen.entry(old[place]).or_insert(Seen { old: (0, 0), new: (0, 0) });
+        entry.old = (entry.old.0 + 1, place);
+    }
+    for place in b.clone() {
+        if let Some(entry) = seen.get_mut(&new[place]) {
+            entry.new = (entry.new.0 + 1, place);
+        }
+    }
+    let unique: Vec<(usize, usize)> = a
+        .clone()
+        .filter_map(|place| {
+            let entry = &seen[&old[place]];
+            (entry.old.0 == 1 && entry.new.0 == 1).then_some((place, entry.new.1))
+        })
+        .collect();
+    longest_increasing(&unique)
+}
+
+/// The longest subsequence whose second places increase; the first ones do already.
+fn longest_increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // ends[k] is the index of the pair that ends the best run of length k + 1.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    for (index, pair) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|&end| pairs[end].1 < pair.1);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        if length == ends.len() {
+            ends.push(index);
+        } else {
+            ends[length] = index;
+        }
+    }
+    let mut run = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(index) = next {
+        run.push(pairs[index]);
+        next = before[index];
+    }
+    run.reverse();
+    run
+}
+
+/// The longest common subsequence by its table.
+fn exact(old: &[u64], new: &[u64], a: Range<usize>, b: Range<usize>, stayed: &mut [Option<usize>]) {
+    let width = b.len() + 1;
+    let mut table = vec![0u16; (a.len() + 1) * width];
+    for i in (0..a.len()).rev() {
+        for j in (0..b.len()).rev() {
+            table[i * width + j] = if old[a.start + i] == new[b.start + j] {
+                table[(i + 1) * width + j + 1] + 1
+            } else {
+                table[(i + 1) * width + j].max(table[i * width + j + 1])
+            };
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        if old[a.start + i] == new[b.start + j] {
+            stayed[a.start + i] = Some(b.start + j);
+            (i, j) = (i + 1, j + 1);
+        } else if table[(i + 1) * width + j] >= table[i * width + j + 1] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+}
+
+/// Of what did not stay, equal digests moved, each counted once; the others came or went.
+fn meet_the_rest(old: &[u64], new: &[u64], alignment: &mut Alignment) {
+    let mut taken = vec![false; new.len()];
+    for &place in alignment.stayed.iter().flatten() {
+        taken[place] = true;
+    }
+    let mut left: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (place, stayed) in alignment.stayed.iter().enumerate().rev() {
+        if stayed.is_none() {
+            left.entry(old[place]).or_default().push(place);
+        }
+    }
+    let mut gone = vec![false; old.len()];
+    for (place, _) in taken.iter().enumerate().filter(|(_, taken)| !**taken) {
+        match left.get_mut(&new[place]).and_then(Vec::pop) {
+            Some(from) => {
+                gone[from] = true;
+                alignment.moved.push((from, place));
+            }
+            None => alignment.added.push(place),
+        }
+    }
+    let stayed = &alignment.stayed;
+    alignment.removed = (0..old.len()).filter(|&place| stayed[place].is_none() && !gone[place]).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_swap_is_one_move() {
+        let alignment = align(&[1, 2, 3, 4], &[1, 3, 2, 4]);
+        assert_eq!(alignment.moved.len(), 1);
+        assert!(alignment.added.is_empty() && alignment.removed.is_empty());
+    }
+
+    #[test]
+    fn repeats_between_changes_are_no_moves() {
+        // `7` stands between all the others, as a "read more" does.
+        let alignment = align(&[9, 1, 7, 2, 7, 3, 7, 5], &[8, 2, 7, 3, 7, 6]);
+        assert!(alignment.moved.is_empty(), "{alignment:?}");
+        assert_eq!(alignment.removed.len(), 4);
+        assert_eq!(alignment.added.len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn every_paragraph_is_accounted_for_once(old in prop::collection::vec(0u64..12, 0..60), new in prop::collection::vec(0u64..12, 0..60)) {
+            let alignment = align(&old, &new);
+            let stayed: Vec<(usize, usize)> =
+                alignment.stayed.iter().enumerate().filter_map(|(from, to)| to.map(|to| (from, to))).collect();
+            prop_assert!(stayed.windows(2).all(|pair| pair[0].1 < pair[1].1));
+            for &(from, to) in stayed.iter().chain(&alignment.moved) {
+                prop_assert_eq!(old[from], new[to]);
+            }
+            let mut from: Vec<usize> = stayed.iter().chain(&alignment.moved).map(|pair| pair.0).chain(alignment.removed.iter().copied()).collect();
+            let mut to: Vec<usize> = stayed.iter().chain(&alignment.moved).map(|pair| pair.1).chain(alignment.added.iter().copied()).collect();
+            from.sort_unstable();
+            to.sort_unstable();
+            prop_assert_eq!(from, (0..old.len()).collect::<Vec<_>>());
+            prop_assert_eq!(to, (0..new.len()).collect::<Vec<_>>());
+        }
+    }
+}

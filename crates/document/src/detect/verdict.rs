@@ -1,0 +1,179 @@
+//! The verdict on two signatures, cheapest test first (paper 003's change detection module at digest level).
+
+use vernal_model::{Change, DecidedBy, Kind, Kinds, Operation, ParagraphChange, ParagraphMark, Role, Signature};
+
+use super::alignment::{Alignment, align};
+
+/// What a paragraph of navigation or footer weighs beside one of the main text: a menu is as large as a real edit.
+const FRAME_WEIGHT: f64 = 0.25;
+
+/// Holds two signatures against each other: digest, structure, content, presentation, behaviour. `kinds` lists all that
+/// differ, `decided_by` is the first test that told.
+pub fn compare(old: &Signature, new: &Signature) -> Change {
+    // Marks of another format say nothing to each other.
+    if old.payload == new.payload || old.format != new.format {
+        return Change::default();
+    }
+    if is_opaque(old) || is_opaque(new) {
+        return compare_bytes(old, new);
+    }
+    let mut kinds = Kinds::default();
+    let mut decided_by = DecidedBy::Nothing;
+    let tests = [
+        (old.structure != new.structure, Kind::Structure, DecidedBy::Structure),
+        (old.content != new.content || old.links != new.links, Kind::Content, DecidedBy::Content),
+        (old.presentation != new.presentation, Kind::Presentation, DecidedBy::Presentation),
+        (old.behaviour != new.behaviour, Kind::Behaviour, DecidedBy::Behaviour),
+    ];
+    for (differs, kind, test) in tests {
+        if differs {
+            if kinds.is_empty() {
+                decided_by = test;
+            }
+            kinds.insert(kind);
+        }
+    }
+    // Equal words in equal order may still lie in other paragraphs; that is structure, and no paragraph changed.
+    if old.content == new.content {
+        return Change { kinds, decided_by, ..Change::default() };
+    }
+    let alignment = align(&digests(&old.paragraphs), &digests(&new.paragraphs));
+    Change {
+        kinds,
+        decided_by,
+        magnitude: magnitude(&old.paragraphs, &new.paragraphs, &alignment),
+        paragraphs: operations(&old.paragraphs, &new.paragraphs, &alignment),
+    }
+}
+
+/// No text of its own: see `signature`.
+fn is_opaque(signature: &Signature) -> bool {
+    signature.structure == 0
+}
+
+fn compare_bytes(old: &Signature, new: &Signature) -> Change {
+    let mut change = Change::default();
+    // The same bytes may have been packed in another way.
+    if old.content != new.content {
+        change.kinds.insert(Kind::Content);
+        change.magnitude = 1.0;
+    }
+    change
+}
+
+fn digests(marks: &[ParagraphMark]) -> Vec<u64> {
+    marks.iter().map(|mark| mark.digest).collect()
+}
+
+/// The share of both versions' paragraphs, by weight, that came, went or moved.
+fn magnitude(old: &[ParagraphMark], new: &[ParagraphMark], alignment: &Alignment) -> f32 {
+    let total: f64 = old.iter().chain(new).map(|mark| weight(mark.role)).sum();
+    if total == 0.0 {
+        return 0.0;
+    }
+    let removed: f64 = alignment.removed.iter().map(|&place| weight(old[place].role)).sum();
+    let added: f64 = alignment.added.iter().map(|&place| weight(new[place].role)).sum();
+    let moved: f64 = alignment.moved.iter().map(|&(from, to)| weight(old[from].role) + weight(new[to].role)).sum();
+    ((removed + added + moved) / total).clamp(0.0, 1.0) as f32
+}
+
+fn weight(role: Role) -> f64 {
+    match role {
+        Role::Navigation | Role::Footer => FRAME_WEIGHT,
+        Role::Main | Role::Heading | Role::ListItem | Role::TableRow | Role::Title => 1.0,
+    }
+}
+
+/// What went, in old order; then what came or moved, in new order.
+fn operations(old: &[ParagraphMark], new: &[ParagraphMark], alignment: &Alignment) -> Vec<ParagraphChange> {
+    let one = |operation, mark: ParagraphMark, place: usize| ParagraphChange {
+        operation,
+        digest: mark.digest,
+        role: mark.role,
+        position: place as u32,
+        before: None,
+        after: None,
+    };
+    let removed = alignment.removed.iter().map(|&place| one(Operation::Removed, old[place], place));
+    let added = alignment.added.iter().map(|&place| one(Operation::Added, new[place], place));
+    let moved = alignment.moved.iter().map(|&(_, place)| one(Operation::Moved, new[place], place));
+    let mut arrived: Vec<ParagraphChange> = added.chain(moved).collect();
+    arrived.sort_by_key(|change| change.position);
+    removed.chain(arrived).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::Digest;
+
+    use super::*;
+
+    fn signature(payload: u8, paragraphs: &[(u64, Role)]) -> Signature {
+        Signature {
+            format: Signature::FORMAT,
+            payload: Digest([payload; 20]),
+            content: paragraphs.iter().fold(1, |sum, mark| sum * 31 + u128::from(mark.0)),
+            structure: 1,
+            presentation: 1,
+            behaviour: 1,
+            links: 1,
+            paragraphs: paragraphs.iter().map(|&(digest, role)| ParagraphMark { digest, role }).collect(),
+        }
+    }
+
+    #[test]
+    fn same_bytes_are_decided_by_the_digest_whatever_else_is_said() {
+        let old = signature(1, &[(1, Role::Main)]);
+        let new = Signature { structure: 9, ..old.clone() };
+        assert_eq!(compare(&old, &new), Change::default());
+    }
+
+    #[test]
+    fn all_kinds_are_told_and_the_cheapest_test_decides() {
+        let old = signature(1, &[(1, Role::Main)]);
+        let new = Signature { behaviour: 2, presentation: 2, payload: Digest([2; 20]), ..old.clone() };
+        let change = compare(&old, &new);
+        assert_eq!(change.decided_by, DecidedBy::Presentation);
+        assert_eq!(change.kinds.iter().collect::<Vec<_>>(), [Kind::Presentation, Kind::Behaviour]);
+        assert_eq!(change.magnitude, 0.0);
+        let other_target = Signature { links: 2, payload: Digest([2; 20]), ..old.clone() };
+        assert_eq!(compare(&old, &other_target).decided_by, DecidedBy::Content);
+    }
+
+    #[test]
+    fn bytes_that_differ_without_meaning_change_nothing() {
+        let old = signature(1, &[(1, Role::Main)]);
+        let change = compare(&old, &Signature { payload: Digest([2; 20]), ..old.clone() });
+        assert!(!change.is_change());
+        assert_eq!(change.decided_by, DecidedBy::Nothing);
+    }
+
+    #[test]
+    fn menus_weigh_a_quarter() {
+        let old = signature(1, &[(1, Role::Main), (2, Role::Navigation)]);
+        let new = signature(2, &[(1, Role::Main), (3, Role::Navigation)]);
+        assert!((compare(&old, &new).magnitude - 0.2).abs() < 1e-6);
+        let other = signature(2, &[(4, Role::Main), (2, Role::Navigation)]);
+        assert!((compare(&old, &other).magnitude - 0.8).abs() < 1e-6);
+    }
+
+    #[test]
+    fn bodies_without_text_are_compared_by_bytes() {
+        let picture = |payload, content| Signature {
+            format: Signature::FORMAT,
+            payload: Digest([payload; 20]),
+            content,
+            ..Signature::default()
+        };
+        let change = compare(&picture(1, 1), &picture(2, 2));
+        assert!(change.kinds.contains(Kind::Content));
+        assert_eq!((change.decided_by, change.magnitude), (DecidedBy::Digest, 1.0));
+        assert!(!compare(&picture(1, 1), &picture(2, 1)).is_change());
+    }
+
+    #[test]
+    fn signatures_of_another_format_are_not_compared() {
+        let old = Signature { format: Signature::FORMAT + 1, ..signature(1, &[(1, Role::Main)]) };
+        assert!(!compare(&old, &signature(2, &[(2, Role::Main)])).is_change());
+    }
+}

@@ -1,0 +1,170 @@
+//! The one pass: every tag and every piece of text goes once to text, links, hints and marks.
+
+use vernal_model::{Document, Link, LinkKind, Url};
+
+use super::hints::{Hints, first_language};
+use super::links::{LinkCollector, limited};
+use super::scan::{Markup, OpenTag, Sink, scan};
+use super::tag::Tag;
+use super::text::TextBuilder;
+use crate::read::Evidence;
+use crate::signature::Marks;
+
+/// A title is a line; what is longer is cut.
+const TITLE_BYTES_MAX: usize = 1_024;
+
+/// Marks of challenge services in the addresses of scripts and frames.
+const CHALLENGES: [&str; 10] = [
+    "/cdn-cgi/challenge-platform/",
+    "challenges.cloudflare.com",
+    "geo.captcha-delivery.com",
+    "captcha-delivery.com",
+    "hcaptcha.com",
+    "google.com/recaptcha",
+    "recaptcha.net",
+    "/_Incapsula_Resource",
+    "awswaf.com",
+    "px-captcha",
+];
+
+/// Scripts and frames looked at for a challenge; walls have few.
+const CHALLENGE_LINKS_MAX: usize = 20;
+
+/// Longer texts are no walls, so no challenge is looked for.
+const CHALLENGE_TEXT_BYTES_MAX: usize = 8 << 10;
+
+/// Reads markup into a document; media type, character set and headers are the caller's.
+pub fn read_markup(source: &str, markup: Markup, page: &Url, document: &mut Document) -> (Marks, Evidence) {
+    let mut pass = Pass {
+        markup,
+        text: TextBuilder::with_capacity(source.len() / 2),
+        links: LinkCollector::new(page),
+        hints: Hints::default(),
+        marks: Marks::default(),
+        evidence: Evidence::default(),
+        title: Title::Unseen,
+        language: None,
+    };
+    scan(source, markup, &mut pass);
+    pass.finish(document)
+}
+
+struct Pass {
+    markup: Markup,
+    text: TextBuilder,
+    links: LinkCollector,
+    hints: Hints,
+    marks: Marks,
+    evidence: Evidence,
+    title: Title,
+    language: Option<String>,
+}
+
+enum Title {
+    Unseen,
+    /// Its text begins at this mark.
+    Open(usize),
+    Read(String),
+}
+
+impl Sink for Pass {
+    fn open(&mut self, tag: &OpenTag<'_, '_>) {
+        self.marks.open(tag);
+        if self.markup == Markup::Xml {
+            // Elements of an unknown language: each may be a block.
+            self.text.end_paragraph();
+            self.open_title(tag.tag);
+            return;
+        }
+        self.text.open(tag);
+        if !self.text.is_inert() {
+            self.links.open(tag, &self.text);
+        }
+        match tag.tag {
+            Tag::Title if !tag.foreign => self.open_title(tag.tag),
+            Tag::Meta => self.hints.read_meta(tag),
+            Tag::Html if self.language.is_none() => {
+                let language = tag.value("lang").or_else(|| tag.value("xml:lang"));
+                self.language = language.map(|language| first_language(&language)).filter(|name| !name.is_empty());
+            }
+            _ => {}
+        }
+        self.see(tag);
+    }
+
+    fn close(&mut self, tag: Tag) {
+        if self.markup == Markup::Xml {
+            self.close_title(tag);
+            self.text.end_paragraph();
+            return;
+        }
+        self.links.close(tag, &self.text);
+        self.close_title(tag);
+        self.text.close(tag);
+    }
+
+    fn text(&mut self, text: &str, coded: bool) {
+        match self.text.foreign_code() {
+            Some(tag) => self.marks.raw(tag, text),
+            None => self.text.push(text, coded),
+        }
+    }
+
+    fn raw(&mut self, tag: Tag, text: &str) {
+        self.marks.raw(tag, text);
+    }
+}
+
+impl Pass {
+    fn finish(mut self, document: &mut Document) -> (Marks, Evidence) {
+        self.links.close_anchor(&self.text);
+        self.close_title(Tag::Title);
+        document.title = match self.title {
+            Title::Read(title) => title,
+            _ => String::new(),
+        };
+        (document.text, document.paragraphs) = self.text.finish();
+        document.links = self.links.links;
+        if document.text.len() <= CHALLENGE_TEXT_BYTES_MAX {
+            self.evidence.challenge = challenge(&document.links);
+        }
+        document.links_dropped = self.links.dropped;
+        document.canonical = self.links.canonical;
+        document.alternates = self.links.alternates;
+        document.directives = document.directives.with(self.hints.directives);
+        document.meta_updates = self.hints.meta_updates;
+        if let Some(language) = self.language.or(self.hints.language) {
+            document.language = language;
+        }
+        (self.marks, self.evidence)
+    }
+
+    fn open_title(&mut self, tag: Tag) {
+        if tag == Tag::Title && matches!(self.title, Title::Unseen) {
+            self.title = Title::Open(self.text.mark());
+        }
+    }
+
+    fn close_title(&mut self, tag: Tag) {
+        if let (Title::Open(mark), Tag::Title) = (&self.title, tag) {
+            self.title = Title::Read(limited(self.text.since(*mark), TITLE_BYTES_MAX).to_owned());
+        }
+    }
+
+    /// Remembers what only the test for walls asks.
+    fn see(&mut self, tag: &OpenTag<'_, '_>) {
+        match tag.tag {
+            Tag::Form => self.evidence.forms = self.evidence.forms.saturating_add(1),
+            Tag::Input if tag.value("type").is_some_and(|kind| kind.eq_ignore_ascii_case("password")) => {
+                self.evidence.password_fields = self.evidence.password_fields.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn challenge(links: &[Link]) -> Option<&'static str> {
+    let run = links.iter().filter(|link| matches!(link.kind, LinkKind::Script | LinkKind::Frame));
+    run.take(CHALLENGE_LINKS_MAX)
+        .find_map(|link| CHALLENGES.into_iter().find(|mark| link.target.as_str().contains(mark)))
+}

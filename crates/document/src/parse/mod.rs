@@ -1,0 +1,18 @@
+//! Bytes become a document: media type, character set, one pass over the markup, and what it finds on the way.
+
+pub mod encoding;
+pub mod format;
+pub mod hints;
+pub mod html;
+pub mod links;
+pub mod listing;
+pub mod plain;
+pub mod robots;
+pub mod scan;
+pub mod tag;
+pub mod text;
+
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod oracle_tests;

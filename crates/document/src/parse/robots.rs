@@ -1,0 +1,343 @@
+//! robots.txt, by RFC 9309: what a site asks crawlers to leave alone. How an answer other than the file itself counts
+//! (4xx allows, 5xx forbids) is the crawler's business.
+//!
+//! Where sites write what the RFC does not foresee we follow Google's open parser, the one most files are tried with:
+//! a missing colon, common misspellings, half a byte order mark, and other lines, which never end a group. We differ
+//! from it on purpose in these points:
+//!
+//! 1. `index.html` at the end of an allow rule is not its folder: that is Google's own, not the RFC's.
+//! 2. Percent-encoded unreserved letters are decoded on both sides (`%62%61%7A` is `baz`), as RFC 9309 2.2.2 wants, and
+//!    so are `: / ? @ [ ]` within a query (its first example); `%2A` and `%24` are a literal `*` and `$` (2.2.3).
+//! 3. A key is the whole word before the colon: `allowed:` is not `allow:`.
+//! 4. The agent may be given as a whole User-Agent value: its product token counts, so that `Foo Bar` is `Foo`.
+//! 5. Crawl-delay is read (Google ignores it).
+//! 6. A file cut at its limit loses the line that was cut, which might otherwise forbid more than it says.
+
+use std::collections::BTreeMap;
+
+use memchr::memmem;
+use vernal_model::{Span, Url};
+
+/// RFC 9309 2.5: at least so much is parsed; we ignore the rest.
+const FILE_BYTES_MAX: usize = 500 << 10;
+/// Longer lines are cut: eight times the longest URL that was ever usual, as Google's parser does.
+const LINE_BYTES_MAX: usize = 2_083 * 8 - 1;
+const SITEMAPS_MAX: usize = 1_000;
+/// robots.txt itself may always be asked for (RFC 9309 2.2.2).
+const ALWAYS_ALLOWED: &str = "/robots.txt";
+
+/// The rules of one robots.txt.
+#[derive(Clone, Debug, Default)]
+pub struct Robots {
+    groups: Vec<Group>,
+    /// The groups of each product token in lower case, and of `*`.
+    by_agent: BTreeMap<Box<str>, Agent>,
+    sitemaps: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Agent {
+    /// Every group that names it counts (RFC 9309 2.2.1: they are merged).
+    groups: Vec<usize>,
+    crawl_delay: Option<Span>,
+}
+
+/// Rules by falling precedence: the first that matches decides.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    rules: Vec<Rule>,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    /// Normalised, with `*` for anything; without the `$` at the end.
+    pattern: Vec<u8>,
+    /// It ended with `$`.
+    to_the_end: bool,
+    allow: bool,
+}
+
+impl Robots {
+    /// Reads any bytes; what is no rule is ignored.
+    pub fn parse(bytes: &[u8]) -> Robots {
+        let mut reader = Reader::default();
+        for line in lines(bytes) {
+            if let Some((key, value)) = key_and_value(line) {
+                reader.take(key, value);
+            }
+        }
+        let mut robots = reader.robots;
+        for group in &mut robots.groups {
+            group.rules.sort_by_key(|rule| std::cmp::Reverse(rule.precedence()));
+        }
+        robots
+    }
+
+    /// Whether the agent, a product token or a whole User-Agent value, may ask for this URL.
+    pub fn allows(&self, agent: &str, url: &Url) -> bool {
+        let Some(agent) = self.agent(agent) else { return true };
+        if url.path() == ALWAYS_ALLOWED {
+            return true;
+        }
+        let target = normalised(url.path_and_query().as_bytes(), Side::Url);
+        let deciding =
+            agent.groups.iter().filter_map(|&group| self.groups[group].rules.iter().find(|rule| rule.matches(&target)));
+        deciding.max_by_key(|rule| rule.precedence()).is_none_or(|rule| rule.allow)
+    }
+
+    /// The delay that the agent is asked to keep, as it is written; the caller limits it.
+    pub fn crawl_delay(&self, agent: &str) -> Option<Span> {
+        self.agent(agent)?.crawl_delay
+    }
+
+    pub fn sitemaps(&self) -> &[String] {
+        &self.sitemaps
+    }
+
+    /// The rules for a product token, or else for everybody.
+    fn agent(&self, agent: &str) -> Option<&Agent> {
+        let token = product_token(agent.as_bytes());
+        self.by_agent.get(token.as_str()).filter(|_| !token.is_empty()).or_else(|| self.by_agent.get("*"))
+    }
+}
+
+/// The state of reading: which agents the next rule is for.
+#[derive(Default)]
+struct Reader {
+    robots: Robots,
+    /// The group being read, once an agent was named.
+    group: Option<usize>,
+    /// A rule was read, so that the next agent begins a new group.
+    ruled: bool,
+    /// The agents that a crawl-delay is for. It is no rule of the RFC and may not end a group, but two agents with a
+    /// delay each do not mean each other's.
+    delayed: Vec<Box<str>>,
+    delay_given: bool,
+}
+
+impl Reader {
+    fn take(&mut self, key: Key, value: &[u8]) {
+        match key {
+            Key::UserAgent => self.take_agent(value),
+            Key::Allow => self.take_rule(value, true),
+            Key::Disallow => self.take_rule(value, false),
+            Key::CrawlDelay => self.take_delay(value),
+            Key::Sitemap => {
+                if self.robots.sitemaps.len() < SITEMAPS_MAX && !value.is_empty() {
+                    self.robots.sitemaps.push(String::from_utf8_lossy(value).into_owned());
+                }
+            }
+        }
+    }
+
+    fn take_agent(&mut self, value: &[u8]) {
+        let group = match self.group {
+            Some(group) if !self.ruled => group,
+            _ => {
+                self.robots.groups.push(Group::default());
+                self.robots.groups.len() - 1
+            }
+        };
+        if self.ruled || self.delay_given {
+            self.delayed.clear();
+        }
+        (self.group, self.ruled, self.delay_given) = (Some(group), false, false);
+        let everybody = value.first() == Some(&b'*') && value.get(1).is_none_or(u8::is_ascii_whitespace);
+        let name: Box<str> = if everybody { "*".into() } else { product_token(value).into() };
+        if name.is_empty() {
+            return;
+        }
+        let groups = &mut self.robots.by_agent.entry(name.clone()).or_default().groups;
+        if groups.last() != Some(&group) {
+            groups.push(group);
+        }
+        self.delayed.push(name);
+    }
+
+    fn take_rule(&mut self, value: &[u8], allow: bool) {
+        let Some(group) = self.group else { return };
+        self.ruled = true;
+        // An empty path matches nothing: "Disallow:" allows all.
+        if !value.is_empty() {
+            self.robots.groups[group].rules.push(Rule::new(value, allow));
+        }
+    }
+
+    fn take_delay(&mut self, value: &[u8]) {
+        self.delay_given = true;
+        let secs = std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());
+        let Some(secs) = secs.filter(|secs| secs.is_finite() && *secs >= 0.0) else { return };
+        let delay = Span::from_secs_f64(secs);
+        for name in &self.delayed {
+            if let Some(agent) = self.robots.by_agent.get_mut(name) {
+                // Named twice with two delays: the longer one is certainly polite.
+                agent.crawl_delay = agent.crawl_delay.max(Some(delay));
+            }
+        }
+    }
+}
+
+impl Rule {
+    fn new(value: &[u8], allow: bool) -> Self {
+        let (value, to_the_end) = match value.strip_suffix(b"$") {
+            Some(value) => (value, true),
+            None => (value, false),
+        };
+        Rule { pattern: normalised(value, Side::Rule), to_the_end, allow }
+    }
+
+    /// The most octets win, and allow wins over disallow of the same length (RFC 9309 2.2.2).
+    fn precedence(&self) -> (usize, bool) {
+        (self.pattern.len() + usize::from(self.to_the_end), self.allow)
+    }
+
+    /// Each piece between stars is found as early as it can be, so the cost grows with the sum of the lengths and not
+    /// with their product, whatever a site writes.
+    fn matches(&self, target: &[u8]) -> bool {
+        let mut pieces = self.pattern.split(|&byte| byte == b'*');
+        let Some(mut rest) = pieces.next().and_then(|first| target.strip_prefix(first)) else { return false };
+        let mut pieces = pieces.peekable();
+        if pieces.peek().is_none() {
+            return !self.to_the_end || rest.is_empty();
+        }
+        while let Some(piece) = pieces.next() {
+            if self.to_the_end && pieces.peek().is_none() {
+                return rest.ends_with(piece);
+            }
+            match memmem::find(rest, piece) {
+                Some(start) => rest = &rest[start + piece.len()..],
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+/// The lines of a file, whatever ends them, without a byte order mark or a part of one.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    const BYTE_ORDER_MARK: &[u8] = &[0xEF, 0xBB, 0xBF];
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let mut file = &bytes[..bytes.len().min(FILE_BYTES_MAX)];
+    if file.len() < bytes.len() && !is_end(&bytes[file.len()]) {
+        let last_end = file.iter().rposition(is_end);
+        file = &file[..last_end.unwrap_or(0)];
+    }
+    let mark = file.iter().zip(BYTE_ORDER_MARK).take_while(|(byte, expected)| byte == expected).count();
+    file[mark..].split(move |byte| is_end(byte)).map(|line| &line[..line.len().min(LINE_BYTES_MAX)])
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Key {
+    UserAgent,
+    Allow,
+    Disallow,
+    CrawlDelay,
+    Sitemap,
+}
+
+/// The key and the value of a line, without its comment. Some people forget the colon: then white space counts, if
+/// there are exactly two words.
+fn key_and_value(line: &[u8]) -> Option<(Key, &[u8])> {
+    let line = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
+    let (key, value) = match line.iter().position(|&byte| byte == b':') {
+        Some(colon) => (&line[..colon], &line[colon + 1..]),
+        None => {
+            let space = line.iter().position(|&byte| matches!(byte, b' ' | b'\t'))?;
+            let value = line[space..].trim_ascii();
+            if value.iter().any(|&byte| matches!(byte, b' ' | b'\t')) {
+                return None;
+            }
+            (&line[..space], value)
+        }
+    };
+    let key = match key.trim_ascii().to_ascii_lowercase().as_slice() {
+        b"user-agent" | b"useragent" | b"user agent" => Key::UserAgent,
+        b"allow" => Key::Allow,
+        b"disallow" | b"dissallow" | b"dissalow" | b"disalow" | b"diasllow" | b"disallaw" => Key::Disallow,
+        b"crawl-delay" | b"crawldelay" | b"crawl delay" => Key::CrawlDelay,
+        b"sitemap" | b"site-map" => Key::Sitemap,
+        _ => return None,
+    };
+    Some((key, value.trim_ascii()))
+}
+
+/// The letters, hyphens and underscores at the beginning, in lower case (RFC 9309 2.2.1).
+fn product_token(agent: &[u8]) -> String {
+    let token = agent.iter().take_while(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'));
+    token.map(|byte| char::from(byte.to_ascii_lowercase())).collect()
+}
+
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Side {
+    Url,
+    /// A star means anything.
+    Rule,
+}
+
+/// One spelling for all octets that mean the same (RFC 9309 2.2.2): unreserved letters stand for themselves, octets
+/// that no URL may have are percent-encoded, encodings are in upper case.
+fn normalised(text: &[u8], side: Side) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 8);
+    let mut in_query = false;
+    let mut rest = text;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        let encoded = (byte == b'%').then(|| octet(after)).flatten();
+        if encoded.is_some() {
+            rest = &after[2..];
+        }
+        in_query |= byte == b'?';
+        match encoded {
+            Some(octet)
+                if is_plain(octet) || (in_query && matches!(octet, b':' | b'/' | b'?' | b'@' | b'[' | b']')) =>
+            {
+                out.push(octet);
+            }
+            Some(octet) => push_encoded(&mut out, octet),
+            None if byte == b'*' && side == Side::Rule => out.push(b'*'),
+            None if is_plain(byte) || is_delimiter(byte) || byte == b'%' => out.push(byte),
+            None => push_encoded(&mut out, byte),
+        }
+    }
+    out
+}
+
+fn octet(digits: &[u8]) -> Option<u8> {
+    let digit = |place: usize| digits.get(place).and_then(|&byte| char::from(byte).to_digit(16));
+    Some((digit(0)? << 4 | digit(1)?) as u8)
+}
+
+/// Unreserved (RFC 3986 2.3).
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+/// Reserved (RFC 3986 2.2), without the signs that mean something in a rule.
+fn is_delimiter(byte: u8) -> bool {
+    matches!(
+        byte,
+        b':' | b'/' | b'?' | b'[' | b']' | b'@' | b'!' | b'&' | b'\'' | b'(' | b')' | b'+' | b',' | b';' | b'='
+    )
+}
+
+fn push_encoded(out: &mut Vec<u8>, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+}
+
+/// What must hold for every file: reading ends, robots.txt may be asked for, and asking twice gives the same answer.
+pub fn fuzz(bytes: &[u8]) {
+    let robots = Robots::parse(bytes);
+    let line = bytes.split(|&byte| byte == b'\n').next_back().unwrap_or_default();
+    let tail: String = line.iter().map(|&byte| char::from(byte)).take(200).collect();
+    for agent in ["vernal", "", "*", &tail] {
+        for path in ["robots.txt", "", "a/b.html?x=1", &tail] {
+            let Ok(url) = Url::parse(&format!("http://example.org/{path}")) else { continue };
+            let allowed = robots.allows(agent, &url);
+            assert_eq!(allowed, Robots::parse(bytes).allows(agent, &url));
+            assert!(allowed || url.path() != ALWAYS_ALLOWED);
+        }
+        let _ = robots.crawl_delay(agent);
+    }
+    assert!(robots.sitemaps().len() <= SITEMAPS_MAX);
+}

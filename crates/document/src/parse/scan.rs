@@ -1,0 +1,383 @@
+//! One pass over the markup: tags, text and raw text in the order of the source, without a tree and without a copy.
+//!
+//! It follows the tokenizer of the HTML standard, with the two things that the standard's tree tells its tokenizer kept
+//! here in small: which elements hold raw text, and where foreign content (svg, math) begins and ends. `noscript` is
+//! markup to us, because we run no scripts. A tag that the end of input cuts is no tag.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr_iter, memchr2, memmem};
+
+use super::tag::Tag;
+
+/// Attributes of one tag beyond these are not looked at: finding repeats stays linear.
+const ATTRIBUTES_MAX: usize = 256;
+
+/// Nested changes between markup and foreign content beyond these are not followed.
+const FOREIGN_DEPTH_MAX: usize = 64;
+
+/// What the scan tells, in the order of the source.
+pub trait Sink {
+    fn open(&mut self, tag: &OpenTag<'_, '_>);
+    fn close(&mut self, tag: Tag);
+    /// Text as the source has it. `coded` says that character references in it count.
+    fn text(&mut self, text: &str, coded: bool);
+    /// The whole content of a script, style, iframe or their kin.
+    fn raw(&mut self, tag: Tag, text: &str);
+}
+
+#[derive(Debug)]
+pub struct OpenTag<'t, 'a> {
+    pub tag: Tag,
+    /// As written.
+    pub name: &'a str,
+    pub attributes: &'t [Attribute<'a>],
+    pub self_closing: bool,
+    /// It lies in svg or math.
+    pub foreign: bool,
+}
+
+impl<'t, 'a> OpenTag<'t, 'a> {
+    /// The value of an attribute, character references decoded.
+    pub fn value(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.attributes.iter().find(|attribute| attribute.is(name)).map(Attribute::value)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.attributes.iter().any(|attribute| attribute.is(name))
+    }
+}
+
+#[derive(Copy, Clone, Debug)]
+pub struct Attribute<'a> {
+    pub name: &'a str,
+    /// As written, without quotes.
+    pub raw: &'a str,
+}
+
+impl<'a> Attribute<'a> {
+    pub fn is(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+    }
+
+    pub fn value(&self) -> Cow<'a, str> {
+        if memchr2(b'&', 0, self.raw.as_bytes()).is_none() {
+            return Cow::Borrowed(self.raw);
+        }
+        if self.raw.contains('\0') {
+            return Cow::Owned(htmlize::unescape_attribute(self.raw.replace('\0', "\u{fffd}")).into_owned());
+        }
+        htmlize::unescape_attribute(self.raw)
+    }
+}
+
+/// Which language the markup is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Markup {
+    Html,
+    /// No raw text, and CDATA everywhere.
+    Xml,
+}
+
+pub fn scan(source: &str, markup: Markup, sink: &mut impl Sink) {
+    let mut scan = Scan {
+        source,
+        bytes: source.as_bytes(),
+        place: 0,
+        markup,
+        foreign: Vec::new(),
+        attributes: Vec::with_capacity(16),
+    };
+    while scan.step(sink) {}
+}
+
+struct Scan<'a> {
+    source: &'a str,
+    bytes: &'a [u8],
+    place: usize,
+    markup: Markup,
+    /// Where we stand between markup and foreign content, innermost last.
+    foreign: Vec<Foreign>,
+    attributes: Vec<Attribute<'a>>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Foreign {
+    Svg,
+    Math,
+    /// An element of foreign content whose content is markup again.
+    Markup(Tag),
+}
+
+impl<'a> Scan<'a> {
+    /// Takes text and whatever follows it; false at the end of input.
+    fn step(&mut self, sink: &mut impl Sink) -> bool {
+        let Some(ahead) = memchr(b'<', &self.bytes[self.place..]) else {
+            self.text(self.place, self.bytes.len(), true, sink);
+            return false;
+        };
+        let start = self.place + ahead;
+        self.text(self.place, start, true, sink);
+        match self.bytes.get(start + 1) {
+            Some(letter) if letter.is_ascii_alphabetic() => self.open_tag(start + 1, sink),
+            Some(b'/') => self.end_tag(start, sink),
+            Some(b'!') => self.declaration(start, sink),
+            Some(b'?') => self.skip_past(b">", start + 2),
+            _ => {
+                self.text(start, start + 1, false, sink);
+                self.place = start + 1;
+                true
+            }
+        }
+    }
+
+    fn text(&self, start: usize, end: usize, coded: bool, sink: &mut impl Sink) {
+        if start < end {
+            sink.text(&self.source[start..end], coded);
+        }
+    }
+
+    fn skip_past(&mut self, mark: &[u8], from: usize) -> bool {
+        match memmem::find(self.bytes.get(from..).unwrap_or_default(), mark) {
+            Some(ahead) => {
+                self.place = from + ahead + mark.len();
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn declaration(&mut self, start: usize, sink: &mut impl Sink) -> bool {
+        let inner = start + 2;
+        let rest = &self.bytes[inner..];
+        if rest.starts_with(b"--") {
+            return self.comment(inner + 2);
+        }
+        if rest.starts_with(b"[CDATA[") && (self.markup == Markup::Xml || self.in_foreign_content()) {
+            let text_start = inner + 7;
+            let text_end = memmem::find(&self.bytes[text_start..], b"]]>").map(|ahead| text_start + ahead);
+            self.text(text_start, text_end.unwrap_or(self.bytes.len()), false, sink);
+            self.place = text_end.map_or(self.bytes.len(), |end| end + 3);
+            return text_end.is_some();
+        }
+        self.skip_past(b">", inner)
+    }
+
+    /// A comment ends at `-->` or `--!>`, or at once if it begins with `>` or `->`.
+    fn comment(&mut self, start: usize) -> bool {
+        let rest = &self.bytes[start..];
+        for ahead in memchr_iter(b'>', rest) {
+            let before = &rest[..ahead];
+            if before.is_empty() || before == b"-" || before.ends_with(b"--") || before.ends_with(b"--!") {
+                self.place = start + ahead + 1;
+                return true;
+            }
+        }
+        false
+    }
+
+    fn open_tag(&mut self, name_start: usize, sink: &mut impl Sink) -> bool {
+        let Some((name, self_closing)) = self.tag(name_start) else { return false };
+        let tag = Tag::of(name);
+        let foreign = self.markup == Markup::Xml || self.enter(tag, self_closing);
+        sink.open(&OpenTag { tag, name, attributes: &self.attributes, self_closing, foreign });
+        if !foreign {
+            self.raw_text(tag, name, sink);
+        }
+        true
+    }
+
+    fn end_tag(&mut self, start: usize, sink: &mut impl Sink) -> bool {
+        match self.bytes.get(start + 2) {
+            Some(letter) if letter.is_ascii_alphabetic() => {
+                let Some((name, _)) = self.tag(start + 2) else { return false };
+                let tag = Tag::of(name);
+                self.leave(tag);
+                sink.close(tag);
+                true
+            }
+            Some(_) => self.skip_past(b">", start + 2),
+            None => {
+                self.text(start, start + 2, false, sink);
+                false
+            }
+        }
+    }
+
+    /// Name and attributes up to the closing `>`; `None` if the input ends first.
+    fn tag(&mut self, name_start: usize) -> Option<(&'a str, bool)> {
+        self.attributes.clear();
+        let name_end = self.find_from(name_start, |byte| is_space(byte) || byte == b'/' || byte == b'>')?;
+        let name = &self.source[name_start..name_end];
+        let mut place = name_end;
+        let mut slash = false;
+        loop {
+            let byte = *self.bytes.get(place)?;
+            if byte == b'>' {
+                self.place = place + 1;
+                return Some((name, slash));
+            }
+            slash = byte == b'/';
+            place = if slash || is_space(byte) { place + 1 } else { self.attribute(place)? };
+        }
+    }
+
+    /// One attribute; gives the place after it.
+    fn attribute(&mut self, start: usize) -> Option<usize> {
+        // A `=` at the beginning is part of the name.
+        let name_end = self.find_from(start + 1, |byte| is_space(byte) || matches!(byte, b'/' | b'>' | b'='))?;
+        let name = &self.source[start..name_end];
+        let after_name = self.find_from(name_end, |byte| !is_space(byte))?;
+        if self.bytes[after_name] != b'=' {
+            self.keep(name, "");
+            return Some(after_name);
+        }
+        let value_start = self.find_from(after_name + 1, |byte| !is_space(byte))?;
+        let (raw, next) = match self.bytes[value_start] {
+            quote @ (b'"' | b'\'') => {
+                let inner = value_start + 1;
+                let end = inner + memchr(quote, &self.bytes[inner..])?;
+                (&self.source[inner..end], end + 1)
+            }
+            b'>' => ("", value_start),
+            _ => {
+                let end = self.find_from(value_start, |byte| is_space(byte) || byte == b'>')?;
+                (&self.source[value_start..end], end)
+            }
+        };
+        self.keep(name, raw);
+        Some(next)
+    }
+
+    /// Of attributes with the same name the first counts.
+    fn keep(&mut self, name: &'a str, raw: &'a str) {
+        if self.attributes.len() < ATTRIBUTES_MAX && !self.attributes.iter().any(|known| known.is(name)) {
+            self.attributes.push(Attribute { name, raw });
+        }
+    }
+
+    fn find_from(&self, start: usize, wanted: impl Fn(u8) -> bool) -> Option<usize> {
+        let rest = self.bytes.get(start..)?;
+        rest.iter().position(|&byte| wanted(byte)).map(|ahead| start + ahead)
+    }
+
+    /// Takes the content of an element that holds raw text.
+    fn raw_text(&mut self, tag: Tag, name: &str, sink: &mut impl Sink) {
+        let end = match tag {
+            Tag::Script => self.script_end(),
+            Tag::Style | Tag::Xmp | Tag::Iframe | Tag::Noembed | Tag::Noframes | Tag::Textarea | Tag::Title => {
+                self.raw_end(name)
+            }
+            Tag::Plaintext => self.bytes.len(),
+            _ => return,
+        };
+        match tag {
+            Tag::Textarea | Tag::Title => self.text(self.place, end, true, sink),
+            Tag::Xmp | Tag::Plaintext => self.text(self.place, end, false, sink),
+            _ => sink.raw(tag, &self.source[self.place..end]),
+        }
+        self.place = end;
+    }
+
+    /// Where the end tag of this name begins, or the end of input.
+    fn raw_end(&self, name: &str) -> usize {
+        let rest = &self.bytes[self.place..];
+        let found = memchr_iter(b'<', rest).find(|&ahead| is_end_tag(&rest[ahead..], name));
+        found.map_or(self.bytes.len(), |ahead| self.place + ahead)
+    }
+
+    /// Scripts know comments, and inside them a nested script whose end tag does not count.
+    fn script_end(&self) -> usize {
+        let (mut commented, mut nested) = (false, false);
+        let mut place = self.place;
+        while let Some(ahead) = memchr2(b'<', b'>', &self.bytes[place..]) {
+            place += ahead;
+            let rest = &self.bytes[place..];
+            if rest[0] == b'>' {
+                if self.bytes[self.place..place].ends_with(b"--") {
+                    (commented, nested) = (false, false);
+                }
+            } else if is_end_tag(rest, "script") {
+                if !nested {
+                    return place;
+                }
+                nested = false;
+            } else if rest.starts_with(b"<!--") {
+                commented = true;
+            } else if commented && is_name_at(&rest[1..], "script") {
+                nested = true;
+            }
+            place += 1;
+        }
+        self.bytes.len()
+    }
+
+    fn in_foreign_content(&self) -> bool {
+        matches!(self.foreign.last(), Some(Foreign::Svg | Foreign::Math))
+    }
+
+    /// Keeps account of an opening tag; whether it lies in foreign content.
+    fn enter(&mut self, tag: Tag, self_closing: bool) -> bool {
+        if self.in_foreign_content() && self.breaks_out(tag) {
+            self.break_out();
+        }
+        let next = match (self.foreign.last(), tag) {
+            (_, Tag::Svg) => Foreign::Svg,
+            (_, Tag::Math) => Foreign::Math,
+            (Some(Foreign::Svg), Tag::ForeignObject | Tag::Desc | Tag::Title) => Foreign::Markup(tag),
+            (Some(Foreign::Math), Tag::Mi | Tag::Mo | Tag::Mn | Tag::Ms | Tag::Mtext) => Foreign::Markup(tag),
+            (Some(Foreign::Math), Tag::AnnotationXml) if self.annotates_markup() => Foreign::Markup(tag),
+            _ => return self.in_foreign_content(),
+        };
+        if !self_closing && self.foreign.len() < FOREIGN_DEPTH_MAX {
+            self.foreign.push(next);
+        }
+        true
+    }
+
+    fn breaks_out(&self, tag: Tag) -> bool {
+        let has = |name| self.attributes.iter().any(|attribute| attribute.is(name));
+        tag.ends_foreign_content() || (tag == Tag::Font && (has("color") || has("face") || has("size")))
+    }
+
+    fn annotates_markup(&self) -> bool {
+        self.attributes.iter().filter(|attribute| attribute.is("encoding")).any(|attribute| {
+            let encoding = attribute.value();
+            encoding.eq_ignore_ascii_case("text/html") || encoding.eq_ignore_ascii_case("application/xhtml+xml")
+        })
+    }
+
+    fn break_out(&mut self) {
+        while self.in_foreign_content() {
+            self.foreign.pop();
+        }
+    }
+
+    fn leave(&mut self, tag: Tag) {
+        let left = match tag {
+            _ if self.foreign.is_empty() => return,
+            Tag::Svg => Foreign::Svg,
+            Tag::Math => Foreign::Math,
+            _ if self.foreign.contains(&Foreign::Markup(tag)) => Foreign::Markup(tag),
+            // An end tag of the markup around it ends foreign content that was never closed.
+            _ if tag.is_block() || tag == Tag::Br => return self.break_out(),
+            _ => return,
+        };
+        if let Some(place) = self.foreign.iter().rposition(|&open| open == left) {
+            self.foreign.truncate(place);
+        }
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'\x0c')
+}
+
+fn is_end_tag(rest: &[u8], name: &str) -> bool {
+    rest.get(1) == Some(&b'/') && is_name_at(&rest[2..], name)
+}
+
+fn is_name_at(rest: &[u8], name: &str) -> bool {
+    rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
+        && rest.get(name.len()).is_some_and(|&byte| is_space(byte) || byte == b'/' || byte == b'>')
+}

@@ -1,0 +1,84 @@
+//! The door of the room: one body in, its document and signature out.
+
+use vernal_model::{Digest, Directives, Document, Signature, Url};
+
+use crate::parse::format::{Reading, charset_of, format_of};
+use crate::parse::html::read_markup;
+use crate::parse::listing::{read_ftp_listing, read_gopher_menu};
+use crate::parse::plain::read_plain;
+use crate::parse::scan::Markup;
+use crate::parse::{encoding, hints};
+use crate::signature::{Marks, opaque, seal};
+
+/// Links beyond these are counted and not kept: a page with more is a list for machines, or a trap.
+pub const LINKS_MAX: usize = 10_000;
+
+/// Text beyond so many paragraphs is kept as one last paragraph, so that marks and comparisons stay bounded.
+pub const PARAGRAPHS_MAX: usize = 5_000;
+
+/// Larger bodies are compared by their bytes only: places in the text are numbers of 32 bits.
+const TEXT_BYTES_MAX: usize = 256 << 20;
+
+/// What a worker knows of a body when it has arrived.
+#[derive(Clone, Debug)]
+pub struct Input<'a> {
+    pub url: &'a Url,
+    /// The body without content encoding.
+    pub bytes: &'a [u8],
+    pub content_type: Option<&'a str>,
+    pub content_language: Option<&'a str>,
+    /// The values of X-Robots-Tag, one per header line.
+    pub robots_tags: &'a [&'a str],
+    /// SHA-1 of the body as received.
+    pub payload: Digest,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parsed {
+    pub document: Document,
+    pub signature: Signature,
+    pub evidence: Evidence,
+}
+
+/// What the pass saw and only the test for walls wants to know.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    pub forms: u32,
+    pub password_fields: u32,
+    /// A widget or script of a known captcha or challenge service.
+    pub challenge: Option<&'static str>,
+}
+
+/// Reads one body. Never panics, and is bounded in time and memory by the length of the body.
+pub fn read(input: &Input<'_>) -> Parsed {
+    let format = format_of(input.content_type, input.bytes);
+    let mut document = Document {
+        media: format.media,
+        content_type: format.content_type,
+        language: input.content_language.map(hints::first_language).unwrap_or_default(),
+        directives: robots_tags(input.robots_tags),
+        ..Document::default()
+    };
+    if format.reading == Reading::Opaque || input.bytes.len() > TEXT_BYTES_MAX {
+        let signature = opaque(input.bytes, input.payload);
+        return Parsed { document, signature, evidence: Evidence::default() };
+    }
+    let tld = input.url.host().rsplit('.').next().unwrap_or_default();
+    let (text, charset) = encoding::decode(input.bytes, input.content_type.and_then(charset_of), tld);
+    document.charset = charset;
+    let mut marks = Marks::default();
+    let mut evidence = Evidence::default();
+    match format.reading {
+        Reading::Html => (marks, evidence) = read_markup(&text, Markup::Html, input.url, &mut document),
+        Reading::Xml => (marks, evidence) = read_markup(&text, Markup::Xml, input.url, &mut document),
+        Reading::GopherMenu => read_gopher_menu(&text, input.url, &mut document),
+        Reading::FtpListing => read_ftp_listing(&text, input.url, &mut document),
+        Reading::Plain | Reading::Opaque => read_plain(&text, &mut document),
+    }
+    let signature = seal(&marks, &document, input.payload);
+    Parsed { document, signature, evidence }
+}
+
+fn robots_tags(values: &[&str]) -> Directives {
+    values.iter().fold(Directives::default(), |all, value| all.with(hints::from_header(value)))
+}
