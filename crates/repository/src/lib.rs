@@ -1,1 +1,36 @@
-//! See STYLE: room `repository`.
+//! What we know, kept on disk and found again; the one room that opens data files.
+//!
+//! ```text
+//! DIR/FORMAT            what this folder is, and which format its files have
+//! DIR/lock              held by the one process that has the folder open
+//! DIR/bodies/*.warc.gz  versions as WARC records: any archive tool can read them
+//! DIR/journal/*.log     every change of state as a deed; the truth
+//! DIR/tables/           the deeds applied: a cache in the embedded store, rebuilt from the journal when it is missing
+//! DIR/known/*.run       the known URLs, sorted; a part of that cache
+//! ```
+//!
+//! There is one writer, the [`Repository`], and any number of [`Reader`]s. The writer keeps bodies, then commits a group
+//! of deeds: the segment is synced, then one journal frame is synced, then the tables follow. What a reader sees has
+//! been through all three, so that nothing acknowledged is ever lost.
+
+pub mod archive;
+pub mod bodies;
+mod cursor;
+mod error;
+mod folder;
+mod journal;
+mod reader;
+mod recover;
+mod repository;
+mod sieve;
+mod tables;
+
+pub use bodies::{Keep, KeepKind, Record, WarcInfo};
+pub use cursor::{Cursor, EventId};
+pub use error::{Error, Result};
+pub use journal::fuzz_journal;
+pub use reader::{DiskSpace, Reader};
+pub use recover::{Recovery, TablesRecovery};
+pub use repository::{Repository, Settings};
+pub use sieve::{Candidate, PartitionSieving, Sieving};
+pub use tables::rows::{Known, KnownState, Totals, UrlRow};

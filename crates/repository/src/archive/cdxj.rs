@@ -1,0 +1,86 @@
+//! A CDXJ index of all segments: SURT key, fourteen digits, JSON; sorted, as replay tools want it.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use vernal_model::Moment;
+
+use super::sort::LineSorter;
+use super::surt::surt;
+use crate::bodies::{Record, Scanned, scan, segments};
+use crate::{Error, Result};
+
+/// Writes the index of the repository in `dir`, line for line what `cdxj-indexer -s` prints for its segments. Files are
+/// named as they are now: an open segment has another name once it is sealed. Damaged records are passed over.
+pub fn cdxj(dir: &Path, out: &mut dyn Write) -> Result<()> {
+    let failed = |source: io::Error| Error::Io { act: "write the index of", path: dir.to_owned(), source };
+    let mut sorter = LineSorter::new();
+    for segment in segments(dir)? {
+        let name = segment.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        for scanned in scan(&segment.path)?.flatten() {
+            if let Some(line) = line(&scanned, name) {
+                sorter.push(line).map_err(failed)?;
+            }
+        }
+    }
+    sorter.finish(out).map_err(failed)
+}
+
+fn line(scanned: &Scanned, file_name: &str) -> Option<String> {
+    let record = &scanned.record;
+    if !is_indexed(record) {
+        return None;
+    }
+    let url = record.target()?;
+    let http = record.http();
+    let mime = match record.kind() {
+        "revisit" => Some("warc/revisit".to_owned()),
+        "response" => http.as_ref().and_then(|http| http.header("Content-Type")).map(media_type),
+        _ => record.header("Content-Type").map(media_type),
+    };
+    let fields = [
+        ("url", Some(url.to_owned())),
+        ("mime", mime),
+        ("status", http.as_ref().map(|http| http.status.to_string())),
+        ("digest", record.header("WARC-Payload-Digest").map(str::to_owned)),
+        ("length", Some(scanned.length.to_string())),
+        ("offset", Some(scanned.offset.to_string())),
+        ("filename", Some(file_name.to_owned())),
+    ];
+    let json: Vec<String> = fields
+        .into_iter()
+        .filter_map(|(name, value)| value.map(|value| format!("\"{name}\": {}", ascii_json(&value))))
+        .collect();
+    let moment: Moment = record.date()?;
+    Some(format!("{} {} {{{}}}", surt(url), moment.fourteen_digits(), json.join(", ")))
+}
+
+fn is_indexed(record: &Record) -> bool {
+    match record.kind() {
+        "response" | "revisit" => true,
+        "resource" | "metadata" => record.header("Content-Type") != Some("application/warc-fields"),
+        _ => false,
+    }
+}
+
+/// The media type without its parameters.
+fn media_type(content_type: &str) -> String {
+    let end = content_type.find(|letter: char| letter == ';' || letter.is_whitespace());
+    content_type[..end.unwrap_or(content_type.len())].to_owned()
+}
+
+/// A JSON string with everything beyond ASCII escaped, as Python writes it.
+fn ascii_json(value: &str) -> String {
+    let plain = serde_json::Value::from(value).to_string();
+    let mut text = String::with_capacity(plain.len());
+    for letter in plain.chars() {
+        if letter.is_ascii() && letter != '\x7f' {
+            text.push(letter);
+            continue;
+        }
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            text.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    text
+}

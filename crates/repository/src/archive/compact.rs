@@ -1,0 +1,104 @@
+//! Sealed segments rewritten without what nobody keeps.
+//!
+//! Kept members are appended to the open segment by the ordinary writer, as one group. The caller then journals where
+//! they went and commits, and only then retires the old segment. A crash before the commit cuts the copies as it cuts
+//! every unacknowledged tail; a crash after it leaves an old segment that nobody refers to, which the next compaction
+//! finds and retires.
+
+use std::fs;
+use std::path::Path;
+
+use vernal_model::{Location, Moment};
+
+use super::copy::{Choice, Fate, MemberReader, choose, walk};
+use crate::bodies::{Segments, segments, sync_folder};
+use crate::{Error, Result};
+
+/// What became of the records of one segment. Request and metadata records moved with their main record unlisted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compaction {
+    pub segment: u32,
+    pub moved: Vec<(Location, Location)>,
+    pub dropped: Vec<Location>,
+    pub bytes_before: u64,
+    pub bytes_after: u64,
+}
+
+/// Rewrites sealed segments in which at least `dropped_share_min` of the bytes are not kept, one after the other, and
+/// hands each to `commit`, which must make the new places and the writer's new end durable before it returns; then the
+/// old segment goes. A response stays as long as a kept revisit refers to it. `keep` must hold for every place that a
+/// table names.
+pub fn compact(
+    writer: &mut Segments,
+    keep: &dyn Fn(&Location) -> bool,
+    dropped_share_min: f64,
+    now: Moment,
+    commit: &mut dyn FnMut(&mut Segments, &Compaction) -> Result<()>,
+) -> Result<Vec<Compaction>> {
+    // The open segment has the highest serial and stays, so that no serial is ever used again.
+    writer.make_room(now)?;
+    writer.sync()?;
+    let dir = writer.dir().to_owned();
+    let choice = choose(segments(&dir)?, &|location, _| keep(location))?;
+    if choice.damaged > 0 {
+        let what = "compaction waits until the damage that `verify` names is repaired".to_owned();
+        return Err(Error::Corrupt { what, segment: 0, offset: 0 });
+    }
+    let mut done = Vec::new();
+    for place in 0..choice.segments.len() {
+        let file = &choice.segments[place].0;
+        let left_bytes = left_bytes(&choice, place)?;
+        if file.open || left_bytes == 0 || (left_bytes as f64) < dropped_share_min * file.bytes as f64 {
+            continue;
+        }
+        let compaction = rewrite(writer, &choice, place, now)?;
+        writer.sync()?;
+        commit(writer, &compaction)?;
+        retire(&dir, file.serial)?;
+        done.push(compaction);
+    }
+    Ok(done)
+}
+
+/// Removes a sealed segment that nobody refers to.
+pub fn retire(dir: &Path, segment: u32) -> Result<()> {
+    let files = segments(dir)?;
+    let file = files.iter().find(|file| file.serial == segment && !file.open).ok_or(Error::SegmentMissing(segment))?;
+    fs::remove_file(&file.path).map_err(Error::io("remove", &file.path))?;
+    file.path.parent().map_or(Ok(()), sync_folder)
+}
+
+fn left_bytes(choice: &Choice, place: usize) -> Result<u64> {
+    let (file, fates) = &choice.segments[place];
+    if !fates.contains(&Fate::Left) {
+        return Ok(0);
+    }
+    let mut bytes = 0;
+    walk(file, fates, &mut |location, fate, _| {
+        bytes += if fate == Fate::Left { u64::from(location.length) } else { 0 };
+        Ok(())
+    })?;
+    Ok(bytes)
+}
+
+fn rewrite(writer: &mut Segments, choice: &Choice, place: usize, now: Moment) -> Result<Compaction> {
+    let (file, fates) = &choice.segments[place];
+    let mut compaction = Compaction { segment: file.serial, bytes_before: file.bytes, ..Compaction::default() };
+    let mut reader = MemberReader::open(&file.path)?;
+    walk(file, fates, &mut |location, fate, main| {
+        match fate {
+            Fate::Start => {}
+            Fate::Left if main => compaction.dropped.push(*location),
+            Fate::Left => {}
+            _ => {
+                let moved_to = writer.append_member(reader.member(location)?, now)?;
+                compaction.bytes_after += u64::from(moved_to.length);
+                if main {
+                    compaction.moved.push((*location, moved_to));
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(compaction)
+}

@@ -1,0 +1,104 @@
+//! Chosen records as WARC files that stand on their own.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::copy::{Choice, Fate, MemberReader, choose, walk};
+use crate::bodies::{Record, sealed_path, segments, sync_folder};
+use crate::{Error, Result};
+
+/// Where a copy goes. Nothing that exists is overwritten.
+#[derive(Copy, Clone, Debug)]
+pub enum ExportTo<'a> {
+    /// One file per segment, named as the segment.
+    Folder(&'a Path),
+    /// Everything in one file.
+    File(&'a Path),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportReport {
+    pub files: Vec<PathBuf>,
+    /// Records of all kinds.
+    pub records: u64,
+    pub bytes: u64,
+    /// Responses that the filter refused and that a revisit needs.
+    pub added_for_revisits: u64,
+    /// Places that could not be read and were passed over.
+    pub damaged: u64,
+}
+
+/// Copies the records that pass `filter`, byte for byte, each with its request. The filter hears responses, revisits
+/// and resources. A revisit brings the response it refers to along, whatever the filter says of that.
+pub fn export_warc(dir: &Path, to: ExportTo<'_>, filter: &dyn Fn(&Record) -> bool) -> Result<ExportReport> {
+    let choice = choose(segments(dir)?, &|_, record| filter(record))?;
+    let mut report = ExportReport { damaged: choice.damaged, ..ExportReport::default() };
+    match to {
+        ExportTo::Folder(folder) => {
+            fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+            for place in 0..choice.segments.len() {
+                if has_any(&choice, place) {
+                    let sealed = sealed_path(&choice.segments[place].0.path);
+                    let path = folder.join(sealed.file_name().unwrap_or_default());
+                    write_file(&path, &choice, place..place + 1, &mut report)?;
+                }
+            }
+        }
+        ExportTo::File(path) => write_file(path, &choice, 0..choice.segments.len(), &mut report)?,
+    }
+    Ok(report)
+}
+
+fn has_any(choice: &Choice, place: usize) -> bool {
+    choice.segments[place].1.iter().any(|fate| matches!(fate, Fate::Taken | Fate::TakenForRevisit))
+}
+
+/// Writes one file under a passing name and gives it its own when it is whole.
+fn write_file(path: &Path, choice: &Choice, places: std::ops::Range<usize>, report: &mut ExportReport) -> Result<()> {
+    if path.exists() {
+        return Err(Error::io("write", path)(std::io::ErrorKind::AlreadyExists.into()));
+    }
+    let mut passing = path.as_os_str().to_owned();
+    passing.push(".part");
+    let passing = PathBuf::from(passing);
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .open(&passing)
+        .map_err(Error::io("make", &passing))?;
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    for place in places.filter(|&place| has_any(choice, place)) {
+        copy_segment(&mut out, &passing, choice, place, report)?;
+    }
+    let file: File = out.into_inner().map_err(|error| Error::io("write", &passing)(error.into_error()))?;
+    file.sync_all().map_err(Error::io("sync", &passing))?;
+    fs::rename(&passing, path).map_err(Error::io("name", path))?;
+    report.files.push(path.to_owned());
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => sync_folder(folder),
+        _ => sync_folder(Path::new(".")),
+    }
+}
+
+fn copy_segment(
+    out: &mut BufWriter<File>,
+    out_path: &Path,
+    choice: &Choice,
+    place: usize,
+    report: &mut ExportReport,
+) -> Result<()> {
+    let (file, fates) = &choice.segments[place];
+    let mut reader = MemberReader::open(&file.path)?;
+    walk(file, fates, &mut |location, fate, main| {
+        if fate == Fate::Left {
+            return Ok(());
+        }
+        out.write_all(reader.member(location)?).map_err(Error::io("write", out_path))?;
+        report.records += 1;
+        report.bytes += u64::from(location.length);
+        report.added_for_revisits += u64::from(main && fate == Fate::TakenForRevisit);
+        Ok(())
+    })
+}

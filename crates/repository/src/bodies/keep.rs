@@ -1,0 +1,217 @@
+//! What the writer is asked to keep, and the named fields of the records made of it.
+
+use std::fmt::Write;
+
+use sha1::{Digest as _, Sha1};
+use vernal_model::{Digest, Exchange, Moment, Protocol, Url};
+
+/// Who crawls and how, for the warcinfo record at the start of each segment.
+#[derive(Clone, Debug, Default)]
+pub struct WarcInfo {
+    pub software: String,
+    pub operator: String,
+    /// A mail address or a page where a site's people reach the operator.
+    pub contact: String,
+    pub user_agent: String,
+    /// The robots policy in force.
+    pub robots: String,
+    /// A random number given to the repository when it was made: record ids are derived from it and the record's place.
+    pub repository: u128,
+}
+
+/// One exchange to keep.
+#[derive(Clone, Debug)]
+pub struct Keep<'a> {
+    pub url: &'a Url,
+    pub moment: Moment,
+    pub exchange: &'a Exchange,
+    /// SHA-1 of the body, content-encoded as received. For a revisit that of the payload referred to.
+    pub payload: Digest,
+    pub what: KeepKind<'a>,
+}
+
+#[derive(Clone, Debug)]
+pub enum KeepKind<'a> {
+    /// Head and body as they came.
+    Response,
+    /// The same payload as an earlier record, which is named by its URL and Moment. The head is kept: in the revisit
+    /// record if we compared bytes, in a metadata record beside it if it is that of a 304.
+    Revisit {
+        target: &'a Url,
+        date: Moment,
+        /// The site said so (304); else we compared the bytes.
+        server_not_modified: bool,
+    },
+    /// A body without an HTTP head (ftp, gopher).
+    Resource { content_type: &'a str },
+}
+
+const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
+
+/// The head of the main record of `keep`, and the parts of its block.
+pub(super) fn main_record<'a>(keep: &'a Keep<'a>, id: &str) -> (String, [&'a [u8]; 2]) {
+    let exchange = keep.exchange;
+    let (kind, block): (&str, [&[u8]; 2]) = match keep.what {
+        KeepKind::Response => ("response", [&exchange.response_head, &exchange.body]),
+        KeepKind::Revisit { server_not_modified: false, .. } => ("revisit", [&exchange.response_head, b""]),
+        // With the head of the 304 in the block, replay tools would answer 304 and no body.
+        KeepKind::Revisit { server_not_modified: true, .. } => ("revisit", [b"", b""]),
+        KeepKind::Resource { .. } => ("resource", [b"", &exchange.body]),
+    };
+    let mut head = opened(kind, id, keep.moment);
+    field(&mut head, "WARC-Target-URI", keep.url.as_str());
+    if let Some(address) = exchange.address {
+        field(&mut head, "WARC-IP-Address", &address.to_string());
+    }
+    field(&mut head, "WARC-Protocol", protocol_name(exchange));
+    if let KeepKind::Revisit { target, date, server_not_modified } = keep.what {
+        field(&mut head, "WARC-Profile", if server_not_modified { NOT_MODIFIED } else { IDENTICAL_PAYLOAD });
+        field(&mut head, "WARC-Refers-To-Target-URI", target.as_str());
+        field(&mut head, "WARC-Refers-To-Date", &date.warc_date());
+    }
+    // The payload of a resource is its block, so that one digest serves both.
+    let block_digest = match keep.what {
+        KeepKind::Resource { .. } => keep.payload,
+        _ => digest_of(&block),
+    };
+    field(&mut head, "WARC-Payload-Digest", &keep.payload.to_string());
+    field(&mut head, "WARC-Block-Digest", &block_digest.to_string());
+    let content_type = match keep.what {
+        KeepKind::Resource { content_type } => content_type,
+        _ => "application/http;msgtype=response",
+    };
+    closed(&mut head, content_type, &block);
+    (head, block)
+}
+
+/// What a 304 said, as a metadata record that belongs to the revisit `concurrent_to`.
+pub(super) fn not_modified_record(keep: &Keep<'_>, id: &str, concurrent_to: &str) -> (String, Vec<u8>) {
+    // Header lines are named fields already; only the status line needs a name.
+    let head = &keep.exchange.response_head;
+    let mut block = b"http-status-line: ".to_vec();
+    block.extend_from_slice(head.strip_suffix(b"\r\n").unwrap_or(head));
+    let mut head = opened("metadata", id, keep.moment);
+    field(&mut head, "WARC-Target-URI", keep.url.as_str());
+    field(&mut head, "WARC-Concurrent-To", concurrent_to);
+    field(&mut head, "WARC-Block-Digest", &digest_of(&[&block]).to_string());
+    closed(&mut head, "application/warc-fields", &[&block]);
+    (head, block)
+}
+
+/// The head of the request record that belongs to the main record `concurrent_to`.
+pub(super) fn request_record<'a>(keep: &'a Keep<'a>, id: &str, concurrent_to: &str) -> (String, [&'a [u8]; 1]) {
+    let block: [&[u8]; 1] = [&keep.exchange.request_head];
+    let mut head = opened("request", id, keep.moment);
+    field(&mut head, "WARC-Target-URI", keep.url.as_str());
+    field(&mut head, "WARC-Concurrent-To", concurrent_to);
+    if let Some(address) = keep.exchange.address {
+        field(&mut head, "WARC-IP-Address", &address.to_string());
+    }
+    field(&mut head, "WARC-Protocol", protocol_name(keep.exchange));
+    field(&mut head, "WARC-Block-Digest", &digest_of(&block).to_string());
+    closed(&mut head, "application/http;msgtype=request", &block);
+    (head, block)
+}
+
+/// The warcinfo record of a segment named `file_name`, whole but for the end marks.
+pub(super) fn warcinfo_record(info: &WarcInfo, id: &str, file_name: &str, now: Moment) -> (String, Vec<u8>) {
+    let mut fields = String::new();
+    field(&mut fields, "software", &info.software);
+    field(&mut fields, "format", "WARC File Format 1.1");
+    field(&mut fields, "conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/");
+    for (name, value) in [
+        ("operator", &info.operator),
+        ("http-header-from", &info.contact),
+        ("http-header-user-agent", &info.user_agent),
+        ("robots", &info.robots),
+    ] {
+        if !value.is_empty() {
+            field(&mut fields, name, value);
+        }
+    }
+    let block = fields.into_bytes();
+    let mut head = opened("warcinfo", id, now);
+    field(&mut head, "WARC-Filename", file_name);
+    field(&mut head, "WARC-Block-Digest", &digest_of(&[&block]).to_string());
+    closed(&mut head, "application/warc-fields", &[&block]);
+    (head, block)
+}
+
+/// A record's id, derived from its place, which no other record of this repository has: no clock and no chance needed.
+pub(super) fn record_id(repository: u128, segment: u32, offset: u64) -> String {
+    let mut place = [0u8; 28];
+    place[..16].copy_from_slice(&repository.to_be_bytes());
+    place[16..20].copy_from_slice(&segment.to_be_bytes());
+    place[20..].copy_from_slice(&offset.to_be_bytes());
+    let bits = xxhash_rust::xxh3::xxh3_128(&place);
+    // Version 8 and the RFC 9562 variant: "the rest means what its maker says".
+    let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
+    let hex = format!("{bits:032x}");
+    format!("<urn:uuid:{}-{}-{}-{}-{}>", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+pub(super) fn digest_of(parts: &[&[u8]]) -> Digest {
+    let mut sha1 = Sha1::new();
+    for part in parts {
+        sha1.update(part);
+    }
+    Digest(sha1.finalize().into())
+}
+
+fn protocol_name(exchange: &Exchange) -> &'static str {
+    match exchange.protocol {
+        Protocol::Http1 if exchange.response_head.starts_with(b"HTTP/1.0") => "http/1.0",
+        Protocol::Http1 => "http/1.1",
+        Protocol::Http2 => "h2",
+        Protocol::Ftp => "ftp",
+        Protocol::Gopher => "gopher",
+    }
+}
+
+fn opened(kind: &str, id: &str, moment: Moment) -> String {
+    let mut head = String::with_capacity(640);
+    head.push_str("WARC/1.1\r\n");
+    field(&mut head, "WARC-Type", kind);
+    field(&mut head, "WARC-Record-ID", id);
+    field(&mut head, "WARC-Date", &moment.warc_date());
+    head
+}
+
+fn closed(head: &mut String, content_type: &str, block: &[&[u8]]) {
+    let bytes: usize = block.iter().map(|part| part.len()).sum();
+    field(head, "Content-Type", content_type);
+    let _ = write!(head, "Content-Length: {bytes}\r\n\r\n");
+}
+
+/// Line breaks within a value would begin another field; whoever sends them gets spaces.
+fn field(head: &mut String, name: &str, value: &str) {
+    head.push_str(name);
+    head.push_str(": ");
+    head.extend(value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
+    head.push_str("\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_uuids_and_differ_by_repository_segment_and_offset() {
+        let id = record_id(1, 2, 3);
+        assert_eq!(id.len(), "<urn:uuid:>".len() + 36);
+        assert_eq!(&id[10 + 14..10 + 15], "8");
+        assert!("89ab".contains(&id[10 + 19..10 + 20]));
+        assert_eq!(record_id(1, 2, 3), id);
+        for other in [record_id(0, 2, 3), record_id(1, 3, 3), record_id(1, 2, 4)] {
+            assert_ne!(other, id);
+        }
+    }
+
+    #[test]
+    fn a_line_break_in_a_value_begins_no_field() {
+        let mut head = String::new();
+        field(&mut head, "operator", "me\r\nWARC-Type: response");
+        assert_eq!(head, "operator: me  WARC-Type: response\r\n");
+    }
+}

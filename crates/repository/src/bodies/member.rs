@@ -1,0 +1,157 @@
+//! One gzip member (RFC 1952) around one record.
+//!
+//! ```text
+//! 1f 8b 08 00 00000000 00 ff | deflate blocks | CRC-32 of the content, LE | its length mod 2^32, LE
+//! stored block: 00 or 01 (last) | length, LE | its complement, LE | bytes
+//! ```
+
+use flate2::{Compress, Compression, FlushCompress, Status};
+
+/// Flags, time and name are left out: the same record gives the same bytes on every machine.
+const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+const STORED_BYTES_MAX: usize = 0xffff; // the length field of a stored block has 16 bits
+const DEFLATE_LEVEL: u32 = 1; // higher levels cost several times the CPU of a whole visit
+
+/// Makes members, reusing one compressor.
+pub(super) struct MemberMaker {
+    compress: Compress,
+}
+
+impl MemberMaker {
+    pub(super) fn new() -> Self {
+        MemberMaker { compress: Compress::new(Compression::new(DEFLATE_LEVEL), false) }
+    }
+
+    /// Appends a member that holds `parts` one after the other as they are.
+    pub(super) fn stored(&self, out: &mut Vec<u8>, parts: &[&[u8]]) {
+        let total = total_bytes(parts);
+        out.reserve(total + total / STORED_BYTES_MAX * 5 + 32);
+        out.extend_from_slice(&HEADER);
+        let mut left = total;
+        let mut room_in_block = 0;
+        for mut part in parts.iter().copied() {
+            while !part.is_empty() {
+                if room_in_block == 0 {
+                    room_in_block = left.min(STORED_BYTES_MAX);
+                    stored_block_header(out, room_in_block, room_in_block == left);
+                }
+                let (now, later) = part.split_at(part.len().min(room_in_block));
+                out.extend_from_slice(now);
+                room_in_block -= now.len();
+                left -= now.len();
+                part = later;
+            }
+        }
+        if total == 0 {
+            stored_block_header(out, 0, true);
+        }
+        trailer(out, parts);
+    }
+
+    /// Appends a member that holds `parts` deflated.
+    pub(super) fn deflated(&mut self, out: &mut Vec<u8>, parts: &[&[u8]]) {
+        out.extend_from_slice(&HEADER);
+        self.compress.reset();
+        for part in parts {
+            self.push(out, part, FlushCompress::None);
+        }
+        self.push(out, &[], FlushCompress::Finish);
+        trailer(out, parts);
+    }
+
+    fn push(&mut self, out: &mut Vec<u8>, mut input: &[u8], flush: FlushCompress) {
+        loop {
+            if out.capacity() - out.len() < 64 {
+                out.reserve((input.len() / 2).clamp(4 << 10, 1 << 20));
+            }
+            let before = self.compress.total_in();
+            let status = self
+                .compress
+                .compress_vec(input, out, flush)
+                .expect("deflate with room for its output has no way to fail");
+            input = &input[(self.compress.total_in() - before) as usize..];
+            let finished = match flush {
+                FlushCompress::Finish => status == Status::StreamEnd,
+                _ => input.is_empty(),
+            };
+            if finished {
+                return;
+            }
+        }
+    }
+}
+
+fn stored_block_header(out: &mut Vec<u8>, bytes: usize, last: bool) {
+    let length = bytes as u16;
+    out.push(u8::from(last));
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&(!length).to_le_bytes());
+}
+
+fn trailer(out: &mut Vec<u8>, parts: &[&[u8]]) {
+    let mut crc = crc32fast::Hasher::new();
+    for part in parts {
+        crc.update(part);
+    }
+    out.extend_from_slice(&crc.finalize().to_le_bytes());
+    out.extend_from_slice(&(total_bytes(parts) as u32).to_le_bytes());
+}
+
+fn total_bytes(parts: &[&[u8]]) -> usize {
+    parts.iter().map(|part| part.len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn unpacked(member: &[u8]) -> Vec<u8> {
+        let mut decoder = flate2::bufread::GzDecoder::new(member);
+        let mut content = Vec::new();
+        decoder.read_to_end(&mut content).unwrap();
+        assert!(decoder.into_inner().is_empty(), "bytes after the member");
+        content
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn a_member_unpacks_to_its_parts(
+            parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3_000), 0..4)
+        ) {
+            let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+            let mut maker = MemberMaker::new();
+            for _ in 0..2 {
+                let (mut stored, mut deflated) = (Vec::new(), Vec::new());
+                maker.stored(&mut stored, &parts);
+                maker.deflated(&mut deflated, &parts);
+                prop_assert_eq!(unpacked(&stored), parts.concat());
+                prop_assert_eq!(unpacked(&deflated), parts.concat());
+            }
+        }
+    }
+
+    #[test]
+    fn stored_members_unpack_at_every_block_border() {
+        for bytes in [0, 1, 0xfffe, 0xffff, 0x1_0000, 0x1_fffe, 0x1_ffff, 300_000] {
+            let content: Vec<u8> = (0..bytes).map(|place| (place % 251) as u8).collect();
+            for cut in [0, bytes / 3, bytes] {
+                let mut member = Vec::new();
+                MemberMaker::new().stored(&mut member, &[&content[..cut], &content[cut..]]);
+                assert_eq!(unpacked(&member), content, "{bytes} bytes cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn large_blocks_deflate_whole() {
+        let content: Vec<u8> = (0..3_000_000u32).flat_map(|n| (n.wrapping_mul(2_654_435_761)).to_le_bytes()).collect();
+        let mut member = Vec::new();
+        MemberMaker::new().deflated(&mut member, &[&content]);
+        assert_eq!(unpacked(&member), content);
+    }
+}

@@ -1,0 +1,294 @@
+//! The writer of segments.
+//!
+//! Records gather in a buffer and go to the file in large writes; `sync` makes them durable. A segment that has passed
+//! its limit is sealed at the first `keep` after a `sync`, never within a group: whoever calls `keep` again has
+//! acknowledged what was synced before (deeds follow the segment's bytes), so that a sealed segment holds nothing
+//! unacknowledged and needs no cutting after a crash. The price is that a segment passes its limit by one group.
+//!
+//! A failed write or sync leaves the buffer and the end as they were; the call may be repeated.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use vernal_model::{Location, Moment};
+
+use super::keep::{self, Keep, KeepKind, WarcInfo};
+use super::member::MemberMaker;
+use super::scan::{ScanLimits, scan};
+use super::segment::{End, FOLDER, SegmentFile, sealed_path, segment_name, segments, sync_folder};
+use crate::{Error, Result};
+
+const BUFFER_BYTES: usize = 1 << 20; // one write() for about a hundred pages
+const RECORD_END: &[u8] = b"\r\n\r\n";
+const HEAD_BYTES_MAX: u64 = 64 << 10; // what the reader allows for named fields; ours stay far below
+
+/// What was cut away at opening, because nobody had been told of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CutTail {
+    /// Bytes cut from open segments, removed ones included.
+    pub bytes: u64,
+    /// Serials of open segments that were removed whole.
+    pub removed: Vec<u32>,
+}
+
+/// The one writer of a repository's segments.
+pub struct Segments {
+    dir: PathBuf,
+    info: WarcInfo,
+    limit_bytes: u64,
+    maker: MemberMaker,
+    open: Option<OpenSegment>,
+    /// The end of everything before the open segment.
+    sealed_end: End,
+    serial_max: u32,
+}
+
+struct OpenSegment {
+    file: File,
+    path: PathBuf,
+    serial: u32,
+    /// Bytes in the file; the buffer follows them.
+    flushed: u64,
+    buffer: Vec<u8>,
+    /// Everything was synced when the segment had this length.
+    synced: u64,
+    /// The file's name may not be durable yet.
+    name_is_new: bool,
+}
+
+impl Segments {
+    /// Opens the segments of the repository in `dir` for writing and cuts what was never acknowledged.
+    ///
+    /// `acknowledged` is the end named by the last durable deed group: an open segment is cut to it, later open
+    /// segments are removed. `Some(End::default())` means that nothing was ever acknowledged. `None` means that nobody
+    /// knows (the journal is lost): then every whole record stays and only a torn tail goes. Sealed segments are never
+    /// touched. A file that is shorter than what was acknowledged is `Corrupt`.
+    pub fn open(
+        dir: &Path,
+        info: WarcInfo,
+        limit_bytes: u64,
+        acknowledged: Option<End>,
+        _now: Moment,
+    ) -> Result<(Segments, CutTail)> {
+        let folder = dir.join(FOLDER);
+        if !folder.exists() {
+            fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
+            sync_folder(dir)?;
+        }
+        let found = segments(dir)?;
+        if let Some(end) = acknowledged {
+            check_reached(&found, end)?;
+        }
+        let mut cut = CutTail::default();
+        let mut segments = Segments {
+            dir: dir.to_owned(),
+            info,
+            limit_bytes,
+            maker: MemberMaker::new(),
+            open: None,
+            sealed_end: End::default(),
+            serial_max: 0,
+        };
+        for file in &found {
+            segments.seal()?;
+            segments.serial_max = segments.serial_max.max(file.serial);
+            if file.open {
+                segments.take_up(file, acknowledged, &mut cut)?;
+            } else {
+                segments.sealed_end = End { segment: file.serial, length: file.bytes };
+            }
+        }
+        Ok((segments, cut))
+    }
+
+    /// Appends the records of one exchange. The place is that of the main record; its request follows it.
+    pub fn keep(&mut self, keep: &Keep<'_>, now: Moment) -> Result<Location> {
+        let exchange = keep.exchange;
+        let block_bytes = (exchange.response_head.len() + exchange.body.len()) as u64;
+        let limit = ScanLimits::default().record_bytes_max as u64 - HEAD_BYTES_MAX;
+        if block_bytes > limit || exchange.request_head.len() as u64 > limit {
+            return Err(Error::RecordTooLarge { bytes: block_bytes, limit });
+        }
+        self.make_room(now)?;
+        let Segments { open, maker, info, .. } = self;
+        let open = open.as_mut().expect("room was made in an open segment");
+        let buffer_before = open.buffer.len();
+        let location = open.append_exchange(keep, maker, info.repository);
+        open.flush_when_full(buffer_before)?;
+        Ok(location)
+    }
+
+    /// Appends a member of an older segment byte for byte. It keeps its id, which no other record can get, because
+    /// serials are never used again.
+    pub(crate) fn append_member(&mut self, member: &[u8], now: Moment) -> Result<Location> {
+        self.make_room(now)?;
+        let open = self.open.as_mut().expect("room was made in an open segment");
+        let (offset, buffer_before) = (open.length(), open.buffer.len());
+        open.buffer.extend_from_slice(member);
+        open.flush_when_full(buffer_before)?;
+        Ok(Location { segment: open.serial, offset, length: member.len() as u32 })
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The end of what was kept so far, synced or not.
+    pub fn end(&self) -> End {
+        match &self.open {
+            Some(open) => End { segment: open.serial, length: open.length() },
+            None => self.sealed_end,
+        }
+    }
+
+    /// Makes everything kept so far durable, and the names of new files too.
+    pub fn sync(&mut self) -> Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        if open.synced < open.length() {
+            open.flush()?;
+            open.file.sync_data().map_err(Error::io("sync", &open.path))?;
+            open.synced = open.length();
+        }
+        if open.name_is_new {
+            sync_folder(&self.dir.join(FOLDER))?;
+            open.name_is_new = false;
+        }
+        Ok(())
+    }
+
+    /// Ends the open segment: from now on it is never written again. For use when everything is acknowledged.
+    pub fn seal(&mut self) -> Result<()> {
+        self.sync()?;
+        let Some(open) = &self.open else { return Ok(()) };
+        let sealed = sealed_path(&open.path);
+        fs::rename(&open.path, &sealed).map_err(Error::io("seal", &open.path))?;
+        self.sealed_end = self.end();
+        self.open = None;
+        sync_folder(&self.dir.join(FOLDER))
+    }
+
+    /// Sees to it that there is an open segment with room.
+    pub(crate) fn make_room(&mut self, now: Moment) -> Result<()> {
+        if let Some(open) = &self.open {
+            let group_begins = open.synced == open.length();
+            if open.length() < self.limit_bytes || !group_begins {
+                return Ok(());
+            }
+            self.seal()?;
+        }
+        let serial = self.serial_max + 1;
+        let name = segment_name(serial, now);
+        let path = self.dir.join(FOLDER).join(format!("{name}.open"));
+        let file = OpenOptions::new().create_new(true).write(true).open(&path).map_err(Error::io("make", &path))?;
+        self.serial_max = serial;
+        let mut open = OpenSegment { file, path, serial, flushed: 0, buffer: Vec::new(), synced: 0, name_is_new: true };
+        let id = keep::record_id(self.info.repository, serial, 0);
+        let (head, block) = keep::warcinfo_record(&self.info, &id, &name, now);
+        self.maker.deflated(&mut open.buffer, &[head.as_bytes(), &block, RECORD_END]);
+        self.open = Some(open);
+        Ok(())
+    }
+
+    /// Goes on with an open segment that an earlier process left, without its unacknowledged tail.
+    fn take_up(&mut self, file: &SegmentFile, acknowledged: Option<End>, cut: &mut CutTail) -> Result<()> {
+        let keep_bytes = match acknowledged {
+            Some(end) if end.segment == file.serial => end.length,
+            // Sealing was under way: everything in it had been acknowledged.
+            Some(end) if end.segment > file.serial => file.bytes,
+            Some(_) => 0,
+            None => whole_bytes(&file.path)?,
+        };
+        cut.bytes += file.bytes.saturating_sub(keep_bytes);
+        if keep_bytes == 0 {
+            fs::remove_file(&file.path).map_err(Error::io("remove", &file.path))?;
+            cut.removed.push(file.serial);
+            return sync_folder(&self.dir.join(FOLDER));
+        }
+        let handle = OpenOptions::new().write(true).open(&file.path).map_err(Error::io("open", &file.path))?;
+        if keep_bytes < file.bytes {
+            handle.set_len(keep_bytes).map_err(Error::io("cut", &file.path))?;
+            handle.sync_all().map_err(Error::io("sync", &file.path))?;
+        }
+        self.open = Some(OpenSegment {
+            file: handle,
+            path: file.path.clone(),
+            serial: file.serial,
+            flushed: keep_bytes,
+            buffer: Vec::new(),
+            synced: keep_bytes,
+            name_is_new: false,
+        });
+        Ok(())
+    }
+}
+
+impl OpenSegment {
+    fn length(&self) -> u64 {
+        self.flushed + self.buffer.len() as u64
+    }
+
+    fn append_exchange(&mut self, keep: &Keep<'_>, maker: &mut MemberMaker, repository: u128) -> Location {
+        let offset = self.length();
+        let id = keep::record_id(repository, self.serial, offset);
+        let (head, [block_head, block_body]) = keep::main_record(keep, &id);
+        let parts = [head.as_bytes(), block_head, block_body, RECORD_END];
+        let revisit = matches!(keep.what, KeepKind::Revisit { .. });
+        // Heads alone are stored too: deflating them would be the dearest part of an unchanged page.
+        match keep.exchange.content_encoded || revisit {
+            true => maker.stored(&mut self.buffer, &parts),
+            false => maker.deflated(&mut self.buffer, &parts),
+        }
+        let length = (self.length() - offset) as u32;
+        if matches!(keep.what, KeepKind::Revisit { server_not_modified: true, .. }) {
+            let metadata_id = keep::record_id(repository, self.serial, self.length());
+            let (head, block) = keep::not_modified_record(keep, &metadata_id, &id);
+            maker.stored(&mut self.buffer, &[head.as_bytes(), &block, RECORD_END]);
+        }
+        if !keep.exchange.request_head.is_empty() {
+            let request_id = keep::record_id(repository, self.serial, self.length());
+            let (head, [block]) = keep::request_record(keep, &request_id, &id);
+            maker.stored(&mut self.buffer, &[head.as_bytes(), block, RECORD_END]);
+        }
+        Location { segment: self.serial, offset, length }
+    }
+
+    /// A record that cannot be written is taken back, so that the end is as it was.
+    fn flush_when_full(&mut self, buffer_before: usize) -> Result<()> {
+        if self.buffer.len() < BUFFER_BYTES {
+            return Ok(());
+        }
+        self.flush().inspect_err(|_| self.buffer.truncate(buffer_before))
+    }
+
+    /// Writes the buffer behind what the file has. The place is set each time, so that a failed write can be repeated.
+    fn flush(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        self.file.seek(SeekFrom::Start(self.flushed)).map_err(Error::io("write", &self.path))?;
+        self.file.write_all(&self.buffer).map_err(Error::io("write", &self.path))?;
+        self.flushed += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// What was acknowledged must be there.
+fn check_reached(found: &[SegmentFile], end: End) -> Result<()> {
+    if end.segment == 0 {
+        return Ok(());
+    }
+    let file = found.iter().find(|file| file.serial == end.segment).ok_or(Error::SegmentMissing(end.segment))?;
+    if file.bytes < end.length {
+        let what = format!("{} bytes were acknowledged and it has fewer", end.length);
+        return Err(Error::Corrupt { what, segment: end.segment, offset: file.bytes });
+    }
+    Ok(())
+}
+
+/// Where the last whole record ends. Damage before it is left for `verify` to name.
+fn whole_bytes(path: &Path) -> Result<u64> {
+    let whole = scan(path)?.flatten().last();
+    Ok(whole.map_or(0, |scanned| scanned.offset + scanned.length))
+}

@@ -1,0 +1,65 @@
+//! A place in the change feed: `c` and the hexadecimal position of a deed. Opaque to the world, and stable, because
+//! positions are counted by the journal.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use vernal_model::{Partition, Sequence};
+
+use crate::Error;
+
+/// Everything up to and including the deed with this number, counted over all partitions from 1.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cursor(pub u64);
+
+/// The id of an event derives from the journal, so that a replay gives the same one.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EventId {
+    pub partition: Partition,
+    pub sequence: Sequence,
+}
+
+impl Cursor {
+    /// Before everything.
+    pub const START: Cursor = Cursor(0);
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c{:x}", self.0)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let digits = text.strip_prefix('c').filter(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        digits
+            .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+            .map(Cursor)
+            .ok_or_else(|| Error::NotACursor(text.to_owned()))
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.partition.0, self.sequence.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_nothing_else_is_one() {
+        for position in [0, 1, 255, u64::MAX] {
+            assert_eq!(Cursor(position).to_string().parse::<Cursor>().unwrap(), Cursor(position));
+        }
+        for text in ["", "c", "12", "c+1", "cxyz", "c11111111111111111"] {
+            assert!(text.parse::<Cursor>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What can go wrong in this room: our own failures, each named by its act and its thing.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A failure of the repository itself. What a site answered is never one of these.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{act} {}: {source}", path.display())]
+    Io { act: &'static str, path: PathBuf, source: io::Error },
+    #[error("segment {segment} is damaged at byte {offset}: {what}")]
+    Corrupt { what: String, segment: u32, offset: u64 },
+    #[error("{} is damaged at byte {offset}: {what}", path.display())]
+    CorruptFile { what: String, path: PathBuf, offset: u64 },
+    #[error("keep a record of {bytes} bytes: more than {limit}")]
+    RecordTooLarge { bytes: u64, limit: u64 },
+    #[error("segment {0} is not here")]
+    SegmentMissing(u32),
+    #[error("{} is in use by process {process}", dir.display())]
+    Held { dir: PathBuf, process: String },
+    #[error("{} was made by a newer Vernal: its format is `{found}`, this one reads `{ours}`", dir.display())]
+    NewerFormat { dir: PathBuf, found: String, ours: String },
+    #[error("{} is no repository that this Vernal can read: {why}", dir.display())]
+    NotOurs { dir: PathBuf, why: String },
+    #[error("{act}: {source}")]
+    Tables { act: &'static str, source: fjall::Error },
+    #[error("read a row of table {table}: {why}")]
+    Row { table: &'static str, why: String },
+    #[error("append a group of {bytes} bytes to the journal: more than {limit}")]
+    GroupTooLarge { bytes: u64, limit: u64 },
+    #[error("an earlier write failed, so nothing more is written until the repository is opened again")]
+    Broken,
+    #[error("`{0}` is no cursor: it is `c` and hexadecimal digits, as the feed gave it")]
+    NotACursor(String),
+}
+
+impl Error {
+    /// For `map_err`: names the act and the file.
+    pub(crate) fn io(act: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::Io { act, path, source }
+    }
+
+    /// For `map_err`: names what was asked of the embedded store.
+    pub(crate) fn tables(act: &'static str) -> impl FnOnce(fjall::Error) -> Error {
+        move |source| Error::Tables { act, source }
+    }
+
+    pub(crate) fn row(table: &'static str, why: impl ToString) -> Error {
+        Error::Row { table, why: why.to_string() }
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,34 @@
+//! The append-only log of deeds: one physical log per machine that holds the logical log of each partition.
+//!
+//! ```text
+//! DIR/journal/00000001.log     numbers without a gap; a new file after 64 MiB
+//!
+//! file:   head | frame | frame | …                                all numbers little-endian
+//! head:   magic "VRNLJRNL" | format u32 (1) | file number u32 | position of its first deed u64 | checksum u64
+//! frame:  magic 0xA17F_D33D u32 | payload bytes u32 | position of its first deed u64 | checksum u64 | payload
+//! payload, in postcard:  Moment | end of the bodies (segment, length) | count of deeds u32 | entry | entry | …
+//! entry:  (Partition, Sequence, Deed)
+//! ```
+//!
+//! A frame is one commit group and stands or falls whole. `Sequence` counts the deeds of one partition from 1; the
+//! position counts all deeds from 1 and orders everything. A checksum is XXH3-64 over what stands before it and the
+//! payload, seeded with the repository's id, so that no page can carry bytes that look like a frame of ours.
+//!
+//! **Damage.** Bytes at the end of the last file that are no whole frame are a torn write, which nobody was told of:
+//! they are cut. Anything else that is no frame is an error that names the file and the byte.
+
+mod file;
+mod frame;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub(crate) use file::path as file_path;
+pub(crate) use frame::Frame;
+pub use read::fuzz_journal;
+pub(crate) use read::{Tail, replay};
+pub(crate) use write::Journal;
+
+/// The folder of the journal within a repository.
+pub(crate) const FOLDER: &str = "journal";

@@ -1,0 +1,105 @@
+//! The writer of the journal.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use vernal_model::{Deed, Moment, Partition, Sequence};
+
+use super::{Tail, file, frame};
+use crate::bodies::End;
+use crate::{Error, Result};
+
+/// After this a new file begins.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+/// A buffer that one large group has blown up is given back.
+const BUFFER_BYTES_KEPT: usize = 4 << 20;
+
+pub(crate) struct Journal {
+    folder: PathBuf,
+    seed: u64,
+    file: File,
+    number: u32,
+    length: u64,
+    /// The position of the next deed.
+    next: u64,
+    buffer: Vec<u8>,
+    /// A write failed and its bytes could not be taken back, or a sync failed and nobody knows what is on disk.
+    broken: bool,
+    file_bytes_max: u64,
+}
+
+impl Journal {
+    /// Goes on writing where `replay` found the end.
+    pub fn resume(folder: &Path, seed: u64, tail: Tail) -> Result<Journal> {
+        let (file, number, length) = match tail.file {
+            Some((number, length)) => {
+                let path = file::path(folder, number);
+                let file = File::options().read(true).write(true).open(&path).map_err(Error::io("open", &path))?;
+                (file, number, length)
+            }
+            None => {
+                let number = tail.next_file;
+                (file::create(folder, number, tail.next, seed)?, number, file::HEAD_BYTES as u64)
+            }
+        };
+        Ok(Journal {
+            folder: folder.to_owned(),
+            seed,
+            file,
+            number,
+            length,
+            next: tail.next,
+            buffer: Vec::new(),
+            broken: false,
+            file_bytes_max: FILE_BYTES_MAX,
+        })
+    }
+
+    #[cfg(test)]
+    pub fn with_file_bytes_max(mut self, bytes: u64) -> Journal {
+        self.file_bytes_max = bytes;
+        self
+    }
+
+    /// Appends one group as one frame, durable when this returns. On an error nothing was appended, or the journal
+    /// refuses everything from then on.
+    pub fn append<'a>(
+        &mut self,
+        moment: Moment,
+        end: End,
+        entries: impl ExactSizeIterator<Item = (Partition, Sequence, &'a Deed)>,
+    ) -> Result<()> {
+        if self.broken {
+            return Err(Error::Broken);
+        }
+        let deeds = entries.len() as u64;
+        frame::encode(&mut self.buffer, self.seed, moment, end, self.next, entries)?;
+        if self.length >= self.file_bytes_max {
+            self.begin_file()?;
+        }
+        let path = file::path(&self.folder, self.number);
+        if let Err(source) = self.file.write_all_at(&self.buffer, self.length) {
+            // A full disk is no reason to stop for ever: the half-written frame is taken back.
+            self.broken = self.file.set_len(self.length).is_err();
+            return Err(Error::io("append to", &path)(source));
+        }
+        if let Err(source) = self.file.sync_data() {
+            self.broken = true;
+            return Err(Error::io("sync", &path)(source));
+        }
+        self.length += self.buffer.len() as u64;
+        self.next += deeds;
+        if self.buffer.capacity() > BUFFER_BYTES_KEPT {
+            self.buffer = Vec::new();
+        }
+        Ok(())
+    }
+
+    fn begin_file(&mut self) -> Result<()> {
+        self.file = file::create(&self.folder, self.number + 1, self.next, self.seed)?;
+        self.number += 1;
+        self.length = file::HEAD_BYTES as u64;
+        Ok(())
+    }
+}

@@ -1,0 +1,279 @@
+//! Questions to the repository. A reader sees acknowledged state only, costs nothing to clone, and may be asked from
+//! any thread while the writer works.
+
+use std::io::Write;
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+
+use fjall::{Guard, Keyspace};
+use serde::de::DeserializeOwned;
+use vernal_model::{
+    Account, DocumentRow, Event, Fingerprint, Location, Moment, Origin, Page, PageKey, PageState, Partition, RobotsRow,
+    Seed, Site, SiteRow, Url, Version, Visit, WaitingPlace,
+};
+
+use crate::bodies::Record;
+use crate::sieve::BARRED;
+use crate::tables::rows::{Known, KnownState, Totals, UrlRow, decode, decode_url};
+use crate::tables::{Shared, dump, keys};
+use crate::{Cursor, Error, EventId, Result};
+
+#[derive(Clone)]
+pub struct Reader {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// The room on the disk that the repository lies on.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct DiskSpace {
+    /// What a user who is not root may still write.
+    pub free_bytes: u64,
+    pub total_bytes: u64,
+}
+
+/// Pages.
+impl Reader {
+    pub fn page(&self, key: PageKey) -> Result<Option<Page>> {
+        self.row(&self.shared.tables.pages, "pages", &key.bytes())
+    }
+
+    pub fn page_by_url(&self, url: &Url) -> Result<Option<Page>> {
+        let Some(Known { key: Some(key), state: KnownState::Visited, .. }) = self.key_of(url)? else {
+            return Ok(None);
+        };
+        // Two URLs may share a fingerprint; the row says which one it is.
+        Ok(self.page(key)?.filter(|page| page.url == *url))
+    }
+
+    /// Whether the sieve has met this URL, and what became of it.
+    pub fn key_of(&self, url: &Url) -> Result<Option<Known>> {
+        self.known(self.partition_of(url), url.fingerprint())
+    }
+
+    /// The same for the target of a packed link, which does not say its partition: so all of them are asked.
+    pub fn key_of_fingerprint(&self, fingerprint: Fingerprint) -> Result<Option<Known>> {
+        for partition in (0..Partition::COUNT).map(Partition) {
+            if let Some(known) = self.known(partition, fingerprint)? {
+                return Ok(Some(known));
+            }
+        }
+        Ok(None)
+    }
+
+    fn known(&self, partition: Partition, fingerprint: Fingerprint) -> Result<Option<Known>> {
+        let known = self.shared.live().known.clone();
+        let Some(record) = known.look_up(partition, fingerprint)? else { return Ok(None) };
+        if record.number == BARRED {
+            return Ok(Some(Known { key: None, back_links: record.back_links, state: KnownState::Barred }));
+        }
+        let key = PageKey::new(partition, record.number);
+        let pages = &self.shared.tables.pages;
+        let visited = pages.contains_key(key.bytes()).map_err(Error::tables("look for a page"))?;
+        let state = if visited { KnownState::Visited } else { KnownState::Waiting };
+        Ok(Some(Known { key: Some(key), back_links: record.back_links, state }))
+    }
+
+    /// The partition of a URL: that of its site's row, else the one that the public-suffix list gives.
+    pub fn partition_of(&self, url: &Url) -> Partition {
+        let live = self.shared.live();
+        live.sites.get(url.site_text()).map_or_else(|| url.partition(), |site| site.row.partition)
+    }
+
+    /// What was known of a page when it was admitted.
+    pub fn url(&self, key: PageKey) -> Result<Option<UrlRow>> {
+        let row = self.shared.tables.urls.get(key.bytes()).map_err(Error::tables("read a URL"))?;
+        row.map(|bytes| decode_url(key, &bytes)).transpose()
+    }
+
+    /// Visited pages in the order of their keys, beginning behind `after`.
+    pub fn pages(&self, after: Option<PageKey>, limit: usize) -> Result<Vec<Page>> {
+        self.pages_after(after).take(limit).collect()
+    }
+
+    /// All visited pages behind `after`, as they were when this was called.
+    pub fn pages_after(&self, after: Option<PageKey>) -> impl Iterator<Item = Result<Page>> + use<> {
+        let start = after.map_or_else(Vec::new, |key| key.bytes().to_vec());
+        let rows = self.shared.tables.pages.range(start.clone()..);
+        rows.filter_map(move |guard| behind(guard, &start, "pages"))
+    }
+
+    /// The pages that are held, for a policy that must recall them at start.
+    pub fn held_pages(&self) -> impl Iterator<Item = Result<Page>> + use<> {
+        self.pages_after(None).filter(|page| !matches!(page, Ok(page) if page.state != PageState::Held))
+    }
+
+    pub fn document(&self, key: PageKey) -> Result<Option<DocumentRow>> {
+        self.row(&self.shared.tables.documents, "documents", &key.bytes())
+    }
+
+    pub fn body(&self, location: &Location) -> Result<Record> {
+        self.shared.bodies.read(location)
+    }
+}
+
+/// Visits.
+impl Reader {
+    /// The visits to one page, oldest first.
+    pub fn visits(&self, key: PageKey) -> Result<Vec<Visit>> {
+        let rows = self.shared.tables.visits.prefix(key.bytes());
+        rows.map(|guard| guard_value(guard, "visits")).collect()
+    }
+
+    /// The versions of one page, oldest first.
+    pub fn versions(&self, key: PageKey) -> Result<Vec<Version>> {
+        Ok(self.visits(key)?.into_iter().filter_map(|visit| visit.version).collect())
+    }
+
+    /// Every visit, page by page; visits to robots.txt have no page and name their URL themselves.
+    pub fn visit_book(&self) -> impl Iterator<Item = Result<(Option<PageKey>, Visit)>> + use<> {
+        self.shared.tables.visits.iter().map(|guard| {
+            let (key, value) = guard.into_inner().map_err(Error::tables("read the visit book"))?;
+            let page = PageKey::from_bytes(&key).ok_or_else(|| Error::row("visits", "its key is too short"))?;
+            Ok(((page.number != keys::ROBOTS_NUMBER).then_some(page), decode("visits", &value)?))
+        })
+    }
+}
+
+/// Sites and what waits there.
+impl Reader {
+    pub fn site(&self, site: &Site) -> Option<SiteRow> {
+        self.shared.live().sites.get(site).map(|site| site.row.clone())
+    }
+
+    /// All sites, by name.
+    pub fn sites(&self) -> Vec<SiteRow> {
+        self.shared.live().sites.values().map(|site| site.row.clone()).collect()
+    }
+
+    /// Sites by name, beginning behind `after`.
+    pub fn sites_after(&self, after: Option<&Site>, limit: usize) -> Vec<SiteRow> {
+        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let live = self.shared.live();
+        live.sites.range::<Site, _>((start, Bound::Unbounded)).take(limit).map(|(_, site)| site.row.clone()).collect()
+    }
+
+    pub fn robots(&self, origin: &Origin) -> Result<Option<RobotsRow>> {
+        let text = origin.as_str();
+        let site = text.split_once("://").map_or(text, |(_, site)| site);
+        let Some(partition) = self.shared.live().sites.get(site).map(|site| site.row.partition) else {
+            return Ok(None);
+        };
+        self.row(&self.shared.tables.robots, "robots", &keys::named(partition, text))
+    }
+
+    /// What waits at one site in the order of its places, beginning behind `after`.
+    pub fn waiting(
+        &self,
+        partition: Partition,
+        site: &Site,
+        after: Option<&WaitingPlace>,
+        limit: usize,
+    ) -> Result<Vec<UrlRow>> {
+        let prefix = keys::waiting_site(partition, site);
+        let start = after.map_or_else(|| prefix.clone(), |place| keys::waiting(partition, place));
+        let mut waiting = Vec::new();
+        for guard in self.shared.tables.waiting.range(start.clone()..) {
+            if waiting.len() == limit {
+                break;
+            }
+            let (key, value) = guard.into_inner().map_err(Error::tables("read what waits"))?;
+            if !key.starts_with(&prefix) {
+                break;
+            }
+            if after.is_some() && *key == *start {
+                continue;
+            }
+            let number: u32 = decode("waiting", &value)?;
+            let page = PageKey::new(partition, number);
+            let row = self.url(page)?;
+            waiting.push(row.ok_or_else(|| Error::row("waiting", format!("page {page} has no URL")))?);
+        }
+        Ok(waiting)
+    }
+
+    /// The number that the next page admitted to this partition gets.
+    pub fn next_number(&self, partition: Partition) -> u32 {
+        self.shared.live().state.partition(partition).next_number
+    }
+}
+
+/// The whole.
+impl Reader {
+    pub fn dir(&self) -> &Path {
+        &self.shared.dir
+    }
+
+    /// All seeds, by URL.
+    pub fn seeds(&self) -> Result<Vec<Seed>> {
+        let rows = self.shared.tables.meta.prefix(keys::SEED_PREFIX);
+        rows.map(|guard| guard_value(guard, "meta")).collect()
+    }
+
+    pub fn account(&self) -> Account {
+        self.shared.live().state.account
+    }
+
+    pub fn totals(&self) -> Totals {
+        self.shared.live().state.totals
+    }
+
+    pub fn paused_all(&self) -> bool {
+        self.shared.live().state.paused
+    }
+
+    /// The last Moment that the journal knows; time never goes back behind it.
+    pub fn last_moment(&self) -> Moment {
+        self.shared.live().state.moment
+    }
+
+    /// The cursor behind everything acknowledged.
+    pub fn cursor(&self) -> Cursor {
+        Cursor(self.shared.live().state.position)
+    }
+
+    /// Events behind `after`, in the order of the journal.
+    pub fn events(&self, after: Cursor, limit: usize) -> Result<Vec<(Cursor, EventId, Event)>> {
+        let Some(start) = after.0.checked_add(1) else { return Ok(Vec::new()) };
+        let rows = self.shared.tables.events.range(start.to_be_bytes()..);
+        let event = |guard: Guard| {
+            let (key, value) = guard.into_inner().map_err(Error::tables("read the events"))?;
+            let position = keys::position(&key).ok_or_else(|| Error::row("events", "its key is too short"))?;
+            let (id, event): (EventId, Event) = decode("events", &value)?;
+            Ok((Cursor(position), id, event))
+        };
+        rows.take(limit).map(event).collect()
+    }
+
+    pub fn disk_free(&self) -> Result<DiskSpace> {
+        let path = &self.shared.dir;
+        let found = rustix::fs::statvfs(path).map_err(|errno| Error::io("ask for free room at", path)(errno.into()))?;
+        Ok(DiskSpace {
+            free_bytes: found.f_bavail.saturating_mul(found.f_frsize),
+            total_bytes: found.f_blocks.saturating_mul(found.f_frsize),
+        })
+    }
+
+    /// Every table in key order as lines of text: two repositories are equal when their dumps are.
+    pub fn dump(&self, out: &mut dyn Write) -> Result<()> {
+        dump(&self.shared, out)
+    }
+
+    fn row<T: DeserializeOwned>(&self, table: &Keyspace, name: &'static str, key: &[u8]) -> Result<Option<T>> {
+        let row = table.get(key).map_err(Error::tables("read a row"))?;
+        row.map(|bytes| decode(name, &bytes)).transpose()
+    }
+}
+
+fn guard_value<T: DeserializeOwned>(guard: Guard, table: &'static str) -> Result<T> {
+    decode(table, &guard.value().map_err(Error::tables("read a row"))?)
+}
+
+/// The row, unless it is the very one that the caller has seen already.
+fn behind<T: DeserializeOwned>(guard: Guard, start: &[u8], table: &'static str) -> Option<Result<T>> {
+    match guard.into_inner() {
+        Ok((key, _)) if *key == *start => None,
+        Ok((_, value)) => Some(decode(table, &value)),
+        Err(source) => Some(Err(Error::tables("read a row")(source))),
+    }
+}

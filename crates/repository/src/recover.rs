@@ -1,0 +1,185 @@
+//! Opening a repository: whatever the last process left behind becomes whole again.
+//!
+//! The order matters: the tables say how far they are, the journal is replayed from there and its torn tail cut, and
+//! only then are the bodies cut to the end that the last frame acknowledged.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+
+use vernal_model::Moment;
+
+use crate::bodies::{Segments, WarcInfo};
+use crate::folder::{self, make_folder, sync_folder};
+use crate::journal::{self, Frame, Journal, Tail};
+use crate::repository::{Repository, Settings};
+use crate::sieve::{self, KnownSet};
+use crate::tables::rows::State;
+use crate::tables::{Group, Live, Outlived, Shared, Tables, apply};
+use crate::{Error, Result, bodies};
+
+const TABLES_FOLDER: &str = "tables";
+
+/// What had to be done at opening.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recovery {
+    /// The folder held no repository before.
+    pub made: bool,
+    pub tables: TablesRecovery,
+    /// Commit groups taken from the journal into the tables.
+    pub groups_replayed: u64,
+    pub deeds_replayed: u64,
+    /// Bytes of torn writes that were cut; nobody had been told of them.
+    pub journal_bytes_cut: u64,
+    pub segment_bytes_cut: u64,
+    /// Runs of the known set that were in force no more.
+    pub runs_removed: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum TablesRecovery {
+    /// They were there and could be read.
+    #[default]
+    Sound,
+    /// They were made anew from the journal, for this reason.
+    Rebuilt(String),
+}
+
+impl Repository {
+    /// Opens the repository in `dir` and makes it if there is none. Refuses a folder that another process holds, and a
+    /// format that is newer than ours.
+    pub fn open(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, Recovery)> {
+        make_folder(dir)?;
+        let lock = folder::lock(dir)?;
+        let made = !dir.join("FORMAT").exists();
+        let format = folder::format(dir, settings.id)?;
+        let journal_folder = dir.join(journal::FOLDER);
+        let journal_was_there = journal_folder.exists();
+        for name in [journal::FOLDER, sieve::FOLDER] {
+            make_folder(&dir.join(name))?;
+        }
+        let mut recovery = Recovery { made, ..Recovery::default() };
+        let opened = open_tables(dir, &mut recovery)?;
+        let shared = Arc::new(Shared::new(dir, opened.tables, opened.live, lock));
+        let (tail, outlived) = replay(&shared, format.seed(), &mut recovery)?;
+        let applied = shared.live().state.position;
+        if applied >= tail.next {
+            return Err(journal_is_short(&journal_folder, &tail, applied));
+        }
+        // Without a journal nobody knows what was acknowledged: then every whole record stays.
+        let acknowledged = (journal_was_there || made).then_some(tail.end);
+        let info = warc_info(settings.clone(), format.id);
+        let (segments, cut) = Segments::open(dir, info, settings.segment_bytes_max, acknowledged, now)?;
+        recovery.segment_bytes_cut = cut.bytes;
+        recovery.journal_bytes_cut = tail.cut_bytes;
+        let journal = Journal::resume(&journal_folder, format.seed(), tail)?;
+        let mut repository =
+            Repository { shared, segments, journal, outlived, commits_unsynced: 0, sieve_from: 0, broken: false };
+        repository.checkpoint()?;
+        let in_force = repository.shared.live().known.generations();
+        recovery.runs_removed = sieve::remove_orphans(&dir.join(sieve::FOLDER), in_force)?;
+        Ok((repository, recovery))
+    }
+}
+
+struct Opened {
+    tables: Tables,
+    live: Live,
+}
+
+/// Opens the tables, or begins them anew when they cannot be read: the journal has everything.
+fn open_tables(dir: &Path, recovery: &mut Recovery) -> Result<Opened> {
+    let folder = dir.join(TABLES_FOLDER);
+    if !folder.exists() {
+        let journal = dir.join(journal::FOLDER);
+        let has_journal = fs::read_dir(&journal).is_ok_and(|mut entries| entries.next().is_some());
+        if has_journal {
+            recovery.tables = TablesRecovery::Rebuilt("the folder of the tables was missing".into());
+        }
+        return fresh_tables(dir);
+    }
+    match read_tables(dir) {
+        Ok(opened) => Ok(opened),
+        Err(error) if !is_damage(&error) => Err(error),
+        Err(error) => {
+            recovery.tables = TablesRecovery::Rebuilt(error.to_string());
+            fresh_tables(dir)
+        }
+    }
+}
+
+fn read_tables(dir: &Path) -> Result<Opened> {
+    let tables = Tables::open(&dir.join(TABLES_FOLDER))?;
+    let state: State = tables.state()?.unwrap_or_default();
+    let sites = tables.sites()?;
+    let known = KnownSet::open(&dir.join(sieve::FOLDER), state.run_big, state.run_small)?;
+    Ok(Opened { tables, live: Live { state, sites, known } })
+}
+
+/// Whether an error says that the tables are not what we wrote; a full disk or a missing right says nothing of the kind.
+fn is_damage(error: &Error) -> bool {
+    let damaged = |error: &io::Error| {
+        matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData)
+    };
+    match error {
+        Error::Row { .. } | Error::CorruptFile { .. } => true,
+        Error::Io { source, .. } => damaged(source),
+        Error::Tables { source, .. } => match source {
+            fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => damaged(error),
+            fjall::Error::Locked | fjall::Error::Poisoned => false,
+            _ => true,
+        },
+        _ => false,
+    }
+}
+
+fn fresh_tables(dir: &Path) -> Result<Opened> {
+    let folder = dir.join(TABLES_FOLDER);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))?;
+    }
+    sieve::remove_orphans(&dir.join(sieve::FOLDER), (0, 0))?;
+    let opened = read_tables(dir)?;
+    sync_folder(dir)?;
+    Ok(opened)
+}
+
+/// Brings the tables up to the journal.
+fn replay(shared: &Shared, seed: u64, recovery: &mut Recovery) -> Result<(Tail, Outlived)> {
+    let applied = shared.live().state.position;
+    let mut outlived = Outlived::default();
+    let mut take = |frame: Frame| -> Result<()> {
+        recovery.groups_replayed += 1;
+        recovery.deeds_replayed += frame.entries.len() as u64;
+        let entries = frame.entries.iter().map(|(partition, sequence, deed)| (*partition, *sequence, deed));
+        let group = Group { moment: frame.moment, first: frame.first, entries: entries.collect() };
+        outlived.append(apply(shared, &group)?);
+        Ok(())
+    };
+    let tail = journal::replay(&shared.dir.join(journal::FOLDER), seed, applied, &mut take)?;
+    Ok((tail, outlived))
+}
+
+/// The journal is synced before the tables, so it can be shorter only by damage. Going on would cut bodies that were
+/// acknowledged; a person must decide.
+fn journal_is_short(folder: &Path, tail: &Tail, applied: u64) -> Error {
+    let what = format!(
+        "it ends after deed {}, and the tables have seen {applied}; remove the folder `{TABLES_FOLDER}` to go on without \
+         the lost ones",
+        tail.next - 1
+    );
+    let (number, offset) = tail.file.unwrap_or((tail.next_file, 0));
+    Error::CorruptFile { what, path: journal::file_path(folder, number), offset }
+}
+
+fn warc_info(settings: Settings, id: u128) -> WarcInfo {
+    bodies::WarcInfo {
+        software: settings.software,
+        operator: settings.operator,
+        contact: settings.contact,
+        user_agent: settings.user_agent,
+        robots: settings.robots,
+        repository: id,
+    }
+}

@@ -1,0 +1,126 @@
+//! The known set: at most two runs.
+//!
+//! A batch of the sieve goes into the small run while that is less than an eighth of the big one, and else all is
+//! merged into a new big run: so many small batches stay cheap. A URL may be in both; then the counts add up, and the
+//! number in the small run, which is the younger one, holds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use vernal_model::{Fingerprint, Partition};
+
+use super::run::{self, BARRED, Key, KnownRecord, Probe, Run};
+use crate::{Error, Result};
+
+/// The folder of the known set within a repository.
+pub(crate) const FOLDER: &str = "known";
+
+#[derive(Clone)]
+pub(crate) struct KnownSet {
+    pub(super) folder: PathBuf,
+    pub(super) big: Option<Arc<Run>>,
+    pub(super) small: Option<Arc<Run>>,
+}
+
+/// What the sieve does to one key.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Update {
+    pub key: Key,
+    /// Its number when it was admitted now, `BARRED` when it was barred now.
+    pub decided: Option<u32>,
+    pub back_links: u32,
+}
+
+/// What an update turned out to be.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Resolved {
+    /// Not known before, and known now.
+    New,
+    /// Barred before, and admitted now.
+    Readmitted,
+    /// Known before; at most its count grows.
+    Known,
+    /// Neither known nor decided about: it is as if it had not been found.
+    Undecided,
+}
+
+impl KnownSet {
+    pub fn open(folder: &Path, big: u32, small: u32) -> Result<KnownSet> {
+        let open = |generation: u32| -> Result<Option<Arc<Run>>> {
+            if generation == 0 {
+                return Ok(None);
+            }
+            Ok(Some(Arc::new(Run::open(folder, generation)?)))
+        };
+        Ok(KnownSet { folder: folder.to_owned(), big: open(big)?, small: open(small)? })
+    }
+
+    /// The generations of the big and the small run; 0 is none.
+    pub fn generations(&self) -> (u32, u32) {
+        let generation = |run: &Option<Arc<Run>>| run.as_ref().map_or(0, |run| run.generation);
+        (generation(&self.big), generation(&self.small))
+    }
+
+    pub fn look_up(&self, partition: Partition, fingerprint: Fingerprint) -> Result<Option<KnownRecord>> {
+        self.probe().look_up((partition, fingerprint))
+    }
+
+    /// A look-up for keys that come in rising order.
+    pub fn probe(&self) -> KnownProbe<'_> {
+        KnownProbe { big: self.big.as_deref().map(Run::probe), small: self.small.as_deref().map(Run::probe) }
+    }
+
+    /// The paths of the runs of `self` that are not in force in `next` any more.
+    pub fn outlived_by(&self, next: &KnownSet) -> Vec<PathBuf> {
+        let (big, small) = next.generations();
+        let (old_big, old_small) = self.generations();
+        let gone = |generation: &u32| *generation != 0 && *generation != big && *generation != small;
+        [old_big, old_small].iter().filter(|old| gone(old)).map(|old| run::path(&self.folder, *old)).collect()
+    }
+}
+
+pub(crate) struct KnownProbe<'a> {
+    big: Option<Probe<'a>>,
+    small: Option<Probe<'a>>,
+}
+
+impl KnownProbe<'_> {
+    pub fn look_up(&mut self, key: Key) -> Result<Option<KnownRecord>> {
+        let ask = |probe: &mut Option<Probe<'_>>| probe.as_mut().map_or(Ok(None), |probe| probe.look_up(key));
+        Ok(both(ask(&mut self.big)?, ask(&mut self.small)?))
+    }
+
+    /// Says what an update means for what is known, and gives it the number that holds after it.
+    pub fn resolve(&mut self, update: &Update) -> Result<(Resolved, u32)> {
+        let known = self.look_up(update.key)?.map(|record| record.number);
+        Ok(match (known, update.decided) {
+            (None, None) => (Resolved::Undecided, BARRED),
+            (None, Some(number)) => (Resolved::New, number),
+            (Some(BARRED), Some(number)) if number != BARRED => (Resolved::Readmitted, number),
+            (Some(number), _) => (Resolved::Known, number),
+        })
+    }
+}
+
+/// One record of two: the counts add up, the younger number holds.
+pub(super) fn both(old: Option<KnownRecord>, young: Option<KnownRecord>) -> Option<KnownRecord> {
+    match (old, young) {
+        (Some(old), Some(young)) => {
+            Some(KnownRecord { back_links: old.back_links.saturating_add(young.back_links), ..young })
+        }
+        (old, young) => old.or(young),
+    }
+}
+
+/// Removes runs that are not in force: a crash before a switch, or before the last checkpoint, leaves them behind.
+pub(crate) fn remove_orphans(folder: &Path, in_force: (u32, u32)) -> Result<usize> {
+    let mut removed = 0;
+    for (generation, path) in run::generations(folder)? {
+        if generation != in_force.0 && generation != in_force.1 {
+            fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}

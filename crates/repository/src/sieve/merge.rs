@@ -1,0 +1,228 @@
+//! A decision of the sieve becomes the next generation of the known set, in one pass over sorted records.
+
+use std::sync::Arc;
+
+use super::known::{KnownSet, Resolved, Update, both};
+use super::run::{KnownRecord, Run, RunWriter, Stream};
+use crate::Result;
+
+/// The small run stays below this part of the big one.
+const SMALL_PART: u64 = 8;
+
+impl KnownSet {
+    /// Writes the next generation. `updates` are sorted, each key once; the answers stand beside them.
+    pub fn merge(&self, updates: &[Update]) -> Result<(KnownSet, Vec<Resolved>)> {
+        let mut answers = Vec::with_capacity(updates.len());
+        let mut news = Vec::with_capacity(updates.len());
+        let mut probe = self.probe();
+        for update in updates {
+            let (resolved, number) = probe.resolve(update)?;
+            answers.push(resolved);
+            let changes_nothing = resolved == Resolved::Known && update.back_links == 0;
+            if resolved != Resolved::Undecided && !changes_nothing {
+                news.push(KnownRecord { key: update.key, number, back_links: update.back_links });
+            }
+        }
+        if news.is_empty() {
+            return Ok((self.clone(), answers));
+        }
+        Ok((self.with(&news)?, answers))
+    }
+
+    /// Every known URL in the order of its key.
+    pub fn each(&self, take: &mut dyn FnMut(KnownRecord) -> Result<()>) -> Result<()> {
+        Sources {
+            big: Peeked::new(self.big.as_deref().map(Run::stream))?,
+            small: Peeked::new(self.small.as_deref().map(Run::stream))?,
+            news: &[],
+        }
+        .each(take)
+    }
+
+    fn with(&self, news: &[KnownRecord]) -> Result<KnownSet> {
+        let (big, small) = self.generations();
+        let generation = big.max(small) + 1;
+        let count = |run: &Option<Arc<Run>>| run.as_ref().map_or(0, |run| run.count);
+        let small_count = count(&self.small) + news.len() as u64;
+        let fits_small = small_count.saturating_mul(SMALL_PART) <= count(&self.big);
+        let older = self.big.as_deref().filter(|_| !fits_small);
+        let sources = Sources {
+            big: Peeked::new(older.map(Run::stream))?,
+            small: Peeked::new(self.small.as_deref().map(Run::stream))?,
+            news,
+        };
+        let mut out = RunWriter::new(&self.folder, generation)?;
+        sources.each(&mut |record| out.push(&record))?;
+        let run = Some(Arc::new(out.finish()?));
+        let folder = self.folder.clone();
+        Ok(match fits_small {
+            true => KnownSet { folder, big: self.big.clone(), small: run },
+            false => KnownSet { folder, big: run, small: None },
+        })
+    }
+}
+
+/// Up to three sorted sources, oldest first.
+struct Sources<'a> {
+    big: Peeked<'a>,
+    small: Peeked<'a>,
+    news: &'a [KnownRecord],
+}
+
+impl Sources<'_> {
+    fn each(mut self, take: &mut dyn FnMut(KnownRecord) -> Result<()>) -> Result<()> {
+        loop {
+            // Most of a big run lies between two younger keys, and passes as it is.
+            let young = [self.small.head.as_ref(), self.news.first()].into_iter().flatten();
+            let next_young = young.map(|record| record.key).min();
+            while let Some(record) = self.big.head.filter(|big| next_young.is_none_or(|young| big.key < young)) {
+                take(record)?;
+                self.big.advance()?;
+            }
+            let heads = [self.big.head, self.small.head, self.news.first().copied()];
+            let Some(key) = heads.iter().flatten().map(|record| record.key).min() else { break };
+            let here = heads.map(|head| head.filter(|record| record.key == key));
+            if here[0].is_some() {
+                self.big.advance()?;
+            }
+            if here[1].is_some() {
+                self.small.advance()?;
+            }
+            if here[2].is_some() {
+                self.news = &self.news[1..];
+            }
+            let record = both(both(here[0], here[1]), here[2]).expect("the least key comes from one of the sources");
+            take(record)?;
+        }
+        Ok(())
+    }
+}
+
+/// A stream whose next record is in sight.
+struct Peeked<'a> {
+    stream: Option<Stream<'a>>,
+    head: Option<KnownRecord>,
+}
+
+impl<'a> Peeked<'a> {
+    fn new(stream: Option<Stream<'a>>) -> Result<Peeked<'a>> {
+        let mut peeked = Peeked { stream, head: None };
+        peeked.advance()?;
+        Ok(peeked)
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        self.head = match &mut self.stream {
+            Some(stream) => stream.next()?,
+            None => None,
+        };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use vernal_model::{Chance, Fingerprint, Partition};
+
+    use super::*;
+    use crate::sieve::run::BARRED;
+
+    #[test]
+    fn many_batches_make_the_same_set_as_a_plain_map() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut known = KnownSet::open(dir.path(), 0, 0).unwrap();
+        let mut map: BTreeMap<_, (u32, u32)> = BTreeMap::new();
+        let mut chance = Chance::new(11);
+        let (mut number, mut small_seen) = (0, false);
+        for _ in 0..120 {
+            let mut batch: BTreeMap<_, Update> = BTreeMap::new();
+            for _ in 0..chance.below(60) {
+                let key = (Partition(chance.below(3) as u8), Fingerprint(chance.below(3_000)));
+                let decided = match map.get(&key) {
+                    Some((BARRED, _)) if chance.happens(0.3) => Some(0),
+                    Some(_) => None,
+                    None => Some(if chance.happens(0.2) { BARRED } else { 0 }).filter(|_| chance.happens(0.9)),
+                };
+                let decided = decided.map(|decided| {
+                    if decided == BARRED {
+                        BARRED
+                    } else {
+                        number += 1;
+                        number
+                    }
+                });
+                batch.insert(key, Update { key, decided, back_links: chance.below(4) as u32 });
+            }
+            let updates: Vec<Update> = batch.into_values().collect();
+            let (next, answers) = known.merge(&updates).unwrap();
+            for (update, answer) in updates.iter().zip(answers) {
+                let expected = match (map.get(&update.key).map(|known| known.0), update.decided) {
+                    (None, None) => Resolved::Undecided,
+                    (None, Some(_)) => Resolved::New,
+                    (Some(BARRED), Some(_)) => Resolved::Readmitted,
+                    _ => Resolved::Known,
+                };
+                assert_eq!(answer, expected);
+                if answer != Resolved::Undecided {
+                    let row = map.entry(update.key).or_insert((BARRED, 0));
+                    row.0 = update.decided.unwrap_or(row.0);
+                    row.1 += update.back_links;
+                }
+            }
+            known = next;
+            let (big, small) = known.generations();
+            small_seen |= small != 0;
+            let reopened = KnownSet::open(dir.path(), big, small).unwrap();
+            for (key, (number, back_links)) in &map {
+                let record = reopened.look_up(key.0, key.1).unwrap();
+                assert_eq!(record, Some(KnownRecord { key: *key, number: *number, back_links: *back_links }));
+            }
+        }
+        assert!(small_seen, "both levels were in use");
+    }
+    #[test]
+    #[ignore = "takes a minute and only prints figures"]
+    fn figures_of_a_merge_with_ten_million_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let key = |n: u64| (Partition((n / 156_250) as u8), Fingerprint((n % 156_250) << 40));
+        let mut out = RunWriter::new(dir.path(), 1).unwrap();
+        for n in 0..10_000_000 {
+            out.push(&KnownRecord { key: key(n), number: n as u32, back_links: 1 }).unwrap();
+        }
+        out.finish().unwrap();
+        let mut known = KnownSet::open(dir.path(), 1, 0).unwrap();
+        let mut chance = Chance::new(5);
+        for _ in 0..4 {
+            let mut updates: Vec<Update> = (0..500_000)
+                .map(|n| {
+                    let (partition, fingerprint) = key(chance.below(10_000_000));
+                    let is_new = n % 2 == 0;
+                    let fingerprint = Fingerprint(fingerprint.0 + u64::from(is_new) * (1 + chance.below(1 << 39)));
+                    Update { key: (partition, fingerprint), decided: is_new.then_some(n), back_links: 1 }
+                })
+                .collect();
+            updates.sort_by_key(|update| update.key);
+            updates.dedup_by_key(|update| update.key);
+            let begun = cpu_us();
+            let mut probe = known.probe();
+            let met = updates.iter().filter(|update| probe.look_up(update.key).unwrap().is_some()).count();
+            let probed = cpu_us();
+            known = known.merge(&updates).unwrap().0;
+            println!(
+                "{met} of {} met in {} ms, merged in {} ms of CPU, runs {:?}",
+                updates.len(),
+                (probed - begun) / 1_000,
+                (cpu_us() - probed) / 1_000,
+                known.generations()
+            );
+        }
+    }
+
+    /// What this thread has used, in microseconds.
+    fn cpu_us() -> u64 {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        text.split_whitespace().next().and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0) / 1_000
+    }
+}

@@ -1,0 +1,283 @@
+//! One group of deeds becomes one atomic batch, and what is held in memory follows it.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::PathBuf;
+
+use fjall::{Keyspace, OwnedWriteBatch};
+use serde::Serialize;
+use vernal_model::{
+    Control, Deed, Moment, PageKey, Partition, RobotsRow, Sequence, Site, SitePosture, SiteRow, Visit, Visited,
+};
+
+use super::rows::{FoundRow, StampedSite, State, encode, encode_url};
+use super::{Shared, keys};
+use crate::sieve::{BARRED, KnownSet, Update, each_found};
+use crate::{Error, EventId, Result};
+
+/// A commit group on its way into the tables.
+pub(crate) struct Group<'a> {
+    pub moment: Moment,
+    /// The position of the first deed.
+    pub first: u64,
+    pub entries: Vec<(Partition, Sequence, &'a Deed)>,
+}
+
+/// What a commit made useless, and what only the next checkpoint may remove.
+#[derive(Debug, Default)]
+pub(crate) struct Outlived {
+    pub runs: Vec<PathBuf>,
+    /// Ranges of found rows that have passed the sieve.
+    pub found: Vec<(Partition, Sequence, Sequence)>,
+}
+
+impl Outlived {
+    pub fn append(&mut self, mut other: Outlived) {
+        self.runs.append(&mut other.runs);
+        self.found.append(&mut other.found);
+    }
+}
+
+/// Applies one group: all of it or nothing.
+pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Outlived> {
+    let last = group.first + group.entries.len() as u64 - 1;
+    let mut applying = Applying {
+        shared,
+        batch: shared.tables.database.batch(),
+        state: shared.live().state.clone(),
+        known: None,
+        sites: BTreeMap::new(),
+        outlived: Outlived::default(),
+        last,
+        scratch: Vec::new(),
+    };
+    for (index, (partition, sequence, deed)) in group.entries.iter().enumerate() {
+        applying.deed(*partition, *sequence, group.first + index as u64, deed)?;
+    }
+    applying.sieved(&group.entries)?;
+    applying.state.moment = applying.state.moment.max(group.moment);
+    applying.state.position = last;
+    applying.finish()
+}
+
+pub(super) struct Applying<'a> {
+    shared: &'a Shared,
+    batch: OwnedWriteBatch,
+    pub(super) state: State,
+    /// The next generation of the known set, if there is one.
+    known: Option<KnownSet>,
+    /// Rows that this group touches; `None` when the tables are ahead of it already.
+    sites: BTreeMap<Site, Option<SiteRow>>,
+    outlived: Outlived,
+    last: u64,
+    scratch: Vec<u8>,
+}
+
+impl Applying<'_> {
+    fn deed(&mut self, partition: Partition, sequence: Sequence, position: u64, deed: &Deed) -> Result<()> {
+        let place = self.state.partition_mut(partition);
+        place.sequence = place.sequence.max(sequence);
+        let tables = &self.shared.tables;
+        match deed {
+            Deed::Started { moment } => self.state.moment = self.state.moment.max(*moment),
+            Deed::Seeded(seed) => self.put(&tables.meta, "meta", keys::seed(&seed.url), seed)?,
+            Deed::Unseeded(url) => self.batch.remove(&tables.meta, keys::seed(url)),
+            Deed::Found { urls, again } => {
+                self.state.totals.found_pending += (urls.len() + again.len()) as u64;
+                let row = FoundRow { urls: urls.into(), again: again.into() };
+                self.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
+            }
+            // All of a group's are met in one pass, after the rest.
+            Deed::Sieved { .. } => {}
+            Deed::Visited(visited) => self.visited(partition, sequence, position, visited)?,
+            Deed::SiteSeen(site, posture) => self.site_seen(partition, site, posture),
+            Deed::RobotsRead { site, row, visit } => self.robots_read(partition, sequence, site, row, visit)?,
+            Deed::Controlled(Control::PauseAll) => self.state.paused = true,
+            Deed::Controlled(Control::ResumeAll) => self.state.paused = false,
+            Deed::Spent { account } => self.state.account = *account,
+        }
+        Ok(())
+    }
+
+    fn visited(&mut self, partition: Partition, sequence: Sequence, position: u64, visited: &Visited) -> Result<()> {
+        let tables = &self.shared.tables;
+        let key = visited.page.key;
+        self.put(&tables.pages, "pages", key.bytes(), &visited.page)?;
+        self.put(&tables.visits, "visits", keys::visit(key, visited.visit.started, sequence), &visited.visit)?;
+        if let Some(document) = &visited.document {
+            self.put(&tables.documents, "documents", key.bytes(), document)?;
+        }
+        if let Some(place) = &visited.left {
+            self.batch.remove(&tables.waiting, keys::waiting(partition, place));
+        }
+        if let Some(event) = &visited.event {
+            let id = EventId { partition, sequence };
+            self.put(&tables.events, "events", position.to_be_bytes(), &(id, event))?;
+        }
+        self.count_visited(partition, visited);
+        Ok(())
+    }
+
+    fn site_seen(&mut self, partition: Partition, site: &Site, posture: &SitePosture) {
+        if let Some(row) = self.site(partition, site) {
+            row.posture = posture.clone();
+        }
+    }
+
+    fn robots_read(
+        &mut self,
+        partition: Partition,
+        sequence: Sequence,
+        site: &Site,
+        row: &RobotsRow,
+        visit: &Visit,
+    ) -> Result<()> {
+        let tables = &self.shared.tables;
+        self.put(&tables.robots, "robots", keys::named(partition, row.origin.as_str()), row)?;
+        let page = PageKey::new(partition, keys::ROBOTS_NUMBER);
+        self.put(&tables.visits, "visits", keys::visit(page, visit.started, sequence), visit)?;
+        self.count_visit(partition, site, visit);
+        Ok(())
+    }
+
+    /// Merges all that the sieve decided in this group into the known set, in one pass.
+    fn sieved(&mut self, entries: &[(Partition, Sequence, &Deed)]) -> Result<()> {
+        let mut updates = Vec::new();
+        let mut decisions = Vec::new();
+        for (partition, _, deed) in entries {
+            let Deed::Sieved { through, admitted, barred } = deed else { continue };
+            self.take_found(*partition, *through, &mut updates)?;
+            for admitted in admitted {
+                let key = (*partition, admitted.url.fingerprint());
+                updates.push(Update { key, decided: Some(admitted.number), back_links: 0 });
+                decisions.push((key, admitted.place.site.clone()));
+                self.admit(*partition, admitted)?;
+            }
+            for (url, _) in barred {
+                let key = (*partition, url.fingerprint());
+                updates.push(Update { key, decided: Some(BARRED), back_links: 0 });
+                decisions.push((key, url.site()));
+            }
+        }
+        if updates.is_empty() {
+            return Ok(());
+        }
+        let updates = folded(updates);
+        let known = self.shared.live().known.clone();
+        let (next, answers) = known.merge(&updates)?;
+        self.outlived.runs = known.outlived_by(&next);
+        (self.state.run_big, self.state.run_small) = next.generations();
+        self.known = Some(next);
+        for (key, site) in decisions {
+            let Ok(place) = updates.binary_search_by_key(&key, |update| update.key) else { continue };
+            self.count_decided(key.0, &site, answers[place], updates[place].decided == Some(BARRED));
+        }
+        Ok(())
+    }
+
+    /// Counts the links in the found rows that this deed disposes of, and marks the rows as done with.
+    fn take_found(&mut self, partition: Partition, through: Sequence, updates: &mut Vec<Update>) -> Result<()> {
+        let before = self.state.partition(partition).through;
+        if through <= before {
+            return Ok(());
+        }
+        let from = Sequence(before.0 + 1);
+        let range = keys::found(partition, from)..=keys::found(partition, through);
+        let mut count = 0;
+        for guard in self.shared.tables.found.range(range) {
+            let row = guard.value().map_err(Error::tables("read what was found"))?;
+            count += each_found(&row, |found| {
+                let key = (partition, found.fingerprint);
+                updates.push(Update { key, decided: None, back_links: found.back_links() });
+            })?;
+        }
+        let pending = &mut self.state.totals.found_pending;
+        *pending = pending.saturating_sub(count as u64);
+        self.state.partition_mut(partition).through = through;
+        self.outlived.found.push((partition, from, through));
+        Ok(())
+    }
+
+    fn admit(&mut self, partition: Partition, admitted: &vernal_model::Admitted) -> Result<()> {
+        let tables = &self.shared.tables;
+        let page = PageKey::new(partition, admitted.number);
+        let row = encode_url(admitted, &mut self.scratch)?;
+        self.batch.insert(&tables.urls, page.bytes(), row);
+        self.put(&tables.waiting, "waiting", keys::waiting(partition, &admitted.place), &admitted.number)?;
+        let place = self.state.partition_mut(partition);
+        place.next_number = place.next_number.max(admitted.number.saturating_add(1));
+        Ok(())
+    }
+
+    /// The row of a site to be changed, made when it is new; `None` when the table has seen this group already.
+    pub(super) fn site(&mut self, partition: Partition, site: &Site) -> Option<&mut SiteRow> {
+        let row = match self.sites.entry(site.clone()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let live = self.shared.live();
+                entry.insert(match live.sites.get(site) {
+                    Some(known) if known.stamp >= self.last => None,
+                    Some(known) => Some(known.row.clone()),
+                    None => Some(SiteRow {
+                        site: site.clone(),
+                        partition,
+                        posture: SitePosture::default(),
+                        counts: Default::default(),
+                    }),
+                })
+            }
+        };
+        row.as_mut()
+    }
+
+    fn put<T: Serialize>(
+        &mut self,
+        table: &Keyspace,
+        name: &'static str,
+        key: impl Into<fjall::UserKey>,
+        row: &T,
+    ) -> Result<()> {
+        let row = encode(name, row, &mut self.scratch)?;
+        self.batch.insert(table, key, row);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Outlived> {
+        let tables = &self.shared.tables;
+        let sites: Vec<StampedSite> = std::mem::take(&mut self.sites)
+            .into_values()
+            .flatten()
+            .map(|row| StampedSite { stamp: self.last, row })
+            .collect();
+        for site in &sites {
+            self.put(&tables.sites, "sites", keys::named(site.row.partition, site.row.site.as_str()), site)?;
+        }
+        let state = encode("meta", &self.state, &mut self.scratch)?;
+        self.batch.insert(&tables.meta, keys::STATE, state);
+        self.batch.commit().map_err(Error::tables("write the tables"))?;
+        let mut live = self.shared.live_mut();
+        for site in sites {
+            live.sites.insert(site.row.site.clone(), site);
+        }
+        live.state = self.state;
+        if let Some(known) = self.known {
+            live.known = known;
+        }
+        Ok(self.outlived)
+    }
+}
+
+/// Sorts updates and makes one of those with the same key: the links add up, and a decision stands above none.
+fn folded(mut updates: Vec<Update>) -> Vec<Update> {
+    updates.sort_unstable_by_key(|update| (update.key, update.decided));
+    updates.dedup_by(|next, kept| {
+        let same = next.key == kept.key;
+        if same {
+            kept.back_links = kept.back_links.saturating_add(next.back_links);
+            // A number is below the mark of the barred, so that to be admitted and barred at once is to be admitted.
+            kept.decided = kept.decided.or(next.decided);
+        }
+        same
+    });
+    updates
+}

@@ -1,0 +1,93 @@
+//! What a deed does to the counters of its site and of the whole; each thing once.
+
+use vernal_model::{EventKind, Outcome, PageState, Partition, Site, SiteCounts, Visit, Visited};
+
+use super::apply::Applying;
+use super::rows::Totals;
+use crate::sieve::Resolved;
+
+impl Applying<'_> {
+    pub(super) fn count_visited(&mut self, partition: Partition, visited: &Visited) {
+        let site = visited.page.url.site();
+        self.count_visit(partition, &site, &visited.visit);
+        let totals = &mut self.state.totals;
+        if let Some(was) = visited.was {
+            less(of_state(totals, was));
+        }
+        *of_state(totals, visited.page.state) += 1;
+        let (left, changed) = (visited.left.is_some(), is_change(visited));
+        if left {
+            less(&mut totals.waiting);
+        }
+        totals.changes += u64::from(changed);
+        totals.events += u64::from(visited.event.is_some());
+        if let Some(version) = &visited.visit.version {
+            totals.versions += 1;
+            totals.body_bytes += u64::from(version.body_bytes);
+        }
+        let Some(row) = self.site(partition, &site) else { return };
+        if left {
+            less(&mut row.counts.waiting);
+        }
+        if let Some(count) = visited.was.and_then(|was| of_site(&mut row.counts, was)) {
+            less(count);
+        }
+        if let Some(count) = of_site(&mut row.counts, visited.page.state) {
+            *count += 1;
+        }
+        row.counts.changes += u64::from(changed);
+    }
+
+    /// What every visit costs, robots.txt included.
+    pub(super) fn count_visit(&mut self, partition: Partition, site: &Site, visit: &Visit) {
+        let asked = u64::from(visit.outcome.asked());
+        self.state.totals.visits += asked;
+        self.state.totals.wire_bytes += visit.wire_bytes;
+        let Some(row) = self.site(partition, site) else { return };
+        row.counts.visits += asked;
+        row.counts.wire_bytes += visit.wire_bytes;
+        row.counts.failures += u64::from(matches!(visit.outcome, Outcome::Failed(_)));
+    }
+
+    pub(super) fn count_decided(&mut self, partition: Partition, site: &Site, resolved: Resolved, barred: bool) {
+        let is_new = resolved == Resolved::New;
+        let waits = !barred && matches!(resolved, Resolved::New | Resolved::Readmitted);
+        let totals = &mut self.state.totals;
+        totals.known += u64::from(is_new);
+        totals.barred += u64::from(is_new && barred);
+        totals.waiting += u64::from(waits);
+        if resolved == Resolved::Readmitted {
+            less(&mut totals.barred);
+        }
+        let Some(row) = self.site(partition, site) else { return };
+        row.counts.known += u64::from(is_new);
+        row.counts.waiting += u64::from(waits);
+    }
+}
+
+fn is_change(visited: &Visited) -> bool {
+    visited.event.as_ref().is_some_and(|event| event.kind == EventKind::Changed)
+}
+
+fn of_state(totals: &mut Totals, state: PageState) -> &mut u64 {
+    match state {
+        PageState::Held => &mut totals.held,
+        PageState::Gone => &mut totals.gone,
+        PageState::Moved => &mut totals.moved,
+        PageState::Blocked => &mut totals.blocked,
+        PageState::Refused => &mut totals.refused,
+        PageState::Failed => &mut totals.failed,
+    }
+}
+
+fn of_site(counts: &mut SiteCounts, state: PageState) -> Option<&mut u64> {
+    match state {
+        PageState::Held => Some(&mut counts.held),
+        PageState::Gone => Some(&mut counts.gone),
+        _ => None,
+    }
+}
+
+fn less(count: &mut u64) {
+    *count = count.saturating_sub(1);
+}

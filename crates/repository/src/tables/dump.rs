@@ -1,0 +1,75 @@
+//! Everything as text, in key order: for tests that compare two repositories, and for eyes.
+
+use std::fmt::Debug;
+use std::io::Write;
+
+use fjall::Keyspace;
+use serde::de::DeserializeOwned;
+use vernal_model::{DocumentRow, Event, Page, PageKey, Partition, RobotsRow, Seed, Sequence, Visit};
+
+use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
+use super::{Shared, keys};
+use crate::{Error, EventId, Result};
+
+pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
+    let tables = &shared.tables;
+    let state: State = tables.state()?.unwrap_or_default();
+    let mut dump = Dump { shared, out };
+    // Generations count merges, and two histories of merging may lead to the same set; the records below must be equal.
+    dump.line("state", "", &State { run_big: 0, run_small: 0, ..state.clone() })?;
+    dump.table::<Seed>(&tables.meta, "meta", |key| key.starts_with(keys::SEED_PREFIX.as_bytes()))?;
+    for guard in tables.urls.iter() {
+        let (key, value) = guard.into_inner().map_err(Error::tables("read a row"))?;
+        let page = PageKey::from_bytes(&key).ok_or_else(|| Error::row("urls", "its key is too short"))?;
+        dump.line("urls", &page.to_string(), &decode_url(page, &value)?)?;
+    }
+    dump.table::<u32>(&tables.waiting, "waiting", |_| true)?;
+    dump.table::<Page>(&tables.pages, "pages", |_| true)?;
+    dump.table::<DocumentRow>(&tables.documents, "documents", |_| true)?;
+    dump.table::<Visit>(&tables.visits, "visits", |_| true)?;
+    dump.table::<StampedSite>(&tables.sites, "sites", |_| true)?;
+    dump.table::<RobotsRow>(&tables.robots, "robots", |_| true)?;
+    // Rows that have passed the sieve are dead; when they go depends on checkpoints.
+    dump.table::<FoundRow<'_>>(&tables.found, "found", |key| {
+        let through = key.first().map_or(Sequence(0), |first| state.partition(Partition(*first)).through);
+        keys::found_sequence(key).is_some_and(|sequence| sequence > through)
+    })?;
+    dump.table::<(EventId, Event)>(&tables.events, "events", |_| true)?;
+    dump.known()
+}
+
+struct Dump<'a> {
+    shared: &'a Shared,
+    out: &'a mut dyn Write,
+}
+
+impl Dump<'_> {
+    fn table<T: DeserializeOwned + Debug>(
+        &mut self,
+        table: &Keyspace,
+        name: &'static str,
+        wanted: impl Fn(&[u8]) -> bool,
+    ) -> Result<()> {
+        for guard in table.iter() {
+            let (key, value) = guard.into_inner().map_err(Error::tables("read a row"))?;
+            if wanted(&key) {
+                self.line(name, &key.escape_ascii().to_string(), &decode::<T>(name, &value)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn known(&mut self) -> Result<()> {
+        let known = self.shared.live().known.clone();
+        known.each(&mut |record| {
+            let (partition, fingerprint) = record.key;
+            let key = format!("{} {:016x}", partition.0, fingerprint.0);
+            self.line("known", &key, &(record.number, record.back_links))
+        })
+    }
+
+    fn line(&mut self, table: &str, key: &str, row: &dyn Debug) -> Result<()> {
+        let written = writeln!(self.out, "{table}\t{key}\t{row:?}");
+        written.map_err(Error::io("dump", &self.shared.dir))
+    }
+}

@@ -1,0 +1,71 @@
+//! The keys of the tables. The partition comes first, so that one partition is one range of every table; numbers are
+//! big-endian, so that the order of bytes is the order of things.
+//!
+//! ```text
+//! urls pages documents   partition u8 | number u32
+//! waiting                partition u8 | site | 0 | band u8 | arrival u64
+//! visits                 partition u8 | number u32 (all ones: robots.txt) | started i64 (sign flipped) | sequence u64
+//! sites                  partition u8 | site
+//! robots                 partition u8 | origin
+//! found                  partition u8 | sequence u64
+//! events                 position u64
+//! meta                   "state" or "seed/" URL
+//! ```
+
+use vernal_model::{Moment, PageKey, Partition, Sequence, Site, Url, WaitingPlace};
+
+/// Visits to robots.txt have no page; they lie behind all pages of their partition.
+pub(crate) const ROBOTS_NUMBER: u32 = u32::MAX;
+pub(crate) const STATE: &str = "state";
+pub(crate) const SEED_PREFIX: &str = "seed/";
+
+pub(crate) fn waiting(partition: Partition, place: &WaitingPlace) -> Vec<u8> {
+    let mut key = waiting_site(partition, &place.site);
+    key.push(place.band);
+    key.extend_from_slice(&place.arrival.to_be_bytes());
+    key
+}
+
+/// The prefix of all that waits at one site.
+pub(crate) fn waiting_site(partition: Partition, site: &Site) -> Vec<u8> {
+    let mut key = Vec::with_capacity(site.as_str().len() + 11);
+    key.push(partition.0);
+    key.extend_from_slice(site.as_str().as_bytes());
+    key.push(0);
+    key
+}
+
+pub(crate) fn visit(page: PageKey, started: Moment, sequence: Sequence) -> [u8; 21] {
+    let mut key = [0; 21];
+    key[..5].copy_from_slice(&page.bytes());
+    key[5..13].copy_from_slice(&((started.micros() as u64) ^ (1 << 63)).to_be_bytes());
+    key[13..].copy_from_slice(&sequence.0.to_be_bytes());
+    key
+}
+
+/// Sites and origins: the partition, then the name.
+pub(crate) fn named(partition: Partition, name: &str) -> Vec<u8> {
+    let mut key = Vec::with_capacity(name.len() + 1);
+    key.push(partition.0);
+    key.extend_from_slice(name.as_bytes());
+    key
+}
+
+pub(crate) fn found(partition: Partition, sequence: Sequence) -> [u8; 9] {
+    let mut key = [0; 9];
+    key[0] = partition.0;
+    key[1..].copy_from_slice(&sequence.0.to_be_bytes());
+    key
+}
+
+pub(crate) fn found_sequence(key: &[u8]) -> Option<Sequence> {
+    Some(Sequence(u64::from_be_bytes(*key.get(1..)?.first_chunk::<8>()?)))
+}
+
+pub(crate) fn position(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(*key.first_chunk::<8>()?))
+}
+
+pub(crate) fn seed(url: &Url) -> Vec<u8> {
+    [SEED_PREFIX.as_bytes(), url.as_str().as_bytes()].concat()
+}

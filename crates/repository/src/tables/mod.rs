@@ -1,0 +1,23 @@
+//! The deeds applied: a cache in the embedded store that can be rebuilt from the journal at any time.
+//!
+//! - `keys`, `rows`: how things lie in the tables.
+//! - `store`: the tables opened, with their limits.
+//! - `apply`: one group of deeds becomes one atomic batch.
+//! - `count`: what a visit does to the counters.
+//! - `dump`: everything as text, in key order, for comparison.
+//!
+//! **What a power cut may do.** The store is not synced with each commit, because the journal is. After a power cut its
+//! tables may therefore stand at different commits, none older than the last checkpoint. Replaying the journal from the
+//! state row heals this: rows are written as they become, site rows carry a stamp, and what a replay needs (found rows,
+//! runs of the known set) is removed only after a checkpoint.
+
+mod apply;
+mod count;
+mod dump;
+pub(crate) mod keys;
+pub(crate) mod rows;
+mod store;
+
+pub(crate) use apply::{Group, Outlived, apply};
+pub(crate) use dump::dump;
+pub(crate) use store::{Live, Shared, Tables};

@@ -1,0 +1,207 @@
+//! The rows that are not shared words already, and how every row is written: one format byte, then postcard.
+//!
+//! ```text
+//! row:  format u8 (1) | postcard of the row
+//! ```
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use vernal_model::{
+    Account, Admitted, Fingerprint, Found, Moment, PageKey, Partition, Sequence, Site, SiteRow, Url, Via, WaitingPlace,
+};
+
+use crate::{Error, Result};
+
+/// The format of every row; a row with another one is refused, and the tables are rebuilt.
+const ROW_FORMAT: u8 = 1;
+
+/// What was known of a URL when it was admitted; it never changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UrlRow {
+    pub page: PageKey,
+    pub url: Url,
+    pub via: Via,
+    pub depth: u16,
+    pub found_on: Option<PageKey>,
+    pub admitted: Moment,
+    pub rank: i32,
+    pub place: WaitingPlace,
+}
+
+/// Whether and how a URL is known.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// `None` for a barred URL: it has no number.
+    pub key: Option<PageKey>,
+    /// Links to it that the sieve has met, each page's once per visit that found it.
+    pub back_links: u32,
+    pub state: KnownState,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum KnownState {
+    Waiting,
+    Visited,
+    Barred,
+}
+
+/// Everything counted once, over the whole repository.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// URLs met, barred ones included.
+    pub known: u64,
+    pub barred: u64,
+    pub waiting: u64,
+    pub held: u64,
+    pub gone: u64,
+    pub moved: u64,
+    pub blocked: u64,
+    pub refused: u64,
+    pub failed: u64,
+    /// Requests that really left, robots included.
+    pub visits: u64,
+    pub changes: u64,
+    pub versions: u64,
+    pub wire_bytes: u64,
+    pub body_bytes: u64,
+    /// Findings that the sieve has not met yet, links to URLs found before included.
+    pub found_pending: u64,
+    pub events: u64,
+}
+
+/// The one row that says how far the tables are; written with every commit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// The last deed applied, counted over all partitions.
+    pub position: u64,
+    pub moment: Moment,
+    pub paused: bool,
+    pub account: Account,
+    pub totals: Totals,
+    pub partitions: Vec<PartitionState>,
+    /// The generations of the known set in force; 0 is none.
+    pub run_big: u32,
+    pub run_small: u32,
+}
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PartitionState {
+    pub sequence: Sequence,
+    /// Found rows up to here have passed the sieve; they may still lie in the table until the next checkpoint.
+    pub through: Sequence,
+    pub next_number: u32,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        State {
+            position: 0,
+            moment: Moment::EPOCH,
+            paused: false,
+            account: Account::default(),
+            totals: Totals::default(),
+            partitions: vec![PartitionState::default(); usize::from(Partition::COUNT)],
+            run_big: 0,
+            run_small: 0,
+        }
+    }
+}
+
+impl State {
+    pub fn partition(&self, partition: Partition) -> PartitionState {
+        self.partitions.get(usize::from(partition.0)).copied().unwrap_or_default()
+    }
+
+    pub fn partition_mut(&mut self, partition: Partition) -> &mut PartitionState {
+        let index = usize::from(partition.0);
+        if self.partitions.len() <= index {
+            self.partitions.resize(index + 1, PartitionState::default());
+        }
+        &mut self.partitions[index]
+    }
+}
+
+/// A site's row with the position of the commit that wrote it. After a power cut the store may hand back newer site
+/// rows than its state row; the stamp keeps a replayed commit from being counted twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StampedSite {
+    pub stamp: u64,
+    pub row: SiteRow,
+}
+
+/// What one `Found` deed leaves for the sieve: URLs spelled out, and links to URLs that were spelled out before.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FoundRow<'a> {
+    pub urls: Cow<'a, [Found]>,
+    pub again: Cow<'a, [Fingerprint]>,
+}
+
+/// A `UrlRow` as it lies on disk: the key gives the page, and the place's site is the URL's own but for odd cases.
+#[derive(Serialize, Deserialize)]
+struct StoredUrl {
+    url: Url,
+    via: Via,
+    depth: u16,
+    found_on: Option<PageKey>,
+    admitted: Moment,
+    rank: i32,
+    site: Option<Site>,
+    band: u8,
+    arrival: u64,
+}
+
+pub(crate) fn encode_url(admitted: &Admitted, scratch: &mut Vec<u8>) -> Result<Vec<u8>> {
+    let place = &admitted.place;
+    let stored = StoredUrl {
+        url: admitted.url.clone(),
+        via: admitted.via,
+        depth: admitted.depth,
+        found_on: admitted.found_on,
+        admitted: admitted.moment,
+        rank: admitted.rank,
+        site: (place.site.as_str() != admitted.url.site_text()).then(|| place.site.clone()),
+        band: place.band,
+        arrival: place.arrival,
+    };
+    encode("urls", &stored, scratch)
+}
+
+pub(crate) fn decode_url(page: PageKey, bytes: &[u8]) -> Result<UrlRow> {
+    let stored: StoredUrl = decode("urls", bytes)?;
+    let site = stored.site.unwrap_or_else(|| stored.url.site());
+    Ok(UrlRow {
+        page,
+        url: stored.url,
+        via: stored.via,
+        depth: stored.depth,
+        found_on: stored.found_on,
+        admitted: stored.admitted,
+        rank: stored.rank,
+        place: WaitingPlace { site, band: stored.band, arrival: stored.arrival },
+    })
+}
+
+/// Writes a row; `scratch` is lent so that rows of one commit share one growing buffer.
+pub(crate) fn encode<T: Serialize>(table: &'static str, row: &T, scratch: &mut Vec<u8>) -> Result<Vec<u8>> {
+    scratch.clear();
+    scratch.push(ROW_FORMAT);
+    let mut filled = postcard::to_extend(row, std::mem::take(scratch)).map_err(|why| Error::row(table, why))?;
+    let exact = filled.as_slice().to_vec();
+    std::mem::swap(scratch, &mut filled);
+    Ok(exact)
+}
+
+pub(crate) fn decode<T: DeserializeOwned>(table: &'static str, bytes: &[u8]) -> Result<T> {
+    postcard::from_bytes(content(table, bytes)?).map_err(|why| Error::row(table, why))
+}
+
+/// The postcard part of a row, once its format byte is the one we know.
+pub(crate) fn content<'a>(table: &'static str, bytes: &'a [u8]) -> Result<&'a [u8]> {
+    match bytes.split_first() {
+        Some((&ROW_FORMAT, rest)) => Ok(rest),
+        Some((other, _)) => Err(Error::row(table, format!("format {other} is not {ROW_FORMAT}"))),
+        None => Err(Error::row(table, "it is empty")),
+    }
+}

@@ -1,0 +1,306 @@
+//! The repository as a plain program would keep it: maps in memory, every count made anew from what it counts.
+
+use std::collections::BTreeMap;
+
+use vernal_model::{
+    Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, Moment, Outcome, Page,
+    PageKey, PageState, Partition, RobotsRow, Seed, Sequence, Site, SiteCounts, SitePosture, Url, Via, Visit,
+};
+use vernal_repository::{Candidate, Cursor, EventId, KnownState, Reader, Sieving, Totals};
+
+#[derive(Clone, Default)]
+pub struct Plain {
+    pub position: u64,
+    sequences: BTreeMap<Partition, u64>,
+    moment: Moment,
+    paused: bool,
+    account: Account,
+    seeds: BTreeMap<Url, Seed>,
+    found: Vec<(Partition, Sequence, Vec<Found>, Vec<Fingerprint>)>,
+    pub known: BTreeMap<(Partition, Fingerprint), PlainKnown>,
+    pub admitted: BTreeMap<PageKey, Admitted>,
+    /// (partition, site, band, arrival) to number.
+    pub waiting: BTreeMap<(Partition, Site, u8, u64), u32>,
+    pub pages: BTreeMap<PageKey, Page>,
+    documents: BTreeMap<PageKey, DocumentRow>,
+    pub visits: BTreeMap<(Option<PageKey>, Moment, u64), Visit>,
+    postures: BTreeMap<Site, (Partition, SitePosture)>,
+    robots: BTreeMap<String, (RobotsRow, Site)>,
+    events: Vec<(Cursor, EventId, Event)>,
+}
+
+#[derive(Clone)]
+pub struct PlainKnown {
+    pub url: Url,
+    pub site: Site,
+    /// `None` is barred.
+    pub number: Option<u32>,
+    pub back_links: u32,
+}
+
+impl Plain {
+    pub fn commit(&mut self, deeds: &[(Partition, Deed)], now: Moment) {
+        self.moment = self.moment.max(now);
+        for (partition, deed) in deeds {
+            self.position += 1;
+            let sequence = self.sequences.entry(*partition).or_default();
+            *sequence += 1;
+            let sequence = Sequence(*sequence);
+            self.deed(*partition, sequence, deed);
+        }
+    }
+
+    fn deed(&mut self, partition: Partition, sequence: Sequence, deed: &Deed) {
+        match deed.clone() {
+            Deed::Started { moment } => self.moment = self.moment.max(moment),
+            Deed::Seeded(seed) => drop(self.seeds.insert(seed.url.clone(), seed)),
+            Deed::Unseeded(url) => drop(self.seeds.remove(&url)),
+            Deed::Found { urls, again } => self.found.push((partition, sequence, urls, again)),
+            Deed::Sieved { through, admitted, barred } => self.sieved(partition, through, admitted, barred),
+            Deed::Visited(visited) => {
+                let key = visited.page.key;
+                let site = visited.page.url.site();
+                self.postures.entry(site).or_insert((partition, SitePosture::default()));
+                if let Some(place) = visited.left {
+                    self.waiting.remove(&(partition, place.site, place.band, place.arrival));
+                }
+                if let Some(event) = visited.event {
+                    self.events.push((Cursor(self.position), EventId { partition, sequence }, event));
+                }
+                if let Some(document) = visited.document {
+                    self.documents.insert(key, document);
+                }
+                self.visits.insert((Some(key), visited.visit.started, self.position), visited.visit);
+                self.pages.insert(key, visited.page);
+            }
+            Deed::SiteSeen(site, posture) => drop(self.postures.insert(site, (partition, posture))),
+            Deed::RobotsRead { site, row, visit } => {
+                self.postures.entry(site.clone()).or_insert((partition, SitePosture::default()));
+                self.robots.insert(row.origin.as_str().to_owned(), (row, site));
+                self.visits.insert((None, visit.started, self.position), visit);
+            }
+            Deed::Controlled(control) => self.paused = control == Control::PauseAll,
+            Deed::Spent { account } => self.account = account,
+        }
+    }
+
+    fn sieved(
+        &mut self,
+        partition: Partition,
+        through: Sequence,
+        admitted: Vec<Admitted>,
+        barred: Vec<(Url, Box<str>)>,
+    ) {
+        for admitted in admitted {
+            let page = PageKey::new(partition, admitted.number);
+            let place = admitted.place.clone();
+            self.postures.entry(place.site.clone()).or_insert((partition, SitePosture::default()));
+            self.waiting.insert((partition, place.site.clone(), place.band, place.arrival), admitted.number);
+            let fresh = PlainKnown { url: admitted.url.clone(), site: place.site, number: None, back_links: 0 };
+            let row = self.known.entry((partition, admitted.url.fingerprint())).or_insert(fresh);
+            row.number = Some(admitted.number);
+            self.admitted.insert(page, admitted);
+        }
+        for (url, _) in barred {
+            let site = url.site();
+            self.postures.entry(site.clone()).or_insert((partition, SitePosture::default()));
+            let row = PlainKnown { url: url.clone(), site, number: None, back_links: 0 };
+            self.known.entry((partition, url.fingerprint())).or_insert(row);
+        }
+        for (_, _, urls, again) in self.taken(partition, through) {
+            let links = urls.iter().filter(|found| found.via == Via::Link).map(|found| found.url.fingerprint());
+            for fingerprint in links.chain(again) {
+                if let Some(row) = self.known.get_mut(&(partition, fingerprint)) {
+                    row.back_links += 1;
+                }
+            }
+        }
+    }
+
+    fn taken(
+        &mut self,
+        partition: Partition,
+        through: Sequence,
+    ) -> Vec<(Partition, Sequence, Vec<Found>, Vec<Fingerprint>)> {
+        let (taken, left) =
+            std::mem::take(&mut self.found).into_iter().partition(|row| row.0 == partition && row.1 <= through);
+        self.found = left;
+        taken
+    }
+
+    /// A pass of the sieve must offer exactly what is found and not known.
+    pub fn check_sieving(&self, sieving: &Sieving) {
+        let mut met = 0;
+        for offered in &sieving.partitions {
+            let rows = || self.found.iter().filter(|row| row.0 == offered.partition && row.1 <= offered.through);
+            met += rows().map(|row| row.2.len() + row.3.len()).sum::<usize>();
+            let mut expected: Vec<Candidate> = Vec::new();
+            for found in rows().flat_map(|row| &row.2) {
+                let same = |candidate: &&mut Candidate| candidate.found.url == found.url;
+                match expected.iter_mut().find(same) {
+                    Some(candidate) if found.via == Via::Seed && candidate.found.via != Via::Seed => {
+                        candidate.found = found.clone();
+                    }
+                    Some(_) => {}
+                    None => expected.push(Candidate { found: found.clone(), back_links: 0 }),
+                }
+            }
+            expected.retain(|candidate| {
+                let known = self.known.get(&(offered.partition, candidate.found.url.fingerprint()));
+                known.is_none_or(|known| known.number.is_none() && candidate.found.via == Via::Seed)
+            });
+            for candidate in &mut expected {
+                let fingerprint = candidate.found.url.fingerprint();
+                let links = rows().flat_map(|row| &row.2).filter(|found| found.via == Via::Link);
+                let links = links.filter(|found| found.url == candidate.found.url).count();
+                let again = rows().flat_map(|row| &row.3).filter(|again| **again == fingerprint).count();
+                let before = self.known.get(&(offered.partition, fingerprint)).map_or(0, |known| known.back_links);
+                candidate.back_links = before + (links + again) as u32;
+            }
+            let by_url = |candidate: &Candidate| candidate.found.url.clone();
+            expected.sort_by_key(by_url);
+            let mut fresh = offered.fresh.clone();
+            fresh.sort_by_key(by_url);
+            assert_eq!(fresh, expected);
+        }
+        assert_eq!(sieving.found, met);
+        let left: usize = self.found.iter().map(|row| row.2.len() + row.3.len()).sum::<usize>() - met;
+        assert!(sieving.more || left == 0, "{left} findings were passed over");
+    }
+
+    /// Every answer of the reader is the one that the maps give.
+    pub fn check(&self, reader: &Reader) {
+        assert_eq!(reader.cursor(), Cursor(self.position));
+        assert_eq!(reader.last_moment(), self.moment);
+        assert_eq!(reader.paused_all(), self.paused);
+        assert_eq!(reader.account(), self.account);
+        assert_eq!(reader.seeds().unwrap(), self.seeds.values().cloned().collect::<Vec<_>>());
+        assert_eq!(reader.totals(), self.totals());
+        assert_eq!(reader.pages(None, usize::MAX).unwrap(), self.pages.values().cloned().collect::<Vec<_>>());
+        assert_eq!(reader.events(Cursor::START, usize::MAX).unwrap(), self.events);
+        self.check_known(reader);
+        self.check_pages(reader);
+        self.check_sites(reader);
+    }
+
+    fn check_known(&self, reader: &Reader) {
+        for ((partition, _), plain) in &self.known {
+            let known = reader.key_of(&plain.url).unwrap().expect("a known URL");
+            let key = plain.number.map(|number| PageKey::new(*partition, number));
+            let state = match key {
+                None => KnownState::Barred,
+                Some(key) if self.pages.contains_key(&key) => KnownState::Visited,
+                Some(_) => KnownState::Waiting,
+            };
+            assert_eq!(reader.key_of_fingerprint(plain.url.fingerprint()).unwrap(), Some(known));
+            assert_eq!((known.key, known.back_links, known.state), (key, plain.back_links, state), "{}", plain.url);
+        }
+        for (key, admitted) in &self.admitted {
+            let row = reader.url(*key).unwrap().expect("an admitted URL");
+            assert_eq!((&row.url, row.rank, &row.place), (&admitted.url, admitted.rank, &admitted.place));
+            assert_eq!((row.via, row.depth, row.found_on), (admitted.via, admitted.depth, admitted.found_on));
+            assert_eq!((row.page, row.admitted), (*key, admitted.moment));
+            assert!(key.number < reader.next_number(key.partition));
+        }
+    }
+
+    fn check_pages(&self, reader: &Reader) {
+        for (key, page) in &self.pages {
+            assert_eq!(reader.page_by_url(&page.url).unwrap().as_ref(), Some(page));
+            assert_eq!(reader.document(*key).unwrap().as_ref(), self.documents.get(key));
+            let visits: Vec<Visit> = self.visits_of(Some(*key)).cloned().collect();
+            let versions: Vec<_> = visits.iter().filter_map(|visit| visit.version).collect();
+            assert_eq!(reader.visits(*key).unwrap(), visits);
+            assert_eq!(reader.versions(*key).unwrap(), versions);
+        }
+        let mut robots: Vec<Visit> = Vec::new();
+        let mut pages = 0;
+        for entry in reader.visit_book() {
+            match entry.unwrap() {
+                (None, visit) => robots.push(visit),
+                (Some(_), _) => pages += 1,
+            }
+        }
+        robots.sort_by_key(|visit| visit.started);
+        let expected: Vec<Visit> = self.visits_of(None).cloned().collect();
+        assert_eq!(robots.len(), expected.len());
+        assert!(robots.iter().all(|visit| expected.contains(visit)));
+        assert_eq!(pages + robots.len(), self.visits.len());
+        let held = reader.held_pages().map(|page| page.unwrap().key).collect::<Vec<_>>();
+        let is_held = |page: &&Page| page.state == PageState::Held;
+        assert_eq!(held, self.pages.values().filter(is_held).map(|page| page.key).collect::<Vec<_>>());
+    }
+
+    fn visits_of(&self, page: Option<PageKey>) -> impl Iterator<Item = &Visit> {
+        self.visits.iter().filter(move |(key, _)| key.0 == page).map(|(_, visit)| visit)
+    }
+
+    fn check_sites(&self, reader: &Reader) {
+        let sites = reader.sites();
+        assert_eq!(sites.iter().map(|row| &row.site).collect::<Vec<_>>(), self.postures.keys().collect::<Vec<_>>());
+        for row in &sites {
+            let (partition, posture) = &self.postures[&row.site];
+            assert_eq!((row.partition, &row.posture), (*partition, posture));
+            assert_eq!(row.counts, self.site_counts(&row.site), "{}", row.site);
+            let waiting = reader.waiting(*partition, &row.site, None, usize::MAX).unwrap();
+            let expected: Vec<u32> =
+                self.waiting.iter().filter(|(place, _)| place.1 == row.site).map(|(_, number)| *number).collect();
+            assert_eq!(waiting.iter().map(|row| row.page.number).collect::<Vec<_>>(), expected);
+            if let Some(first) = waiting.first() {
+                let rest = reader.waiting(*partition, &row.site, Some(&first.place), 2).unwrap();
+                assert_eq!(rest[..], waiting[1..waiting.len().min(3)]);
+            }
+        }
+        let some = reader.sites_after(sites.first().map(|row| &row.site), 2);
+        assert_eq!(some[..], sites[sites.len().min(1)..sites.len().min(3)]);
+        for (row, _) in self.robots.values() {
+            assert_eq!(reader.robots(&row.origin).unwrap().as_ref(), Some(row));
+        }
+    }
+
+    fn site_counts(&self, site: &Site) -> SiteCounts {
+        let pages = || self.pages.values().filter(|page| page.url.site() == *site);
+        let of_site = |(key, _): &(&(Option<PageKey>, Moment, u64), &Visit)| match key.0 {
+            Some(page) => self.pages[&page].url.site() == *site,
+            None => false,
+        };
+        let to_robots =
+            self.visits.values().filter(|visit| visit.robots.as_ref().is_some_and(|url| url.site() == *site));
+        let visits: Vec<&Visit> = self.visits.iter().filter(of_site).map(|(_, visit)| visit).chain(to_robots).collect();
+        let changes = self.events.iter().filter(|(_, _, event)| event.url.site() == *site);
+        SiteCounts {
+            known: self.known.values().filter(|known| known.site == *site).count() as u64,
+            waiting: self.waiting.keys().filter(|place| place.1 == *site).count() as u64,
+            held: pages().filter(|page| page.state == PageState::Held).count() as u64,
+            gone: pages().filter(|page| page.state == PageState::Gone).count() as u64,
+            visits: visits.iter().filter(|visit| visit.outcome.asked()).count() as u64,
+            changes: changes.filter(|(_, _, event)| event.kind == EventKind::Changed).count() as u64,
+            failures: visits.iter().filter(|visit| matches!(visit.outcome, Outcome::Failed(_))).count() as u64,
+            wire_bytes: visits.iter().map(|visit| visit.wire_bytes).sum(),
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        let state = |state: PageState| self.pages.values().filter(|page| page.state == state).count() as u64;
+        let visits = || self.visits.values();
+        let versions = || visits().filter_map(|visit| visit.version);
+        Totals {
+            known: self.known.len() as u64,
+            barred: self.known.values().filter(|known| known.number.is_none()).count() as u64,
+            waiting: self.waiting.len() as u64,
+            held: state(PageState::Held),
+            gone: state(PageState::Gone),
+            moved: state(PageState::Moved),
+            blocked: state(PageState::Blocked),
+            refused: state(PageState::Refused),
+            failed: state(PageState::Failed),
+            visits: visits().filter(|visit| visit.outcome.asked()).count() as u64,
+            changes: self.events.iter().filter(|(_, _, event)| event.kind == EventKind::Changed).count() as u64,
+            versions: versions().count() as u64,
+            wire_bytes: visits().map(|visit| visit.wire_bytes).sum(),
+            body_bytes: versions().map(|version| u64::from(version.body_bytes)).sum(),
+            found_pending: self.found.iter().map(|row| (row.2.len() + row.3.len()) as u64).sum(),
+            events: self.events.len() as u64,
+        }
+    }
+}

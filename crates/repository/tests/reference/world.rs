@@ -1,0 +1,268 @@
+//! Random groups of deeds, honest ones: what a crawler might do, in any order.
+
+use std::collections::BTreeMap;
+
+use vernal_model::{
+    Account, Admitted, Chance, Change, Control, Deed, Digest, DocumentRow, Event, EventKind, Exchange, Failure,
+    Fingerprint, Found, Location, Moment, Outcome, Page, PageKey, PageState, Partition, PolicyState, Refusal,
+    RobotsAnswer, RobotsRow, Seed, SitePosture, Span, Standing, Url, Validators, Version, Via, Visit, Visited,
+    WaitingPlace,
+};
+use vernal_repository::{Keep, KeepKind, Repository};
+
+use crate::plain::Plain;
+
+pub struct World {
+    pub plain: Plain,
+    pub now: Moment,
+    /// Groups that were not empty.
+    pub groups: u64,
+    chance: Chance,
+    urls: Vec<Url>,
+    spelled: Vec<Url>,
+    next_arrival: u64,
+}
+
+impl World {
+    pub fn new(number: u64) -> World {
+        let url = |n: u64| Url::parse(&format!("http://s{}.example-{}.org/page/{n}", n % 7, n % 4)).unwrap();
+        World {
+            plain: Plain::default(),
+            now: Moment::from_secs(1_000),
+            groups: 0,
+            chance: Chance::new(number),
+            urls: (0..160).map(url).collect(),
+            spelled: Vec::new(),
+            next_arrival: 0,
+        }
+    }
+
+    /// Commits one random group to the repository and to the plain model.
+    pub fn step(&mut self, repository: &mut Repository) {
+        self.now += Span::from_millis(self.chance.below(3_000));
+        let mut deeds = Vec::new();
+        if self.chance.happens(0.3) {
+            deeds.extend(self.sieved(repository));
+        }
+        for _ in 0..1 + self.chance.below(6) {
+            self.deed(repository, &mut deeds);
+        }
+        let cursor = repository.commit(&deeds, self.now).unwrap();
+        self.plain.commit(&deeds, self.now);
+        assert_eq!(cursor.0, self.plain.position);
+        self.groups += u64::from(!deeds.is_empty());
+    }
+
+    fn deed(&mut self, repository: &mut Repository, deeds: &mut Vec<(Partition, Deed)>) {
+        let url = self.any_url();
+        let partition = url.partition();
+        match self.chance.below(12) {
+            0 => deeds.push((partition, Deed::Seeded(Seed::new(url, self.now)))),
+            1 => deeds.push((partition, Deed::Unseeded(url))),
+            2..=5 => deeds.extend(self.found()),
+            6 => deeds.push((partition, self.site_seen(&url))),
+            7 => deeds.push((partition, self.robots_read(&url))),
+            8 => {
+                let control = if self.chance.happens(0.5) { Control::PauseAll } else { Control::ResumeAll };
+                deeds.push((Partition(0), Deed::Controlled(control)));
+            }
+            9 => {
+                let account = Account { in_hand: self.chance.share(), filled: self.now, spent: self.chance.share() };
+                deeds.push((Partition(0), Deed::Spent { account }));
+            }
+            _ => deeds.extend(self.visited(repository, deeds)),
+        }
+    }
+
+    fn any_url(&mut self) -> Url {
+        self.chance.pick(&self.urls).unwrap().clone()
+    }
+
+    fn found(&mut self) -> Vec<(Partition, Deed)> {
+        let mut by_partition: BTreeMap<Partition, (Vec<Found>, Vec<Fingerprint>)> = BTreeMap::new();
+        for _ in 0..self.chance.below(12) {
+            let url = self.any_url();
+            let via = match self.chance.below(8) {
+                0 => Via::Seed,
+                1 => Via::Redirect { hops: 1 },
+                _ => Via::Link,
+            };
+            let depth = self.chance.below(5) as u16;
+            let row = by_partition.entry(url.partition()).or_default();
+            if self.spelled.contains(&url) && self.chance.happens(0.5) {
+                row.1.push(url.fingerprint());
+                continue;
+            }
+            self.spelled.push(url.clone());
+            row.0.push(Found { url, via, depth, found_on: Some(PageKey::new(Partition(1), 2)), forward: 3 });
+        }
+        let deed = |(partition, (urls, again))| (partition, Deed::Found { urls, again });
+        by_partition.into_iter().map(deed).collect()
+    }
+
+    fn sieved(&mut self, repository: &mut Repository) -> Vec<(Partition, Deed)> {
+        let limit = 1 + self.chance.below(60) as usize;
+        let sieving = repository.sieve(limit).unwrap();
+        self.plain.check_sieving(&sieving);
+        let mut deeds = Vec::new();
+        for offered in sieving.partitions {
+            let mut number = repository.reader().next_number(offered.partition);
+            let (mut admitted, mut barred) = (Vec::new(), Vec::new());
+            for candidate in offered.fresh {
+                match self.chance.below(20) {
+                    0 => {}
+                    1..=4 => barred.push((candidate.found.url, "a trap".into())),
+                    _ => {
+                        admitted.push(self.admitted(number, candidate.found));
+                        number += 1;
+                    }
+                }
+            }
+            deeds.push((offered.partition, Deed::Sieved { through: offered.through, admitted, barred }));
+        }
+        deeds
+    }
+
+    fn admitted(&mut self, number: u32, found: Found) -> Admitted {
+        self.next_arrival += 1;
+        let band = self.chance.below(4) as u8;
+        Admitted {
+            number,
+            via: found.via,
+            depth: found.depth,
+            found_on: found.found_on,
+            moment: self.now,
+            rank: self.chance.below(100) as i32 - 50,
+            place: WaitingPlace { site: found.url.site(), band, arrival: self.next_arrival },
+            url: found.url,
+        }
+    }
+
+    fn site_seen(&mut self, url: &Url) -> Deed {
+        let standing = *self.chance.pick(&[Standing::Active, Standing::Paused, Standing::Blocked]).unwrap();
+        let posture = SitePosture { standing, not_before: self.now, ..SitePosture::default() };
+        Deed::SiteSeen(url.site(), posture)
+    }
+
+    fn robots_read(&mut self, url: &Url) -> Deed {
+        let row = RobotsRow {
+            origin: url.origin(),
+            fetched: self.now,
+            expires: self.now + Span::from_days(1),
+            answer: RobotsAnswer::Text(format!("Crawl-delay: {}", self.chance.below(9)).into()),
+            last_read: Some(self.now),
+        };
+        let mut visit = self.visit(Outcome::Read { status: 200 }, None);
+        visit.robots = Some(url.join("/robots.txt").unwrap());
+        Deed::RobotsRead { site: url.site(), row, visit }
+    }
+
+    fn visit(&mut self, outcome: Outcome, version: Option<Version>) -> Visit {
+        Visit {
+            started: self.now,
+            finished: self.now,
+            outcome,
+            address: None,
+            wire_bytes: self.chance.below(9_000),
+            version,
+            record: version.and_then(|version| version.location),
+            decided_by: None,
+            robots: None,
+        }
+    }
+
+    /// A page that waits or was visited before, and is not in this group already.
+    fn visited(&mut self, repository: &mut Repository, deeds: &[(Partition, Deed)]) -> Option<(Partition, Deed)> {
+        let keys: Vec<PageKey> = self.plain.admitted.keys().copied().collect();
+        let key = *self.chance.pick(&keys)?;
+        let twice = deeds.iter().any(|(_, deed)| matches!(deed, Deed::Visited(visited) if visited.page.key == key));
+        if twice {
+            return None;
+        }
+        let admitted = self.plain.admitted[&key].clone();
+        let before = self.plain.pages.get(&key).cloned();
+        let (outcome, state) = self.outcome();
+        let reads = state == PageState::Held;
+        let version = reads.then(|| self.keep(repository, &admitted.url, before.as_ref()));
+        let visit = self.visit(outcome.clone(), version);
+        let kind = if before.is_some() { EventKind::Changed } else { EventKind::New };
+        let event = reads.then(|| self.event(key, &admitted.url, kind));
+        let page = Page {
+            key,
+            url: admitted.url,
+            state,
+            depth: admitted.depth,
+            found_on: admitted.found_on,
+            admitted: admitted.moment,
+            first_visit: before.as_ref().map_or(self.now, |page| page.first_visit),
+            last_visit: self.now,
+            last_confirmed: reads.then_some(self.now),
+            last_outcome: outcome,
+            visits: before.as_ref().map_or(1, |page| page.visits + 1),
+            compared: 0,
+            changes: 0,
+            misses: 0,
+            missing_since: None,
+            failures: 0,
+            not_before: self.now,
+            version: version.or(before.as_ref().and_then(|page| page.version)),
+            validators: Validators { etag: Some("\"e\"".into()), last_modified: None },
+            importance: 1.0,
+            policy: PolicyState::new(&[1, 2, 3]).unwrap(),
+        };
+        let document =
+            reads.then(|| DocumentRow { title: format!("at {}", self.now.micros()).into(), ..Default::default() });
+        let left = before.is_none().then_some(admitted.place);
+        let was = before.map(|page| page.state);
+        Some((key.partition, Deed::Visited(Box::new(Visited { page, was, left, visit, document, event }))))
+    }
+
+    fn outcome(&mut self) -> (Outcome, PageState) {
+        match self.chance.below(8) {
+            0 => (Outcome::Gone { status: 404 }, PageState::Gone),
+            1 => (Outcome::Moved { status: 301, to: None, permanent: true }, PageState::Moved),
+            2 => (Outcome::Refused(Refusal::Robots), PageState::Refused),
+            3 => (Outcome::Failed(Failure::TooLarge), PageState::Failed),
+            _ => (Outcome::Read { status: 200 }, PageState::Held),
+        }
+    }
+
+    fn keep(&mut self, repository: &mut Repository, url: &Url, before: Option<&Page>) -> Version {
+        let body: Vec<u8> = (0..self.chance.below(400)).map(|_| self.chance.bits() as u8).collect();
+        let exchange = Exchange {
+            request_head: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+            response_head: b"HTTP/1.1 200 OK\r\n\r\n".to_vec(),
+            body,
+            ..Exchange::default()
+        };
+        let keep =
+            Keep { url, moment: self.now, exchange: &exchange, payload: Digest::default(), what: KeepKind::Response };
+        let location: Location = repository.keep(&keep).unwrap();
+        let number = before.and_then(|page| page.version).map_or(1, |version| version.number + 1);
+        Version {
+            number,
+            moment: self.now,
+            status: 200,
+            payload: Digest::default(),
+            body_bytes: exchange.body.len() as u32,
+            location: Some(location),
+        }
+    }
+
+    fn event(&self, page: PageKey, url: &Url, kind: EventKind) -> Event {
+        Event {
+            kind,
+            page,
+            url: url.clone(),
+            version: Some(1),
+            previous: None,
+            seen_same: None,
+            seen_different: self.now,
+            title: "a title".into(),
+            language: "en".into(),
+            content_type: "text/html".into(),
+            change: Change::default(),
+            detail: "".into(),
+        }
+    }
+}
