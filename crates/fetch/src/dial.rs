@@ -1,0 +1,131 @@
+//! The one place where connections are opened: name, guard, connect, TLS.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring};
+use vernal_model::{Failure, Outcome, Refusal, Stage, Url};
+
+use crate::dns::Resolve;
+use crate::guard::{self, Guard};
+use crate::{Error, Result, Settings, Timeouts};
+
+/// Addresses of one name that are tried before the site counts as unreachable.
+const ADDRESSES_TRIED_MAX: usize = 4;
+
+#[derive(Clone)]
+pub struct Dialler {
+    guard: Guard,
+    timeouts: Timeouts,
+    resolver: Arc<dyn Resolve>,
+    tls: TlsConnector,
+}
+
+impl Dialler {
+    pub fn new(settings: &Settings, resolver: Arc<dyn Resolve>) -> Result<Self> {
+        Ok(Dialler {
+            guard: Guard { allow_private: settings.allow_private, own_listeners: settings.own_listeners.clone() },
+            timeouts: settings.timeouts,
+            resolver,
+            tls: TlsConnector::from(Arc::new(tls_settings(settings)?)),
+        })
+    }
+
+    /// Opens a connection to the site of this URL; the outcome says why there is none.
+    pub async fn connect(&self, url: &Url) -> std::result::Result<TcpStream, Outcome> {
+        let deadline = Instant::now() + self.timeouts.connect;
+        let addresses = match guard::literal(url.host()) {
+            Some(address) => vec![address],
+            None => match timeout_at(deadline, self.resolver.resolve(url.host())).await {
+                Ok(Ok(addresses)) => addresses,
+                Ok(Err(why)) => return Err(Outcome::Failed(Failure::Dns(why))),
+                Err(_) => return Err(Outcome::Failed(Failure::Dns("no answer in time".into()))),
+            },
+        };
+        let allowed = self.allowed(&addresses, url.port())?;
+        let mut trouble = Failure::Connect("the name has no address".into());
+        for (number, target) in allowed.iter().enumerate() {
+            // A dead first address must not use up the time of those behind it.
+            let tries_left = (allowed.len() - number) as u32;
+            let share = deadline.saturating_duration_since(Instant::now()) / tries_left;
+            match self.dial(*target, share).await {
+                Ok(stream) => return Ok(stream),
+                Err(Outcome::Failed(failure)) => trouble = failure,
+                Err(refused) => return Err(refused),
+            }
+        }
+        Err(Outcome::Failed(trouble))
+    }
+
+    /// Opens a second connection to a peer already spoken to (FTP data).
+    pub async fn connect_to(&self, address: IpAddr, port: u16) -> std::result::Result<TcpStream, Outcome> {
+        let target = SocketAddr::new(address, port);
+        self.guard.check(target).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
+        self.dial(target, self.timeouts.connect).await
+    }
+
+    pub async fn secure(&self, stream: TcpStream, url: &Url) -> std::result::Result<TlsStream<TcpStream>, Outcome> {
+        let failed = |why: String| Outcome::Failed(Failure::Tls(why));
+        let host = url.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let name = ServerName::try_from(host).map_err(|error| failed(error.to_string()))?;
+        match timeout(self.timeouts.tls, self.tls.connect(name, stream)).await {
+            Ok(Ok(stream)) => Ok(stream),
+            Ok(Err(error)) => Err(failed(error.to_string())),
+            Err(_) => Err(Outcome::Failed(Failure::Timeout(Stage::Tls))),
+        }
+    }
+
+    /// The addresses that the guard lets pass; refused when it lets none pass.
+    fn allowed(&self, addresses: &[IpAddr], port: u16) -> std::result::Result<Vec<SocketAddr>, Outcome> {
+        let mut refusal = None;
+        let mut allowed = Vec::new();
+        for &address in addresses {
+            let target = SocketAddr::new(address, port);
+            match self.guard.check(target) {
+                Ok(()) => allowed.push(target),
+                Err(why) => refusal = refusal.or(Some(why)),
+            }
+        }
+        allowed.truncate(ADDRESSES_TRIED_MAX);
+        match refusal {
+            Some(why) if allowed.is_empty() => Err(Outcome::Refused(Refusal::Guard(why))),
+            _ => Ok(allowed),
+        }
+    }
+
+    async fn dial(&self, target: SocketAddr, limit: Duration) -> std::result::Result<TcpStream, Outcome> {
+        let failed = |error: std::io::Error| Outcome::Failed(Failure::Connect(error.to_string()));
+        let stream = match timeout(limit, TcpStream::connect(target)).await {
+            Ok(connected) => connected.map_err(failed)?,
+            Err(_) => return Err(Outcome::Failed(Failure::Timeout(Stage::Connect))),
+        };
+        let local = stream.local_addr().map_err(failed)?;
+        self.guard.check_dialled(local, target).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
+        // Requests are single small writes; waiting to fill a segment only adds delay.
+        stream.set_nodelay(true).map_err(failed)?;
+        Ok(stream)
+    }
+}
+
+fn tls_settings(settings: &Settings) -> Result<ClientConfig> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    for certificate in &settings.extra_roots {
+        roots.add(CertificateDer::from(certificate.clone())).map_err(|error| Error::Tls(error.to_string()))?;
+    }
+    let mut tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| Error::Tls(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    tls.alpn_protocols = match settings.http2 {
+        true => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
+        false => vec![b"http/1.1".to_vec()],
+    };
+    Ok(tls)
+}

@@ -1,0 +1,178 @@
+//! Names become addresses, through a bounded cache of our own.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The addresses of a name, or why there are none.
+pub type Addresses = Result<Vec<IpAddr>, String>;
+
+/// Whoever answers for names. The answers are not trusted: the guard judges each address before it is dialled.
+pub trait Resolve: Send + Sync {
+    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Addresses>;
+}
+
+/// The machine's own resolver behind a cache: what a crawl uses.
+pub fn system() -> Arc<dyn Resolve> {
+    Arc::new(Cached::new(System))
+}
+
+/// The machine's own resolver, asked anew each time.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct System;
+
+impl Resolve for System {
+    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Addresses> {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((host, 0)).await.map_err(|error| error.to_string())?;
+            let mut addresses: Vec<IpAddr> = Vec::new();
+            for address in found.map(|address| address.ip()) {
+                if !addresses.contains(&address) && addresses.len() < ADDRESSES_MAX {
+                    addresses.push(address);
+                }
+            }
+            if addresses.is_empty() { Err("the name has no address".into()) } else { Ok(addresses) }
+        })
+    }
+}
+
+/// No site needs more addresses than this to be reached.
+const ADDRESSES_MAX: usize = 16;
+
+/// Names remembered; beyond this the outdated go first, then any.
+const NAMES_MAX: usize = 10_000;
+
+/// Getaddrinfo tells no lifetime, so one is chosen: short enough to follow a moving site.
+const GOOD_FOR: Duration = Duration::from_secs(300);
+const BAD_FOR: Duration = Duration::from_secs(30);
+
+/// A bounded cache in front of a resolver. A name that many ask for at once is asked for once.
+pub struct Cached<R> {
+    inner: R,
+    names: Mutex<HashMap<Box<str>, Arc<Slot>>>,
+}
+
+/// Whoever comes first fills the cell; the others wait for it, and one of them takes over if the first gives up.
+#[derive(Default)]
+struct Slot {
+    cell: OnceCell<(Addresses, Instant)>,
+}
+
+impl Slot {
+    fn is_outdated(&self, now: Instant) -> bool {
+        self.cell.get().is_some_and(|(_, until)| *until <= now)
+    }
+}
+
+impl<R: Resolve> Cached<R> {
+    pub fn new(inner: R) -> Self {
+        Cached { inner, names: Mutex::new(HashMap::new()) }
+    }
+
+    fn slot(&self, host: &str, now: Instant) -> Arc<Slot> {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = names.get(host).filter(|slot| !slot.is_outdated(now)) {
+            return Arc::clone(slot);
+        }
+        if names.len() >= NAMES_MAX {
+            names.retain(|_, slot| !slot.is_outdated(now));
+        }
+        if names.len() >= NAMES_MAX
+            && let Some(any) = names.keys().next().cloned()
+        {
+            names.remove(&any);
+        }
+        let slot = Arc::new(Slot::default());
+        names.insert(host.into(), Arc::clone(&slot));
+        slot
+    }
+}
+
+impl<R: Resolve> Resolve for Cached<R> {
+    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Addresses> {
+        Box::pin(async move {
+            let slot = self.slot(host, Instant::now());
+            let ask = || async {
+                let addresses = self.inner.resolve(host).await;
+                let lifetime = if addresses.is_ok() { GOOD_FOR } else { BAD_FOR };
+                (addresses, Instant::now() + lifetime)
+            };
+            slot.cell.get_or_init(ask).await.0.clone()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Answers after one turn of the loop; names that begin with `bad` have no address.
+    #[derive(Default)]
+    struct Counting {
+        asked: AtomicUsize,
+    }
+
+    impl Resolve for Counting {
+        fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Addresses> {
+            Box::pin(async move {
+                self.asked.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+                if host.starts_with("bad") { Err("no such name".into()) } else { Ok(vec![IpAddr::from([8, 8, 8, 8])]) }
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_asked_for_by_many_at_once_is_asked_for_once() {
+        let cached = Cached::new(Counting::default());
+        let (a, b, c) = tokio::join!(cached.resolve("a.org"), cached.resolve("a.org"), cached.resolve("a.org"));
+        assert_eq!((a.clone(), b), (c, a));
+        assert_eq!(cached.inner.asked.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn one_who_gives_up_does_not_keep_the_others_waiting() {
+        let cached = Cached::new(Counting::default());
+        let mut first = cached.resolve("a.org");
+        tokio::select! {
+            biased;
+            _ = &mut first => panic!("answered at once"),
+            () = std::future::ready(()) => {}
+        }
+        drop(first);
+        assert!(cached.resolve("a.org").await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn good_answers_live_longer_than_bad_ones() {
+        let cached = Cached::new(Counting::default());
+        for (host, lifetime) in [("good.org", GOOD_FOR), ("bad.org", BAD_FOR)] {
+            let before = cached.inner.asked.load(Ordering::Relaxed);
+            let _ = cached.resolve(host).await;
+            tokio::time::advance(lifetime - Duration::from_secs(1)).await;
+            let _ = cached.resolve(host).await;
+            assert_eq!(cached.inner.asked.load(Ordering::Relaxed), before + 1, "{host}");
+            tokio::time::advance(Duration::from_secs(1)).await;
+            let _ = cached.resolve(host).await;
+            assert_eq!(cached.inner.asked.load(Ordering::Relaxed), before + 2, "{host}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_cache_never_grows_beyond_its_limit() {
+        let cached = Cached::new(Counting::default());
+        for number in 0..NAMES_MAX + 50 {
+            let _ = cached.resolve(&format!("{number}.org")).await;
+        }
+        assert_eq!(cached.names.lock().unwrap().len(), NAMES_MAX);
+    }
+}

@@ -1,0 +1,178 @@
+//! Where a body ends, and its bytes without the transfer coding.
+
+use std::io;
+
+use vernal_model::Failure;
+
+use super::head::Framing;
+use crate::answer::protocol;
+use crate::stream::{Meter, Stream};
+
+/// A chunk's size line with its extensions.
+const CHUNK_LINE_BYTES_MAX: usize = 1 << 10;
+/// All lines of one body that are not its bytes beyond the sizes themselves: extensions and trailers.
+const CHUNK_EXTRAS_BYTES_MAX: usize = 16 << 10;
+/// A length as announced is believed up to here; beyond it room is made as bytes come.
+const LENGTH_BELIEVED_BYTES: u64 = 64 << 10;
+
+/// A connection with the bytes that came and were not used yet.
+pub struct Incoming {
+    pub stream: Stream,
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl Incoming {
+    pub fn new(stream: Stream) -> Self {
+        Incoming { stream, buffer: Vec::new(), start: 0 }
+    }
+
+    pub fn available(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    pub fn consume(&mut self, bytes: usize) {
+        self.start += bytes;
+        if self.start >= self.buffer.len() {
+            self.buffer.clear();
+            self.start = 0;
+        }
+    }
+
+    /// Waits for more bytes; 0 is the end.
+    pub async fn fill(&mut self, meter: &Meter) -> io::Result<usize> {
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        self.stream.receive(&mut self.buffer, usize::MAX, meter).await
+    }
+
+    /// Gives back the buffer: hundreds of connections may lie idle, and room is quickly made.
+    pub fn trim(&mut self) {
+        if self.buffer.is_empty() {
+            self.buffer = Vec::new();
+        }
+    }
+}
+
+/// Reads one body, at most `limit` bytes of it.
+pub async fn read(incoming: &mut Incoming, framing: Framing, limit: usize, meter: &Meter) -> Result<Vec<u8>, Failure> {
+    match framing {
+        Framing::Nothing => Ok(Vec::new()),
+        Framing::Length(length) => {
+            if length > limit as u64 {
+                return Err(Failure::TooLarge);
+            }
+            let mut body = Vec::with_capacity(length.min(LENGTH_BELIEVED_BYTES) as usize);
+            append(incoming, &mut body, length as usize, meter).await?;
+            Ok(body)
+        }
+        Framing::Chunked => read_chunks(incoming, limit, meter).await,
+        Framing::UntilClose => read_to_end(incoming, limit, meter).await,
+    }
+}
+
+async fn read_to_end(incoming: &mut Incoming, limit: usize, meter: &Meter) -> Result<Vec<u8>, Failure> {
+    let mut body = incoming.available().to_vec();
+    incoming.consume(body.len());
+    while body.len() <= limit {
+        let wanted = limit + 1 - body.len();
+        match incoming.stream.receive(&mut body, wanted, meter).await {
+            Ok(0) => return Ok(body),
+            Ok(_) => {}
+            Err(_) => return Err(Failure::Truncated),
+        }
+    }
+    Err(Failure::TooLarge)
+}
+
+/// Appends exactly so many bytes.
+async fn append(incoming: &mut Incoming, body: &mut Vec<u8>, length: usize, meter: &Meter) -> Result<(), Failure> {
+    let there = incoming.available().len().min(length);
+    body.extend_from_slice(&incoming.available()[..there]);
+    incoming.consume(there);
+    let mut left = length - there;
+    while left > 0 {
+        match incoming.stream.receive(body, left, meter).await {
+            Ok(0) | Err(_) => return Err(Failure::Truncated),
+            Ok(count) => left -= count,
+        }
+    }
+    Ok(())
+}
+
+async fn read_chunks(incoming: &mut Incoming, limit: usize, meter: &Meter) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    let mut extras = 0;
+    loop {
+        let (size, extra) = read_size(incoming, meter).await?;
+        extras += extra;
+        if extras > CHUNK_EXTRAS_BYTES_MAX {
+            return Err(protocol("chunk extensions without end"));
+        }
+        if size == 0 {
+            read_trailers(incoming, CHUNK_EXTRAS_BYTES_MAX - extras, meter).await?;
+            return Ok(body);
+        }
+        if size > (limit - body.len()) as u64 {
+            return Err(Failure::TooLarge);
+        }
+        append(incoming, &mut body, size as usize, meter).await?;
+        if !read_line(incoming, meter).await?.is_empty() {
+            return Err(protocol("a chunk longer than its size"));
+        }
+    }
+}
+
+/// The size of the next chunk, and the bytes of its line beyond the size.
+async fn read_size(incoming: &mut Incoming, meter: &Meter) -> Result<(u64, usize), Failure> {
+    let line = read_line(incoming, meter).await?;
+    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let rest = line[digits..].trim_ascii_start();
+    if digits == 0 || digits > 16 || !(rest.is_empty() || rest[0] == b';') {
+        return Err(protocol("a chunk size that is no number"));
+    }
+    let text = std::str::from_utf8(&line[..digits]).map_err(|_| protocol("a chunk size that is no number"))?;
+    let size = u64::from_str_radix(text, 16).map_err(|_| protocol("a chunk size that is no number"))?;
+    Ok((size, line.len() - digits))
+}
+
+async fn read_trailers(incoming: &mut Incoming, limit: usize, meter: &Meter) -> Result<(), Failure> {
+    let mut bytes = 0;
+    loop {
+        let line = read_line(incoming, meter).await?;
+        if line.is_empty() {
+            return Ok(());
+        }
+        bytes += line.len() + 2;
+        if bytes > limit {
+            return Err(protocol("trailers without end"));
+        }
+    }
+}
+
+/// One line, without its CRLF.
+async fn read_line(incoming: &mut Incoming, meter: &Meter) -> Result<Vec<u8>, Failure> {
+    let mut seen = 0;
+    loop {
+        let available = incoming.available();
+        if let Some(offset) = available[seen..].iter().position(|&byte| byte == b'\n') {
+            let end = seen + offset;
+            let Some(line) = available[..end].strip_suffix(b"\r") else {
+                return Err(protocol("a chunk line that does not end in CRLF"));
+            };
+            let line = line.to_vec();
+            incoming.consume(end + 1);
+            return if line.len() <= CHUNK_LINE_BYTES_MAX { Ok(line) } else { Err(protocol("a chunk line too long")) };
+        }
+        seen = available.len();
+        if seen > CHUNK_LINE_BYTES_MAX {
+            return Err(protocol("a chunk line too long"));
+        }
+        match incoming.fill(meter).await {
+            Ok(0) | Err(_) => return Err(Failure::Truncated),
+            Ok(_) => {}
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! One HTTP/1.1 connection, one exchange at a time.
+
+use std::net::IpAddr;
+
+use tokio::time::timeout;
+use vernal_model::{Exchange, Failure, Protocol, Stage, Validators};
+
+use super::body::{self, Incoming};
+use super::head::{self, HeadEnd, Status};
+use crate::Settings;
+use crate::answer::{Answer, Broken, protocol};
+use crate::stream::{Meter, Stream};
+
+/// Interim answers (1xx) passed over before the real one.
+const INTERIM_MAX: usize = 8;
+/// Empty lines passed over before a status line: some servers send one too many after a body.
+const EMPTY_BYTES_MAX: usize = 4;
+
+pub struct Connection {
+    incoming: Incoming,
+    address: IpAddr,
+    is_reused: bool,
+}
+
+impl Connection {
+    pub fn new(stream: Stream, address: IpAddr) -> Self {
+        Connection { incoming: Incoming::new(stream), address, is_reused: false }
+    }
+
+    /// Whether it can serve another order, as far as can be told without asking.
+    pub fn is_quiet(&self) -> bool {
+        self.incoming.available().is_empty() && self.incoming.stream.is_quiet()
+    }
+
+    /// Sends one request and reads its answer. The connection comes back when it can serve again.
+    pub async fn ask(
+        mut self,
+        request_head: Vec<u8>,
+        settings: &Settings,
+        meter: &Meter,
+    ) -> Result<(Answer, Option<Connection>), Broken> {
+        if self.incoming.stream.send(&request_head, meter).await.is_err() && self.is_reused {
+            return Err(Broken::Stale);
+        }
+        // A site may answer and close without reading all of the request, so a failed write is no verdict yet.
+        let (status, response_head) = self.read_head(settings, meter).await?;
+        let body = body::read(&mut self.incoming, status.framing, settings.body_bytes_max, meter).await?;
+        let answer = Answer {
+            status: status.status,
+            content_type: None,
+            validators: Validators::default(),
+            exchange: Exchange {
+                address: Some(self.address),
+                protocol: Protocol::Http1,
+                request_head,
+                content_encoded: is_encoded(&response_head),
+                response_head: head::kept(&response_head),
+                body,
+            },
+        };
+        // A 205 has no body by the book; where a server sends one all the same, the next answer would begin with it.
+        let reusable = status.keep_alive && status.status != 205 && self.incoming.available().is_empty();
+        self.is_reused = true;
+        self.incoming.trim();
+        Ok((answer, reusable.then_some(self)))
+    }
+
+    async fn read_head(&mut self, settings: &Settings, meter: &Meter) -> Result<(Status, Vec<u8>), Broken> {
+        self.await_first_byte(settings, meter).await?;
+        for _ in 0..=INTERIM_MAX {
+            let length = self.await_head(settings.head_bytes_max, meter).await?;
+            let response_head = self.incoming.available()[..length].to_vec();
+            let status = head::read(&response_head, settings.headers_max)?;
+            self.incoming.consume(length);
+            match status.status {
+                101 => return Err(protocol("a switch of protocols that nobody asked for").into()),
+                100..200 => {}
+                _ => return Ok((status, response_head)),
+            }
+        }
+        Err(protocol("interim answers without end").into())
+    }
+
+    async fn await_first_byte(&mut self, settings: &Settings, meter: &Meter) -> Result<(), Broken> {
+        match timeout(settings.timeouts.first_byte, self.incoming.fill(meter)).await {
+            Ok(Ok(count)) if count > 0 => Ok(()),
+            Ok(_) if self.is_reused => Err(Broken::Stale),
+            Ok(Ok(_)) => Err(protocol("closed without an answer").into()),
+            Ok(Err(error)) => Err(protocol(format!("no answer: {error}")).into()),
+            Err(_) => Err(Failure::Timeout(Stage::FirstByte).into()),
+        }
+    }
+
+    /// Waits until a whole head is there; its length.
+    async fn await_head(&mut self, bytes_max: usize, meter: &Meter) -> Result<usize, Failure> {
+        let mut end = HeadEnd::default();
+        let mut passed = 0;
+        loop {
+            let available = self.incoming.available();
+            let empty = available.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            if empty > 0 {
+                passed += empty;
+                if passed > EMPTY_BYTES_MAX {
+                    return Err(protocol("empty lines instead of a head"));
+                }
+                self.incoming.consume(empty);
+                continue;
+            }
+            if !head::begins_like_http(available) {
+                return Err(protocol("no HTTP/1 status line"));
+            }
+            let found = end.find(available);
+            if found.unwrap_or(available.len()) > bytes_max {
+                return Err(Failure::HeadTooLarge);
+            }
+            if let Some(length) = found {
+                return Ok(length);
+            }
+            match self.incoming.fill(meter).await {
+                Ok(0) => return Err(protocol("closed within the head")),
+                Ok(_) => {}
+                Err(error) => return Err(protocol(format!("broken within the head: {error}"))),
+            }
+        }
+    }
+}
+
+/// Whether the head says that the body is compressed.
+pub fn is_encoded(response_head: &[u8]) -> bool {
+    head::fields(response_head, "content-encoding")
+        .any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
+}

@@ -1,0 +1,154 @@
+//! One HTTP/2 connection, many exchanges at a time. The heads are written down as HTTP/1.1 would say them, since that is
+//! what archives hold and their readers expect.
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+use h2::RecvStream;
+use h2::client::{Builder, ResponseFuture, SendRequest};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::client::TlsStream;
+use vernal_model::{Exchange, Failure, Protocol, Stage, Url, Validators};
+
+use super::connection::is_encoded;
+use super::head::RequestHead;
+use crate::Settings;
+use crate::answer::{Answer, Broken, protocol};
+use crate::stream::Meter;
+
+const STREAM_WINDOW_BYTES: u32 = 1 << 20;
+const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
+
+/// A handle on an open connection; cheap to clone, and the connection ends when the last is dropped.
+#[derive(Clone)]
+pub struct Session {
+    sender: SendRequest<Bytes>,
+    address: IpAddr,
+    is_reused: bool,
+}
+
+impl Session {
+    pub async fn open(stream: TlsStream<TcpStream>, address: IpAddr, settings: &Settings) -> Result<Self, Failure> {
+        let mut builder = Builder::new();
+        builder
+            .enable_push(false)
+            .initial_window_size(STREAM_WINDOW_BYTES)
+            .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+            .max_header_list_size(u32::try_from(settings.head_bytes_max).unwrap_or(u32::MAX));
+        let opened = timeout(settings.timeouts.tls, builder.handshake(stream)).await;
+        let (sender, connection) = match opened {
+            Ok(opened) => opened.map_err(|error| protocol(error.to_string()))?,
+            Err(_) => return Err(Failure::Timeout(Stage::Tls)),
+        };
+        // The connection's own end needs no hearing: every stream on it learns of it.
+        tokio::spawn(async move {
+            let _ = connection.await;
+        });
+        Ok(Session { sender, address, is_reused: false })
+    }
+
+    /// The same connection for a later order.
+    pub fn again(&self) -> Self {
+        Session { is_reused: true, ..self.clone() }
+    }
+
+    pub async fn ask(
+        self,
+        url: &Url,
+        lines: &RequestHead,
+        validators: &Validators,
+        settings: &Settings,
+        meter: &Meter,
+    ) -> Result<Answer, Broken> {
+        let (request, request_head) = request(url, lines, validators)?;
+        let is_reused = self.is_reused;
+        let early = |error: h2::Error| match is_reused {
+            true => Broken::Stale,
+            false => protocol(error.to_string()).into(),
+        };
+        let answered = async {
+            let mut sender = self.sender.ready().await.map_err(early)?;
+            let (response, _) = sender.send_request(request, true).map_err(early)?;
+            meter.sent(request_head.len());
+            first_answer(response, early).await
+        };
+        let response = match timeout(settings.timeouts.first_byte, answered).await {
+            Ok(response) => response?,
+            Err(_) => return Err(Failure::Timeout(Stage::FirstByte).into()),
+        };
+        let (parts, stream) = response.into_parts();
+        let response_head = written_down(&parts, settings)?;
+        meter.received(response_head.len());
+        let body = read_body(stream, settings.body_bytes_max, meter).await?;
+        Ok(Answer {
+            status: parts.status.as_u16(),
+            content_type: None,
+            validators: Validators::default(),
+            exchange: Exchange {
+                address: Some(self.address),
+                protocol: Protocol::Http2,
+                request_head,
+                content_encoded: is_encoded(&response_head),
+                response_head,
+                body,
+            },
+        })
+    }
+}
+
+async fn first_answer(
+    response: ResponseFuture,
+    early: impl Fn(h2::Error) -> Broken,
+) -> Result<http::Response<RecvStream>, Broken> {
+    response.await.map_err(|error| match error.is_go_away() || error.is_io() || refused(&error) {
+        true => early(error),
+        false => protocol(error.to_string()).into(),
+    })
+}
+
+/// The site says that it did nothing with this stream.
+fn refused(error: &h2::Error) -> bool {
+    error.reason() == Some(h2::Reason::REFUSED_STREAM)
+}
+
+fn request(url: &Url, lines: &RequestHead, validators: &Validators) -> Result<(http::Request<()>, Vec<u8>), Failure> {
+    let mut request = http::Request::get(url.as_str()).version(http::Version::HTTP_2);
+    for (name, value) in lines.lines(validators) {
+        request = request.header(name, value);
+    }
+    let request = request.body(()).map_err(|error| protocol(error.to_string()))?;
+    Ok((request, lines.http1(url, validators)?))
+}
+
+/// The head in the words of HTTP/1.1.
+fn written_down(parts: &http::response::Parts, settings: &Settings) -> Result<Vec<u8>, Failure> {
+    if parts.headers.len() > settings.headers_max {
+        return Err(Failure::HeadTooLarge);
+    }
+    let reason = parts.status.canonical_reason().unwrap_or_default();
+    let mut head = format!("HTTP/1.1 {} {reason}\r\n", parts.status.as_u16()).into_bytes();
+    for (name, value) in &parts.headers {
+        head.extend_from_slice(name.as_str().as_bytes());
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(value.as_bytes());
+        head.extend_from_slice(b"\r\n");
+    }
+    head.extend_from_slice(b"\r\n");
+    if head.len() > settings.head_bytes_max { Err(Failure::HeadTooLarge) } else { Ok(head) }
+}
+
+async fn read_body(mut stream: RecvStream, limit: usize, meter: &Meter) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(piece) = stream.data().await {
+        let piece = piece.map_err(|_| Failure::Truncated)?;
+        meter.received(piece.len());
+        if piece.len() > limit - body.len() {
+            // Dropping the stream resets it; the connection and its other streams live on.
+            return Err(Failure::TooLarge);
+        }
+        body.extend_from_slice(&piece);
+        stream.flow_control().release_capacity(piece.len()).map_err(|_| Failure::Truncated)?;
+    }
+    Ok(body)
+}

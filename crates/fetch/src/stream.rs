@@ -1,0 +1,103 @@
+//! A connection, plain or under TLS, and the count of what passed over it.
+
+use std::cell::Cell;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+/// Bytes sent and received for one order. It outlives a visit that is cut off, so that its bytes still count.
+#[derive(Debug, Default)]
+pub struct Meter {
+    sent: Cell<u64>,
+    received: Cell<u64>,
+}
+
+impl Meter {
+    pub fn sent(&self, bytes: usize) {
+        self.sent.set(self.sent.get() + bytes as u64);
+    }
+
+    pub fn received(&self, bytes: usize) {
+        self.received.set(self.received.get() + bytes as u64);
+    }
+
+    pub fn total(&self) -> u64 {
+        self.sent.get() + self.received.get()
+    }
+}
+
+pub enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl Stream {
+    /// Whether a connection that lay idle can still be used, as far as can be told without asking.
+    pub fn is_quiet(&self) -> bool {
+        match self {
+            // Neither closed nor with bytes that nobody asked for.
+            Stream::Plain(stream) => {
+                matches!(stream.try_read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+            }
+            // Session tickets may wait unread under TLS, so only the next request can tell.
+            Stream::Tls(_) => true,
+        }
+    }
+
+    pub async fn send(&mut self, bytes: &[u8], meter: &Meter) -> io::Result<()> {
+        self.write_all(bytes).await?;
+        self.flush().await?;
+        meter.sent(bytes.len());
+        Ok(())
+    }
+
+    /// Appends what is there, at most `limit` bytes; 0 is the end.
+    pub async fn receive(&mut self, into: &mut Vec<u8>, limit: usize, meter: &Meter) -> io::Result<usize> {
+        let room = limit.min(READ_BYTES);
+        if into.capacity() - into.len() < room {
+            into.reserve(room);
+        }
+        let count = self.take(limit as u64).read_buf(into).await?;
+        meter.received(count);
+        Ok(count)
+    }
+}
+
+/// Room made for one read: a page of average size comes in two.
+const READ_BYTES: usize = 16 << 10;
+
+impl AsyncRead for Stream {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(stream) => Pin::new(stream).poll_read(context, into),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(context, into),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
+            Stream::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(stream) => Pin::new(stream).poll_flush(context),
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
+            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(context),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The workers: event loops on threads of their own, each with its sites, its connections and its buffers.
+//!
+//! An ordinary page is handled where its bytes arrive, without a hop to another thread (a hop costs a quarter of the
+//! page); only large bodies are read beside the loop.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc as std_mpsc;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::{LocalSet, spawn_local};
+use tokio::time::interval;
+use vernal_model::{Failure, Order, Report};
+
+use crate::buffer::Buffer;
+use crate::dns::Resolve;
+use crate::visitor::{self, Visitor};
+use crate::{Clock, Error, Result, Settings};
+
+/// Where reports go. It is called on the loops' threads and must not wait long: a loop that waits serves nobody.
+pub type Sink = Arc<dyn Fn(Report) + Send + Sync>;
+
+/// Threads beside each loop: names being looked up, and large bodies (whose number the visitor limits further).
+const BESIDE_THREADS_MAX: usize = 32;
+const BESIDE_IDLE_FOR: Duration = Duration::from_secs(10);
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
+/// A loop ends at its next turn; a sink that waits for us must not hold up the end for ever.
+const STOP_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// The running loops. Dropping them stops them too, without waiting.
+pub struct Workers {
+    buffer: Buffer,
+    stop: watch::Sender<bool>,
+    /// Disconnects when the last loop has ended.
+    ended: std_mpsc::Receiver<()>,
+}
+
+impl Workers {
+    /// Starts the loops; each report is given to the sink as it is made.
+    pub fn start(settings: Settings, clock: Arc<dyn Clock>, resolver: Arc<dyn Resolve>, sink: Sink) -> Result<Workers> {
+        let settings = Arc::new(settings);
+        let (buffer, receivers) = Buffer::new(settings.loops);
+        let (stop, stopped) = watch::channel(false);
+        let (running, ended) = std_mpsc::channel();
+        let concurrency = settings.concurrency.div_ceil(receivers.len()).max(1);
+        // Checked here, where it can still be told: the loops themselves build the same on their threads.
+        Visitor::new(Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver))?;
+        for (number, orders) in receivers.into_iter().enumerate() {
+            let failed = |source| Error::Loop { number, source };
+            let runtime = runtime().map_err(failed)?;
+            let hands = Hands { orders, stopped: stopped.clone(), concurrency, sink: Arc::clone(&sink) };
+            let (settings, clock, resolver) = (Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver));
+            let running = running.clone();
+            std::thread::Builder::new()
+                .name(format!("worker-{number}"))
+                .spawn(move || {
+                    if let Ok(visitor) = Visitor::new(settings, clock, resolver) {
+                        LocalSet::new().block_on(&runtime, hands.serve(Rc::new(visitor)));
+                    }
+                    // Whoever still looks up a name or reads a large body beside the loop is not waited for.
+                    runtime.shutdown_background();
+                    drop(running);
+                })
+                .map_err(failed)?;
+        }
+        Ok(Workers { buffer, stop, ended })
+    }
+
+    /// Puts an order into the URL buffer. One order, one report, unless the workers are stopped before.
+    pub fn send(&self, order: Order) {
+        self.buffer.send(order);
+    }
+
+    /// Ends the loops; orders in flight are dropped without a report.
+    pub fn stop(self) {
+        let _ = self.stop.send(true);
+        let _ = self.ended.recv_timeout(STOP_WAIT_MAX);
+    }
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(BESIDE_THREADS_MAX)
+        .thread_keep_alive(BESIDE_IDLE_FOR)
+        .build()
+}
+
+/// What one loop works with.
+struct Hands {
+    orders: UnboundedReceiver<Order>,
+    stopped: watch::Receiver<bool>,
+    concurrency: usize,
+    sink: Sink,
+}
+
+impl Hands {
+    async fn serve(mut self, visitor: Rc<Visitor>) {
+        let permits = Arc::new(Semaphore::new(self.concurrency));
+        let mut sweep = interval(SWEEP_EVERY);
+        loop {
+            let (permit, order) = tokio::select! {
+                biased;
+                _ = self.stopped.changed() => return,
+                _ = sweep.tick() => {
+                    visitor.sweep();
+                    continue;
+                }
+                next = next_order(&permits, &mut self.orders) => match next {
+                    Some(next) => next,
+                    None => return,
+                },
+            };
+            let (visitor, sink) = (Rc::clone(&visitor), Arc::clone(&self.sink));
+            spawn_local(async move {
+                sink(carry_out(visitor, order).await);
+                drop(permit);
+            });
+        }
+    }
+}
+
+async fn next_order(
+    permits: &Arc<Semaphore>,
+    orders: &mut UnboundedReceiver<Order>,
+) -> Option<(OwnedSemaphorePermit, Order)> {
+    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
+    Some((permit, orders.recv().await?))
+}
+
+/// A visit in a task of its own, so that whatever goes wrong in it still ends in a report.
+async fn carry_out(visitor: Rc<Visitor>, order: Order) -> Report {
+    let (started, kept) = (visitor.now(), order.clone());
+    let visiting = Rc::clone(&visitor);
+    match spawn_local(async move { visiting.visit(order).await }).await {
+        Ok(report) => report,
+        Err(_) => {
+            let failure = Failure::Protocol("the visit panicked".into());
+            visitor::failed(kept, started, visitor.now(), failure)
+        }
+    }
+}
