@@ -1,1 +1,21 @@
-//! See STYLE: room `crawler`.
+//! Walks the ring: reports and ticks in, orders out.
+//!
+//! The [`Crawler`] is a deterministic state machine over a repository: time is an argument of every call, chance comes
+//! from a number in the [`Settings`], and no socket, thread or clock lives here. The live runtime and the simulator
+//! drive the very same code.
+
+mod act;
+mod address_book;
+mod coordinator;
+mod crawler;
+mod error;
+mod group;
+mod intake;
+mod partition;
+mod robots_book;
+mod settings;
+
+pub use act::{Act, Acted, Check, Pulse};
+pub use crawler::Crawler;
+pub use error::{Error, Result};
+pub use settings::{AddressLimits, DiskFreeMin, GroupLimits, Settings};

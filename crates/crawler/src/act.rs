@@ -1,0 +1,63 @@
+//! What a person can ask of a running crawl; each act is a deed and survives restarts.
+
+use vernal_model::{Moment, Seed, Site, Url};
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    AddSeeds(Vec<Seed>),
+    RemoveSeed(Url),
+    /// `None` is the whole crawl.
+    Pause(Option<Site>),
+    Resume(Option<Site>),
+    Block(Site),
+}
+
+/// What an act came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Acted {
+    /// So many seeds were new, so many known already (their wishes were renewed).
+    Seeds {
+        new: usize,
+        known: usize,
+    },
+    Removed(bool),
+    Done,
+    UnknownSite(Site),
+}
+
+/// What stands between a URL and its next visit, without a request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    pub url: Url,
+    pub in_scope: bool,
+    /// The seed whose scope covers it.
+    pub seed: Option<Url>,
+    /// `allowed`, `forbidden`, `unreachable` or `unknown` (not asked yet).
+    pub robots: &'static str,
+    pub crawl_delay_secs: Option<f64>,
+    pub trap: Option<String>,
+    /// `unknown`, `waiting`, `barred`, or the state of the page.
+    pub state: &'static str,
+    /// The earliest Moment at which its site may be asked.
+    pub next_slot: Moment,
+    pub site_standing: &'static str,
+}
+
+/// The crawl at this instant, beyond what the tables say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pulse {
+    pub in_flight: usize,
+    /// URLs in the windows of the frontiers.
+    pub window: usize,
+    pub orders_sent: u64,
+    pub reports_taken: u64,
+    pub commits: u64,
+    pub paused: bool,
+    /// Fetching has stopped because the disk is nearly full.
+    pub disk_full: bool,
+    /// Sites known to this process, and those of them that are held back now by a back-off.
+    pub sites: usize,
+    pub sites_backing_off: usize,
+    pub budget_in_hand: f64,
+    pub retries_waiting: usize,
+}

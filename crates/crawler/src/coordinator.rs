@@ -1,0 +1,157 @@
+//! Above the partitions: the budget, its split between new and held pages, and the address book.
+
+use vernal_model::{Account, Budget, BudgetUnit, Moment, Share};
+
+use crate::Settings;
+use crate::address_book::AddressBook;
+
+/// Which door a visit comes through.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// URLs never visited.
+    New,
+    /// Pages to come back to.
+    Due,
+}
+
+/// Neither lane gets less than this of a shared budget while it has something to ask for.
+const LANE_SHARE_MIN: f64 = 0.1;
+/// The split is kept over about so many visits.
+const SPLIT_MEMORY: f64 = 1_000.0;
+
+pub(crate) struct Coordinator {
+    pub budget: Budget,
+    pub account: Account,
+    pub addresses: AddressBook,
+    /// Whether the purse changed since it was journalled.
+    pub account_moved: bool,
+    sent_new: f64,
+    sent_due: f64,
+}
+
+impl Coordinator {
+    pub(crate) fn new(settings: &Settings, account: Account) -> Self {
+        Coordinator {
+            budget: settings.budget,
+            account,
+            addresses: AddressBook::new(settings.address),
+            account_moved: false,
+            sent_new: 0.0,
+            sent_due: 0.0,
+        }
+    }
+
+    /// The share of discovery: waiting / (waiting + held), within 10 and 90 per cent.
+    pub(crate) fn discovery_share(waiting: u64, held: u64) -> Share {
+        if waiting == 0 {
+            return Share::clamped(LANE_SHARE_MIN);
+        }
+        let share = waiting as f64 / (waiting + held) as f64;
+        Share::clamped(share.clamp(LANE_SHARE_MIN, 1.0 - LANE_SHARE_MIN))
+    }
+
+    /// The lane that is behind its share; the other one may use what this one leaves.
+    pub(crate) fn lane(&self, share: Share) -> Lane {
+        let sent = self.sent_new + self.sent_due;
+        if sent == 0.0 || self.sent_new <= share.value() * sent { Lane::New } else { Lane::Due }
+    }
+
+    /// A percentage of the held pages is a budget for refreshing alone: then discovery is bounded by politeness only.
+    fn is_charged(&self, lane: Lane) -> bool {
+        lane == Lane::Due || self.budget.unit != BudgetUnit::PercentOfHeld
+    }
+
+    pub(crate) fn can_spend(&self, lane: Lane) -> bool {
+        !self.is_charged(lane) || self.account.can_spend()
+    }
+
+    /// Whole visits that the lane may make now; bytes are not known before, so then one at a time.
+    pub(crate) fn visits_left(&self, lane: Lane) -> usize {
+        if !self.is_charged(lane) {
+            return usize::MAX;
+        }
+        match self.budget.unit {
+            BudgetUnit::WireBytes => usize::from(self.account.can_spend()),
+            BudgetUnit::Visits | BudgetUnit::PercentOfHeld => self.account.in_hand.max(0.0) as usize,
+        }
+    }
+
+    /// A request leaves.
+    pub(crate) fn sent(&mut self, lane: Lane) {
+        if self.sent_new + self.sent_due > SPLIT_MEMORY {
+            self.sent_new /= 2.0;
+            self.sent_due /= 2.0;
+        }
+        match lane {
+            Lane::New => self.sent_new += 1.0,
+            Lane::Due => self.sent_due += 1.0,
+        }
+        if self.is_charged(lane) && self.budget.unit != BudgetUnit::WireBytes {
+            self.spend(1.0);
+        }
+    }
+
+    /// A request came back with so many bytes on the wire.
+    pub(crate) fn weighed(&mut self, wire_bytes: u64) {
+        if self.budget.unit == BudgetUnit::WireBytes {
+            self.spend(wire_bytes as f64);
+        }
+    }
+
+    fn spend(&mut self, amount: f64) {
+        self.account.spend(amount);
+        self.account_moved = true;
+    }
+
+    /// Visits a day that go to held pages: all that discovery does not need.
+    pub(crate) fn refresh_per_day(&self, waiting: u64, held: u64, mean_bytes: f64) -> f64 {
+        let per_day = self.budget.per_second(held) * 86_400.0;
+        let share = if waiting == 0 { Share::default() } else { Self::discovery_share(waiting, held) };
+        match self.budget.unit {
+            BudgetUnit::PercentOfHeld => per_day,
+            BudgetUnit::Visits => per_day * (1.0 - share.value()),
+            BudgetUnit::WireBytes => per_day / mean_bytes.max(1.0) * (1.0 - share.value()),
+        }
+    }
+
+    pub(crate) fn next_money(&self, held: u64, now: Moment) -> Option<Moment> {
+        let next = self.account.next(&self.budget, held);
+        (next > now && next != Moment::NEVER).then_some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_discovery_stays_between_a_tenth_and_nine_tenths() {
+        assert_eq!(Coordinator::discovery_share(0, 100).value(), 0.1);
+        assert_eq!(Coordinator::discovery_share(100, 0).value(), 0.9);
+        assert_eq!(Coordinator::discovery_share(50, 50).value(), 0.5);
+    }
+
+    #[test]
+    fn lanes_get_their_share_while_both_have_work() {
+        let settings = Settings { budget: "1000/s".parse().unwrap(), ..Settings::default() };
+        let mut coordinator = Coordinator::new(&settings, Account::default());
+        let share = Share::clamped(0.3);
+        let mut new = 0;
+        for _ in 0..10_000 {
+            let lane = coordinator.lane(share);
+            new += u32::from(lane == Lane::New);
+            coordinator.sent(lane);
+        }
+        assert!((2_950..=3_050).contains(&new), "{new}");
+    }
+
+    #[test]
+    fn a_percentage_of_the_held_pages_charges_refreshing_only() {
+        let mut coordinator = Coordinator::new(&Settings::default(), Account::default());
+        coordinator.sent(Lane::New);
+        assert_eq!(coordinator.account.spent, 0.0);
+        coordinator.sent(Lane::Due);
+        assert_eq!(coordinator.account.spent, 1.0);
+        assert!(coordinator.can_spend(Lane::New) && !coordinator.can_spend(Lane::Due));
+    }
+}

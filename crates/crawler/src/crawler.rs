@@ -1,0 +1,293 @@
+//! The crawler: a deterministic state machine. Reports, ticks and acts come in, orders go out; time and chance are
+//! arguments, and everything it must not forget is a deed.
+//!
+//! - `sending`: which orders may leave now.
+//! - `taking`: what a report changes.
+//! - `admitting`: how found URLs become waiting ones.
+//! - `acting`: what a person asks for.
+
+mod acting;
+mod admitting;
+mod sending;
+mod taking;
+
+use std::collections::{HashMap, HashSet};
+
+use vernal_frontier::{Dispatcher, DispatcherSettings, Waiting};
+use vernal_model::{
+    Chance, Deed, Moment, OrderId, Origin, Page, PageKey, Partition as PartitionId, Seed, Site, Span, Standing, Url,
+};
+use vernal_repository::{Reader, Repository};
+
+use crate::coordinator::Coordinator;
+use crate::group::Group;
+use crate::intake::discovery::Recent;
+use crate::partition::{Facts, Partition};
+use crate::robots_book::RobotsBook;
+use crate::{Error, Pulse, Result, Settings};
+
+/// The partition whose log holds what belongs to the whole crawl: seeds, controls, the purse.
+const WHOLE: PartitionId = PartitionId(0);
+
+pub struct Crawler {
+    settings: Settings,
+    repository: Repository,
+    reader: Reader,
+    partitions: Vec<Partition>,
+    /// The partition of each known site, by its row: the public-suffix list may have changed since.
+    home: HashMap<Site, PartitionId>,
+    coordinator: Coordinator,
+    dispatcher: Dispatcher,
+    /// Whether some seed has a weight other than 1.
+    seeds_weigh: bool,
+    robots: RobotsBook,
+    recent: Recent,
+    group: Group,
+    in_flight: HashMap<OrderId, InFlight>,
+    /// Pages that are ordered and not yet committed: they are not ordered again.
+    out: HashSet<PageKey>,
+    /// Due pages that the policies chose and that have not left yet.
+    chosen: Vec<PageKey>,
+    /// Where the round over the partitions goes on.
+    turn: usize,
+    chance: Chance,
+    started: bool,
+    paused: bool,
+    disk_full: bool,
+    disk_checked: Moment,
+    /// When the sieve last ran.
+    sieved: Moment,
+    next_order: u64,
+    reports_taken: u64,
+    commits: u64,
+}
+
+/// What an order that left was for.
+struct InFlight {
+    /// The site that was really asked.
+    site: Site,
+    address: Option<std::net::IpAddr>,
+    what: Asked,
+}
+
+enum Asked {
+    First(Box<Waiting>),
+    Again(Box<Page>),
+    Robots { origin: Origin, home: Site },
+}
+
+impl Crawler {
+    /// Takes up the work where the tables say it is. Nothing is written before the first tick or act.
+    pub fn open(repository: Repository, settings: Settings, now: Moment) -> Result<Crawler> {
+        let reader = repository.reader();
+        let partitions = (0..PartitionId::COUNT).map(|id| Partition::new(PartitionId(id), &settings, now));
+        let mut account = reader.account();
+        if account.filled == Moment::EPOCH {
+            account.filled = now;
+        }
+        let mut crawler = Crawler {
+            partitions: partitions.collect::<Result<_>>()?,
+            home: HashMap::new(),
+            coordinator: Coordinator::new(&settings, account),
+            dispatcher: dispatcher(&settings, &reader)?,
+            seeds_weigh: false,
+            robots: RobotsBook::new(&settings.robots_agent),
+            recent: Recent::new(),
+            group: Group::default(),
+            in_flight: HashMap::new(),
+            out: HashSet::new(),
+            chosen: Vec::new(),
+            turn: 0,
+            chance: Chance::new(settings.chance).stream("crawler"),
+            started: false,
+            paused: reader.paused_all(),
+            disk_full: false,
+            disk_checked: Moment::EPOCH,
+            sieved: Moment::EPOCH,
+            next_order: 0,
+            reports_taken: 0,
+            commits: 0,
+            settings,
+            repository,
+            reader,
+        };
+        crawler.set_seeds(crawler.dispatcher.seeds().to_vec());
+        crawler.recall()?;
+        Ok(crawler)
+    }
+
+    fn recall(&mut self) -> Result<()> {
+        for row in self.reader.sites() {
+            self.home.insert(row.site.clone(), row.partition);
+            self.partition(row.partition).recall_site(&row);
+        }
+        let mut after = None;
+        loop {
+            let pages = self.reader.pages(after, RECALL_BATCH)?;
+            let Some(last) = pages.last() else { break };
+            after = Some(last.key);
+            for page in &pages {
+                let partition = self.partition(page.key.partition);
+                partition.recall_page(page);
+                partition.held += u64::from(page.state == vernal_model::PageState::Held);
+            }
+        }
+        for id in 0..PartitionId::COUNT {
+            let next_number = self.reader.next_number(PartitionId(id));
+            self.partition(PartitionId(id)).next_number = next_number;
+        }
+        Ok(())
+    }
+
+    pub fn reader(&self) -> Reader {
+        self.reader.clone()
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub fn has_uncommitted(&self) -> bool {
+        !self.group.is_empty()
+    }
+
+    /// Writes, syncs and applies the open group.
+    pub fn commit(&mut self, now: Moment) -> Result<()> {
+        if self.coordinator.account_moved {
+            self.group.push(WHOLE, Deed::Spent { account: self.coordinator.account });
+            self.coordinator.account_moved = false;
+        }
+        let deeds = self.group.take();
+        if deeds.is_empty() {
+            return Ok(());
+        }
+        self.repository.commit(&deeds, now)?;
+        self.commits += 1;
+        for (_, deed) in &deeds {
+            if let Deed::Visited(visited) = deed {
+                self.out.remove(&visited.page.key);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn close(mut self, now: Moment) -> Result<()> {
+        self.commit(now)?;
+        self.repository.close()?;
+        Ok(())
+    }
+
+    /// Whether nothing waits, nothing is under way and nothing is due.
+    pub fn is_idle(&self, now: Moment) -> bool {
+        let nothing_waits = self.in_flight.is_empty()
+            && self.chosen.is_empty()
+            && !self.group.has_found
+            && self.reader.totals().found_pending == 0;
+        nothing_waits
+            && self.partitions.iter().all(|partition| {
+                let facts = Facts { any_site: true, ..self.facts(partition, 1) };
+                let due = partition.policy.next_due(&partition.view(facts, now), now);
+                let nothing_due = due.is_none_or(|due| due > now);
+                partition.frontier.is_empty()
+                    && partition.undrawn() == 0
+                    && !partition.has_quick_retries()
+                    && nothing_due
+            })
+    }
+
+    /// When a tick is worth calling again if no report comes first.
+    pub fn next_wake(&self, now: Moment) -> Option<Moment> {
+        if self.paused {
+            return None;
+        }
+        let mut wakes: Vec<Moment> = Vec::new();
+        wakes.extend(self.coordinator.next_money(self.held(), now));
+        if self.disk_full {
+            wakes.push(self.disk_checked + DISK_CHECK_EVERY);
+        }
+        for partition in &self.partitions {
+            if partition.is_quiet() {
+                continue;
+            }
+            wakes.extend(partition.politeness.next_free(now));
+            wakes.extend(partition.first_retry());
+            wakes.extend(self.next_due(partition, now));
+        }
+        wakes.into_iter().filter(|&wake| wake > now).min()
+    }
+
+    fn next_due(&self, partition: &Partition, now: Moment) -> Option<Moment> {
+        partition.policy.next_due(&partition.view(self.facts(partition, 1), now), now)
+    }
+
+    pub fn pulse(&self) -> Pulse {
+        let sites = self.partitions.iter().flat_map(|partition| &partition.sites);
+        Pulse {
+            in_flight: self.in_flight.len(),
+            window: self.partitions.iter().map(|partition| partition.frontier.len()).sum(),
+            orders_sent: self.next_order,
+            reports_taken: self.reports_taken,
+            commits: self.commits,
+            paused: self.paused,
+            disk_full: self.disk_full,
+            sites: self.home.len(),
+            sites_backing_off: sites.filter(|life| life.posture.failures > 0).count(),
+            budget_in_hand: self.coordinator.account.in_hand,
+            retries_waiting: self.partitions.iter().map(Partition::retries).sum(),
+        }
+    }
+
+    fn set_seeds(&mut self, seeds: Vec<Seed>) {
+        self.seeds_weigh = seeds.iter().any(|seed| seed.weight != 1.0);
+        self.dispatcher.set_seeds(seeds);
+    }
+
+    fn partition(&mut self, id: PartitionId) -> &mut Partition {
+        &mut self.partitions[usize::from(id.0 % PartitionId::COUNT)]
+    }
+
+    fn home_of(&self, url: &Url) -> PartitionId {
+        self.home.get(url.site_text()).copied().unwrap_or_else(|| url.partition())
+    }
+
+    fn held(&self) -> u64 {
+        self.partitions.iter().map(|partition| partition.held).sum()
+    }
+
+    fn waiting(&self) -> u64 {
+        self.partitions.iter().map(|partition| partition.undrawn() + partition.frontier.len() as u64).sum()
+    }
+
+    /// Journals how we stand towards a site now.
+    fn note_site(&mut self, site: &Site, id: PartitionId) {
+        let posture = self.partition(id).site_mut(site).posture.clone();
+        self.group.push(id, Deed::SiteSeen(site.clone(), posture));
+    }
+
+    /// Sets the standing of a site, here and in the journal.
+    fn set_standing(&mut self, site: &Site, standing: Standing) {
+        let Some(&id) = self.home.get(site) else { return };
+        self.partition(id).set_standing(site, standing);
+        self.note_site(site, id);
+    }
+}
+
+/// Pages read at a time when the work is taken up.
+const RECALL_BATCH: usize = 10_000;
+/// The free disk is looked at so often (in the crawl's own time, at most at every tick).
+const DISK_CHECK_EVERY: Span = Span::from_secs(1);
+
+fn dispatcher(settings: &Settings, reader: &Reader) -> Result<Dispatcher> {
+    let compiled = |patterns: &[String]| -> Result<Vec<_>> {
+        let compile = |text: &String| vernal_frontier::pattern(text).map_err(Error::from);
+        patterns.iter().map(compile).collect()
+    };
+    Ok(Dispatcher::new(DispatcherSettings {
+        seeds: reader.seeds()?,
+        include: compiled(&settings.include)?,
+        exclude: compiled(&settings.exclude)?,
+        depth_max: settings.depth,
+        per_site_pages_max: settings.per_site_pages_max,
+        pages_max: settings.pages_max,
+    }))
+}

@@ -1,0 +1,139 @@
+//! What a person asks of the crawl. Every act is durable when it returns.
+
+use vernal_model::{Control, Deed, Found, Moment, Seed, Standing, Url, Via};
+use vernal_repository::KnownState;
+
+use super::{Crawler, WHOLE};
+use crate::{Act, Acted, Check, Result};
+
+impl Crawler {
+    pub fn act(&mut self, act: Act, now: Moment) -> Result<Acted> {
+        let acted = match act {
+            Act::AddSeeds(seeds) => self.add_seeds(seeds),
+            Act::RemoveSeed(url) => self.remove_seed(&url),
+            Act::Pause(None) => self.set_paused(true),
+            Act::Resume(None) => self.set_paused(false),
+            Act::Pause(Some(site)) if self.home.contains_key(&site) => {
+                self.set_standing(&site, Standing::Paused);
+                Acted::Done
+            }
+            Act::Resume(Some(site)) if self.home.contains_key(&site) => {
+                self.set_standing(&site, Standing::Active);
+                Acted::Done
+            }
+            Act::Block(site) if self.home.contains_key(&site) => {
+                self.set_standing(&site, Standing::Blocked);
+                Acted::Done
+            }
+            Act::Pause(Some(site)) | Act::Resume(Some(site)) | Act::Block(site) => Acted::UnknownSite(site),
+        };
+        self.commit(now)?;
+        Ok(acted)
+    }
+
+    fn add_seeds(&mut self, given: Vec<Seed>) -> Acted {
+        let mut seeds = self.dispatcher.seeds().to_vec();
+        let (mut new, mut known) = (0, 0);
+        for mut seed in given {
+            match seeds.iter_mut().find(|old| old.url == seed.url) {
+                Some(old) => {
+                    seed.moved_to = old.moved_to.clone();
+                    seed.added = old.added;
+                    *old = seed.clone();
+                    known += 1;
+                }
+                None => {
+                    seeds.push(seed.clone());
+                    new += 1;
+                }
+            }
+            let found = Found { url: seed.url.clone(), via: Via::Seed, depth: 0, found_on: None, forward: 0 };
+            let id = self.home_of(&seed.url);
+            self.group.push(WHOLE, Deed::Seeded(seed));
+            self.group.push(id, Deed::Found { urls: vec![found], again: Vec::new() });
+        }
+        self.set_seeds(seeds);
+        Acted::Seeds { new, known }
+    }
+
+    fn remove_seed(&mut self, url: &Url) -> Acted {
+        let seeds = self.dispatcher.seeds();
+        if !seeds.iter().any(|seed| seed.url == *url) {
+            return Acted::Removed(false);
+        }
+        let left = seeds.iter().filter(|seed| seed.url != *url).cloned().collect();
+        self.set_seeds(left);
+        self.group.push(WHOLE, Deed::Unseeded(url.clone()));
+        Acted::Removed(true)
+    }
+
+    fn set_paused(&mut self, paused: bool) -> Acted {
+        self.paused = paused;
+        let control = if paused { Control::PauseAll } else { Control::ResumeAll };
+        self.group.push(WHOLE, Deed::Controlled(control));
+        Acted::Done
+    }
+
+    /// What stands between a URL and its next visit.
+    pub fn check(&mut self, url: &Url, now: Moment) -> Result<Check> {
+        let known = self.reader.key_of(url)?;
+        let state = match known {
+            None => "unknown",
+            Some(known) => match known.state {
+                KnownState::Waiting => "waiting",
+                KnownState::Barred => "barred",
+                KnownState::Visited => {
+                    let page = known.key.map(|key| self.reader.page(key)).transpose()?.flatten();
+                    page.map_or("visited", |page| page.state.name())
+                }
+            },
+        };
+        let site = url.site();
+        let id = self.home_of(url);
+        let robots = self.robots.told(url, &self.reader, now)?;
+        let in_scope = self.dispatcher.in_scope(url, 0);
+        let seed = self.dispatcher.seeds().iter().find(|seed| seed.covers(url, 0)).map(|seed| seed.url.clone());
+        let partition = self.partition(id);
+        let next_slot = partition.politeness.earliest(&site).max(now);
+        let trap = partition.traps.suspects(url, now);
+        let (standing, crawl_delay) = match partition.site(&site) {
+            Some(life) => (life.posture.standing, life.posture.crawl_delay),
+            None => (Standing::Active, None),
+        };
+        Ok(Check {
+            url: url.clone(),
+            in_scope,
+            seed,
+            robots,
+            crawl_delay_secs: crawl_delay.map(|delay| delay.secs_f64()),
+            trap,
+            state,
+            next_slot,
+            site_standing: match standing {
+                Standing::Active => "active",
+                Standing::Paused => "paused",
+                Standing::Blocked => "blocked",
+            },
+        })
+    }
+
+    /// Why this page is due when it is, in words and numbers; `None` when it is not a page of ours.
+    pub fn why(&self, url: &Url, now: Moment) -> Result<Option<Vec<(String, String)>>> {
+        let Some(page) = self.reader.page_by_url(url)? else { return Ok(None) };
+        let mut reasons = vec![
+            ("state".to_owned(), page.state.name().to_owned()),
+            ("last visit".to_owned(), page.last_visit.rfc3339()),
+            ("last outcome".to_owned(), page.last_outcome.name().to_owned()),
+            ("visits compared".to_owned(), page.compared.to_string()),
+            ("changes seen".to_owned(), page.changes.to_string()),
+        ];
+        let partition = &self.partitions[usize::from(page.key.partition.0)];
+        match crate::intake::page_life::hands(&page) {
+            crate::intake::page_life::Hands::Policy => reasons.extend(partition.policy.why(page.key, now)),
+            crate::intake::page_life::Hands::Retry { at, .. } => {
+                reasons.push(("tried again at".to_owned(), at.rfc3339()));
+            }
+        }
+        Ok(Some(reasons))
+    }
+}

@@ -1,0 +1,90 @@
+//! How found URLs become waiting ones: the sieve tells the new from the known, the dispatcher and the trap book
+//! decide, and the frontier's windows are fed from disk.
+
+use vernal_frontier::{band, rank};
+use vernal_model::{Admitted, Deed, Moment, Partition as PartitionId, Refusal, Site, Span, Via, WaitingPlace};
+use vernal_repository::{Candidate, PartitionSieving};
+
+use super::Crawler;
+use crate::Result;
+
+/// Found URLs that one pass of the sieve takes at most; it bounds the memory of a pass.
+const SIEVE_URLS_MAX: usize = 200_000;
+/// What waits is sieved at least so often, so that a site whose URLs are all new does not wait for others to pile up.
+const SIEVE_EVERY: Span = Span::from_secs(30);
+
+impl Crawler {
+    /// Keeps URLs within reach of the sites that can be asked.
+    pub(super) fn feed_frontier(&mut self, now: Moment) -> Result<()> {
+        let pending = self.reader.totals().found_pending;
+        let anything = pending > 0 || self.group.has_found;
+        let runs_low = (self.waiting() as usize) < 2 * self.settings.concurrency;
+        let is_time = now.since(self.sieved) >= SIEVE_EVERY;
+        if anything && (runs_low || is_time || pending as usize >= SIEVE_URLS_MAX) {
+            self.sieve(now)?;
+        }
+        for partition in &mut self.partitions {
+            partition.draw(&self.reader)?;
+        }
+        Ok(())
+    }
+
+    fn sieve(&mut self, now: Moment) -> Result<()> {
+        self.sieved = now;
+        self.commit(now)?;
+        let sieving = self.repository.sieve(SIEVE_URLS_MAX)?;
+        let mut admitted_places: Vec<(PartitionId, Site, u8)> = Vec::new();
+        for PartitionSieving { partition, through, fresh } in sieving.partitions {
+            let (mut admitted, mut barred) = (Vec::new(), Vec::new());
+            for candidate in fresh {
+                match self.admit(partition, &candidate, now) {
+                    Ok(row) => {
+                        admitted_places.push((partition, row.place.site.clone(), row.place.band));
+                        admitted.push(row);
+                    }
+                    Err(refusal) => {
+                        let why = vernal_model::Outcome::Refused(refusal).detail();
+                        barred.push((candidate.found.url, why.into()));
+                    }
+                }
+            }
+            self.group.push(partition, Deed::Sieved { through, admitted, barred });
+        }
+        self.commit(now)?;
+        for (partition, site, band) in admitted_places {
+            self.partition(partition).admitted(&site, band);
+        }
+        Ok(())
+    }
+
+    fn admit(&mut self, id: PartitionId, candidate: &Candidate, now: Moment) -> std::result::Result<Admitted, Refusal> {
+        let found = &candidate.found;
+        let site = found.url.site();
+        let known_total = self.held() + self.waiting();
+        let order = self.settings.visit_order;
+        let partition = &mut self.partitions[usize::from(id.0)];
+        // What a person gave as a seed is no trap.
+        if found.via != Via::Seed
+            && let Some(words) = partition.traps.suspects(&found.url, now)
+        {
+            return Err(Refusal::Trap(words));
+        }
+        let site_known = partition.site_mut(&site).known;
+        self.dispatcher.admit(&found.url, found.depth, site_known, known_total)?;
+        let number = partition.next_number;
+        partition.next_number += 1;
+        self.home.insert(site.clone(), id);
+        let arrival = u64::from(number);
+        let rank = rank(order, found.forward, candidate.back_links, found.depth, arrival);
+        Ok(Admitted {
+            number,
+            url: found.url.clone(),
+            via: found.via,
+            depth: found.depth,
+            found_on: found.found_on,
+            moment: now,
+            rank,
+            place: WaitingPlace { site, band: band(rank), arrival },
+        })
+    }
+}

@@ -1,0 +1,297 @@
+//! What a report changes: rows, records, the schedule, the site's standing, and what was found.
+
+use vernal_model::{
+    Deed, DocumentRow, Failure, Moment, Origin, Outcome, Page, PageState, Report, Seed, Site, Span, Via, Visit,
+    Visited, Wall,
+};
+use vernal_policy::Seen;
+use vernal_repository::bodies::{Keep, KeepKind};
+
+use super::{Asked, Crawler, InFlight, WHOLE};
+use crate::intake::page_life::Hands;
+use crate::intake::verdict::Verdict;
+use crate::intake::{discovery, keeping, page_life, telling, verdict};
+use crate::{Error, Result};
+
+/// A site that fails is left alone for its delay, doubled with each failure in a row, up to this.
+const BACK_OFF_MAX: Span = Span::from_hours(1);
+/// The least first step of a back-off, so that a crawl without delay backs off too.
+const BACK_OFF_MIN: Span = Span::from_secs(1);
+/// Traps told per site.
+const TRAPS_TOLD_MAX: usize = 100;
+
+impl Crawler {
+    pub fn report(&mut self, report: Report, now: Moment) -> Result<()> {
+        let stray = Error::StrayReport(report.order.id.0);
+        let in_flight = self.in_flight.remove(&report.order.id).ok_or(stray)?;
+        self.reports_taken += 1;
+        self.coordinator.weighed(report.wire_bytes);
+        self.settle_site(&in_flight, &report, now);
+        match in_flight.what {
+            Asked::Robots { origin, home } => self.take_robots(&origin, &home, &report, now)?,
+            page => self.take_page(page, report)?,
+        }
+        if self.group.is_full(self.settings.group) {
+            self.commit(now)?;
+        }
+        Ok(())
+    }
+
+    /// Frees the site's slot and notes how the site behaves.
+    fn settle_site(&mut self, in_flight: &InFlight, report: &Report, now: Moment) {
+        if let Some(address) = in_flight.address {
+            self.coordinator.addresses.answered(address);
+        }
+        let id = self.home_of(&report.order.url);
+        let delay = self.settings.delay.max(BACK_OFF_MIN);
+        let partition = self.partition(id);
+        partition.politeness.answered(&in_flight.site, report.finished);
+        let life = partition.site_mut(&in_flight.site);
+        if let Some(address) = report.exchange.as_ref().and_then(|exchange| exchange.address) {
+            life.address = Some(address);
+        }
+        let posture = &mut life.posture;
+        let trouble = site_trouble(&report.outcome);
+        if trouble.is_none() && posture.failures == 0 {
+            return;
+        }
+        match trouble {
+            None => posture.failures = 0,
+            Some(retry_after) => {
+                posture.failures = posture.failures.saturating_add(1);
+                let back_off = delay.scaled(2f64.powi(i32::from(posture.failures.min(16)))).min(BACK_OFF_MAX);
+                posture.not_before = now + retry_after.unwrap_or_default().max(back_off);
+                let until = posture.not_before;
+                partition.politeness.hold(&in_flight.site, until);
+            }
+        }
+        if self.home.contains_key(&in_flight.site) {
+            self.note_site(&in_flight.site, id);
+        }
+    }
+
+    fn take_robots(&mut self, origin: &Origin, home: &Site, report: &Report, now: Moment) -> Result<()> {
+        let (row, crawl_delay) = self.robots.answered(origin, report, now);
+        let record = match &report.exchange {
+            Some(exchange) => {
+                let payload = keeping::digest_of(&exchange.body);
+                let keep = Keep {
+                    url: &report.order.url,
+                    moment: report.started,
+                    exchange,
+                    payload,
+                    what: KeepKind::Response,
+                };
+                self.group.kept(exchange.body.len());
+                Some(self.repository.keep(&keep)?)
+            }
+            None => None,
+        };
+        let Some(&id) = self.home.get(home) else { return Ok(()) };
+        let partition = self.partition(id);
+        let life = partition.site_mut(home);
+        let delay_changed = life.posture.crawl_delay != crawl_delay;
+        life.posture.crawl_delay = crawl_delay;
+        partition.politeness.set_crawl_delay(home, crawl_delay);
+        if delay_changed {
+            self.note_site(home, id);
+        }
+        let visit = Visit {
+            started: report.started,
+            finished: report.finished,
+            outcome: report.outcome.clone(),
+            address: report.exchange.as_ref().and_then(|exchange| exchange.address),
+            wire_bytes: report.wire_bytes,
+            version: None,
+            record,
+            decided_by: None,
+            robots: Some(report.order.url.clone()),
+        };
+        self.group.push(id, Deed::RobotsRead { site: home.clone(), row, visit });
+        Ok(())
+    }
+
+    pub(super) fn take_page(&mut self, what: Asked, report: Report) -> Result<()> {
+        let (before, waiting) = match what {
+            Asked::First(waiting) => (None, Some(waiting)),
+            Asked::Again(page) => (Some(*page), None),
+            Asked::Robots { .. } => return Ok(()),
+        };
+        let key = report.order.page;
+        let mut old = None;
+        let verdict = match verdict::by_cheap_tests(before.as_ref(), &report) {
+            Some(verdict) => verdict,
+            None => {
+                old = self.reader.document(key)?;
+                verdict::by_signatures(old.as_ref(), &report)
+            }
+        };
+        let record = match keeping::record(&report, &verdict, before.as_ref()) {
+            Some(keep) => {
+                self.group.kept(keep.exchange.body.len());
+                Some(self.repository.keep(&keep)?)
+            }
+            None => None,
+        };
+        let row = match (&before, &waiting) {
+            (Some(page), _) => page.clone(),
+            (None, Some(waiting)) => page_life::first_row(waiting, self.importance_of(waiting), &report),
+            (None, None) => return Ok(()),
+        };
+        let mut page = page_life::after(row, &report, &verdict, record);
+        self.teach(before.as_ref(), &mut page, &report, &verdict);
+        let event = telling::event(before.as_ref(), &page, &report, &verdict);
+        let is_new_version = matches!(verdict, Verdict::First | Verdict::Differs(_));
+        let document = report.document.as_ref().zip(report.signature.as_ref()).filter(|_| is_new_version);
+        let document = document.map(|(document, signature)| DocumentRow {
+            signature: signature.clone(),
+            media: document.media,
+            content_type: document.content_type.as_str().into(),
+            title: document.title.as_str().into(),
+            language: document.language.as_str().into(),
+            directives: document.directives,
+            links: discovery::packed(document),
+        });
+        if let Some(document) = &document {
+            let content = document.signature.content;
+            let is_copy = before.is_none() && self.partition(key.partition).traps.is_copy(&page.url, content);
+            if !is_copy {
+                self.discover(&report, document, old.as_ref(), page.depth);
+            }
+            self.watch_for_traps(&page, document);
+        }
+        let hops = waiting.as_ref().map_or(0, |waiting| match waiting.via {
+            Via::Redirect { hops } => hops,
+            Via::Seed | Via::Link => 0,
+        });
+        self.follow_redirect(&report, hops, &page);
+        let visit = Visit {
+            started: report.started,
+            finished: report.finished,
+            outcome: report.outcome.clone(),
+            address: report.exchange.as_ref().and_then(|exchange| exchange.address),
+            wire_bytes: report.wire_bytes,
+            version: page.version.filter(|_| is_new_version),
+            record,
+            decided_by: verdict.decided_by(),
+            robots: None,
+        };
+        let visited = Visited {
+            was: before.as_ref().map(|page| page.state),
+            left: waiting.map(|waiting| waiting.place),
+            page,
+            visit,
+            document,
+            event,
+        };
+        self.group.push(key.partition, Deed::Visited(Box::new(visited)));
+        Ok(())
+    }
+
+    /// Puts the page into the right hands and lets the policy learn from the visit.
+    fn teach(&mut self, before: Option<&Page>, page: &mut Page, report: &Report, verdict: &Verdict) {
+        let once = self.settings.once;
+        let partition = self.partition(page.key.partition);
+        let was_held = before.is_some_and(|page| page.state == PageState::Held);
+        match (was_held, page.state == PageState::Held) {
+            (false, true) => partition.held += 1,
+            (true, false) => partition.held = partition.held.saturating_sub(1),
+            _ => {}
+        }
+        partition.place(page);
+        let was_with_policy = before.is_some_and(|page| page_life::hands(page) == Hands::Policy);
+        if page_life::hands(page) != Hands::Policy {
+            if was_with_policy {
+                partition.policy.forget(page.key);
+            }
+            return;
+        }
+        page.policy = partition.policy.learn(&Seen {
+            page: page.key,
+            moment: report.started,
+            previous: before.and_then(|page| page.last_confirmed),
+            changed: verdict.changed(),
+            degree: verdict.degree(),
+            wire_bytes: report.wire_bytes,
+        });
+        if !was_with_policy {
+            partition.recall_page(page);
+        }
+        if once {
+            // It has had its visit in this process; the next process takes it up again from its row.
+            partition.policy.forget(page.key);
+        }
+    }
+
+    fn discover(&mut self, report: &Report, row: &DocumentRow, old: Option<&DocumentRow>, depth: u16) {
+        let (dispatcher, home) = (&self.dispatcher, &self.home);
+        let found = discovery::links(
+            report,
+            &row.links,
+            old,
+            depth,
+            &mut self.recent,
+            &|url, depth| dispatcher.in_scope(url, depth),
+            &|url| home.get(url.site_text()).copied().unwrap_or_else(|| url.partition()),
+        );
+        for (id, here) in found {
+            self.group.push(id, Deed::Found { urls: here.urls, again: here.again });
+        }
+    }
+
+    /// A redirect target is admitted like a link; a seed that redirects moves its scope to the target.
+    fn follow_redirect(&mut self, report: &Report, hops: u8, page: &Page) {
+        let Some(found) = discovery::redirect(report, hops, page.depth, page.key) else { return };
+        let moved_seed = self.dispatcher.seeds().iter().find(|seed| {
+            let here = seed.moved_to.as_ref().unwrap_or(&seed.url);
+            *here == page.url || seed.url == page.url
+        });
+        if let Some(seed) = moved_seed.filter(|seed| seed.moved_to.as_ref() != Some(&found.url)) {
+            let seed = Seed { moved_to: Some(found.url.clone()), ..seed.clone() };
+            let mut seeds = self.dispatcher.seeds().to_vec();
+            for known in &mut seeds {
+                if known.url == seed.url {
+                    *known = seed.clone();
+                }
+            }
+            self.set_seeds(seeds);
+            self.group.push(WHOLE, Deed::Seeded(seed));
+        }
+        if self.dispatcher.in_scope(&found.url, found.depth) {
+            let id = self.home_of(&found.url);
+            self.group.push(id, Deed::Found { urls: vec![found], again: Vec::new() });
+        }
+    }
+
+    fn watch_for_traps(&mut self, page: &Page, document: &DocumentRow) {
+        let (id, site) = (page.key.partition, page.url.site());
+        let partition = self.partition(id);
+        let Some(words) = partition.traps.learn(&page.url, document.signature.content) else { return };
+        let life = partition.site_mut(&site);
+        if life.posture.traps.len() < TRAPS_TOLD_MAX && !life.posture.traps.contains(&words) {
+            life.posture.traps.push(words);
+            self.note_site(&site, id);
+        }
+    }
+
+    /// The greatest weight of the seeds that cover the page; almost all seeds weigh 1, and then nothing is asked.
+    fn importance_of(&self, waiting: &vernal_frontier::Waiting) -> f32 {
+        if !self.seeds_weigh {
+            return 1.0;
+        }
+        let covering = self.dispatcher.seeds().iter().filter(|seed| seed.covers(&waiting.url, waiting.depth));
+        covering.map(|seed| seed.weight).max_by(f32::total_cmp).unwrap_or(1.0)
+    }
+}
+
+/// Whether the site itself, not only this page, is in trouble; with the wait that it asked for.
+fn site_trouble(outcome: &Outcome) -> Option<Option<Span>> {
+    match outcome {
+        Outcome::Failed(Failure::Status { status, retry_after }) if *status == 429 || *status >= 500 => {
+            Some(*retry_after)
+        }
+        Outcome::Failed(Failure::Dns(_) | Failure::Connect(_) | Failure::Tls(_) | Failure::Timeout(_)) => Some(None),
+        Outcome::Blocked { wall: Wall::Bot, .. } => Some(None),
+        _ => None,
+    }
+}

@@ -1,0 +1,53 @@
+//! Deeds on their way to the journal: a group is written, synced and applied as one.
+
+use std::collections::HashSet;
+
+use vernal_model::{Deed, PageKey, Partition};
+
+use crate::GroupLimits;
+
+#[derive(Default)]
+pub(crate) struct Group {
+    deeds: Vec<(Partition, Deed)>,
+    visits: usize,
+    bytes: usize,
+    /// Pages whose rows in the tables are behind this group.
+    pages: HashSet<PageKey>,
+    /// Whether the group holds URLs on their way to the sieve.
+    pub has_found: bool,
+}
+
+impl Group {
+    pub(crate) fn push(&mut self, partition: Partition, deed: Deed) {
+        match &deed {
+            Deed::Visited(visited) => {
+                self.visits += 1;
+                self.pages.insert(visited.page.key);
+            }
+            Deed::Found { .. } => self.has_found = true,
+            _ => {}
+        }
+        self.deeds.push((partition, deed));
+    }
+
+    /// Bytes that the archive got with this group.
+    pub(crate) fn kept(&mut self, bytes: usize) {
+        self.bytes += bytes;
+    }
+
+    pub(crate) fn is_full(&self, limits: GroupLimits) -> bool {
+        self.visits >= limits.visits || self.bytes >= limits.bytes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.deeds.is_empty()
+    }
+
+    pub(crate) fn touches(&self, page: PageKey) -> bool {
+        self.pages.contains(&page)
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<(Partition, Deed)> {
+        std::mem::take(self).deeds
+    }
+}

@@ -1,0 +1,97 @@
+//! The URLs that a report names, ready for the sieve.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use vernal_model::{
+    Document, DocumentRow, Fingerprint, Found, LinkKind, LinkRow, Outcome, PageKey, Partition, Rel, Report, Url, Via,
+};
+
+/// Redirects followed from the URL first asked for.
+pub(crate) const HOPS_MAX: u8 = 10;
+
+/// What lies in one partition of what a report named.
+#[derive(Default, Debug)]
+pub(crate) struct FoundHere {
+    pub urls: Vec<Found>,
+    pub again: Vec<Fingerprint>,
+}
+
+/// The recently found: a fixed table of fingerprints, so that the links every page repeats are spelled out once.
+pub(crate) struct Recent {
+    slots: Box<[u64]>,
+}
+
+/// 128 Ki slots, one MiB.
+const RECENT_SLOTS: usize = 1 << 17;
+
+impl Recent {
+    pub(crate) fn new() -> Self {
+        Recent { slots: vec![0; RECENT_SLOTS].into() }
+    }
+
+    /// Whether this URL was met lately; from now on it was.
+    pub(crate) fn met(&mut self, fingerprint: Fingerprint) -> bool {
+        let slot = &mut self.slots[fingerprint.0 as usize % RECENT_SLOTS];
+        let known = *slot == fingerprint.0 && fingerprint.0 != 0;
+        *slot = fingerprint.0;
+        known
+    }
+}
+
+/// The page's links in packed form. The set of targets a page had before is not announced again.
+pub(crate) fn packed(document: &Document) -> Vec<LinkRow> {
+    let links = document.links.iter();
+    links.map(|link| LinkRow { target: link.target.fingerprint(), kind: link.kind, rel: link.rel }).collect()
+}
+
+/// Kinds of links that lead to pages; images, styles and scripts are recorded and not crawled.
+fn is_followed(kind: LinkKind) -> bool {
+    matches!(kind, LinkKind::Anchor | LinkKind::Frame | LinkKind::Redirect | LinkKind::Canonical | LinkKind::Alternate)
+}
+
+/// Groups the followed links of a page by partition. `old` is the document we kept before, whose links are known.
+pub(crate) fn links(
+    report: &Report,
+    rows: &[LinkRow],
+    old: Option<&DocumentRow>,
+    depth: u16,
+    recent: &mut Recent,
+    in_scope: &dyn Fn(&Url, u16) -> bool,
+    partition_of: &dyn Fn(&Url) -> Partition,
+) -> BTreeMap<Partition, FoundHere> {
+    let mut found: BTreeMap<Partition, FoundHere> = BTreeMap::new();
+    let Some(document) = report.document.as_ref().filter(|document| !document.directives.nofollow) else {
+        return found;
+    };
+    let mut met: BTreeSet<Fingerprint> =
+        old.map(|old| old.links.iter().map(|link| link.target).collect()).unwrap_or_default();
+    let next_depth = depth.saturating_add(1);
+    for (link, row) in document.links.iter().zip(rows) {
+        let followed = is_followed(link.kind) && !link.rel.contains(Rel::NOFOLLOW);
+        if !followed || !met.insert(row.target) || !in_scope(&link.target, next_depth) {
+            continue;
+        }
+        let here = found.entry(partition_of(&link.target)).or_default();
+        if recent.met(row.target) {
+            here.again.push(row.target);
+        } else {
+            here.urls.push(Found {
+                url: link.target.clone(),
+                via: Via::Link,
+                depth: next_depth,
+                found_on: Some(report.order.page),
+                forward: document.links.len() as u32,
+            });
+        }
+    }
+    found
+}
+
+/// The target of a redirect, so many hops further than the page itself.
+pub(crate) fn redirect(report: &Report, hops: u8, depth: u16, page: PageKey) -> Option<Found> {
+    let Outcome::Moved { to: Some(to), .. } = &report.outcome else { return None };
+    if hops >= HOPS_MAX || *to == report.order.url {
+        return None;
+    }
+    Some(Found { url: to.clone(), via: Via::Redirect { hops: hops + 1 }, depth, found_on: Some(page), forward: 0 })
+}

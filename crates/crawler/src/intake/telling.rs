@@ -1,0 +1,47 @@
+//! What the feed says of a visit. An event is told only when there is something a person can read.
+
+use vernal_model::{Change, Event, EventKind, Outcome, Page, PageState, Report};
+
+use super::verdict::Verdict;
+
+pub(crate) fn event(before: Option<&Page>, after: &Page, report: &Report, verdict: &Verdict) -> Option<Event> {
+    let was = before.map(|page| page.state);
+    let was_held = before.is_some_and(|page| page.version.is_some());
+    let (kind, change) = match (&report.outcome, verdict) {
+        (Outcome::Read { .. } | Outcome::NotModified, _) if was == Some(PageState::Gone) && was_held => {
+            let change = if let Verdict::Differs(change) = verdict { change.clone() } else { Change::default() };
+            (EventKind::Back, change)
+        }
+        (Outcome::Read { .. }, Verdict::First) => (EventKind::New, Change::default()),
+        (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_change() => (EventKind::Changed, change.clone()),
+        (Outcome::Gone { .. }, _) if after.state == PageState::Gone && was_held && was != Some(PageState::Gone) => {
+            (EventKind::Gone, Change::default())
+        }
+        (Outcome::Moved { .. }, _) if was_held && was != Some(PageState::Moved) => {
+            (EventKind::Moved, Change::default())
+        }
+        (Outcome::Blocked { .. }, _) if was_held && before.is_some_and(|page| !is_blocked(page)) => {
+            (EventKind::Blocked, Change::default())
+        }
+        _ => return None,
+    };
+    let document = report.document.as_ref();
+    Some(Event {
+        kind,
+        page: after.key,
+        url: after.url.clone(),
+        version: after.version.map(|version| version.number).filter(|_| matches!(report.outcome, Outcome::Read { .. })),
+        previous: before.and_then(|page| page.version).map(|version| version.number),
+        seen_same: before.and_then(|page| page.last_confirmed),
+        seen_different: report.started,
+        title: document.map_or("", |document| &document.title).into(),
+        language: document.map_or("", |document| &document.language).into(),
+        content_type: document.map_or("", |document| &document.content_type).into(),
+        change,
+        detail: report.outcome.detail().into(),
+    })
+}
+
+fn is_blocked(page: &Page) -> bool {
+    matches!(page.last_outcome, Outcome::Blocked { .. })
+}

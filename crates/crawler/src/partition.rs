@@ -1,0 +1,416 @@
+//! One partition's life: its frontier, its policy, its sites. A cheap struct, not a thread or a store.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::IpAddr;
+
+use vernal_frontier::{Frontier, FrontierLimits, Politeness, PolitenessSettings, TrapBook, Waiting};
+use vernal_model::{
+    Moment, Page, PageKey, Partition as PartitionId, Site, SitePosture, SiteRow, Span, Standing, WaitingPlace,
+};
+use vernal_policy::{Held, Refresh, View};
+use vernal_repository::{Reader, UrlRow};
+
+use crate::coordinator::Lane;
+use crate::intake::page_life::{Hands, hands};
+use crate::{Error, Result, Settings};
+
+pub(crate) struct Partition {
+    pub id: PartitionId,
+    pub frontier: Frontier,
+    pub politeness: Politeness,
+    pub traps: TrapBook,
+    pub policy: Box<dyn Refresh>,
+    pub sites: Vec<SiteLife>,
+    by_name: HashMap<Site, u32>,
+    /// The site of each visited page, by page number.
+    site_of: Vec<u32>,
+    /// Pages that are not with the policy, by the Moment they are wanted again: those never read, and those held.
+    retries_new: BTreeSet<(Moment, PageKey)>,
+    retries_held: BTreeSet<(Moment, PageKey)>,
+    quick_retries: BTreeSet<PageKey>,
+    /// Sites whose part of the window runs low while more of their URLs wait on disk.
+    hungry: BTreeSet<u32>,
+    /// URLs of active sites that wait on disk.
+    undrawn_active: u64,
+    pub held: u64,
+    pub next_number: u32,
+    /// What the partition is owed in visits to held pages, when several partitions want one.
+    pub credit: f64,
+}
+
+/// A site as this process knows it.
+pub(crate) struct SiteLife {
+    pub site: Site,
+    pub posture: SitePosture,
+    /// URLs that wait on disk and are not in the window.
+    pub undrawn: u64,
+    /// The bands in which URLs of this site wait, each with the arrival up to which it has been drawn.
+    drawn: BTreeMap<u8, Option<u64>>,
+    /// Whether `drawn` knows the bands that lie on disk from before.
+    bands_read: bool,
+    pub known: u64,
+    pub address: Option<IpAddr>,
+}
+
+/// The window of one partition: there are sixty-four of them, so that this bounds the URLs in memory to 128 Ki.
+const WINDOW: FrontierLimits = FrontierLimits { window_max: 2_048, per_site_max: 256 };
+/// Retries that are due are looked through so far for one whose site is free.
+const RETRY_LOOKS_MAX: usize = 256;
+/// A site draws more from disk when fewer than this of its URLs are in the window.
+const SITE_WINDOW_LOW: usize = 64;
+
+/// No site of this partition has this number.
+const NO_SITE: u32 = u32::MAX;
+
+impl Partition {
+    pub(crate) fn new(id: PartitionId, settings: &Settings, started: Moment) -> Result<Self> {
+        let policy = vernal_policy::by_name(&settings.policy)
+            .ok_or_else(|| Error::Policy(settings.policy.clone(), vernal_policy::NAMES.join(", ")))?;
+        let politeness =
+            PolitenessSettings { delay: settings.delay, delay_max: settings.delay_max, per_site: settings.per_site };
+        Ok(Partition {
+            id,
+            frontier: Frontier::new(WINDOW),
+            politeness: Politeness::new(politeness, started),
+            traps: TrapBook::new(),
+            policy,
+            sites: Vec::new(),
+            by_name: HashMap::new(),
+            site_of: Vec::new(),
+            retries_new: BTreeSet::new(),
+            retries_held: BTreeSet::new(),
+            quick_retries: BTreeSet::new(),
+            hungry: BTreeSet::new(),
+            undrawn_active: 0,
+            held: 0,
+            next_number: 0,
+            credit: 0.0,
+        })
+    }
+
+    /// Takes up a site that the tables know.
+    pub(crate) fn recall_site(&mut self, row: &SiteRow) {
+        let number = self.site_number(&row.site);
+        let life = &mut self.sites[number as usize];
+        life.posture = row.posture.clone();
+        life.undrawn = row.counts.waiting;
+        life.known = row.counts.known;
+        // Whoever had this folder before may have asked the site a moment ago and died before saying so.
+        self.politeness.asked_before(&row.site);
+        self.traps.recall(&row.site, &row.posture.traps);
+        self.politeness.hold(&row.site, row.posture.not_before);
+        self.politeness.set_crawl_delay(&row.site, row.posture.crawl_delay);
+        if row.posture.standing == Standing::Active {
+            self.undrawn_active += row.counts.waiting;
+            self.hungry.insert(number);
+        } else {
+            self.politeness.close(&row.site);
+        }
+    }
+
+    /// Takes up a page that the tables know.
+    pub(crate) fn recall_page(&mut self, page: &Page) {
+        self.place(page);
+        if hands(page) == Hands::Policy {
+            self.policy.recall(&Held {
+                page: page.key,
+                site: self.site_of(page.key).unwrap_or(NO_SITE),
+                importance: page.importance,
+                admitted: page.admitted,
+                last_visit: page.last_visit,
+                state: &page.policy,
+            });
+        }
+    }
+
+    /// Notes the site of a page, and puts it among the retries if that is where it belongs.
+    pub(crate) fn place(&mut self, page: &Page) {
+        let site = self.site_number(&page.url.site());
+        let index = page.key.number as usize;
+        if self.site_of.len() <= index {
+            self.site_of.resize(index + 1, NO_SITE);
+        }
+        self.site_of[index] = site;
+        match hands(page) {
+            Hands::Policy => {}
+            Hands::Retry { at, quick } => {
+                let retries = if page.version.is_none() { &mut self.retries_new } else { &mut self.retries_held };
+                retries.insert((at, page.key));
+                if quick {
+                    self.quick_retries.insert(page.key);
+                }
+            }
+        }
+    }
+
+    /// The number of a site, new ones being given the next.
+    pub(crate) fn site_number(&mut self, site: &Site) -> u32 {
+        if let Some(&number) = self.by_name.get(site) {
+            return number;
+        }
+        let number = self.sites.len() as u32;
+        self.by_name.insert(site.clone(), number);
+        self.sites.push(SiteLife {
+            site: site.clone(),
+            posture: SitePosture::default(),
+            undrawn: 0,
+            drawn: BTreeMap::new(),
+            bands_read: false,
+            known: 0,
+            address: None,
+        });
+        number
+    }
+
+    pub(crate) fn site_mut(&mut self, site: &Site) -> &mut SiteLife {
+        let number = self.site_number(site);
+        &mut self.sites[number as usize]
+    }
+
+    pub(crate) fn site(&self, site: &Site) -> Option<&SiteLife> {
+        self.by_name.get(site).map(|&number| &self.sites[number as usize])
+    }
+
+    pub(crate) fn site_of(&self, page: PageKey) -> Option<u32> {
+        self.site_of.get(page.number as usize).copied().filter(|&site| site != NO_SITE)
+    }
+
+    /// The next page of this lane whose retry has come and whose site may be asked.
+    pub(crate) fn next_retry(&mut self, lane: Lane, now: Moment) -> Option<PageKey> {
+        let retries = if lane == Lane::New { &self.retries_new } else { &self.retries_held };
+        let due = retries.range(..=(now, PageKey::new(PartitionId(u8::MAX), u32::MAX)));
+        let found = due.take(RETRY_LOOKS_MAX).copied().find(|&(_, page)| self.may_ask(page, now))?;
+        self.retries_new.remove(&found);
+        self.retries_held.remove(&found);
+        self.quick_retries.remove(&found.1);
+        Some(found.1)
+    }
+
+    pub(crate) fn put_back_retry(&mut self, page: &Page) {
+        self.place(page);
+    }
+
+    pub(crate) fn first_retry(&self) -> Option<Moment> {
+        [self.retries_new.first(), self.retries_held.first()].into_iter().flatten().map(|&(at, _)| at).min()
+    }
+
+    pub(crate) fn retries(&self) -> usize {
+        self.retries_new.len() + self.retries_held.len()
+    }
+
+    /// Quick retries on sites that may be asked at all.
+    pub(crate) fn has_quick_retries(&self) -> bool {
+        self.quick_retries.iter().any(|&page| self.site_is_active(page))
+    }
+
+    fn site_is_active(&self, page: PageKey) -> bool {
+        self.site_of(page).is_some_and(|site| self.sites[site as usize].posture.standing == Standing::Active)
+    }
+
+    pub(crate) fn may_ask(&self, page: PageKey, now: Moment) -> bool {
+        self.site_of(page).is_some_and(|site| self.politeness.may_ask(&self.sites[site as usize].site, now))
+    }
+
+    pub(crate) fn view(&self, facts: Facts, now: Moment) -> RefreshView<'_> {
+        RefreshView { facts, politeness: &self.politeness, sites: &self.sites, site_of: &self.site_of, now }
+    }
+
+    pub(crate) fn policy_and_view(&mut self, facts: Facts, now: Moment) -> (&mut dyn Refresh, RefreshView<'_>) {
+        let Partition { policy, politeness, sites, site_of, .. } = self;
+        (policy.as_mut(), RefreshView { facts, politeness, sites, site_of, now })
+    }
+
+    /// Whether nothing at all happens here, so that no look is needed.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.sites.is_empty()
+    }
+
+    /// URLs of active sites that wait on disk.
+    pub(crate) fn undrawn(&self) -> u64 {
+        self.undrawn_active
+    }
+
+    pub(crate) fn set_standing(&mut self, site: &Site, standing: Standing) {
+        let number = self.site_number(site);
+        let life = &mut self.sites[number as usize];
+        let was = std::mem::replace(&mut life.posture.standing, standing);
+        match (was == Standing::Active, standing == Standing::Active) {
+            (true, false) => {
+                self.undrawn_active -= life.undrawn;
+                self.politeness.close(site);
+                self.undraw(site);
+            }
+            (false, true) => {
+                self.undrawn_active += life.undrawn;
+                self.politeness.reopen(site);
+                self.hungry.insert(number);
+            }
+            _ => {}
+        }
+    }
+
+    /// The next new URL, 4 : 2 : 1 over the sites that are free now.
+    pub(crate) fn next_new(&mut self, now: Moment) -> Option<Waiting> {
+        let waiting = self.frontier.next(&self.politeness, now)?;
+        self.feel_hunger(&waiting.place.site);
+        Some(waiting)
+    }
+
+    /// Marks a site whose part of the window runs low.
+    fn feel_hunger(&mut self, site: &Site) {
+        if self.frontier.len_of(site) < SITE_WINDOW_LOW
+            && let Some(&number) = self.by_name.get(site)
+            && self.sites[number as usize].undrawn > 0
+        {
+            self.hungry.insert(number);
+        }
+    }
+
+    /// Draws waiting URLs from disk into the window for the sites that run low, earliest free site first.
+    pub(crate) fn draw(&mut self, reader: &Reader) -> Result<()> {
+        if self.hungry.is_empty() {
+            return Ok(());
+        }
+        let hungry = std::mem::take(&mut self.hungry);
+        let earliest = |number: u32| self.politeness.earliest(&self.sites[number as usize].site);
+        let mut hungry: Vec<(Moment, u32)> = hungry.into_iter().map(|number| (earliest(number), number)).collect();
+        hungry.sort_unstable();
+        for (_, number) in hungry {
+            let life = &self.sites[number as usize];
+            let wants = life.undrawn > 0 && life.posture.standing == Standing::Active;
+            // What finds no room stays hungry.
+            if wants && (self.frontier.room_for(&life.site) == 0 || !self.draw_site(number, reader)?) {
+                self.hungry.insert(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the window took all that was drawn.
+    fn draw_site(&mut self, number: u32, reader: &Reader) -> Result<bool> {
+        let life = &mut self.sites[number as usize];
+        if !life.bands_read {
+            for band in waiting_bands(self.id, &life.site, reader)? {
+                life.drawn.entry(band).or_default();
+            }
+            life.bands_read = true;
+        }
+        let mut room = self.frontier.room_for(&life.site);
+        for (&band, drawn) in &mut life.drawn {
+            if room == 0 || life.undrawn == 0 {
+                break;
+            }
+            let after = drawn.map_or_else(|| before_band(&life.site, band), |arrival| place(&life.site, band, arrival));
+            let rows = reader.waiting(self.id, &life.site, after.as_ref(), room)?;
+            for waiting in rows.into_iter().take_while(|row| row.place.band == band) {
+                *drawn = Some(waiting.place.arrival);
+                life.undrawn = life.undrawn.saturating_sub(1);
+                self.undrawn_active = self.undrawn_active.saturating_sub(1);
+                room -= 1;
+                if !self.frontier.accept(window_row(waiting)) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// A URL of this site was admitted and waits on disk.
+    pub(crate) fn admitted(&mut self, site: &Site, band: u8) {
+        let life = self.site_mut(site);
+        life.undrawn += 1;
+        life.known += 1;
+        life.drawn.entry(band).or_default();
+        if life.posture.standing == Standing::Active {
+            self.undrawn_active += 1;
+            self.feel_hunger(site);
+        }
+    }
+
+    /// Empties the window of a site that may not be asked any more; its URLs wait on disk as before.
+    pub(crate) fn undraw(&mut self, site: &Site) {
+        let dropped = self.frontier.drop_site(site).len() as u64;
+        let life = self.site_mut(site);
+        life.undrawn += dropped;
+        life.drawn.values_mut().for_each(|drawn| *drawn = None);
+    }
+}
+
+/// The plain numbers of a View.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Facts {
+    pub visits_left: usize,
+    pub refresh_min: Span,
+    pub held: u64,
+    pub per_day: f64,
+    /// Look at what is due, whether or not its site is free at this instant.
+    pub any_site: bool,
+}
+
+/// All that a policy can see.
+pub(crate) struct RefreshView<'a> {
+    facts: Facts,
+    politeness: &'a Politeness,
+    sites: &'a [SiteLife],
+    site_of: &'a [u32],
+    now: Moment,
+}
+
+impl View for RefreshView<'_> {
+    fn visits_left(&self) -> usize {
+        self.facts.visits_left
+    }
+
+    fn has_room(&self, page: PageKey) -> bool {
+        let site = self.site_of.get(page.number as usize).and_then(|&site| self.sites.get(site as usize));
+        site.is_some_and(|life| match life.posture.standing {
+            Standing::Active => self.facts.any_site || self.politeness.may_ask(&life.site, self.now),
+            Standing::Paused | Standing::Blocked => false,
+        })
+    }
+
+    fn refresh_min(&self) -> Span {
+        self.facts.refresh_min
+    }
+
+    fn held(&self) -> u64 {
+        self.facts.held
+    }
+
+    fn per_day(&self) -> f64 {
+        self.facts.per_day
+    }
+}
+
+/// The bands in which URLs of this site wait: one look per band.
+fn waiting_bands(id: PartitionId, site: &Site, reader: &Reader) -> Result<Vec<u8>> {
+    let mut bands = Vec::new();
+    let mut after = None;
+    while let Some(row) = reader.waiting(id, site, after.as_ref(), 1)?.pop() {
+        bands.push(row.place.band);
+        after = place(site, row.place.band, u64::MAX);
+    }
+    Ok(bands)
+}
+
+fn place(site: &Site, band: u8, arrival: u64) -> Option<WaitingPlace> {
+    Some(WaitingPlace { site: site.clone(), band, arrival })
+}
+
+/// The place just before everything in this band.
+fn before_band(site: &Site, band: u8) -> Option<WaitingPlace> {
+    band.checked_sub(1).and_then(|earlier| place(site, earlier, u64::MAX))
+}
+
+fn window_row(row: UrlRow) -> Waiting {
+    Waiting {
+        page: row.page,
+        url: row.url,
+        place: row.place,
+        rank: row.rank,
+        depth: row.depth,
+        via: row.via,
+        found_on: row.found_on,
+        admitted: row.admitted,
+    }
+}

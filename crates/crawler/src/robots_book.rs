@@ -1,0 +1,203 @@
+//! What each origin's robots.txt says to us, kept across restarts by the tables and matched by a pure function before
+//! any page order leaves (RFC 9309).
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use vernal_document::robots::Robots;
+use vernal_model::{Failure, Moment, Origin, Outcome, Report, RobotsAnswer, RobotsRow, Span, Url};
+use vernal_repository::Reader;
+
+use crate::Result;
+
+/// RFC 9309, 2.4: a copy is not used for more than a day, unless the file cannot be reached.
+const ROBOTS_KEPT: Span = Span::from_days(1);
+/// A file that cannot be reached is asked for again after this, then after four times this, then hourly.
+const UNREACHABLE_AGAIN: Span = Span::from_secs(30);
+const UNREACHABLE_AGAIN_MAX: Span = Span::from_hours(1);
+/// After so many failures the pages are told to be refused; until then they wait.
+const UNREACHABLE_PATIENCE: u16 = 2;
+/// RFC 9309, 2.3.1.2: at least five hops are followed.
+const ROBOTS_HOPS_MAX: u8 = 5;
+/// Parsed files in memory; others are read again from the tables.
+const PARSED_MAX: usize = 4_096;
+
+pub(crate) struct RobotsBook {
+    agent: String,
+    entries: BTreeMap<Origin, Entry>,
+}
+
+struct Entry {
+    row: Option<RobotsRow>,
+    parsed: Option<Rc<Robots>>,
+    asking: bool,
+    failures: u16,
+}
+
+/// What stands between a URL and an order for it.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Gate {
+    Open,
+    Forbidden,
+    /// Forbidden for now, because the file could not be had; look again then.
+    Unreachable {
+        until: Moment,
+        patient: bool,
+    },
+    /// Ask for this robots.txt first.
+    Ask(Url),
+    /// It has been asked for.
+    Asking,
+}
+
+impl RobotsBook {
+    pub(crate) fn new(agent: &str) -> Self {
+        RobotsBook { agent: agent.to_owned(), entries: BTreeMap::new() }
+    }
+
+    pub(crate) fn gate(&mut self, url: &Url, reader: &Reader, now: Moment) -> Result<Gate> {
+        // Gopher has no robots.txt, and robots.txt itself is always allowed.
+        if url.scheme() == "gopher" || url.path() == "/robots.txt" {
+            return Ok(Gate::Open);
+        }
+        let agent = self.agent.clone();
+        let entry = self.entry(url, reader)?;
+        if entry.asking {
+            return Ok(Gate::Asking);
+        }
+        let own = || url.join("/robots.txt").ok();
+        let Some(row) = entry.row.as_ref() else {
+            return Ok(own().map_or(Gate::Open, Gate::Ask));
+        };
+        if now >= row.expires {
+            let moved = match &row.answer {
+                RobotsAnswer::MovedTo { to, .. } => Some(to.clone()),
+                _ => own(),
+            };
+            return Ok(moved.map_or(Gate::Open, Gate::Ask));
+        }
+        Ok(match &row.answer {
+            RobotsAnswer::AllowAll => Gate::Open,
+            RobotsAnswer::MovedTo { to, .. } => Gate::Ask(to.clone()),
+            RobotsAnswer::DisallowAll => {
+                Gate::Unreachable { until: row.expires, patient: entry.failures <= UNREACHABLE_PATIENCE }
+            }
+            RobotsAnswer::Text(text) => {
+                let parsed = entry.parsed.get_or_insert_with(|| Rc::new(Robots::parse(text.as_bytes())));
+                if parsed.allows(&agent, url) { Gate::Open } else { Gate::Forbidden }
+            }
+        })
+    }
+
+    /// What is known without asking, for people: allowed, forbidden, unreachable or unknown.
+    pub(crate) fn told(&mut self, url: &Url, reader: &Reader, now: Moment) -> Result<&'static str> {
+        Ok(match self.gate(url, reader, now)? {
+            Gate::Open => "allowed",
+            Gate::Forbidden => "forbidden",
+            Gate::Unreachable { .. } => "unreachable",
+            Gate::Ask(_) | Gate::Asking => "unknown",
+        })
+    }
+
+    pub(crate) fn asked(&mut self, origin: &Origin) {
+        if let Some(entry) = self.entries.get_mut(origin) {
+            entry.asking = true;
+        }
+    }
+
+    /// The row that this answer makes, and the delay that it asks for.
+    pub(crate) fn answered(&mut self, origin: &Origin, report: &Report, now: Moment) -> (RobotsRow, Option<Span>) {
+        let entry = self.entries.entry(origin.clone()).or_insert(Entry::empty());
+        let before = entry.row.take();
+        let hops = match before.as_ref().map(|row| &row.answer) {
+            Some(RobotsAnswer::MovedTo { hops, .. }) => *hops,
+            _ => 0,
+        };
+        let last_read = before.as_ref().and_then(|row| row.last_read);
+        let mut row = RobotsRow {
+            origin: origin.clone(),
+            fetched: now,
+            expires: now + ROBOTS_KEPT,
+            answer: RobotsAnswer::AllowAll,
+            last_read,
+        };
+        match verdict(report, hops) {
+            Some(answer) => {
+                entry.failures = 0;
+                if matches!(answer, RobotsAnswer::MovedTo { .. }) {
+                    row.expires = now;
+                } else {
+                    row.last_read = Some(now);
+                }
+                row.answer = answer;
+            }
+            None => {
+                entry.failures = entry.failures.saturating_add(1);
+                let wait = UNREACHABLE_AGAIN.scaled(4f64.powi(i32::from(entry.failures.min(8)) - 1));
+                row.expires = now + wait.min(UNREACHABLE_AGAIN_MAX);
+                // A copy that we have stays in force while the file cannot be reached (RFC 9309, 2.4).
+                row.answer = match before.map(|row| row.answer) {
+                    Some(kept @ (RobotsAnswer::Text(_) | RobotsAnswer::AllowAll)) if last_read.is_some() => kept,
+                    _ => RobotsAnswer::DisallowAll,
+                };
+            }
+        }
+        entry.asking = false;
+        entry.parsed = match &row.answer {
+            RobotsAnswer::Text(text) => Some(Rc::new(Robots::parse(text.as_bytes()))),
+            _ => None,
+        };
+        let delay = entry.parsed.as_ref().and_then(|robots| robots.crawl_delay(&self.agent));
+        entry.row = Some(row.clone());
+        (row, delay)
+    }
+
+    fn entry(&mut self, url: &Url, reader: &Reader) -> Result<&mut Entry> {
+        let origin = url.origin();
+        if !self.entries.contains_key(&origin) {
+            self.make_room();
+            let row = reader.robots(&origin)?;
+            self.entries.insert(origin.clone(), Entry { row, ..Entry::empty() });
+        }
+        Ok(self.entries.entry(origin).or_insert(Entry::empty()))
+    }
+
+    fn make_room(&mut self) {
+        if self.entries.len() < PARSED_MAX {
+            return;
+        }
+        // Any quarter will do: a row that is needed again is one read away.
+        let mut place = 0usize;
+        self.entries.retain(|_, entry| {
+            place += 1;
+            entry.asking || entry.failures > 0 || !place.is_multiple_of(4)
+        });
+    }
+}
+
+impl Entry {
+    fn empty() -> Self {
+        Entry { row: None, parsed: None, asking: false, failures: 0 }
+    }
+}
+
+/// What the answer means; `None` is "unreachable".
+fn verdict(report: &Report, hops: u8) -> Option<RobotsAnswer> {
+    match &report.outcome {
+        Outcome::Read { .. } => {
+            let text = report.document.as_ref().map_or("", |document| document.text.as_str());
+            Some(RobotsAnswer::Text(text.into()))
+        }
+        Outcome::Moved { to: Some(to), .. } if hops < ROBOTS_HOPS_MAX => {
+            Some(RobotsAnswer::MovedTo { to: to.clone(), hops: hops + 1 })
+        }
+        // More hops than the standard asks us to follow, or nowhere: as if there were none.
+        Outcome::Moved { .. } | Outcome::Gone { .. } => Some(RobotsAnswer::AllowAll),
+        Outcome::Blocked { status, .. } if (400..500).contains(status) => Some(RobotsAnswer::AllowAll),
+        // 429 says "not now"; being asked to come later is no permission to come at once.
+        Outcome::Failed(Failure::Status { status, .. }) if (400..500).contains(status) && *status != 429 => {
+            Some(RobotsAnswer::AllowAll)
+        }
+        _ => None,
+    }
+}
