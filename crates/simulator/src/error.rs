@@ -1,0 +1,22 @@
+//! What can go wrong on our side; whatever the invented web does wrong is its purpose and no error.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("read scenario {}: {source}", path.display())]
+    ScenarioUnreadable { path: PathBuf, source: std::io::Error },
+    #[error("parse scenario {name}: {source}")]
+    ScenarioMalformed { name: String, source: Box<toml::de::Error> },
+    #[error("there is no scenario named `{0}`; there are plain, realistic and bench")]
+    ScenarioUnknown(String),
+    #[error("the web's settings: {0}")]
+    Settings(String),
+    #[error("listen on {address} for site {site}: {source}")]
+    Listen { site: usize, address: SocketAddr, source: std::io::Error },
+    #[error("start the server's runtime: {0}")]
+    Runtime(std::io::Error),
+}

@@ -1,0 +1,23 @@
+//! The invented web: sites, pages, links and answers, all from one chance number.
+//!
+//! - `settings`: what the web is made of. `plan`: which pages there are and how they hang together.
+//! - `answer`: one request, one Moment, one answer, without memory of earlier requests. `robots`, `page`, `files` and
+//!   `traps` write the bodies; `words` holds the prose they are made of.
+//! - `truth`: what a crawler ought to find, on record.
+
+mod answer;
+mod class;
+mod files;
+mod page;
+mod plan;
+mod robots;
+mod settings;
+mod traps;
+mod truth;
+mod words;
+
+pub use answer::{Answer, Behaviour, Request, Stable};
+pub use class::{Class, Expected, Trap};
+pub use plan::{PageNumber, Place, Web};
+pub use settings::{PAGES_MAX, SITES_MAX, Shares, WebSettings};
+pub use truth::TruthPage;

@@ -1,0 +1,110 @@
+//! The wire of a trial: an order is answered by the invented web in virtual time, as a worker would report it. What an
+//! answer means is decided where live workers decide it too, in room `document`.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use sha1::Digest as _;
+use vernal_document::{Input, Judged};
+use vernal_model::{Digest, Exchange, Failure, Moment, Order, Outcome, Protocol, Refusal, Report, Stage, Validators};
+
+use crate::web::{Answer, Behaviour, Request, Web};
+
+/// Asks the invented web for one order. The web answers as it is at `started`.
+pub fn report(web: &Web, order: Order, started: Moment, finished: Moment) -> Report {
+    let Some(site) = web.site_of_host(order.url.site_text()) else {
+        return nothing(order, started, finished, Outcome::Failed(Failure::Dns("no such site".into())));
+    };
+    if !matches!(order.url.scheme(), "http" | "https") {
+        return nothing(order, started, finished, Outcome::Refused(Refusal::Scheme));
+    }
+    let request = Request {
+        site,
+        path_and_query: order.url.path_and_query(),
+        if_none_match: order.validators.etag.as_deref(),
+        if_modified_since: order.validators.last_modified.as_deref(),
+        accepts_gzip: false,
+    };
+    let answer = web.answer(&request, started);
+    if let Some(failure) = broken(&answer) {
+        return nothing(order, started, finished, Outcome::Failed(failure));
+    }
+    read(order, &answer, site, started, finished)
+}
+
+/// Answers that never come to an end.
+fn broken(answer: &Answer) -> Option<Failure> {
+    match answer.behaviour {
+        Behaviour::Normal | Behaviour::Chunked | Behaviour::Slow { .. } => None,
+        Behaviour::Drip { .. } | Behaviour::Silent => Some(Failure::Timeout(Stage::Total)),
+        Behaviour::Endless | Behaviour::Huge { .. } => Some(Failure::TooLarge),
+        Behaviour::CutOff { .. } | Behaviour::LyingLength { .. } => Some(Failure::Truncated),
+    }
+}
+
+fn read(order: Order, answer: &Answer, site: usize, started: Moment, finished: Moment) -> Report {
+    let exchange = exchange(&order, answer, site);
+    let field = |name: &str| answer.header(name);
+    let parse = || {
+        let tags: Vec<&str> = field("x-robots-tag").into_iter().collect();
+        vernal_document::read(&Input {
+            url: &order.url,
+            bytes: &answer.body,
+            content_type: field("content-type"),
+            content_language: field("content-language"),
+            robots_tags: &tags,
+            payload: Digest(sha1::Sha1::digest(&answer.body).into()),
+        })
+    };
+    let (outcome, document, signature) = match vernal_document::of_status(&order, answer.status, &field, started) {
+        Judged::Final(outcome) => (outcome, None, None),
+        Judged::Robots(outcome) => (outcome, Some(vernal_document::robots_text(&answer.body)), None),
+        Judged::Reads(outcome) => {
+            let parsed = parse();
+            let owned = |name: &str| field(name).map(str::to_owned);
+            match vernal_document::wall(answer.status, &owned, Some(&parsed)) {
+                Some((wall, evidence)) => (Outcome::Blocked { wall, status: answer.status, evidence }, None, None),
+                None if matches!(outcome, Outcome::Read { .. }) => {
+                    (outcome, Some(parsed.document), Some(parsed.signature))
+                }
+                None => (outcome, None, None),
+            }
+        }
+    };
+    let wire_bytes = (exchange.request_head.len() + exchange.response_head.len() + exchange.body.len()) as u64;
+    let validators =
+        Validators { etag: field("etag").map(Into::into), last_modified: field("last-modified").map(Into::into) };
+    Report { order, started, finished, outcome, exchange: Some(exchange), document, signature, validators, wire_bytes }
+}
+
+fn exchange(order: &Order, answer: &Answer, site: usize) -> Exchange {
+    let request = format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", order.url.path_and_query(), order.url.site_text());
+    let mut response = format!("HTTP/1.1 {} X\r\n", answer.status);
+    for (name, value) in &answer.headers {
+        response.push_str(&format!("{name}: {value}\r\n"));
+    }
+    response.push_str(&format!("Content-Length: {}\r\n\r\n", answer.body.len()));
+    // Each site has an address of its own, as on the loopback addresses that the web is served at.
+    let address = Ipv4Addr::new(127, 0, (1 + site / 250) as u8, (1 + site % 250) as u8);
+    Exchange {
+        address: Some(IpAddr::V4(address)),
+        protocol: Protocol::Http1,
+        request_head: request.into_bytes(),
+        response_head: response.into_bytes(),
+        body: answer.body.to_vec(),
+        content_encoded: answer.header("content-encoding").is_some(),
+    }
+}
+
+fn nothing(order: Order, started: Moment, finished: Moment, outcome: Outcome) -> Report {
+    Report {
+        order,
+        started,
+        finished,
+        outcome,
+        exchange: None,
+        document: None,
+        signature: None,
+        validators: Validators::default(),
+        wire_bytes: 0,
+    }
+}

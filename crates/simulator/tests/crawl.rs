@@ -1,0 +1,210 @@
+//! The ring turns: whole crawls of the invented web in virtual time, with the web's own truth as the judge.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use vernal_crawler::{Act, Crawler, Settings};
+use vernal_frontier::audit;
+use vernal_model::{Chance, Moment, Page, PageState, Seed, Site, Span, Url};
+use vernal_repository::{Reader, Repository};
+use vernal_simulator::trial::{Paused, Trial};
+use vernal_simulator::web::{Web, WebSettings};
+
+/// More steps than any of these crawls needs.
+const STEPS_MAX: usize = 2_000_000;
+
+/// Pages within the traps of one site that a crawl may hold before it has understood them. More than half are the months
+/// of a calendar from 1970 on: until then they might be an archive.
+const TRAP_PAGES_PER_SITE_MAX: usize = 1_300;
+
+fn settings() -> Settings {
+    Settings { once: true, concurrency: 32, ..Settings::default() }
+}
+
+/// A fixed number instead of a random one, so that records have the same ids and lengths in every trial.
+fn repository_settings() -> vernal_repository::Settings {
+    vernal_repository::Settings { id: Some(7), ..vernal_repository::Settings::default() }
+}
+
+fn opened(dir: &Path, settings: Settings, now: Moment) -> Crawler {
+    let (repository, _) = Repository::open(dir, repository_settings(), now).unwrap();
+    Crawler::open(repository, settings, now).unwrap()
+}
+
+/// A crawler of the whole web, seeded with the first page of each site.
+fn seeded(web: &Web, dir: &Path, settings: Settings, now: Moment) -> Crawler {
+    let mut crawler = opened(dir, settings, now);
+    let root = |site| Seed::new(Url::parse(&format!("{}/", web.root(site))).unwrap(), now);
+    crawler.act(Act::AddSeeds((0..web.sites()).map(root).collect()), now).unwrap();
+    crawler
+}
+
+fn pages(reader: &Reader) -> Vec<Page> {
+    reader.pages(None, usize::MAX).unwrap()
+}
+
+fn held(reader: &Reader) -> BTreeSet<String> {
+    let held = pages(reader).into_iter().filter(|page| page.state == PageState::Held);
+    held.map(|page| page.url.to_string()).collect()
+}
+
+/// What must be equal at the end of two crawls of one web: held URLs, payloads, links, outcomes and the known set.
+fn end_of(reader: &Reader) -> BTreeMap<String, String> {
+    let end = |page: Page| {
+        let links = reader.document(page.key).unwrap().map(|document| document.links);
+        let payload = page.version.map(|version| version.payload);
+        (page.url.to_string(), format!("{:?} {:?} {payload:?} {links:?}", page.state, page.last_outcome.name()))
+    };
+    pages(reader).into_iter().map(end).collect()
+}
+
+fn assert_polite(trial: &Trial<'_>, settings: &Settings) {
+    let visits = trial.asked().iter().map(|asked| (Site::new(&asked.site), asked.started, asked.finished));
+    let breaches = audit(visits, settings.delay, settings.per_site);
+    assert!(breaches.is_empty(), "{:?}", &breaches[..breaches.len().min(3)]);
+}
+
+#[test]
+fn every_reachable_allowed_page_is_held_and_nothing_forbidden_is_asked() {
+    for chance in [1, 2, 3] {
+        let web = Web::new(WebSettings { chance, ..WebSettings::realistic(6, 60) }.still()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let start = web.settings().origin + Span::from_days(1);
+        let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings(), start), start, chance);
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        assert_polite(&trial, &settings());
+        let held = held(&trial.crawler().reader());
+        let asked: BTreeSet<&str> = trial.asked().iter().map(|asked| asked.url.as_str()).collect();
+        for truth in web.truth() {
+            if truth.must_be_held() {
+                assert!(held.contains(&truth.url), "chance {chance}: {} ({:?}) is not held", truth.url, truth.class);
+            }
+            if !truth.allowed {
+                assert!(!asked.contains(truth.url.as_str()), "chance {chance}: {} is forbidden", truth.url);
+            }
+        }
+        let listed: BTreeSet<String> = web.truth().into_iter().map(|truth| truth.url).collect();
+        let mut trap_pages: BTreeMap<&str, usize> = BTreeMap::new();
+        for url in held.difference(&listed) {
+            *trap_pages.entry(url.split('/').nth(2).unwrap_or("")).or_default() += 1;
+        }
+        let most = trap_pages.values().max().copied().unwrap_or(0);
+        assert!(most < TRAP_PAGES_PER_SITE_MAX, "chance {chance}: pages of traps: {trap_pages:?}");
+    }
+}
+
+#[test]
+fn each_page_is_asked_for_once_when_nothing_fails() {
+    let web = Web::new(WebSettings::plain(4, 80).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings(), start), start, 1);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    let mut urls: Vec<&str> = trial.asked().iter().map(|asked| asked.url.as_str()).collect();
+    let all = urls.len();
+    urls.sort_unstable();
+    urls.dedup();
+    assert_eq!(urls.len(), all, "none twice");
+    assert_eq!(all, 4 * 80 + 4, "every page and one robots.txt per site");
+    assert_eq!(held(&trial.crawler().reader()).len(), 4 * 80);
+}
+
+#[test]
+fn a_second_pass_over_an_unchanged_web_asks_with_conditions_and_keeps_no_second_body() {
+    let web = Web::new(WebSettings::plain(3, 50).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let mut first = Trial::new(&web, seeded(&web, folder.path(), settings(), start), start, 1);
+    first.run_until_idle(STEPS_MAX).unwrap();
+    let (now, before) = (first.now(), first.crawler().reader().totals());
+    first.close().unwrap();
+
+    let again = Settings { refresh_min: Span::ZERO, budget: "1000000/s".parse().unwrap(), ..settings() };
+    let now = now + Span::from_hours(1);
+    let mut second = Trial::new(&web, opened(folder.path(), again, now), now, 2);
+    assert_eq!(second.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    let pages_asked: Vec<_> = second.asked().iter().filter(|asked| !asked.robots).collect();
+    assert_eq!(pages_asked.len(), 150, "every held page once");
+    assert!(pages_asked.iter().all(|asked| asked.conditional && asked.status == Some(304)));
+    let after = second.crawler().reader().totals();
+    assert_eq!((after.versions, after.changes, after.events), (before.versions, before.changes, before.events));
+}
+
+#[test]
+fn the_same_chance_number_gives_the_same_repository() {
+    let dump = || {
+        let web = Web::new(WebSettings::realistic(3, 30)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let start = web.settings().origin + Span::from_days(3);
+        let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings(), start), start, 7);
+        trial.run_until_idle(STEPS_MAX).unwrap();
+        let mut text = Vec::new();
+        trial.crawler().reader().dump(&mut text).unwrap();
+        text
+    };
+    assert!(dump() == dump());
+}
+
+/// Kills the crawler at random steps; `rounds` kills, then an uninterrupted end.
+fn end_after_kills(web: &Web, rounds: usize, chance: u64) -> (BTreeMap<String, String>, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let mut now = start;
+    let mut chance = Chance::new(chance).stream("kills");
+    let mut acknowledged: BTreeSet<String> = BTreeSet::new();
+    let mut starts: BTreeMap<String, Moment> = BTreeMap::new();
+    for round in 0..=rounds {
+        let crawler = if round == 0 {
+            seeded(web, folder.path(), settings(), now)
+        } else {
+            opened(folder.path(), settings(), now)
+        };
+        let here = held(&crawler.reader());
+        assert!(acknowledged.is_subset(&here), "round {round} lost {:?}", acknowledged.difference(&here).next());
+        let mut trial = Trial::new(web, crawler, now, chance.bits());
+        let steps = if round == rounds { STEPS_MAX } else { chance.below(120) as usize };
+        trial.run_until_idle(steps).unwrap();
+        for asked in trial.asked() {
+            let last = starts.insert(asked.site.clone(), asked.started);
+            let gap = last.map(|last| asked.started.since(last));
+            assert!(gap.is_none_or(|gap| gap >= settings().delay), "round {round}: {} after {gap:?}", asked.url);
+        }
+        acknowledged = held(&trial.crawler().reader());
+        now = trial.now() + Span::from_millis(chance.below(500));
+        if round == rounds {
+            let reader = trial.crawler().reader();
+            return (end_of(&reader), reader.totals().known);
+        }
+        // Dropped where it stands: what was not committed is lost, as at a kill.
+    }
+    unreachable!("the last round returns")
+}
+
+#[test]
+fn a_crawl_killed_at_random_steps_ends_like_one_that_was_not() {
+    let web = Web::new(WebSettings::plain(5, 60).still()).unwrap();
+    let whole = end_after_kills(&web, 0, 1);
+    for chance in [11, 12] {
+        let broken = end_after_kills(&web, 25, chance);
+        assert_eq!(broken.1, whole.1, "the known set, chance {chance}");
+        assert!(broken.0 == whole.0, "pages, payloads, links and outcomes, chance {chance}");
+    }
+}
+
+#[test]
+fn a_budget_bounds_every_request_and_held_pages_are_visited_again() {
+    let web = Web::new(WebSettings::plain(3, 40)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let budget = Settings { budget: "240/day".parse().unwrap(), once: false, ..Settings::default() };
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), budget, start), start, 1);
+    trial.run_until(start + Span::from_days(5)).unwrap();
+    let requests = trial.asked().len() as f64;
+    let purse = 240.0 / 24.0;
+    assert!(requests <= 5.0 * 240.0 + purse + 1.0, "{requests} requests");
+    assert!(requests >= 5.0 * 240.0 * 0.95, "the budget is spent, not only kept: {requests}");
+    let reader = trial.crawler().reader();
+    assert_eq!(held(&reader).len(), 120);
+    assert!(pages(&reader).iter().all(|page| page.visits >= 3), "no page is starved");
+    assert!(reader.totals().changes > 0);
+}
