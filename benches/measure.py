@@ -1,0 +1,111 @@
+"""CPU milliseconds per page and peak memory of whole crawls, side by side, on loopback.
+
+CPU is user plus system time of the whole process, from wait4; passes are interleaved and the median is told.
+"""
+import json, os, shutil, statistics, subprocess, sys, tempfile
+
+VERNAL, WEB, FARM = ("target/release/" + name for name in ("vernal", "bench-web", "link-farm"))
+PORT = 18500
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
+
+
+def served(*words):
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    line = child.stdout.readline()
+    if not line.startswith("ready"):
+        raise SystemExit("the server did not start: " + " ".join(words))
+    return child, line.split()[1]
+
+
+def measured(words, **more):
+    """CPU seconds and peak resident megabytes of a command."""
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **more)
+    out = child.stdout.read()
+    _, status, used = os.wait4(child.pid, 0)
+    if os.waitstatus_to_exitcode(status) not in (0, 8):
+        raise SystemExit("failed: " + " ".join(words))
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, out
+
+
+def vernal(seed, data, *more):
+    return measured([VERNAL, "run", seed, "--data", data, "--until-idle", "--no-serve", "--allow-private", "-q",
+                     "--delay", "0s", "--per-site", "16", "--concurrency", "16", "--address-rate", "1000000",
+                     "--max-pages", "100000000", *more])
+
+
+def totals(data):
+    return json.loads(subprocess.check_output([VERNAL, "status", "--json", "--data", data]))
+
+
+AGAIN = ["--refresh-min", "0s", "--budget", "1000000/s"]
+
+
+def crawl(pages):
+    """First visit, unchanged by 304, changed, unchanged by bytes, and wget2 beside us."""
+    seen = {}
+
+    def note(name, cpu, rss, count=pages):
+        seen.setdefault(name, []).append((cpu * 1000 / count, rss))
+
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryDirectory() as folder:
+            data = folder + "/a"
+            server, seed = served(WEB, str(PORT), str(pages), "0", "validators")
+            try:
+                note("first visit", *vernal(seed, data)[:2])
+                held = totals(data)["held"]
+                if held != pages:
+                    raise SystemExit(f"held {held} pages, not {pages}")
+                note("unchanged, 304", *vernal(seed, data, *AGAIN)[:2])
+                if shutil.which("wget2"):
+                    cpu, rss, _ = measured(["wget2", "-q", "-r", "-l", "inf", "--no-verbose", "--max-threads=16",
+                                            "-P", folder + "/w", seed])
+                    got = sum(len(files) for _, _, files in os.walk(folder + "/w"))
+                    note(f"wget2 ({got} files)", cpu, rss)
+            finally:
+                server.kill(); server.wait()
+            server, seed = served(WEB, str(PORT), str(pages), "5", "validators")
+            try:
+                before = totals(data)["changes"]
+                note("changed", *vernal(seed, data, *AGAIN)[:2])
+                print(f"  {totals(data)['changes'] - before} of {pages} pages had changed", file=sys.stderr)
+            finally:
+                server.kill(); server.wait()
+            server, seed = served(WEB, str(PORT), str(pages), "0", "none")
+            try:
+                data = folder + "/b"
+                note("first visit, no validators", *vernal(seed, data)[:2])
+                note("unchanged, same bytes", *vernal(seed, data, *AGAIN)[:2])
+            finally:
+                server.kill(); server.wait()
+    print(f"\n{pages} pages on one site, median of {ROUNDS} interleaved rounds")
+    print(f"{'pass':32} {'CPU ms per page':>16} {'peak MB':>9}")
+    for name, rows in seen.items():
+        cpu, rss = (statistics.median(column) for column in zip(*rows))
+        print(f"{name:32} {cpu:16.3f} {rss:9.1f}")
+
+
+def frontier(waiting=10_000_000, fan=1_000):
+    """Fills the frontier, a tenth at a time, and compares the first tenth with the last."""
+    server, seed = served(FARM, str(PORT + 1), str(fan))
+    costs, peak, step = [], 0, waiting // fan // 10
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            for turn in range(10):
+                cpu, rss, _ = vernal(seed, folder + "/d", "--visits", str(step))
+                costs.append(cpu * 1000 / step); peak = max(peak, rss)
+                print(f"  {totals(folder + '/d')['waiting']:>12} waiting: {costs[-1]:.3f} CPU ms per page of {fan} links, "
+                      f"{rss:.0f} MB", flush=True)
+        finally:
+            server.kill(); server.wait()
+    print(f"peak {peak:.0f} MB; last tenth over first: {costs[-1] / costs[0]:.2f}")
+
+
+if __name__ == "__main__":
+    what = sys.argv[1] if len(sys.argv) > 1 else "crawl"
+    if what in ("crawl", "all"):
+        crawl(4_711)
+    if what in ("crawl-37k", "all"):
+        crawl(37_000)
+    if what in ("frontier", "all"):
+        frontier()
