@@ -2,7 +2,7 @@
 //! any page order leaves (RFC 9309).
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use vernal_document::robots::Robots;
 use vernal_model::{Failure, Moment, Origin, Outcome, Report, RobotsAnswer, RobotsRow, Span, Url};
@@ -29,7 +29,7 @@ pub(crate) struct RobotsBook {
 
 struct Entry {
     row: Option<RobotsRow>,
-    parsed: Option<Rc<Robots>>,
+    parsed: Option<Arc<Robots>>,
     asking: bool,
     failures: u16,
 }
@@ -83,7 +83,7 @@ impl RobotsBook {
                 Gate::Unreachable { until: row.expires, patient: entry.failures <= UNREACHABLE_PATIENCE }
             }
             RobotsAnswer::Text(text) => {
-                let parsed = entry.parsed.get_or_insert_with(|| Rc::new(Robots::parse(text.as_bytes())));
+                let parsed = entry.parsed.get_or_insert_with(|| Arc::new(Robots::parse(text.as_bytes())));
                 if parsed.allows(&agent, url) { Gate::Open } else { Gate::Forbidden }
             }
         })
@@ -144,7 +144,7 @@ impl RobotsBook {
         }
         entry.asking = false;
         entry.parsed = match &row.answer {
-            RobotsAnswer::Text(text) => Some(Rc::new(Robots::parse(text.as_bytes()))),
+            RobotsAnswer::Text(text) => Some(Arc::new(Robots::parse(text.as_bytes()))),
             _ => None,
         };
         let delay = entry.parsed.as_ref().and_then(|robots| robots.crawl_delay(&self.agent));

@@ -30,11 +30,21 @@ enum Coding {
     Zstd,
 }
 
+/// A kept body as its author wrote it; the head is the one that was kept with it.
+pub fn unpack_body(response_head: &[u8], body: &[u8], settings: &Settings) -> Result<Vec<u8>, Failure> {
+    let mut unpacked = Vec::new();
+    unpack_parts(response_head, body, settings, &mut unpacked)?;
+    Ok(unpacked)
+}
+
 /// Fills `into` with the body as its author wrote it.
 pub fn unpack(answer: &Answer, settings: &Settings, into: &mut Vec<u8>) -> Result<(), Failure> {
-    let body = &answer.exchange.body;
+    unpack_parts(&answer.exchange.response_head, &answer.exchange.body, settings, into)
+}
+
+fn unpack_parts(response_head: &[u8], body: &[u8], settings: &Settings, into: &mut Vec<u8>) -> Result<(), Failure> {
     into.clear();
-    let codings = codings(&answer.exchange.response_head)?;
+    let codings = codings(response_head)?;
     if codings.is_empty() || body.is_empty() {
         into.extend_from_slice(body);
         return Ok(());

@@ -32,6 +32,7 @@ mod body;
 mod parse;
 mod validator;
 
+pub use body::unpack_body;
 pub use dns::Resolve;
 pub use settings::{Clock, Error, Result, Settings, Timeouts};
 pub use visitor::{Visitor, fetch_once};

@@ -1,0 +1,178 @@
+//! How answers look: one JSON value, JSON lines that stream, or one line that says no.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+/// Bytes of lines gathered before they are sent on.
+const PART_BYTES: usize = 32 << 10;
+/// Parts that may wait for a slow reader; the one who writes waits then.
+const PARTS_WAITING_MAX: usize = 4;
+
+/// An answer that says no, as `{"error": line}`.
+#[derive(Debug)]
+pub struct No {
+    pub status: StatusCode,
+    pub line: String,
+}
+
+pub type Answered = Result<Response, No>;
+
+impl No {
+    pub fn wrong(line: impl std::fmt::Display) -> No {
+        No { status: StatusCode::BAD_REQUEST, line: line.to_string() }
+    }
+
+    pub fn unknown(line: impl std::fmt::Display) -> No {
+        No { status: StatusCode::NOT_FOUND, line: line.to_string() }
+    }
+
+    pub fn failed(line: impl std::fmt::Display) -> No {
+        No { status: StatusCode::INTERNAL_SERVER_ERROR, line: line.to_string() }
+    }
+}
+
+impl IntoResponse for No {
+    fn into_response(self) -> Response {
+        let mut response = value(&serde_json::json!({ "error": self.line }));
+        *response.status_mut() = self.status;
+        response
+    }
+}
+
+impl From<vernal_repository::Error> for No {
+    fn from(error: vernal_repository::Error) -> No {
+        No::failed(error)
+    }
+}
+
+/// One JSON value.
+pub fn value(value: &impl Serialize) -> Response {
+    match serde_json::to_vec(value) {
+        Ok(mut bytes) => {
+            bytes.push(b'\n');
+            typed("application/json", Body::from(bytes))
+        }
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+pub fn typed(content_type: &'static str, body: Body) -> Response {
+    ([(CONTENT_TYPE, HeaderValue::from_static(content_type))], body).into_response()
+}
+
+/// Where a thread beside the event loop writes JSON lines to; it learns when the reader has gone.
+pub struct Lines {
+    parts: mpsc::Sender<Result<Bytes, std::io::Error>>,
+    gathered: Vec<u8>,
+}
+
+/// The reader has gone away; there is nothing left to do.
+pub struct ReaderGone;
+
+impl Lines {
+    pub fn line(&mut self, row: &impl Serialize) -> Result<(), ReaderGone> {
+        serde_json::to_writer(&mut self.gathered, row).map_err(|_| ReaderGone)?;
+        self.gathered.push(b'\n');
+        if self.gathered.len() >= PART_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    pub fn flush(&mut self) -> Result<(), ReaderGone> {
+        if self.gathered.is_empty() {
+            return Ok(());
+        }
+        let part = Bytes::from(std::mem::take(&mut self.gathered));
+        self.parts.blocking_send(Ok(part)).map_err(|_| ReaderGone)
+    }
+
+    /// Ends the body in the middle, so that nobody takes it for whole.
+    fn break_off(&mut self, line: String) {
+        let _ = self.flush();
+        let _ = self.parts.blocking_send(Err(std::io::Error::other(line)));
+    }
+}
+
+/// So that exporters can write bytes into an answer.
+impl std::io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= PART_BYTES {
+            std::io::Write::flush(self)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Lines::flush(self).map_err(|ReaderGone| std::io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+/// What a writer of lines ends with.
+pub enum Broken {
+    ReaderGone,
+    Failed(String),
+}
+
+impl From<ReaderGone> for Broken {
+    fn from(_: ReaderGone) -> Broken {
+        Broken::ReaderGone
+    }
+}
+
+impl From<vernal_repository::Error> for Broken {
+    fn from(error: vernal_repository::Error) -> Broken {
+        Broken::Failed(error.to_string())
+    }
+}
+
+/// JSON lines that stream while `write` makes them on a thread of its own.
+pub fn lines(write: impl FnOnce(&mut Lines) -> Result<(), Broken> + Send + 'static) -> Response {
+    streamed("application/x-ndjson", write)
+}
+
+pub fn streamed(
+    content_type: &'static str,
+    write: impl FnOnce(&mut Lines) -> Result<(), Broken> + Send + 'static,
+) -> Response {
+    let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX);
+    tokio::task::spawn_blocking(move || {
+        let mut lines = Lines { parts, gathered: Vec::new() };
+        match write(&mut lines) {
+            Ok(()) => drop(lines.flush()),
+            Err(Broken::ReaderGone) => {}
+            Err(Broken::Failed(line)) => lines.break_off(line),
+        }
+    });
+    let stream = futures_util::stream::unfold(receiver, |mut receiver| async move {
+        let part = receiver.recv().await?;
+        Some((part, receiver))
+    });
+    typed(content_type, Body::from_stream(stream))
+}
+
+pub async fn no_such_route(request: Request) -> No {
+    No::unknown(format!("there is nothing at {}", request.uri().path()))
+}
+
+/// Nothing that we serve may be sniffed, framed, run or kept by others, whatever it contains.
+pub async fn safe_headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin"));
+    for (name, text) in
+        [(CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"), (CACHE_CONTROL, "no-store")]
+    {
+        headers.entry(name).or_insert(HeaderValue::from_static(text));
+    }
+    response
+}

@@ -1,0 +1,131 @@
+//! The bytes of a version, as the archive has them: never rendered, always a download.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use vernal_model::{Media, Moment, Page, Url, Version};
+use vernal_repository::{Reader, Record};
+
+use super::answer::{Answered, No};
+use super::page;
+use super::parameters::{Asked, url};
+use super::shared::Shared;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    url: String,
+    /// The version that was current then.
+    at: Option<String>,
+    /// The version with this number.
+    version: Option<u32>,
+    /// As received, still content-encoded.
+    #[serde(default)]
+    raw: bool,
+}
+
+/// A revisit refers to a response, and never to another revisit; one hop more forgives an importer.
+const REVISIT_HOPS_MAX: usize = 2;
+
+/// A version's response, found and read.
+pub struct Kept {
+    pub version: Version,
+    pub record: Record,
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
+    let page = page::of(&shared, &url(&wanted.url)?)?;
+    let version = choose(&shared, &page, &wanted)?;
+    let kept = kept(&shared.reader, &page.url, version)?;
+    let bytes = if wanted.raw { kept.payload()?.to_vec() } else { kept.unpacked(&shared)? };
+    let media = shared.reader.document(page.key)?.map(|document| document.media);
+    Ok(download(&kept, media, bytes))
+}
+
+fn choose(shared: &Shared, page: &Page, wanted: &Wanted) -> Result<Version, No> {
+    let versions = shared.reader.versions(page.key)?;
+    let url = &page.url;
+    if let Some(number) = wanted.version {
+        let found = versions.into_iter().find(|version| version.number == number);
+        return found.ok_or_else(|| No::unknown(format!("{url} has no version {number}")));
+    }
+    let until = match &wanted.at {
+        Some(text) => Moment::parse(text, shared.clock.now()).map_err(No::wrong)?,
+        None => Moment::NEVER,
+    };
+    let found = versions.into_iter().rfind(|version| version.moment <= until);
+    found.ok_or_else(|| match &wanted.at {
+        Some(text) => No::unknown(format!("no version of {url} was held at {text}")),
+        None => No::unknown(format!("{url} has no version: it is {}", page.state.name())),
+    })
+}
+
+/// Reads a version; a record that only says "the same as then" leads to the one that has the bytes.
+pub fn kept(reader: &Reader, url: &Url, version: Version) -> Result<Kept, No> {
+    let Some(mut location) = version.location else {
+        return Err(No::unknown(format!("{url} asked not to be archived: version {} has no body", version.number)));
+    };
+    for _ in 0..=REVISIT_HOPS_MAX {
+        let record = reader.body(&location)?;
+        let Some((target, moment)) = record.refers_to().filter(|_| record.kind() == "revisit") else {
+            return Ok(Kept { version, record });
+        };
+        let target = Url::parse(target).map_err(No::failed)?;
+        location = referred(reader, &target, moment, &record)?;
+    }
+    Err(No::failed(format!("version {} of {url} refers to no body", version.number)))
+}
+
+/// WARC dates have whole seconds, so the digest decides between versions of one second.
+fn referred(reader: &Reader, url: &Url, moment: Moment, from: &Record) -> Result<vernal_model::Location, No> {
+    let page = reader.page_by_url(url)?;
+    let versions = page.map(|page| reader.versions(page.key)).transpose()?.unwrap_or_default();
+    let is_meant = |version: &&Version| {
+        version.moment.secs() == moment.secs() && from.payload_digest().is_none_or(|digest| digest == version.payload)
+    };
+    let found = versions.iter().find(is_meant).and_then(|version| version.location);
+    found.ok_or_else(|| No::failed(format!("the record of {url} at {moment} is not here")))
+}
+
+impl Kept {
+    /// The body as received.
+    pub fn payload(&self) -> Result<&[u8], No> {
+        self.record.payload().ok_or_else(|| No::failed(format!("version {} has no payload", self.version.number)))
+    }
+
+    /// The body as its author wrote it.
+    pub fn unpacked(&self, shared: &Shared) -> Result<Vec<u8>, No> {
+        let payload = self.payload()?;
+        let head = &self.record.block[..self.record.block.len() - payload.len()];
+        let settings = crate::runtime::parts::fetch_settings(&shared.settings, Vec::new());
+        vernal_fetch::unpack_body(head, payload, &settings)
+            .map_err(|failure| No::failed(format!("unpack version {}: {failure:?}", self.version.number)))
+    }
+
+    pub fn header(&self, name: &str) -> Option<String> {
+        self.record.http()?.header(name).map(str::to_owned)
+    }
+}
+
+/// Whatever the site called it, a browser gets plain text or nameless bytes, in no origin's clothes.
+fn download(kept: &Kept, media: Option<Media>, bytes: Vec<u8>) -> Response {
+    let is_text =
+        matches!(media, Some(Media::Html | Media::Xml | Media::Text | Media::Json | Media::Style | Media::Script))
+            && std::str::from_utf8(&bytes).is_ok();
+    let content_type = if is_text { "text/plain; charset=utf-8" } else { "application/octet-stream" };
+    let header = |text: String| HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""));
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static(content_type)),
+        (CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
+        (CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox; frame-ancestors 'none'")),
+        (HeaderName::from_static("vernal-version"), header(kept.version.number.to_string())),
+        (HeaderName::from_static("vernal-moment"), header(kept.version.moment.rfc3339())),
+        (HeaderName::from_static("vernal-content-type"), header(kept.header("content-type").unwrap_or_default())),
+    ];
+    (headers, Body::from(bytes)).into_response()
+}

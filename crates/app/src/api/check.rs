@@ -1,0 +1,56 @@
+//! What stands between a URL and its next visit, without a request.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use vernal_model::Url;
+
+use super::answer::{self, Answered, No};
+use super::parameters::{Asked, OfUrl, url};
+use super::shared::{Shared, time};
+
+#[derive(Serialize)]
+struct Shown {
+    url: String,
+    in_scope: bool,
+    seed: Option<String>,
+    robots: &'static str,
+    crawl_delay_secs: Option<f64>,
+    guard: String,
+    trap: Option<String>,
+    state: &'static str,
+    site: String,
+    site_standing: &'static str,
+    next_slot: Option<String>,
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
+    let check = shared.hands.check(url(&asked.url)?, shared.clock.now()).await.map_err(No::failed)?;
+    Ok(answer::value(&Shown {
+        guard: guard(&check.url, shared.settings.allow_private),
+        site: check.url.site_text().to_owned(),
+        url: check.url.to_string(),
+        in_scope: check.in_scope,
+        seed: check.seed.map(|seed| seed.to_string()),
+        robots: check.robots,
+        crawl_delay_secs: check.crawl_delay_secs,
+        trap: check.trap,
+        state: check.state,
+        site_standing: check.site_standing,
+        next_slot: time(check.next_slot),
+    }))
+}
+
+/// A literal address is judged here and now; a name is judged by its address when it is dialled.
+fn guard(url: &Url, allow_private: bool) -> String {
+    let host = url.host().trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<IpAddr>() {
+        Ok(address) => match vernal_fetch::guard::check(address, allow_private) {
+            Ok(()) => "open".into(),
+            Err(why) => format!("shut: {why}"),
+        },
+        Err(_) => "judged by address at each visit".into(),
+    }
+}

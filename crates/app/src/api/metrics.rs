@@ -1,0 +1,74 @@
+//! Counts for Prometheus, in its text format.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+
+use super::answer;
+use super::shared::Shared;
+
+pub async fn show(State(shared): State<Arc<Shared>>) -> Response {
+    let mut text = String::new();
+    totals(&shared, &mut text);
+    pulse(&shared, &mut text);
+    answer::typed("text/plain; version=0.0.4; charset=utf-8", Body::from(text))
+}
+
+fn totals(shared: &Shared, text: &mut String) {
+    let totals = shared.reader.totals();
+    counter(text, "visits_total", "Requests that left, robots included", totals.visits as f64);
+    counter(text, "changes_total", "Visits that found a change", totals.changes as f64);
+    counter(text, "versions_total", "Versions kept", totals.versions as f64);
+    counter(text, "events_total", "Events of the change feed", totals.events as f64);
+    counter(text, "wire_bytes_total", "Bytes sent and received", totals.wire_bytes as f64);
+    counter(text, "body_bytes_total", "Bytes of kept bodies", totals.body_bytes as f64);
+    counter(text, "budget_spent_total", "Spent in the unit of the budget", shared.reader.account().spent);
+    gauge(text, "urls_known", "URLs met, barred ones included", totals.known as f64);
+    gauge(text, "urls_waiting", "URLs that wait for their first visit", totals.waiting as f64);
+    gauge(text, "urls_barred", "URLs that are never asked", totals.barred as f64);
+    let _ = writeln!(text, "# HELP vernal_pages Visited pages by state\n# TYPE vernal_pages gauge");
+    let states = [
+        ("held", totals.held),
+        ("gone", totals.gone),
+        ("moved", totals.moved),
+        ("blocked", totals.blocked),
+        ("refused", totals.refused),
+        ("failed", totals.failed),
+    ];
+    for (state, count) in states {
+        let _ = writeln!(text, "vernal_pages{{state=\"{state}\"}} {count}");
+    }
+    gauge(text, "sites", "Sites known", shared.reader.sites().len() as f64);
+    gauge(text, "paused", "Whether a person paused the whole crawl", f64::from(u8::from(shared.reader.paused_all())));
+    if let Ok(disk) = shared.reader.disk_free() {
+        gauge(text, "disk_free_bytes", "Free room on the disk of the data folder", disk.free_bytes as f64);
+    }
+}
+
+fn pulse(shared: &Shared, text: &mut String) {
+    let Some(pulse) = shared.hands.pulse() else { return };
+    counter(text, "orders_sent_total", "Orders given to the workers by this process", pulse.orders_sent as f64);
+    counter(text, "reports_taken_total", "Reports taken by this process", pulse.reports_taken as f64);
+    counter(text, "commits_total", "Groups of deeds written by this process", pulse.commits as f64);
+    gauge(text, "in_flight", "Requests under way", pulse.in_flight as f64);
+    gauge(text, "window", "URLs in the windows of the frontiers", pulse.window as f64);
+    gauge(text, "sites_backing_off", "Sites held back by failures", pulse.sites_backing_off as f64);
+    gauge(text, "retries_waiting", "Pages that wait for a retry", pulse.retries_waiting as f64);
+    gauge(text, "budget_in_hand", "What may be spent now", pulse.budget_in_hand);
+    gauge(text, "disk_full", "Whether fetching has stopped for want of room", f64::from(u8::from(pulse.disk_full)));
+}
+
+fn counter(text: &mut String, name: &str, help: &str, value: f64) {
+    number(text, name, help, "counter", value);
+}
+
+fn gauge(text: &mut String, name: &str, help: &str, value: f64) {
+    number(text, name, help, "gauge", value);
+}
+
+fn number(text: &mut String, name: &str, help: &str, shape: &str, value: f64) {
+    let _ = writeln!(text, "# HELP vernal_{name} {help}\n# TYPE vernal_{name} {shape}\nvernal_{name} {value}");
+}

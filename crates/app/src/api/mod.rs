@@ -1,0 +1,76 @@
+//! The HTTP surface: one file per noun. Every command line but `run` and `demo` asks here too, through the socket of a
+//! running crawl or in process, so that both give the same answer.
+//!
+//! - `shared`: what every answer is made from. `hands`: what can act. `answer`: how answers look. `door`: who may ask.
+
+mod answer;
+mod body;
+mod changes;
+mod check;
+mod control;
+mod door;
+mod hands;
+mod health;
+mod history;
+mod links;
+mod metrics;
+mod openapi;
+mod page;
+mod pages;
+mod parameters;
+mod seeds;
+mod shared;
+mod sites;
+mod status;
+mod status_page;
+mod verify;
+mod why;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use axum::routing::{get, post};
+
+pub use door::{Door, is_loopback};
+pub use hands::Hands;
+pub use openapi::event_schema;
+pub use shared::Shared;
+
+/// No question is larger; seeds come in parts.
+const REQUEST_BYTES_MAX: usize = 16 << 20;
+
+/// All routes, for the socket and for commands in process. A listener on the network adds its `Door`.
+pub fn router(shared: Arc<Shared>) -> Router {
+    let api = Router::new()
+        .route("/status", get(status::show))
+        .route("/sites", get(sites::list))
+        .route("/pages", get(pages::list))
+        .route("/page", get(page::show))
+        .route("/history", get(history::list))
+        .route("/body", get(body::show))
+        .route("/links", get(links::list))
+        .route("/changes", get(changes::list))
+        .route("/changes/stream", get(changes::stream))
+        .route("/changes/schema", get(changes::schema))
+        .route("/seeds", get(seeds::list).post(seeds::add).delete(seeds::remove))
+        .route("/pause", post(control::pause))
+        .route("/resume", post(control::resume))
+        .route("/block", post(control::block))
+        .route("/check", get(check::show))
+        .route("/why", get(why::show))
+        .route("/verify", get(verify::stream))
+        .route("/compact", post(verify::compact))
+        .route("/openapi.json", get(openapi::show));
+    Router::new()
+        .nest("/api/v1", api)
+        .route("/", get(status_page::show))
+        .route("/style.css", get(status_page::style))
+        .route("/metrics", get(metrics::show))
+        .route("/healthz", get(health::show))
+        .fallback(answer::no_such_route)
+        .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
+        .layer(middleware::from_fn(answer::safe_headers))
+        .with_state(shared)
+}

@@ -1,0 +1,215 @@
+//! The routes described for machines (OpenAPI 3.1), and the event as a JSON Schema.
+
+use axum::response::Response;
+use serde_json::{Map, Value, json};
+
+use super::answer;
+
+pub async fn show() -> Response {
+    answer::value(&document())
+}
+
+/// A parameter of a query: name, schema type, whether it must be given, what it says.
+type Parameter = (&'static str, &'static str, bool, &'static str);
+
+const URL: Parameter = ("url", "string", true, "The page");
+const LIMIT: Parameter = ("limit", "integer", false, "So many at most");
+const SORT: Parameter = ("sort", "string", false, "A column; a hyphen before it puts the greatest first");
+const TAG: Parameter = ("tag", "string", false, "Only what a seed with this tag covers");
+const SITE: Parameter = ("site", "string", false, "A host, with its port where that is not the scheme's own");
+const SINCE: Parameter =
+    ("since", "string", false, "A cursor, or a time: RFC 3339, a date, 14 digits, or an age such as 7d");
+const KIND: Parameter = ("kind", "string", false, "structure, content, presentation or behaviour");
+const NOISE: Parameter = ("with_noise", "boolean", false, "Also changes that nobody would care about");
+
+const LINES: &str = "application/x-ndjson";
+const JSON: &str = "application/json";
+
+struct Route {
+    path: &'static str,
+    method: &'static str,
+    says: &'static str,
+    parameters: &'static [Parameter],
+    answers: &'static str,
+}
+
+const fn get(path: &'static str, says: &'static str, parameters: &'static [Parameter], answers: &'static str) -> Route {
+    Route { path, method: "get", says, parameters, answers }
+}
+
+const fn post(path: &'static str, says: &'static str, parameters: &'static [Parameter]) -> Route {
+    Route { path, method: "post", says, parameters, answers: JSON }
+}
+
+const ROUTES: &[Route] = &[
+    get("/api/v1/status", "The whole at a glance", &[], JSON),
+    get("/api/v1/sites", "What is known of each site", &[SITE, TAG, SORT, LIMIT], LINES),
+    get(
+        "/api/v1/pages",
+        "The visited pages",
+        &[SITE, ("state", "string", false, "A state of pages"), TAG, SORT, LIMIT],
+        LINES,
+    ),
+    get("/api/v1/page", "Everything known of one page", &[URL], JSON),
+    get(
+        "/api/v1/history",
+        "Every visit to one page, newest first, with the versions that they made",
+        &[URL, LIMIT],
+        LINES,
+    ),
+    get(
+        "/api/v1/body",
+        "The bytes of a version, as a download",
+        &[
+            URL,
+            ("at", "string", false, "The version that was current then"),
+            ("version", "integer", false, "The version with this number"),
+            ("raw", "boolean", false, "As received, still content-encoded"),
+        ],
+        "application/octet-stream",
+    ),
+    get(
+        "/api/v1/links",
+        "Links out of a page, or into it",
+        &[URL, ("back", "boolean", false, "Into it"), LIMIT],
+        LINES,
+    ),
+    get("/api/v1/changes", "The change feed from a cursor on", &[SINCE, SITE, KIND, TAG, NOISE, LIMIT], LINES),
+    get(
+        "/api/v1/changes/stream",
+        "The change feed as server-sent events; Last-Event-ID is a cursor",
+        &[SINCE, SITE, KIND, TAG, NOISE, LIMIT],
+        "text/event-stream",
+    ),
+    get("/api/v1/changes/schema", "The JSON Schema of an event", &[], JSON),
+    get("/api/v1/seeds", "The seeds", &[TAG, SORT, LIMIT], LINES),
+    post("/api/v1/seeds", "Adds seeds, given as JSON lines with url, tags, weight, scope, depth, at_least_every", &[]),
+    Route { path: "/api/v1/seeds", method: "delete", says: "Removes a seed", parameters: &[URL], answers: JSON },
+    post("/api/v1/pause", "Pauses the crawl, or one site", &[SITE]),
+    post("/api/v1/resume", "Resumes the crawl, or one site", &[SITE]),
+    post("/api/v1/block", "Never asks this site again", &[("site", "string", true, "A host")]),
+    get("/api/v1/check", "What stands between a URL and its next visit", &[URL], JSON),
+    get("/api/v1/why", "Why a page is due when it is", &[URL], JSON),
+    get("/api/v1/verify", "Checks everything that was kept; progress, then the verdict", &[], LINES),
+    post("/api/v1/compact", "Gives back room on the disk", &[]),
+    get("/api/v1/openapi.json", "This description", &[], JSON),
+    get("/metrics", "Counts for Prometheus", &[], "text/plain"),
+    get("/healthz", "That we live; needs no token", &[], JSON),
+];
+
+fn document() -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method] = operation(route);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Vernal",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "A copy of the web, kept fresh. Times are RFC 3339 in UTC; lists are JSON lines.",
+            "license": { "name": "MIT OR Apache-2.0" },
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {
+                "Event": event_schema(),
+                "Error": { "type": "object", "properties": { "error": { "type": "string" } }, "required": ["error"] },
+            },
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+        },
+        "security": [{}, { "token": [] }],
+    })
+}
+
+fn operation(route: &Route) -> Value {
+    let parameters: Vec<Value> = route
+        .parameters
+        .iter()
+        .map(|(name, shape, required, says)| {
+            json!({ "name": name, "in": "query", "required": required, "description": says, "schema": { "type": shape } })
+        })
+        .collect();
+    let refused = json!({ "content": { JSON: { "schema": { "$ref": "#/components/schemas/Error" } } } });
+    let schema = match route.path {
+        "/api/v1/changes" => json!({ "$ref": "#/components/schemas/Event" }),
+        _ => json!({}),
+    };
+    let mut operation = json!({
+        "operationId": format!("{}{}", route.method, route.path.replace(['/', '.'], "_")),
+        "summary": route.says,
+        "parameters": parameters,
+        "responses": {
+            "200": { "description": "Answered", "content": { route.answers: { "schema": schema } } },
+            "400": told(&refused, "Asked wrongly"),
+            "404": told(&refused, "Not known here"),
+        },
+    });
+    if route.method == "post" && route.path.ends_with("/seeds") {
+        operation["requestBody"] =
+            json!({ "required": true, "content": { LINES: { "schema": { "type": "object" } } } });
+    }
+    operation
+}
+
+fn told(refused: &Value, says: &str) -> Value {
+    let mut refused = refused.clone();
+    refused["description"] = says.into();
+    refused
+}
+
+/// The event, field by field. Fields are only added, never renamed.
+pub fn event_schema() -> Value {
+    let text = json!({ "type": "string" });
+    let number_or_null = json!({ "type": ["integer", "null"], "minimum": 1 });
+    let time_or_null = json!({ "type": ["string", "null"], "format": "date-time" });
+    let properties = json!({
+        "id": { "type": "string", "pattern": "^e[0-9]+-[0-9]+$" },
+        "cursor": { "type": "string", "pattern": "^c" },
+        "event": { "enum": ["new", "changed", "gone", "back", "moved", "blocked", "erased", "template"] },
+        "url": { "type": "string", "format": "uri" },
+        "site": text,
+        "tags": { "type": "array", "items": text },
+        "title": text,
+        "language": text,
+        "content_type": text,
+        "version": number_or_null,
+        "previous": number_or_null,
+        "seen_same": time_or_null,
+        "seen_different": time_or_null,
+        "kinds": { "type": "array", "items": { "enum": ["structure", "content", "presentation", "behaviour"] } },
+        "magnitude": { "type": "number", "minimum": 0, "maximum": 1 },
+        "flapping": { "type": "boolean" },
+        "decided_by": text,
+        "paragraphs": { "type": "array", "items": paragraph_schema() },
+        "detail": text,
+    });
+    let required: Vec<&str> =
+        properties.as_object().map(|all| all.keys().map(String::as_str).collect()).unwrap_or_default();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Event",
+        "type": "object",
+        "required": required,
+        "properties": properties,
+    })
+}
+
+fn paragraph_schema() -> Value {
+    let text_or_null = json!({ "type": ["string", "null"] });
+    json!({
+        "type": "object",
+        "required": ["op", "id", "digest", "role", "headings", "position", "before", "after"],
+        "properties": {
+            "op": { "enum": ["added", "removed", "edited", "moved", "split", "merged"] },
+            "id": text_or_null,
+            "digest": { "type": "string" },
+            "role": { "type": "string" },
+            "headings": { "type": "array", "items": { "type": "string" } },
+            "position": { "type": "integer", "minimum": 0 },
+            "before": text_or_null,
+            "after": text_or_null,
+        },
+    })
+}

@@ -1,0 +1,156 @@
+//! Everything known of one page.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use vernal_model::{DocumentRow, Page, Url, Version};
+use vernal_repository::KnownState;
+
+use super::answer::{self, Answered, No};
+use super::pages::{self, Row};
+use super::parameters::{Asked, OfUrl, url};
+use super::shared::{Shared, time};
+
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    row: Row,
+    key: String,
+    detail: String,
+    admitted: Option<String>,
+    first_visit: Option<String>,
+    found_on: Option<String>,
+    back_links: u32,
+    compared: u32,
+    misses: u16,
+    missing_since: Option<String>,
+    failures: u16,
+    not_before: Option<String>,
+    etag: Option<String>,
+    last_modified: Option<String>,
+    newest: Option<VersionRow>,
+    document: Option<DocumentShown>,
+}
+
+#[derive(Serialize)]
+pub struct VersionRow {
+    pub number: u32,
+    pub moment: Option<String>,
+    pub status: u16,
+    pub payload_digest: String,
+    pub body_bytes: u32,
+    pub archived: bool,
+}
+
+#[derive(Serialize)]
+struct DocumentShown {
+    title: String,
+    language: String,
+    content_type: String,
+    paragraphs: usize,
+    links: usize,
+    noindex: bool,
+    nofollow: bool,
+    noarchive: bool,
+}
+
+/// A URL that is known and has not been visited.
+#[derive(Serialize)]
+struct Unvisited {
+    url: String,
+    site: String,
+    state: &'static str,
+    back_links: u32,
+    admitted: Option<String>,
+    depth: Option<u16>,
+    found_on: Option<String>,
+    rank: Option<i32>,
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
+    let url = url(&asked.url)?;
+    match shared.reader.page_by_url(&url)? {
+        Some(page) => Ok(answer::value(&visited(&shared, &page)?)),
+        None => Ok(answer::value(&unvisited(&shared, &url)?)),
+    }
+}
+
+/// The page of a URL, or the line that says there is none.
+pub fn of(shared: &Shared, url: &Url) -> Result<Page, No> {
+    if let Some(page) = shared.reader.page_by_url(url)? {
+        return Ok(page);
+    }
+    Err(match shared.reader.key_of(url)?.map(|known| known.state) {
+        Some(KnownState::Waiting | KnownState::Visited) => No::unknown(format!("{url} waits for its first visit")),
+        Some(KnownState::Barred) => No::unknown(format!("{url} is known and barred")),
+        None => No::unknown(format!("{url} is not known here")),
+    })
+}
+
+fn visited(shared: &Shared, page: &Page) -> Result<Shown, No> {
+    let reader = &shared.reader;
+    let known = reader.key_of(&page.url)?;
+    Ok(Shown {
+        row: pages::row(page, &shared.seeds()?),
+        key: page.key.to_string(),
+        detail: page.last_outcome.detail(),
+        admitted: time(page.admitted),
+        first_visit: time(page.first_visit),
+        found_on: found_on(shared, page.found_on)?,
+        back_links: known.map_or(0, |known| known.back_links),
+        compared: page.compared,
+        misses: page.misses,
+        missing_since: page.missing_since.and_then(time),
+        failures: page.failures,
+        not_before: time(page.not_before),
+        etag: page.validators.etag.as_deref().map(str::to_owned),
+        last_modified: page.validators.last_modified.as_deref().map(str::to_owned),
+        newest: page.version.map(|version| version_row(&version)),
+        document: reader.document(page.key)?.map(document),
+    })
+}
+
+fn found_on(shared: &Shared, key: Option<vernal_model::PageKey>) -> Result<Option<String>, No> {
+    let Some(key) = key else { return Ok(None) };
+    Ok(shared.reader.url(key)?.map(|row| row.url.to_string()))
+}
+
+pub fn version_row(version: &Version) -> VersionRow {
+    VersionRow {
+        number: version.number,
+        moment: time(version.moment),
+        status: version.status,
+        payload_digest: version.payload.to_string(),
+        body_bytes: version.body_bytes,
+        archived: version.location.is_some(),
+    }
+}
+
+fn document(row: DocumentRow) -> DocumentShown {
+    DocumentShown {
+        title: row.title.into(),
+        language: row.language.into(),
+        content_type: row.content_type.into(),
+        paragraphs: row.signature.paragraphs.len(),
+        links: row.links.len(),
+        noindex: row.directives.noindex,
+        nofollow: row.directives.nofollow,
+        noarchive: row.directives.noarchive,
+    }
+}
+
+fn unvisited(shared: &Shared, url: &Url) -> Result<Unvisited, No> {
+    let Some(known) = shared.reader.key_of(url)? else { return Err(No::unknown(format!("{url} is not known here"))) };
+    let row = known.key.map(|key| shared.reader.url(key)).transpose()?.flatten();
+    Ok(Unvisited {
+        url: url.to_string(),
+        site: url.site_text().to_owned(),
+        state: if known.state == KnownState::Barred { "barred" } else { "waiting" },
+        back_links: known.back_links,
+        admitted: row.as_ref().and_then(|row| time(row.admitted)),
+        depth: row.as_ref().map(|row| row.depth),
+        found_on: found_on(shared, row.as_ref().and_then(|row| row.found_on))?,
+        rank: row.map(|row| row.rank),
+    })
+}

@@ -1,0 +1,150 @@
+//! The visited pages, as a list that streams.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use vernal_model::{Page, PageKey, PageState, Site};
+use vernal_repository::Reader;
+
+use super::answer::{self, Answered, Broken, Lines, No};
+use super::parameters::{Asked, List, Sort, site};
+use super::shared::{Seeds, Shared, time};
+
+#[derive(Serialize)]
+pub struct Row {
+    pub url: String,
+    pub site: String,
+    pub state: &'static str,
+    pub version: Option<u32>,
+    pub status: Option<u16>,
+    pub last_visit: Option<String>,
+    pub last_confirmed: Option<String>,
+    pub last_outcome: &'static str,
+    pub visits: u32,
+    pub changes: u32,
+    pub depth: u16,
+    pub body_bytes: Option<u32>,
+    pub importance: f32,
+    pub tags: Vec<String>,
+}
+
+const COLUMNS: [&str; 8] =
+    ["url", "last_visit", "last_confirmed", "visits", "changes", "depth", "body_bytes", "importance"];
+
+/// Which pages are asked for.
+struct Wanted {
+    site: Option<Site>,
+    state: Option<PageState>,
+    tag: Option<String>,
+    limit: usize,
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) -> Answered {
+    let wanted = Wanted {
+        site: asked.site.as_deref().map(site).transpose()?,
+        state: asked.state.as_deref().map(state).transpose()?,
+        tag: asked.tag,
+        limit: asked.limit.unwrap_or(usize::MAX),
+    };
+    let sort = asked.sort;
+    if let Some(text) = &sort {
+        Sort::read(text, &COLUMNS)?;
+    }
+    let (reader, seeds) = (shared.reader.clone(), shared.seeds()?);
+    Ok(answer::lines(move |lines| match sort {
+        None => in_order_of_keys(&reader, &seeds, &wanted, lines),
+        Some(text) => sorted(&reader, &seeds, &wanted, &text, lines),
+    }))
+}
+
+fn state(text: &str) -> Result<PageState, No> {
+    let found = PageState::ALL.into_iter().find(|state| state.name() == text);
+    found.ok_or_else(|| {
+        let names = PageState::ALL.map(PageState::name).join(", ");
+        No::wrong(format!("`{text}` is no state of a page; there are {names}"))
+    })
+}
+
+impl Wanted {
+    fn covers(&self, page: &Page, seeds: &Seeds) -> bool {
+        self.site.as_ref().is_none_or(|site| page.url.site_text() == site.as_str())
+            && self.state.is_none_or(|state| page.state == state)
+            && seeds.tagged(self.tag.as_deref(), &page.url, page.depth)
+    }
+}
+
+fn in_order_of_keys(reader: &Reader, seeds: &Seeds, wanted: &Wanted, lines: &mut Lines) -> Result<(), Broken> {
+    let mut left = wanted.limit;
+    for page in reader.pages_after(None) {
+        let page = page?;
+        if left == 0 {
+            break;
+        }
+        if wanted.covers(&page, seeds) {
+            lines.line(&row(&page, seeds))?;
+            left -= 1;
+        }
+    }
+    Ok(())
+}
+
+/// Only the sort keys are held in memory; the rows are read again in their order.
+fn sorted(reader: &Reader, seeds: &Seeds, wanted: &Wanted, text: &str, lines: &mut Lines) -> Result<(), Broken> {
+    let Ok(sort) = Sort::read(text, &COLUMNS) else { return Ok(()) };
+    let mut keys: Vec<(Key, PageKey)> = Vec::new();
+    for page in reader.pages_after(None) {
+        let page = page?;
+        if wanted.covers(&page, seeds) {
+            keys.push((key(&page, sort.column), page.key));
+        }
+    }
+    keys.sort_unstable();
+    if sort.descending {
+        keys.reverse();
+    }
+    for (_, page) in keys.into_iter().take(wanted.limit) {
+        if let Some(page) = reader.page(page)? {
+            lines.line(&row(&page, seeds))?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Number(i64),
+    Text(Box<str>),
+}
+
+fn key(page: &Page, column: &str) -> Key {
+    Key::Number(match column {
+        "url" => return Key::Text(page.url.as_str().into()),
+        "last_visit" => page.last_visit.micros(),
+        "last_confirmed" => page.last_confirmed.map_or(i64::MIN, |moment| moment.micros()),
+        "visits" => i64::from(page.visits),
+        "changes" => i64::from(page.changes),
+        "depth" => i64::from(page.depth),
+        "body_bytes" => page.version.map_or(-1, |version| i64::from(version.body_bytes)),
+        _ => (f64::from(page.importance) * 1e6) as i64,
+    })
+}
+
+pub fn row(page: &Page, seeds: &Seeds) -> Row {
+    Row {
+        url: page.url.to_string(),
+        site: page.url.site_text().to_owned(),
+        state: page.state.name(),
+        version: page.version.map(|version| version.number),
+        status: page.last_outcome.status(),
+        last_visit: time(page.last_visit),
+        last_confirmed: page.last_confirmed.and_then(time),
+        last_outcome: page.last_outcome.name(),
+        visits: page.visits,
+        changes: page.changes,
+        depth: page.depth,
+        body_bytes: page.version.map(|version| version.body_bytes),
+        importance: page.importance,
+        tags: seeds.tags(&page.url, page.depth),
+    }
+}

@@ -1,0 +1,75 @@
+//! The questions' parameters, parsed at the door.
+
+use axum::extract::{FromRequestParts, Query};
+use axum::http::request::Parts;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use vernal_model::{Site, Url};
+
+use super::answer::No;
+
+/// Query parameters whose faults are told in our own words.
+pub struct Asked<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = No;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, No> {
+        let query = Query::<T>::from_request_parts(parts, state).await;
+        query.map(|Query(asked)| Asked(asked)).map_err(|rejection| No::wrong(rejection.body_text()))
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    pub limit: Option<usize>,
+    pub sort: Option<String>,
+    pub tag: Option<String>,
+    pub site: Option<String>,
+    pub state: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfUrl {
+    pub url: String,
+    pub limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfSite {
+    pub site: Option<String>,
+}
+
+pub fn url(text: &str) -> Result<Url, No> {
+    Url::parse(text).map_err(No::wrong)
+}
+
+/// A site by its name, or by any URL of it.
+pub fn site(text: &str) -> Result<Site, No> {
+    let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}/")) };
+    Ok(url.map_err(|_| No::wrong(format!("`{text}` names no site: give a host, such as example.org")))?.site())
+}
+
+/// A column to sort by, and whether the greatest comes first (a hyphen before the name).
+pub struct Sort<'a> {
+    pub column: &'a str,
+    pub descending: bool,
+}
+
+impl<'a> Sort<'a> {
+    pub fn read(text: &'a str, columns: &[&str]) -> Result<Sort<'a>, No> {
+        let (column, descending) = match text.strip_prefix('-') {
+            Some(column) => (column, true),
+            None => (text, false),
+        };
+        if columns.contains(&column) {
+            return Ok(Sort { column, descending });
+        }
+        let near = crate::config::nearest(column, columns.iter().copied());
+        let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        Err(No::wrong(format!("no column `{column}` to sort by{meant} There are {}", columns.join(", "))))
+    }
+}

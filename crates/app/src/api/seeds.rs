@@ -1,0 +1,107 @@
+//! What people gave to begin with.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use vernal_crawler::{Act, Acted};
+use vernal_model::{Scope, Seed};
+
+use super::answer::{self, Answered, No};
+use super::parameters::{Asked, List, OfUrl, Sort, url};
+use super::shared::{Shared, time};
+use crate::seeds::from_json;
+
+#[derive(Serialize)]
+struct Row {
+    url: String,
+    added: Option<String>,
+    tags: Vec<String>,
+    weight: f32,
+    scope: Scope,
+    depth: Option<u16>,
+    at_least_every: Option<String>,
+    moved_to: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Added {
+    new: usize,
+    known: usize,
+    wrong: Vec<Wrong>,
+}
+
+#[derive(Serialize)]
+struct Wrong {
+    line: usize,
+    error: String,
+}
+
+const COLUMNS: [&str; 3] = ["url", "added", "weight"];
+
+pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) -> Answered {
+    let mut seeds = shared.reader.seeds()?;
+    if let Some(tag) = &asked.tag {
+        seeds.retain(|seed| seed.tags.contains(tag));
+    }
+    if let Some(text) = &asked.sort {
+        let sort = Sort::read(text, &COLUMNS)?;
+        match sort.column {
+            "added" => seeds.sort_by_key(|seed| seed.added),
+            "weight" => seeds.sort_by(|a, b| a.weight.total_cmp(&b.weight)),
+            _ => seeds.sort_by(|a, b| a.url.cmp(&b.url)),
+        }
+        if sort.descending {
+            seeds.reverse();
+        }
+    }
+    seeds.truncate(asked.limit.unwrap_or(usize::MAX));
+    Ok(answer::lines(move |lines| {
+        for seed in seeds {
+            lines.line(&row(seed))?;
+        }
+        Ok(())
+    }))
+}
+
+/// Takes JSON lines; those that are no seeds are named by number, the rest is taken.
+pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> Answered {
+    let now = shared.clock.now();
+    let (mut seeds, mut wrong) = (Vec::new(), Vec::new());
+    for (place, line) in body.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        match from_json(line).and_then(|wish| wish.seed(shared.defaults(), now)) {
+            Ok(seed) => seeds.push(seed),
+            Err(error) => wrong.push(Wrong { line: place + 1, error }),
+        }
+    }
+    if seeds.is_empty() {
+        let first = wrong.first().map_or("no seed was given", |wrong| &wrong.error);
+        return Err(No::wrong(first));
+    }
+    match shared.hands.act(Act::AddSeeds(seeds), now).await.map_err(No::failed)? {
+        Acted::Seeds { new, known } => Ok(answer::value(&Added { new, known, wrong })),
+        other => Err(No::failed(format!("adding seeds came to {other:?}"))),
+    }
+}
+
+pub async fn remove(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
+    let url = url(&asked.url)?;
+    match shared.hands.act(Act::RemoveSeed(url.clone()), shared.clock.now()).await.map_err(No::failed)? {
+        Acted::Removed(true) => Ok(answer::value(&serde_json::json!({ "removed": true }))),
+        Acted::Removed(false) => Err(No::unknown(format!("{url} is no seed"))),
+        other => Err(No::failed(format!("removing a seed came to {other:?}"))),
+    }
+}
+
+fn row(seed: Seed) -> Row {
+    Row {
+        url: seed.url.to_string(),
+        added: time(seed.added),
+        tags: seed.tags,
+        weight: seed.weight,
+        scope: seed.scope,
+        depth: seed.depth,
+        at_least_every: seed.at_least_every.map(|span| span.to_string()),
+        moved_to: seed.moved_to.map(|url| url.to_string()),
+    }
+}

@@ -1,0 +1,68 @@
+//! What every answer is made from.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use vernal_model::{Moment, Seed, Url};
+use vernal_repository::Reader;
+
+use super::answer::No;
+use super::hands::Hands;
+use crate::command::Context;
+use crate::config::Settings;
+use crate::runtime::clock::Clock;
+use crate::seeds::Defaults;
+
+pub struct Shared {
+    pub reader: Reader,
+    pub clock: Arc<Clock>,
+    pub hands: Hands,
+    pub settings: Settings,
+    /// Becomes true when the process stops, so that streams without an end get one.
+    pub stop: watch::Receiver<bool>,
+    /// Kept so that `stop` stays quiet where nobody else can stop us.
+    _never: Option<watch::Sender<bool>>,
+}
+
+impl Shared {
+    pub fn new(context: &Context, reader: Reader, clock: Arc<Clock>, hands: Hands) -> Shared {
+        let (never, stop) = watch::channel(false);
+        Shared { reader, clock, hands, settings: context.settings.clone(), stop, _never: Some(never) }
+    }
+
+    pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {
+        Shared { stop, _never: None, ..self }
+    }
+
+    pub fn defaults(&self) -> Defaults {
+        Defaults { scope: self.settings.scope, depth: self.settings.depth }
+    }
+
+    pub fn seeds(&self) -> Result<Seeds, No> {
+        Ok(Seeds(self.reader.seeds()?))
+    }
+}
+
+/// All seeds, to tell which tags a URL has by the seeds that cover it.
+pub struct Seeds(pub Vec<Seed>);
+
+impl Seeds {
+    pub fn tags(&self, url: &Url, depth: u16) -> Vec<String> {
+        let mut tags: Vec<String> =
+            self.0.iter().filter(|seed| seed.covers(url, depth)).flat_map(|seed| seed.tags.iter().cloned()).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        tags
+    }
+
+    /// Whether a seed with this tag covers the URL; no tag covers everything.
+    pub fn tagged(&self, tag: Option<&str>, url: &Url, depth: u16) -> bool {
+        let Some(tag) = tag else { return true };
+        self.0.iter().any(|seed| seed.tags.iter().any(|own| own == tag) && seed.covers(url, depth))
+    }
+}
+
+/// A Moment as JSON has it; nothing for those that mean never.
+pub fn time(moment: Moment) -> Option<String> {
+    (moment != Moment::EPOCH && moment != Moment::NEVER).then(|| moment.rfc3339())
+}

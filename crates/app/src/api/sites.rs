@@ -1,0 +1,106 @@
+//! What is known of each site.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use vernal_model::{SiteRow, Url};
+
+use super::answer::{self, Answered};
+use super::parameters::{Asked, List, Sort, site};
+use super::shared::{Seeds, Shared, time};
+
+#[derive(Serialize)]
+struct Row {
+    site: String,
+    standing: vernal_model::Standing,
+    known: u64,
+    waiting: u64,
+    held: u64,
+    gone: u64,
+    visits: u64,
+    changes: u64,
+    failures: u64,
+    wire_bytes: u64,
+    failures_in_a_row: u16,
+    not_before: Option<String>,
+    crawl_delay_secs: Option<f64>,
+    traps: Vec<String>,
+    tags: Vec<String>,
+}
+
+const COLUMNS: [&str; 9] = ["site", "known", "waiting", "held", "gone", "visits", "changes", "failures", "wire_bytes"];
+
+pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) -> Answered {
+    let only = asked.site.as_deref().map(site).transpose()?;
+    let seeds = shared.seeds()?;
+    let mut rows: Vec<SiteRow> = shared.reader.sites();
+    rows.retain(|row| only.as_ref().is_none_or(|only| row.site == *only));
+    rows.retain(|row| asked.tag.as_deref().is_none_or(|tag| tags(&seeds, row).iter().any(|own| own == tag)));
+    if let Some(text) = &asked.sort {
+        let sort = Sort::read(text, &COLUMNS)?;
+        if sort.column != "site" {
+            rows.sort_by_key(|row| count(row, sort.column));
+        }
+        if sort.descending {
+            rows.reverse();
+        }
+    } else {
+        rows.sort_by_key(|row| Reverse(row.counts.held));
+    }
+    rows.truncate(asked.limit.unwrap_or(usize::MAX));
+    Ok(answer::lines(move |lines| {
+        for row in rows {
+            let tags = tags(&seeds, &row);
+            lines.line(&shown(row, tags))?;
+        }
+        Ok(())
+    }))
+}
+
+fn shown(row: SiteRow, tags: Vec<String>) -> Row {
+    let counts = row.counts;
+    Row {
+        site: row.site.to_string(),
+        standing: row.posture.standing,
+        known: counts.known,
+        waiting: counts.waiting,
+        held: counts.held,
+        gone: counts.gone,
+        visits: counts.visits,
+        changes: counts.changes,
+        failures: counts.failures,
+        wire_bytes: counts.wire_bytes,
+        failures_in_a_row: row.posture.failures,
+        not_before: time(row.posture.not_before),
+        crawl_delay_secs: row.posture.crawl_delay.map(|delay| delay.secs_f64()),
+        traps: row.posture.traps,
+        tags,
+    }
+}
+
+fn count(row: &SiteRow, column: &str) -> u64 {
+    let counts = &row.counts;
+    match column {
+        "known" => counts.known,
+        "waiting" => counts.waiting,
+        "held" => counts.held,
+        "gone" => counts.gone,
+        "visits" => counts.visits,
+        "changes" => counts.changes,
+        "failures" => counts.failures,
+        _ => counts.wire_bytes,
+    }
+}
+
+/// The tags of the seeds that lie on this site or cover its front page.
+fn tags(seeds: &Seeds, row: &SiteRow) -> Vec<String> {
+    let front = Url::parse(&format!("http://{}/", row.site));
+    let mut tags = front.map(|front| seeds.tags(&front, 0)).unwrap_or_default();
+    let on_site = seeds.0.iter().filter(|seed| seed.url.site_text() == row.site.as_str());
+    tags.extend(on_site.flat_map(|seed| seed.tags.iter().cloned()));
+    tags.sort_unstable();
+    tags.dedup();
+    tags
+}

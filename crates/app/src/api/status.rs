@@ -1,0 +1,121 @@
+//! The whole at a glance.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+
+use super::answer::{self, Answered};
+use super::shared::{Shared, time};
+
+#[derive(Serialize)]
+struct Status {
+    version: &'static str,
+    data: String,
+    seeds: usize,
+    sites: usize,
+    known: u64,
+    waiting: u64,
+    held: u64,
+    gone: u64,
+    moved: u64,
+    blocked: u64,
+    refused: u64,
+    failed: u64,
+    barred: u64,
+    found_pending: u64,
+    visits: u64,
+    versions: u64,
+    changes: u64,
+    events: u64,
+    wire_bytes: u64,
+    body_bytes: u64,
+    paused: bool,
+    budget: String,
+    spent: f64,
+    policy: String,
+    last_moment: Option<String>,
+    cursor: String,
+    disk_free_bytes: Option<u64>,
+    disk_total_bytes: Option<u64>,
+    /// Null when nothing crawls.
+    crawl: Option<Crawl>,
+}
+
+#[derive(Serialize)]
+struct Crawl {
+    process: u32,
+    started: Option<String>,
+    now: Option<String>,
+    time_scale: f64,
+    in_flight: usize,
+    window: usize,
+    orders_sent: u64,
+    reports_taken: u64,
+    commits: u64,
+    disk_full: bool,
+    sites_backing_off: usize,
+    budget_in_hand: f64,
+    retries_waiting: usize,
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>) -> Answered {
+    status(&shared)
+}
+
+fn status(shared: &Shared) -> Result<Response, answer::No> {
+    let (reader, totals) = (&shared.reader, shared.reader.totals());
+    let disk = reader.disk_free().ok();
+    let status = Status {
+        version: env!("CARGO_PKG_VERSION"),
+        data: shared.settings.data.display().to_string(),
+        seeds: reader.seeds()?.len(),
+        sites: reader.sites().len(),
+        known: totals.known,
+        waiting: totals.waiting,
+        held: totals.held,
+        gone: totals.gone,
+        moved: totals.moved,
+        blocked: totals.blocked,
+        refused: totals.refused,
+        failed: totals.failed,
+        barred: totals.barred,
+        found_pending: totals.found_pending,
+        visits: totals.visits,
+        versions: totals.versions,
+        changes: totals.changes,
+        events: totals.events,
+        wire_bytes: totals.wire_bytes,
+        body_bytes: totals.body_bytes,
+        paused: reader.paused_all(),
+        budget: shared.settings.budget.to_string(),
+        spent: reader.account().spent,
+        policy: shared.settings.policy.clone(),
+        last_moment: time(reader.last_moment()),
+        cursor: reader.cursor().to_string(),
+        disk_free_bytes: disk.map(|disk| disk.free_bytes),
+        disk_total_bytes: disk.map(|disk| disk.total_bytes),
+        crawl: crawl(shared),
+    };
+    Ok(answer::value(&status))
+}
+
+fn crawl(shared: &Shared) -> Option<Crawl> {
+    let pulse = shared.hands.pulse()?;
+    Some(Crawl {
+        process: std::process::id(),
+        started: time(shared.clock.origin()),
+        now: time(shared.clock.now()),
+        time_scale: shared.clock.scale(),
+        in_flight: pulse.in_flight,
+        window: pulse.window,
+        orders_sent: pulse.orders_sent,
+        reports_taken: pulse.reports_taken,
+        commits: pulse.commits,
+        disk_full: pulse.disk_full,
+        sites_backing_off: pulse.sites_backing_off,
+        budget_in_hand: pulse.budget_in_hand,
+        retries_waiting: pulse.retries_waiting,
+    })
+}

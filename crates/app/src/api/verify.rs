@@ -1,0 +1,226 @@
+//! Reads everything that was kept and holds it against its own checksums and promises.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use vernal_frontier::{Breach, audit};
+use vernal_model::{Moment, PageKey, Site};
+use vernal_repository::{Reader, bodies};
+
+use super::answer::{self, Answered, Broken, Lines, No};
+use super::shared::Shared;
+use crate::runtime::runs::{self, Promise};
+
+/// Faults told one by one; the rest is counted.
+const FAULTS_TOLD_MAX: usize = 100;
+/// Progress is told when so much more has been read.
+const PROGRESS_BYTES: u64 = 16 << 20;
+
+#[derive(Serialize)]
+struct Progress {
+    progress: Share,
+}
+
+#[derive(Serialize)]
+struct Share {
+    done_bytes: u64,
+    total_bytes: u64,
+}
+
+#[derive(Default, Serialize)]
+struct Verified {
+    sound: bool,
+    segments: u64,
+    segment_bytes: u64,
+    records: u64,
+    responses: u64,
+    revisits: u64,
+    unfinished_bytes: u64,
+    segment_faults: u64,
+    pages: u64,
+    versions: u64,
+    visits: u64,
+    table_faults: u64,
+    politeness_breaches: u64,
+    faults: Vec<String>,
+}
+
+impl Verified {
+    fn fault(&mut self, line: String) {
+        if self.faults.len() < FAULTS_TOLD_MAX {
+            self.faults.push(line);
+        }
+    }
+}
+
+/// JSON lines: progress now and then, and the verdict last.
+pub async fn stream(State(shared): State<Arc<Shared>>) -> Answered {
+    Ok(answer::lines(move |lines| {
+        let mut verified = Verified::default();
+        segments(&shared, lines, &mut verified)?;
+        tables(&shared.reader, &mut verified)?;
+        politeness(&shared, &mut verified)?;
+        verified.sound =
+            verified.segment_faults == 0 && verified.table_faults == 0 && verified.politeness_breaches == 0;
+        lines.line(&verified)?;
+        Ok(())
+    }))
+}
+
+fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
+    let mut told = 0;
+    let mut progress = |done_bytes: u64, total_bytes: u64| {
+        if done_bytes >= told + PROGRESS_BYTES {
+            told = done_bytes;
+            // A reader that has gone is noticed at the end.
+            let _ = lines.line(&Progress { progress: Share { done_bytes, total_bytes } });
+            let _ = lines.flush();
+        }
+    };
+    let report = bodies::verify(&shared.settings.data, &mut progress)?;
+    verified.segments = report.segments;
+    verified.segment_bytes = report.bytes;
+    verified.records = report.records;
+    verified.responses = report.responses;
+    verified.revisits = report.revisits;
+    verified.unfinished_bytes = report.unfinished_bytes;
+    verified.segment_faults = report.faults_total;
+    for fault in &report.faults {
+        verified.fault(fault.to_string());
+    }
+    Ok(())
+}
+
+/// Every row can be read, and every version has its record.
+fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), Broken> {
+    for page in reader.pages_after(None) {
+        let page = match page {
+            Ok(page) => page,
+            Err(error) => {
+                verified.table_faults += 1;
+                verified.fault(error.to_string());
+                continue;
+            }
+        };
+        verified.pages += 1;
+        for version in reader.versions(page.key)? {
+            verified.versions += 1;
+            let Some(location) = version.location else { continue };
+            let what = match reader.body(&location) {
+                Ok(record) if record.payload_digest().is_none_or(|digest| digest == version.payload) => continue,
+                Ok(_) => "its record has another payload digest".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            verified.table_faults += 1;
+            verified.fault(format!("version {} of {}: {what}", version.number, page.url));
+        }
+    }
+    Ok(())
+}
+
+/// Holds every visit against the politeness that was promised when it was made.
+fn politeness(shared: &Shared, verified: &mut Verified) -> Result<(), Broken> {
+    let visits = requests(&shared.reader)?;
+    verified.visits = visits.len() as u64;
+    for breach in breaches(&visits, &promises(shared)) {
+        verified.politeness_breaches += 1;
+        verified.fault(format!(
+            "{} was asked at {}, before {}",
+            breach.site,
+            breach.started.rfc3339(),
+            breach.earliest.rfc3339()
+        ));
+    }
+    Ok(())
+}
+
+type Request = (Site, Moment, Moment);
+
+/// The visits that really asked a site.
+fn requests(reader: &Reader) -> Result<Vec<Request>, Broken> {
+    let mut sites: BTreeMap<PageKey, Site> = BTreeMap::new();
+    let mut requests = Vec::new();
+    for row in reader.visit_book() {
+        let (page, visit) = row?;
+        if !visit.outcome.asked() {
+            continue;
+        }
+        let site = match (&visit.robots, page) {
+            (Some(robots), _) => Some(robots.site()),
+            (None, Some(page)) if sites.contains_key(&page) => sites.get(&page).cloned(),
+            (None, Some(page)) => {
+                // Visits lie page by page, so that one site at a time is remembered.
+                sites.clear();
+                let site = reader.url(page)?.map(|row| row.url.site());
+                sites.extend(site.clone().map(|site| (page, site)));
+                site
+            }
+            (None, None) => None,
+        };
+        requests.extend(site.map(|site| (site, visit.started, visit.finished)));
+    }
+    Ok(requests)
+}
+
+fn promises(shared: &Shared) -> Vec<Promise> {
+    let written = runs::read(&shared.settings.data);
+    if !written.is_empty() {
+        return written;
+    }
+    vec![Promise { started: Moment::EPOCH, delay: shared.settings.delay, per_site: shared.settings.per_site }]
+}
+
+/// Each run by its own promise, and all runs together by the mildest, so that no restart is a way around.
+fn breaches(requests: &[Request], promises: &[Promise]) -> Vec<Breach> {
+    let mut found = Vec::new();
+    for (place, promise) in promises.iter().enumerate() {
+        let begins = if place == 0 { Moment::EPOCH } else { promise.started };
+        let ends = promises.get(place + 1).map_or(Moment::NEVER, |next| next.started);
+        let within = requests.iter().filter(|(_, started, _)| (begins..ends).contains(started)).cloned();
+        found.extend(audit(within, promise.delay, promise.per_site));
+    }
+    if promises.len() > 1 {
+        let delay = promises.iter().map(|promise| promise.delay).min().unwrap_or_default();
+        let per_site = promises.iter().map(|promise| promise.per_site).max().unwrap_or(1);
+        for breach in audit(requests.iter().cloned(), delay, per_site) {
+            if !found.contains(&breach) {
+                found.push(breach);
+            }
+        }
+    }
+    found
+}
+
+pub async fn compact(State(shared): State<Arc<Shared>>) -> Answered {
+    let done = shared.hands.with_repository(|repository| repository.checkpoint());
+    match done {
+        Some(Ok(())) => Ok(answer::value(&serde_json::json!({ "done": true }))),
+        Some(Err(line)) => Err(No::failed(line)),
+        None => Err(No {
+            status: axum::http::StatusCode::CONFLICT,
+            line: "a running crawl cannot be compacted; stop it first".into(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vernal_model::Span;
+
+    #[test]
+    fn each_run_is_judged_by_its_own_promise() {
+        let site = Site::new("a.example");
+        let at = |millis: i64| Moment::from_micros(millis * 1_000);
+        let quick = Promise { started: at(0), delay: Span::from_millis(10), per_site: 1 };
+        let slow = Promise { started: at(1_000), delay: Span::from_millis(500), per_site: 1 };
+        let visits = |starts: &[i64]| -> Vec<Request> {
+            starts.iter().map(|&start| (site.clone(), at(start), at(start))).collect()
+        };
+        assert_eq!(breaches(&visits(&[0, 20, 40, 1_000, 1_600]), &[quick, slow]), []);
+        assert_eq!(breaches(&visits(&[0, 20, 1_000, 1_100]), &[quick, slow]).len(), 1);
+        assert_eq!(breaches(&visits(&[995, 1_000]), &[quick, slow]).len(), 1);
+    }
+}

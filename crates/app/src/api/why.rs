@@ -1,0 +1,35 @@
+//! Why a page is due when it is.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+
+use super::answer::{self, Answered, No};
+use super::page;
+use super::parameters::{Asked, OfUrl, url};
+use super::shared::Shared;
+
+#[derive(Serialize)]
+struct Shown {
+    url: String,
+    policy: String,
+    reasons: Vec<Reason>,
+}
+
+#[derive(Serialize)]
+struct Reason {
+    name: String,
+    value: String,
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
+    let url = url(&asked.url)?;
+    let reasons = shared.hands.why(url.clone(), shared.clock.now()).await.map_err(No::failed)?;
+    let Some(reasons) = reasons else {
+        let page = page::of(&shared, &url)?;
+        return Err(No::unknown(format!("{url} is {}, not held: it is not due for a refresh", page.state.name())));
+    };
+    let reasons = reasons.into_iter().map(|(name, value)| Reason { name, value }).collect();
+    Ok(answer::value(&Shown { url: url.to_string(), policy: shared.settings.policy.clone(), reasons }))
+}

@@ -1,0 +1,279 @@
+//! `vernal demo`: an invented, changing web on loopback, and a crawl of it in fast time.
+//!
+//! - `truth`: how fresh the copy is, held against what really changed. `plot`: that over time, for the eye.
+
+mod plot;
+mod truth;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use vernal_model::Span;
+use vernal_simulator::serve::{ServeOptions, Served, serve};
+use vernal_simulator::web::{Web, WebSettings};
+
+use super::Context;
+use crate::config::{Flags, Settings, Source};
+use crate::error::{Error, OrFail, Result};
+use crate::output::Sink;
+use crate::runtime::clock::Clock;
+use crate::runtime::crawl::{self, Beginning, Crawl};
+use crate::runtime::live::{Ended, Until};
+use crate::runtime::shutdown::Signals;
+use crate::seeds::Wish;
+
+use truth::Truth;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// End after so much real time
+    #[arg(long = "for", value_name = "SPAN", default_value = "60s")]
+    real_time: String,
+    /// Sites of the invented web
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    sites: usize,
+    /// Pages of each site, on average
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pages: usize,
+    #[command(flatten)]
+    pub flags: Flags,
+}
+
+/// What a demonstration sets where nobody else did: an hour a second, and a budget that shows something in a minute.
+const DEMO_SETTINGS: [(&str, &str); 4] =
+    [("time-scale", "3600"), ("budget", "600%/day"), ("allow-private", "true"), ("listen", "127.0.0.1:0")];
+
+/// One line of the demonstration.
+#[derive(Clone, Debug, Serialize)]
+struct Second {
+    second: u64,
+    moment: String,
+    held: u64,
+    waiting: u64,
+    visits: u64,
+    changes: u64,
+    freshness: f64,
+    wire_bytes: u64,
+    /// What a found change has cost so far; null before the first.
+    visits_per_change: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    summary: bool,
+    seconds: u64,
+    simulated: String,
+    held: u64,
+    visits: u64,
+    changes: u64,
+    versions: u64,
+    wire_bytes: u64,
+    freshness_last: f64,
+    freshness_mean: f64,
+    true_changes: u64,
+    requests_served: u64,
+}
+
+pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
+    let real_time = Span::parse(&arguments.real_time).or_usage()?;
+    // Lives as long as the crawl; a folder that was asked for stays, one that we made up goes.
+    let scratch = tempfile::Builder::new().prefix("vernal-demo-").tempdir().or_fail()?;
+    let context = dressed(context, scratch.path())?;
+    let clock = Arc::new(Clock::start(last_moment(&context)?, context.settings.time_scale));
+    let served = invented_web(&arguments, &context.settings, &clock)?;
+    let wishes = served.seeds().iter().map(|url| Wish::of(url)).collect();
+    let beginning = Beginning { wishes, until: Until::default(), serve: true, clock: Some(Arc::clone(&clock)) };
+    let checked = crawl::check(&context, &beginning)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().or_fail()?;
+    let shown = runtime.block_on(async {
+        let crawl = crawl::begin(&context, beginning, checked).await?;
+        show(&context, crawl, &served, real_time).await
+    });
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    shown
+}
+
+/// The settings of a demonstration, in place of plain defaults.
+fn dressed(context: &Context, scratch: &std::path::Path) -> Result<Context> {
+    let mut in_force = context.in_force.clone();
+    let data = scratch.join("data").display().to_string();
+    let demo = DEMO_SETTINGS.into_iter().chain([("data", data.as_str())]);
+    for (name, value) in demo {
+        for given in &mut in_force.all {
+            if given.setting.name == name && given.source == Source::Default {
+                given.values = vec![value.to_owned()];
+            }
+        }
+    }
+    let settings = Settings::read(&in_force)?;
+    Ok(Context {
+        log: context.log.clone(),
+        json: context.json,
+        time: context.time,
+        token: context.token.clone(),
+        in_force,
+        settings,
+    })
+}
+
+/// A given folder may hold an earlier demonstration; time goes on behind it.
+fn last_moment(context: &Context) -> Result<vernal_model::Moment> {
+    let data = &context.settings.data;
+    if !crate::runtime::folder::exists(data) {
+        return Ok(vernal_model::Moment::EPOCH);
+    }
+    let settings = crate::runtime::parts::repository_settings(&context.settings);
+    let (repository, _) =
+        vernal_repository::Repository::open(data, settings, crate::runtime::clock::wall()).or_fail()?;
+    let last = repository.reader().last_moment();
+    repository.close().or_fail()?;
+    Ok(last)
+}
+
+fn invented_web(arguments: &Arguments, settings: &Settings, clock: &Arc<Clock>) -> Result<Served> {
+    let mut web = WebSettings::realistic(arguments.sites.max(1), arguments.pages.max(2));
+    web.chance = settings.chance;
+    // A web in a hurry: a minute is two or three days, and something must happen in it.
+    web.drift.changes_per_day_median = 0.5;
+    web.share.trap_sites = 1.0 / web.sites as f64;
+    web.origin = clock.now();
+    let web = Web::new(web).or_fail()?;
+    let hour: vernal_simulator::serve::Clock = {
+        let clock = Arc::clone(clock);
+        Arc::new(move || clock.now())
+    };
+    let spread = ServeOptions { spread_addresses: true, ..ServeOptions::default() };
+    // Not every system has all of 127/8; then the sites share one address.
+    serve(&web, Arc::clone(&hour), &spread).or_else(|_| serve(&web, hour, &ServeOptions::default())).or_fail()
+}
+
+async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: Span) -> Result<()> {
+    let mut signals = Signals::listen()?;
+    let sites = served.addresses().len();
+    context.log.info(format!("{sites} invented sites; one second is {} seconds", context.settings.time_scale));
+    if let Some(address) = crawl.listening {
+        context.log.info(format!("serving on http://{address}/"));
+    }
+    let truth = Truth::new(served.web());
+    let mut sink = Sink::stdout();
+    let mut seconds: Vec<Second> = Vec::new();
+    let mut ticks = tokio::time::interval(Duration::from_secs(1));
+    ticks.tick().await;
+    let time_is_up = tokio::time::sleep(Duration::from_micros(real_time.micros()));
+    tokio::pin!(time_is_up);
+    let ended = loop {
+        tokio::select! {
+            ended = crawl.ended() => break Some(ended),
+            _ = signals.next() => break None,
+            () = &mut time_is_up => break None,
+            _ = ticks.tick() => {
+                let second = measure(&crawl, &truth, seconds.len() as u64 + 1)?;
+                tell(context, &mut sink, &second)?;
+                seconds.push(second);
+            }
+        }
+    };
+    let last = measure(&crawl, &truth, seconds.len() as u64 + 1)?;
+    seconds.push(last);
+    let summary = summary(&crawl, &truth, &seconds, served);
+    let ended = match ended {
+        Some(ended) => ended,
+        None => {
+            crawl.handle.stop();
+            signals.end_at_once_on_next();
+            crawl.ended().await
+        }
+    };
+    crawl.close().await;
+    if let Ended::Failed(line) = ended {
+        return Err(Error::Failed(line));
+    }
+    conclude(context, &mut sink, &summary, &seconds)
+}
+
+fn measure(crawl: &Crawl, truth: &Truth, second: u64) -> Result<Second> {
+    let totals = crawl.reader.totals();
+    let now = crawl.clock.now();
+    Ok(Second {
+        second,
+        moment: now.rfc3339(),
+        held: totals.held,
+        waiting: totals.waiting,
+        visits: totals.visits,
+        changes: totals.changes,
+        freshness: truth.freshness(&crawl.reader, now)?.value(),
+        wire_bytes: totals.wire_bytes,
+        visits_per_change: (totals.changes > 0).then(|| totals.visits as f64 / totals.changes as f64),
+    })
+}
+
+fn tell(context: &Context, sink: &mut Sink, second: &Second) -> Result<()> {
+    if context.json {
+        sink.line(&serde_json::to_string(second).or_fail()?)?;
+    } else {
+        sink.line(&format!(
+            "{:>3}s  {:>6} held  {:>6} waiting  {:>7} visits  {:>6} changes  {:>5.1}% fresh  {:>6.1} MB{}",
+            second.second,
+            second.held,
+            second.waiting,
+            second.visits,
+            second.changes,
+            second.freshness * 100.0,
+            second.wire_bytes as f64 / 1e6,
+            second.visits_per_change.map_or_else(String::new, |cost| format!("  {cost:.1} visits per change"))
+        ))?;
+    }
+    sink.flush()
+}
+
+fn summary(crawl: &Crawl, truth: &Truth, seconds: &[Second], served: &Served) -> Summary {
+    let totals = crawl.reader.totals();
+    let now = crawl.clock.now();
+    let mean = seconds.iter().map(|second| second.freshness).sum::<f64>() / seconds.len().max(1) as f64;
+    Summary {
+        summary: true,
+        seconds: seconds.len() as u64,
+        simulated: now.since(crawl.clock.origin()).to_string(),
+        held: totals.held,
+        visits: totals.visits,
+        changes: totals.changes,
+        versions: totals.versions,
+        wire_bytes: totals.wire_bytes,
+        freshness_last: seconds.last().map_or(0.0, |second| second.freshness),
+        freshness_mean: mean,
+        true_changes: truth.changes(crawl.clock.origin(), now),
+        requests_served: served.counts().requests,
+    }
+}
+
+fn conclude(context: &Context, sink: &mut Sink, summary: &Summary, seconds: &[Second]) -> Result<()> {
+    if context.json {
+        sink.line(&serde_json::to_string(summary).or_fail()?)?;
+        return sink.flush();
+    }
+    let freshness: Vec<f64> = seconds.iter().map(|second| second.freshness).collect();
+    sink.line("")?;
+    sink.line("freshness against the truth, over time")?;
+    for line in plot::lines(&freshness) {
+        sink.line(&line)?;
+    }
+    sink.line("")?;
+    sink.line(&format!(
+        "{} of invented time: {} pages held, {} visits, {} changes found of {} that happened, {} versions, {:.1} MB",
+        summary.simulated,
+        summary.held,
+        summary.visits,
+        summary.changes,
+        summary.true_changes,
+        summary.versions,
+        summary.wire_bytes as f64 / 1e6
+    ))?;
+    sink.line(&format!(
+        "freshness {:.1}% at the end, {:.1}% on average",
+        summary.freshness_last * 100.0,
+        summary.freshness_mean * 100.0
+    ))?;
+    sink.flush()
+}

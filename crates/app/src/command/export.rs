@@ -1,0 +1,101 @@
+//! `vernal export warc|cdxj`
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use vernal_repository::Record;
+use vernal_repository::archive::{self, ExportTo};
+
+use super::Context;
+use crate::error::{Error, OrFail, Result};
+use crate::output::Sink;
+use crate::runtime::folder::Folder;
+
+#[derive(Args)]
+pub struct Arguments {
+    format: Format,
+    /// Where to; - is standard output, and a path that ends with a slash is a folder
+    #[arg(long, value_name = "PATH")]
+    out: String,
+    /// Only records of this site
+    #[arg(long)]
+    site: Option<String>,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// WARC 1.1 records, byte for byte
+    Warc,
+    /// The index that replay tools read
+    Cdxj,
+}
+
+/// Segments are only ever appended to, so that an export reads them beside a running crawl; the cursor it names is asked
+/// for first, and everything up to it is in the export.
+pub async fn export(context: &Context, arguments: &Arguments) -> Result<()> {
+    let folder = Folder::open(context, false).await?;
+    let status = folder.get("/api/v1/status").await?.json().await?;
+    let cursor = status["cursor"].as_str().unwrap_or_default().to_owned();
+    let exported = match arguments.format {
+        Format::Warc => warc(context, arguments),
+        Format::Cdxj => cdxj(context, arguments),
+    };
+    folder.close()?;
+    let told = exported?;
+    if context.json && arguments.out != "-" {
+        let mut sink = Sink::stdout();
+        sink.line(&serde_json::json!({ "cursor": cursor, "out": arguments.out, "records": told }).to_string())?;
+        return sink.flush();
+    }
+    context.log.info(format!("exported to {}, consistent with cursor {cursor}", shown(&arguments.out)));
+    Ok(())
+}
+
+fn shown(out: &str) -> &str {
+    if out == "-" { "standard output" } else { out }
+}
+
+fn warc(context: &Context, arguments: &Arguments) -> Result<Option<u64>> {
+    let data = &context.settings.data;
+    let site = arguments.site.as_deref();
+    let filter = |record: &Record| site.is_none_or(|site| is_of(record, site));
+    if arguments.out == "-" {
+        // The exporter names files; standard output gets a copy of one.
+        let scratch = tempfile::tempdir().or_fail()?;
+        let path = scratch.path().join("export.warc.gz");
+        archive::export_warc(data, ExportTo::File(&path), &filter).or_fail()?;
+        let mut file = std::fs::File::open(&path).or_fail()?;
+        let mut sink = Sink::stdout();
+        std::io::copy(&mut file, sink.writer()).map_err(|error| Error::writing("standard output", &error))?;
+        sink.flush()?;
+        return Ok(None);
+    }
+    let path = Path::new(&arguments.out);
+    let to = if arguments.out.ends_with('/') || path.is_dir() { ExportTo::Folder(path) } else { ExportTo::File(path) };
+    let report = archive::export_warc(data, to, &filter).or_fail()?;
+    if report.damaged > 0 {
+        context.log.warn(format!("{} places could not be read and were passed over", report.damaged));
+    }
+    Ok(Some(report.records))
+}
+
+fn is_of(record: &Record, site: &str) -> bool {
+    let target = record.target().and_then(|target| vernal_model::Url::parse(target).ok());
+    target.is_some_and(|target| target.site_text() == site)
+}
+
+fn cdxj(context: &Context, arguments: &Arguments) -> Result<Option<u64>> {
+    if arguments.site.is_some() {
+        return Err(Error::usage("--site is for warc; an index covers all segments"));
+    }
+    let mut sink = Sink::named(&arguments.out)?;
+    let written = archive::cdxj(&context.settings.data, sink.writer());
+    if let Err(vernal_repository::Error::Io { source, .. }) = &written
+        && source.kind() == std::io::ErrorKind::BrokenPipe
+    {
+        return Err(Error::PipeClosed);
+    }
+    written.or_fail()?;
+    sink.flush()?;
+    Ok(None)
+}

@@ -1,0 +1,36 @@
+//! `vernal links URL`
+
+use clap::Args;
+
+use super::Context;
+use super::listing::{Question, cell, list};
+use crate::error::Result;
+use crate::output::Column;
+
+#[derive(Args)]
+pub struct Arguments {
+    url: String,
+    /// Links into the page instead of out of it
+    #[arg(long)]
+    back: bool,
+    /// So many at most
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+const FORWARD: [Column; 5] =
+    [Column::left("kind"), Column::left("state"), Column::left("rel"), Column::left("target"), Column::left("anchor")];
+const BACK: [Column; 3] = [Column::left("kind"), Column::left("rel"), Column::left("source")];
+
+pub async fn links(context: &Context, arguments: &Arguments) -> Result<()> {
+    let question = Question::at("/api/v1/links")
+        .with("url", Some(&arguments.url))
+        .with("limit", arguments.limit)
+        .when("back", arguments.back);
+    if arguments.back {
+        return list(context, question, &BACK, |row| ["kind", "rel", "source"].map(|name| cell(row, name)).into())
+            .await;
+    }
+    let names = ["kind", "state", "rel", "target", "anchor"];
+    list(context, question, &FORWARD, |row| names.map(|name| cell(row, name)).into()).await
+}

@@ -1,0 +1,151 @@
+//! What the verbs that ask have in common: a question, then lines as JSON or as a table.
+
+use serde_json::Value;
+
+use super::Context;
+use crate::error::{OrFail, Result};
+use crate::output::{Column, Sink, Table};
+use crate::runtime::folder::{Answer, Folder};
+
+/// A question's path with its parameters, percent-encoded.
+pub struct Question {
+    text: String,
+    has_parameters: bool,
+}
+
+impl Question {
+    pub fn at(path: &str) -> Question {
+        Question { text: path.to_owned(), has_parameters: false }
+    }
+
+    pub fn with(mut self, name: &str, value: Option<impl ToString>) -> Question {
+        if let Some(value) = value {
+            self.text.push(if std::mem::replace(&mut self.has_parameters, true) { '&' } else { '?' });
+            self.text.push_str(name);
+            self.text.push('=');
+            encode(&value.to_string(), &mut self.text);
+        }
+        self
+    }
+
+    /// A parameter that is given or not.
+    pub fn when(self, name: &str, given: bool) -> Question {
+        self.with(name, given.then_some("true"))
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+fn encode(value: &str, into: &mut String) {
+    for byte in value.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => into.push(char::from(byte)),
+            _ => into.push_str(&format!("%{byte:02X}")),
+        }
+    }
+}
+
+/// Asks, and shows each line of the answer: as it is for machines, as a row for people.
+pub async fn list(
+    context: &Context,
+    question: Question,
+    columns: &[Column],
+    row: impl Fn(&Value) -> Vec<String>,
+) -> Result<()> {
+    let folder = Folder::open(context, false).await?;
+    let answer = folder.get(question.text()).await?;
+    let mut sink = Sink::stdout();
+    if context.json {
+        copy(answer, &mut sink).await?;
+        return folder.close();
+    }
+    let mut table = Table::new(columns);
+    answer
+        .each_line(|line| {
+            let value: Value = serde_json::from_str(line).or_fail()?;
+            table.row(&mut sink, row(&value))
+        })
+        .await?;
+    table.end(&mut sink)?;
+    folder.close()
+}
+
+/// Asks for one value and shows it: as it is for machines, as names and values for people.
+pub async fn show(context: &Context, question: Question, rows: impl Fn(&Value) -> Vec<(String, String)>) -> Result<()> {
+    let folder = Folder::open(context, false).await?;
+    let answer = folder.get(question.text()).await?;
+    let mut sink = Sink::stdout();
+    if context.json {
+        copy(answer, &mut sink).await?;
+        return folder.close();
+    }
+    let value = answer.json().await?;
+    names_and_values(&mut sink, &rows(&value))?;
+    folder.close()
+}
+
+pub fn names_and_values(sink: &mut Sink, rows: &[(String, String)]) -> Result<()> {
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, value) in rows {
+        let value: String = value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+        sink.line(format!("{name:<width$}  {value}").trim_end())?;
+    }
+    sink.flush()
+}
+
+/// The bytes of an answer, as they are, each part at once.
+pub async fn copy(answer: Answer, sink: &mut Sink) -> Result<()> {
+    answer
+        .each_part(|part| {
+            sink.bytes(part)?;
+            sink.flush()
+        })
+        .await?;
+    sink.flush()
+}
+
+/// A field of a JSON answer as a cell.
+pub fn cell(value: &Value, name: &str) -> String {
+    shown(&value[name])
+}
+
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "-".into(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    }
+}
+
+/// A field that is a time.
+pub fn time(context: &Context, value: &Value, name: &str) -> String {
+    match value[name].as_str() {
+        Some(text) => context.time.of_text(text),
+        None => "-".into(),
+    }
+}
+
+/// Bytes as people count them (powers of ten, as budgets do).
+pub fn bytes(value: &Value, name: &str) -> String {
+    let Some(count) = value[name].as_f64() else { return "-".into() };
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match units.into_iter().find(|(size, _)| count >= *size) {
+        Some((size, unit)) => format!("{:.1}{unit}", count / size),
+        None => format!("{count}B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_survives_as_a_parameter() {
+        let question =
+            Question::at("/x").with("url", Some("http://a.b/?q=1&r=ä#")).with("limit", None::<u32>).when("back", true);
+        assert_eq!(question.text(), "/x?url=http%3A%2F%2Fa.b%2F%3Fq%3D1%26r%3D%C3%A4%23&back=true");
+    }
+}

@@ -1,0 +1,168 @@
+//! The command line: one file per verb. Each asks the same router, so that a running and a stopped crawl answer alike.
+
+mod block;
+mod cat;
+mod changes;
+mod check;
+mod compact;
+mod completions;
+mod config;
+mod context;
+mod demo;
+mod export;
+mod history;
+mod links;
+mod listing;
+mod page;
+mod pages;
+mod pause;
+mod resume;
+mod run;
+mod seeds;
+mod sites;
+mod status;
+mod verify;
+mod why;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+
+pub use context::Context;
+
+use crate::config::Flags;
+use crate::error::Result;
+
+#[derive(Parser)]
+#[command(
+    name = "vernal",
+    version,
+    about = "Vernal keeps a copy of the web fresh",
+    long_about = "Vernal keeps a copy of the web fresh. Give it seeds and a budget; it crawls politely and in parallel, keeps every \
+                  version, says what changed, and spends every visit where it wins the most freshness.",
+    infer_long_args = false,
+    disable_help_subcommand = true
+)]
+pub struct CommandLine {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[derive(Args)]
+pub struct Global {
+    /// The data folder [default: ./vernal-data]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub data: Option<String>,
+    /// One JSON value or JSON lines with stable field names, instead of tables
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// How log lines on standard error look: text or json
+    #[arg(long, value_name = "FORMAT", global = true)]
+    pub log_format: Option<String>,
+    /// Errors only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// More log lines
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// Times in UTC instead of local time
+    #[arg(long, global = true)]
+    pub utc: bool,
+    /// The file of settings [default: vernal.toml, if there is one]
+    #[arg(long, value_name = "FILE", env = "VERNAL_CONFIG", global = true)]
+    pub config: Option<std::path::PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub enum Verb {
+    /// Take the seeds, crawl, keep fresh, and serve the API until stopped
+    Run(run::Arguments),
+    /// An invented, changing web on loopback and a crawl of it in fast time
+    Demo(demo::Arguments),
+    /// List, add or remove seeds
+    Seeds(seeds::Arguments),
+    /// Pause the crawl, or one site
+    Pause(pause::Arguments),
+    /// Resume the crawl, or one site
+    Resume(resume::Arguments),
+    /// Never ask a site again
+    Block(block::Arguments),
+    /// The whole at a glance
+    Status,
+    /// What is known of each site
+    Sites(sites::Arguments),
+    /// The visited pages
+    Pages(pages::Arguments),
+    /// Everything known of one page
+    Page(page::Arguments),
+    /// Every visit to a page, and the versions that they made
+    History(history::Arguments),
+    /// The body of a version
+    Cat(cat::Arguments),
+    /// Links out of a page, or into it
+    Links(links::Arguments),
+    /// Scope, robots, guard, trap and next slot of a URL, without a request
+    Check(check::Arguments),
+    /// Why a page is due when it is
+    Why(why::Arguments),
+    /// The change feed
+    Changes(changes::Arguments),
+    /// Copies for other people's tools
+    Export(export::Arguments),
+    /// Check everything that was kept, and the politeness of every visit
+    Verify,
+    /// Give back room on the disk
+    Compact,
+    /// All settings in force, with their source
+    Config(config::Arguments),
+    /// Completions for a shell
+    Completions(completions::Arguments),
+}
+
+impl Verb {
+    /// The settings that this verb was given as flags.
+    pub fn flags(&self) -> Flags {
+        match self {
+            Verb::Run(arguments) => arguments.flags.clone(),
+            Verb::Demo(arguments) => arguments.flags.clone(),
+            Verb::Config(arguments) => arguments.flags.clone(),
+            Verb::Check(arguments) => arguments.flags.clone(),
+            Verb::Why(arguments) => arguments.flags.clone(),
+            _ => Flags::default(),
+        }
+    }
+
+    pub fn carry_out(self, context: &Context) -> Result<()> {
+        match self {
+            Verb::Run(arguments) => run::run(context, arguments),
+            Verb::Demo(arguments) => demo::demo(context, arguments),
+            Verb::Config(arguments) => config::config(context, &arguments),
+            Verb::Completions(arguments) => completions::completions(&arguments),
+            asking => context.block_on(asking.ask(context)),
+        }
+    }
+
+    /// The verbs that put one question to the folder.
+    async fn ask(self, context: &Context) -> Result<()> {
+        match self {
+            Verb::Seeds(arguments) => seeds::seeds(context, arguments).await,
+            Verb::Pause(arguments) => pause::pause(context, &arguments).await,
+            Verb::Resume(arguments) => resume::resume(context, &arguments).await,
+            Verb::Block(arguments) => block::block(context, &arguments).await,
+            Verb::Status => status::status(context).await,
+            Verb::Sites(arguments) => sites::sites(context, &arguments).await,
+            Verb::Pages(arguments) => pages::pages(context, &arguments).await,
+            Verb::Page(arguments) => page::page(context, &arguments).await,
+            Verb::History(arguments) => history::history(context, &arguments).await,
+            Verb::Cat(arguments) => cat::cat(context, &arguments).await,
+            Verb::Links(arguments) => links::links(context, &arguments).await,
+            Verb::Check(arguments) => check::check(context, &arguments).await,
+            Verb::Why(arguments) => why::why(context, &arguments).await,
+            Verb::Changes(arguments) => changes::changes(context, &arguments).await,
+            Verb::Export(arguments) => export::export(context, &arguments).await,
+            Verb::Verify => verify::verify(context).await,
+            Verb::Compact => compact::compact(context).await,
+            Verb::Run(_) | Verb::Demo(_) | Verb::Config(_) | Verb::Completions(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! `vernal page URL`
+
+use clap::Args;
+use serde_json::Value;
+
+use super::Context;
+use super::listing::{Question, bytes, cell, show, time};
+use crate::error::Result;
+
+#[derive(Args)]
+pub struct Arguments {
+    url: String,
+}
+
+pub async fn page(context: &Context, arguments: &Arguments) -> Result<()> {
+    let question = Question::at("/api/v1/page").with("url", Some(&arguments.url));
+    show(context, question, |page| rows(context, page)).await
+}
+
+fn rows(context: &Context, page: &Value) -> Vec<(String, String)> {
+    let row = |name: &str, value: String| (name.to_owned(), value);
+    let times = ["admitted", "first_visit", "last_visit", "last_confirmed", "missing_since", "not_before"];
+    let mut rows = vec![row("url", cell(page, "url")), row("state", cell(page, "state"))];
+    if let Some(detail) = page["detail"].as_str().filter(|detail| !detail.is_empty()) {
+        rows.push(row("detail", detail.to_owned()));
+    }
+    let document = &page["document"];
+    for name in ["title", "language", "content_type"] {
+        if document[name].as_str().is_some_and(|text| !text.is_empty()) {
+            rows.push(row(&name.replace('_', " "), cell(document, name)));
+        }
+    }
+    let newest = &page["newest"];
+    if newest.is_object() {
+        let made = time(context, newest, "moment");
+        let told = format!(
+            "{} of {made}, {}, {}",
+            cell(newest, "number"),
+            bytes(newest, "body_bytes"),
+            cell(newest, "payload_digest")
+        );
+        rows.push(row("version", told));
+    }
+    for name in [
+        "last_outcome",
+        "status",
+        "visits",
+        "changes",
+        "depth",
+        "found_on",
+        "back_links",
+        "tags",
+        "etag",
+        "last_modified",
+    ] {
+        if !page[name].is_null() {
+            rows.push(row(&name.replace('_', " "), cell(page, name)));
+        }
+    }
+    for name in times {
+        if !page[name].is_null() {
+            rows.push(row(&name.replace('_', " "), time(context, page, name)));
+        }
+    }
+    rows
+}

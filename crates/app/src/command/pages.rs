@@ -1,0 +1,58 @@
+//! `vernal pages`
+
+use clap::Args;
+
+use super::Context;
+use super::listing::{Question, bytes, cell, list, time};
+use crate::error::Result;
+use crate::output::Column;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Only pages of this site
+    #[arg(long)]
+    site: Option<String>,
+    /// Only pages in this state: held, gone, moved, blocked, refused or failed
+    #[arg(long)]
+    state: Option<String>,
+    /// So many at most
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// A column to sort by; -COLUMN puts the greatest first
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    sort: Option<String>,
+    /// Only pages that a seed with this tag covers
+    #[arg(long)]
+    tag: Option<String>,
+}
+
+const COLUMNS: [Column; 7] = [
+    Column::left("state"),
+    Column::right("version"),
+    Column::right("visits"),
+    Column::right("changes"),
+    Column::right("size"),
+    Column::left("last visit"),
+    Column::left("url"),
+];
+
+pub async fn pages(context: &Context, arguments: &Arguments) -> Result<()> {
+    let question = Question::at("/api/v1/pages")
+        .with("site", arguments.site.as_ref())
+        .with("state", arguments.state.as_ref())
+        .with("limit", arguments.limit)
+        .with("sort", arguments.sort.as_ref())
+        .with("tag", arguments.tag.as_ref());
+    list(context, question, &COLUMNS, |row| {
+        vec![
+            cell(row, "state"),
+            cell(row, "version"),
+            cell(row, "visits"),
+            cell(row, "changes"),
+            bytes(row, "body_bytes"),
+            time(context, row, "last_visit"),
+            cell(row, "url"),
+        ]
+    })
+    .await
+}

@@ -1,0 +1,162 @@
+//! `vernal run`: the main job.
+
+use std::time::Duration;
+
+use clap::Args;
+use vernal_model::Span;
+
+use super::{Context, seeds};
+use crate::config::Flags;
+use crate::error::{Error, OrFail, Result};
+use crate::output::Sink;
+use crate::runtime::crawl::{self, Beginning, Checked, Crawl};
+use crate::runtime::folder;
+use crate::runtime::live::{Ended, Until};
+use crate::runtime::progress::Progress;
+use crate::runtime::shutdown::Signals;
+use crate::seeds::Wish;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Seeds to begin with; without any the crawl continues
+    urls: Vec<String>,
+    /// End when nothing waits and no held page is due that this process has not visited
+    #[arg(long)]
+    until_idle: bool,
+    /// End after so much real time
+    #[arg(long = "for", value_name = "SPAN")]
+    real_time: Option<String>,
+    /// End after so many requests
+    #[arg(long, value_name = "N")]
+    visits: Option<u64>,
+    /// No API and no status page on the network; the socket in the data folder stays
+    #[arg(long)]
+    no_serve: bool,
+    /// Say what would be done, ask nobody and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    pub flags: Flags,
+}
+
+pub fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let real_time = arguments.real_time.as_deref().map(Span::parse).transpose().or_usage()?;
+    let given = arguments.urls.iter().map(|url| Wish::of(url)).collect();
+    let wishes = seeds::gather(context, given, context.settings.seeds.as_deref())?;
+    let until = Until { idle: arguments.until_idle, visits: arguments.visits };
+    let beginning = Beginning { wishes, until, serve: !arguments.no_serve, clock: None };
+    if beginning.wishes.is_empty() && !folder::exists(&context.settings.data) {
+        return Err(Error::usage("no seed was given and none is known: give URLs, or a file with --seeds"));
+    }
+    let checked = crawl::check(context, &beginning)?;
+    if arguments.dry_run {
+        return say_what_would_be_done(context, &beginning, &checked);
+    }
+    print_settings(context);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().or_fail()?;
+    let ended = runtime.block_on(crawl_until_the_end(context, beginning, checked, real_time));
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    ended
+}
+
+async fn crawl_until_the_end(
+    context: &Context,
+    beginning: Beginning,
+    checked: Checked,
+    real_time: Option<Span>,
+) -> Result<()> {
+    let mut signals = Signals::listen()?;
+    let mut crawl = crawl::begin(context, beginning, checked).await?;
+    if let Some(address) = crawl.listening {
+        context.log.info(format!("serving on http://{address}/"));
+    }
+    let ended = watch(context, &mut crawl, &mut signals, real_time).await;
+    let ended = match ended {
+        Some(ended) => ended,
+        None => {
+            crawl.handle.stop();
+            signals.end_at_once_on_next();
+            crawl.ended().await
+        }
+    };
+    let totals = crawl.reader.totals();
+    crawl.close().await;
+    let why = match ended {
+        Ended::Failed(line) => return Err(Error::Failed(line)),
+        Ended::Idle => "nothing is left to do",
+        Ended::VisitsSpent => "the visits are spent",
+        Ended::Stopped => "stopped",
+    };
+    context.log.info(format!(
+        "{why}: {} held, {} waiting, {} visits, {} changes",
+        totals.held, totals.waiting, totals.visits, totals.changes
+    ));
+    Ok(())
+}
+
+/// Shows progress until the crawl ends by itself (then why), or a signal or the time says stop (then nothing).
+async fn watch(context: &Context, crawl: &mut Crawl, signals: &mut Signals, real_time: Option<Span>) -> Option<Ended> {
+    let mut progress = Progress::new(context.log.clone(), &crawl.reader.totals());
+    let mut ticks = tokio::time::interval(progress.every());
+    ticks.tick().await;
+    let time_is_up = async {
+        match real_time {
+            Some(span) => tokio::time::sleep(Duration::from_micros(span.micros())).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::pin!(time_is_up);
+    loop {
+        tokio::select! {
+            ended = crawl.ended() => return Some(ended),
+            name = signals.next() => {
+                context.log.info(format!("{name}: stopping; once more to end at once"));
+                return None;
+            }
+            () = &mut time_is_up => return None,
+            _ = ticks.tick() => progress.show(crawl),
+        }
+    }
+}
+
+/// No hidden default: everything in force is said at the start.
+fn print_settings(context: &Context) {
+    for given in &context.in_force.all {
+        let value = if given.values.is_empty() { "none".to_owned() } else { given.text() };
+        context.log.info(format!("{} = {value} ({})", given.setting.key(), given.source));
+    }
+}
+
+fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Checked) -> Result<()> {
+    let settings = &context.settings;
+    let exists = folder::exists(&settings.data);
+    let mut sink = Sink::stdout();
+    if context.json {
+        let seeds: Vec<&str> = beginning.wishes.iter().map(|wish| wish.url.as_str()).collect();
+        let set: serde_json::Map<String, serde_json::Value> =
+            context.in_force.all.iter().map(|given| (given.setting.key(), given.text().into())).collect();
+        let told = serde_json::json!({
+            "dry_run": true, "data": settings.data.display().to_string(), "continues": exists, "seeds": seeds,
+            "serve": beginning.serve, "until_idle": beginning.until.idle, "visits": beginning.until.visits,
+            "warning": checked.warning, "settings": set,
+        });
+        sink.line(&told.to_string())?;
+        return sink.flush();
+    }
+    let what = if exists { "continue the repository in" } else { "make a repository in" };
+    sink.line(&format!("would {what} {}", settings.data.display()))?;
+    for wish in &beginning.wishes {
+        sink.line(&format!("would take the seed {}", wish.url))?;
+    }
+    if beginning.serve {
+        sink.line(&format!("would serve on http://{}/", settings.listen))?;
+    }
+    if let Some(warning) = &checked.warning {
+        sink.line(&format!("would warn: {warning}"))?;
+    }
+    for given in &context.in_force.all {
+        let value = if given.values.is_empty() { "none".to_owned() } else { given.text() };
+        sink.line(&format!("{} = {value} ({})", given.setting.key(), given.source))?;
+    }
+    sink.flush()
+}

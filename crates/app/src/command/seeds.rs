@@ -1,0 +1,161 @@
+//! `vernal seeds list|add|remove`
+
+use axum::http::Method;
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use super::Context;
+use super::listing::{Question, cell, list, time};
+use crate::error::{Error, OrFail, Result};
+use crate::output::{Column, Sink};
+use crate::runtime::folder::Folder;
+use crate::seeds::{self, Reading, Wish};
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    act: Act,
+}
+
+#[derive(Subcommand)]
+enum Act {
+    /// All seeds
+    List {
+        /// Only seeds with this tag
+        #[arg(long)]
+        tag: Option<String>,
+        /// So many at most
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+        /// A column to sort by (url, added, weight); -COLUMN puts the greatest first
+        #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+        sort: Option<String>,
+    },
+    /// Add seeds, or renew the wishes of known ones
+    Add(Add),
+    /// Remove a seed; its pages stay
+    Remove { url: String },
+}
+
+#[derive(Args)]
+struct Add {
+    urls: Vec<String>,
+    /// A file of seeds, or - for standard input: URL per line, CSV with a header, or JSON lines
+    #[arg(long, value_name = "FILE")]
+    seeds: Option<String>,
+    /// A tag for the given URLs; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// How much their pages count
+    #[arg(long, value_name = "NUMBER")]
+    weight: Option<f32>,
+    /// How far a crawl may go from them: page, prefix, site, domain or any
+    #[arg(long)]
+    scope: Option<vernal_model::Scope>,
+    /// Links followed from them at most
+    #[arg(long, value_name = "N")]
+    depth: Option<u16>,
+    /// Visited at least this often
+    #[arg(long, value_name = "SPAN")]
+    at_least_every: Option<String>,
+}
+
+const COLUMNS: [Column; 6] = [
+    Column::left("url"),
+    Column::left("scope"),
+    Column::right("depth"),
+    Column::right("weight"),
+    Column::left("tags"),
+    Column::left("added"),
+];
+
+pub async fn seeds(context: &Context, arguments: Arguments) -> Result<()> {
+    match arguments.act {
+        Act::List { tag, limit, sort } => {
+            let question = Question::at("/api/v1/seeds").with("tag", tag).with("limit", limit).with("sort", sort);
+            list(context, question, &COLUMNS, |row| {
+                let mut cells: Vec<String> =
+                    ["url", "scope", "depth", "weight", "tags"].map(|name| cell(row, name)).into();
+                cells.push(time(context, row, "added"));
+                cells
+            })
+            .await
+        }
+        Act::Add(add) => add_seeds(context, add).await,
+        Act::Remove { url } => remove(context, &url).await,
+    }
+}
+
+async fn add_seeds(context: &Context, add: Add) -> Result<()> {
+    if add.urls.is_empty() && add.seeds.is_none() {
+        return Err(Error::usage("no seed was given: give URLs, or a file with --seeds"));
+    }
+    let wished = |url: &String| Wish {
+        url: url.clone(),
+        tags: add.tags.clone(),
+        weight: add.weight,
+        scope: add.scope,
+        depth: add.depth,
+        at_least_every: add.at_least_every.clone(),
+    };
+    let given = add.urls.iter().map(wished).collect();
+    let wishes = gather(context, given, add.seeds.as_deref())?;
+    let folder = Folder::open(context, true).await?;
+    let (mut new, mut known) = (0, 0);
+    for some in wishes.chunks(seeds::SEEDS_AT_ONCE) {
+        let body = some.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>().or_fail()?.join("\n");
+        let told: Value = folder.ask(Method::POST, "/api/v1/seeds", body).await?.json().await?;
+        new += told["new"].as_u64().unwrap_or(0);
+        known += told["known"].as_u64().unwrap_or(0);
+    }
+    if context.json {
+        let mut sink = Sink::stdout();
+        sink.line(&serde_json::json!({ "new": new, "known": known }).to_string())?;
+        sink.flush()?;
+    } else {
+        context.log.info(format!("{new} new seeds, {known} known already"));
+    }
+    folder.close()
+}
+
+async fn remove(context: &Context, url: &str) -> Result<()> {
+    let folder = Folder::open(context, false).await?;
+    let question = Question::at("/api/v1/seeds").with("url", Some(url));
+    let answer = folder.ask(Method::DELETE, question.text(), String::new()).await?;
+    if context.json {
+        let mut sink = Sink::stdout();
+        sink.line(&answer.json().await?.to_string())?;
+        sink.flush()?;
+    }
+    folder.close()
+}
+
+/// The wishes of the command line and of a file. A bad URL among the arguments is wrong usage; bad lines of a file are
+/// told by number and passed over, unless no line is good.
+pub fn gather(context: &Context, given: Vec<Wish>, file: Option<&str>) -> Result<Vec<Wish>> {
+    let defaults = seeds::Defaults { scope: context.settings.scope, depth: context.settings.depth };
+    for wish in &given {
+        wish.seed(defaults, vernal_model::Moment::EPOCH).or_usage()?;
+    }
+    let Some(file) = file else { return Ok(given) };
+    let Reading { wishes, wrong } = seeds::read(&text(file)?);
+    let name = if file == "-" { "standard input" } else { file };
+    for (line, what) in &wrong {
+        context.log.warn(format!("{name}, line {line}: {what}"));
+    }
+    if wishes.is_empty() {
+        return Err(Error::Failed(format!("{name} holds no seed")));
+    }
+    Ok(given.into_iter().chain(wishes).collect())
+}
+
+fn text(file: &str) -> Result<String> {
+    let bytes = if file == "-" {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(file)
+    };
+    let bytes = bytes.map_err(|error| Error::Failed(format!("read {file}: {error}")))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,19 @@
+//! The settings in force, and where each one came from.
+//!
+//! - `catalogue`: every setting by name; each is a flag, an environment variable and a key of `vernal.toml`.
+//! - `file`: `vernal.toml` read into texts, unknown keys refused with the nearest name.
+//! - `resolve`: flag before environment before file before default.
+//! - `settings`: the texts as typed values, refused at the door when they are none.
+//! - `flags`: the catalogue as flags of a command.
+
+mod catalogue;
+mod file;
+mod flags;
+mod nearest;
+mod resolve;
+mod settings;
+
+pub use flags::Flags;
+pub use nearest::nearest;
+pub use resolve::{Given, InForce, Source, environment_strangers, resolve};
+pub use settings::Settings;

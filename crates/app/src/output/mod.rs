@@ -1,0 +1,9 @@
+//! What people and programs read on standard output: tables for the one, JSON for the other.
+
+mod sink;
+mod table;
+mod time;
+
+pub use sink::Sink;
+pub use table::{Column, Table};
+pub use time::TimeStyle;

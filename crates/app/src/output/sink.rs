@@ -1,0 +1,44 @@
+//! Where output goes: standard output, or a file that a person named with `--out`.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use crate::error::{Error, Result};
+
+/// Every write says whether it worked: a closed pipe ends the command quietly, anything else is a failure.
+pub struct Sink {
+    name: String,
+    out: Box<dyn Write + Send>,
+}
+
+impl Sink {
+    pub fn stdout() -> Sink {
+        Sink { name: "standard output".into(), out: Box::new(BufWriter::new(io::stdout())) }
+    }
+
+    /// `-` is standard output.
+    pub fn named(path: &str) -> Result<Sink> {
+        if path == "-" {
+            return Ok(Sink::stdout());
+        }
+        let file = File::create(path).map_err(|error| Error::Failed(format!("create {path}: {error}")))?;
+        Ok(Sink { name: path.to_owned(), out: Box::new(BufWriter::new(file)) })
+    }
+
+    pub fn line(&mut self, line: &str) -> Result<()> {
+        self.bytes(line.as_bytes())?;
+        self.bytes(b"\n")
+    }
+
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.out.write_all(bytes).map_err(|error| Error::writing(&self.name, &error))
+    }
+
+    pub fn flush(&mut self) -> Result<()> {
+        self.out.flush().map_err(|error| Error::writing(&self.name, &error))
+    }
+
+    pub fn writer(&mut self) -> &mut (dyn Write + Send) {
+        &mut *self.out
+    }
+}

@@ -1,0 +1,292 @@
+//! The live loop: one plain thread owns the crawler, and one channel leads into it.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
+use vernal_crawler::{Act, Acted, Check, Crawler, Pulse};
+use vernal_fetch::Workers;
+use vernal_model::{Order, Report, Url};
+
+use super::clock::Clock;
+use crate::log::Log;
+
+/// A group of deeds waits at most this long for its sync.
+const COMMIT_EVERY: Duration = Duration::from_millis(100);
+/// The loop looks around at least this often, so that the pulse it shows is never old.
+const LOOK_AROUND_EVERY: Duration = Duration::from_millis(100);
+const SHOW_EVERY: Duration = Duration::from_millis(100);
+/// Reports taken between two ticks, so that neither starves.
+const INPUTS_PER_ROUND: usize = 256;
+/// How long a stop waits for answers that are on their way.
+const STOP_PATIENCE: Duration = Duration::from_secs(3);
+
+/// What comes into the loop.
+pub enum Input {
+    Report(Box<Report>),
+    Act(Act, oneshot::Sender<Result<Acted, String>>),
+    Check(Url, oneshot::Sender<Result<Check, String>>),
+    Why(Url, oneshot::Sender<Result<Reasons, String>>),
+    Stop,
+}
+
+/// Why a page is due when it is; `None` for a page that is not held.
+pub type Reasons = Option<Vec<(String, String)>>;
+
+/// When the loop ends by itself.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Until {
+    pub idle: bool,
+    /// Requests that may leave in the life of this process.
+    pub visits: Option<u64>,
+}
+
+/// Why it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Stopped,
+    Idle,
+    VisitsSpent,
+    Failed(String),
+}
+
+/// The way to speak with the loop; cheap to clone.
+#[derive(Clone)]
+pub struct Handle {
+    inputs: Sender<Input>,
+    pulse: Arc<Mutex<Pulse>>,
+    acknowledged: watch::Receiver<u64>,
+}
+
+impl Handle {
+    /// `None` when the loop has ended.
+    pub async fn ask<T>(&self, input: impl FnOnce(oneshot::Sender<Result<T, String>>) -> Input) -> Result<T, String> {
+        let (reply, answer) = oneshot::channel();
+        let gone = || "the crawl is stopping".to_owned();
+        self.inputs.send(input(reply)).map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    pub fn pulse(&self) -> Pulse {
+        self.pulse.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Moves whenever something new was acknowledged.
+    pub fn acknowledged(&self) -> watch::Receiver<u64> {
+        self.acknowledged.clone()
+    }
+
+    pub fn stop(&self) {
+        // If nobody listens any more, it has stopped already.
+        let _ = self.inputs.send(Input::Stop);
+    }
+}
+
+/// The door through which workers give back their reports.
+#[derive(Clone)]
+pub struct Inbox(Sender<Input>);
+
+/// The channel is made before the workers, whose sink it is.
+pub fn inbox() -> (Inbox, Receiver<Input>) {
+    let (sender, receiver) = channel();
+    (Inbox(sender), receiver)
+}
+
+impl Inbox {
+    pub fn sink(&self) -> Arc<dyn Fn(Report) + Send + Sync> {
+        let inputs = self.0.clone();
+        // A report that comes after the end is not lost: its page was never marked as visited.
+        Arc::new(move |report| drop(inputs.send(Input::Report(Box::new(report)))))
+    }
+}
+
+/// Starts the loop. The thread gives back why it ended; the crawler is closed by then.
+pub fn start(
+    crawler: Crawler,
+    workers: Workers,
+    clock: Arc<Clock>,
+    until: Until,
+    (inbox, inputs): (Inbox, Receiver<Input>),
+    log: Log,
+    ended: oneshot::Sender<Ended>,
+) -> std::io::Result<(Handle, JoinHandle<()>)> {
+    let pulse = Arc::new(Mutex::new(crawler.pulse()));
+    let (acknowledged, watched) = watch::channel(0);
+    let handle = Handle { inputs: inbox.0, pulse: Arc::clone(&pulse), acknowledged: watched };
+    let turning = Loop {
+        crawler,
+        workers,
+        clock,
+        until,
+        inputs,
+        pulse,
+        acknowledged,
+        log,
+        given: 0,
+        answered: 0,
+        last_commit: now(),
+        last_shown: now(),
+    };
+    let thread = std::thread::Builder::new().name("crawler".into()).spawn(move || {
+        // Whoever waits for the end may be gone; the end comes all the same.
+        let _ = ended.send(turning.run());
+    })?;
+    Ok((handle, thread))
+}
+
+struct Loop {
+    crawler: Crawler,
+    workers: Workers,
+    clock: Arc<Clock>,
+    until: Until,
+    inputs: Receiver<Input>,
+    pulse: Arc<Mutex<Pulse>>,
+    acknowledged: watch::Sender<u64>,
+    log: Log,
+    /// Orders given to the workers.
+    given: u64,
+    /// Reports that came back for them.
+    answered: u64,
+    last_commit: Instant,
+    last_shown: Instant,
+}
+
+impl Loop {
+    fn run(mut self) -> Ended {
+        let ended = match self.turn() {
+            Ok(ended) => ended,
+            Err(error) => return self.fail(error.to_string()),
+        };
+        match self.wind_down() {
+            Ok(()) => ended,
+            Err(error) => Ended::Failed(error.to_string()),
+        }
+    }
+
+    fn turn(&mut self) -> vernal_crawler::Result<Ended> {
+        loop {
+            if self.until.visits.is_some_and(|limit| self.given >= limit) {
+                return Ok(Ended::VisitsSpent);
+            }
+            let now = self.clock.now();
+            let orders = self.crawler.tick(now)?;
+            self.give(orders);
+            self.commit_in_time()?;
+            self.show_in_time();
+            if self.until.idle && self.answered == self.given && self.crawler.is_idle(self.clock.now()) {
+                return Ok(Ended::Idle);
+            }
+            if !self.take_inputs()? {
+                return Ok(Ended::Stopped);
+            }
+        }
+    }
+
+    /// Orders beyond the limit are dropped: what was never asked leaves no trace and waits for the next start.
+    fn give(&mut self, orders: Vec<Order>) {
+        let left = self.until.visits.map_or(u64::MAX, |limit| limit.saturating_sub(self.given));
+        for order in orders.into_iter().take(usize::try_from(left).unwrap_or(usize::MAX)) {
+            self.given += 1;
+            self.workers.send(order);
+        }
+    }
+
+    fn commit_in_time(&mut self) -> vernal_crawler::Result<()> {
+        if self.crawler.has_uncommitted() && self.last_commit.elapsed() >= COMMIT_EVERY {
+            self.crawler.commit(self.clock.now())?;
+            self.last_commit = now();
+        }
+        Ok(())
+    }
+
+    /// Waits for something to happen and takes what has happened. False when we are told to stop.
+    fn take_inputs(&mut self) -> vernal_crawler::Result<bool> {
+        let mut next = match self.inputs.recv_timeout(self.patience()) {
+            Ok(input) => Some(input),
+            Err(RecvTimeoutError::Timeout) => return Ok(true),
+            Err(RecvTimeoutError::Disconnected) => return Ok(false),
+        };
+        for _ in 0..INPUTS_PER_ROUND {
+            let Some(input) = next.take() else { break };
+            if !self.take(input)? {
+                return Ok(false);
+            }
+            next = self.inputs.try_recv().ok();
+        }
+        if let Some(input) = next {
+            return self.take(input);
+        }
+        Ok(true)
+    }
+
+    fn patience(&self) -> Duration {
+        let now = self.clock.now();
+        let wake = self.crawler.next_wake(now).map_or(LOOK_AROUND_EVERY, |moment| self.clock.real_until(moment));
+        let commit = if self.crawler.has_uncommitted() {
+            COMMIT_EVERY.saturating_sub(self.last_commit.elapsed())
+        } else {
+            LOOK_AROUND_EVERY
+        };
+        wake.min(commit).min(LOOK_AROUND_EVERY)
+    }
+
+    fn take(&mut self, input: Input) -> vernal_crawler::Result<bool> {
+        let now = self.clock.now();
+        // A failed reply means that whoever asked has gone away; the act was done all the same.
+        match input {
+            Input::Report(report) => {
+                self.answered += 1;
+                self.crawler.report(*report, now)?;
+            }
+            Input::Act(act, reply) => drop(reply.send(self.crawler.act(act, now).map_err(|error| error.to_string()))),
+            Input::Check(url, reply) => {
+                drop(reply.send(self.crawler.check(&url, now).map_err(|error| error.to_string())));
+            }
+            Input::Why(url, reply) => drop(reply.send(self.crawler.why(&url, now).map_err(|error| error.to_string()))),
+            Input::Stop => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Shows the pulse now and then: it is counted over all sites, so not at every turn.
+    fn show_in_time(&mut self) {
+        if self.last_shown.elapsed() >= SHOW_EVERY {
+            self.show();
+        }
+    }
+
+    fn show(&mut self) {
+        self.last_shown = now();
+        let pulse = self.crawler.pulse();
+        self.acknowledged.send_if_modified(|seen| std::mem::replace(seen, pulse.commits) != pulse.commits);
+        *self.pulse.lock().unwrap_or_else(PoisonError::into_inner) = pulse;
+    }
+
+    /// No more orders; what is on its way may still arrive, then everything is committed and closed.
+    fn wind_down(mut self) -> vernal_crawler::Result<()> {
+        let deadline = now() + STOP_PATIENCE;
+        while self.answered < self.given {
+            let left = deadline.saturating_duration_since(now());
+            match self.inputs.recv_timeout(left) {
+                Ok(Input::Stop) | Err(_) => break,
+                Ok(input) => self.take(input)?,
+            };
+        }
+        self.show();
+        self.log.debug("closing the repository");
+        self.workers.stop();
+        self.crawler.close(self.clock.now())
+    }
+
+    fn fail(self, error: String) -> Ended {
+        self.workers.stop();
+        Ended::Failed(error)
+    }
+}
+
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,63 @@
+//! What a person sees while a crawl runs: rate, held, waiting, left.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use vernal_crawler::Pulse;
+use vernal_repository::Totals;
+
+use super::crawl::Crawl;
+use crate::log::Log;
+
+/// On a terminal one line is written again each second, elsewhere a plain line now and then.
+const LIVE_EVERY: Duration = Duration::from_secs(1);
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+pub struct Progress {
+    log: Log,
+    visits: u64,
+    at: Instant,
+}
+
+impl Progress {
+    pub fn new(log: Log, totals: &Totals) -> Progress {
+        Progress { log, visits: totals.visits, at: Instant::now() }
+    }
+
+    pub fn every(&self) -> Duration {
+        if self.log.progress_is_live() { LIVE_EVERY } else { PLAIN_EVERY }
+    }
+
+    pub fn show(&mut self, crawl: &Crawl) {
+        let totals = crawl.reader.totals();
+        let secs = self.at.elapsed().as_secs_f64().max(1e-3);
+        let rate = totals.visits.saturating_sub(self.visits) as f64 / secs;
+        (self.visits, self.at) = (totals.visits, Instant::now());
+        let line = line(rate, &totals, &crawl.handle.pulse());
+        if self.log.progress_is_live() {
+            self.log.progress(&line);
+        } else {
+            self.log.info(line);
+        }
+    }
+}
+
+fn line(rate: f64, totals: &Totals, pulse: &Pulse) -> String {
+    let mut line = format!(
+        "{rate:.1} visits/s, {} held, {} waiting, {} in flight, {} changes",
+        totals.held, totals.waiting, pulse.in_flight, totals.changes
+    );
+    if rate > 0.0 && totals.waiting > 0 {
+        line.push_str(&format!(", about {} left", left(totals.waiting as f64 / rate)));
+    }
+    for (is_so, words) in [(pulse.paused, ", paused"), (pulse.disk_full, ", the disk is nearly full")] {
+        if is_so {
+            line.push_str(words);
+        }
+    }
+    line
+}
+
+fn left(secs: f64) -> String {
+    vernal_model::Span::from_secs_f64(secs.ceil()).to_string()
+}

@@ -1,0 +1,106 @@
+//! The real binary, and a small invented web on loopback for it.
+#![allow(dead_code)]
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use vernal_model::Moment;
+use vernal_simulator::serve::{ServeOptions, Served, serve};
+use vernal_simulator::web::{Web, WebSettings};
+
+/// The hour in the invented web: nothing changes while it stands.
+pub const HOUR: Moment = Moment::from_secs(1_800_000_000);
+
+pub fn vernal(data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vernal"));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("VERNAL_")) {
+        command.env_remove(name);
+    }
+    // A folder of its own, so that nobody's vernal.toml is read.
+    command.current_dir(data.parent().expect("the data folder lies in a folder")).arg("--data").arg(data);
+    command
+}
+
+pub fn output(command: &mut Command) -> Output {
+    command.stdin(Stdio::null()).output().expect("the binary runs")
+}
+
+/// Runs to a good end and gives standard output.
+pub fn told(command: &mut Command) -> String {
+    let output = output(command);
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {} {complaint}", output.status);
+    String::from_utf8(output.stdout).expect("the output is text")
+}
+
+/// Runs to a bad end and gives the code and standard error.
+pub fn refused(command: &mut Command) -> (i32, String) {
+    let output = output(command);
+    (output.status.code().expect("the process ended by itself"), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+pub fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
+}
+
+pub fn invented(settings: WebSettings) -> Served {
+    let web = Web::new(settings).expect("the web can be made");
+    serve(&web, Arc::new(|| HOUR), &ServeOptions::default()).expect("loopback is there")
+}
+
+pub fn small_web() -> Served {
+    invented(WebSettings::plain(2, 12).still())
+}
+
+/// `run` with the manners of a test: loopback allowed, hardly any delay, nobody served on the network.
+pub fn run(data: &Path) -> Command {
+    let mut command = vernal(data);
+    command.args(["run", "-q", "--allow-private", "--delay", "2ms", "--no-serve"]);
+    command
+}
+
+pub fn crawl_until_idle(data: &Path, served: &Served) {
+    told(run(data).arg("--until-idle").args(served.seeds()));
+}
+
+/// A crawl that runs beside the test, and never outlives it.
+pub struct Running(pub Child);
+
+impl Running {
+    pub fn start(command: &mut Command, data: &Path) -> Running {
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let running = Running(child.expect("the binary starts"));
+        for _ in 0..1_000 {
+            if std::os::unix::net::UnixStream::connect(data.join("vernal.sock")).is_ok() {
+                return running;
+            }
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        panic!("the crawl does not answer on its socket");
+    }
+
+    /// Where it serves, as it said on standard error.
+    pub fn listening(&mut self) -> String {
+        use std::io::{BufRead, BufReader};
+        let lines = BufReader::new(self.0.stderr.as_mut().expect("standard error is ours")).lines();
+        let said = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("http://")?.1.to_owned()));
+        said.expect("it says where it serves").trim_end_matches('/').to_owned()
+    }
+
+    /// Asks for a clean stop and gives the exit code.
+    pub fn stop(mut self) -> Option<i32> {
+        let process = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &process]).status().expect("kill runs").success());
+        self.0.wait().expect("the process ends").code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
