@@ -29,7 +29,7 @@ def measured(words, **more):
 
 def vernal(seed, data, *more):
     return measured([VERNAL, "run", seed, "--data", data, "--until-idle", "--no-serve", "--allow-private", "-q",
-                     "--delay", "0s", "--per-site", "16", "--concurrency", "16", "--address-rate", "1000000",
+                     "--delay", "0s", "--per-site", "16", "--concurrency", "16", "--per-address-rate", "1000000", "--per-address", "1000",
                      "--max-pages", "100000000", *more])
 
 

@@ -4,8 +4,8 @@
 //! page); only large bodies are read beside the loop.
 
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::mpsc as std_mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
@@ -20,8 +20,12 @@ use crate::dns::Resolve;
 use crate::visitor::{self, Visitor};
 use crate::{Clock, Error, Result, Settings};
 
-/// Where reports go. It is called on the loops' threads and must not wait long: a loop that waits serves nobody.
-pub type Sink = Arc<dyn Fn(Report) + Send + Sync>;
+/// Where reports go, those of one turn of a loop together. It is called on the loops' threads and must not wait long: a
+/// loop that waits serves nobody.
+pub type Sink = Arc<dyn Fn(Vec<Report>) + Send + Sync>;
+
+/// So many reports are given away without waiting for the loop to come to rest.
+const TURN_REPORTS_MAX: usize = 32;
 
 /// Threads beside each loop: names being looked up, and large bodies (whose number the visitor limits further).
 const BESIDE_THREADS_MAX: usize = 32;
@@ -39,7 +43,8 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts the loops; each report is given to the sink as it is made.
+    /// Starts the loops. Reports are given to the sink when their loop comes to rest, so that a busy loop wakes its reader
+    /// once for many of them.
     pub fn start(settings: Settings, clock: Arc<dyn Clock>, resolver: Arc<dyn Resolve>, sink: Sink) -> Result<Workers> {
         let settings = Arc::new(settings);
         let (buffer, receivers) = Buffer::new(settings.loops);
@@ -50,8 +55,9 @@ impl Workers {
         Visitor::new(Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver))?;
         for (number, orders) in receivers.into_iter().enumerate() {
             let failed = |source| Error::Loop { number, source };
-            let runtime = runtime().map_err(failed)?;
-            let hands = Hands { orders, stopped: stopped.clone(), concurrency, sink: Arc::clone(&sink) };
+            let tray = Arc::new(Tray { reports: Mutex::default(), sink: Arc::clone(&sink) });
+            let runtime = runtime(Arc::clone(&tray)).map_err(failed)?;
+            let hands = Hands { orders, stopped: stopped.clone(), concurrency, tray };
             let (settings, clock, resolver) = (Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver));
             let running = running.clone();
             std::thread::Builder::new()
@@ -81,9 +87,33 @@ impl Workers {
     }
 }
 
-fn runtime() -> std::io::Result<Runtime> {
+/// Reports of this turn of the loop.
+struct Tray {
+    reports: Mutex<Vec<Report>>,
+    sink: Sink,
+}
+
+impl Tray {
+    fn put(&self, report: Report) {
+        let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        reports.push(report);
+        if reports.len() >= TURN_REPORTS_MAX {
+            (self.sink)(std::mem::take(&mut reports));
+        }
+    }
+
+    fn empty(&self) {
+        let reports = std::mem::take(&mut *self.reports.lock().unwrap_or_else(PoisonError::into_inner));
+        if !reports.is_empty() {
+            (self.sink)(reports);
+        }
+    }
+}
+
+fn runtime(tray: Arc<Tray>) -> std::io::Result<Runtime> {
     Builder::new_current_thread()
         .enable_all()
+        .on_thread_park(move || tray.empty())
         .max_blocking_threads(BESIDE_THREADS_MAX)
         .thread_keep_alive(BESIDE_IDLE_FOR)
         .build()
@@ -94,7 +124,7 @@ struct Hands {
     orders: UnboundedReceiver<Order>,
     stopped: watch::Receiver<bool>,
     concurrency: usize,
-    sink: Sink,
+    tray: Arc<Tray>,
 }
 
 impl Hands {
@@ -114,9 +144,9 @@ impl Hands {
                     None => return,
                 },
             };
-            let (visitor, sink) = (Rc::clone(&visitor), Arc::clone(&self.sink));
+            let (visitor, tray) = (Rc::clone(&visitor), Arc::clone(&self.tray));
             spawn_local(async move {
-                sink(carry_out(visitor, order).await);
+                tray.put(carry_out(visitor, order).await);
                 drop(permit);
             });
         }

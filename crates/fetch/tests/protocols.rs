@@ -376,8 +376,10 @@ async fn a_gopher_menu_gives_links_and_a_missing_item_is_gone() {
 
 fn sink() -> (vernal_fetch::Sink, tokio::sync::mpsc::UnboundedReceiver<Report>) {
     let (sender, receiver) = unbounded_channel();
-    let sink = move |report| {
-        let _ = sender.send(report);
+    let sink = move |reports| {
+        for report in reports {
+            let _ = sender.send(report);
+        }
     };
     (Arc::new(sink), receiver)
 }

@@ -81,6 +81,13 @@ pub(crate) fn format(dir: &Path, id: Option<u128>) -> Result<Format> {
     }
 }
 
+/// Reads FORMAT and writes nothing.
+pub(crate) fn known_format(dir: &Path) -> Result<Format> {
+    let path = dir.join(FORMAT_FILE);
+    let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+    read_format(dir, &text)
+}
+
 fn read_format(dir: &Path, text: &str) -> Result<Format> {
     let value = |name: &str| {
         text.lines().find_map(|line| line.split_once(' ').filter(|(first, _)| *first == name).map(|(_, rest)| rest))

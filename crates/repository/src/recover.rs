@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use vernal_model::Moment;
@@ -107,6 +107,16 @@ fn open_tables(dir: &Path, recovery: &mut Recovery) -> Result<Opened> {
             fresh_tables(dir)
         }
     }
+}
+
+/// The folder of the known set.
+pub(crate) fn sieve_folder(dir: &Path) -> PathBuf {
+    dir.join(sieve::FOLDER)
+}
+
+/// The tables in `dir` with what is held in memory beside them, made if they are not there.
+pub(crate) fn open_tables_in(dir: &Path) -> Result<(Tables, Live)> {
+    read_tables(dir).map(|opened| (opened.tables, opened.live))
 }
 
 fn read_tables(dir: &Path) -> Result<Opened> {

@@ -60,6 +60,11 @@ impl Hands {
         }
     }
 
+    /// Whether nobody crawls here, so that nothing changes unless we change it.
+    pub fn is_still(&self) -> bool {
+        matches!(self, Hands::Still(_))
+    }
+
     /// Moves whenever something new was acknowledged; `None` where nothing ever will be.
     pub fn acknowledged(&self) -> Option<watch::Receiver<u64>> {
         match self {

@@ -69,7 +69,7 @@ impl<'a> Sort<'a> {
             return Ok(Sort { column, descending });
         }
         let near = crate::config::nearest(column, columns.iter().copied());
-        let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        Err(No::wrong(format!("no column `{column}` to sort by{meant} There are {}", columns.join(", "))))
+        let meant = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+        Err(No::wrong(format!("no column `{column}` to sort by{meant}; there are {}", columns.join(", "))))
     }
 }

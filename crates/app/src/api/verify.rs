@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use vernal_frontier::{Breach, audit};
 use vernal_model::{Moment, PageKey, Site};
-use vernal_repository::{Reader, bodies};
+use vernal_repository::{Reader, bodies, compare_tables, verify_journal};
 
 use super::answer::{self, Answered, Broken, Lines, No};
+use super::parameters::Asked;
 use super::shared::Shared;
 use crate::runtime::runs::{self, Promise};
 
@@ -17,6 +18,17 @@ use crate::runtime::runs::{self, Promise};
 const FAULTS_TOLD_MAX: usize = 100;
 /// Progress is told when so much more has been read.
 const PROGRESS_BYTES: u64 = 16 << 20;
+/// A journal up to this size is applied to an empty store at every verification of a stopped folder; a larger one when
+/// it is wished for (`deep`), because that takes as long as the crawl's commits did.
+const COMPARED_BYTES_MAX: u64 = 64 << 20;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wish {
+    /// Also hold the tables against the journal, however large it is.
+    #[serde(default)]
+    deep: bool,
+}
 
 #[derive(Serialize)]
 struct Progress {
@@ -25,6 +37,8 @@ struct Progress {
 
 #[derive(Serialize)]
 struct Share {
+    /// What is being read.
+    part: &'static str,
     done_bytes: u64,
     total_bytes: u64,
 }
@@ -39,6 +53,14 @@ struct Verified {
     revisits: u64,
     unfinished_bytes: u64,
     segment_faults: u64,
+    journal_files: u64,
+    journal_frames: u64,
+    journal_deeds: u64,
+    journal_bytes: u64,
+    journal_faults: u64,
+    /// Whether the tables were held against the journal applied anew: not beside a running crawl, and a large journal
+    /// only when it is wished for.
+    tables_compared: bool,
     pages: u64,
     versions: u64,
     visits: u64,
@@ -56,30 +78,69 @@ impl Verified {
 }
 
 /// JSON lines: progress now and then, and the verdict last.
-pub async fn stream(State(shared): State<Arc<Shared>>) -> Answered {
+pub async fn stream(State(shared): State<Arc<Shared>>, Asked(wish): Asked<Wish>) -> Answered {
     Ok(answer::lines(move |lines| {
         let mut verified = Verified::default();
         segments(&shared, lines, &mut verified)?;
+        journal(&shared, lines, &mut verified)?;
         tables(&shared.reader, &mut verified)?;
+        let small = verified.journal_bytes <= COMPARED_BYTES_MAX;
+        if shared.hands.is_still() && verified.journal_faults == 0 && (wish.deep || small) {
+            compare(&shared, lines, &mut verified)?;
+        }
         politeness(&shared, &mut verified)?;
-        verified.sound =
-            verified.segment_faults == 0 && verified.table_faults == 0 && verified.politeness_breaches == 0;
+        let faults = [
+            verified.segment_faults,
+            verified.journal_faults,
+            verified.table_faults,
+            verified.politeness_breaches,
+        ];
+        verified.sound = faults.iter().all(|faults| *faults == 0);
         lines.line(&verified)?;
         Ok(())
     }))
 }
 
-fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
+/// Tells now and then how far the reading of one part has come.
+fn telling<'a>(lines: &'a mut Lines, part: &'static str) -> impl FnMut(u64, u64) + 'a {
     let mut told = 0;
-    let mut progress = |done_bytes: u64, total_bytes: u64| {
+    move |done_bytes: u64, total_bytes: u64| {
         if done_bytes >= told + PROGRESS_BYTES {
             told = done_bytes;
             // A reader that has gone is noticed at the end.
-            let _ = lines.line(&Progress { progress: Share { done_bytes, total_bytes } });
+            let _ = lines.line(&Progress { progress: Share { part, done_bytes, total_bytes } });
             let _ = lines.flush();
         }
-    };
-    let report = bodies::verify(&shared.settings.data, &mut progress)?;
+    }
+}
+
+/// Every frame, every checksum, every sequence.
+fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
+    let report = verify_journal(&shared.settings.data, &mut telling(lines, "journal"))?;
+    verified.journal_files = report.files;
+    verified.journal_frames = report.frames;
+    verified.journal_deeds = report.deeds;
+    verified.journal_bytes = report.bytes;
+    verified.journal_faults = report.faults_total;
+    for fault in report.faults {
+        verified.fault(fault);
+    }
+    Ok(())
+}
+
+/// The tables are the journal applied, row by row.
+fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
+    let report = compare_tables(&shared.reader, &mut telling(lines, "journal, applied anew"))?;
+    verified.tables_compared = true;
+    verified.table_faults += report.faults.len() as u64;
+    for fault in report.faults {
+        verified.fault(fault);
+    }
+    Ok(())
+}
+
+fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
+    let report = bodies::verify(&shared.settings.data, &mut telling(lines, "segments"))?;
     verified.segments = report.segments;
     verified.segment_bytes = report.bytes;
     verified.records = report.records;

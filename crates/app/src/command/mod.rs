@@ -110,7 +110,7 @@ pub enum Verb {
     /// Copies for other people's tools
     Export(export::Arguments),
     /// Check everything that was kept, and the politeness of every visit
-    Verify,
+    Verify(verify::Arguments),
     /// Give back room on the disk
     Compact,
     /// All settings in force, with their source
@@ -160,7 +160,7 @@ impl Verb {
             Verb::Why(arguments) => why::why(context, &arguments).await,
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
-            Verb::Verify => verify::verify(context).await,
+            Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact => compact::compact(context).await,
             Verb::Run(_) | Verb::Demo(_) | Verb::Config(_) | Verb::Completions(_) => Ok(()),
         }

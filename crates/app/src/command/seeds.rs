@@ -113,7 +113,7 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
         sink.line(&serde_json::json!({ "new": new, "known": known }).to_string())?;
         sink.flush()?;
     } else {
-        context.log.info(format!("{new} new seeds, {known} known already"));
+        context.log.info(format!("seeds: {new} new, {known} known already"));
     }
     folder.close()
 }
@@ -126,6 +126,8 @@ async fn remove(context: &Context, url: &str) -> Result<()> {
         let mut sink = Sink::stdout();
         sink.line(&answer.json().await?.to_string())?;
         sink.flush()?;
+    } else {
+        context.log.info(format!("{url} is no seed any more; what it led to is kept"));
     }
     folder.close()
 }

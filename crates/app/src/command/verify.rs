@@ -1,5 +1,6 @@
 //! `vernal verify`
 
+use clap::Args;
 use serde_json::Value;
 
 use super::Context;
@@ -8,9 +9,17 @@ use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
 use crate::runtime::folder::Folder;
 
-pub async fn verify(context: &Context) -> Result<()> {
+#[derive(Args)]
+pub struct Arguments {
+    /// Also apply the whole journal to an empty store and compare every row; a journal below 64 MiB is always compared.
+    /// It takes the disk that the tables take once more, and a stopped crawl
+    #[arg(long)]
+    deep: bool,
+}
+
+pub async fn verify(context: &Context, arguments: &Arguments) -> Result<()> {
     let folder = Folder::open(context, false).await?;
-    let answer = folder.get("/api/v1/verify").await?;
+    let answer = folder.get(&format!("/api/v1/verify?deep={}", arguments.deep)).await?;
     let mut verdict = Value::Null;
     answer
         .each_line(|line| {
@@ -28,7 +37,8 @@ pub async fn verify(context: &Context) -> Result<()> {
 }
 
 fn show_progress(context: &Context, progress: &Value) {
-    let line = format!("read {} of {}", bytes(progress, "done_bytes"), bytes(progress, "total_bytes"));
+    let part = progress["part"].as_str().unwrap_or_default();
+    let line = format!("{part}: {} of {}", bytes(progress, "done_bytes"), bytes(progress, "total_bytes"));
     if context.log.progress_is_live() {
         context.log.progress(&line);
     } else {
@@ -48,8 +58,13 @@ fn tell(context: &Context, verdict: &Value) -> Result<()> {
         "responses",
         "revisits",
         "segment_faults",
+        "journal_files",
+        "journal_frames",
+        "journal_deeds",
+        "journal_faults",
         "pages",
         "versions",
+        "tables_compared",
         "table_faults",
         "visits",
         "politeness_breaches",
@@ -65,8 +80,9 @@ fn tell(context: &Context, verdict: &Value) -> Result<()> {
 fn complaint(verdict: &Value) -> String {
     let count = |name: &str| verdict[name].as_u64().unwrap_or(0);
     format!(
-        "{} faults in segments, {} in tables, {} breaches of politeness",
+        "{} faults in segments, {} in the journal, {} in tables, {} breaches of politeness",
         count("segment_faults"),
+        count("journal_faults"),
         count("table_faults"),
         count("politeness_breaches")
     )

@@ -51,6 +51,39 @@ pub fn invented(settings: WebSettings) -> Served {
     serve(&web, Arc::new(|| HOUR), &ServeOptions::default()).expect("loopback is there")
 }
 
+/// A web whose hour is that of the wall, with an address of its own for each site.
+pub fn invented_in_real_time(settings: WebSettings) -> Served {
+    let web = Web::new(settings).expect("the web can be made");
+    let options = ServeOptions { spread_addresses: true, ..ServeOptions::default() };
+    serve(&web, Arc::new(wall), &options).expect("loopback is there")
+}
+
+/// The hour on the wall, by which the crawl under test goes too.
+#[expect(clippy::disallowed_methods, reason = "the server and the binary must share one clock")]
+pub fn wall() -> Moment {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("it is after 1970");
+    Moment::from_micros(i64::try_from(since.as_micros()).expect("it is before the year 292000"))
+}
+
+/// Looks again and again until it is so; gives up after a minute and a half without it.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..45_000 {
+        if is_so() {
+            return;
+        }
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+    panic!("waited in vain: {what}");
+}
+
+/// `verify` of a folder; it must be sound.
+pub fn assert_sound(data: &Path) -> Value {
+    let output = output(vernal(data).args(["verify", "--json"]));
+    let verdict: Value = serde_json::from_slice(&output.stdout).expect("a verdict is JSON");
+    assert!(output.status.success() && verdict["sound"] == true, "{verdict:#}");
+    verdict
+}
+
 pub fn small_web() -> Served {
     invented(WebSettings::plain(2, 12).still())
 }
@@ -72,14 +105,19 @@ pub struct Running(pub Child);
 impl Running {
     pub fn start(command: &mut Command, data: &Path) -> Running {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-        let running = Running(child.expect("the binary starts"));
-        for _ in 0..1_000 {
-            if std::os::unix::net::UnixStream::connect(data.join("vernal.sock")).is_ok() {
-                return running;
-            }
-            std::thread::park_timeout(Duration::from_millis(20));
-        }
-        panic!("the crawl does not answer on its socket");
+        let mut running = Running(child.expect("the binary starts"));
+        wait_until("the crawl answers on its socket", || {
+            let ended = running.0.try_wait().expect("it can be asked for");
+            assert!(ended.is_none(), "{command:?}: {ended:?} {}", running.complaint());
+            std::os::unix::net::UnixStream::connect(data.join("vernal.sock")).is_ok()
+        });
+        running
+    }
+
+    /// What an ended process said on standard error.
+    fn complaint(&mut self) -> String {
+        let stderr = self.0.stderr.as_mut().expect("standard error is ours");
+        std::io::read_to_string(stderr).unwrap_or_default()
     }
 
     /// Where it serves, as it said on standard error.

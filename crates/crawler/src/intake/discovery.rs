@@ -1,6 +1,6 @@
 //! The URLs that a report names, ready for the sieve.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 use vernal_model::{
     Document, DocumentRow, Fingerprint, Found, LinkKind, LinkRow, Outcome, PageKey, Partition, Rel, Report, Url, Via,
@@ -63,8 +63,9 @@ pub(crate) fn links(
     let Some(document) = report.document.as_ref().filter(|document| !document.directives.nofollow) else {
         return found;
     };
-    let mut met: BTreeSet<Fingerprint> =
-        old.map(|old| old.links.iter().map(|link| link.target).collect()).unwrap_or_default();
+    // Looked up only, never walked through: its order is chance.
+    let mut met: HashSet<Fingerprint> = HashSet::with_capacity(rows.len());
+    met.extend(old.into_iter().flat_map(|old| old.links.iter().map(|link| link.target)));
     let next_depth = depth.saturating_add(1);
     for (link, row) in document.links.iter().zip(rows) {
         let followed = is_followed(link.kind) && !link.rel.contains(Rel::NOFOLLOW);

@@ -17,8 +17,19 @@ pub(crate) fn path(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("{number:08}{SUFFIX}"))
 }
 
-/// The numbers of the files that are there, in order.
+/// The numbers of the files that are there, in order and without a gap.
 pub(super) fn numbers(folder: &Path) -> Result<Vec<u32>> {
+    let numbers = listed(folder)?;
+    let gap = numbers.windows(2).find(|pair| pair[0] + 1 != pair[1]);
+    if let Some(pair) = gap {
+        let what = "the journal file before it is missing".into();
+        return Err(Error::CorruptFile { what, path: path(folder, pair[1]), offset: 0 });
+    }
+    Ok(numbers)
+}
+
+/// The numbers of the files that are there, in order, whatever is missing between them.
+pub(super) fn listed(folder: &Path) -> Result<Vec<u32>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
         let name = entry.map_err(Error::io("list", folder))?.file_name();
@@ -26,11 +37,6 @@ pub(super) fn numbers(folder: &Path) -> Result<Vec<u32>> {
         numbers.extend(number);
     }
     numbers.sort_unstable();
-    let gap = numbers.windows(2).find(|pair| pair[0] + 1 != pair[1]);
-    if let Some(pair) = gap {
-        let what = "the journal file before it is missing".into();
-        return Err(Error::CorruptFile { what, path: path(folder, pair[1]), offset: 0 });
-    }
     Ok(numbers)
 }
 

@@ -121,11 +121,18 @@ fn decode(first: u64, payload: &[u8]) -> postcard::Result<Frame> {
 
 /// Whether a whole frame begins within `bytes`, at any offset: then what stands before it is no torn tail.
 pub(super) fn holds_a_frame(bytes: &[u8], seed: u64) -> bool {
-    let starts = bytes.windows(MAGIC.len()).enumerate().filter(|(_, window)| *window == MAGIC);
-    starts.map(|(offset, _)| &bytes[offset..]).any(|mut rest| {
+    find(bytes, seed).is_some()
+}
+
+/// Where the first whole frame within `bytes` begins.
+pub(super) fn find(bytes: &[u8], seed: u64) -> Option<usize> {
+    let mut starts = bytes.windows(MAGIC.len()).enumerate().filter(|(_, window)| *window == MAGIC);
+    let begins = |offset: usize| {
+        let mut rest = &bytes[offset..];
         let remaining = rest.len() as u64;
         matches!(next(&mut rest, remaining, seed), Ok(Next::Frame(..) | Next::Unreadable(_)))
-    })
+    };
+    starts.find(|(offset, _)| begins(*offset)).map(|(offset, _)| offset)
 }
 
 pub(super) fn checksum(seed: u64, head: &[u8], payload: &[u8]) -> u64 {

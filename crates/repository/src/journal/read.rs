@@ -170,9 +170,9 @@ impl OpenedFile {
 }
 
 /// A file read from a place on, without moving a shared position.
-struct At {
-    file: File,
-    offset: u64,
+pub(super) struct At {
+    pub(super) file: File,
+    pub(super) offset: u64,
 }
 
 impl Read for At {

@@ -9,7 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use vernal_model::{Chance, Moment, PageKey};
-use vernal_repository::{Error, Reader, Recovery, Repository, Settings, TablesRecovery};
+use vernal_repository::{
+    Error, Reader, Recovery, Repository, Settings, TablesRecovery, compare_tables, verify_journal,
+};
 use world::World;
 
 fn open(dir: &Path) -> (Repository, Recovery) {
@@ -312,4 +314,67 @@ fn lists_go_on_behind_what_was_seen() {
     assert_eq!(events, reader.totals().events);
     assert!(pages.len() > 5 && events > 5, "the world was lively");
     assert!(reader.disk_free().unwrap().total_bytes > 0);
+}
+
+#[test]
+fn a_sound_journal_has_no_faults_and_the_tables_are_the_journal_applied() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::new(41);
+    let (mut repository, _) = open(dir.path());
+    for _ in 0..50 {
+        world.step(&mut repository);
+    }
+    let mut told = 0;
+    let report = verify_journal(dir.path(), &mut |done, total| told = done.max(told).min(total)).unwrap();
+    assert_eq!((report.faults, report.files, report.frames), (Vec::new(), 1, world.groups));
+    assert_eq!((report.deeds, report.bytes), (world.plain.position, told));
+    let compared = compare_tables(&repository.reader(), &mut |_, _| {}).unwrap();
+    assert_eq!((compared.faults, compared.deeds), (Vec::new(), world.plain.position));
+    assert!(compared.rows > 0);
+    assert!(!dir.path().join("rebuilt").exists(), "the second store is gone");
+}
+
+#[test]
+fn tables_that_are_not_the_journal_applied_are_named() {
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let settings = || Settings { id: Some(7), ..Settings::default() };
+    for (dir, number) in [(&one, 42), (&other, 44)] {
+        let (mut repository, _) = Repository::open(dir.path(), settings(), Moment::from_secs(1)).unwrap();
+        let mut world = World::new(number);
+        for _ in 0..30 {
+            world.step(&mut repository);
+        }
+        repository.close().unwrap();
+    }
+    let (repository, _) = open(one.path());
+    // Another history under the same name: every frame is sound, and only the rows can tell.
+    fs::copy(only_file(&other.path().join("journal")), only_file(&one.path().join("journal"))).unwrap();
+    assert!(verify_journal(one.path(), &mut |_, _| {}).unwrap().is_sound());
+    let compared = compare_tables(&repository.reader(), &mut |_, _| {}).unwrap();
+    assert!(compared.faults.iter().any(|fault| fault.starts_with("table pages")), "{:?}", compared.faults);
+}
+
+#[test]
+fn a_flipped_bit_is_a_fault_with_its_place_and_the_frames_behind_it_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::new(43);
+    let (mut repository, _) = open(dir.path());
+    for _ in 0..20 {
+        world.step(&mut repository);
+    }
+    repository.close().unwrap();
+    let path = only_file(&dir.path().join("journal"));
+    let good = fs::read(&path).unwrap();
+    let sound = verify_journal(dir.path(), &mut |_, _| {}).unwrap();
+    let mut chance = Chance::new(43);
+    for _ in 0..200 {
+        let mut bad = good.clone();
+        let place = chance.below(bad.len() as u64) as usize;
+        bad[place] ^= 1 << chance.below(8);
+        fs::write(&path, &bad).unwrap();
+        let report = verify_journal(dir.path(), &mut |_, _| {}).unwrap();
+        assert!(!report.is_sound() || report.unfinished_bytes > 0, "byte {place} went unnoticed");
+        assert!(report.frames + 1 >= sound.frames, "one bad byte costs one frame");
+        assert_eq!(fs::read(&path).unwrap(), bad, "nothing is written");
+    }
 }

@@ -1,0 +1,234 @@
+//! Reads the whole journal and changes nothing: every checksum, every position, every sequence.
+//!
+//! Unlike a replay it does not stop at damage: it looks for the next whole frame and goes on, so that one reading names
+//! everything that is wrong, and so that a repair can save what is still readable.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use vernal_model::Partition;
+
+use super::file::{self, HEAD_BYTES};
+use super::frame::{self, Frame, Next};
+use super::read::At;
+use crate::bodies::End;
+use crate::{Error, Result, folder};
+
+const FAULTS_LISTED_MAX: usize = 1_000; // more are counted, not listed
+
+/// What a reading of the whole journal found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JournalReport {
+    pub files: u64,
+    pub frames: u64,
+    pub deeds: u64,
+    pub bytes: u64,
+    /// Everything wrong, by file and byte, the first thousand of them.
+    pub faults: Vec<String>,
+    pub faults_total: u64,
+    /// Bytes after the last whole frame: a write that is under way or was torn, no damage.
+    pub unfinished_bytes: u64,
+}
+
+impl JournalReport {
+    pub fn is_sound(&self) -> bool {
+        self.faults_total == 0
+    }
+
+    fn fault(&mut self, path: &Path, offset: u64, what: impl Into<String>) {
+        self.faults_total += 1;
+        if self.faults.len() < FAULTS_LISTED_MAX {
+            let fault = Error::CorruptFile { what: what.into(), path: path.to_owned(), offset };
+            self.faults.push(fault.to_string());
+        }
+    }
+}
+
+/// Checks every frame of the journal of the repository in `dir`: its checksum, that positions and the sequences of each
+/// partition have no gap, and that the acknowledged end of the bodies never goes back. Nothing is written, so that it
+/// may run beside a crawl. `progress` hears bytes done and bytes in all.
+pub fn verify_journal(dir: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<JournalReport> {
+    let seed = folder::known_format(dir)?.seed();
+    walk(&dir.join(super::FOLDER), seed, progress, &mut |_| Ok(()))
+}
+
+/// Gives every readable frame to `take`, in order, and tells what was wrong between them.
+pub(crate) fn walk(
+    folder: &Path,
+    seed: u64,
+    progress: &mut dyn FnMut(u64, u64),
+    take: &mut dyn FnMut(Frame) -> Result<()>,
+) -> Result<JournalReport> {
+    let numbers = if folder.exists() { file::listed(folder)? } else { Vec::new() };
+    let mut sizes = Vec::new();
+    for &number in &numbers {
+        let path = file::path(folder, number);
+        sizes.push(std::fs::metadata(&path).map_err(Error::io("look at", &path))?.len());
+    }
+    let total = sizes.iter().sum();
+    let mut walk = JournalWalk::new(seed, numbers.len() as u64, total);
+    let mut done = 0;
+    for (place, (&number, &bytes)) in numbers.iter().zip(&sizes).enumerate() {
+        let path = file::path(folder, number);
+        if place > 0 && numbers[place - 1] + 1 != number {
+            walk.report.fault(&path, 0, "the journal file before it is missing");
+            walk.forget();
+        }
+        let is_last = place + 1 == numbers.len();
+        let mut within = |offset: u64| progress(done + offset, total);
+        walk.file(&path, number, bytes, is_last, &mut within, take)?;
+        done += bytes;
+        progress(done, total);
+    }
+    Ok(walk.report)
+}
+
+/// What the next frame must look like.
+struct JournalWalk {
+    seed: u64,
+    report: JournalReport,
+    /// The position of the next deed; `None` behind damage.
+    next: Option<u64>,
+    /// The last sequence of each partition; `None` behind damage.
+    sequences: Vec<Option<u64>>,
+    end: End,
+}
+
+impl JournalWalk {
+    fn new(seed: u64, files: u64, bytes: u64) -> JournalWalk {
+        JournalWalk {
+            seed,
+            report: JournalReport { files, bytes, ..JournalReport::default() },
+            next: Some(1),
+            sequences: vec![Some(0); usize::from(Partition::COUNT)],
+            end: End::default(),
+        }
+    }
+
+    /// Behind damage nobody knows what is due.
+    fn forget(&mut self) {
+        self.next = None;
+        self.sequences.fill(None);
+    }
+
+    fn file(
+        &mut self,
+        path: &Path,
+        number: u32,
+        length: u64,
+        is_last: bool,
+        progress: &mut dyn FnMut(u64),
+        take: &mut dyn FnMut(Frame) -> Result<()>,
+    ) -> Result<()> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let mut head = [0; HEAD_BYTES];
+        if length >= HEAD_BYTES as u64 {
+            file.read_exact_at(&mut head, 0).map_err(Error::io("read", path))?;
+        }
+        match file::read_head(&head, number, self.seed) {
+            Ok(first) => self.begins(path, first),
+            Err(_) if is_last && (length < HEAD_BYTES as u64 || head == [0; HEAD_BYTES]) => {
+                self.report.unfinished_bytes += length;
+                return Ok(());
+            }
+            Err(what) => {
+                self.report.fault(path, 0, what);
+                self.forget();
+            }
+        }
+        let mut offset = HEAD_BYTES as u64;
+        while offset < length {
+            let handle = file.try_clone().map_err(Error::io("open", path))?;
+            let mut input = BufReader::new(At { file: handle, offset });
+            let (reached, damage) = self.frames(path, &mut input, offset, length, progress, take)?;
+            let Some((what, torn)) = damage else { break };
+            offset = match self.next_frame(&file, path, reached)? {
+                Some(found) => {
+                    self.report.fault(path, reached, what);
+                    found
+                }
+                None if torn && is_last => {
+                    self.report.unfinished_bytes += length - reached;
+                    break;
+                }
+                None => {
+                    self.report.fault(path, reached, what);
+                    self.forget();
+                    break;
+                }
+            };
+            self.forget();
+        }
+        Ok(())
+    }
+
+    /// Takes frames until the end or the first damage: what it is, and whether a torn write can be its cause.
+    fn frames(
+        &mut self,
+        path: &Path,
+        input: &mut impl Read,
+        mut offset: u64,
+        length: u64,
+        progress: &mut dyn FnMut(u64),
+        take: &mut dyn FnMut(Frame) -> Result<()>,
+    ) -> Result<(u64, Option<(String, bool)>)> {
+        loop {
+            match frame::next(input, length - offset, self.seed).map_err(Error::io("read", path))? {
+                Next::End => return Ok((offset, None)),
+                Next::Torn(what) => return Ok((offset, Some((what.to_owned(), true)))),
+                Next::Unreadable(why) => {
+                    return Ok((offset, Some((format!("a frame cannot be read: {why}"), false))));
+                }
+                Next::Frame(frame, bytes) => {
+                    self.check(path, offset, &frame);
+                    take(frame)?;
+                    offset += bytes;
+                    progress(offset);
+                }
+            }
+        }
+    }
+
+    fn begins(&mut self, path: &Path, first: u64) {
+        if let Some(due) = self.next.filter(|due| *due != first) {
+            self.report.fault(path, 0, format!("it begins with deed {first}, {due} was due"));
+            self.sequences.fill(None);
+        }
+        self.next = Some(first);
+    }
+
+    fn check(&mut self, path: &Path, offset: u64, frame: &Frame) {
+        self.report.frames += 1;
+        self.report.deeds += frame.entries.len() as u64;
+        if let Some(due) = self.next.filter(|due| *due != frame.first) {
+            self.report.fault(path, offset, format!("a frame begins with deed {}, {due} was due", frame.first));
+            self.sequences.fill(None);
+        }
+        self.next = Some(frame.first + frame.entries.len() as u64);
+        for (partition, sequence, _) in &frame.entries {
+            let Some(last) = self.sequences.get_mut(usize::from(partition.0)) else {
+                self.report.fault(path, offset, format!("there is no partition {}", partition.0));
+                continue;
+            };
+            if let Some(last) = last.filter(|last| last + 1 != sequence.0) {
+                let what = format!("partition {} goes from deed {last} to {}", partition.0, sequence.0);
+                self.report.fault(path, offset, what);
+            }
+            *last = Some(sequence.0);
+        }
+        if frame.end < self.end {
+            self.report.fault(path, offset, "the acknowledged end of the bodies goes back");
+        }
+        self.end = self.end.max(frame.end);
+    }
+
+    /// Where the next whole frame behind the damage at `offset` begins.
+    fn next_frame(&self, file: &File, path: &Path, offset: u64) -> Result<Option<u64>> {
+        let mut rest = Vec::new();
+        let handle = file.try_clone().map_err(Error::io("open", path))?;
+        At { file: handle, offset: offset + 1 }.read_to_end(&mut rest).map_err(Error::io("read", path))?;
+        Ok(frame::find(&rest, self.seed).map(|found| offset + 1 + found as u64))
+    }
+}
