@@ -292,6 +292,7 @@ impl TextBuilder {
         let mut place = 0;
         while place < bytes.len() {
             let start = place;
+            place = skip_plain(bytes, place);
             // Words parted by single spaces are one run: there is nothing to fold.
             while let Some(&byte) = bytes.get(place) {
                 if !MAY_FOLD[usize::from(byte)] {
@@ -345,6 +346,31 @@ impl TextBuilder {
     }
 }
 
+/// The end of a stretch of plain ASCII words parted by single spaces, found eight bytes at a time; it may stop early, and
+/// never behind a space.
+fn skip_plain(bytes: &[u8], start: usize) -> usize {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    const SPACES: u64 = 0x2020_2020_2020_2020;
+    let mut place = start;
+    // At the start a space would have to be folded.
+    let mut after_space = true;
+    while let Some(block) = bytes.get(place..place + 8) {
+        let block = block.iter().rev().fold(0u64, |block, &byte| block << 8 | u64::from(byte));
+        let unusual = block & HIGH | block.wrapping_sub(SPACES) & !block & HIGH;
+        // Exactly the high bits of the bytes that are spaces.
+        let other = block ^ SPACES;
+        let spaces = !((other & LOW).wrapping_add(LOW) | other | LOW);
+        let doubled = spaces & spaces >> 8 != 0 || (after_space && spaces & 0x80 != 0);
+        if unusual != 0 || doubled {
+            break;
+        }
+        after_space = spaces >> 63 != 0;
+        place += 8;
+    }
+    if place > start && bytes[place - 1] == b' ' { place - 1 } else { place }
+}
+
 /// First bytes of letters that may be white space, and NUL.
 const MAY_FOLD: [bool; 256] = {
     let mut table = [false; 256];
@@ -360,3 +386,25 @@ const MAY_FOLD: [bool; 256] = {
     table[0xe3] = true;
     table
 };
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::Chance;
+
+    use super::skip_plain;
+
+    #[test]
+    fn what_is_skipped_needs_no_folding() {
+        const LETTERS: [&str; 8] = ["a", "b", "cd", " ", " ", "\n", "é", "\u{a0}"];
+        let mut chance = Chance::new(3);
+        let mut skipped = 0;
+        for _ in 0..20_000 {
+            let letters: Vec<&str> = (0..chance.below(60)).filter_map(|_| chance.pick(&LETTERS).copied()).collect();
+            let text: String = letters.concat();
+            let plain = &text[..skip_plain(text.as_bytes(), 0)];
+            assert_eq!(plain, plain.split_whitespace().collect::<Vec<_>>().join(" "), "{text:?}");
+            skipped += plain.len();
+        }
+        assert!(skipped > 0);
+    }
+}

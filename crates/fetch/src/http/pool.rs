@@ -8,8 +8,8 @@ use tokio::time::Instant;
 use super::connection::Connection;
 use super::http2::Session;
 
-/// A site is asked one thing at a time as a rule, so few connections are ever of use.
-const IDLE_PER_ORIGIN_MAX: usize = 4;
+/// A site is asked one thing at a time as a rule; where a person allows more, they must not be dialled anew each time.
+const IDLE_PER_ORIGIN_MAX: usize = 32;
 /// Open files are limited; the connection idle longest goes first.
 const IDLE_MAX: usize = 512;
 /// Most sites close earlier than this.
