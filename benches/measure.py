@@ -2,7 +2,7 @@
 
 CPU is user plus system time of the whole process, from wait4; passes are interleaved and the median is told.
 """
-import json, os, shutil, statistics, subprocess, sys, tempfile
+import json, os, shutil, statistics, subprocess, sys, tempfile, time
 
 VERNAL, WEB, FARM = ("target/release/" + name for name in ("vernal", "bench-web", "link-farm"))
 PORT = 18500
@@ -27,10 +27,13 @@ def measured(words, **more):
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, out
 
 
+# As fast as the machine goes: nobody else's machine is asked.
+FREE = ["--delay", "0s", "--per-site", "16", "--concurrency", "16", "--per-address-rate", "1000000",
+        "--per-address", "1000", "--max-pages", "100000000"]
+
+
 def vernal(seed, data, *more):
-    return measured([VERNAL, "run", seed, "--data", data, "--until-idle", "--no-serve", "--allow-private", "-q",
-                     "--delay", "0s", "--per-site", "16", "--concurrency", "16", "--per-address-rate", "1000000", "--per-address", "1000",
-                     "--max-pages", "100000000", *more])
+    return measured([VERNAL, "run", seed, "--data", data, "--until-idle", "--no-serve", "--allow-private", "-q", *FREE, *more])
 
 
 def totals(data):
@@ -56,6 +59,7 @@ def crawl(pages):
                 held = totals(data)["held"]
                 if held != pages:
                     raise SystemExit(f"held {held} pages, not {pages}")
+                note("(a run with nothing to do)", *vernal(seed, data)[:2])
                 note("unchanged, 304", *vernal(seed, data, *AGAIN)[:2])
                 if shutil.which("wget2"):
                     cpu, rss, _ = measured(["wget2", "-q", "-r", "-l", "inf", "--no-verbose", "--max-threads=16",
@@ -86,19 +90,41 @@ def crawl(pages):
 
 
 def frontier(waiting=10_000_000, fan=1_000):
-    """Fills the frontier, a tenth at a time, and compares the first tenth with the last."""
+    """Fills the frontier in one process, and compares what a page costs in the second tenth with the last.
+
+    The first tenth is told too: in it nothing has been merged or compacted yet.
+    """
     server, seed = served(FARM, str(PORT + 1), str(fan))
-    costs, peak, step = [], 0, waiting // fan // 10
+    pages, ticks = waiting // fan, os.sysconf("SC_CLK_TCK")
+    samples, peak = [], 0
     with tempfile.TemporaryDirectory() as folder:
+        data = folder + "/d"
+        child = subprocess.Popen([VERNAL, "run", seed, "--data", data, "--no-serve", "--allow-private", "-q", *FREE,
+                                  "--visits", str(pages)], stdout=subprocess.DEVNULL)
         try:
-            for turn in range(10):
-                cpu, rss, _ = vernal(seed, folder + "/d", "--visits", str(step))
-                costs.append(cpu * 1000 / step); peak = max(peak, rss)
-                print(f"  {totals(folder + '/d')['waiting']:>12} waiting: {costs[-1]:.3f} CPU ms per page of {fan} links, "
-                      f"{rss:.0f} MB", flush=True)
+            while child.poll() is None:
+                time.sleep(2)
+                try:
+                    told = totals(data)
+                    with open(f"/proc/{child.pid}/stat") as stat:
+                        fields = stat.read().rsplit(")", 1)[1].split()
+                except (OSError, subprocess.CalledProcessError):
+                    continue
+                samples.append((told["visits"], (int(fields[11]) + int(fields[12])) / ticks))
+                with open(f"/proc/{child.pid}/status") as status:
+                    peak = max([peak] + [int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM")])
+                if len(samples) % 15 == 0:
+                    print(f"  {told['waiting']:>12} waiting after {told['visits']} pages", flush=True)
+            print(f"  {totals(data)['waiting']} URLs wait at the end; peak {peak:.0f} MB")
         finally:
-            server.kill(); server.wait()
-    print(f"peak {peak:.0f} MB; last tenth over first: {costs[-1] / costs[0]:.2f}")
+            child.kill(); server.kill(); server.wait()
+    costs = []
+    for tenth in range(10):
+        inside = [s for s in samples if pages * tenth / 10 <= s[0] <= pages * (tenth + 1) / 10]
+        (v0, c0), (v1, c1) = inside[0], inside[-1]
+        costs.append((c1 - c0) * 1000 / max(v1 - v0, 1))
+    print("CPU ms per page of %d links, tenth by tenth: %s" % (fan, " ".join(f"{cost:.2f}" for cost in costs)))
+    print(f"last tenth over first {costs[-1] / costs[0]:.2f}, over second {costs[-1] / costs[1]:.2f}")
 
 
 if __name__ == "__main__":

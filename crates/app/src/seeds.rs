@@ -1,6 +1,8 @@
 //! Seeds as people give them: a URL per line, CSV with a header, or JSON lines. Bad lines are named by number and the
 //! rest is taken.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use serde::{Deserialize, Serialize};
 use vernal_model::{Moment, Scope, Seed, Span, Url};
 
@@ -46,7 +48,7 @@ impl Wish {
 
     /// The seed that this wish means.
     pub fn seed(&self, defaults: Defaults, now: Moment) -> Result<Seed, String> {
-        let url = Url::parse(self.url.trim()).map_err(|error| with_scheme_meant(&self.url, error.to_string()))?;
+        let url = url(&self.url)?;
         let weight = self.weight.unwrap_or(1.0);
         if !weight.is_finite() || weight < 0.0 {
             return Err(format!("`{weight}` is no weight: give a number from 0"));
@@ -67,13 +69,41 @@ impl Wish {
     }
 }
 
+/// A URL as a person gives it.
+pub fn url(text: &str) -> Result<Url, String> {
+    let text = text.trim();
+    Url::parse(text).map_err(|error| with_scheme_meant(text, error.to_string()))
+}
+
 /// A name without a scheme is the commonest slip, and worth its own words.
 fn with_scheme_meant(text: &str, complaint: String) -> String {
-    let meant = format!("https://{}", text.trim());
-    if text.contains("://") || !text.contains('.') || Url::parse(&meant).is_err() {
+    let looks_like_a_host = text.contains('.') || text.starts_with("localhost");
+    if text.contains("://") || text.contains('@') || !looks_like_a_host {
         return complaint;
     }
-    format!("`{}` has no scheme; did you mean {meant}?", text.trim())
+    let Ok(meant) = Url::parse(&format!("https://{text}")) else { return complaint };
+    // Nobody has a certificate for an address of the own machine.
+    let scheme = if literal_address(&meant).is_some() { "http" } else { "https" };
+    format!("`{text}` has no scheme; did you mean {scheme}://{text}?")
+}
+
+/// The address that a URL names without asking anybody.
+pub fn literal_address(url: &Url) -> Option<IpAddr> {
+    let host = url.host().trim_start_matches('[').trim_end_matches(']');
+    if host == "localhost" || host.ends_with(".localhost") {
+        return Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    }
+    host.parse().ok()
+}
+
+/// Why a URL can never be visited, as far as that is known before its name is resolved; `None` if it may be.
+pub fn shut(url: &Url, allow_private: bool) -> Option<String> {
+    let address = literal_address(url)?;
+    let why = vernal_fetch::guard::check(address, allow_private).err()?;
+    Some(match vernal_fetch::guard::check(address, true) {
+        Ok(()) => format!("{url}: {why}, which is shut; give --allow-private to visit it"),
+        Err(_) => format!("{url}: {why}, which is never visited"),
+    })
 }
 
 /// Reads a whole file of any of the three forms; the first line that says something tells which.
@@ -208,6 +238,29 @@ mod tests {
         let seed = csv.wishes[0].seed(Defaults { scope: Scope::Site, depth: None }, Moment::EPOCH).unwrap();
         assert_eq!((seed.weight, seed.scope, seed.depth), (2.5, Scope::Page, Some(3)));
         assert_eq!(seed.at_least_every, Some(Span::from_hours(1)));
+    }
+
+    #[test]
+    fn a_missing_scheme_is_told_with_the_likely_one() {
+        for (given, meant) in [
+            ("127.0.0.1:8500/", "http://127.0.0.1:8500/"),
+            ("localhost:8500/", "http://localhost:8500/"),
+            ("example.org:8080/a", "https://example.org:8080/a"),
+        ] {
+            assert!(url(given).unwrap_err().ends_with(&format!("did you mean {meant}?")), "{given}");
+        }
+        assert!(!url("mailto:a@b.example").unwrap_err().contains("did you mean"));
+    }
+
+    #[test]
+    fn a_shut_address_names_the_flag_that_opens_it() {
+        let told = |text: &str, allow_private| shut(&Url::parse(text).unwrap(), allow_private);
+        let private = told("http://127.0.0.1:8500/", false).unwrap();
+        assert!(private.contains("127.0.0.1") && private.contains("--allow-private"), "{private}");
+        assert!(told("http://localhost/", false).is_some());
+        assert_eq!(told("http://127.0.0.1:8500/", true), None);
+        assert!(!told("http://169.254.169.254/", true).unwrap().contains("--allow-private"));
+        assert_eq!(told("http://example.org/", false), None);
     }
 
     #[test]

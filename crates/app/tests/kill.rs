@@ -4,6 +4,8 @@
 //! The long test: `VERNAL_KILL_ROUNDS=200 cargo test --release -p vernal-app --test kill`. `VERNAL_KILL_CHANCE` gives
 //! another chance number than 1; every crawl prints its own, so that a failure names the one to come back to.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 mod common;
 
 use std::collections::BTreeMap;
@@ -12,9 +14,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{
-    Running, assert_sound, invented_in_real_time, json_lines, output, refused, told, vernal, wait_until, wall,
-};
+use common::{Running, assert_sound, invented_in_real_time, json_lines, refused, told, vernal, wait_until, wall};
 use serde_json::Value;
 use vernal_model::{Chance, Moment, Span};
 use vernal_repository::{Cursor, Repository};
@@ -31,10 +31,11 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("the variable holds a number"))
 }
 
-/// Everything a still web can have: redirects, errors, files, robots, walls. What depends on the hour is left out, and
-/// what is asked for again after half a minute, because these crawls must have the same end in a few seconds.
+/// What a still web can have: redirects, missing pages, files, robots rules, old charsets, slow answers. What depends on
+/// the hour is left out, and what is asked for again after half a minute, because these crawls end in a few seconds.
 fn realistic(sites: usize, pages: usize) -> WebSettings {
-    let share = Shares { busy: 0.0, server_error: 0.0, huge: 0.0, trap_sites: 0.0, ..Shares::realistic() };
+    let lasting = Shares { busy: 0.0, server_error: 0.0, huge: 0.0, trap_sites: 0.0, ..Shares::realistic() };
+    let share = Shares { soft_missing: 0.0, login: 0.0, ..lasting };
     WebSettings { share, noise: false, odd_robots: false, ..WebSettings::realistic(sites, pages) }.still()
 }
 
@@ -175,7 +176,7 @@ impl Victim<'_> {
         if self.chance.happens(0.2) {
             self.die_at_start();
         }
-        let looks_before_start = self.data.exists() && self.chance.happens(0.5);
+        let looks_before_start = self.data.join("FORMAT").exists() && self.chance.happens(0.5);
         if looks_before_start {
             self.look(when);
         }
@@ -255,4 +256,85 @@ fn a_crawl_killed_at_random_instants_loses_nothing_and_ends_like_one_that_was_no
 fn kills_under_a_heavy_load_of_commits_lose_nothing() {
     let ground = Ground::new(WebSettings::plain(3, 1_000).still());
     crawl_with_kills(&ground, quick, 5, number("VERNAL_KILL_CHANCE", 1));
+}
+
+/// What a loss of power leaves behind an end: bytes that were never written, half of a write, or a write in disorder.
+#[derive(Copy, Clone, Debug)]
+enum Tear {
+    Zeros,
+    Garbage,
+    /// The file's own last bytes once more, cut in the middle.
+    HalfAgain,
+}
+
+impl Tear {
+    const ALL: [Tear; 3] = [Tear::Zeros, Tear::Garbage, Tear::HalfAgain];
+
+    fn at_end_of(self, path: &Path, chance: &mut Chance) {
+        let bytes = 1 + chance.below(5_000) as usize;
+        let whole = fs::read(path).unwrap();
+        let torn = match self {
+            Tear::Zeros => vec![0; bytes],
+            Tear::Garbage => (0..bytes).map(|_| chance.bits() as u8).collect(),
+            Tear::HalfAgain => {
+                whole[whole.len() - bytes.min(whole.len())..whole.len() - bytes.min(whole.len()) / 2].to_vec()
+            }
+        };
+        OpenOptions::new().append(true).open(path).unwrap().write_all(&torn).unwrap();
+    }
+}
+
+/// The file of a folder whose name comes last.
+fn newest(folder: &Path) -> PathBuf {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.max().expect("the folder holds a file")
+}
+
+/// Lets a crawl begin, kills it, and gives what it had acknowledged.
+fn killed_early(ground: &Ground, data: &Path) -> Acknowledged {
+    let running = Running::start(quick(data).args(ground.served.seeds()), data);
+    let mut acknowledged = Acknowledged::default();
+    wait_until("something is acknowledged", || {
+        acknowledged = Acknowledged::by(data);
+        acknowledged.held.len() >= 20
+    });
+    drop(running);
+    acknowledged
+}
+
+#[test]
+fn torn_writes_after_a_kill_are_cut_and_nothing_acknowledged_goes_with_them() {
+    let ground = Ground::new(WebSettings::plain(2, 150).still());
+    let mut chance = Chance::new(number("VERNAL_KILL_CHANCE", 1)).stream("tears");
+    for tear in Tear::ALL {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("data");
+        let acknowledged = killed_early(&ground, &data);
+        for folder in ["journal", "bodies"] {
+            tear.at_end_of(&newest(&data.join(folder)), &mut chance);
+        }
+        told(quick(&data).arg("--until-idle"));
+        acknowledged.assert_still_in(&Acknowledged::by(&data), &format!("{tear:?}"));
+        assert_sound(&data);
+        End::of(&data).assert_is(&ground.whole, &format!("{tear:?}"));
+    }
+}
+
+#[test]
+fn a_journal_cut_short_is_refused_by_name_and_goes_on_without_its_tables() {
+    let ground = Ground::new(WebSettings::plain(2, 150).still());
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    killed_early(&ground, &data);
+    let journal = newest(&data.join("journal"));
+    let bytes = fs::metadata(&journal).unwrap().len();
+    OpenOptions::new().write(true).open(&journal).unwrap().set_len(bytes - 7).unwrap();
+    let (code, complaint) = refused(quick(&data).arg("--until-idle"));
+    assert_eq!((code, complaint.lines().count()), (1, 1), "{complaint}");
+    assert!(complaint.contains(&journal.display().to_string()), "{complaint}");
+    // As a loss of power would have it: the tables were synced later than the journal, so they have not seen more.
+    fs::remove_dir_all(data.join("tables")).unwrap();
+    told(quick(&data).arg("--until-idle"));
+    assert_sound(&data);
+    End::of(&data).assert_is(&ground.whole, "after a cut journal");
 }

@@ -43,10 +43,15 @@ fn help_lists_every_command() {
 fn wrong_usage_exits_2_and_names_the_nearest() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 15] = [
         (&["run", "--budjet", "1/day", "http://a.example/"], "--budget"),
         (&["stauts"], "status"),
         (&["run"], "no seed was given"),
+        (&["run", "--policy", "nonsense"], "is no policy"),
+        (&["run", "http://127.0.0.1:9/"], "give --allow-private"),
+        (&["seeds", "add", "http://[::1]:9/"], "give --allow-private"),
+        (&["run", "--allow-private", "http://169.254.169.254/"], "never visited"),
+        (&["run", "127.0.0.1:8500/"], "did you mean http://127.0.0.1:8500/?"),
         (&["run", "no url"], "is no URL"),
         (&["run", "example.org"], "did you mean https://example.org?"),
         (&["run", "--budget", "5000", "http://a.example/"], "is no budget"),
@@ -108,7 +113,7 @@ fn bad_lines_of_a_seeds_file_are_named_and_the_rest_is_taken() {
     let (data, file) = (dir.path().join("data"), dir.path().join("seeds.txt"));
     std::fs::write(&file, "http://127.0.0.1:9/\nnot a url\nhttp://127.0.0.1:9/b\n").unwrap();
     let mut command = vernal(&data);
-    let output = common::output(command.args(["seeds", "add", "--json", "--seeds"]).arg(&file));
+    let output = common::output(command.args(["seeds", "add", "--json", "--allow-private", "--seeds"]).arg(&file));
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{complaint}");
     assert!(complaint.contains("line 2"), "{complaint}");
@@ -119,6 +124,44 @@ fn bad_lines_of_a_seeds_file_are_named_and_the_rest_is_taken() {
     assert!(complaint.contains("holds no seed"));
     let (code, _) = refused(vernal(&data).args(["seeds", "add"]));
     assert_eq!(code, 2);
+}
+
+#[test]
+fn among_other_seeds_a_shut_one_is_told_and_the_rest_is_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let output =
+        common::output(vernal(&data).args(["seeds", "add", "--json", "http://127.0.0.1:9/", "http://a.test/"]));
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && complaint.contains("127.0.0.1"), "{complaint}");
+    assert_eq!(json_lines(&String::from_utf8_lossy(&output.stdout))[0]["new"], 1);
+    let (code, complaint) = refused(vernal(&data).args(["seeds", "add", "http://10.0.0.1/"]));
+    assert_eq!((code, complaint.contains("--allow-private")), (2, true), "{complaint}");
+}
+
+#[test]
+fn a_mistyped_variable_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, complaint) = refused(vernal(&dir.path().join("data")).arg("config").env("VERNAL_BUDJET", "1/day"));
+    assert_eq!((code, complaint.contains("did you mean VERNAL_BUDGET?")), (2, true), "{complaint}");
+}
+
+#[test]
+fn no_repository_is_made_among_other_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let (full, file) = (dir.path().join("full"), dir.path().join("file"));
+    std::fs::create_dir(&full).unwrap();
+    std::fs::write(full.join("thesis.txt"), "mine").unwrap();
+    std::fs::write(&file, "mine").unwrap();
+    for (data, expected) in [(&full, "is not empty"), (&file, "is no folder")] {
+        for verb in ["run", "seeds"] {
+            let arguments: &[&str] = if verb == "run" { &["run"] } else { &["seeds", "add"] };
+            let (code, complaint) = refused(vernal(data).args(arguments).arg("http://a.example/"));
+            assert_eq!((code, complaint.lines().count()), (1, 1), "{complaint}");
+            assert!(complaint.contains(expected), "{complaint}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(&full).unwrap().count(), 1);
 }
 
 #[test]

@@ -5,17 +5,22 @@
 //! - `taking`: what a report changes.
 //! - `admitting`: how found URLs become waiting ones.
 //! - `acting`: what a person asks for.
+//! - `restoring`: everything anew from the archive alone.
 
 mod acting;
 mod admitting;
+mod restoring;
 mod sending;
 mod taking;
+
+pub use restoring::{Restored, Unpack};
 
 use std::collections::{HashMap, HashSet};
 
 use vernal_frontier::{Dispatcher, DispatcherSettings, Waiting};
 use vernal_model::{
-    Chance, Deed, Moment, OrderId, Origin, Page, PageKey, Partition as PartitionId, Seed, Site, Span, Standing, Url,
+    Account, Chance, Deed, Moment, OrderId, Origin, Page, PageKey, PageState, Partition as PartitionId, Seed, Site,
+    Span, Standing, Url,
 };
 use vernal_repository::{Reader, Repository};
 
@@ -44,6 +49,8 @@ pub struct Crawler {
     recent: Recent,
     group: Group,
     in_flight: HashMap<OrderId, InFlight>,
+    /// Those of them that are first visits.
+    new_in_flight: u64,
     /// Pages that are ordered and not yet committed: they are not ordered again.
     out: HashSet<PageKey>,
     /// Due pages that the policies chose and that have not left yet.
@@ -83,7 +90,7 @@ impl Crawler {
         let partitions = (0..PartitionId::COUNT).map(|id| Partition::new(PartitionId(id), &settings, now));
         let mut account = reader.account();
         if account.filled == Moment::EPOCH {
-            account.filled = now;
+            account = Account::begun(&settings.budget, reader.totals().held, now);
         }
         let mut crawler = Crawler {
             partitions: partitions.collect::<Result<_>>()?,
@@ -95,6 +102,7 @@ impl Crawler {
             recent: Recent::new(),
             group: Group::default(),
             in_flight: HashMap::new(),
+            new_in_flight: 0,
             out: HashSet::new(),
             chosen: Vec::new(),
             turn: 0,
@@ -112,11 +120,11 @@ impl Crawler {
             reader,
         };
         crawler.set_seeds(crawler.dispatcher.seeds().to_vec());
-        crawler.recall()?;
+        crawler.recall(now)?;
         Ok(crawler)
     }
 
-    fn recall(&mut self) -> Result<()> {
+    fn recall(&mut self, now: Moment) -> Result<()> {
         for row in self.reader.sites() {
             self.home.insert(row.site.clone(), row.partition);
             self.partition(row.partition).recall_site(&row);
@@ -128,8 +136,10 @@ impl Crawler {
             after = Some(last.key);
             for page in &pages {
                 let partition = self.partition(page.key.partition);
-                partition.recall_page(page);
-                partition.held += u64::from(page.state == vernal_model::PageState::Held);
+                partition.recall_page(page, now);
+                if page.state == PageState::Held {
+                    partition.count_held(&page.url.site(), 1);
+                }
             }
         }
         for id in 0..PartitionId::COUNT {
@@ -177,8 +187,14 @@ impl Crawler {
         Ok(())
     }
 
+    /// Whether another page may be read for the first time.
+    fn may_discover(&self) -> bool {
+        self.held() + self.new_in_flight < self.settings.pages_max
+    }
+
     /// Whether nothing waits, nothing is under way and nothing is due.
     pub fn is_idle(&self, now: Moment) -> bool {
+        let may_discover = self.may_discover();
         let nothing_waits = self.in_flight.is_empty()
             && self.chosen.is_empty()
             && !self.group.has_found
@@ -188,10 +204,8 @@ impl Crawler {
                 let facts = Facts { any_site: true, ..self.facts(partition, 1) };
                 let due = partition.policy.next_due(&partition.view(facts, now), now);
                 let nothing_due = due.is_none_or(|due| due > now);
-                partition.frontier.is_empty()
-                    && partition.undrawn() == 0
-                    && !partition.has_quick_retries()
-                    && nothing_due
+                let nothing_new = partition.frontier.is_empty() && partition.undrawn() == 0;
+                (nothing_new || !may_discover) && !partition.has_quick_retries() && nothing_due
             })
     }
 
@@ -202,6 +216,9 @@ impl Crawler {
         }
         let mut wakes: Vec<Moment> = Vec::new();
         wakes.extend(self.coordinator.next_money(self.held(), now));
+        if self.group.has_found || self.reader.totals().found_pending > 0 {
+            wakes.push(self.sieved + admitting::SIEVE_EVERY);
+        }
         if self.disk_full {
             wakes.push(self.disk_checked + DISK_CHECK_EVERY);
         }
@@ -287,7 +304,5 @@ fn dispatcher(settings: &Settings, reader: &Reader) -> Result<Dispatcher> {
         include: compiled(&settings.include)?,
         exclude: compiled(&settings.exclude)?,
         depth_max: settings.depth,
-        per_site_pages_max: settings.per_site_pages_max,
-        pages_max: settings.pages_max,
     }))
 }

@@ -16,6 +16,6 @@ mod robots_book;
 mod settings;
 
 pub use act::{Act, Acted, Check, Pulse};
-pub use crawler::Crawler;
+pub use crawler::{Crawler, Restored, Unpack};
 pub use error::{Error, Result};
 pub use settings::{AddressLimits, DiskFreeMin, GroupLimits, Settings};

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 
 use vernal_frontier::{Frontier, FrontierLimits, Politeness, PolitenessSettings, TrapBook, Waiting};
 use vernal_model::{
-    Moment, Page, PageKey, Partition as PartitionId, Site, SitePosture, SiteRow, Span, Standing, WaitingPlace,
+    Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SitePosture, SiteRow, Span, Standing,
+    WaitingPlace,
 };
 use vernal_policy::{Held, Refresh, View};
 use vernal_repository::{Reader, UrlRow};
@@ -22,6 +23,7 @@ pub(crate) struct Partition {
     pub policy: Box<dyn Refresh>,
     pub sites: Vec<SiteLife>,
     by_name: HashMap<Site, u32>,
+    per_site_pages_max: u64,
     /// The site of each visited page, by page number.
     site_of: Vec<u32>,
     /// Pages that are not with the policy, by the Moment they are wanted again: those never read, and those held.
@@ -48,7 +50,11 @@ pub(crate) struct SiteLife {
     drawn: BTreeMap<u8, Option<u64>>,
     /// Whether `drawn` knows the bands that lie on disk from before.
     bands_read: bool,
-    pub known: u64,
+    /// Pages held, and first visits under way.
+    held: u64,
+    first_visits: u64,
+    /// The site has the pages it may have: what waits goes on waiting, on disk.
+    full: bool,
     pub address: Option<IpAddr>,
 }
 
@@ -61,6 +67,13 @@ const SITE_WINDOW_LOW: usize = 64;
 
 /// No site of this partition has this number.
 const NO_SITE: u32 = u32::MAX;
+
+impl SiteLife {
+    /// Whether new pages of it may be visited.
+    fn is_open(&self) -> bool {
+        self.posture.standing == Standing::Active && !self.full
+    }
+}
 
 impl Partition {
     pub(crate) fn new(id: PartitionId, settings: &Settings, started: Moment) -> Result<Self> {
@@ -76,6 +89,7 @@ impl Partition {
             policy,
             sites: Vec::new(),
             by_name: HashMap::new(),
+            per_site_pages_max: settings.per_site_pages_max.unwrap_or(u64::MAX),
             site_of: Vec::new(),
             retries_new: BTreeSet::new(),
             retries_held: BTreeSet::new(),
@@ -94,7 +108,6 @@ impl Partition {
         let life = &mut self.sites[number as usize];
         life.posture = row.posture.clone();
         life.undrawn = row.counts.waiting;
-        life.known = row.counts.known;
         // Whoever had this folder before may have asked the site a moment ago and died before saying so.
         self.politeness.asked_before(&row.site);
         self.traps.recall(&row.site, &row.posture.traps);
@@ -108,9 +121,15 @@ impl Partition {
         }
     }
 
-    /// Takes up a page that the tables know.
-    pub(crate) fn recall_page(&mut self, page: &Page) {
+    /// Takes up a page that the tables know. What an earlier process refused may be allowed now, so that it is looked at
+    /// once more; if it is not, no request leaves.
+    pub(crate) fn recall_page(&mut self, page: &Page, now: Moment) {
         self.place(page);
+        if page.state == PageState::Refused {
+            self.retries_new.remove(&(page.not_before, page.key));
+            self.retries_new.insert((now, page.key));
+            self.quick_retries.insert(page.key);
+        }
         if hands(page) == Hands::Policy {
             self.policy.recall(&Held {
                 page: page.key,
@@ -156,7 +175,9 @@ impl Partition {
             undrawn: 0,
             drawn: BTreeMap::new(),
             bands_read: false,
-            known: 0,
+            held: 0,
+            first_visits: 0,
+            full: false,
             address: None,
         });
         number
@@ -231,18 +252,56 @@ impl Partition {
     }
 
     pub(crate) fn set_standing(&mut self, site: &Site, standing: Standing) {
+        self.change_openness(site, |life| life.posture.standing = standing);
+        if standing == Standing::Active {
+            self.politeness.reopen(site);
+        } else {
+            self.politeness.close(site);
+        }
+    }
+
+    pub(crate) fn first_visit_began(&mut self, site: &Site) {
+        self.site_mut(site).first_visits += 1;
+        self.check_full(site);
+    }
+
+    pub(crate) fn first_visit_ended(&mut self, site: &Site) {
+        let life = self.site_mut(site);
+        life.first_visits = life.first_visits.saturating_sub(1);
+        self.check_full(site);
+    }
+
+    /// A page came to be held, or is held no more.
+    pub(crate) fn count_held(&mut self, site: &Site, change: i64) {
+        self.held = self.held.saturating_add_signed(change);
+        let life = self.site_mut(site);
+        life.held = life.held.saturating_add_signed(change);
+        self.check_full(site);
+    }
+
+    /// A site that has its pages is not drawn from until it has fewer.
+    fn check_full(&mut self, site: &Site) {
+        let limit = self.per_site_pages_max;
+        let life = self.site_mut(site);
+        let full = life.held + life.first_visits >= limit;
+        if full != life.full {
+            self.change_openness(site, |life| life.full = full);
+        }
+    }
+
+    /// Changes what decides whether the site is open to discovery, and keeps window and counts true to it.
+    fn change_openness(&mut self, site: &Site, change: impl FnOnce(&mut SiteLife)) {
         let number = self.site_number(site);
-        let life = &mut self.sites[number as usize];
-        let was = std::mem::replace(&mut life.posture.standing, standing);
-        match (was == Standing::Active, standing == Standing::Active) {
+        let was_open = self.sites[number as usize].is_open();
+        change(&mut self.sites[number as usize]);
+        let life = &self.sites[number as usize];
+        match (was_open, life.is_open()) {
             (true, false) => {
                 self.undrawn_active -= life.undrawn;
-                self.politeness.close(site);
                 self.undraw(site);
             }
             (false, true) => {
                 self.undrawn_active += life.undrawn;
-                self.politeness.reopen(site);
                 self.hungry.insert(number);
             }
             _ => {}
@@ -277,7 +336,7 @@ impl Partition {
         hungry.sort_unstable();
         for (_, number) in hungry {
             let life = &self.sites[number as usize];
-            let wants = life.undrawn > 0 && life.posture.standing == Standing::Active;
+            let wants = life.undrawn > 0 && life.is_open();
             // What finds no room stays hungry.
             if wants && (self.frontier.room_for(&life.site) == 0 || !self.draw_site(number, reader)?) {
                 self.hungry.insert(number);
@@ -319,9 +378,8 @@ impl Partition {
     pub(crate) fn admitted(&mut self, site: &Site, band: u8) {
         let life = self.site_mut(site);
         life.undrawn += 1;
-        life.known += 1;
         life.drawn.entry(band).or_default();
-        if life.posture.standing == Standing::Active {
+        if life.is_open() {
             self.undrawn_active += 1;
             self.feel_hunger(site);
         }
@@ -402,7 +460,7 @@ fn before_band(site: &Site, band: u8) -> Option<WaitingPlace> {
     band.checked_sub(1).and_then(|earlier| place(site, earlier, u64::MAX))
 }
 
-fn window_row(row: UrlRow) -> Waiting {
+pub(crate) fn window_row(row: UrlRow) -> Waiting {
     Waiting {
         page: row.page,
         url: row.url,

@@ -15,6 +15,8 @@ const ROBOTS_KEPT: Span = Span::from_days(1);
 /// A file that cannot be reached is asked for again after this, then after four times this, then hourly.
 const UNREACHABLE_AGAIN: Span = Span::from_secs(30);
 const UNREACHABLE_AGAIN_MAX: Span = Span::from_hours(1);
+/// A refusal of our own guard is looked at again after this: it costs no request.
+const REFUSED_KEPT: Span = Span::from_secs(60);
 /// After so many failures the pages are told to be refused; until then they wait.
 const UNREACHABLE_PATIENCE: u16 = 2;
 /// RFC 9309, 2.3.1.2: at least five hops are followed.
@@ -124,10 +126,10 @@ impl RobotsBook {
         match verdict(report, hops) {
             Some(answer) => {
                 entry.failures = 0;
-                if matches!(answer, RobotsAnswer::MovedTo { .. }) {
-                    row.expires = now;
-                } else {
-                    row.last_read = Some(now);
+                match answer {
+                    RobotsAnswer::MovedTo { .. } => row.expires = now,
+                    _ if !report.outcome.asked() => row.expires = now + REFUSED_KEPT,
+                    _ => row.last_read = Some(now),
                 }
                 row.answer = answer;
             }
@@ -156,7 +158,11 @@ impl RobotsBook {
         let origin = url.origin();
         if !self.entries.contains_key(&origin) {
             self.make_room();
-            let row = reader.robots(&origin)?;
+            let mut row = reader.robots(&origin)?;
+            if let Some(row) = row.as_mut().filter(|row| row.answer == RobotsAnswer::DisallowAll) {
+                // A new process asks again at once whether the file can be had.
+                row.expires = row.fetched;
+            }
             self.entries.insert(origin.clone(), Entry { row, ..Entry::empty() });
         }
         Ok(self.entries.entry(origin).or_insert(Entry::empty()))
@@ -184,6 +190,8 @@ impl Entry {
 /// What the answer means; `None` is "unreachable".
 fn verdict(report: &Report, hops: u8) -> Option<RobotsAnswer> {
     match &report.outcome {
+        // The guard stands before the pages of this origin too: they are refused one by one, with its words.
+        Outcome::Refused(_) => Some(RobotsAnswer::AllowAll),
         Outcome::Read { .. } => {
             let text = report.document.as_ref().map_or("", |document| document.text.as_str());
             Some(RobotsAnswer::Text(text.into()))

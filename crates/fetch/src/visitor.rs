@@ -80,7 +80,7 @@ impl Visitor {
         let finished = self.now();
         let mut report = match answered {
             Ok(answer) => self.judge(order, answer, started, finished).await,
-            Err(outcome) => bare(order, started, finished, outcome),
+            Err(outcome) => Report::unanswered(order, started, finished, outcome),
         };
         report.wire_bytes = meter.total();
         report
@@ -100,7 +100,7 @@ impl Visitor {
 
     async fn judge(&self, order: Order, answer: Answer, started: Moment, finished: Moment) -> Report {
         let verdict = of_status(&order, answer.status, &|name| answer.field(name), finished);
-        let mut report = bare(order, started, finished, Outcome::NotModified);
+        let mut report = Report::unanswered(order, started, finished, Outcome::NotModified);
         let (outcome, answer) = match verdict {
             Judged::Final(outcome) => (outcome, answer),
             Judged::Robots(outcome) => self.read_robots(outcome, answer, &mut report),
@@ -206,23 +206,4 @@ impl Visitor {
 fn keep(report: &mut Report, document: Document, signature: Signature) {
     report.document = Some(document);
     report.signature = Some(signature);
-}
-
-/// The report of a visit that has nothing to show.
-pub fn failed(order: Order, started: Moment, finished: Moment, failure: Failure) -> Report {
-    bare(order, started, finished, Outcome::Failed(failure))
-}
-
-fn bare(order: Order, started: Moment, finished: Moment, outcome: Outcome) -> Report {
-    Report {
-        order,
-        started,
-        finished,
-        outcome,
-        exchange: None,
-        document: None,
-        signature: None,
-        validators: Validators::default(),
-        wire_bytes: 0,
-    }
 }

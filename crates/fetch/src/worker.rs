@@ -13,11 +13,11 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::interval;
-use vernal_model::{Failure, Order, Report};
+use vernal_model::{Failure, Order, Outcome, Report};
 
 use crate::buffer::Buffer;
 use crate::dns::Resolve;
-use crate::visitor::{self, Visitor};
+use crate::visitor::Visitor;
 use crate::{Clock, Error, Result, Settings};
 
 /// Where reports go, those of one turn of a loop together. It is called on the loops' threads and must not wait long: a
@@ -169,7 +169,7 @@ async fn carry_out(visitor: Rc<Visitor>, order: Order) -> Report {
         Ok(report) => report,
         Err(_) => {
             let failure = Failure::Protocol("the visit panicked".into());
-            visitor::failed(kept, started, visitor.now(), failure)
+            Report::unanswered(kept, started, visitor.now(), Outcome::Failed(failure))
         }
     }
 }

@@ -27,8 +27,6 @@ pub struct DispatcherSettings {
     pub exclude: Vec<Regex>,
     /// Links followed from the nearest seed at most.
     pub depth_max: Option<u16>,
-    pub per_site_pages_max: Option<u64>,
-    pub pages_max: u64,
 }
 
 /// Reads an include or exclude pattern: linear time by its engine, and of bounded size.
@@ -92,18 +90,10 @@ impl Dispatcher {
             || self.index.given.contains(&url.fingerprint())
     }
 
-    /// Admits a URL that the sieve found to be new. `site_known` and `known_total` count what is known already.
-    pub fn admit(&mut self, url: &Url, depth: u16, site_known: u64, known_total: u64) -> Result<(), Refusal> {
-        if !self.in_scope(url, depth) {
-            return Err(Refusal::Scope);
-        }
-        if known_total >= self.settings.pages_max {
-            return Err(Refusal::Limit(format!("the crawl has its {} pages", self.settings.pages_max)));
-        }
-        match self.settings.per_site_pages_max {
-            Some(limit) if site_known >= limit => Err(Refusal::Limit(format!("the site has its {limit} pages"))),
-            _ => Ok(()),
-        }
+    /// Admits a URL that the sieve found to be new. How many pages are held is the crawler's business: what is beyond its
+    /// limits is admitted too, and waits.
+    pub fn admit(&self, url: &Url, depth: u16) -> Result<(), Refusal> {
+        if self.in_scope(url, depth) { Ok(()) } else { Err(Refusal::Scope) }
     }
 }
 
@@ -177,14 +167,7 @@ mod tests {
     }
 
     fn settings(seeds: Vec<Seed>) -> DispatcherSettings {
-        DispatcherSettings {
-            seeds,
-            include: Vec::new(),
-            exclude: Vec::new(),
-            depth_max: None,
-            per_site_pages_max: None,
-            pages_max: 100,
-        }
+        DispatcherSettings { seeds, include: Vec::new(), exclude: Vec::new(), depth_max: None }
     }
 
     fn seed(text: &str, scope: Scope) -> Seed {
@@ -209,15 +192,12 @@ mod tests {
     fn limits_are_refusals_that_name_themselves() {
         let mut dispatcher = Dispatcher::new(DispatcherSettings {
             depth_max: Some(2),
-            per_site_pages_max: Some(10),
             ..settings(vec![seed("http://a.org/", Scope::Site)])
         });
         let page = url("http://a.org/x");
-        assert_eq!(dispatcher.admit(&page, 2, 9, 99), Ok(()));
-        assert_eq!(dispatcher.admit(&page, 3, 0, 0), Err(Refusal::Scope));
-        assert_eq!(dispatcher.admit(&url("http://b.org/"), 0, 0, 0), Err(Refusal::Scope));
-        assert_eq!(dispatcher.admit(&page, 1, 10, 50), Err(Refusal::Limit("the site has its 10 pages".into())));
-        assert_eq!(dispatcher.admit(&page, 1, 0, 100), Err(Refusal::Limit("the crawl has its 100 pages".into())));
+        assert_eq!(dispatcher.admit(&page, 2), Ok(()));
+        assert_eq!(dispatcher.admit(&page, 3), Err(Refusal::Scope));
+        assert_eq!(dispatcher.admit(&url("http://b.org/"), 0), Err(Refusal::Scope));
         dispatcher.set_seeds(vec![seed("http://b.org/", Scope::Site)]);
         assert!(dispatcher.in_scope(&url("http://b.org/"), 0) && !dispatcher.in_scope(&page, 0));
     }

@@ -128,6 +128,12 @@ pub struct Account {
 }
 
 impl Account {
+    /// The purse of a new crawl: an hour's share is in hand, so that a small budget does not begin with a long wait.
+    pub fn begun(budget: &Budget, held: u64, now: Moment) -> Self {
+        let in_hand = (budget.per_second(held) * Self::IN_HAND_MAX.secs_f64()).max(1.0);
+        Account { in_hand, filled: now, spent: 0.0 }
+    }
+
     /// At most one hour's share is held in hand, so that a long pause is not followed by a flood.
     pub const IN_HAND_MAX: Span = Span::from_hours(1);
 

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Account, DocumentRow, Event, Fingerprint, Moment, Page, PageKey, PageState, RobotsRow, Seed, Sequence, Site,
-    SitePosture, Url, Visit,
+    Account, DocumentRow, Event, Fingerprint, Location, Moment, Page, PageKey, PageState, RobotsRow, Seed, Sequence,
+    Site, SitePosture, Url, Visit,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub enum Deed {
     Spent {
         account: Account,
     },
+    /// Records went elsewhere, or are gone for good: where each of these visits has its record now.
+    Relocated(Vec<Relocated>),
 }
 
 /// A discovered URL on its way to the sieve.
@@ -106,6 +108,18 @@ pub struct Visited {
     /// The newest document, when it differs from the one kept.
     pub document: Option<DocumentRow>,
     pub event: Option<Event>,
+}
+
+/// A visit of the visit book whose record lies elsewhere now. The version that the visit made lies there too.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relocated {
+    /// The page; visits to robots.txt have the number `u32::MAX`.
+    pub page: PageKey,
+    pub started: Moment,
+    /// The sequence of the deed that journalled the visit.
+    pub sequence: Sequence,
+    /// `None` when it was given up: then only the row is kept.
+    pub to: Option<Location>,
 }
 
 /// What a person decided.

@@ -26,7 +26,7 @@ mod visit;
 pub use budget::{Account, Budget, BudgetError, BudgetUnit, Share};
 pub use chance::Chance;
 pub use change::{Change, DecidedBy, Kind, Kinds, Operation, ParagraphChange};
-pub use deed::{Admitted, Control, Deed, Found, Via, Visited, WaitingPlace};
+pub use deed::{Admitted, Control, Deed, Found, Relocated, Via, Visited, WaitingPlace};
 pub use document::{
     AlternateLink, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media, Paragraph, Rel, Role,
 };

@@ -47,8 +47,6 @@ pub enum Refusal {
     /// More redirects than we follow.
     Hops,
     Trap(String),
-    /// A limit on pages is reached; the text names it.
-    Limit(String),
 }
 
 /// The part of a visit in which time ran out.
@@ -143,7 +141,6 @@ impl Outcome {
                 Refusal::Scheme => "a scheme we do not speak".into(),
                 Refusal::Hops => "too many redirects".into(),
                 Refusal::Trap(why) => format!("trap: {why}"),
-                Refusal::Limit(why) => format!("limit: {why}"),
             },
             Outcome::Failed(failure) => match failure {
                 Failure::Dns(why) => format!("dns: {why}"),

@@ -22,6 +22,23 @@ pub struct Report {
     pub wire_bytes: u64,
 }
 
+impl Report {
+    /// The report of a visit that brought nothing back.
+    pub fn unanswered(order: Order, started: Moment, finished: Moment, outcome: Outcome) -> Self {
+        Report {
+            order,
+            started,
+            finished,
+            outcome,
+            exchange: None,
+            document: None,
+            signature: None,
+            validators: Validators::default(),
+            wire_bytes: 0,
+        }
+    }
+}
+
 /// Request and response as they were, ready for a WARC record.
 #[derive(Clone, Debug, Default)]
 pub struct Exchange {

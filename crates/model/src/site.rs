@@ -75,6 +75,8 @@ pub struct SitePosture {
     pub crawl_delay: Option<Span>,
     /// Traps recognised here, in words, limited.
     pub traps: Vec<String>,
+    /// What the last failure of the site was, in words; nothing once it answers again.
+    pub trouble: Option<Box<str>>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ pub struct Version {
     pub status: u16,
     pub payload: Digest,
     pub body_bytes: u32,
-    /// `None` when the page asked not to be archived: then only digests are kept.
+    /// `None` when the page asked not to be archived or the body was given up since: then only digests are kept.
     pub location: Option<Location>,
 }
 

@@ -28,6 +28,8 @@ pub enum Error {
     Row { table: &'static str, why: String },
     #[error("append a group of {bytes} bytes to the journal: more than {limit}")]
     GroupTooLarge { bytes: u64, limit: u64 },
+    #[error("a repair of {} was cut short; `vernal verify --repair` begins it again", .0.display())]
+    RepairUnfinished(PathBuf),
     #[error("an earlier write failed, so nothing more is written until the repository is opened again")]
     Broken,
     #[error("`{0}` is no cursor: it is `c` and hexadecimal digits, as the feed gave it")]
@@ -35,6 +37,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether this says that files are not what was written, so that a repair may help. A full disk or a missing right
+    /// says nothing of the kind.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Error::RepairUnfinished(_) | Error::SegmentMissing(_) | Error::Corrupt { .. })
+            || crate::recover::is_damage(self)
+    }
+
     /// For `map_err`: names the act and the file.
     pub(crate) fn io(act: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_owned();

@@ -7,6 +7,8 @@
 //! DIR/journal/*.log     every change of state as a deed; the truth
 //! DIR/tables/           the deeds applied: a cache in the embedded store, rebuilt from the journal when it is missing
 //! DIR/known/*.run       the known URLs, sorted; a part of that cache
+//! DIR/damaged-*/        journal, tables and known as a repair found them; nothing reads them again
+//! DIR/repairing         a repair is under way, or was cut short
 //! ```
 //!
 //! There is one writer, the [`Repository`], and any number of [`Reader`]s. The writer keeps bodies, then commits a group
@@ -15,6 +17,7 @@
 
 pub mod archive;
 pub mod bodies;
+mod compact;
 mod cursor;
 mod error;
 mod folder;
@@ -22,17 +25,20 @@ mod journal;
 mod reader;
 mod rebuild;
 mod recover;
+mod repair;
 mod repository;
 mod sieve;
 mod tables;
 
 pub use bodies::{Keep, KeepKind, Record, WarcInfo};
+pub use compact::{Compacted, Retention};
 pub use cursor::{Cursor, EventId};
 pub use error::{Error, Result};
 pub use journal::{JournalReport, fuzz_journal, verify_journal};
 pub use reader::{DiskSpace, Reader};
 pub use rebuild::{TablesReport, compare_tables};
 pub use recover::{Recovery, TablesRecovery};
+pub use repair::{Aside, Saved};
 pub use repository::{Repository, Settings};
 pub use sieve::{Candidate, PartitionSieving, Sieving};
 pub use tables::rows::{Known, KnownState, Totals, UrlRow};

@@ -59,8 +59,7 @@ fn rebuild(dir: &Path, beside: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
     let mut take = |frame: Frame| -> Result<()> {
         deeds += frame.entries.len() as u64;
         let entries = frame.entries.iter().map(|(partition, sequence, deed)| (*partition, *sequence, deed));
-        let outlived =
-            apply(&shared, &Group { moment: frame.moment, first: frame.first, entries: entries.collect() })?;
+        let outlived = apply(&shared, &Group { moment: frame.moment, first: frame.first, entries: entries.collect() })?;
         // Nobody will ever replay this store, so that nothing has to wait for a checkpoint.
         outlived.runs.iter().try_for_each(|path| fs::remove_file(path).map_err(Error::io("remove", path)))
     };
@@ -90,9 +89,8 @@ impl Marks {
         let mut names: Vec<&String> = self.tables.keys().chain(rebuilt.tables.keys()).collect();
         names.sort_unstable();
         names.dedup();
-        let of = |marks: &Marks, name: &String| {
-            marks.tables.get(name).map_or((0, 0), |(rows, hash)| (*rows, hash.digest()))
-        };
+        let of =
+            |marks: &Marks, name: &String| marks.tables.get(name).map_or((0, 0), |(rows, hash)| (*rows, hash.digest()));
         let told = |name: &String| {
             let (ours, theirs) = (of(self, name), of(rebuilt, name));
             let line = || match ours.0 == theirs.0 {

@@ -3,7 +3,7 @@
 //! The order matters: the tables say how far they are, the journal is replayed from there and its torn tail cut, and
 //! only then are the bodies cut to the end that the last frame acknowledged.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::repository::{Repository, Settings};
 use crate::sieve::{self, KnownSet};
 use crate::tables::rows::State;
 use crate::tables::{Group, Live, Outlived, Shared, Tables, apply};
-use crate::{Error, Result, bodies};
+use crate::{Error, Result, bodies, repair};
 
-const TABLES_FOLDER: &str = "tables";
+pub(crate) const TABLES_FOLDER: &str = "tables";
 
 /// What had to be done at opening.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,10 +52,22 @@ impl Repository {
     pub fn open(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, Recovery)> {
         make_folder(dir)?;
         let lock = folder::lock(dir)?;
+        if repair::is_unfinished(dir) {
+            return Err(Error::RepairUnfinished(dir.to_owned()));
+        }
+        Repository::open_locked(dir, lock, settings, now)
+    }
+
+    /// The same for whoever has the lock already.
+    pub(crate) fn open_locked(
+        dir: &Path,
+        lock: File,
+        settings: Settings,
+        now: Moment,
+    ) -> Result<(Repository, Recovery)> {
         let made = !dir.join("FORMAT").exists();
         let format = folder::format(dir, settings.id)?;
         let journal_folder = dir.join(journal::FOLDER);
-        let journal_was_there = journal_folder.exists();
         for name in [journal::FOLDER, sieve::FOLDER] {
             make_folder(&dir.join(name))?;
         }
@@ -67,8 +79,9 @@ impl Repository {
         if applied >= tail.next {
             return Err(journal_is_short(&journal_folder, &tail, applied));
         }
-        // Without a journal nobody knows what was acknowledged: then every whole record stays.
-        let acknowledged = (journal_was_there || made).then_some(tail.end);
+        // A journal without a deed may be new, or may stand where a lost one was: nobody knows what was acknowledged, and
+        // every whole record stays.
+        let acknowledged = (tail.next > 1).then_some(tail.end);
         let info = warc_info(settings.clone(), format.id);
         let (segments, cut) = Segments::open(dir, info, settings.segment_bytes_max, acknowledged, now)?;
         recovery.segment_bytes_cut = cut.bytes;
@@ -128,7 +141,7 @@ fn read_tables(dir: &Path) -> Result<Opened> {
 }
 
 /// Whether an error says that the tables are not what we wrote; a full disk or a missing right says nothing of the kind.
-fn is_damage(error: &Error) -> bool {
+pub(crate) fn is_damage(error: &Error) -> bool {
     let damaged = |error: &io::Error| {
         matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData)
     };

@@ -77,7 +77,7 @@ impl Repository {
         if self.broken {
             return Err(Error::Broken);
         }
-        let (first, entries) = self.numbered(deeds);
+        let (first, entries) = numbered(&self.shared, deeds);
         if entries.is_empty() {
             return Ok(Cursor(first - 1));
         }
@@ -91,18 +91,6 @@ impl Repository {
             self.checkpoint()?;
         }
         Ok(self.reader().cursor())
-    }
-
-    /// Gives each deed the next sequence number of its partition.
-    fn numbered<'a>(&self, deeds: &'a [(Partition, Deed)]) -> (u64, Vec<(Partition, Sequence, &'a Deed)>) {
-        let live = self.shared.live();
-        let mut next: Vec<u64> = live.state.partitions.iter().map(|partition| partition.sequence.0).collect();
-        let number = |(partition, deed): &'a (Partition, Deed)| {
-            let last = &mut next[usize::from(partition.0)];
-            *last += 1;
-            (*partition, Sequence(*last), deed)
-        };
-        (live.state.position + 1, deeds.iter().map(number).collect())
     }
 
     /// Meets what was found with what is known: at most about `limit` found URLs. Nothing is written; the `Sieved` deeds
@@ -143,4 +131,19 @@ impl Repository {
         }
         self.checkpoint()
     }
+}
+
+/// Gives each deed the next sequence number of its partition, and says the position of the first.
+pub(crate) fn numbered<'a>(
+    shared: &Shared,
+    deeds: &'a [(Partition, Deed)],
+) -> (u64, Vec<(Partition, Sequence, &'a Deed)>) {
+    let live = shared.live();
+    let mut next: Vec<u64> = live.state.partitions.iter().map(|partition| partition.sequence.0).collect();
+    let number = |(partition, deed): &'a (Partition, Deed)| {
+        let last = &mut next[usize::from(partition.0)];
+        *last += 1;
+        (*partition, Sequence(*last), deed)
+    };
+    (live.state.position + 1, deeds.iter().map(number).collect())
 }

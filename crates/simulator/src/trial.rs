@@ -81,7 +81,7 @@ impl<'w> Trial<'w> {
                 self.crawler.commit(self.now)?;
                 return Ok(Paused::Idle);
             }
-            if !self.step(Moment::NEVER)? {
+            if !self.step(Moment::NEVER)? && !self.crawler.is_idle(self.now) {
                 return Ok(Paused::Stuck);
             }
         }

@@ -12,10 +12,10 @@ use crate::web::{Answer, Behaviour, Request, Web};
 /// Asks the invented web for one order. The web answers as it is at `started`.
 pub fn report(web: &Web, order: Order, started: Moment, finished: Moment) -> Report {
     let Some(site) = web.site_of_host(order.url.site_text()) else {
-        return nothing(order, started, finished, Outcome::Failed(Failure::Dns("no such site".into())));
+        return Report::unanswered(order, started, finished, Outcome::Failed(Failure::Dns("no such site".into())));
     };
     if !matches!(order.url.scheme(), "http" | "https") {
-        return nothing(order, started, finished, Outcome::Refused(Refusal::Scheme));
+        return Report::unanswered(order, started, finished, Outcome::Refused(Refusal::Scheme));
     }
     let request = Request {
         site,
@@ -26,7 +26,7 @@ pub fn report(web: &Web, order: Order, started: Moment, finished: Moment) -> Rep
     };
     let answer = web.answer(&request, started);
     if let Some(failure) = broken(&answer) {
-        return nothing(order, started, finished, Outcome::Failed(failure));
+        return Report::unanswered(order, started, finished, Outcome::Failed(failure));
     }
     read(order, &answer, site, started, finished)
 }
@@ -92,19 +92,5 @@ fn exchange(order: &Order, answer: &Answer, site: usize) -> Exchange {
         response_head: response.into_bytes(),
         body: answer.body.to_vec(),
         content_encoded: answer.header("content-encoding").is_some(),
-    }
-}
-
-fn nothing(order: Order, started: Moment, finished: Moment, outcome: Outcome) -> Report {
-    Report {
-        order,
-        started,
-        finished,
-        outcome,
-        exchange: None,
-        document: None,
-        signature: None,
-        validators: Validators::default(),
-        wire_bytes: 0,
     }
 }

@@ -68,7 +68,7 @@ fn choose(shared: &Shared, page: &Page, wanted: &Wanted) -> Result<Version, No> 
 /// Reads a version; a record that only says "the same as then" leads to the one that has the bytes.
 pub fn kept(reader: &Reader, url: &Url, version: Version) -> Result<Kept, No> {
     let Some(mut location) = version.location else {
-        return Err(No::unknown(format!("{url} asked not to be archived: version {} has no body", version.number)));
+        return Err(No::unknown(without_body(reader, url, version)?));
     };
     for _ in 0..=REVISIT_HOPS_MAX {
         let record = reader.body(&location)?;
@@ -79,6 +79,17 @@ pub fn kept(reader: &Reader, url: &Url, version: Version) -> Result<Kept, No> {
         location = referred(reader, &target, moment, &record)?;
     }
     Err(No::failed(format!("version {} of {url} refers to no body", version.number)))
+}
+
+/// A version has no body because the page asked not to be archived, or because `compact` was told to let it go.
+fn without_body(reader: &Reader, url: &Url, version: Version) -> Result<String, No> {
+    let page = reader.page_by_url(url)?;
+    let newest = page.and_then(|page| page.version);
+    let is_given_up = newest.is_some_and(|newest| newest.number > version.number && newest.location.is_some());
+    Ok(match is_given_up {
+        true => format!("the body of version {} of {url} was given up by `compact`", version.number),
+        false => format!("{url} asked not to be archived: version {} has no body", version.number),
+    })
 }
 
 /// WARC dates have whole seconds, so the digest decides between versions of one second.

@@ -60,7 +60,8 @@ struct Shown {
     kinds: Vec<Kind>,
     magnitude: f32,
     flapping: bool,
-    decided_by: DecidedBy,
+    /// Null for a new page, which was compared with nothing.
+    decided_by: Option<DecidedBy>,
     paragraphs: Vec<Paragraph>,
     detail: String,
 }
@@ -254,7 +255,7 @@ fn shown(cursor: Cursor, id: EventId, event: Event, seeds: &Seeds) -> Shown {
         kinds: kinds.iter().collect(),
         magnitude,
         flapping: false,
-        decided_by,
+        decided_by: (event.kind != EventKind::New).then_some(decided_by),
         paragraphs: paragraphs.into_iter().map(paragraph).collect(),
         detail: event.detail.into(),
     }

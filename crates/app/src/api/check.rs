@@ -1,6 +1,5 @@
 //! What stands between a URL and its next visit, without a request.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -9,7 +8,8 @@ use vernal_model::Url;
 
 use super::answer::{self, Answered, No};
 use super::parameters::{Asked, OfUrl, url};
-use super::shared::{Shared, time};
+use super::shared::{RobotsVisit, Shared, time};
+use crate::seeds::literal_address;
 
 #[derive(Serialize)]
 struct Shown {
@@ -17,18 +17,22 @@ struct Shown {
     in_scope: bool,
     seed: Option<String>,
     robots: &'static str,
+    robots_visit: Option<RobotsVisit>,
     crawl_delay_secs: Option<f64>,
     guard: String,
     trap: Option<String>,
     state: &'static str,
     site: String,
     site_standing: &'static str,
+    trouble: Option<String>,
     next_slot: Option<String>,
 }
 
 pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
     let check = shared.hands.check(url(&asked.url)?, shared.clock.now()).await.map_err(No::failed)?;
     Ok(answer::value(&Shown {
+        robots_visit: shared.robots(&check.url)?,
+        trouble: shared.trouble(&check.url),
         guard: guard(&check.url, shared.settings.allow_private),
         site: check.url.site_text().to_owned(),
         url: check.url.to_string(),
@@ -45,12 +49,11 @@ pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>)
 
 /// A literal address is judged here and now; a name is judged by its address when it is dialled.
 fn guard(url: &Url, allow_private: bool) -> String {
-    let host = url.host().trim_start_matches('[').trim_end_matches(']');
-    match host.parse::<IpAddr>() {
-        Ok(address) => match vernal_fetch::guard::check(address, allow_private) {
+    match literal_address(url) {
+        Some(address) => match vernal_fetch::guard::check(address, allow_private) {
             Ok(()) => "open".into(),
             Err(why) => format!("shut: {why}"),
         },
-        Err(_) => "judged by address at each visit".into(),
+        None => "judged by address at each visit".into(),
     }
 }

@@ -60,6 +60,14 @@ impl Hands {
         }
     }
 
+    /// Whether only an empty purse holds back a crawl that runs.
+    pub fn waits_for_budget(&self) -> bool {
+        match self {
+            Hands::Live(handle) => handle.seen().waits_for_budget,
+            Hands::Still(_) => false,
+        }
+    }
+
     /// Whether nobody crawls here, so that nothing changes unless we change it.
     pub fn is_still(&self) -> bool {
         matches!(self, Hands::Still(_))

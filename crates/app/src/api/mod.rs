@@ -7,6 +7,7 @@ mod answer;
 mod body;
 mod changes;
 mod check;
+mod compact;
 mod control;
 mod door;
 mod hands;
@@ -19,6 +20,7 @@ mod page;
 mod pages;
 mod parameters;
 mod seeds;
+mod settings;
 mod shared;
 mod sites;
 mod status;
@@ -58,10 +60,11 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/pause", post(control::pause))
         .route("/resume", post(control::resume))
         .route("/block", post(control::block))
+        .route("/settings", get(settings::list))
         .route("/check", get(check::show))
         .route("/why", get(why::show))
         .route("/verify", get(verify::stream))
-        .route("/compact", post(verify::compact))
+        .route("/compact", post(compact::compact))
         .route("/openapi.json", get(openapi::show));
     Router::new()
         .nest("/api/v1", api)

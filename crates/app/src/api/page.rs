@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::Serialize;
-use vernal_model::{DocumentRow, Page, Url, Version};
+use vernal_model::{DocumentRow, Page, PageState, Url, Version};
 use vernal_repository::KnownState;
 
 use super::answer::{self, Answered, No};
 use super::pages::{self, Row};
 use super::parameters::{Asked, OfUrl, url};
-use super::shared::{Shared, time};
+use super::shared::{RobotsVisit, Shared, time};
 
 #[derive(Serialize)]
 struct Shown {
@@ -29,6 +29,9 @@ struct Shown {
     not_before: Option<String>,
     etag: Option<String>,
     last_modified: Option<String>,
+    trouble: Option<String>,
+    /// For a page that was refused.
+    robots_visit: Option<RobotsVisit>,
     newest: Option<VersionRow>,
     document: Option<DocumentShown>,
 }
@@ -66,6 +69,9 @@ struct Unvisited {
     depth: Option<u16>,
     found_on: Option<String>,
     rank: Option<i32>,
+    /// What the last failure of its site was.
+    trouble: Option<String>,
+    robots_visit: Option<RobotsVisit>,
 }
 
 pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
@@ -106,6 +112,8 @@ fn visited(shared: &Shared, page: &Page) -> Result<Shown, No> {
         not_before: time(page.not_before),
         etag: page.validators.etag.as_deref().map(str::to_owned),
         last_modified: page.validators.last_modified.as_deref().map(str::to_owned),
+        trouble: shared.trouble(&page.url),
+        robots_visit: if page.state == PageState::Refused { shared.robots(&page.url)? } else { None },
         newest: page.version.map(|version| version_row(&version)),
         document: reader.document(page.key)?.map(document),
     })
@@ -152,5 +160,7 @@ fn unvisited(shared: &Shared, url: &Url) -> Result<Unvisited, No> {
         depth: row.as_ref().map(|row| row.depth),
         found_on: found_on(shared, row.as_ref().and_then(|row| row.found_on))?,
         rank: row.map(|row| row.rank),
+        trouble: shared.trouble(url),
+        robots_visit: shared.robots(url)?,
     })
 }

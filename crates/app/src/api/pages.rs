@@ -29,8 +29,18 @@ pub struct Row {
     pub tags: Vec<String>,
 }
 
-const COLUMNS: [&str; 8] =
-    ["url", "last_visit", "last_confirmed", "visits", "changes", "depth", "body_bytes", "importance"];
+const COLUMNS: [&str; 10] = [
+    "url",
+    "state",
+    "version",
+    "last_visit",
+    "last_confirmed",
+    "visits",
+    "changes",
+    "depth",
+    "body_bytes",
+    "importance",
+];
 
 /// Which pages are asked for.
 struct Wanted {
@@ -120,6 +130,8 @@ enum Key {
 fn key(page: &Page, column: &str) -> Key {
     Key::Number(match column {
         "url" => return Key::Text(page.url.as_str().into()),
+        "state" => return Key::Text(page.state.name().into()),
+        "version" => page.version.map_or(0, |version| i64::from(version.number)),
         "last_visit" => page.last_visit.micros(),
         "last_confirmed" => page.last_confirmed.map_or(i64::MIN, |moment| moment.micros()),
         "visits" => i64::from(page.visits),

@@ -44,7 +44,7 @@ pub struct OfSite {
 }
 
 pub fn url(text: &str) -> Result<Url, No> {
-    Url::parse(text).map_err(No::wrong)
+    crate::seeds::url(text).map_err(No::wrong)
 }
 
 /// A site by its name, or by any URL of it.
@@ -54,22 +54,44 @@ pub fn site(text: &str) -> Result<Site, No> {
 }
 
 /// A column to sort by, and whether the greatest comes first (a hyphen before the name).
-pub struct Sort<'a> {
-    pub column: &'a str,
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sort {
+    pub column: &'static str,
     pub descending: bool,
 }
 
-impl<'a> Sort<'a> {
-    pub fn read(text: &'a str, columns: &[&str]) -> Result<Sort<'a>, No> {
+/// Heads of tables that are no names of fields.
+const HEADS: [(&str, &str); 2] = [("wire", "wire_bytes"), ("size", "body_bytes")];
+
+impl Sort {
+    /// Takes the names of fields and the heads of tables: `last_visit`, `last visit` and `last-visit` are one.
+    pub fn read(text: &str, columns: &[&'static str]) -> Result<Sort, No> {
         let (column, descending) = match text.strip_prefix('-') {
             Some(column) => (column, true),
             None => (text, false),
         };
-        if columns.contains(&column) {
+        let name = column.trim().to_ascii_lowercase().replace([' ', '-'], "_");
+        let name = HEADS.iter().find(|(head, _)| *head == name).map_or(name.as_str(), |(_, field)| field);
+        if let Some(column) = columns.iter().copied().find(|known| *known == name) {
             return Ok(Sort { column, descending });
         }
         let near = crate::config::nearest(column, columns.iter().copied());
         let meant = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
         Err(No::wrong(format!("no column `{column}` to sort by{meant}; there are {}", columns.join(", "))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_sorted_by_names_of_fields_and_by_heads_of_tables() {
+        let columns = ["last_visit", "body_bytes"];
+        let read = |text| Sort::read(text, &columns).ok();
+        assert_eq!(read("last visit"), Some(Sort { column: "last_visit", descending: false }));
+        assert_eq!(read("-last-visit"), Some(Sort { column: "last_visit", descending: true }));
+        assert_eq!(read("-size"), Some(Sort { column: "body_bytes", descending: true }));
+        assert_eq!(read("sighs"), None);
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::extract::State;
 use serde::Serialize;
 use vernal_crawler::{Act, Acted};
-use vernal_model::{Scope, Seed};
+use vernal_model::{Moment, Scope, Seed};
 
 use super::answer::{self, Answered, No};
 use super::parameters::{Asked, List, OfUrl, Sort, url};
 use super::shared::{Shared, time};
-use crate::seeds::from_json;
+use crate::seeds::{Wish, from_json, shut};
 
 #[derive(Serialize)]
 struct Row {
@@ -37,7 +37,7 @@ struct Wrong {
     error: String,
 }
 
-const COLUMNS: [&str; 3] = ["url", "added", "weight"];
+const COLUMNS: [&str; 6] = ["url", "added", "weight", "scope", "depth", "tags"];
 
 pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) -> Answered {
     let mut seeds = shared.reader.seeds()?;
@@ -49,6 +49,9 @@ pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) 
         match sort.column {
             "added" => seeds.sort_by_key(|seed| seed.added),
             "weight" => seeds.sort_by(|a, b| a.weight.total_cmp(&b.weight)),
+            "scope" => seeds.sort_by_key(|seed| seed.scope as u8),
+            "depth" => seeds.sort_by_key(|seed| seed.depth.unwrap_or(u16::MAX)),
+            "tags" => seeds.sort_by(|a, b| a.tags.cmp(&b.tags)),
             _ => seeds.sort_by(|a, b| a.url.cmp(&b.url)),
         }
         if sort.descending {
@@ -69,7 +72,7 @@ pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> Answered {
     let now = shared.clock.now();
     let (mut seeds, mut wrong) = (Vec::new(), Vec::new());
     for (place, line) in body.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        match from_json(line).and_then(|wish| wish.seed(shared.defaults(), now)) {
+        match from_json(line).and_then(|wish| open_seed(&shared, &wish, now)) {
             Ok(seed) => seeds.push(seed),
             Err(error) => wrong.push(Wrong { line: place + 1, error }),
         }
@@ -81,6 +84,14 @@ pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> Answered {
     match shared.hands.act(Act::AddSeeds(seeds), now).await.map_err(No::failed)? {
         Acted::Seeds { new, known } => Ok(answer::value(&Added { new, known, wrong })),
         other => Err(No::failed(format!("adding seeds came to {other:?}"))),
+    }
+}
+
+fn open_seed(shared: &Shared, wish: &Wish, now: Moment) -> Result<Seed, String> {
+    let seed = wish.seed(shared.defaults(), now)?;
+    match shut(&seed.url, shared.settings.allow_private) {
+        Some(why) => Err(why),
+        None => Ok(seed),
     }
 }
 

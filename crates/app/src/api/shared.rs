@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use tokio::sync::watch;
-use vernal_model::{Moment, Seed, Url};
+use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
 use super::answer::No;
 use super::hands::Hands;
 use crate::command::Context;
-use crate::config::Settings;
+use crate::config::{Row, Settings};
 use crate::runtime::clock::Clock;
 use crate::seeds::Defaults;
 
@@ -18,6 +19,8 @@ pub struct Shared {
     pub clock: Arc<Clock>,
     pub hands: Hands,
     pub settings: Settings,
+    /// All settings in force with their sources, as they are shown.
+    pub settings_shown: Vec<Row>,
     /// Becomes true when the process stops, so that streams without an end get one.
     pub stop: watch::Receiver<bool>,
     /// Kept so that `stop` stays quiet where nobody else can stop us.
@@ -25,9 +28,9 @@ pub struct Shared {
 }
 
 impl Shared {
-    pub fn new(context: &Context, reader: Reader, clock: Arc<Clock>, hands: Hands) -> Shared {
+    pub fn new(context: &Context, settings: Settings, reader: Reader, clock: Arc<Clock>, hands: Hands) -> Shared {
         let (never, stop) = watch::channel(false);
-        Shared { reader, clock, hands, settings: context.settings.clone(), stop, _never: Some(never) }
+        Shared { reader, clock, hands, settings, settings_shown: context.in_force.rows(), stop, _never: Some(never) }
     }
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {
@@ -38,9 +41,38 @@ impl Shared {
         Defaults { scope: self.settings.scope, depth: self.settings.depth }
     }
 
+    /// What the last failure of a URL's site was; nothing once it answers again.
+    pub fn trouble(&self, url: &Url) -> Option<String> {
+        self.reader.site(&url.site())?.posture.trouble.map(String::from)
+    }
+
+    /// How the last visit to the robots.txt for a URL ended; nothing before the first.
+    pub fn robots(&self, url: &Url) -> Result<Option<RobotsVisit>, No> {
+        let visit = |row: RobotsRow| RobotsVisit {
+            outcome: match row.answer {
+                RobotsAnswer::Text(_) => "read".into(),
+                RobotsAnswer::AllowAll => "there are no rules".into(),
+                RobotsAnswer::DisallowAll => "could not be had, so that nothing is asked for now".into(),
+                RobotsAnswer::MovedTo { to, .. } => format!("moved to {to}"),
+            },
+            asked: time(row.fetched),
+            again: time(row.expires),
+        };
+        Ok(self.reader.robots(&url.origin())?.map(visit))
+    }
+
     pub fn seeds(&self) -> Result<Seeds, No> {
         Ok(Seeds(self.reader.seeds()?))
     }
+}
+
+/// The last visit to a robots.txt.
+#[derive(Serialize)]
+pub struct RobotsVisit {
+    outcome: String,
+    asked: Option<String>,
+    /// It is not asked again before this.
+    again: Option<String>,
 }
 
 /// All seeds, to tell which tags a URL has by the seeds that cover it.

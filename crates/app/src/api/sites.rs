@@ -27,10 +27,13 @@ struct Row {
     not_before: Option<String>,
     crawl_delay_secs: Option<f64>,
     traps: Vec<String>,
+    /// What the last failure of the site was; null once it answers again.
+    trouble: Option<String>,
     tags: Vec<String>,
 }
 
-const COLUMNS: [&str; 9] = ["site", "known", "waiting", "held", "gone", "visits", "changes", "failures", "wire_bytes"];
+const COLUMNS: [&str; 11] =
+    ["site", "standing", "known", "waiting", "held", "gone", "visits", "changes", "failures", "wire_bytes", "trouble"];
 
 pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) -> Answered {
     let only = asked.site.as_deref().map(site).transpose()?;
@@ -40,8 +43,11 @@ pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) 
     rows.retain(|row| asked.tag.as_deref().is_none_or(|tag| tags(&seeds, row).iter().any(|own| own == tag)));
     if let Some(text) = &asked.sort {
         let sort = Sort::read(text, &COLUMNS)?;
-        if sort.column != "site" {
-            rows.sort_by_key(|row| count(row, sort.column));
+        match sort.column {
+            "site" => {}
+            "standing" => rows.sort_by_key(|row| row.posture.standing as u8),
+            "trouble" => rows.sort_by(|a, b| a.posture.trouble.cmp(&b.posture.trouble)),
+            column => rows.sort_by_key(|row| count(row, column)),
         }
         if sort.descending {
             rows.reverse();
@@ -76,6 +82,7 @@ fn shown(row: SiteRow, tags: Vec<String>) -> Row {
         not_before: time(row.posture.not_before),
         crawl_delay_secs: row.posture.crawl_delay.map(|delay| delay.secs_f64()),
         traps: row.posture.traps,
+        trouble: row.posture.trouble.map(String::from),
         tags,
     }
 }

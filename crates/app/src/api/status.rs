@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
+use vernal_model::Moment;
 
 use super::answer::{self, Answered};
 use super::shared::{Shared, time};
@@ -57,6 +58,8 @@ struct Crawl {
     disk_full: bool,
     sites_backing_off: usize,
     budget_in_hand: f64,
+    /// When the purse will hold enough for what is due; null while nothing waits for it.
+    waits_for_budget_until: Option<String>,
     retries_waiting: usize,
 }
 
@@ -116,6 +119,17 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
         disk_full: pulse.disk_full,
         sites_backing_off: pulse.sites_backing_off,
         budget_in_hand: pulse.budget_in_hand,
+        waits_for_budget_until: waits_for_budget_until(shared).and_then(time),
         retries_waiting: pulse.retries_waiting,
     })
+}
+
+/// When there will be something in the purse again, for a crawl that nothing else holds back.
+pub fn waits_for_budget_until(shared: &Shared) -> Option<Moment> {
+    if !shared.hands.waits_for_budget() {
+        return None;
+    }
+    let held = shared.reader.totals().held;
+    let until = shared.reader.account().next(&shared.settings.budget, held);
+    (until > shared.clock.now()).then_some(until)
 }

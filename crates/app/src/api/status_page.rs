@@ -8,11 +8,13 @@ use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::Response;
-use vernal_model::Event;
+use vernal_model::{Event, Moment};
 use vernal_repository::Cursor;
 
 use super::answer::{self, No};
 use super::shared::Shared;
+use super::status::waits_for_budget_until;
+use crate::output::{TimeStyle, bytes_shown};
 
 const SITES_SHOWN: usize = 20;
 const EVENTS_SHOWN: usize = 20;
@@ -24,8 +26,10 @@ const POLICY: &str =
     "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b2a1f;background:#fbfdf9}\
-h1{font-weight:600}table{border-collapse:collapse;width:100%;margin-bottom:2rem}td,th{padding:.2rem .8rem .2rem 0;text-align:left;\
-border-bottom:1px solid #dde8dc;overflow-wrap:anywhere}td.n,th.n{text-align:right}a{color:#276a3c}";
+h1,h2{font-weight:600}table{border-collapse:collapse;width:100%}div{overflow-x:auto;margin-bottom:2rem}td,th{padding:.2rem .8rem .2rem 0;\
+text-align:left;vertical-align:top;border-bottom:1px solid #dde8dc}td{overflow-wrap:anywhere}th{overflow-wrap:normal;white-space:nowrap}\
+td:last-child,th:last-child{padding-right:0}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}td.w{white-space:nowrap}td.t{min-width:6.5rem}table.totals{width:auto;min-width:min(100%,24rem)}table.totals td{white-space:normal}\
+small{color:#5a6b5e}a{color:#276a3c}@media(max-width:30rem){body{margin:1rem auto;font-size:14px}td,th{padding-right:.5rem}}";
 
 pub async fn show(State(shared): State<Arc<Shared>>) -> Result<Response, No> {
     let mut html = String::from(
@@ -49,56 +53,89 @@ fn totals(shared: &Shared, html: &mut String) {
     let totals = shared.reader.totals();
     let crawling = if shared.hands.pulse().is_some() { "crawling" } else { "stopped" };
     let paused = if shared.reader.paused_all() { ", paused" } else { "" };
-    let _ =
-        write!(html, "<p>{} is {crawling}{paused}.</p><table>", escaped(&shared.settings.data.display().to_string()));
-    let rows = [
-        ("pages held", totals.held),
-        ("URLs waiting", totals.waiting),
-        ("gone", totals.gone),
-        ("visits", totals.visits),
-        ("versions", totals.versions),
-        ("changes", totals.changes),
-        ("bytes on the wire", totals.wire_bytes),
+    let data = escaped(&shared.settings.data.display().to_string());
+    let _ = write!(html, "<p>{data} is {crawling}{paused}.</p><div><table class=\"totals\">");
+    let mut rows = vec![
+        ("pages held", totals.held.to_string()),
+        ("URLs waiting", totals.waiting.to_string()),
+        ("gone", totals.gone.to_string()),
+        ("visits", totals.visits.to_string()),
+        ("versions", format!("{} ({})", totals.versions, bytes_shown(totals.body_bytes))),
+        ("changes", totals.changes.to_string()),
+        ("on the wire", bytes_shown(totals.wire_bytes)),
+        ("budget", shared.settings.budget.to_string()),
+        ("policy", shared.settings.policy.clone()),
     ];
-    for (name, count) in rows {
-        let _ = write!(html, "<tr><th>{name}<td class=\"n\">{count}");
+    if totals.found_pending > 0 {
+        rows.insert(2, ("found, not yet looked through", totals.found_pending.to_string()));
     }
-    html.push_str("</table>");
+    rows.extend(pulse(shared));
+    for (name, value) in rows {
+        let _ = write!(html, "<tr><th>{name}<td class=\"n\">{}", escaped(&value));
+    }
+    html.push_str("</table></div>");
+}
+
+/// A running crawl at this instant.
+fn pulse(shared: &Shared) -> Vec<(&'static str, String)> {
+    let Some(pulse) = shared.hands.pulse() else { return Vec::new() };
+    let mut rows = vec![
+        ("running since", shown_time(shared.clock.origin())),
+        ("requests under way", pulse.in_flight.to_string()),
+        ("requests so far", pulse.orders_sent.to_string()),
+        ("sites in trouble", pulse.sites_backing_off.to_string()),
+        ("pages to try again", pulse.retries_waiting.to_string()),
+    ];
+    if let Some(until) = waits_for_budget_until(shared) {
+        rows.push(("waiting for budget until", shown_time(until)));
+    }
+    if pulse.disk_full {
+        rows.push(("stopped for", "want of room on the disk".into()));
+    }
+    rows
+}
+
+fn shown_time(moment: Moment) -> String {
+    format!("{} UTC", TimeStyle { utc: true }.of(moment).trim_end_matches('Z'))
 }
 
 fn sites(shared: &Shared, html: &mut String) {
     let mut sites = shared.reader.sites();
     sites.sort_by_key(|row| std::cmp::Reverse(row.counts.held));
-    html.push_str("<h2>Sites</h2><table><tr><th>site<th class=\"n\">held<th class=\"n\">waiting<th class=\"n\">visits<th class=\"n\">changes");
+    html.push_str("<h2>Sites</h2><div><table><tr><th>site<th class=\"n\">held<th class=\"n\">waiting<th class=\"n\">visits<th class=\"n\">changes");
     for row in sites.iter().take(SITES_SHOWN) {
         let counts = row.counts;
         let _ = write!(
             html,
-            "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}",
+            "<tr><td>{}{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}",
             escaped(row.site.as_str()),
+            row.posture
+                .trouble
+                .as_deref()
+                .map_or_else(String::new, |why| format!("<br><small>{}</small>", escaped(why))),
             counts.held,
             counts.waiting,
             counts.visits,
             counts.changes
         );
     }
-    html.push_str("</table>");
+    html.push_str("</table></div>");
 }
 
 fn changes(shared: &Shared, html: &mut String) -> Result<(), No> {
-    html.push_str("<h2>Latest changes</h2><table><tr><th>seen<th>event<th>page");
+    html.push_str("<h2>Latest changes</h2><div><table><tr><th>seen<th>event<th>page");
     for event in latest(shared)? {
-        let title = if event.title.is_empty() { event.url.as_str() } else { &event.title };
+        let title = if event.title.is_empty() { "(no title)" } else { &event.title };
         let _ = write!(
             html,
-            "<tr><td>{}<td>{}<td>{}<br><small>{}</small>",
-            escaped(&event.seen_different.rfc3339()),
+            "<tr><td class=\"t\">{}<td class=\"w\">{}<td>{}<br><small>{}</small>",
+            shown_time(event.seen_different),
             event.kind.name(),
             escaped(title),
             escaped(event.url.as_str())
         );
     }
-    html.push_str("</table>");
+    html.push_str("</table></div>");
     Ok(())
 }
 

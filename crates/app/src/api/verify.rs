@@ -9,7 +9,7 @@ use vernal_frontier::{Breach, audit};
 use vernal_model::{Moment, PageKey, Site};
 use vernal_repository::{Reader, bodies, compare_tables, verify_journal};
 
-use super::answer::{self, Answered, Broken, Lines, No};
+use super::answer::{self, Answered, Broken, Lines};
 use super::parameters::Asked;
 use super::shared::Shared;
 use crate::runtime::runs::{self, Promise};
@@ -64,6 +64,8 @@ struct Verified {
     pages: u64,
     versions: u64,
     visits: u64,
+    /// Visits that a repair restored from records.
+    visits_unjudged: u64,
     table_faults: u64,
     politeness_breaches: u64,
     faults: Vec<String>,
@@ -89,12 +91,8 @@ pub async fn stream(State(shared): State<Arc<Shared>>, Asked(wish): Asked<Wish>)
             compare(&shared, lines, &mut verified)?;
         }
         politeness(&shared, &mut verified)?;
-        let faults = [
-            verified.segment_faults,
-            verified.journal_faults,
-            verified.table_faults,
-            verified.politeness_breaches,
-        ];
+        let faults =
+            [verified.segment_faults, verified.journal_faults, verified.table_faults, verified.politeness_breaches];
         verified.sound = faults.iter().all(|faults| *faults == 0);
         lines.line(&verified)?;
         Ok(())
@@ -124,6 +122,11 @@ fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
     verified.journal_faults = report.faults_total;
     for fault in report.faults {
         verified.fault(fault);
+    }
+    if report.deeds == 0 && verified.responses > 0 {
+        verified.journal_faults += 1;
+        verified
+            .fault("the journal is lost, and nobody knows the records; `vernal verify --repair` restores them".into());
     }
     Ok(())
 }
@@ -183,8 +186,12 @@ fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), Broken> {
 
 /// Holds every visit against the politeness that was promised when it was made.
 fn politeness(shared: &Shared, verified: &mut Verified) -> Result<(), Broken> {
-    let visits = requests(&shared.reader)?;
+    let mut visits = requests(&shared.reader)?;
     verified.visits = visits.len() as u64;
+    // Records know whole seconds only, and the audit would take that for haste.
+    let judged_from = runs::repaired(&shared.settings.data).unwrap_or(Moment::EPOCH);
+    visits.retain(|(_, started, _)| *started >= judged_from);
+    verified.visits_unjudged = verified.visits - visits.len() as u64;
     for breach in breaches(&visits, &promises(shared)) {
         verified.politeness_breaches += 1;
         verified.fault(format!(
@@ -252,18 +259,6 @@ fn breaches(requests: &[Request], promises: &[Promise]) -> Vec<Breach> {
         }
     }
     found
-}
-
-pub async fn compact(State(shared): State<Arc<Shared>>) -> Answered {
-    let done = shared.hands.with_repository(|repository| repository.checkpoint());
-    match done {
-        Some(Ok(())) => Ok(answer::value(&serde_json::json!({ "done": true }))),
-        Some(Err(line)) => Err(No::failed(line)),
-        None => Err(No {
-            status: axum::http::StatusCode::CONFLICT,
-            line: "a running crawl cannot be compacted; stop it first".into(),
-        }),
-    }
 }
 
 #[cfg(test)]

@@ -30,6 +30,13 @@ pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>)
         let page = page::of(&shared, &url)?;
         return Err(No::unknown(format!("{url} is {}, not held: it is not due for a refresh", page.state.name())));
     };
-    let reasons = reasons.into_iter().map(|(name, value)| Reason { name, value }).collect();
-    Ok(answer::value(&Shown { url: url.to_string(), policy: shared.settings.policy.clone(), reasons }))
+    let mut shown: Vec<Reason> = Vec::new();
+    for (name, value) in reasons {
+        // The policy's word on a thing follows the crawler's and says more.
+        match shown.iter_mut().find(|reason| reason.name == name) {
+            Some(reason) => reason.value = value,
+            None => shown.push(Reason { name, value }),
+        }
+    }
+    Ok(answer::value(&Shown { url: url.to_string(), policy: shared.settings.policy.clone(), reasons: shown }))
 }

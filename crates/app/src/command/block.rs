@@ -16,18 +16,18 @@ pub struct Arguments {
 }
 
 pub async fn block(context: &Context, arguments: &Arguments) -> Result<()> {
-    act(context, "block", Some(&arguments.site)).await
+    act(context, "block", "blocked", Some(&arguments.site)).await
 }
 
 /// Pause, resume and block are one question with three names.
-pub async fn act(context: &Context, verb: &str, site: Option<&str>) -> Result<()> {
+pub async fn act(context: &Context, verb: &str, done: &str, site: Option<&str>) -> Result<()> {
     let question = Question::at(&format!("/api/v1/{verb}")).with("site", site);
     let folder = Folder::open(context, false).await?;
     let answer = folder.ask(Method::POST, question.text(), String::new()).await?;
     if context.json {
         copy(answer, &mut Sink::stdout()).await?;
     } else {
-        context.log.info(format!("{verb}: {}", site.unwrap_or("the whole crawl")));
+        context.log.info(format!("{done} {}", site.unwrap_or("the whole crawl")));
     }
     folder.close()
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Context;
 use super::listing::{Question, cell, list, time};
 use crate::error::{OrFail, Result};
-use crate::output::{Column, Sink};
+use crate::output::{Column, Sink, Table};
 use crate::runtime::folder::Folder;
 
 #[derive(Args)]
@@ -77,19 +77,25 @@ fn row(context: &Context, event: &Value) -> Vec<String> {
     ]
 }
 
+/// As wide as the longest time, event, kinds and cursor usually are.
+const WIDTHS: [usize; COLUMNS.len()] = [20, 8, 17, 7, 8, 0];
+
 /// Each event of the stream as a line, at once. The stream ends with the crawl.
 async fn follow(context: &Context, question: Question) -> Result<()> {
     let folder = Folder::open(context, false).await?;
     let answer = folder.get(question.text()).await?;
     let mut sink = Sink::stdout();
+    let mut table = if context.json { None } else { Some(Table::at_once(&COLUMNS, &WIDTHS, &mut sink)?) };
+    sink.flush()?;
     answer
         .each_line(|line| {
             let Some(data) = line.strip_prefix("data: ") else { return Ok(()) };
-            if context.json {
-                sink.line(data)?;
-            } else {
-                let event: Value = serde_json::from_str(data).or_fail()?;
-                sink.line(&row(context, &event).join("  "))?;
+            match &mut table {
+                None => sink.line(data)?,
+                Some(table) => {
+                    let event: Value = serde_json::from_str(data).or_fail()?;
+                    table.row(&mut sink, row(context, &event))?;
+                }
             }
             sink.flush()
         })

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, cell, show, time};
+use super::listing::{Question, cell, robots_visit, show, time};
 use crate::config::Flags;
 use crate::error::Result;
 
@@ -32,6 +32,12 @@ pub async fn check(context: &Context, arguments: &Arguments) -> Result<()> {
         let mut rows: Vec<(String, String)> =
             names.iter().map(|name| (name.replace('_', " "), cell(check, name))).collect();
         rows.push(("next slot".into(), time(context, check, "next_slot")));
+        if check["robots_visit"].is_object() {
+            rows.push(("robots.txt".into(), robots_visit(context, check)));
+        }
+        if !check["trouble"].is_null() {
+            rows.push(("trouble".into(), cell(check, "trouble")));
+        }
         rows
     })
     .await

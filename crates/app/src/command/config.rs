@@ -1,11 +1,10 @@
 //! `vernal config`
 
 use clap::Args;
-use serde::Serialize;
 
 use super::Context;
 use super::listing::{Question, cell};
-use crate::config::Flags;
+use crate::config::{Flags, Row};
 use crate::error::{OrFail, Result};
 use crate::output::{Column, Sink, Table};
 use crate::runtime::folder::{self, Folder};
@@ -21,36 +20,33 @@ pub struct Arguments {
     pub flags: Flags,
 }
 
-#[derive(Serialize)]
-struct Row {
-    name: String,
-    value: serde_json::Value,
-    source: String,
-}
-
-pub fn config(context: &Context, arguments: &Arguments) -> Result<()> {
+pub async fn config(context: &Context, arguments: &Arguments) -> Result<()> {
     parts::crawler_settings(&context.settings, Until::default())?;
-    let mut rows = rows(context);
+    let mut rows = rows(context, arguments).await?;
     if let Some(url) = &arguments.url {
-        let url = vernal_model::Url::parse(url).or_usage()?;
+        let url = crate::seeds::url(url).or_usage()?;
         if folder::exists(&context.settings.data) {
-            context.block_on(narrow(context, &url, &mut rows))?;
+            narrow(context, &url, &mut rows).await?;
         }
     }
     print(context, rows)
 }
 
-fn rows(context: &Context) -> Vec<Row> {
-    let row = |given: &crate::config::Given| Row {
-        name: given.setting.key(),
-        value: match given.values.as_slice() {
-            [] => serde_json::Value::Null,
-            [one] => one.clone().into(),
-            many => many.to_vec().into(),
-        },
-        source: given.source.to_string(),
-    };
-    context.in_force.all.iter().map(row).collect()
+/// The settings of the crawl that runs in the folder. Where none runs, or flags ask what they would do, those that a
+/// run would begin with.
+async fn rows(context: &Context, arguments: &Arguments) -> Result<Vec<Row>> {
+    let running = if arguments.flags.given.is_empty() { Folder::running(context).await } else { None };
+    let Some(folder) = running else { return Ok(context.in_force.rows()) };
+    context.log.info(format!("a crawl runs in {}: these are its settings", context.settings.data.display()));
+    let mut rows = Vec::new();
+    let answer = folder.get("/api/v1/settings").await?;
+    answer
+        .each_line(|line| {
+            rows.push(serde_json::from_str(line).or_fail()?);
+            Ok(())
+        })
+        .await?;
+    Ok(rows)
 }
 
 /// Puts the wishes of the seed that covers a URL, and its site's own delay, in place of the settings.

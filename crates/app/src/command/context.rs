@@ -32,7 +32,7 @@ impl Context {
         let in_force = config::resolve(&flags, &environment, global.config.as_deref())?;
         let settings = Settings::read(&in_force)?;
         let log = Log::new(settings.log_format, global.quiet, global.verbose);
-        for stranger in config::environment_strangers(&environment) {
+        for stranger in config::environment_strangers(&environment)? {
             log.warn(stranger);
         }
         let token = environment.into_iter().find(|(name, _)| name == "VERNAL_TOKEN").map(|(_, token)| token);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Context;
 use crate::error::{OrFail, Result};
-use crate::output::{Column, Sink, Table};
+use crate::output::{Column, Sink, Table, bytes_shown};
 use crate::runtime::folder::{Answer, Folder};
 
 /// A question's path with its parameters, percent-encoded.
@@ -68,6 +68,9 @@ pub async fn list(
             table.row(&mut sink, row(&value))
         })
         .await?;
+    if table.is_empty() {
+        context.log.info("none");
+    }
     table.end(&mut sink)?;
     folder.close()
 }
@@ -115,6 +118,7 @@ pub fn shown(value: &Value) -> String {
     match value {
         Value::Null => "-".into(),
         Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "-".into(),
         Value::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     }
@@ -128,14 +132,16 @@ pub fn time(context: &Context, value: &Value, name: &str) -> String {
     }
 }
 
-/// Bytes as people count them (powers of ten, as budgets do).
+/// How the last visit to a robots.txt ended, and when.
+pub fn robots_visit(context: &Context, value: &Value) -> String {
+    let visit = &value["robots_visit"];
+    let (asked, again) = (time(context, visit, "asked"), time(context, visit, "again"));
+    format!("{} (asked {asked}, again after {again})", cell(visit, "outcome"))
+}
+
+/// A field that is a count of bytes.
 pub fn bytes(value: &Value, name: &str) -> String {
-    let Some(count) = value[name].as_f64() else { return "-".into() };
-    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    match units.into_iter().find(|(size, _)| count >= *size) {
-        Some((size, unit)) => format!("{:.1}{unit}", count / size),
-        None => format!("{count}B"),
-    }
+    value[name].as_u64().map_or_else(|| "-".into(), bytes_shown)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod listing;
 mod page;
 mod pages;
 mod pause;
+mod repair;
 mod resume;
 mod run;
 mod seeds;
@@ -111,8 +112,8 @@ pub enum Verb {
     Export(export::Arguments),
     /// Check everything that was kept, and the politeness of every visit
     Verify(verify::Arguments),
-    /// Give back room on the disk
-    Compact,
+    /// Give back room on the disk: bodies that no rule keeps, overwritten rows, old runs
+    Compact(compact::Arguments),
     /// All settings in force, with their source
     Config(config::Arguments),
     /// Completions for a shell
@@ -128,6 +129,8 @@ impl Verb {
             Verb::Config(arguments) => arguments.flags.clone(),
             Verb::Check(arguments) => arguments.flags.clone(),
             Verb::Why(arguments) => arguments.flags.clone(),
+            Verb::Compact(arguments) => arguments.flags(),
+            Verb::Seeds(arguments) => arguments.flags(),
             _ => Flags::default(),
         }
     }
@@ -136,7 +139,6 @@ impl Verb {
         match self {
             Verb::Run(arguments) => run::run(context, arguments),
             Verb::Demo(arguments) => demo::demo(context, arguments),
-            Verb::Config(arguments) => config::config(context, &arguments),
             Verb::Completions(arguments) => completions::completions(&arguments),
             asking => context.block_on(asking.ask(context)),
         }
@@ -161,8 +163,9 @@ impl Verb {
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
-            Verb::Compact => compact::compact(context).await,
-            Verb::Run(_) | Verb::Demo(_) | Verb::Config(_) | Verb::Completions(_) => Ok(()),
+            Verb::Compact(_) => compact::compact(context).await,
+            Verb::Config(arguments) => config::config(context, &arguments).await,
+            Verb::Run(_) | Verb::Demo(_) | Verb::Completions(_) => Ok(()),
         }
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, bytes, cell, show, time};
+use super::listing::{Question, bytes, cell, robots_visit, show, time};
 use crate::error::Result;
 
 #[derive(Args)]
@@ -56,6 +56,12 @@ fn rows(context: &Context, page: &Value) -> Vec<(String, String)> {
         if !page[name].is_null() {
             rows.push(row(&name.replace('_', " "), cell(page, name)));
         }
+    }
+    if !page["trouble"].is_null() {
+        rows.push(row("trouble of its site", cell(page, "trouble")));
+    }
+    if page["robots_visit"].is_object() {
+        rows.push(row("robots.txt", robots_visit(context, page)));
     }
     for name in times {
         if !page[name].is_null() {

@@ -4,19 +4,22 @@ use std::time::Duration;
 
 use clap::Args;
 use vernal_model::Span;
+use vernal_repository::Totals;
 
 use super::{Context, seeds};
-use crate::config::Flags;
+use crate::config::{Flags, Source};
 use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
 use crate::runtime::crawl::{self, Beginning, Checked, Crawl};
 use crate::runtime::folder;
 use crate::runtime::live::{Ended, Until};
+use crate::runtime::parts;
 use crate::runtime::progress::Progress;
 use crate::runtime::shutdown::Signals;
 use crate::seeds::Wish;
 
 #[derive(Args)]
+#[command(after_help = "With --json, standard output gets one JSON object when the run has ended.")]
 pub struct Arguments {
     /// Seeds to begin with; without any the crawl continues
     urls: Vec<String>,
@@ -41,10 +44,13 @@ pub struct Arguments {
 
 pub fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let real_time = arguments.real_time.as_deref().map(Span::parse).transpose().or_usage()?;
+    let until = Until { idle: arguments.until_idle, visits: arguments.visits };
+    parts::crawler_settings(&context.settings, until)?;
     let given = arguments.urls.iter().map(|url| Wish::of(url)).collect();
     let wishes = seeds::gather(context, given, context.settings.seeds.as_deref())?;
-    let until = Until { idle: arguments.until_idle, visits: arguments.visits };
+    let wishes = seeds::open_ones(context, wishes)?;
     let beginning = Beginning { wishes, until, serve: !arguments.no_serve, clock: None };
+    folder::check_place(&context.settings.data)?;
     if beginning.wishes.is_empty() && !folder::exists(&context.settings.data) {
         return Err(Error::usage("no seed was given and none is known: give URLs, or a file with --seeds"));
     }
@@ -52,7 +58,6 @@ pub fn run(context: &Context, arguments: Arguments) -> Result<()> {
     if arguments.dry_run {
         return say_what_would_be_done(context, &beginning, &checked);
     }
-    print_settings(context);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().or_fail()?;
     let ended = runtime.block_on(crawl_until_the_end(context, beginning, checked, real_time));
     runtime.shutdown_timeout(Duration::from_millis(100));
@@ -66,7 +71,9 @@ async fn crawl_until_the_end(
     real_time: Option<Span>,
 ) -> Result<()> {
     let mut signals = Signals::listen()?;
-    let mut crawl = crawl::begin(context, beginning, checked).await?;
+    let opened = crawl::open(context, &beginning).await?;
+    print_settings(context);
+    let mut crawl = crawl::begin(context, beginning.until, checked, opened).await?;
     if let Some(address) = crawl.listening {
         context.log.info(format!("serving on http://{address}/"));
     }
@@ -81,17 +88,34 @@ async fn crawl_until_the_end(
     };
     let totals = crawl.reader.totals();
     crawl.close().await;
-    let why = match ended {
+    conclude(context, ended, &totals)
+}
+
+/// Says why it ended and what there is now: a line for people, one JSON object on standard output with `--json`.
+fn conclude(context: &Context, ended: Ended, totals: &Totals) -> Result<()> {
+    let (name, why) = match ended {
         Ended::Failed(line) => return Err(Error::Failed(line)),
-        Ended::Idle => "nothing is left to do",
-        Ended::VisitsSpent => "the visits are spent",
-        Ended::Stopped => "stopped",
+        Ended::Idle => ("idle", "nothing is left to do"),
+        Ended::VisitsSpent => ("visits-spent", "the visits are spent"),
+        Ended::Stopped => ("stopped", "stopped"),
     };
     context.log.info(format!(
         "{why}: {} held, {} waiting, {} visits, {} changes",
         totals.held, totals.waiting, totals.visits, totals.changes
     ));
-    Ok(())
+    if !context.json {
+        return Ok(());
+    }
+    let summary = serde_json::json!({
+        "ended": name, "data": context.settings.data.display().to_string(), "held": totals.held,
+        "waiting": totals.waiting, "found_pending": totals.found_pending, "gone": totals.gone, "moved": totals.moved,
+        "blocked": totals.blocked, "refused": totals.refused, "failed": totals.failed, "visits": totals.visits,
+        "versions": totals.versions, "changes": totals.changes, "events": totals.events,
+        "wire_bytes": totals.wire_bytes, "body_bytes": totals.body_bytes,
+    });
+    let mut sink = Sink::stdout();
+    sink.line(&summary.to_string())?;
+    sink.flush()
 }
 
 /// Shows progress until the crawl ends by itself (then why), or a signal or the time says stop (then nothing).
@@ -119,12 +143,17 @@ async fn watch(context: &Context, crawl: &mut Crawl, signals: &mut Signals, real
     }
 }
 
-/// No hidden default: everything in force is said at the start.
-fn print_settings(context: &Context) {
-    for given in &context.in_force.all {
-        let value = if given.values.is_empty() { "none".to_owned() } else { given.text() };
-        context.log.info(format!("{} = {value} ({})", given.setting.key(), given.source));
+/// No hidden default: everything in force is said at the start. What somebody gave has a line of its own; the defaults
+/// share one, so that they do not drown what follows.
+pub fn print_settings(context: &Context) {
+    let (defaults, given): (Vec<_>, Vec<_>) =
+        context.in_force.all.iter().partition(|given| given.source == Source::Default);
+    for given in given {
+        context.log.info(format!("{} = {} ({})", given.setting.key(), given.text(), given.source));
     }
+    let defaults: Vec<String> =
+        defaults.iter().map(|given| format!("{}={}", given.setting.key(), given.text())).collect();
+    context.log.info(format!("defaults: {}", defaults.join(" ")));
 }
 
 fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Checked) -> Result<()> {
@@ -134,7 +163,7 @@ fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Ch
     if context.json {
         let seeds: Vec<&str> = beginning.wishes.iter().map(|wish| wish.url.as_str()).collect();
         let set: serde_json::Map<String, serde_json::Value> =
-            context.in_force.all.iter().map(|given| (given.setting.key(), given.text().into())).collect();
+            context.in_force.all.iter().map(|given| (given.setting.key(), given.row().value)).collect();
         let told = serde_json::json!({
             "dry_run": true, "data": settings.data.display().to_string(), "continues": exists, "seeds": seeds,
             "serve": beginning.serve, "until_idle": beginning.until.idle, "visits": beginning.until.visits,
@@ -155,8 +184,7 @@ fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Ch
         sink.line(&format!("would warn: {warning}"))?;
     }
     for given in &context.in_force.all {
-        let value = if given.values.is_empty() { "none".to_owned() } else { given.text() };
-        sink.line(&format!("{} = {value} ({})", given.setting.key(), given.source))?;
+        sink.line(&format!("{} = {} ({})", given.setting.key(), given.text(), given.source))?;
     }
     sink.flush()
 }

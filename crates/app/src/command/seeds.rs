@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use super::Context;
 use super::listing::{Question, cell, list, time};
+use crate::config::Flags;
 use crate::error::{Error, OrFail, Result};
 use crate::output::{Column, Sink};
-use crate::runtime::folder::Folder;
+use crate::runtime::folder::{self, Folder};
 use crate::seeds::{self, Reading, Wish};
 
 #[derive(Args)]
@@ -27,7 +28,7 @@ enum Act {
         /// So many at most
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
-        /// A column to sort by (url, added, weight); -COLUMN puts the greatest first
+        /// A column to sort by; -COLUMN puts the greatest first
         #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
         sort: Option<String>,
     },
@@ -58,6 +59,20 @@ struct Add {
     /// Visited at least this often
     #[arg(long, value_name = "SPAN")]
     at_least_every: Option<String>,
+    /// Also take loopback and private addresses; a crawl that runs goes by its own setting
+    #[arg(long)]
+    allow_private: bool,
+}
+
+impl Arguments {
+    /// The one setting that matters here.
+    pub fn flags(&self) -> Flags {
+        let mut flags = Flags::default();
+        if let Act::Add(Add { allow_private: true, .. }) = &self.act {
+            flags.push("allow-private", "true".into());
+        }
+        flags
+    }
 }
 
 const COLUMNS: [Column; 6] = [
@@ -99,7 +114,11 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
         at_least_every: add.at_least_every.clone(),
     };
     let given = add.urls.iter().map(wished).collect();
-    let wishes = gather(context, given, add.seeds.as_deref())?;
+    let mut wishes = gather(context, given, add.seeds.as_deref())?;
+    if !folder::exists(&context.settings.data) {
+        // Where there is no crawl whose setting counts, ours does, and nothing is made for seeds that are refused.
+        wishes = open_ones(context, wishes)?;
+    }
     let folder = Folder::open(context, true).await?;
     let (mut new, mut known) = (0, 0);
     for some in wishes.chunks(seeds::SEEDS_AT_ONCE) {
@@ -107,6 +126,9 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
         let told: Value = folder.ask(Method::POST, "/api/v1/seeds", body).await?.json().await?;
         new += told["new"].as_u64().unwrap_or(0);
         known += told["known"].as_u64().unwrap_or(0);
+        for wrong in told["wrong"].as_array().into_iter().flatten() {
+            context.log.warn(cell(wrong, "error"));
+        }
     }
     if context.json {
         let mut sink = Sink::stdout();
@@ -149,6 +171,21 @@ pub fn gather(context: &Context, given: Vec<Wish>, file: Option<&str>) -> Result
         return Err(Error::Failed(format!("{name} holds no seed")));
     }
     Ok(given.into_iter().chain(wishes).collect())
+}
+
+/// The wishes whose addresses are not shut. The others are told; if there are only others, that is wrong usage.
+pub fn open_ones(context: &Context, wishes: Vec<Wish>) -> Result<Vec<Wish>> {
+    let allow_private = context.settings.allow_private;
+    let why = |wish: &Wish| seeds::url(&wish.url).ok().and_then(|url| seeds::shut(&url, allow_private));
+    let told: Vec<String> = wishes.iter().filter_map(why).collect();
+    if !told.is_empty() && told.len() == wishes.len() {
+        let others = if told.len() > 1 { format!(" (and so are {} others)", told.len() - 1) } else { String::new() };
+        return Err(Error::Usage(format!("{}{others}", told[0])));
+    }
+    for line in &told {
+        context.log.warn(line);
+    }
+    Ok(wishes.into_iter().filter(|wish| why(wish).is_none()).collect())
 }
 
 fn text(file: &str) -> Result<String> {

@@ -20,7 +20,7 @@ pub struct Arguments {
     tag: Option<String>,
 }
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 9] = [
     Column::left("site"),
     Column::left("standing"),
     Column::right("held"),
@@ -29,6 +29,7 @@ const COLUMNS: [Column; 8] = [
     Column::right("changes"),
     Column::right("failures"),
     Column::right("wire"),
+    Column::left("trouble"),
 ];
 
 pub async fn sites(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -40,6 +41,7 @@ pub async fn sites(context: &Context, arguments: &Arguments) -> Result<()> {
         let mut cells: Vec<String> =
             ["site", "standing", "held", "waiting", "visits", "changes", "failures"].map(|name| cell(row, name)).into();
         cells.push(bytes(row, "wire_bytes"));
+        cells.push(cell(row, "trouble"));
         cells
     })
     .await

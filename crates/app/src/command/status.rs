@@ -24,7 +24,7 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
         row("seeds", cell(status, "seeds")),
         row("sites", cell(status, "sites")),
         row("held", cell(status, "held")),
-        row("waiting", cell(status, "waiting")),
+        row("waiting", waiting(status)),
     ];
     for name in ["gone", "moved", "blocked", "refused", "failed", "barred"] {
         if status[name].as_u64().is_some_and(|count| count > 0) {
@@ -40,8 +40,19 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
         row("last moment", time(context, status, "last_moment")),
         row("disk free", bytes(status, "disk_free_bytes")),
     ]);
+    if !crawl["waits_for_budget_until"].is_null() {
+        rows.push(row("waiting for", format!("budget until {}", time(context, crawl, "waits_for_budget_until"))));
+    }
     if crawl["disk_full"] == true {
         rows.push(row("stopped for", "want of room on the disk".into()));
     }
     rows
+}
+
+fn waiting(status: &Value) -> String {
+    let waiting = cell(status, "waiting");
+    match status["found_pending"].as_u64() {
+        Some(found) if found > 0 => format!("{waiting}, and {found} found links not yet looked through"),
+        _ => waiting,
+    }
 }

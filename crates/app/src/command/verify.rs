@@ -1,13 +1,14 @@
-//! `vernal verify`
+//! `vernal verify [--deep] [--repair]`
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
+use vernal_repository::{bodies, verify_journal};
 
-use super::Context;
 use super::listing::{bytes, cell, names_and_values};
+use super::{Context, repair};
 use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
-use crate::runtime::folder::Folder;
+use crate::runtime::folder::{Folder, exists};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -15,10 +16,24 @@ pub struct Arguments {
     /// It takes the disk that the tables take once more, and a stopped crawl
     #[arg(long)]
     deep: bool,
+    /// First make whole what is damaged: tables from the journal, and from the segments alone where the journal is lost;
+    /// then check. What was there is moved to DIR/damaged-…, and what cannot be restored is listed
+    #[arg(long)]
+    repair: bool,
 }
 
 pub async fn verify(context: &Context, arguments: &Arguments) -> Result<()> {
-    let folder = Folder::open(context, false).await?;
+    let repaired = match arguments.repair {
+        true => Some(repair::repair(context).await?),
+        false => None,
+    };
+    if let Some(repaired) = repaired.as_ref().filter(|_| !context.json) {
+        tell_repair(context, repaired)?;
+    }
+    let folder = match Folder::open(context, false).await {
+        Ok(folder) => folder,
+        Err(error) => return files_alone(context, error),
+    };
     let answer = folder.get(&format!("/api/v1/verify?deep={}", arguments.deep)).await?;
     let mut verdict = Value::Null;
     answer
@@ -32,8 +47,68 @@ pub async fn verify(context: &Context, arguments: &Arguments) -> Result<()> {
         })
         .await?;
     folder.close()?;
+    if let Some(repaired) = repaired {
+        verdict["repair"] = repaired;
+    }
+    if arguments.deep && verdict["tables_compared"] == false {
+        context
+            .log
+            .warn("the tables were not held against the journal: that needs a stopped crawl and a sound journal");
+    }
     tell(context, &verdict)?;
     if verdict["sound"] == true { Ok(()) } else { Err(Error::failed(complaint(&verdict))) }
+}
+
+/// The repository does not open: its files are checked one by one, so that one run names everything that is wrong.
+fn files_alone(context: &Context, error: Error) -> Result<()> {
+    let dir = &context.settings.data;
+    let Some(line) = error.line().map(str::to_owned).filter(|_| exists(dir)) else { return Err(error) };
+    let segments = bodies::verify(dir, &mut |_, _| {}).or_fail()?;
+    let journal = verify_journal(dir, &mut |_, _| {}).or_fail()?;
+    let faults: Vec<String> =
+        segments.faults.iter().map(ToString::to_string).chain(journal.faults.iter().cloned()).collect();
+    let verdict = json!({
+        "sound": false,
+        "segments": segments.segments,
+        "records": segments.records,
+        "responses": segments.responses,
+        "revisits": segments.revisits,
+        "segment_faults": segments.faults_total,
+        "journal_files": journal.files,
+        "journal_frames": journal.frames,
+        "journal_deeds": journal.deeds,
+        "journal_faults": journal.faults_total,
+        "tables_compared": false,
+        "faults": faults,
+    });
+    tell(context, &verdict)?;
+    let hint = if line.contains("--repair") { "" } else { "; `vernal verify --repair` restores what can be restored" };
+    Err(Error::failed(format!("{line}{hint}")))
+}
+
+fn tell_repair(context: &Context, repaired: &Value) -> Result<()> {
+    match repaired["done"].as_str() {
+        Some("restored") => {}
+        Some("tables") => {
+            let why = repaired["why"].as_str().unwrap_or_default();
+            context.log.info(format!("the tables were made anew from the journal: {why}"));
+            return Ok(());
+        }
+        _ => {
+            context.log.info("nothing to repair");
+            return Ok(());
+        }
+    }
+    let names = ["pages", "versions", "visits", "robots", "links_found", "seeds_saved", "records_lost", "aside"];
+    let rows: Vec<(String, String)> =
+        names.iter().map(|name| (format!("restored {}", name.replace('_', " ")), cell(repaired, name))).collect();
+    let mut sink = Sink::stdout();
+    names_and_values(&mut sink, &rows)?;
+    sink.flush()?;
+    for line in repaired["lost"].as_array().into_iter().flatten() {
+        context.log.warn(format!("not restored: {}", line.as_str().unwrap_or_default()));
+    }
+    Ok(())
 }
 
 fn show_progress(context: &Context, progress: &Value) {
@@ -67,6 +142,7 @@ fn tell(context: &Context, verdict: &Value) -> Result<()> {
         "tables_compared",
         "table_faults",
         "visits",
+        "visits_unjudged",
         "politeness_breaches",
     ];
     let rows: Vec<(String, String)> = names.iter().map(|name| (name.replace('_', " "), cell(verdict, name))).collect();

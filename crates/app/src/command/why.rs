@@ -18,9 +18,19 @@ pub async fn why(context: &Context, arguments: &Arguments) -> Result<()> {
     let question = Question::at("/api/v1/why").with("url", Some(&arguments.url));
     show(context, question, |why| {
         let mut rows = vec![("url".to_owned(), cell(why, "url")), ("policy".to_owned(), cell(why, "policy"))];
-        let reasons = why["reasons"].as_array().into_iter().flatten();
-        rows.extend(reasons.map(|reason| (cell(reason, "name"), cell(reason, "value"))));
+        for reason in why["reasons"].as_array().into_iter().flatten() {
+            let value = context.time.within(&cell(reason, "value"));
+            put(&mut rows, cell(reason, "name"), value);
+        }
         rows
     })
     .await
+}
+
+/// The crawler says what it knows, then the policy says more of the same thing: the later word stands.
+fn put(rows: &mut Vec<(String, String)>, name: String, value: String) {
+    match rows.iter_mut().find(|(known, _)| *known == name) {
+        Some(row) => row.1 = value,
+        None => rows.push((name, value)),
+    }
 }

@@ -93,6 +93,13 @@ pub static ALL: &[Setting] = &[
     one("total-timeout", "SPAN", "60s", "Until an answer must be whole"),
     one("body-max", "BYTES", "8MiB", "Larger bodies are not taken"),
     one("segment-max", "BYTES", "1GB", "A WARC segment is sealed at this size"),
+    one("keep-versions", "N", "", "`compact` keeps the bodies of so many newest versions of a page (default: all)"),
+    one(
+        "keep-for",
+        "SPAN",
+        "",
+        "`compact` keeps the bodies of versions that are not older than this (default: for ever)",
+    ),
     one("listen", "ADDRESS", "127.0.0.1:8376", "Where API and status page are served"),
     one("token-file", "FILE", "", "A file whose first line is the token for the API; needed beyond loopback"),
     switch("allow-private", "false", "Also visit loopback and private addresses, for tests and intranets"),

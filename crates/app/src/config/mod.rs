@@ -15,5 +15,5 @@ mod settings;
 
 pub use flags::Flags;
 pub use nearest::nearest;
-pub use resolve::{Given, InForce, Source, environment_strangers, resolve};
+pub use resolve::{InForce, Row, Source, environment_strangers, resolve};
 pub use settings::Settings;

@@ -3,18 +3,29 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::catalogue::{self, Setting, Shape};
 use super::file;
 use super::flags::Flags;
-use super::nearest;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Flag,
     Environment,
     File(PathBuf),
+    /// What a demonstration sets where nobody else did.
+    Demonstration,
     Default,
+}
+
+/// One setting in force, as it is shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    pub name: String,
+    pub value: serde_json::Value,
+    pub source: String,
 }
 
 /// One setting in force.
@@ -30,6 +41,9 @@ pub struct Given {
 pub struct InForce {
     pub all: Vec<Given>,
 }
+
+/// So many letters apart from a known name, a variable is a slip of it.
+const SLIP_MAX: usize = 2;
 
 /// Names that are no settings and still ours.
 const OTHER_VARIABLES: &[&str] = &["VERNAL_TOKEN", "VERNAL_CONFIG"];
@@ -68,21 +82,35 @@ fn split(setting: &Setting, value: &str) -> Vec<String> {
     }
 }
 
-/// Variables that begin like ours and name nothing, each with the nearest name. They are told and not refused: an
-/// environment belongs to many programs.
-pub fn environment_strangers(environment: &[(String, String)]) -> Vec<String> {
-    let known: Vec<String> = catalogue::ALL.iter().map(Setting::variable).collect();
-    let ours = |name: &str| known.iter().any(|known| known == name) || OTHER_VARIABLES.contains(&name);
-    let strangers = environment.iter().filter(|(name, _)| name.starts_with("VERNAL_") && !ours(name));
+/// Variables that begin like ours and name nothing. One that is a slip of a known name is refused with it; others are
+/// told only: an environment belongs to many programs.
+pub fn environment_strangers(environment: &[(String, String)]) -> Result<Vec<String>> {
+    let settings = catalogue::ALL.iter().map(Setting::variable);
+    let known: Vec<String> = settings.chain(OTHER_VARIABLES.iter().map(|&name| name.to_owned())).collect();
+    let strangers = environment.iter().map(|(name, _)| name);
+    let strangers = strangers.filter(|name| name.starts_with("VERNAL_") && !known.contains(*name));
     strangers
-        .map(|(name, _)| match nearest(name, known.iter().map(String::as_str)) {
-            Some(near) => format!("the environment variable {name} names no setting; did you mean {near}?"),
-            None => format!("the environment variable {name} names no setting"),
+        .map(|name| {
+            let told = format!("the environment variable {name} names no setting");
+            let slip = known.iter().min_by_key(|known| strsim::osa_distance(name, known));
+            match slip.filter(|known| strsim::osa_distance(name, known) <= SLIP_MAX) {
+                Some(meant) => Err(Error::Usage(format!("{told}; did you mean {meant}?"))),
+                None => Ok(told),
+            }
         })
         .collect()
 }
 
 impl InForce {
+    pub fn rows(&self) -> Vec<Row> {
+        self.all.iter().map(Given::row).collect()
+    }
+
+    /// Whether nobody gave this setting.
+    pub fn is_default(&self, name: &str) -> bool {
+        self.given(name).is_none_or(|given| given.source == Source::Default)
+    }
+
     pub fn given(&self, name: &str) -> Option<&Given> {
         self.all.iter().find(|given| given.setting.name == name)
     }
@@ -95,12 +123,21 @@ impl Given {
             Source::Flag => format!("--{}", self.setting.name),
             Source::Environment => self.setting.variable(),
             Source::File(path) => format!("{}: key `{}`", path.display(), self.setting.key()),
-            Source::Default => format!("the default of {}", self.setting.name),
+            Source::Demonstration | Source::Default => format!("the default of {}", self.setting.name),
         }
     }
 
+    pub fn row(&self) -> Row {
+        let value = match self.values.as_slice() {
+            [] => serde_json::Value::Null,
+            [one] => one.clone().into(),
+            many => many.to_vec().into(),
+        };
+        Row { name: self.setting.key(), value, source: self.source.to_string() }
+    }
+
     pub fn text(&self) -> String {
-        self.values.join(" ")
+        if self.values.is_empty() { "none".to_owned() } else { self.values.join(" ") }
     }
 }
 
@@ -110,6 +147,7 @@ impl fmt::Display for Source {
             Source::Flag => f.write_str("flag"),
             Source::Environment => f.write_str("environment"),
             Source::File(path) => write!(f, "{}", path.display()),
+            Source::Demonstration => f.write_str("demo"),
             Source::Default => f.write_str("default"),
         }
     }
@@ -141,9 +179,13 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_variable_is_told_with_the_nearest_name() {
-        let told =
-            environment_strangers(&[("VERNAL_BUDJET".into(), "1/day".into()), ("VERNAL_TOKEN".into(), "x".into())]);
-        assert_eq!(told, ["the environment variable VERNAL_BUDJET names no setting; did you mean VERNAL_BUDGET?"]);
+    fn a_mistyped_variable_is_refused_with_the_name_that_was_meant_and_a_strange_one_is_told() {
+        let strangers = |name: &str| environment_strangers(&[(name.into(), "x".into())]);
+        assert_eq!(
+            strangers("VERNAL_BUDJET").unwrap_err().line(),
+            Some("the environment variable VERNAL_BUDJET names no setting; did you mean VERNAL_BUDGET?")
+        );
+        assert_eq!(strangers("VERNAL_WEATHER").unwrap().len(), 1);
+        assert!(strangers("VERNAL_TOKEN").unwrap().is_empty());
     }
 }

@@ -1,9 +1,11 @@
 //! What people and programs read on standard output: tables for the one, JSON for the other.
 
+mod bytes;
 mod sink;
 mod table;
 mod time;
 
+pub use bytes::bytes_shown;
 pub use sink::Sink;
 pub use table::{Column, Table};
 pub use time::TimeStyle;

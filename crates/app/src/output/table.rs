@@ -37,6 +37,18 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table whose rows are shown one by one as they come: no cell is waited for, so each column says how wide it is.
+    pub fn at_once(columns: &[Column], widths: &[usize], sink: &mut Sink) -> Result<Table> {
+        let titles: Vec<String> = columns.iter().map(|column| column.title.to_owned()).collect();
+        sink.line(&laid_out(columns, widths, &titles))?;
+        Ok(Table { columns: columns.to_vec(), held_back: Vec::new(), widths: Some(widths.to_vec()) })
+    }
+
+    /// Whether no row has come.
+    pub fn is_empty(&self) -> bool {
+        self.widths.is_none() && self.held_back.is_empty()
+    }
+
     pub fn new(columns: &[Column]) -> Table {
         Table { columns: columns.to_vec(), held_back: Vec::new(), widths: None }
     }

@@ -13,11 +13,12 @@ use vernal_repository::{Reader, Recovery, Repository, TablesRecovery};
 
 use super::clock::{Clock, wall};
 use super::live::{self, Ended, Handle, Until};
-use super::{parts, runs, serving};
+use super::{folder, parts, runs, serving};
 use crate::api::{self, Door, Hands, Shared, is_loopback};
 use crate::command::Context;
+use crate::config::Settings;
 use crate::error::{Error, OrFail, Result};
-use crate::seeds::{Defaults, SEEDS_AT_ONCE, Wish};
+use crate::seeds::{self, Defaults, SEEDS_AT_ONCE, Wish};
 
 /// How often and how long a crawl tries to get at a folder in which nobody answers.
 const TRIES_MAX: usize = 30;
@@ -56,6 +57,7 @@ pub struct Checked {
 /// Judges the settings of a crawl without touching the data folder.
 pub fn check(context: &Context, beginning: &Beginning) -> Result<Checked> {
     let settings = &context.settings;
+    folder::check_place(&settings.data)?;
     let crawler = parts::crawler_settings(settings, beginning.until)?;
     let seeds = wished_seeds(context, &beginning.wishes, wall())?;
     let warning = if seeds.is_empty() { None } else { parts::identity(settings, &seeds)? };
@@ -89,27 +91,48 @@ fn token(context: &Context) -> Result<Option<String>> {
     }
 }
 
-/// Opens everything and sets the crawl going.
-pub async fn begin(context: &Context, beginning: Beginning, checked: Checked) -> Result<Crawl> {
+/// What a crawl stands on, taken and not yet written to.
+pub struct Opened {
+    repository: Repository,
+    reader: Reader,
+    clock: Arc<Clock>,
+    seeds: Vec<Seed>,
+    listener: Option<TcpListener>,
+    warnings: Vec<String>,
+}
+
+/// Takes the folder and the port, or says who has them.
+pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     let settings = &context.settings;
-    let (repository, recovery) = open(context).await?;
+    let (repository, recovery) = take_folder(context).await?;
+    let mut warnings = Vec::new();
     if let TablesRecovery::Rebuilt(why) = &recovery.tables {
-        context.log.warn(format!("the tables were made anew from the journal: {why}"));
+        warnings.push(format!("the tables were made anew from the journal: {why}"));
     }
     if recovery.journal_bytes_cut + recovery.segment_bytes_cut > 0 {
-        context.log.warn("the last run ended in the middle of a write; nothing acknowledged was lost");
+        warnings.push("the last run ended in the middle of a write; nothing acknowledged was lost".into());
     }
     let reader = repository.reader();
-    let clock = beginning.clock.unwrap_or_else(|| Arc::new(Clock::start(reader.last_moment(), settings.time_scale)));
+    let start = || Arc::new(Clock::start(reader.last_moment(), settings.time_scale));
+    let clock = beginning.clock.clone().unwrap_or_else(start);
     let seeds = wished_seeds(context, &beginning.wishes, clock.now())?;
-    identify(context, &reader, &seeds, checked.warning)?;
+    warnings.extend(judge_seeds(context, &reader, &seeds)?);
+    let listener = if beginning.serve { Some(listen(settings.listen).await?) } else { None };
+    Ok(Opened { repository, reader, clock, seeds, listener, warnings })
+}
+
+/// Sets the crawl going.
+pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Opened) -> Result<Crawl> {
+    let settings = &context.settings;
+    let Opened { repository, reader, clock, seeds, listener, warnings } = opened;
+    for warning in warnings {
+        context.log.warn(warning);
+    }
     let mut crawler = Crawler::open(repository, checked.crawler, clock.now()).or_fail()?;
     for some in seeds.chunks(SEEDS_AT_ONCE) {
         crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()?;
     }
-    let promise = runs::Promise { started: clock.now(), delay: settings.delay, per_site: settings.per_site };
-    runs::append(&settings.data, promise)?;
-    let listener = if beginning.serve { Some(listen(settings.listen).await?) } else { None };
+    note_run(settings, clock.now())?;
     let listening = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let inbox = live::inbox();
     let fetch = parts::fetch_settings(settings, listening.into_iter().collect());
@@ -118,11 +141,11 @@ pub async fn begin(context: &Context, beginning: Beginning, checked: Checked) ->
     let (ended_sender, ended) = oneshot::channel();
     let log = context.log.clone();
     let (handle, thread) =
-        live::start(crawler, workers, Arc::clone(&clock), beginning.until, inbox, log, ended_sender).or_fail()?;
+        live::start(crawler, workers, Arc::clone(&clock), until, inbox, log, ended_sender).or_fail()?;
     let (stop, stopped) = watch::channel(false);
     let hands = Hands::Live(handle.clone());
-    let shared = Shared::new(context, reader.clone(), Arc::clone(&clock), hands).stopped_by(stopped.clone());
-    let router = api::router(Arc::new(shared));
+    let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), hands);
+    let router = api::router(Arc::new(shared.stopped_by(stopped.clone())));
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
@@ -133,8 +156,18 @@ pub async fn begin(context: &Context, beginning: Beginning, checked: Checked) ->
     Ok(Crawl { handle, reader, clock, listening, ended, thread, stop, servers, data })
 }
 
+fn note_run(settings: &Settings, started: Moment) -> Result<()> {
+    let promise = runs::Promise { started, delay: settings.delay, per_site: settings.per_site };
+    let manner = runs::Manner {
+        budget: settings.budget.to_string(),
+        policy: settings.policy.clone(),
+        allow_private: settings.allow_private,
+    };
+    runs::append(&settings.data, promise, manner)
+}
+
 /// Takes the folder. A command that only asks something lets go of it soon; another crawl does not.
-async fn open(context: &Context) -> Result<(Repository, Recovery)> {
+async fn take_folder(context: &Context) -> Result<(Repository, Recovery)> {
     let settings = &context.settings;
     let mut tries = 0;
     loop {
@@ -145,23 +178,31 @@ async fn open(context: &Context) -> Result<(Repository, Recovery)> {
             {
                 tokio::time::sleep(TRY_EVERY).await;
             }
+            Err(error @ vernal_repository::Error::Held { .. }) => {
+                return Err(Error::Failed(format!("{error}; stop that, or give another folder with --data")));
+            }
             opened => return opened.or_fail(),
         }
     }
 }
 
-/// The identity is judged over all seeds, those of earlier runs included.
-fn identify(context: &Context, reader: &Reader, given: &[Seed], warning: Option<String>) -> Result<()> {
+/// Identity and addresses are judged over all seeds, those of earlier runs included.
+fn judge_seeds(context: &Context, reader: &Reader, given: &[Seed]) -> Result<Vec<String>> {
     let mut seeds = reader.seeds().or_fail()?;
     seeds.extend_from_slice(given);
     if seeds.is_empty() {
         return Err(Error::usage("no seed was given and none is known: give URLs, or a file with --seeds"));
     }
-    let warning = parts::identity(&context.settings, &seeds)?.or(warning);
-    if let Some(warning) = warning {
-        context.log.warn(warning);
+    let shut: Vec<String> =
+        seeds.iter().filter_map(|seed| seeds::shut(&seed.url, context.settings.allow_private)).collect();
+    if shut.len() == seeds.len() {
+        return Err(Error::Usage(shut.into_iter().next().unwrap_or_default()));
     }
-    Ok(())
+    let mut warnings: Vec<String> = parts::identity(&context.settings, &seeds)?.into_iter().collect();
+    if let Some(first) = shut.first() {
+        warnings.push(format!("{} of {} seeds cannot be visited; the first is {first}", shut.len(), seeds.len()));
+    }
+    Ok(warnings)
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener> {

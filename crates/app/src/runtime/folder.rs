@@ -14,9 +14,10 @@ use vernal_repository::Repository;
 
 use super::clock::{Clock, wall};
 use super::live::Until;
-use super::{parts, serving};
+use super::{parts, runs, serving};
 use crate::api::{self, Hands, Shared};
 use crate::command::Context;
+use crate::config::Settings;
 use crate::error::{Error, OrFail, Result};
 
 /// How often and how long a command tries to get at a folder that another short command holds.
@@ -40,16 +41,43 @@ pub fn exists(dir: &Path) -> bool {
     dir.join("FORMAT").exists()
 }
 
+/// What may lie in a folder whose making was cut short.
+const BEGINNINGS: [&str; 2] = ["FORMAT", "lock"];
+
+/// A repository is made in a folder that is new or empty, never among other people's files.
+pub fn check_place(dir: &Path) -> Result<()> {
+    let failed = |what: &str| Err(Error::Failed(format!("{} {what}", dir.display())));
+    if exists(dir) || std::fs::symlink_metadata(dir).is_err() {
+        return Ok(());
+    }
+    if !dir.is_dir() {
+        return failed("is no folder; give a folder with --data");
+    }
+    let entries = std::fs::read_dir(dir).map_err(|error| Error::Failed(format!("read {}: {error}", dir.display())))?;
+    let is_foreign = |name: std::ffi::OsString| !BEGINNINGS.iter().any(|own| name.to_string_lossy().starts_with(own));
+    if entries.filter_map(|entry| entry.ok()).any(|entry| is_foreign(entry.file_name())) {
+        return failed("is not empty and holds no repository; give a new or an empty folder with --data");
+    }
+    Ok(())
+}
+
 impl Folder {
+    /// The folder as the crawl that runs in it shows it; `None` where none does.
+    pub async fn running(context: &Context) -> Option<Folder> {
+        let dir = &context.settings.data;
+        serving::connect(dir).await.is_ok().then(|| Folder::Running { dir: dir.clone() })
+    }
+
     /// `make`: an empty folder becomes a repository instead of an error.
     pub async fn open(context: &Context, make: bool) -> Result<Folder> {
         let dir = &context.settings.data;
         if !make && !exists(dir) {
             return Err(Error::Failed(format!("{} holds no repository; `vernal run` makes one", dir.display())));
         }
+        check_place(dir)?;
         for _ in 0..TRIES_MAX {
-            if serving::connect(dir).await.is_ok() {
-                return Ok(Folder::Running { dir: dir.clone() });
+            if let Some(running) = Folder::running(context).await {
+                return Ok(running);
             }
             match Repository::open(dir, parts::repository_settings(&context.settings), wall()) {
                 Ok((repository, _)) => return Folder::still(context, repository),
@@ -63,8 +91,9 @@ impl Folder {
     fn still(context: &Context, repository: Repository) -> Result<Folder> {
         let reader = repository.reader();
         let clock = Arc::new(Clock::start(reader.last_moment(), 1.0));
-        let hands = Hands::still(repository, parts::crawler_settings(&context.settings, Until::default())?);
-        let shared = Arc::new(Shared::new(context, reader, clock, hands));
+        let settings = settings_of_last_run(context);
+        let hands = Hands::still(repository, parts::crawler_settings(&settings, Until::default())?);
+        let shared = Arc::new(Shared::new(context, settings, reader, clock, hands));
         Ok(Folder::Still { router: api::router(Arc::clone(&shared)), shared })
     }
 
@@ -96,6 +125,23 @@ impl Folder {
             Folder::Still { shared, .. } => shared.hands.close(shared.clock.now()).or_fail(),
         }
     }
+}
+
+/// Where nobody says otherwise now, a stopped crawl is spoken of by the settings that it last ran with.
+fn settings_of_last_run(context: &Context) -> Settings {
+    let mut settings = context.settings.clone();
+    let Some(last) = runs::last_manner(&settings.data) else { return settings };
+    let is_free = |name: &str| context.in_force.is_default(name);
+    if is_free("budget") {
+        settings.budget = last.budget.parse().unwrap_or(settings.budget);
+    }
+    if is_free("policy") && vernal_policy::by_name(&last.policy).is_some() {
+        settings.policy = last.policy;
+    }
+    if is_free("allow-private") {
+        settings.allow_private = last.allow_private;
+    }
+    settings
 }
 
 async fn through_socket(dir: &Path, request: Request<Body>) -> Result<Response<Body>> {

@@ -1,5 +1,6 @@
 //! The live loop: one plain thread owns the crawler, and one channel leads into it.
 
+use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -9,7 +10,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use vernal_crawler::{Act, Acted, Check, Crawler, Pulse};
 use vernal_fetch::Workers;
-use vernal_model::{Order, Report, Url};
+use vernal_model::{BudgetUnit, Order, OrderKind, Outcome, Report, Site, Url};
 
 use super::clock::Clock;
 use crate::log::Log;
@@ -24,6 +25,8 @@ const INPUTS_PER_ROUND: usize = 256;
 /// With more orders out than this, the loop lets answers gather for a moment before it takes them.
 const GATHER_ABOVE: u64 = 4;
 const GATHER_FOR: Duration = Duration::from_millis(1);
+/// Sites whose robots.txt trouble is told, each once; what more there are, `sites` tells.
+const ROBOTS_TOLD_MAX: usize = 100;
 /// How long a stop waits for answers that are on their way.
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
 
@@ -61,8 +64,16 @@ pub enum Ended {
 #[derive(Clone)]
 pub struct Handle {
     inputs: Sender<Input>,
-    pulse: Arc<Mutex<Pulse>>,
+    seen: Arc<Mutex<Seen>>,
     acknowledged: watch::Receiver<u64>,
+}
+
+/// What the loop last showed of itself.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    pub pulse: Pulse,
+    /// Something could be asked now and only the empty purse holds it back.
+    pub waits_for_budget: bool,
 }
 
 impl Handle {
@@ -74,8 +85,12 @@ impl Handle {
         answer.await.map_err(|_| gone())?
     }
 
+    pub fn seen(&self) -> Seen {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     pub fn pulse(&self) -> Pulse {
-        self.pulse.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.seen().pulse
     }
 
     /// Moves whenever something new was acknowledged.
@@ -117,18 +132,19 @@ pub fn start(
     log: Log,
     ended: oneshot::Sender<Ended>,
 ) -> std::io::Result<(Handle, JoinHandle<()>)> {
-    let pulse = Arc::new(Mutex::new(crawler.pulse()));
+    let seen = Arc::new(Mutex::new(Seen { pulse: crawler.pulse(), waits_for_budget: false }));
     let (acknowledged, watched) = watch::channel(0);
-    let handle = Handle { inputs: inbox.0, pulse: Arc::clone(&pulse), acknowledged: watched };
+    let handle = Handle { inputs: inbox.0, seen: Arc::clone(&seen), acknowledged: watched };
     let turning = Loop {
         crawler,
         workers,
         clock,
         until,
         inputs,
-        pulse,
+        seen,
         acknowledged,
         log,
+        robots_told: HashSet::new(),
         given: 0,
         answered: 0,
         last_commit: now(),
@@ -147,9 +163,10 @@ struct Loop {
     clock: Arc<Clock>,
     until: Until,
     inputs: Receiver<Input>,
-    pulse: Arc<Mutex<Pulse>>,
+    seen: Arc<Mutex<Seen>>,
     acknowledged: watch::Sender<u64>,
     log: Log,
+    robots_told: HashSet<Site>,
     /// Orders given to the workers.
     given: u64,
     /// Reports that came back for them.
@@ -248,6 +265,7 @@ impl Loop {
             Input::Reports(reports) => {
                 for report in reports {
                     self.answered += 1;
+                    self.tell_of_robots(&report);
                     self.crawler.report(report, now)?;
                 }
             }
@@ -261,6 +279,19 @@ impl Loop {
         Ok(true)
     }
 
+    /// A site whose robots.txt cannot be had is not crawled, and nobody would see why.
+    fn tell_of_robots(&mut self, report: &Report) {
+        if report.order.kind != OrderKind::Robots || self.robots_told.len() >= ROBOTS_TOLD_MAX {
+            return;
+        }
+        if let Outcome::Failed(_) | Outcome::Refused(_) = report.outcome
+            && self.robots_told.insert(report.order.url.site())
+        {
+            let (url, why) = (&report.order.url, report.outcome.detail());
+            self.log.warn(format!("{url} could not be had ({why}): no page of this site is asked for now"));
+        }
+    }
+
     /// Shows the pulse now and then: it is counted over all sites, so not at every turn.
     fn show_in_time(&mut self) {
         if self.last_shown.elapsed() >= SHOW_EVERY {
@@ -272,7 +303,19 @@ impl Loop {
         self.last_shown = now();
         let pulse = self.crawler.pulse();
         self.acknowledged.send_if_modified(|seen| std::mem::replace(seen, pulse.commits) != pulse.commits);
-        *self.pulse.lock().unwrap_or_else(PoisonError::into_inner) = pulse;
+        let waits_for_budget = self.waits_for_budget(&pulse);
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen { pulse, waits_for_budget };
+    }
+
+    fn waits_for_budget(&self, pulse: &Pulse) -> bool {
+        let settings = self.crawler.settings();
+        // A share of the held pages is a budget for refreshing alone: first visits do not wait for it.
+        let first_visits_are_free = settings.budget.unit == BudgetUnit::PercentOfHeld;
+        pulse.budget_in_hand < 1.0
+            && !pulse.paused
+            && pulse.in_flight == 0
+            && !(first_visits_are_free && pulse.window > 0)
+            && !self.crawler.is_idle(self.clock.now())
     }
 
     /// No more orders; what is on its way may still arrive, then everything is committed and closed.

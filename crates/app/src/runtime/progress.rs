@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use vernal_crawler::Pulse;
 use vernal_repository::Totals;
 
 use super::crawl::Crawl;
+use super::live::Seen;
 use crate::log::Log;
 
 /// On a terminal one line is written again each second, elsewhere a plain line now and then.
@@ -33,7 +33,7 @@ impl Progress {
         let secs = self.at.elapsed().as_secs_f64().max(1e-3);
         let rate = totals.visits.saturating_sub(self.visits) as f64 / secs;
         (self.visits, self.at) = (totals.visits, Instant::now());
-        let line = line(rate, &totals, &crawl.handle.pulse());
+        let line = line(rate, &totals, &crawl.handle.seen());
         if self.log.progress_is_live() {
             self.log.progress(&line);
         } else {
@@ -42,7 +42,8 @@ impl Progress {
     }
 }
 
-fn line(rate: f64, totals: &Totals, pulse: &Pulse) -> String {
+fn line(rate: f64, totals: &Totals, seen: &Seen) -> String {
+    let pulse = &seen.pulse;
     let mut line = format!(
         "{rate:.1} visits/s, {} held, {} waiting, {} in flight, {} changes",
         totals.held, totals.waiting, pulse.in_flight, totals.changes
@@ -50,7 +51,12 @@ fn line(rate: f64, totals: &Totals, pulse: &Pulse) -> String {
     if rate > 0.0 && totals.waiting > 0 {
         line.push_str(&format!(", about {} left", left(totals.waiting as f64 / rate)));
     }
-    for (is_so, words) in [(pulse.paused, ", paused"), (pulse.disk_full, ", the disk is nearly full")] {
+    let words = [
+        (pulse.paused, ", paused"),
+        (seen.waits_for_budget, ", waiting for budget"),
+        (pulse.disk_full, ", the disk is nearly full"),
+    ];
+    for (is_so, words) in words {
         if is_so {
             line.push_str(words);
         }

@@ -1,7 +1,10 @@
-//! The book of runs: which politeness each run promised, so that the audit judges each visit by the promise of its day.
+//! The book of runs: which politeness each run promised, so that the audit judges each visit by the promise of its day;
+//! and by which settings it went, so that questions put to a stopped crawl are answered by them.
 //!
 //! ```text
-//! DIR/runs.jsonl   one JSON object per line: {"started":RFC 3339,"delay_us":N,"per_site":N,"version":"0.1.0"}
+//! DIR/runs.jsonl   one JSON object per line: {"started":RFC 3339,"delay_us":N,"per_site":N,"version":"0.1.0",
+//!                  "budget":"20%/day","policy":"round-robin","allow_private":false}
+//!                  or {"repaired":RFC 3339}: visits before that came from records, which know whole seconds only
 //! ```
 
 use std::fs::OpenOptions;
@@ -19,6 +22,21 @@ struct Line {
     delay_us: u64,
     per_site: u16,
     version: String,
+    #[serde(flatten)]
+    manner: Option<Manner>,
+}
+
+/// The settings of a run that later questions are answered by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manner {
+    pub budget: String,
+    pub policy: String,
+    pub allow_private: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct RepairLine {
+    repaired: String,
 }
 
 /// What one run promised from its start to the start of the next.
@@ -33,17 +51,37 @@ fn path(dir: &Path) -> PathBuf {
     dir.join("runs.jsonl")
 }
 
-pub fn append(dir: &Path, promise: Promise) -> Result<()> {
+/// Notes that everything before `now` was restored from records.
+pub fn note_repair(dir: &Path, now: Moment) -> Result<()> {
+    write_line(dir, &RepairLine { repaired: now.rfc3339() })
+}
+
+/// When the books were last restored from records.
+pub fn repaired(dir: &Path) -> Option<Moment> {
+    let text = std::fs::read_to_string(path(dir)).unwrap_or_default();
+    let moment = |line: &str| {
+        let line: RepairLine = serde_json::from_str(line).ok()?;
+        Moment::parse(&line.repaired, Moment::EPOCH).ok()
+    };
+    text.lines().filter_map(moment).max()
+}
+
+pub fn append(dir: &Path, promise: Promise, manner: Manner) -> Result<()> {
     let line = Line {
         started: promise.started.rfc3339(),
         delay_us: promise.delay.micros(),
         per_site: promise.per_site,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        manner: Some(manner),
     };
+    write_line(dir, &line)
+}
+
+fn write_line(dir: &Path, line: &impl Serialize) -> Result<()> {
     let path = path(dir);
     let wrong = |error: std::io::Error| Error::Failed(format!("write {}: {error}", path.display()));
     let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(wrong)?;
-    let text = serde_json::to_string(&line).map_err(Error::failed)?;
+    let text = serde_json::to_string(line).map_err(Error::failed)?;
     file.write_all(format!("{text}\n").as_bytes()).map_err(wrong)
 }
 
@@ -60,16 +98,44 @@ pub fn read(dir: &Path) -> Vec<Promise> {
     promises
 }
 
+/// How the last run went about it; `None` where the book does not say.
+pub fn last_manner(dir: &Path) -> Option<Manner> {
+    let text = std::fs::read_to_string(path(dir)).ok()?;
+    text.lines().rev().find_map(|line| serde_json::from_str::<Line>(line).ok()?.manner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn manner() -> Manner {
+        Manner { budget: "5/day".into(), policy: "round-robin".into(), allow_private: true }
+    }
 
     #[test]
     fn what_was_promised_is_read_back() {
         let dir = tempfile::tempdir().unwrap();
         let promise = Promise { started: Moment::from_secs(7), delay: Span::from_millis(50), per_site: 2 };
-        append(dir.path(), promise).unwrap();
+        std::fs::write(
+            path(dir.path()),
+            "{\"started\":\"1970-01-01T00:00:01Z\",\"delay_us\":1,\"per_site\":1,\"version\":\"0\"}\n",
+        )
+        .unwrap();
+        assert_eq!((read(dir.path()).len(), last_manner(dir.path())), (1, None));
+        std::fs::remove_file(path(dir.path())).unwrap();
+        append(dir.path(), promise, manner()).unwrap();
         std::fs::OpenOptions::new().append(true).open(path(dir.path())).unwrap().write_all(b"{torn").unwrap();
         assert_eq!(read(dir.path()), [promise]);
+        assert_eq!(repaired(dir.path()), None);
+        assert_eq!(last_manner(dir.path()), Some(manner()));
+    }
+
+    #[test]
+    fn a_repair_is_noted_beside_the_promises() {
+        let dir = tempfile::tempdir().unwrap();
+        let promise = Promise { started: Moment::from_secs(7), delay: Span::from_millis(50), per_site: 2 };
+        append(dir.path(), promise, manner()).unwrap();
+        note_repair(dir.path(), Moment::from_secs(9)).unwrap();
+        assert_eq!((read(dir.path()), repaired(dir.path())), (vec![promise], Some(Moment::from_secs(9))));
     }
 }

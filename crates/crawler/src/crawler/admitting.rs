@@ -2,16 +2,16 @@
 //! decide, and the frontier's windows are fed from disk.
 
 use vernal_frontier::{band, rank};
-use vernal_model::{Admitted, Deed, Moment, Partition as PartitionId, Refusal, Site, Span, Via, WaitingPlace};
+use vernal_model::{Admitted, Deed, Moment, Partition as PartitionId, Refusal, Span, Via, WaitingPlace};
 use vernal_repository::{Candidate, PartitionSieving};
 
 use super::Crawler;
 use crate::Result;
 
 /// Found URLs that one pass of the sieve takes at most; it bounds the memory of a pass.
-const SIEVE_URLS_MAX: usize = 200_000;
+const SIEVE_URLS_MAX: usize = 100_000;
 /// What waits is sieved at least so often, so that a site whose URLs are all new does not wait for others to pile up.
-const SIEVE_EVERY: Span = Span::from_secs(30);
+pub(super) const SIEVE_EVERY: Span = Span::from_secs(30);
 
 impl Crawler {
     /// Keeps URLs within reach of the sites that can be asked.
@@ -33,13 +33,12 @@ impl Crawler {
         self.sieved = now;
         self.commit(now)?;
         let sieving = self.repository.sieve(SIEVE_URLS_MAX)?;
-        let mut admitted_places: Vec<(PartitionId, Site, u8)> = Vec::new();
         for PartitionSieving { partition, through, fresh } in sieving.partitions {
             let (mut admitted, mut barred) = (Vec::new(), Vec::new());
             for candidate in fresh {
                 match self.admit(partition, &candidate, now) {
                     Ok(row) => {
-                        admitted_places.push((partition, row.place.site.clone(), row.place.band));
+                        self.partition(partition).admitted(&row.place.site, row.place.band);
                         admitted.push(row);
                     }
                     Err(refusal) => {
@@ -50,17 +49,12 @@ impl Crawler {
             }
             self.group.push(partition, Deed::Sieved { through, admitted, barred });
         }
-        self.commit(now)?;
-        for (partition, site, band) in admitted_places {
-            self.partition(partition).admitted(&site, band);
-        }
-        Ok(())
+        self.commit(now)
     }
 
     fn admit(&mut self, id: PartitionId, candidate: &Candidate, now: Moment) -> std::result::Result<Admitted, Refusal> {
         let found = &candidate.found;
         let site = found.url.site();
-        let known_total = self.held() + self.waiting();
         let order = self.settings.visit_order;
         let partition = &mut self.partitions[usize::from(id.0)];
         // What a person gave as a seed is no trap.
@@ -69,8 +63,7 @@ impl Crawler {
         {
             return Err(Refusal::Trap(words));
         }
-        let site_known = partition.site_mut(&site).known;
-        self.dispatcher.admit(&found.url, found.depth, site_known, known_total)?;
+        self.dispatcher.admit(&found.url, found.depth)?;
         let number = partition.next_number;
         partition.next_number += 1;
         self.home.insert(site.clone(), id);

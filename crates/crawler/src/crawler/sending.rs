@@ -93,6 +93,9 @@ impl Crawler {
         if let Some(key) = self.next_retry(Lane::New, now) {
             return self.again(key, true, now);
         }
+        if !self.may_discover() {
+            return Ok(None);
+        }
         for step in 0..self.partitions.len() {
             let index = (self.turn + step) % self.partitions.len();
             let partition = &mut self.partitions[index];
@@ -120,16 +123,25 @@ impl Crawler {
                 self.partition(key.partition).policy.put_back(key);
                 continue;
             }
+            self.charge(key.partition);
             return self.again(key, false, now);
         }
         Ok(None)
     }
 
+    /// A visit to a held page of one partition: the others are owed one by their share of the held pages.
+    fn charge(&mut self, id: PartitionId) {
+        let held = self.held().max(1) as f64;
+        for partition in &mut self.partitions {
+            partition.credit += partition.held as f64 / held;
+        }
+        self.partition(id).credit -= 1.0;
+    }
+
     /// Asks the policies, the partition that is owed the most visits first.
     fn choose(&mut self, now: Moment) {
         let left = self.coordinator.visits_left(Lane::Due).min(self.settings.concurrency - self.in_flight.len());
-        let held = self.held();
-        if left == 0 || held == 0 {
+        if left == 0 || self.held() == 0 {
             return;
         }
         let mut order: Vec<usize> = (0..self.partitions.len()).filter(|&at| self.partitions[at].held > 0).collect();
@@ -142,11 +154,6 @@ impl Crawler {
             let mut chosen = policy.choose(&view, now, &mut chance);
             if chosen.is_empty() {
                 continue;
-            }
-            let visits = chosen.len() as f64;
-            partition.credit -= visits;
-            for partition in &mut self.partitions {
-                partition.credit += visits * partition.held as f64 / held as f64;
             }
             chosen.reverse();
             self.chosen = chosen;
@@ -237,6 +244,10 @@ impl Crawler {
             }
         };
         self.out.insert(key);
+        if let Asked::First(waiting) = &what {
+            self.new_in_flight += 1;
+            self.partition(key.partition).first_visit_began(&waiting.place.site);
+        }
         self.send(
             lane,
             key.partition,
@@ -292,27 +303,22 @@ impl Crawler {
         };
         self.out.insert(key);
         let validators = Validators::default();
-        let report = Report {
-            order: Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators: validators.clone() },
-            started: now,
-            finished: now,
-            outcome: Outcome::Refused(refusal),
-            exchange: None,
-            document: None,
-            signature: None,
-            validators,
-            wire_bytes: 0,
-        };
-        self.take_page(what, report)
+        let order = Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators };
+        let report = Report::unanswered(order, now, now, Outcome::Refused(refusal));
+        self.take_page(what, report, None)
     }
 
     /// The numbers that a policy of this partition may see.
     pub(super) fn facts(&self, partition: &Partition, left: usize) -> Facts {
         let held = self.held();
         let per_day = self.coordinator.refresh_per_day(self.waiting(), held, self.mean_visit_bytes());
+        // A process that ends when nothing is due takes a page up only when its turn has come: when the budget would have
+        // come round to it. One that goes on for ever spends its budget as it flows, on the pages whose turn is next.
+        let turn = Span::from_secs_f64(held as f64 / per_day.max(f64::MIN_POSITIVE) * 86_400.0);
+        let refresh_min = self.settings.refresh_min;
         Facts {
             visits_left: left,
-            refresh_min: self.settings.refresh_min,
+            refresh_min: if self.settings.once { refresh_min.max(turn) } else { refresh_min },
             held: partition.held,
             any_site: false,
             per_day: if held == 0 { 0.0 } else { per_day * partition.held as f64 / held as f64 },

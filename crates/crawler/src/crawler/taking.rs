@@ -1,12 +1,14 @@
 //! What a report changes: rows, records, the schedule, the site's standing, and what was found.
 
+use vernal_frontier::Dispatcher;
 use vernal_model::{
-    Deed, DocumentRow, Failure, Moment, Origin, Outcome, Page, PageState, Report, Seed, Site, Span, Via, Visit,
-    Visited, Wall,
+    Deed, DocumentRow, Failure, Location, Moment, Origin, Outcome, Page, PageState, Report, Seed, Site, Span, Url, Via,
+    Visit, Visited, Wall,
 };
 use vernal_policy::Seen;
 use vernal_repository::bodies::{Keep, KeepKind};
 
+use super::restoring::Restoring;
 use super::{Asked, Crawler, InFlight, WHOLE};
 use crate::intake::page_life::Hands;
 use crate::intake::verdict::Verdict;
@@ -26,10 +28,14 @@ impl Crawler {
         let in_flight = self.in_flight.remove(&report.order.id).ok_or(stray)?;
         self.reports_taken += 1;
         self.coordinator.weighed(report.wire_bytes);
+        if let Asked::First(waiting) = &in_flight.what {
+            self.new_in_flight = self.new_in_flight.saturating_sub(1);
+            self.partition(waiting.page.partition).first_visit_ended(&waiting.place.site);
+        }
         self.settle_site(&in_flight, &report, now);
         match in_flight.what {
-            Asked::Robots { origin, home } => self.take_robots(&origin, &home, &report, now)?,
-            page => self.take_page(page, report)?,
+            Asked::Robots { origin, home } => self.take_robots(&origin, &home, &report, None, now)?,
+            page => self.take_page(page, report, None)?,
         }
         if self.group.is_full(self.settings.group) {
             self.commit(now)?;
@@ -56,8 +62,12 @@ impl Crawler {
             return;
         }
         match trouble {
-            None => posture.failures = 0,
+            None => {
+                posture.failures = 0;
+                posture.trouble = None;
+            }
             Some(retry_after) => {
+                posture.trouble = Some(report.outcome.detail().into());
                 posture.failures = posture.failures.saturating_add(1);
                 let back_off = delay.scaled(2f64.powi(i32::from(posture.failures.min(16)))).min(BACK_OFF_MAX);
                 posture.not_before = now + retry_after.unwrap_or_default().max(back_off);
@@ -70,9 +80,18 @@ impl Crawler {
         }
     }
 
-    fn take_robots(&mut self, origin: &Origin, home: &Site, report: &Report, now: Moment) -> Result<()> {
+    /// `kept` is where the record lies already, if it does.
+    pub(super) fn take_robots(
+        &mut self,
+        origin: &Origin,
+        home: &Site,
+        report: &Report,
+        kept: Option<Location>,
+        now: Moment,
+    ) -> Result<()> {
         let (row, crawl_delay) = self.robots.answered(origin, report, now);
         let record = match &report.exchange {
+            _ if kept.is_some() => kept,
             Some(exchange) => {
                 let payload = keeping::digest_of(&exchange.body);
                 let keep = Keep {
@@ -80,7 +99,7 @@ impl Crawler {
                     moment: report.started,
                     exchange,
                     payload,
-                    what: KeepKind::Response,
+                    what: KeepKind::Robots { origin },
                 };
                 self.group.kept(exchange.body.len());
                 Some(self.repository.keep(&keep)?)
@@ -111,7 +130,8 @@ impl Crawler {
         Ok(())
     }
 
-    pub(super) fn take_page(&mut self, what: Asked, report: Report) -> Result<()> {
+    /// `restoring`: the report was made of a record that lies in the archive already.
+    pub(super) fn take_page(&mut self, what: Asked, report: Report, restoring: Option<&Restoring<'_>>) -> Result<()> {
         let (before, waiting) = match what {
             Asked::First(waiting) => (None, Some(waiting)),
             Asked::Again(page) => (Some(*page), None),
@@ -127,6 +147,7 @@ impl Crawler {
             }
         };
         let record = match keeping::record(&report, &verdict, before.as_ref()) {
+            _ if restoring.is_some() => restoring.map(|restoring| restoring.location),
             Some(keep) => {
                 self.group.kept(keep.exchange.body.len());
                 Some(self.repository.keep(&keep)?)
@@ -156,7 +177,7 @@ impl Crawler {
             let content = document.signature.content;
             let is_copy = before.is_none() && self.partition(key.partition).traps.is_copy(&page.url, content);
             if !is_copy {
-                self.discover(&report, document, old.as_ref(), page.depth);
+                self.discover(&report, document, old.as_ref(), page.depth, restoring);
             }
             self.watch_for_traps(&page, document);
         }
@@ -164,7 +185,7 @@ impl Crawler {
             Via::Redirect { hops } => hops,
             Via::Seed | Via::Link => 0,
         });
-        self.follow_redirect(&report, hops, &page);
+        self.follow_redirect(&report, hops, &page, restoring);
         let visit = Visit {
             started: report.started,
             finished: report.finished,
@@ -194,8 +215,8 @@ impl Crawler {
         let partition = self.partition(page.key.partition);
         let was_held = before.is_some_and(|page| page.state == PageState::Held);
         match (was_held, page.state == PageState::Held) {
-            (false, true) => partition.held += 1,
-            (true, false) => partition.held = partition.held.saturating_sub(1),
+            (false, true) => partition.count_held(&page.url.site(), 1),
+            (true, false) => partition.count_held(&page.url.site(), -1),
             _ => {}
         }
         partition.place(page);
@@ -215,7 +236,7 @@ impl Crawler {
             wire_bytes: report.wire_bytes,
         });
         if !was_with_policy {
-            partition.recall_page(page);
+            partition.recall_page(page, report.started);
         }
         if once {
             // It has had its visit in this process; the next process takes it up again from its row.
@@ -223,7 +244,14 @@ impl Crawler {
         }
     }
 
-    fn discover(&mut self, report: &Report, row: &DocumentRow, old: Option<&DocumentRow>, depth: u16) {
+    fn discover(
+        &mut self,
+        report: &Report,
+        row: &DocumentRow,
+        old: Option<&DocumentRow>,
+        depth: u16,
+        restoring: Option<&Restoring<'_>>,
+    ) {
         let (dispatcher, home) = (&self.dispatcher, &self.home);
         let found = discovery::links(
             report,
@@ -231,7 +259,7 @@ impl Crawler {
             old,
             depth,
             &mut self.recent,
-            &|url, depth| dispatcher.in_scope(url, depth),
+            &|url, depth| in_scope(dispatcher, restoring, url, depth),
             &|url| home.get(url.site_text()).copied().unwrap_or_else(|| url.partition()),
         );
         for (id, here) in found {
@@ -240,7 +268,7 @@ impl Crawler {
     }
 
     /// A redirect target is admitted like a link; a seed that redirects moves its scope to the target.
-    fn follow_redirect(&mut self, report: &Report, hops: u8, page: &Page) {
+    fn follow_redirect(&mut self, report: &Report, hops: u8, page: &Page, restoring: Option<&Restoring<'_>>) {
         let Some(found) = discovery::redirect(report, hops, page.depth, page.key) else { return };
         let moved_seed = self.dispatcher.seeds().iter().find(|seed| {
             let here = seed.moved_to.as_ref().unwrap_or(&seed.url);
@@ -257,7 +285,7 @@ impl Crawler {
             self.set_seeds(seeds);
             self.group.push(WHOLE, Deed::Seeded(seed));
         }
-        if self.dispatcher.in_scope(&found.url, found.depth) {
+        if in_scope(&self.dispatcher, restoring, &found.url, found.depth) {
             let id = self.home_of(&found.url);
             self.group.push(id, Deed::Found { urls: vec![found], again: Vec::new() });
         }
@@ -281,6 +309,14 @@ impl Crawler {
         }
         let covering = self.dispatcher.seeds().iter().filter(|seed| seed.covers(&waiting.url, waiting.depth));
         covering.map(|seed| seed.weight).max_by(f32::total_cmp).unwrap_or(1.0)
+    }
+}
+
+/// Where the seeds are lost, every site that was asked once is within the scope.
+fn in_scope(dispatcher: &Dispatcher, restoring: Option<&Restoring<'_>>, url: &Url, depth: u16) -> bool {
+    match restoring.and_then(|restoring| restoring.sites) {
+        Some(sites) => sites.contains(url.site_text()),
+        None => dispatcher.in_scope(url, depth),
     }
 }
 

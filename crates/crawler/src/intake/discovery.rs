@@ -45,7 +45,7 @@ pub(crate) fn packed(document: &Document) -> Vec<LinkRow> {
 }
 
 /// Kinds of links that lead to pages; images, styles and scripts are recorded and not crawled.
-fn is_followed(kind: LinkKind) -> bool {
+pub(crate) fn is_followed(kind: LinkKind) -> bool {
     matches!(kind, LinkKind::Anchor | LinkKind::Frame | LinkKind::Redirect | LinkKind::Canonical | LinkKind::Alternate)
 }
 

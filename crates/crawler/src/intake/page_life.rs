@@ -86,7 +86,11 @@ pub(crate) fn after(mut page: Page, report: &Report, verdict: &Verdict, record: 
             page.not_before = now + if *permanent { MOVED_PERMANENTLY_AGAIN } else { MOVED_AGAIN };
         }
         Outcome::Gone { .. } => missed(&mut page, now),
-        Outcome::Blocked { .. } => failed(&mut page, PageState::Blocked, now),
+        Outcome::Blocked { .. } => {
+            // A wall does not go away within minutes: no quick retries.
+            page.failures = page.failures.max(QUICK_RETRIES_MAX);
+            failed(&mut page, PageState::Blocked, now);
+        }
         Outcome::Refused(_) => {
             // What we hold stays held; we only may not look at it now.
             if page.version.is_none() {

@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 use vernal_model::{Moment, Site, Url};
 
-use super::rules::{by_rule, parameters};
+use super::rules::{by_rule, ends_in_date, parameters};
 
 /// So many pages of one pattern with the same content make it a trap.
 const SAME_CONTENT_MAX: usize = 20;
@@ -15,6 +15,9 @@ const SAME_CONTENT_MAX: usize = 20;
 const PARAMETER_PATTERN_PAGES_MAX: usize = 5_000;
 /// They are counted by keeping one fingerprint in so many, so that visiting a page again counts nothing.
 const COUNTED_ONE_IN: usize = 64;
+/// So many visited pages of one pattern that ends in a date are enough: twenty years of months. Articles have a name
+/// behind their date and are not counted.
+const DATED_PATTERN_PAGES_MAX: usize = 240;
 /// So many patterns are remembered in all, the oldest forgotten first; each partition has a book, so it stays small.
 const PATTERNS_MAX: usize = 8_192;
 /// So many contents are counted over whole sites, the oldest forgotten first.
@@ -41,6 +44,8 @@ struct Evidence {
     contents: Vec<Content>,
     /// One in `COUNTED_ONE_IN` of the URLs visited.
     counted: Vec<u64>,
+    /// The URLs visited, where they end in a date.
+    dated: Vec<u64>,
     trap: Option<Box<str>>,
 }
 
@@ -79,12 +84,15 @@ impl TrapBook {
             format!("{SAME_CONTENT_MAX} pages like `{pattern}` have the same content")
         } else if pattern.contains('?') && evidence.pages(fingerprint) >= PARAMETER_PATTERN_PAGES_MAX {
             format!("about {PARAMETER_PATTERN_PAGES_MAX} pages like `{pattern}` are enough")
+        } else if ends_in_date(url) && evidence.dated(fingerprint) >= DATED_PATTERN_PAGES_MAX {
+            format!("{DATED_PATTERN_PAGES_MAX} pages of dates like `{pattern}` are enough")
         } else {
             return None;
         };
         evidence.trap = Some(words.as_str().into());
         evidence.contents = Vec::new();
         evidence.counted = Vec::new();
+        evidence.dated = Vec::new();
         Some(words)
     }
 
@@ -174,6 +182,16 @@ impl Evidence {
     }
 }
 
+impl Evidence {
+    /// How many URLs that end in a date were visited, this one included.
+    fn dated(&mut self, url: u64) -> usize {
+        if !self.dated.contains(&url) {
+            self.dated.push(url);
+        }
+        self.dated.len()
+    }
+}
+
 /// Site and pattern in one text.
 fn key_of(url: &Url) -> String {
     let mut key = String::with_capacity(url.as_str().len());
@@ -257,6 +275,19 @@ mod tests {
         let mut restarted = TrapBook::new();
         restarted.recall(&Site::new("a.org"), &told);
         assert_eq!(restarted.suspects(&url("/endless/99"), now()).as_ref(), told.first());
+    }
+
+    #[test]
+    fn a_calendar_has_an_end_and_dated_articles_have_none() {
+        let mut book = TrapBook::new();
+        let mut told = Vec::new();
+        for month in 0..600u128 {
+            let date = format!("{}/{:02}", 1975 + month / 12, month % 12 + 1);
+            told.extend(book.learn(&url(&format!("/calendar/{date}/")), 1_000 + month));
+            assert_eq!(book.learn(&url(&format!("/news/{date}/a-story-{month}/")), 5_000 + month), None);
+        }
+        assert_eq!(told, ["240 pages of dates like `/calendar/#/#/` are enough"]);
+        assert!(book.suspects(&url("/calendar/2024/01/"), now()).is_some());
     }
 
     #[test]

@@ -98,6 +98,21 @@ fn far_year_candidates(url: &Url) -> impl Iterator<Item = i64> {
     folders.chain(dashed).chain(given)
 }
 
+/// Whether the path ends in a year and a month, or the query gives a year: a page of a calendar or of an archive's index.
+pub(super) fn ends_in_date(url: &Url) -> bool {
+    let mut back = url.path().rsplit('/').filter(|segment| !segment.is_empty());
+    let last = [back.next(), back.next(), back.next()];
+    let is_year = |text: Option<&str>| text.and_then(year_of).is_some_and(|year| (1_000..=9_999).contains(&year));
+    match last {
+        [Some(month), year, _] if is_month(month) && is_year(year) => true,
+        [Some(day), Some(month), year] if day.len() <= 2 && day.parse::<u8>().is_ok() && is_month(month) => {
+            is_year(year)
+        }
+        [Some(dashed), ..] if dashed_year(dashed).is_some() => true,
+        _ => false,
+    }
+}
+
 fn year_of(text: &str) -> Option<i64> {
     (text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
 }

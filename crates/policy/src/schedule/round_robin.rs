@@ -1,6 +1,6 @@
 //! The oldest last visit first: every page in its turn, whatever it did before.
 
-use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
+use vernal_model::{Chance, Moment, PageKey, PolicyState};
 
 use super::agenda::Agenda;
 use crate::{Held, Refresh, Seen, View};
@@ -28,7 +28,7 @@ impl Refresh for RoundRobin {
     }
 
     fn choose(&mut self, view: &dyn View, now: Moment, _: &mut Chance) -> Vec<PageKey> {
-        self.agenda.draw(view, turn(view), now)
+        self.agenda.draw(view, view.refresh_min(), now)
     }
 
     fn learn(&mut self, seen: &Seen) -> PolicyState {
@@ -45,7 +45,7 @@ impl Refresh for RoundRobin {
     }
 
     fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment> {
-        self.agenda.next_due(view, turn(view), now)
+        self.agenda.next_due(view, view.refresh_min(), now)
     }
 
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
@@ -55,11 +55,4 @@ impl Refresh for RoundRobin {
             ("last visit".into(), format!("{}, {} ago", entry.last_visit, now.since(entry.last_visit))),
         ]
     }
-}
-
-/// How long it takes to come round once: as long as the budget needs for all pages, and never less than `refresh_min`.
-/// A page is due when its turn has come, so that a crawl that has just been round has nothing to do.
-fn turn(view: &dyn View) -> Span {
-    let days = view.held() as f64 / view.per_day();
-    if days.is_finite() { view.refresh_min().max(Span::from_secs_f64(days * 86_400.0)) } else { view.refresh_min() }
 }

@@ -26,7 +26,7 @@ pub struct Compaction {
 
 /// Rewrites sealed segments in which at least `dropped_share_min` of the bytes are not kept, one after the other, and
 /// hands each to `commit`, which must make the new places and the writer's new end durable before it returns; then the
-/// old segment goes. A response stays as long as a kept revisit refers to it. `keep` must hold for every place that a
+/// old segment goes. A response stays as long as a revisit that stays refers to it. `keep` must hold for every place that a
 /// table names.
 pub fn compact(
     writer: &mut Segments,
@@ -39,18 +39,16 @@ pub fn compact(
     writer.make_room(now)?;
     writer.sync()?;
     let dir = writer.dir().to_owned();
-    let choice = choose(segments(&dir)?, &|location, _| keep(location))?;
+    let mut choice = choose(segments(&dir)?, &|location, _| keep(location))?;
     if choice.damaged > 0 {
         let what = "compaction waits until the damage that `verify` names is repaired".to_owned();
         return Err(Error::Corrupt { what, segment: 0, offset: 0 });
     }
+    let rewritten = worth_rewriting(&mut choice, dropped_share_min)?;
     let mut done = Vec::new();
-    for place in 0..choice.segments.len() {
+    // Backwards, because revisits lie behind what they refer to: after a crash between two segments none is broken.
+    for place in (0..choice.segments.len()).rev().filter(|&place| rewritten[place]) {
         let file = &choice.segments[place].0;
-        let left_bytes = left_bytes(&choice, place)?;
-        if file.open || left_bytes == 0 || (left_bytes as f64) < dropped_share_min * file.bytes as f64 {
-            continue;
-        }
         let compaction = rewrite(writer, &choice, place, now)?;
         writer.sync()?;
         commit(writer, &compaction)?;
@@ -58,6 +56,29 @@ pub fn compact(
         done.push(compaction);
     }
     Ok(done)
+}
+
+/// Which segments are rewritten. What the others hold stays, their revisits too, whatever the wish was: so what these
+/// refer to must stay, and a segment that keeps more for that may not be worth rewriting any more.
+fn worth_rewriting(choice: &mut Choice, dropped_share_min: f64) -> Result<Vec<bool>> {
+    let is_worth = |choice: &Choice, place: usize| -> Result<bool> {
+        let file = &choice.segments[place].0;
+        let left_bytes = if file.open { 0 } else { left_bytes(choice, place)? };
+        Ok(left_bytes > 0 && left_bytes as f64 >= dropped_share_min * file.bytes as f64)
+    };
+    let mut rewritten = Vec::with_capacity(choice.segments.len());
+    for place in 0..choice.segments.len() {
+        rewritten.push(is_worth(choice, place)?);
+    }
+    loop {
+        let changed = choice.take_for_revisits_of(&|segment| !rewritten[segment]);
+        if changed.is_empty() {
+            return Ok(rewritten);
+        }
+        for place in changed {
+            rewritten[place] = rewritten[place] && is_worth(choice, place)?;
+        }
+    }
 }
 
 /// Removes a sealed segment that nobody refers to.

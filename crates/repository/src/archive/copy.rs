@@ -27,12 +27,47 @@ pub(super) enum Fate {
 pub(super) struct Choice {
     pub(super) segments: Vec<(SegmentFile, Vec<Fate>)>,
     pub(super) damaged: u64,
+    /// Marks of the payloads that are taken.
+    taken: HashSet<u64>,
+    /// Payloads that are left: mark, segment and record by their places in the lists above.
+    left: Vec<(u64, usize, usize)>,
+    /// Revisits that are left: the mark of what they refer to, and their segment.
+    left_revisits: Vec<(u64, usize)>,
+}
+
+impl Choice {
+    /// Takes the payloads that left revisits of these segments refer to; says in which segments they lie.
+    pub(super) fn take_for_revisits_of(&mut self, stays: &dyn Fn(usize) -> bool) -> Vec<usize> {
+        let revisits = self.left_revisits.iter().filter(|(_, segment)| stays(*segment));
+        let wanted: HashSet<u64> = revisits.map(|(mark, _)| *mark).collect();
+        self.take_for(&wanted)
+    }
+
+    fn take_for(&mut self, wanted: &HashSet<u64>) -> Vec<usize> {
+        let Choice { segments, taken, left, .. } = self;
+        let mut changed = Vec::new();
+        for (mark, segment, record) in left {
+            if wanted.contains(mark) && taken.insert(*mark) {
+                segments[*segment].1[*record] = Fate::TakenForRevisit;
+                changed.push(*segment);
+            }
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        changed
+    }
 }
 
 /// Asks `wish` about each response, revisit and resource, then adds what taken revisits refer to.
 pub(super) fn choose(files: Vec<SegmentFile>, wish: &dyn Fn(&Location, &Record) -> bool) -> Result<Choice> {
-    let mut choice = Choice { segments: Vec::with_capacity(files.len()), damaged: 0 };
-    let (mut taken, mut wanted, mut left) = (HashSet::new(), HashSet::new(), Vec::new());
+    let mut choice = Choice {
+        segments: Vec::with_capacity(files.len()),
+        damaged: 0,
+        taken: HashSet::new(),
+        left: Vec::new(),
+        left_revisits: Vec::new(),
+    };
+    let mut wanted = HashSet::new();
     for (file_place, file) in files.into_iter().enumerate() {
         let mut fates = Vec::new();
         for item in scan(&file.path)? {
@@ -44,21 +79,20 @@ pub(super) fn choose(files: Vec<SegmentFile>, wish: &dyn Fn(&Location, &Record) 
             let fate = fate_of(record, &location_of(&file, &scanned), wish);
             match fate {
                 Fate::Taken => {
-                    taken.extend(record.payload_mark());
+                    choice.taken.extend(record.payload_mark());
                     wanted.extend(record.referred_mark());
                 }
-                Fate::Left => left.extend(record.payload_mark().map(|mark| (mark, file_place, fates.len()))),
+                Fate::Left => {
+                    choice.left.extend(record.payload_mark().map(|mark| (mark, file_place, fates.len())));
+                    choice.left_revisits.extend(record.referred_mark().map(|mark| (mark, file_place)));
+                }
                 _ => {}
             }
             fates.push(fate);
         }
         choice.segments.push((file, fates));
     }
-    for (mark, file_place, record_place) in left {
-        if wanted.contains(&mark) && taken.insert(mark) {
-            choice.segments[file_place].1[record_place] = Fate::TakenForRevisit;
-        }
-    }
+    choice.take_for(&wanted);
     Ok(choice)
 }
 

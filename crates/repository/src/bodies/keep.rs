@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use sha1::{Digest as _, Sha1};
-use vernal_model::{Digest, Exchange, Moment, Protocol, Url};
+use vernal_model::{Digest, Exchange, Moment, Origin, Protocol, Url};
 
 /// Who crawls and how, for the warcinfo record at the start of each segment.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,8 @@ pub struct Keep<'a> {
 pub enum KeepKind<'a> {
     /// Head and body as they came.
     Response,
+    /// The same, asked for as the robots.txt of an origin. A field of ours says so, because after redirects no URL tells.
+    Robots { origin: &'a Origin },
     /// The same payload as an earlier record, which is named by its URL and Moment. The head is kept: in the revisit
     /// record if we compared bytes, in a metadata record beside it if it is that of a 304.
     Revisit {
@@ -47,13 +49,15 @@ pub enum KeepKind<'a> {
 }
 
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+/// The origin whose robots.txt a response was asked for as.
+pub(super) const ROBOTS_FIELD: &str = "Vernal-Robots-For";
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
 /// The head of the main record of `keep`, and the parts of its block.
 pub(super) fn main_record<'a>(keep: &'a Keep<'a>, id: &str) -> (String, [&'a [u8]; 2]) {
     let exchange = keep.exchange;
     let (kind, block): (&str, [&[u8]; 2]) = match keep.what {
-        KeepKind::Response => ("response", [&exchange.response_head, &exchange.body]),
+        KeepKind::Response | KeepKind::Robots { .. } => ("response", [&exchange.response_head, &exchange.body]),
         KeepKind::Revisit { server_not_modified: false, .. } => ("revisit", [&exchange.response_head, b""]),
         // With the head of the 304 in the block, replay tools would answer 304 and no body.
         KeepKind::Revisit { server_not_modified: true, .. } => ("revisit", [b"", b""]),
@@ -69,6 +73,9 @@ pub(super) fn main_record<'a>(keep: &'a Keep<'a>, id: &str) -> (String, [&'a [u8
         field(&mut head, "WARC-Profile", if server_not_modified { NOT_MODIFIED } else { IDENTICAL_PAYLOAD });
         field(&mut head, "WARC-Refers-To-Target-URI", target.as_str());
         field(&mut head, "WARC-Refers-To-Date", &date.warc_date());
+    }
+    if let KeepKind::Robots { origin } = keep.what {
+        field(&mut head, ROBOTS_FIELD, origin.as_str());
     }
     // The payload of a resource is its block, so that one digest serves both.
     let block_digest = match keep.what {

@@ -26,6 +26,7 @@ mod read;
 mod record;
 mod scan;
 mod segment;
+mod timeline;
 mod verify;
 mod writer;
 
@@ -34,6 +35,7 @@ pub use read::{Bodies, read};
 pub use record::{HttpMessage, Record};
 pub use scan::{Damage, Scan, ScanLimits, Scanned, fuzz_warc, scan};
 pub use segment::{End, SegmentFile, segments};
+pub use timeline::{Timeline, timeline};
 pub use verify::{VerifyReport, verify};
 pub use writer::{CutTail, Segments};
 

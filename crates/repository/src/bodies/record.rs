@@ -3,6 +3,7 @@
 use vernal_model::{Digest, Moment};
 
 use super::inflate::{Fault, malformed};
+use super::keep::ROBOTS_FIELD;
 
 const FIELDS_MAX: usize = 1_000; // named fields of one record; real ones have about a dozen
 
@@ -58,6 +59,11 @@ impl Record {
     pub fn refers_to(&self) -> Option<(&str, Moment)> {
         let target = self.header("WARC-Refers-To-Target-URI").map(without_brackets)?;
         Some((target, self.header("WARC-Refers-To-Date").and_then(warc_date)?))
+    }
+
+    /// The origin whose robots.txt this was asked for as; `None` for pages and in archives of others.
+    pub fn robots_for(&self) -> Option<&str> {
+        self.header(ROBOTS_FIELD)
     }
 
     /// The HTTP response of a response or revisit record.

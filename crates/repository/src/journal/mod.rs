@@ -29,8 +29,8 @@ pub(crate) use file::path as file_path;
 pub(crate) use frame::Frame;
 pub use read::fuzz_journal;
 pub(crate) use read::{Tail, replay};
-pub use verify::{JournalReport, verify_journal};
 pub(crate) use verify::walk;
+pub use verify::{JournalReport, verify_journal};
 pub(crate) use write::Journal;
 
 /// The folder of the journal within a repository.

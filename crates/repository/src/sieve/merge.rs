@@ -26,7 +26,12 @@ impl KnownSet {
         if news.is_empty() {
             return Ok((self.clone(), answers));
         }
-        Ok((self.with(&news)?, answers))
+        Ok((self.with(&news, false)?, answers))
+    }
+
+    /// The same set in one run.
+    pub fn in_one_run(&self) -> Result<KnownSet> {
+        if self.small.is_none() { Ok(self.clone()) } else { self.with(&[], true) }
     }
 
     /// Every known URL in the order of its key.
@@ -39,12 +44,12 @@ impl KnownSet {
         .each(take)
     }
 
-    fn with(&self, news: &[KnownRecord]) -> Result<KnownSet> {
+    fn with(&self, news: &[KnownRecord], in_one: bool) -> Result<KnownSet> {
         let (big, small) = self.generations();
         let generation = big.max(small) + 1;
         let count = |run: &Option<Arc<Run>>| run.as_ref().map_or(0, |run| run.count);
         let small_count = count(&self.small) + news.len() as u64;
-        let fits_small = small_count.saturating_mul(SMALL_PART) <= count(&self.big);
+        let fits_small = !in_one && small_count.saturating_mul(SMALL_PART) <= count(&self.big);
         let older = self.big.as_deref().filter(|_| !fits_small);
         let sources = Sources {
             big: Peeked::new(older.map(Run::stream))?,

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use fjall::{Keyspace, OwnedWriteBatch};
 use serde::Serialize;
 use vernal_model::{
-    Control, Deed, Moment, PageKey, Partition, RobotsRow, Sequence, Site, SitePosture, SiteRow, Visit, Visited,
+    Control, Deed, Moment, Page, PageKey, Partition, Relocated, RobotsRow, Sequence, Site, SitePosture, SiteRow, Visit,
+    Visited,
 };
 
-use super::rows::{FoundRow, StampedSite, State, encode, encode_url};
+use super::rows::{FoundRow, StampedSite, State, decode, encode, encode_url};
 use super::{Shared, keys};
 use crate::sieve::{BARRED, KnownSet, Update, each_found};
 use crate::{Error, EventId, Result};
@@ -95,6 +96,7 @@ impl Applying<'_> {
             Deed::Controlled(Control::PauseAll) => self.state.paused = true,
             Deed::Controlled(Control::ResumeAll) => self.state.paused = false,
             Deed::Spent { account } => self.state.account = *account,
+            Deed::Relocated(visits) => visits.iter().try_for_each(|visit| self.relocated(visit))?,
         }
         Ok(())
     }
@@ -137,6 +139,30 @@ impl Applying<'_> {
         let page = PageKey::new(partition, keys::ROBOTS_NUMBER);
         self.put(&tables.visits, "visits", keys::visit(page, visit.started, sequence), visit)?;
         self.count_visit(partition, site, visit);
+        Ok(())
+    }
+
+    /// Gives the rows of a visit, and of its page while that has no younger version, the new place of the record. It
+    /// reads the tables, so that its group holds no visit.
+    fn relocated(&mut self, relocated: &Relocated) -> Result<()> {
+        let tables = &self.shared.tables;
+        let key = keys::visit(relocated.page, relocated.started, relocated.sequence);
+        let Some(row) = tables.visits.get(key).map_err(Error::tables("read a visit"))? else { return Ok(()) };
+        let mut visit: Visit = decode("visits", &row)?;
+        visit.record = relocated.to;
+        let version = visit.version.as_mut().filter(|version| version.location.is_some());
+        let number = version.map(|version| {
+            version.location = relocated.to;
+            version.number
+        });
+        self.put(&tables.visits, "visits", key, &visit)?;
+        let Some(number) = number else { return Ok(()) };
+        let page = tables.pages.get(relocated.page.bytes()).map_err(Error::tables("read a page"))?;
+        let Some(mut page) = page.map(|row| decode::<Page>("pages", &row)).transpose()? else { return Ok(()) };
+        if let Some(version) = page.version.as_mut().filter(|version| version.number == number) {
+            version.location = relocated.to;
+            self.put(&tables.pages, "pages", relocated.page.bytes(), &page)?;
+        }
         Ok(())
     }
 

@@ -43,6 +43,11 @@ pub(crate) fn visit(page: PageKey, started: Moment, sequence: Sequence) -> [u8; 
     key
 }
 
+/// The sequence in the key of a visit.
+pub(crate) fn visit_sequence(key: &[u8]) -> Option<Sequence> {
+    Some(Sequence(u64::from_be_bytes(*key.get(13..)?.first_chunk::<8>()?)))
+}
+
 /// Sites and origins: the partition, then the name.
 pub(crate) fn named(partition: Partition, name: &str) -> Vec<u8> {
     let mut key = Vec::with_capacity(name.len() + 1);

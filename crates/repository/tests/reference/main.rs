@@ -378,3 +378,22 @@ fn a_flipped_bit_is_a_fault_with_its_place_and_the_frames_behind_it_are_read() {
         assert_eq!(fs::read(&path).unwrap(), bad, "nothing is written");
     }
 }
+
+#[test]
+fn records_stay_however_often_a_repository_without_its_journal_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::new(45);
+    let (mut repository, _) = open(dir.path());
+    for _ in 0..30 {
+        world.step(&mut repository);
+    }
+    repository.close().unwrap();
+    let kept = fs::read(segment(dir.path()).unwrap()).unwrap();
+    for part in ["journal", "tables", "known"] {
+        fs::remove_dir_all(dir.path().join(part)).unwrap();
+    }
+    for _ in 0..3 {
+        drop(open(dir.path()));
+        assert!(fs::read(segment(dir.path()).unwrap()).unwrap() == kept);
+    }
+}

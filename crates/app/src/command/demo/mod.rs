@@ -17,7 +17,7 @@ use vernal_simulator::web::{Web, WebSettings};
 use super::Context;
 use crate::config::{Flags, Settings, Source};
 use crate::error::{Error, OrFail, Result};
-use crate::output::Sink;
+use crate::output::{Sink, bytes_shown};
 use crate::runtime::clock::Clock;
 use crate::runtime::crawl::{self, Beginning, Crawl};
 use crate::runtime::live::{Ended, Until};
@@ -58,6 +58,10 @@ struct Second {
     wire_bytes: u64,
     /// What a found change has cost so far; null before the first.
     visits_per_change: Option<f64>,
+    /// Held pages within traps, which count nowhere else.
+    trap_pages: u64,
+    /// What happened on the held pages since their first visits.
+    true_changes: u64,
 }
 
 #[derive(Serialize)]
@@ -73,7 +77,10 @@ struct Summary {
     freshness_last: f64,
     freshness_mean: f64,
     true_changes: u64,
+    trap_pages: u64,
     requests_served: u64,
+    budget: String,
+    policy: String,
 }
 
 pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
@@ -88,7 +95,8 @@ pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
     let checked = crawl::check(&context, &beginning)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().or_fail()?;
     let shown = runtime.block_on(async {
-        let crawl = crawl::begin(&context, beginning, checked).await?;
+        let opened = crawl::open(&context, &beginning).await?;
+        let crawl = crawl::begin(&context, beginning.until, checked, opened).await?;
         show(&context, crawl, &served, real_time).await
     });
     runtime.shutdown_timeout(Duration::from_millis(100));
@@ -104,6 +112,7 @@ fn dressed(context: &Context, scratch: &std::path::Path) -> Result<Context> {
         for given in &mut in_force.all {
             if given.setting.name == name && given.source == Source::Default {
                 given.values = vec![value.to_owned()];
+                given.source = Source::Demonstration;
             }
         }
     }
@@ -152,7 +161,11 @@ fn invented_web(arguments: &Arguments, settings: &Settings, clock: &Arc<Clock>) 
 async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: Span) -> Result<()> {
     let mut signals = Signals::listen()?;
     let sites = served.addresses().len();
-    context.log.info(format!("{sites} invented sites; one second is {} seconds", context.settings.time_scale));
+    let settings = &context.settings;
+    context.log.info(format!(
+        "{sites} invented sites; one second is {} seconds; budget {}, policy {}",
+        settings.time_scale, settings.budget, settings.policy
+    ));
     if let Some(address) = crawl.listening {
         context.log.info(format!("serving on http://{address}/"));
     }
@@ -177,7 +190,7 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
     };
     let last = measure(&crawl, &truth, seconds.len() as u64 + 1)?;
     seconds.push(last);
-    let summary = summary(&crawl, &truth, &seconds, served);
+    let summary = summary(context, &crawl, &seconds, served);
     let ended = match ended {
         Some(ended) => ended,
         None => {
@@ -196,16 +209,20 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
 fn measure(crawl: &Crawl, truth: &Truth, second: u64) -> Result<Second> {
     let totals = crawl.reader.totals();
     let now = crawl.clock.now();
+    let standing = truth.standing(&crawl.reader, now)?;
+    let changes = standing.changes_found;
     Ok(Second {
         second,
         moment: now.rfc3339(),
-        held: totals.held,
+        held: standing.held,
         waiting: totals.waiting,
         visits: totals.visits,
-        changes: totals.changes,
-        freshness: truth.freshness(&crawl.reader, now)?.value(),
+        changes,
+        freshness: standing.freshness().value(),
         wire_bytes: totals.wire_bytes,
-        visits_per_change: (totals.changes > 0).then(|| totals.visits as f64 / totals.changes as f64),
+        visits_per_change: (changes > 0).then(|| totals.visits as f64 / changes as f64),
+        trap_pages: standing.trap_pages,
+        true_changes: standing.changes_happened,
     })
 }
 
@@ -228,23 +245,28 @@ fn tell(context: &Context, sink: &mut Sink, second: &Second) -> Result<()> {
     sink.flush()
 }
 
-fn summary(crawl: &Crawl, truth: &Truth, seconds: &[Second], served: &Served) -> Summary {
+fn summary(context: &Context, crawl: &Crawl, seconds: &[Second], served: &Served) -> Summary {
     let totals = crawl.reader.totals();
     let now = crawl.clock.now();
+    let last = seconds.last();
+    let count = |of: fn(&Second) -> u64| last.map_or(0, of);
     let mean = seconds.iter().map(|second| second.freshness).sum::<f64>() / seconds.len().max(1) as f64;
     Summary {
         summary: true,
         seconds: seconds.len() as u64,
         simulated: now.since(crawl.clock.origin()).to_string(),
-        held: totals.held,
+        held: count(|last| last.held),
         visits: totals.visits,
-        changes: totals.changes,
+        changes: count(|last| last.changes),
         versions: totals.versions,
         wire_bytes: totals.wire_bytes,
-        freshness_last: seconds.last().map_or(0.0, |second| second.freshness),
+        freshness_last: last.map_or(0.0, |second| second.freshness),
         freshness_mean: mean,
-        true_changes: truth.changes(crawl.clock.origin(), now),
+        true_changes: count(|last| last.true_changes),
+        trap_pages: count(|last| last.trap_pages),
         requests_served: served.counts().requests,
+        budget: context.settings.budget.to_string(),
+        policy: context.settings.policy.clone(),
     }
 }
 
@@ -261,15 +283,19 @@ fn conclude(context: &Context, sink: &mut Sink, summary: &Summary, seconds: &[Se
     }
     sink.line("")?;
     sink.line(&format!(
-        "{} of invented time: {} pages held, {} visits, {} changes found of {} that happened, {} versions, {:.1} MB",
+        "{} of invented time: {} pages held and {} more within traps, {} visits, {} versions, {}",
         summary.simulated,
         summary.held,
+        summary.trap_pages,
         summary.visits,
-        summary.changes,
-        summary.true_changes,
         summary.versions,
-        summary.wire_bytes as f64 / 1e6
+        bytes_shown(summary.wire_bytes)
     ))?;
+    sink.line(&format!(
+        "{} visits found a change; {} changes happened on those pages since they were first visited",
+        summary.changes, summary.true_changes
+    ))?;
+    sink.line("(noise, such as a date on the page, is not yet told from change, so that a find may be noise)")?;
     sink.line(&format!(
         "freshness {:.1}% at the end, {:.1}% on average",
         summary.freshness_last * 100.0,

@@ -1,0 +1,33 @@
+//! Room on the disk given back, by the rules of the settings.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde_json::json;
+use vernal_repository::Retention;
+
+use super::answer::{self, Answered, No};
+use super::shared::Shared;
+
+pub async fn compact(State(shared): State<Arc<Shared>>) -> Answered {
+    let rules = Retention { keep_versions: shared.settings.keep_versions, keep_for: shared.settings.keep_for };
+    let now = shared.clock.now();
+    let done = shared.hands.with_repository(|repository| repository.compact(rules, now));
+    match done {
+        Some(Ok(done)) => Ok(answer::value(&json!({
+            "segments_rewritten": done.segments_rewritten,
+            "records_moved": done.records_moved,
+            "records_dropped": done.records_dropped,
+            "versions_dropped": done.versions_dropped,
+            "segment_bytes_before": done.segment_bytes_before,
+            "segment_bytes_after": done.segment_bytes_after,
+            "table_bytes_before": done.table_bytes_before,
+            "table_bytes_after": done.table_bytes_after,
+        }))),
+        Some(Err(line)) => Err(No::failed(line)),
+        None => {
+            Err(No { status: StatusCode::CONFLICT, line: "a running crawl cannot be compacted; stop it first".into() })
+        }
+    }
+}

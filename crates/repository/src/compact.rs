@@ -1,0 +1,229 @@
+//! Room on the disk given back: bodies that no rule keeps, rows that were overwritten, runs that can be one.
+//!
+//! A version that goes takes along the revisit records that say "the same as then", so that no revisit is ever left
+//! without its target; the rows of its visits stay and say that there is no record any more. Records of redirects,
+//! errors and robots.txt stay.
+
+use std::fs;
+use std::path::Path;
+
+use vernal_model::{Deed, Location, Moment, Outcome, PageKey, Partition, Relocated, Sequence, Span, Visit};
+
+use crate::archive::{self, Compaction};
+use crate::bodies::segments;
+use crate::recover::{TABLES_FOLDER, sieve_folder};
+use crate::repository::{Repository, numbered};
+use crate::tables::rows::{decode, encode};
+use crate::tables::{Group, Shared, apply, keys};
+use crate::{Error, Result};
+
+/// A segment is rewritten when at least this part of its bytes would go: less is not worth copying the rest.
+const DROPPED_SHARE_MIN: f64 = 0.05;
+
+/// Which versions keep their bodies. The newest of a page always does; an older one does if one of the rules given says
+/// so, and always if none is given.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// So many newest versions of each page.
+    pub keep_versions: Option<u32>,
+    /// Versions that are not older than this.
+    pub keep_for: Option<Span>,
+}
+
+impl Retention {
+    /// `place` counts from 0, the newest version.
+    fn keeps(&self, place: usize, moment: Moment, now: Moment) -> bool {
+        let is_given = self.keep_versions.is_some() || self.keep_for.is_some();
+        let by_number = self.keep_versions.is_some_and(|kept| place < kept as usize);
+        let by_age = self.keep_for.is_some_and(|span| now.since(moment) <= span);
+        place == 0 || !is_given || by_number || by_age
+    }
+}
+
+/// What a compaction did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compacted {
+    pub segments_rewritten: u64,
+    pub records_moved: u64,
+    pub records_dropped: u64,
+    pub versions_dropped: u64,
+    pub segment_bytes_before: u64,
+    pub segment_bytes_after: u64,
+    /// Tables and known set.
+    pub table_bytes_before: u64,
+    pub table_bytes_after: u64,
+}
+
+impl Repository {
+    /// Rewrites segments without the bodies that no rule keeps, then the tables and the known set. Everything kept must
+    /// be committed. A crash at any time loses nothing: copies count from their commit on, and an old segment goes after
+    /// it. It takes 48 bytes of memory for each record, and the room of the largest rewritten segment.
+    pub fn compact(&mut self, rules: Retention, now: Moment) -> Result<Compacted> {
+        if self.broken {
+            return Err(Error::Broken);
+        }
+        let mut done = Compacted {
+            segment_bytes_before: segment_bytes(&self.shared.dir)?,
+            table_bytes_before: table_bytes(&self.shared.dir)?,
+            ..Compacted::default()
+        };
+        self.compact_segments(rules, now, &mut done)?;
+        self.shared.tables.compact()?;
+        self.compact_known()?;
+        self.checkpoint()?;
+        done.segment_bytes_after = segment_bytes(&self.shared.dir)?;
+        done.table_bytes_after = table_bytes(&self.shared.dir)?;
+        Ok(done)
+    }
+
+    fn compact_segments(&mut self, rules: Retention, now: Moment, done: &mut Compacted) -> Result<()> {
+        let named = named(&self.shared, rules, now)?;
+        let open = self.segments.end().segment;
+        if named.iter().any(|record| record.segment == open && !record.kept) {
+            self.segments.seal()?;
+        }
+        let keep = |location: &Location| find(&named, location).is_some_and(|record| record.kept);
+        let Repository { shared, segments, journal, outlived, broken, .. } = self;
+        let mut commit = |writer: &mut crate::bodies::Segments, compaction: &Compaction| -> Result<()> {
+            let deeds = deeds(&named, compaction, done);
+            let (first, entries) = numbered(shared, &deeds);
+            journal.append(now, writer.end(), entries.iter().copied())?;
+            let applied = apply(shared, &Group { moment: now, first, entries });
+            outlived.append(applied.inspect_err(|_| *broken = true)?);
+            Ok(())
+        };
+        archive::compact(segments, &keep, DROPPED_SHARE_MIN, now, &mut commit)?;
+        Ok(())
+    }
+
+    /// The known set in one run. The journal knows nothing of runs, so that this is a change of the tables alone.
+    fn compact_known(&mut self) -> Result<()> {
+        let known = self.shared.live().known.clone();
+        let next = known.in_one_run()?;
+        if next.generations() == known.generations() {
+            return Ok(());
+        }
+        let mut state = self.shared.live().state.clone();
+        (state.run_big, state.run_small) = next.generations();
+        let mut batch = self.shared.tables.database.batch();
+        batch.insert(&self.shared.tables.meta, keys::STATE, encode("meta", &state, &mut Vec::new())?);
+        batch.commit().map_err(Error::tables("write the tables"))?;
+        self.outlived.runs.extend(known.outlived_by(&next));
+        let mut live = self.shared.live_mut();
+        live.state = state;
+        live.known = next;
+        Ok(())
+    }
+}
+
+/// A record that a visit names, and whether it stays.
+struct Named {
+    segment: u32,
+    offset: u64,
+    page: PageKey,
+    started: Moment,
+    sequence: Sequence,
+    kept: bool,
+    version: bool,
+}
+
+/// Every record that the visit book names, by place.
+fn named(shared: &Shared, rules: Retention, now: Moment) -> Result<Vec<Named>> {
+    let mut all = Vec::new();
+    let mut visits: Vec<(Sequence, Visit)> = Vec::new();
+    let mut of = None;
+    for guard in shared.tables.visits.iter() {
+        let (key, value) = guard.into_inner().map_err(Error::tables("read the visit book"))?;
+        let page = PageKey::from_bytes(&key).zip(keys::visit_sequence(&key));
+        let (page, sequence) = page.ok_or_else(|| Error::row("visits", "its key is too short"))?;
+        if let Some(before) = of.replace(page).filter(|before| *before != page) {
+            judge(before, &visits, rules, now, &mut all);
+            visits.clear();
+        }
+        let visit: Visit = decode("visits", &value)?;
+        if page.number == keys::ROBOTS_NUMBER {
+            // These may be many, and nothing is dropped of them.
+            all.extend(entry(page, sequence, &visit, true));
+        } else {
+            visits.push((sequence, visit));
+        }
+    }
+    if let Some(page) = of {
+        judge(page, &visits, rules, now, &mut all);
+    }
+    all.sort_unstable_by_key(|record| (record.segment, record.offset));
+    Ok(all)
+}
+
+/// Decides about the records of one page, whose visits come oldest first.
+fn judge(page: PageKey, visits: &[(Sequence, Visit)], rules: Retention, now: Moment, all: &mut Vec<Named>) {
+    let versions = visits.iter().filter(|(_, visit)| visit.version.is_some()).count();
+    let (mut met, mut current_kept) = (0, true);
+    for (sequence, visit) in visits {
+        let confirms = matches!(visit.outcome, Outcome::NotModified | Outcome::Read { .. });
+        let kept = match &visit.version {
+            Some(version) => {
+                met += 1;
+                current_kept = rules.keeps(versions - met, version.moment, now);
+                current_kept
+            }
+            // A record that says "the same as then" goes with what it refers to.
+            None if confirms => current_kept,
+            None => true,
+        };
+        all.extend(entry(page, *sequence, visit, kept));
+    }
+}
+
+fn entry(page: PageKey, sequence: Sequence, visit: &Visit, kept: bool) -> Option<Named> {
+    let Location { segment, offset, .. } = visit.record?;
+    let version = visit.version.is_some();
+    Some(Named { segment, offset, page, started: visit.started, sequence, kept, version })
+}
+
+fn find<'a>(named: &'a [Named], location: &Location) -> Option<&'a Named> {
+    let place = named.binary_search_by_key(&(location.segment, location.offset), |at| (at.segment, at.offset));
+    place.ok().map(|place| &named[place])
+}
+
+/// What happened to the records of one segment, as deeds of the partitions that their pages lie in.
+fn deeds(named: &[Named], compaction: &Compaction, done: &mut Compacted) -> Vec<(Partition, Deed)> {
+    done.segments_rewritten += 1;
+    done.records_moved += compaction.moved.len() as u64;
+    done.records_dropped += compaction.dropped.len() as u64;
+    let moved = compaction.moved.iter().map(|(old, new)| (old, Some(*new)));
+    let dropped = compaction.dropped.iter().map(|old| (old, None));
+    let mut by_partition: std::collections::BTreeMap<Partition, Vec<Relocated>> = std::collections::BTreeMap::new();
+    for (old, to) in moved.chain(dropped) {
+        let Some(record) = find(named, old) else { continue };
+        done.versions_dropped += u64::from(to.is_none() && record.version);
+        let Named { page, started, sequence, .. } = *record;
+        by_partition.entry(page.partition).or_default().push(Relocated { page, started, sequence, to });
+    }
+    // Without a deed there is no frame, and without a frame the copies would be cut at the next opening.
+    if by_partition.is_empty() {
+        by_partition.insert(Partition(0), Vec::new());
+    }
+    by_partition.into_iter().map(|(partition, visits)| (partition, Deed::Relocated(visits))).collect()
+}
+
+fn segment_bytes(dir: &Path) -> Result<u64> {
+    Ok(segments(dir)?.iter().map(|file| file.bytes).sum())
+}
+
+fn table_bytes(dir: &Path) -> Result<u64> {
+    Ok(folder_bytes(&dir.join(TABLES_FOLDER))? + folder_bytes(&sieve_folder(dir))?)
+}
+
+/// The store removes files of its own accord meanwhile, so that what is gone counts as nothing.
+fn folder_bytes(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))?.flatten() {
+        bytes += match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => folder_bytes(&entry.path()).unwrap_or(0),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        };
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,178 @@
+//! Beginning anew when the journal itself is lost or damaged. What is there is moved aside and never deleted; the segments
+//! stay where they are, and whoever called reads them from the first record on.
+//!
+//! ```text
+//! DIR/repairing      one line per attempt: the name of the folder that the old files went to
+//! DIR/damaged-YYYYMMDDhhmmss/{journal,tables,known}
+//! ```
+//!
+//! While `DIR/repairing` is there, nobody may open the repository: half of it would look like the whole.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use vernal_model::{Control, Deed, Moment, Seed, Site, Standing, Url};
+
+use crate::folder::{self, make_folder, sync_folder};
+use crate::journal::{self, Frame};
+use crate::recover::TABLES_FOLDER;
+use crate::repository::{Repository, Settings};
+use crate::tables::rows::{State, decode};
+use crate::tables::{Tables, keys};
+use crate::{Error, Result, sieve};
+
+const MARK_FILE: &str = "repairing";
+
+pub(crate) fn is_unfinished(dir: &Path) -> bool {
+    dir.join(MARK_FILE).exists()
+}
+
+/// What was moved aside, and what could still be read of it.
+#[derive(Clone, Debug, Default)]
+pub struct Aside {
+    pub folder: PathBuf,
+    pub saved: Saved,
+}
+
+/// What no record tells, and what a damaged journal or its tables may still tell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Saved {
+    pub seeds: Vec<Seed>,
+    pub paused: bool,
+    /// Sites that a person paused or blocked.
+    pub standings: Vec<(Site, Standing)>,
+}
+
+impl Repository {
+    /// Moves journal, tables and known set of `dir` aside and opens the repository without them: nothing is known, and
+    /// every whole record stays. It is in repair until `end_repair`.
+    pub fn begin_repair(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, Aside)> {
+        let lock = folder::lock(dir)?;
+        let mut earlier: Vec<String> = match fs::read_to_string(dir.join(MARK_FILE)) {
+            Ok(text) => text.lines().map(str::to_owned).collect(),
+            Err(_) => Vec::new(),
+        };
+        let name = unused_name(dir, now);
+        earlier.push(name.clone());
+        mark(dir, &earlier)?;
+        let aside = dir.join(&name);
+        make_folder(&aside)?;
+        for part in [journal::FOLDER, TABLES_FOLDER, sieve::FOLDER] {
+            let (from, to) = (dir.join(part), aside.join(part));
+            if from.exists() {
+                fs::rename(&from, &to).map_err(Error::io("move aside", &from))?;
+            }
+        }
+        sync_folder(&aside)?;
+        sync_folder(dir)?;
+        let seed = folder::known_format(dir).ok().map(|format| format.seed());
+        // An attempt that was cut short has left what it had made; the first folder has what there was before.
+        let mut all = earlier.iter().map(|name| saved(&dir.join(name), seed));
+        let saved = all.find(|saved| *saved != Saved::default()).unwrap_or_default();
+        let (repository, _) = Repository::open_locked(dir, lock, settings, now)?;
+        Ok((repository, Aside { folder: aside, saved }))
+    }
+
+    /// Everything that can be restored is restored, and durable: from now on the repository opens as any other.
+    pub fn end_repair(&mut self) -> Result<()> {
+        self.checkpoint()?;
+        let path = self.shared.dir.join(MARK_FILE);
+        if path.exists() {
+            fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+        }
+        sync_folder(&self.shared.dir)
+    }
+
+    /// Moves the tables and the known set of `dir` aside, so that the next opening makes them anew from the journal.
+    pub fn put_tables_aside(dir: &Path, now: Moment) -> Result<PathBuf> {
+        let _lock = folder::lock(dir)?;
+        let aside = dir.join(unused_name(dir, now));
+        make_folder(&aside)?;
+        for part in [TABLES_FOLDER, sieve::FOLDER] {
+            let from = dir.join(part);
+            if from.exists() {
+                fs::rename(&from, aside.join(part)).map_err(Error::io("move aside", &from))?;
+            }
+        }
+        sync_folder(&aside)?;
+        sync_folder(dir)?;
+        Ok(aside)
+    }
+}
+
+fn unused_name(dir: &Path, now: Moment) -> String {
+    let first = format!("damaged-{}", now.fourteen_digits());
+    let further = (2..).map(|number| format!("{first}-{number}"));
+    let mut names = std::iter::once(first.clone()).chain(further);
+    names.find(|name| !dir.join(name).exists()).unwrap_or(first)
+}
+
+fn mark(dir: &Path, attempts: &[String]) -> Result<()> {
+    let (path, fresh) = (dir.join(MARK_FILE), dir.join("repairing.new"));
+    let mut file = fs::File::create(&fresh).map_err(Error::io("make", &fresh))?;
+    file.write_all((attempts.join("\n") + "\n").as_bytes()).map_err(Error::io("write", &fresh))?;
+    file.sync_all().map_err(Error::io("sync", &fresh))?;
+    fs::rename(&fresh, &path).map_err(Error::io("make", &path))?;
+    sync_folder(dir)
+}
+
+/// What tables and journal in a folder of damaged ones still tell: the tables first, then the deeds they have not seen.
+fn saved(aside: &Path, seed: Option<u64>) -> Saved {
+    let (position, saved) = of_tables(&aside.join(TABLES_FOLDER)).unwrap_or_default();
+    let mut gathered = Gathered {
+        seeds: saved.seeds.into_iter().map(|seed| (seed.url.clone(), seed)).collect(),
+        paused: saved.paused,
+        standings: saved.standings.into_iter().collect(),
+    };
+    let Some(seed) = seed else { return gathered.saved() };
+    let mut take = |frame: Frame| -> Result<()> {
+        for (place, (_, _, deed)) in frame.entries.into_iter().enumerate() {
+            if frame.first + place as u64 > position {
+                gathered.take(deed);
+            }
+        }
+        Ok(())
+    };
+    // What cannot be read tells nothing; this is a rescue.
+    let _ = journal::walk(&aside.join(journal::FOLDER), seed, &mut |_, _| {}, &mut take);
+    gathered.saved()
+}
+
+fn of_tables(folder: &Path) -> Option<(u64, Saved)> {
+    if !folder.exists() {
+        return None;
+    }
+    let tables = Tables::open(folder).ok()?;
+    let state: State = tables.state().ok()??;
+    let seeds = tables.meta.prefix(keys::SEED_PREFIX).map(|guard| decode("meta", &guard.value().ok()?).ok());
+    let seeds = seeds.collect::<Option<Vec<Seed>>>()?;
+    let sites = tables.sites().ok()?.into_values();
+    let standings = sites.map(|site| (site.row.site, site.row.posture.standing)).collect();
+    Some((state.position, Saved { seeds, paused: state.paused, standings }))
+}
+
+#[derive(Default)]
+struct Gathered {
+    seeds: BTreeMap<Url, Seed>,
+    paused: bool,
+    standings: BTreeMap<Site, Standing>,
+}
+
+impl Gathered {
+    fn take(&mut self, deed: Deed) {
+        match deed {
+            Deed::Seeded(seed) => drop(self.seeds.insert(seed.url.clone(), seed)),
+            Deed::Unseeded(url) => drop(self.seeds.remove(&url)),
+            Deed::SiteSeen(site, posture) => drop(self.standings.insert(site, posture.standing)),
+            Deed::Controlled(control) => self.paused = control == Control::PauseAll,
+            _ => {}
+        }
+    }
+
+    fn saved(self) -> Saved {
+        let standings = self.standings.into_iter().filter(|(_, standing)| *standing != Standing::Active);
+        Saved { seeds: self.seeds.into_values().collect(), paused: self.paused, standings: standings.collect() }
+    }
+}
