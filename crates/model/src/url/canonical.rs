@@ -60,7 +60,7 @@ pub(super) fn parse(text: &str, base: Option<&Url>) -> Result<Url, UrlError> {
     if !matches!(scheme, "http" | "https" | "ftp" | "gopher") {
         return Err(UrlError::Scheme(text.chars().take(200).collect()));
     }
-    let host = parsed.host_str().map(|host| host.strip_suffix('.').unwrap_or(host)).filter(|host| !host.is_empty());
+    let host = parsed.host_str().map(|host| host.trim_end_matches('.')).filter(|host| !host.is_empty());
     let host = host.ok_or_else(|| UrlError::NoHost(text.to_owned()))?;
     // WHATWG keeps the letters of hosts of schemes it does not call special (gopher).
     let host = host.to_ascii_lowercase();
@@ -171,6 +171,7 @@ mod tests {
             ("http://Example.ORG", "http://example.org/"),
             ("http://example.org:80/./a/../b", "http://example.org/b"),
             ("https://example.org.:443/", "https://example.org/"),
+            ("http://example.org../", "http://example.org/"),
             ("http://example.org/%7euser/%c3%a9", "http://example.org/~user/%C3%A9"),
             ("http://example.org/a b", "http://example.org/a%20b"),
             ("http://bücher.example/", "http://xn--bcher-kva.example/"),

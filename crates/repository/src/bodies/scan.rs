@@ -186,7 +186,9 @@ impl<R: Read + Seek> Scan<R> {
         self.source.seek(start)?;
         if self.source.peek(PLAIN_START.len())?.starts_with(PLAIN_START) {
             let found = self.source.find(PLAIN_START_AFTER)?;
-            self.source.consume(4);
+            if found {
+                self.source.consume(4);
+            }
             return Ok(found);
         }
         self.source.seek(start + 1)?;
