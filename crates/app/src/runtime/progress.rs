@@ -17,11 +17,13 @@ pub struct Progress {
     log: Log,
     visits: u64,
     at: Instant,
+    /// The last plain line: a crawl that waits is not told again and again.
+    last: String,
 }
 
 impl Progress {
     pub fn new(log: Log, totals: &Totals) -> Progress {
-        Progress { log, visits: totals.visits, at: Instant::now() }
+        Progress { log, visits: totals.visits, at: Instant::now(), last: String::new() }
     }
 
     pub fn every(&self) -> Duration {
@@ -36,8 +38,9 @@ impl Progress {
         let line = line(rate, &totals, &crawl.handle.seen());
         if self.log.progress_is_live() {
             self.log.progress(&line);
-        } else {
-            self.log.info(line);
+        } else if line != self.last {
+            self.log.info(&line);
+            self.last = line;
         }
     }
 }
