@@ -1,5 +1,5 @@
 //! The earliest Moment each site may be asked again. An invariant, not an effort: the crawler asks here before every
-//! order, and [`audit`](crate::audit) proves it afterwards from the visit book.
+//! order, and [`audit`](crate::audit()) proves it afterwards from the visit book.
 //!
 //! With one request at a time (`per_site` 1) the delay runs from the end of one answer to the start of the next
 //! request. With more, it runs from start to start. A site that was asked by an earlier process
