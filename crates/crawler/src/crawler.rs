@@ -24,10 +24,11 @@ use vernal_model::{
 };
 use vernal_repository::{Reader, Repository};
 
-use crate::coordinator::Coordinator;
+use crate::coordinator::{Coordinator, Lane};
 use crate::group::Group;
 use crate::intake::discovery::Recent;
-use crate::partition::{Facts, Partition};
+use crate::partition::Partition;
+use crate::refresh_view::Facts;
 use crate::robots_book::RobotsBook;
 use crate::{Error, Pulse, Result, Settings};
 
@@ -83,15 +84,29 @@ enum Asked {
     Robots { origin: Origin, home: Site },
 }
 
+impl Asked {
+    /// Whether the visit may bring a page that is not held yet, so that it counts against the limits.
+    fn may_become_held(&self) -> bool {
+        match self {
+            Asked::First(_) => true,
+            Asked::Again(page) => page.state != PageState::Held,
+            Asked::Robots { .. } => false,
+        }
+    }
+}
+
 impl Crawler {
     /// Takes up the work where the tables say it is. Nothing is written before the first tick or act.
     pub fn open(repository: Repository, settings: Settings, now: Moment) -> Result<Crawler> {
         let reader = repository.reader();
         let partitions = (0..PartitionId::COUNT).map(|id| Partition::new(PartitionId(id), &settings, now));
         let mut account = reader.account();
+        let begun = Account::begun(&settings.budget, reader.totals().held, now);
         if account.filled == Moment::EPOCH {
-            account = Account::begun(&settings.budget, reader.totals().held, now);
+            account = begun;
         }
+        // The budget may have another unit now: neither an old debt nor an old plenty outlives an hour's share.
+        account.in_hand = account.in_hand.clamp(-begun.in_hand, begun.in_hand);
         let mut crawler = Crawler {
             partitions: partitions.collect::<Result<_>>()?,
             home: HashMap::new(),
@@ -205,7 +220,8 @@ impl Crawler {
                 let due = partition.policy.next_due(&partition.view(facts, now), now);
                 let nothing_due = due.is_none_or(|due| due > now);
                 let nothing_new = partition.frontier.is_empty() && partition.undrawn() == 0;
-                (nothing_new || !may_discover) && !partition.has_quick_retries() && nothing_due
+                let nothing_new = nothing_new && !partition.has_quick_retries(Lane::New);
+                (nothing_new || !may_discover) && !partition.has_quick_retries(Lane::Due) && nothing_due
             })
     }
 
@@ -227,7 +243,7 @@ impl Crawler {
                 continue;
             }
             wakes.extend(partition.politeness.next_free(now));
-            wakes.extend(partition.first_retry());
+            wakes.extend(partition.retries.first());
             wakes.extend(self.next_due(partition, now));
         }
         wakes.into_iter().filter(|&wake| wake > now).min()
@@ -250,7 +266,7 @@ impl Crawler {
             sites: self.home.len(),
             sites_backing_off: sites.filter(|life| life.posture.failures > 0).count(),
             budget_in_hand: self.coordinator.account.in_hand,
-            retries_waiting: self.partitions.iter().map(Partition::retries).sum(),
+            retries_waiting: self.partitions.iter().map(|partition| partition.retries.len()).sum(),
         }
     }
 

@@ -12,6 +12,8 @@ mod error;
 mod group;
 mod intake;
 mod partition;
+mod refresh_view;
+mod retries;
 mod robots_book;
 mod settings;
 

@@ -1,18 +1,19 @@
 //! One partition's life: its frontier, its policy, its sites. A cheap struct, not a thread or a store.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
 
 use vernal_frontier::{Frontier, FrontierLimits, Politeness, PolitenessSettings, TrapBook, Waiting};
 use vernal_model::{
-    Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SitePosture, SiteRow, Span, Standing,
-    WaitingPlace,
+    Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SitePosture, SiteRow, Standing, WaitingPlace,
 };
-use vernal_policy::{Held, Refresh, View};
+use vernal_policy::{Held, Refresh};
 use vernal_repository::{Reader, UrlRow};
 
 use crate::coordinator::Lane;
 use crate::intake::page_life::{Hands, hands};
+use crate::refresh_view::{Facts, RefreshView};
+use crate::retries::Retries;
 use crate::{Error, Result, Settings};
 
 pub(crate) struct Partition {
@@ -26,10 +27,7 @@ pub(crate) struct Partition {
     per_site_pages_max: u64,
     /// The site of each visited page, by page number.
     site_of: Vec<u32>,
-    /// Pages that are not with the policy, by the Moment they are wanted again: those never read, and those held.
-    retries_new: BTreeSet<(Moment, PageKey)>,
-    retries_held: BTreeSet<(Moment, PageKey)>,
-    quick_retries: BTreeSet<PageKey>,
+    pub retries: Retries,
     /// Sites whose part of the window runs low while more of their URLs wait on disk.
     hungry: BTreeSet<u32>,
     /// URLs of active sites that wait on disk.
@@ -60,8 +58,6 @@ pub(crate) struct SiteLife {
 
 /// The window of one partition: there are sixty-four of them, so that this bounds the URLs in memory to 128 Ki.
 const WINDOW: FrontierLimits = FrontierLimits { window_max: 2_048, per_site_max: 256 };
-/// Retries that are due are looked through so far for one whose site is free.
-const RETRY_LOOKS_MAX: usize = 256;
 /// A site draws more from disk when fewer than this of its URLs are in the window.
 const SITE_WINDOW_LOW: usize = 64;
 
@@ -91,9 +87,7 @@ impl Partition {
             by_name: HashMap::new(),
             per_site_pages_max: settings.per_site_pages_max.unwrap_or(u64::MAX),
             site_of: Vec::new(),
-            retries_new: BTreeSet::new(),
-            retries_held: BTreeSet::new(),
-            quick_retries: BTreeSet::new(),
+            retries: Retries::default(),
             hungry: BTreeSet::new(),
             undrawn_active: 0,
             held: 0,
@@ -126,9 +120,7 @@ impl Partition {
     pub(crate) fn recall_page(&mut self, page: &Page, now: Moment) {
         self.place(page);
         if page.state == PageState::Refused {
-            self.retries_new.remove(&(page.not_before, page.key));
-            self.retries_new.insert((now, page.key));
-            self.quick_retries.insert(page.key);
+            self.retries.place_now(page, now);
         }
         if hands(page) == Hands::Policy {
             self.policy.recall(&Held {
@@ -150,16 +142,7 @@ impl Partition {
             self.site_of.resize(index + 1, NO_SITE);
         }
         self.site_of[index] = site;
-        match hands(page) {
-            Hands::Policy => {}
-            Hands::Retry { at, quick } => {
-                let retries = if page.version.is_none() { &mut self.retries_new } else { &mut self.retries_held };
-                retries.insert((at, page.key));
-                if quick {
-                    self.quick_retries.insert(page.key);
-                }
-            }
-        }
+        self.retries.place(page);
     }
 
     /// The number of a site, new ones being given the next.
@@ -198,34 +181,23 @@ impl Partition {
 
     /// The next page of this lane whose retry has come and whose site may be asked.
     pub(crate) fn next_retry(&mut self, lane: Lane, now: Moment) -> Option<PageKey> {
-        let retries = if lane == Lane::New { &self.retries_new } else { &self.retries_held };
-        let due = retries.range(..=(now, PageKey::new(PartitionId(u8::MAX), u32::MAX)));
-        let found = due.take(RETRY_LOOKS_MAX).copied().find(|&(_, page)| self.may_ask(page, now))?;
-        self.retries_new.remove(&found);
-        self.retries_held.remove(&found);
-        self.quick_retries.remove(&found.1);
-        Some(found.1)
+        let Partition { retries, politeness, sites, site_of, .. } = self;
+        retries.take(lane, now, |page| {
+            let site = site_of.get(page.number as usize).and_then(|&site| sites.get(site as usize));
+            let life = site.filter(|life| lane == Lane::Due || life.is_open());
+            life.map_or(Moment::NEVER, |life| politeness.earliest(&life.site))
+        })
     }
 
-    pub(crate) fn put_back_retry(&mut self, page: &Page) {
-        self.place(page);
-    }
-
-    pub(crate) fn first_retry(&self) -> Option<Moment> {
-        [self.retries_new.first(), self.retries_held.first()].into_iter().flatten().map(|&(at, _)| at).min()
-    }
-
-    pub(crate) fn retries(&self) -> usize {
-        self.retries_new.len() + self.retries_held.len()
-    }
-
-    /// Quick retries on sites that may be asked at all.
-    pub(crate) fn has_quick_retries(&self) -> bool {
-        self.quick_retries.iter().any(|&page| self.site_is_active(page))
-    }
-
-    fn site_is_active(&self, page: PageKey) -> bool {
-        self.site_of(page).is_some_and(|site| self.sites[site as usize].posture.standing == Standing::Active)
+    /// Whether quick retries of this lane wait on sites that may be asked at all.
+    pub(crate) fn has_quick_retries(&self, lane: Lane) -> bool {
+        self.retries.quick(lane).any(|page| {
+            let life = self.site_of(page).map(|site| &self.sites[site as usize]);
+            life.is_some_and(|life| match lane {
+                Lane::New => life.is_open(),
+                Lane::Due => life.posture.standing == Standing::Active,
+            })
+        })
     }
 
     pub(crate) fn may_ask(&self, page: PageKey, now: Moment) -> bool {
@@ -326,7 +298,8 @@ impl Partition {
     }
 
     /// Draws waiting URLs from disk into the window for the sites that run low, earliest free site first.
-    pub(crate) fn draw(&mut self, reader: &Reader) -> Result<()> {
+    /// Pages that are `out` (ordered and not yet committed) still lie there and are passed over.
+    pub(crate) fn draw(&mut self, reader: &Reader, out: &HashSet<PageKey>) -> Result<()> {
         if self.hungry.is_empty() {
             return Ok(());
         }
@@ -338,7 +311,7 @@ impl Partition {
             let life = &self.sites[number as usize];
             let wants = life.undrawn > 0 && life.is_open();
             // What finds no room stays hungry.
-            if wants && (self.frontier.room_for(&life.site) == 0 || !self.draw_site(number, reader)?) {
+            if wants && (self.frontier.room_for(&life.site) == 0 || !self.draw_site(number, reader, out)?) {
                 self.hungry.insert(number);
             }
         }
@@ -346,7 +319,7 @@ impl Partition {
     }
 
     /// Whether the window took all that was drawn.
-    fn draw_site(&mut self, number: u32, reader: &Reader) -> Result<bool> {
+    fn draw_site(&mut self, number: u32, reader: &Reader, out: &HashSet<PageKey>) -> Result<bool> {
         let life = &mut self.sites[number as usize];
         if !life.bands_read {
             for band in waiting_bands(self.id, &life.site, reader)? {
@@ -363,6 +336,9 @@ impl Partition {
             let rows = reader.waiting(self.id, &life.site, after.as_ref(), room)?;
             for waiting in rows.into_iter().take_while(|row| row.place.band == band) {
                 *drawn = Some(waiting.place.arrival);
+                if out.contains(&waiting.page) {
+                    continue;
+                }
                 life.undrawn = life.undrawn.saturating_sub(1);
                 self.undrawn_active = self.undrawn_active.saturating_sub(1);
                 room -= 1;
@@ -391,52 +367,6 @@ impl Partition {
         let life = self.site_mut(site);
         life.undrawn += dropped;
         life.drawn.values_mut().for_each(|drawn| *drawn = None);
-    }
-}
-
-/// The plain numbers of a View.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Facts {
-    pub visits_left: usize,
-    pub refresh_min: Span,
-    pub held: u64,
-    pub per_day: f64,
-    /// Look at what is due, whether or not its site is free at this instant.
-    pub any_site: bool,
-}
-
-/// All that a policy can see.
-pub(crate) struct RefreshView<'a> {
-    facts: Facts,
-    politeness: &'a Politeness,
-    sites: &'a [SiteLife],
-    site_of: &'a [u32],
-    now: Moment,
-}
-
-impl View for RefreshView<'_> {
-    fn visits_left(&self) -> usize {
-        self.facts.visits_left
-    }
-
-    fn has_room(&self, page: PageKey) -> bool {
-        let site = self.site_of.get(page.number as usize).and_then(|&site| self.sites.get(site as usize));
-        site.is_some_and(|life| match life.posture.standing {
-            Standing::Active => self.facts.any_site || self.politeness.may_ask(&life.site, self.now),
-            Standing::Paused | Standing::Blocked => false,
-        })
-    }
-
-    fn refresh_min(&self) -> Span {
-        self.facts.refresh_min
-    }
-
-    fn held(&self) -> u64 {
-        self.facts.held
-    }
-
-    fn per_day(&self) -> f64 {
-        self.facts.per_day
     }
 }
 

@@ -159,7 +159,8 @@ impl RobotsBook {
         if !self.entries.contains_key(&origin) {
             self.make_room();
             let mut row = reader.robots(&origin)?;
-            if let Some(row) = row.as_mut().filter(|row| row.answer == RobotsAnswer::DisallowAll) {
+            let never_read = |row: &&mut RobotsRow| row.answer == RobotsAnswer::DisallowAll || row.last_read.is_none();
+            if let Some(row) = row.as_mut().filter(never_read) {
                 // A new process asks again at once whether the file can be had.
                 row.expires = row.fetched;
             }
@@ -176,7 +177,7 @@ impl RobotsBook {
         let mut place = 0usize;
         self.entries.retain(|_, entry| {
             place += 1;
-            entry.asking || entry.failures > 0 || !place.is_multiple_of(4)
+            entry.asking || !place.is_multiple_of(4)
         });
     }
 }

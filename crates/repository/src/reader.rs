@@ -236,13 +236,12 @@ impl Reader {
     pub fn events(&self, after: Cursor, limit: usize) -> Result<Vec<(Cursor, EventId, Event)>> {
         let Some(start) = after.0.checked_add(1) else { return Ok(Vec::new()) };
         let rows = self.shared.tables.events.range(start.to_be_bytes()..);
-        let event = |guard: Guard| {
-            let (key, value) = guard.into_inner().map_err(Error::tables("read the events"))?;
-            let position = keys::position(&key).ok_or_else(|| Error::row("events", "its key is too short"))?;
-            let (id, event): (EventId, Event) = decode("events", &value)?;
-            Ok((Cursor(position), id, event))
-        };
-        rows.take(limit).map(event).collect()
+        rows.take(limit).map(event_row).collect()
+    }
+
+    /// The newest events, newest first.
+    pub fn latest_events(&self, limit: usize) -> Result<Vec<(Cursor, EventId, Event)>> {
+        self.shared.tables.events.iter().rev().take(limit).map(event_row).collect()
     }
 
     pub fn disk_free(&self) -> Result<DiskSpace> {
@@ -263,6 +262,13 @@ impl Reader {
         let row = table.get(key).map_err(Error::tables("read a row"))?;
         row.map(|bytes| decode(name, &bytes)).transpose()
     }
+}
+
+fn event_row(guard: Guard) -> Result<(Cursor, EventId, Event)> {
+    let (key, value) = guard.into_inner().map_err(Error::tables("read the events"))?;
+    let position = keys::position(&key).ok_or_else(|| Error::row("events", "its key is too short"))?;
+    let (id, event): (EventId, Event) = decode("events", &value)?;
+    Ok((Cursor(position), id, event))
 }
 
 fn guard_value<T: DeserializeOwned>(guard: Guard, table: &'static str) -> Result<T> {

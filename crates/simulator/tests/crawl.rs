@@ -10,7 +10,7 @@ use vernal_frontier::audit;
 use vernal_model::{Chance, Moment, Page, PageState, Seed, Site, Span, Url};
 use vernal_repository::{Reader, Repository};
 use vernal_simulator::trial::{Paused, Trial};
-use vernal_simulator::web::{Web, WebSettings};
+use vernal_simulator::web::{Shares, Web, WebSettings};
 
 /// More steps than any of these crawls needs.
 const STEPS_MAX: usize = 2_000_000;
@@ -229,4 +229,45 @@ fn limits_bound_what_is_held_and_what_is_beyond_them_waits() {
     let mut more = Trial::new(&web, opened(folder.path(), settings(), now), now, 2);
     assert_eq!(more.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
     assert_eq!(held(&more.crawler().reader()).len(), 180, "nothing was barred by the limits");
+}
+
+#[test]
+fn limits_hold_where_pages_fail_and_no_page_is_first_visited_twice() {
+    let share = Shares { missing: 0.2, server_error: 0.1, busy: 0.1, ..Shares::none() };
+    let web = Web::new(WebSettings { share, ..WebSettings::plain(4, 60) }.still()).unwrap();
+    for (chance, per_site) in [(1, 5), (2, 9), (3, 23)] {
+        let folder = tempfile::tempdir().unwrap();
+        let start = web.settings().origin;
+        let few = Settings { per_site_pages_max: Some(per_site), pages_max: 60, ..settings() };
+        let mut trial = Trial::new(&web, seeded(&web, folder.path(), few, start), start, chance);
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        let reader = trial.crawler().reader();
+        let totals = reader.totals();
+        let mut per_site_held: BTreeMap<String, u64> = BTreeMap::new();
+        for page in pages(&reader).iter().filter(|page| page.state == PageState::Held) {
+            *per_site_held.entry(page.url.site_text().to_owned()).or_default() += 1;
+            assert_eq!(page.version.map(|version| version.number), Some(1), "{}", page.url);
+        }
+        assert!(per_site_held.values().all(|&held| held <= per_site), "{per_site_held:?}");
+        assert!(totals.held <= 60 && totals.held == per_site_held.values().sum::<u64>(), "each is counted once");
+        let waiting = totals.known - totals.barred - pages(&reader).len() as u64;
+        assert_eq!(totals.waiting, waiting, "what is known was visited or waits");
+    }
+}
+
+#[test]
+fn a_page_that_was_refused_is_tried_again_by_the_next_process() {
+    let web = Web::new(WebSettings::plain(1, 5).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let nowhere = Web::new(WebSettings::plain(1, 5).still()).unwrap().rooted(vec!["http://elsewhere.example".into()]);
+    // The first process meets a web in which the site has no name: its robots.txt cannot be had.
+    let mut first = Trial::new(&nowhere, seeded(&web, folder.path(), settings(), start), start, 1);
+    assert_eq!(first.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(first.crawler().reader().totals().refused, 1);
+    let now = first.now() + Span::from_secs(5);
+    first.close().unwrap();
+    let mut second = Trial::new(&web, opened(folder.path(), settings(), now), now, 2);
+    assert_eq!(second.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(held(&second.crawler().reader()).len(), 5);
 }

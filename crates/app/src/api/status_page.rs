@@ -9,7 +9,6 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::Response;
 use vernal_model::{Event, Moment};
-use vernal_repository::Cursor;
 
 use super::answer::{self, No};
 use super::shared::Shared;
@@ -18,8 +17,6 @@ use crate::output::{TimeStyle, bytes_shown};
 
 const SITES_SHOWN: usize = 20;
 const EVENTS_SHOWN: usize = 20;
-/// The newest events are looked for this far back in the journal, then farther.
-const LOOK_BACK_DEEDS: u64 = 256;
 
 /// Our own style sheet and nothing else.
 const POLICY: &str =
@@ -139,19 +136,8 @@ fn changes(shared: &Shared, html: &mut String) -> Result<(), No> {
     Ok(())
 }
 
-/// The newest events, newest first. Cursors are numbers of deeds, few of which are events: so look farther back until
-/// there are enough.
 fn latest(shared: &Shared) -> Result<Vec<Event>, No> {
-    let end = shared.reader.cursor();
-    let mut back = LOOK_BACK_DEEDS;
-    loop {
-        let start = Cursor(end.0.saturating_sub(back));
-        let events = shared.reader.events(start, usize::MAX)?;
-        if events.len() >= EVENTS_SHOWN || start == Cursor::START {
-            return Ok(events.into_iter().rev().take(EVENTS_SHOWN).map(|(_, _, event)| event).collect());
-        }
-        back *= 4;
-    }
+    Ok(shared.reader.latest_events(EVENTS_SHOWN)?.into_iter().map(|(_, _, event)| event).collect())
 }
 
 /// Titles and URLs are hostile.

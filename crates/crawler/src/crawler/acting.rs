@@ -1,5 +1,7 @@
 //! What a person asks of the crawl. Every act is durable when it returns.
 
+use std::collections::HashMap;
+
 use vernal_model::{Control, Deed, Found, Moment, Seed, Standing, Url, Via};
 use vernal_repository::KnownState;
 
@@ -33,9 +35,11 @@ impl Crawler {
 
     fn add_seeds(&mut self, given: Vec<Seed>) -> Acted {
         let mut seeds = self.dispatcher.seeds().to_vec();
+        let mut places: HashMap<Url, usize> =
+            seeds.iter().enumerate().map(|(at, seed)| (seed.url.clone(), at)).collect();
         let (mut new, mut known) = (0, 0);
         for mut seed in given {
-            match seeds.iter_mut().find(|old| old.url == seed.url) {
+            match places.get(&seed.url).and_then(|&at| seeds.get_mut(at)) {
                 Some(old) => {
                     seed.moved_to = old.moved_to.clone();
                     seed.added = old.added;
@@ -43,6 +47,7 @@ impl Crawler {
                     known += 1;
                 }
                 None => {
+                    places.insert(seed.url.clone(), seeds.len());
                     seeds.push(seed.clone());
                     new += 1;
                 }

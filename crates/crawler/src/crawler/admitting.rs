@@ -24,7 +24,7 @@ impl Crawler {
             self.sieve(now)?;
         }
         for partition in &mut self.partitions {
-            partition.draw(&self.reader)?;
+            partition.draw(&self.reader, &self.out)?;
         }
         Ok(())
     }

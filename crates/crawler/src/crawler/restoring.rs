@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use vernal_model::{
-    Admitted, Deed, Failure, Fingerprint, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId, Rel,
+    Admitted, Deed, Failure, Fingerprint, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId,
     Report, Sequence, Site, Url, Via, WaitingPlace,
 };
 use vernal_repository::bodies::{Timeline, timeline};
@@ -285,7 +285,7 @@ impl Work {
         }
         let Some(document) = report.document.as_ref().filter(|document| !document.directives.nofollow) else { return };
         let followed = document.links.iter();
-        let followed = followed.filter(|link| discovery::is_followed(link.kind) && !link.rel.contains(Rel::NOFOLLOW));
+        let followed = followed.filter(|link| discovery::is_followed(link.kind, link.rel));
         for link in followed {
             let depth = depth.saturating_add(1);
             self.lead(&link.target, Lead { found_on: page, depth, via: Via::Link });

@@ -9,11 +9,15 @@ use vernal_model::{
 use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, WHOLE};
 use crate::Result;
 use crate::coordinator::{Coordinator, Lane};
-use crate::partition::{Facts, Partition};
+use crate::partition::Partition;
+use crate::refresh_view::Facts;
 use crate::robots_book::Gate;
 
 /// Candidates looked at for one order: each turned down leaves a deed or a hold behind, so this only bounds one tick.
 const LOOKS_PER_ORDER: usize = 64;
+
+/// A site that waits for another one looks again after this.
+const LOOK_AGAIN: Span = Span::from_millis(200);
 
 /// A page that may be visited next.
 enum Candidate {
@@ -90,11 +94,11 @@ impl Crawler {
     }
 
     fn new_candidate(&mut self, now: Moment) -> Result<Option<Candidate>> {
-        if let Some(key) = self.next_retry(Lane::New, now) {
-            return self.again(key, true, now);
-        }
         if !self.may_discover() {
             return Ok(None);
+        }
+        if let Some(key) = self.next_retry(Lane::New, now) {
+            return self.again(key, true, now);
         }
         for step in 0..self.partitions.len() {
             let index = (self.turn + step) % self.partitions.len();
@@ -181,7 +185,7 @@ impl Crawler {
         let site = url.site();
         if let Some(until) = self.address_is_busy(&site, key.partition, now) {
             self.partition(key.partition).politeness.hold(&site, until);
-            self.give_back(candidate);
+            self.give_back(candidate, now);
             return Ok(None);
         }
         match self.robots.gate(&url, &self.reader, now)? {
@@ -192,7 +196,7 @@ impl Crawler {
             }
             Gate::Unreachable { until, patient: true } => {
                 self.partition(key.partition).politeness.hold(&site, until);
-                self.give_back(candidate);
+                self.give_back(candidate, now);
                 Ok(None)
             }
             Gate::Unreachable { patient: false, .. } => {
@@ -201,12 +205,12 @@ impl Crawler {
             }
             Gate::Asking => {
                 // The answer reopens the site; until then a short hold keeps this loop from looking again.
-                self.partition(key.partition).politeness.hold(&site, now + Span::from_millis(200));
-                self.give_back(candidate);
+                self.partition(key.partition).politeness.hold(&site, now + LOOK_AGAIN);
+                self.give_back(candidate, now);
                 Ok(None)
             }
             Gate::Ask(robots_url) => {
-                self.give_back(candidate);
+                self.give_back(candidate, now);
                 Ok(self.robots_order(lane, &url, robots_url, now))
             }
         }
@@ -222,11 +226,11 @@ impl Crawler {
         }
     }
 
-    fn give_back(&mut self, candidate: Candidate) {
+    fn give_back(&mut self, candidate: Candidate, now: Moment) {
         match candidate {
             Candidate::First(waiting) => self.partition(waiting.page.partition).frontier.put_back(*waiting),
             Candidate::Again { page, retry: true } => {
-                self.partition(page.key.partition).put_back_retry(&page);
+                self.partition(page.key.partition).retries.place_now(&page, now);
             }
             Candidate::Again { page, retry: false } => self.partition(page.key.partition).policy.put_back(page.key),
         }
@@ -244,9 +248,9 @@ impl Crawler {
             }
         };
         self.out.insert(key);
-        if let Asked::First(waiting) = &what {
+        if what.may_become_held() {
             self.new_in_flight += 1;
-            self.partition(key.partition).first_visit_began(&waiting.place.site);
+            self.partition(key.partition).first_visit_began(&url.site());
         }
         self.send(
             lane,
@@ -263,7 +267,9 @@ impl Crawler {
         let id = self.home_of(&robots_url);
         let home = url.site();
         if !self.partition(id).politeness.may_ask(&asked_site, now) {
-            let until = self.partition(id).politeness.earliest(&asked_site).max(now + Span::from_millis(200));
+            let free = self.partition(id).politeness.earliest(&asked_site);
+            // While that site is asked something, or is closed, nobody can say when it will be free.
+            let until = if free == Moment::NEVER { now + LOOK_AGAIN } else { free.max(now + LOOK_AGAIN) };
             let home_id = self.home_of(url);
             self.partition(home_id).politeness.hold(&home, until);
             return None;

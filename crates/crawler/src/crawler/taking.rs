@@ -28,9 +28,9 @@ impl Crawler {
         let in_flight = self.in_flight.remove(&report.order.id).ok_or(stray)?;
         self.reports_taken += 1;
         self.coordinator.weighed(report.wire_bytes);
-        if let Asked::First(waiting) = &in_flight.what {
+        if in_flight.what.may_become_held() {
             self.new_in_flight = self.new_in_flight.saturating_sub(1);
-            self.partition(waiting.page.partition).first_visit_ended(&waiting.place.site);
+            self.partition(report.order.page.partition).first_visit_ended(&in_flight.site);
         }
         self.settle_site(&in_flight, &report, now);
         match in_flight.what {

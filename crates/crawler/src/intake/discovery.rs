@@ -45,8 +45,12 @@ pub(crate) fn packed(document: &Document) -> Vec<LinkRow> {
 }
 
 /// Kinds of links that lead to pages; images, styles and scripts are recorded and not crawled.
-pub(crate) fn is_followed(kind: LinkKind) -> bool {
-    matches!(kind, LinkKind::Anchor | LinkKind::Frame | LinkKind::Redirect | LinkKind::Canonical | LinkKind::Alternate)
+pub(crate) fn is_followed(kind: LinkKind, rel: Rel) -> bool {
+    let leads_to_a_page = matches!(
+        kind,
+        LinkKind::Anchor | LinkKind::Frame | LinkKind::Redirect | LinkKind::Canonical | LinkKind::Alternate
+    );
+    leads_to_a_page && !rel.contains(Rel::NOFOLLOW)
 }
 
 /// Groups the followed links of a page by partition. `old` is the document we kept before, whose links are known.
@@ -65,11 +69,11 @@ pub(crate) fn links(
     };
     // Looked up only, never walked through: its order is chance.
     let mut met: HashSet<Fingerprint> = HashSet::with_capacity(rows.len());
-    met.extend(old.into_iter().flat_map(|old| old.links.iter().map(|link| link.target)));
+    let announced = old.filter(|old| !old.directives.nofollow).into_iter().flat_map(|old| &old.links);
+    met.extend(announced.filter(|link| is_followed(link.kind, link.rel)).map(|link| link.target));
     let next_depth = depth.saturating_add(1);
     for (link, row) in document.links.iter().zip(rows) {
-        let followed = is_followed(link.kind) && !link.rel.contains(Rel::NOFOLLOW);
-        if !followed || !met.insert(row.target) || !in_scope(&link.target, next_depth) {
+        if !is_followed(link.kind, link.rel) || !met.insert(row.target) || !in_scope(&link.target, next_depth) {
             continue;
         }
         let here = found.entry(partition_of(&link.target)).or_default();

@@ -1,0 +1,54 @@
+//! What a policy can see: a few numbers, and whether a page's site has room. Never a list of all pages.
+
+use vernal_frontier::Politeness;
+use vernal_model::{Moment, PageKey, Span, Standing};
+use vernal_policy::View;
+
+use crate::partition::SiteLife;
+
+/// The plain numbers of a View.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Facts {
+    pub visits_left: usize,
+    pub refresh_min: Span,
+    pub held: u64,
+    pub per_day: f64,
+    /// Look at what is due, whether or not its site is free at this instant.
+    pub any_site: bool,
+}
+
+/// All that a policy can see.
+pub(crate) struct RefreshView<'a> {
+    pub facts: Facts,
+    pub politeness: &'a Politeness,
+    pub sites: &'a [SiteLife],
+    /// The site of each page, by page number.
+    pub site_of: &'a [u32],
+    pub now: Moment,
+}
+
+impl View for RefreshView<'_> {
+    fn visits_left(&self) -> usize {
+        self.facts.visits_left
+    }
+
+    fn has_room(&self, page: PageKey) -> bool {
+        let site = self.site_of.get(page.number as usize).and_then(|&site| self.sites.get(site as usize));
+        site.is_some_and(|life| match life.posture.standing {
+            Standing::Active => self.facts.any_site || self.politeness.may_ask(&life.site, self.now),
+            Standing::Paused | Standing::Blocked => false,
+        })
+    }
+
+    fn refresh_min(&self) -> Span {
+        self.facts.refresh_min
+    }
+
+    fn held(&self) -> u64 {
+        self.facts.held
+    }
+
+    fn per_day(&self) -> f64 {
+        self.facts.per_day
+    }
+}
