@@ -39,6 +39,7 @@ impl Dialler {
 
     /// Opens a connection to the site of this URL; the outcome says why there is none.
     pub async fn connect(&self, url: &Url) -> std::result::Result<TcpStream, Outcome> {
+        guard::check_port(url.scheme(), url.port()).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
         let deadline = Instant::now() + self.timeouts.connect;
         let addresses = match guard::literal(url.host()) {
             Some(address) => vec![address],

@@ -157,9 +157,40 @@ fn outside_global_unicast(first: u16) -> &'static str {
     }
 }
 
+/// Ports on which other services listen that could mistake a request for words of their own (the bad ports of the Fetch
+/// standard); a link must not make us speak to them.
+const SHUT_PORTS: [u16; 82] = [
+    1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+    111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+    540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+    6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+];
+
+/// Whether this scheme may be spoken on this port.
+pub fn check_port(scheme: &str, port: u16) -> Result<(), String> {
+    let is_own = scheme == "ftp" && port == 21;
+    if port == 0 || (SHUT_PORTS.contains(&port) && !is_own) {
+        return Err(format!("port {port} belongs to another service"));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ports_of_other_services_are_shut() {
+        assert!(SHUT_PORTS.is_sorted());
+        for (scheme, port) in [("http", 25), ("https", 22), ("gopher", 25), ("http", 6667), ("http", 21), ("http", 0)] {
+            assert!(check_port(scheme, port).is_err(), "{scheme} {port}");
+        }
+        for (scheme, port) in
+            [("http", 80), ("https", 443), ("ftp", 21), ("gopher", 70), ("http", 8080), ("http", 18500)]
+        {
+            assert!(check_port(scheme, port).is_ok(), "{scheme} {port}");
+        }
+    }
     use vernal_model::Url;
 
     fn judged(host: &str, allow_private: bool) -> Result<(), String> {

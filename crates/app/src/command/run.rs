@@ -58,7 +58,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Result<()> {
     if arguments.dry_run {
         return say_what_would_be_done(context, &beginning, &checked);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().or_fail()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().or_fail()?;
     let ended = runtime.block_on(crawl_until_the_end(context, beginning, checked, real_time));
     runtime.shutdown_timeout(Duration::from_millis(100));
     ended
