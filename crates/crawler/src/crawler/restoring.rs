@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use vernal_model::{
-    Admitted, Deed, Failure, Fingerprint, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId,
-    Report, Sequence, Site, Url, Via, WaitingPlace,
+    Admitted, Deed, Failure, Fingerprint, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId, Report,
+    Sequence, Site, Url, Via, WaitingPlace,
 };
 use vernal_repository::bodies::{Timeline, timeline};
 
