@@ -3,14 +3,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sha1::{Digest as _, Sha1};
-use vernal_model::{Digest, Document, Failure, Signature, Url, Wall};
+use vernal_model::{Digest, Document, Failure, Order, Signature, Url, Wall};
 
 use crate::answer::{Answer, protocol};
 use crate::http::head;
 
 /// What a body means.
 pub struct Meaning {
-    pub document: Document,
+    /// Nothing where the body is the one that we hold.
+    pub document: Option<Document>,
     pub signature: Signature,
     pub wall: Option<(Wall, String)>,
 }
@@ -18,6 +19,14 @@ pub struct Meaning {
 /// Reads an unpacked body. No page may end the loop: a panic becomes a failure of this one visit.
 pub fn read(url: &Url, answer: &Answer, unpacked: &[u8]) -> Result<Meaning, Failure> {
     fenced(|| meaning(url, answer, unpacked))
+}
+
+/// The meaning of a body that we hold already, told by its digest alone: it is neither unpacked nor read again.
+pub fn held(order: &Order, answer: &Answer) -> Option<Meaning> {
+    let held = order.held.filter(|_| answer.status == 200)?;
+    let payload = Digest(Sha1::digest(&answer.exchange.body).into());
+    let signature = Signature { payload, ..Signature::default() };
+    (payload == held).then_some(Meaning { document: None, signature, wall: None })
 }
 
 /// A panic becomes a failure of this one visit.
@@ -39,7 +48,7 @@ fn meaning(url: &Url, answer: &Answer, unpacked: &[u8]) -> Meaning {
     });
     let field = |name: &str| answer.field(name).map(str::to_owned);
     let wall = vernal_document::wall(answer.status, &field, Some(&parsed));
-    Meaning { document: parsed.document, signature: parsed.signature, wall }
+    Meaning { document: Some(parsed.document), signature: parsed.signature, wall }
 }
 
 #[cfg(test)]

@@ -154,6 +154,9 @@ impl Visitor {
 
     /// Unpacks and reads a body: here, or beside the loop where it is large.
     async fn meaning(&self, answer: Answer, order: &Order) -> (Answer, std::result::Result<Meaning, Failure>) {
+        if let Some(held) = parse::held(order, &answer) {
+            return (answer, Ok(held));
+        }
         let large = self.settings.large_body_bytes;
         if body::is_likely_large(&answer, large) {
             return self.meaning_beside(answer, None, order).await;
@@ -203,7 +206,7 @@ impl Visitor {
     }
 }
 
-fn keep(report: &mut Report, document: Document, signature: Signature) {
-    report.document = Some(document);
+fn keep(report: &mut Report, document: Option<Document>, signature: Signature) {
+    report.document = document;
     report.signature = Some(signature);
 }

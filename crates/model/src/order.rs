@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{OrderId, PageKey, Url};
+use crate::{Digest, OrderId, PageKey, Url};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
@@ -12,6 +12,8 @@ pub struct Order {
     pub url: Url,
     pub kind: OrderKind,
     pub validators: Validators,
+    /// The payload that we hold: a body with the same digest is the same page and need not be read again.
+    pub held: Option<Digest>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

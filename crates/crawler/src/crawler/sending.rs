@@ -237,14 +237,15 @@ impl Crawler {
     }
 
     fn page_order(&mut self, lane: Lane, candidate: Candidate, now: Moment) -> Order {
-        let (key, url, validators, what) = match candidate {
+        let (key, url, validators, held, what) = match candidate {
             Candidate::First(waiting) => {
-                (waiting.page, waiting.url.clone(), Validators::default(), Asked::First(waiting))
+                (waiting.page, waiting.url.clone(), Validators::default(), None, Asked::First(waiting))
             }
             Candidate::Again { page, .. } => {
                 // Validators are only worth sending when we hold the body that they speak of.
                 let validators = page.version.map(|_| page.validators.clone()).unwrap_or_default();
-                (page.key, page.url.clone(), validators, Asked::Again(page))
+                let held = page.version.map(|version| version.payload);
+                (page.key, page.url.clone(), validators, held, Asked::Again(page))
             }
         };
         self.out.insert(key);
@@ -255,7 +256,7 @@ impl Crawler {
         self.send(
             lane,
             key.partition,
-            Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators },
+            Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held },
             what,
             now,
         )
@@ -282,6 +283,7 @@ impl Crawler {
             url: robots_url,
             kind: OrderKind::Robots,
             validators: Validators::default(),
+            held: None,
         };
         Some(self.send(lane, id, order, Asked::Robots { origin, home }, now))
     }
@@ -309,7 +311,7 @@ impl Crawler {
         };
         self.out.insert(key);
         let validators = Validators::default();
-        let order = Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators };
+        let order = Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held: None };
         let report = Report::unanswered(order, now, now, Outcome::Refused(refusal));
         self.take_page(what, report, None)
     }

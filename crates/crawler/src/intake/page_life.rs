@@ -188,6 +188,7 @@ mod tests {
                 url,
                 kind: OrderKind::Page,
                 validators: Validators::default(),
+                held: None,
             },
             started,
             finished: started,

@@ -26,7 +26,8 @@ pub(crate) fn report(record: &Record, unpack: Unpack<'_>) -> Result<Report, Stri
     let url = record.target().and_then(|target| Url::parse(target).ok()).ok_or("it has no URL")?;
     let started = record.date().ok_or("it has no date")?;
     let kind = if record.robots_for().is_some() { OrderKind::Robots } else { OrderKind::Page };
-    let order = Order { id: OrderId(0), page: PageKey::default(), url, kind, validators: Validators::default() };
+    let order =
+        Order { id: OrderId(0), page: PageKey::default(), url, kind, validators: Validators::default(), held: None };
     let payload = record.payload_digest().ok_or("it has no payload digest")?;
     match record.kind() {
         "revisit" => Ok(revisit(record, order, started, payload)),

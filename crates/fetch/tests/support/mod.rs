@@ -75,7 +75,14 @@ pub fn visitor(settings: Settings) -> Visitor {
 
 pub fn order(url: &str) -> Order {
     let url = Url::parse(url).unwrap();
-    Order { id: OrderId(1), page: PageKey::default(), url, kind: OrderKind::Page, validators: Validators::default() }
+    Order {
+        id: OrderId(1),
+        page: PageKey::default(),
+        url,
+        kind: OrderKind::Page,
+        validators: Validators::default(),
+        held: None,
+    }
 }
 
 /// One visit with nothing kept before or after.

@@ -62,6 +62,8 @@ impl Tables {
                 .cache_size(CACHE_BYTES_MAX)
                 .max_journaling_size(STORE_LOG_BYTES_MAX)
                 .worker_threads(STORE_THREADS)
+                // The store's own log is short-lived; packing it costs more than writing it.
+                .journal_compression(CompressionType::None)
                 .open()?;
             let table = |name: &str| database.keyspace(name, options);
             Ok(Tables {
