@@ -15,9 +15,9 @@ use vernal_simulator::web::{Shares, Web, WebSettings};
 /// More steps than any of these crawls needs.
 const STEPS_MAX: usize = 2_000_000;
 
-/// Pages within the traps of one site that a crawl may hold before it has understood them. More than half are the months
-/// of a calendar from 1970 on: until then they might be an archive.
-const TRAP_PAGES_PER_SITE_MAX: usize = 1_300;
+/// Pages within the traps of one site that a crawl may hold before it has understood them: 240 months of a calendar, and
+/// searches, mirrors and ever-deeper paths until their sameness shows.
+const TRAP_PAGES_PER_SITE_MAX: usize = 900;
 
 fn settings() -> Settings {
     Settings { once: true, concurrency: 32, ..Settings::default() }
