@@ -126,9 +126,14 @@ impl Partition {
             self.policy.recall(&Held {
                 page: page.key,
                 site: self.site_of(page.key).unwrap_or(NO_SITE),
+                path: 0,
                 importance: page.importance,
                 admitted: page.admitted,
                 last_visit: page.last_visit,
+                wire_bytes: 0,
+                at_least_every: None,
+                at_most_every: None,
+                known_rate: None,
                 state: &page.policy,
             });
         }

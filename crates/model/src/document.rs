@@ -107,6 +107,10 @@ pub struct Paragraph {
     pub level: u16,
     /// 64 bits (xxh3) of its words, white space folded.
     pub digest: u64,
+    /// The tags around it, as a mark (see `ParagraphMark`).
+    pub place: u16,
+    /// 1 to 6 for a heading, 0 for everything else.
+    pub heading: u8,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

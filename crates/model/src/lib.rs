@@ -25,7 +25,7 @@ mod visit;
 
 pub use budget::{Account, Budget, BudgetError, BudgetUnit, Share};
 pub use chance::Chance;
-pub use change::{Change, DecidedBy, Kind, Kinds, Operation, ParagraphChange};
+pub use change::{Change, DecidedBy, Degree, Kind, Kinds, Note, Operation, ParagraphChange, SetAside};
 pub use deed::{Admitted, Control, Deed, Found, Relocated, Via, Visited, WaitingPlace};
 pub use document::{
     AlternateLink, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media, Paragraph, Rel, Role,
@@ -38,7 +38,7 @@ pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};
 pub use page::{Page, PageState, PolicyState};
 pub use report::{Exchange, Protocol, Report};
 pub use scope::{Scope, Seed};
-pub use signature::{Digest, ParagraphMark, Signature};
+pub use signature::{Digest, ParagraphMark, QuietMarks, Signature};
 pub use site::{Origin, RobotsAnswer, RobotsRow, Site, SiteCounts, SitePosture, SiteRow, Standing};
 pub use url::{Url, UrlError};
 pub use version::{Location, Version};

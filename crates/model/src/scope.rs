@@ -33,7 +33,10 @@ pub struct Seed {
     pub scope: Scope,
     /// Links followed from this seed at most; `None` is no limit.
     pub depth: Option<u16>,
+    /// Its pages are visited at least so often, before the policy spends anything else …
     pub at_least_every: Option<Span>,
+    /// … and at most so often, whatever the policy thinks.
+    pub at_most_every: Option<Span>,
     /// A seed that redirects moves its scope to the target.
     pub moved_to: Option<Url>,
 }
@@ -48,6 +51,7 @@ impl Seed {
             scope: Scope::default(),
             depth: None,
             at_least_every: None,
+            at_most_every: None,
             moved_to: None,
         }
     }

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::Role;
 
 /// All digests of one document. What the marks mean is fixed by `format`; a reader of another format compares nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// Each kind has two marks: the plain one differs whenever anything of that kind does, the one in `quiet` only when
+/// something differs that the built-in detectors do not know as noise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Signature {
     pub format: u8,
     /// SHA-1 of the body as received: the payload digest of the WARC record and the first test of sameness.
@@ -16,22 +19,55 @@ pub struct Signature {
     pub content: u128,
     /// The sequence of opening tags.
     pub structure: u64,
-    /// Style elements, style attributes, classes, style sheets.
+    /// Style elements, style attributes, classes, style sheets, and every other attribute that a reader may notice.
     pub presentation: u64,
     /// Scripts, handlers, forms and their targets.
     pub behaviour: u64,
     /// The set of link targets.
     pub links: u64,
+    /// Sources and alternative texts of images.
+    pub images: u64,
+    /// Title, meta, canonical and the like: what machines read.
+    pub metadata: u64,
+    pub quiet: QuietMarks,
+    /// Of the paragraphs' digests: near pages have near marks (Charikar).
+    pub simhash: u64,
+    /// The least of sixteen orders of the paragraphs' digests, sixteen bits each: the share that agrees estimates the
+    /// share of paragraphs in common (Broder).
+    pub sketch: [u16; 16],
+    /// Paper 003's two checksums of the page: hints of magnitude, blind to order.
+    pub rms: f32,
+    pub checksum: f32,
+    /// Opening tags.
+    pub tags: u32,
     pub paragraphs: Vec<ParagraphMark>,
 }
 
-impl Signature {
-    pub const FORMAT: u8 = 1;
+/// The marks of each kind after the built-in detectors have taken out tokens, nonces, build ids and the like.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuietMarks {
+    pub content: u64,
+    pub structure: u64,
+    pub presentation: u64,
+    pub behaviour: u64,
+    pub links: u64,
+    pub images: u64,
+    pub metadata: u64,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+impl Signature {
+    pub const FORMAT: u8 = 2;
+}
+
+/// One paragraph of a version: sixteen bytes at most on disk.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ParagraphMark {
+    /// 64 bits (xxh3) of its words, white space folded.
     pub digest: u64,
+    /// Its number among all paragraphs that its page ever had, kept across edits and moves; 0 until intake gives one.
+    pub id: u32,
+    /// Sixteen bits of the tags around it: the same place of the same template has the same mark.
+    pub place: u16,
     pub role: Role,
 }
 

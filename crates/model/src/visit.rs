@@ -18,6 +18,10 @@ pub struct Visit {
     /// The WARC record of this visit, whatever its type.
     pub record: Option<Location>,
     pub decided_by: Option<DecidedBy>,
+    /// Whether it found a change of the kind that counts for the schedule; `None` if nothing could be compared.
+    pub changed: Option<bool>,
+    /// It was a second look, ordered to learn what is noise: no observation of how often the page changes.
+    pub second_look: bool,
     /// Set for visits that are not to a page of the books: the robots.txt that was asked for.
     pub robots: Option<Url>,
 }

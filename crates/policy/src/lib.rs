@@ -13,4 +13,4 @@ pub mod measure;
 mod refresh;
 pub mod schedule;
 
-pub use refresh::{Held, NAMES, Refresh, Seen, View, by_name};
+pub use refresh::{Belief, Held, NAMES, RateSums, Refresh, Seen, View, by_name};

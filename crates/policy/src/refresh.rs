@@ -10,9 +10,18 @@ pub struct Held<'a> {
     pub page: PageKey,
     /// A number of the page's site, the same for all its pages while this process lives.
     pub site: u32,
+    /// A number of the first part of its path within the site, the same for all pages that share it.
+    pub path: u32,
     pub importance: f32,
     pub admitted: Moment,
     pub last_visit: Moment,
+    /// What a visit is expected to cost on the wire; 0 if nobody knows.
+    pub wire_bytes: u64,
+    /// Promises: visit it at least, and at most, so often.
+    pub at_least_every: Option<Span>,
+    pub at_most_every: Option<Span>,
+    /// The change rate per day, where somebody knows it (laboratory, hindsight).
+    pub known_rate: Option<f64>,
     pub state: &'a PolicyState,
 }
 
@@ -27,6 +36,8 @@ pub struct Seen {
     pub changed: Option<bool>,
     /// How much it differs, 0 to 1.
     pub degree: f32,
+    /// When the site says that the page last changed, if it says so.
+    pub last_modified: Option<Moment>,
     pub wire_bytes: u64,
 }
 
@@ -42,6 +53,27 @@ pub trait View {
     fn held(&self) -> u64;
     /// Visits a day that the refresh budget pays for.
     fn per_day(&self) -> f64;
+    /// The mean change rate per day over all partitions, as the coordinator last summed it up; `None` if nobody did.
+    fn mean_rate(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// What one partition's policy knows of change rates, for the mean over all of them: Σ v·mean and Σ v over its sites.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct RateSums {
+    pub weighted: f64,
+    pub weight: f64,
+}
+
+/// What a policy believes of the pages it knows, weighted by importance.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct Belief {
+    /// Σ importance · P(up to date).
+    pub fresh: f64,
+    /// Σ importance.
+    pub weight: f64,
+    pub pages: u64,
 }
 
 /// A rule that chooses which held pages to visit again.
@@ -63,6 +95,30 @@ pub trait Refresh: Send {
     /// When `choose` may next have an answer; `None` if nothing is known that will ever be due. Pages that are due and
     /// only wait for their site do not count: the crawler knows when their site gets free.
     fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment>;
+    /// The value of the visit that `choose` would give first, so that partitions can be served in the order of value;
+    /// `None` from policies whose order means nothing beyond their own pages: they are served by their share.
+    fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64> {
+        let _ = (view, now);
+        None
+    }
+    /// What it knows of change rates; the mean over all partitions comes back through `View::mean_rate`.
+    fn rates(&self) -> RateSums {
+        RateSums::default()
+    }
+    /// How much of what it knows it believes to be up to date; `None` from policies without a model.
+    fn belief(&self, now: Moment) -> Option<Belief> {
+        let _ = now;
+        None
+    }
+    /// What it remembers of a site beyond its pages, if that is new since it was last asked for; kept as a row of the
+    /// site and given back by `recall_site` before the site's pages are recalled.
+    fn site_state(&mut self, site: u32) -> Option<Vec<u8>> {
+        let _ = site;
+        None
+    }
+    fn recall_site(&mut self, site: u32, state: &[u8]) {
+        let _ = (site, state);
+    }
     /// Why the page is visited when it is, as names and values in words and numbers; empty if the page is not known.
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)>;
 }

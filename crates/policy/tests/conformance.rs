@@ -58,7 +58,12 @@ fn recalled(name: &str, rows: &Rows) -> Box<dyn Refresh> {
         policy.recall(&Held {
             page,
             site: site_of(page),
+            path: 0,
             importance: 1.0,
+            wire_bytes: 0,
+            at_least_every: None,
+            at_most_every: None,
+            known_rate: None,
             admitted: row.admitted,
             last_visit: row.last_visit,
             state: &row.state,
@@ -78,7 +83,15 @@ fn first_rows(pages: u32) -> Rows {
 
 fn visit(policy: &mut dyn Refresh, rows: &mut Rows, page: PageKey, now: Moment, changed: Option<bool>) {
     let row = rows.get_mut(&page).expect("only known pages are visited");
-    let seen = Seen { page, moment: now, previous: Some(row.last_visit), changed, degree: 0.5, wire_bytes: 1_000 };
+    let seen = Seen {
+        page,
+        moment: now,
+        previous: Some(row.last_visit),
+        changed,
+        degree: 0.5,
+        last_modified: None,
+        wire_bytes: 1_000,
+    };
     row.state = policy.learn(&seen);
     row.last_visit = now;
     assert!(row.state.bytes().len() <= PolicyState::BYTES_MAX);
@@ -210,12 +223,25 @@ fn a_page_that_was_learned_before_it_was_recalled_is_known_once() {
     for name in NAMES {
         let mut policy = by_name(name).expect("every name has a policy");
         let first = Moment::from_secs(0);
-        let seen = Seen { page: page(1), moment: first, previous: None, changed: None, degree: 0.0, wire_bytes: 9 };
+        let seen = Seen {
+            page: page(1),
+            moment: first,
+            previous: None,
+            changed: None,
+            degree: 0.0,
+            last_modified: None,
+            wire_bytes: 9,
+        };
         let state = policy.learn(&seen);
         policy.recall(&Held {
             page: page(1),
             site: 1,
+            path: 0,
             importance: 1.0,
+            wire_bytes: 0,
+            at_least_every: None,
+            at_most_every: None,
+            known_rate: None,
             admitted: first,
             last_visit: first,
             state: &state,

@@ -95,6 +95,8 @@ fn visit(outcome: Outcome, now: Moment, record: Option<vernal_model::Location>) 
         version: None,
         record,
         decided_by: None,
+        changed: None,
+        second_look: false,
         robots: None,
     }
 }

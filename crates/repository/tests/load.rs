@@ -7,7 +7,7 @@
 
 use vernal_model::{
     Admitted, Chance, Deed, DocumentRow, Fingerprint, Found, LinkKind, LinkRow, Moment, Outcome, Page, PageKey,
-    PageState, ParagraphMark, Partition, PolicyState, Rel, Role, Signature, Url, Validators, Via, Visit, Visited,
+    PageState, ParagraphMark, Partition, PolicyState, Rel, Signature, Url, Validators, Via, Visit, Visited,
     WaitingPlace,
 };
 use vernal_repository::{Repository, Settings, Sieving};
@@ -88,7 +88,7 @@ fn visited(number: u32) -> Vec<(Partition, Deed)> {
     let url = url(u64::from(number));
     let partition = url.partition();
     let link = |n: u64| LinkRow { target: Fingerprint(n << 33 | 7), kind: LinkKind::Anchor, rel: Rel::default() };
-    let mark = |n: u64| ParagraphMark { digest: n << 55 | u64::from(number), role: Role::Main };
+    let mark = |n: u64| ParagraphMark { digest: n << 55 | u64::from(number), ..ParagraphMark::default() };
     let signature = Signature { paragraphs: (0..60).map(mark).collect(), ..Signature::default() };
     let document =
         DocumentRow { signature, title: "A page".into(), links: (0..42).map(link).collect(), ..Default::default() };
@@ -103,6 +103,8 @@ fn visited(number: u32) -> Vec<(Partition, Deed)> {
         version: None,
         record: None,
         decided_by: None,
+        changed: None,
+        second_look: false,
         robots: None,
     };
     let page = Page {

@@ -237,7 +237,7 @@ impl Following {
 const KEEP_ALIVE_EVERY: std::time::Duration = std::time::Duration::from_secs(15);
 
 fn shown(cursor: Cursor, id: EventId, event: Event, seeds: &Seeds) -> Shown {
-    let Change { kinds, magnitude, decided_by, paragraphs } = event.change;
+    let Change { kinds, magnitude, decided_by, paragraphs, flapping, .. } = event.change;
     Shown {
         id: format!("e{id}"),
         cursor: cursor.to_string(),
@@ -254,7 +254,7 @@ fn shown(cursor: Cursor, id: EventId, event: Event, seeds: &Seeds) -> Shown {
         seen_different: time(event.seen_different),
         kinds: kinds.iter().collect(),
         magnitude,
-        flapping: false,
+        flapping,
         decided_by: (event.kind != EventKind::New).then_some(decided_by),
         paragraphs: paragraphs.into_iter().map(paragraph).collect(),
         detail: event.detail.into(),

@@ -124,6 +124,8 @@ impl Crawler {
             version: None,
             record,
             decided_by: None,
+            changed: None,
+            second_look: false,
             robots: Some(report.order.url.clone()),
         };
         self.group.push(id, Deed::RobotsRead { site: home.clone(), row, visit });
@@ -195,6 +197,8 @@ impl Crawler {
             version: page.version.filter(|_| is_new_version),
             record,
             decided_by: verdict.decided_by(),
+            changed: verdict.changed(),
+            second_look: false,
             robots: None,
         };
         let visited = Visited {
@@ -233,6 +237,7 @@ impl Crawler {
             previous: before.and_then(|page| page.last_confirmed),
             changed: verdict.changed(),
             degree: verdict.degree(),
+            last_modified: None,
             wire_bytes: report.wire_bytes,
         });
         if !was_with_policy {

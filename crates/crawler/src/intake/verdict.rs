@@ -64,6 +64,7 @@ pub(crate) fn by_signatures(old: Option<&DocumentRow>, report: &Report) -> Verdi
     let Some(old) = old else {
         let mut change = Change { magnitude: 1.0, decided_by: DecidedBy::Digest, ..Change::default() };
         change.kinds.insert(Kind::Content);
+        change.left.insert(Kind::Content);
         return Verdict::Differs(change);
     };
     let mut change = vernal_document::compare(&old.signature, new);

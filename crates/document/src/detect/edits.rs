@@ -60,6 +60,10 @@ fn one(
     let kept = |text: &str| Box::from(limited(text, TEXT_BYTES_MAX));
     ParagraphChange {
         operation,
+        id: 0,
+        from: None,
+        others: Vec::new(),
+        headings: Vec::new(),
         digest: paragraph.digest,
         role: paragraph.role,
         position: place as u32,

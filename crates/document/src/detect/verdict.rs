@@ -35,14 +35,16 @@ pub fn compare(old: &Signature, new: &Signature) -> Change {
     }
     // Equal words in equal order may still lie in other paragraphs; that is structure, and no paragraph changed.
     if old.content == new.content {
-        return Change { kinds, decided_by, ..Change::default() };
+        return Change { kinds, left: kinds, decided_by, ..Change::default() };
     }
     let alignment = align(&digests(&old.paragraphs), &digests(&new.paragraphs));
     Change {
         kinds,
+        left: kinds,
         decided_by,
         magnitude: magnitude(&old.paragraphs, &new.paragraphs, &alignment),
         paragraphs: operations(&old.paragraphs, &new.paragraphs, &alignment),
+        ..Change::default()
     }
 }
 
@@ -56,6 +58,7 @@ fn compare_bytes(old: &Signature, new: &Signature) -> Change {
     // The same bytes may have been packed in another way.
     if old.content != new.content {
         change.kinds.insert(Kind::Content);
+        change.left.insert(Kind::Content);
         change.magnitude = 1.0;
     }
     change
@@ -88,6 +91,10 @@ fn weight(role: Role) -> f64 {
 fn operations(old: &[ParagraphMark], new: &[ParagraphMark], alignment: &Alignment) -> Vec<ParagraphChange> {
     let one = |operation, mark: ParagraphMark, place: usize| ParagraphChange {
         operation,
+        id: mark.id,
+        from: None,
+        others: Vec::new(),
+        headings: Vec::new(),
         digest: mark.digest,
         role: mark.role,
         position: place as u32,
@@ -117,7 +124,11 @@ mod tests {
             presentation: 1,
             behaviour: 1,
             links: 1,
-            paragraphs: paragraphs.iter().map(|&(digest, role)| ParagraphMark { digest, role }).collect(),
+            paragraphs: paragraphs
+                .iter()
+                .map(|&(digest, role)| ParagraphMark { digest, role, ..ParagraphMark::default() })
+                .collect(),
+            ..Signature::default()
         }
     }
 

@@ -175,7 +175,15 @@ impl TextBuilder {
         let Some(Begun { start, role, level }) = self.begun.take() else { return };
         let end = self.text.len();
         let digest = xxh3_64(&self.text.as_bytes()[start..end]);
-        self.paragraphs.push(Paragraph { start: start as u32, end: end as u32, role, level, digest });
+        self.paragraphs.push(Paragraph {
+            start: start as u32,
+            end: end as u32,
+            role,
+            level,
+            digest,
+            place: 0,
+            heading: 0,
+        });
     }
 
     fn context(&self) -> Context {

@@ -62,8 +62,14 @@ pub fn seal(marks: &Marks, document: &Document, payload: Digest) -> Signature {
             .paragraphs
             .iter()
             .take(PARAGRAPHS_MAX)
-            .map(|paragraph| ParagraphMark { digest: paragraph.digest, role: paragraph.role })
+            .map(|paragraph| ParagraphMark {
+                digest: paragraph.digest,
+                id: 0,
+                place: paragraph.place,
+                role: paragraph.role,
+            })
             .collect(),
+        ..Signature::default()
     }
 }
 

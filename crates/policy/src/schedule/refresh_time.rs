@@ -172,8 +172,15 @@ mod tests {
     fn an_answer_that_cannot_be_compared_moves_the_visit_and_not_the_refresh_time() {
         let mut policy = RefreshTime::new();
         let page = PageKey::default();
-        let mut seen =
-            Seen { page, moment: Moment::EPOCH, previous: None, changed: Some(false), degree: 0.0, wire_bytes: 0 };
+        let mut seen = Seen {
+            page,
+            moment: Moment::EPOCH,
+            previous: None,
+            changed: Some(false),
+            degree: 0.0,
+            last_modified: None,
+            wire_bytes: 0,
+        };
         let state = policy.learn(&seen);
         seen.moment = Moment::from_secs(50);
         seen.changed = None;

@@ -167,6 +167,8 @@ impl World {
             version,
             record: version.and_then(|version| version.location),
             decided_by: None,
+            changed: None,
+            second_look: false,
             robots: None,
         }
     }
