@@ -2,6 +2,7 @@
 //! arguments, and everything it must not forget is a deed.
 //!
 //! - `sending`: which orders may leave now.
+//! - `choosing`: which held page is worth the next visit.
 //! - `taking`: what a report changes.
 //! - `admitting`: how found URLs become waiting ones.
 //! - `acting`: what a person asks for.
@@ -9,6 +10,7 @@
 
 mod acting;
 mod admitting;
+mod choosing;
 mod restoring;
 mod sending;
 mod taking;
@@ -22,6 +24,7 @@ use vernal_model::{
     Account, Chance, Deed, Moment, OrderId, Origin, Page, PageKey, PageState, Partition as PartitionId, Seed, Site,
     Span, Standing, Url,
 };
+use vernal_policy::RateSums;
 use vernal_repository::{Reader, Repository};
 
 use crate::coordinator::{Coordinator, Lane};
@@ -30,6 +33,7 @@ use crate::intake::discovery::Recent;
 use crate::partition::Partition;
 use crate::refresh_view::Facts;
 use crate::robots_book::RobotsBook;
+use crate::settings::Promise;
 use crate::{Error, Pulse, Result, Settings};
 
 /// The partition whose log holds what belongs to the whole crawl: seeds, controls, the purse.
@@ -46,6 +50,8 @@ pub struct Crawler {
     dispatcher: Dispatcher,
     /// Whether some seed has a weight other than 1.
     seeds_weigh: bool,
+    /// Whether some seed or setting promises visits.
+    promises: bool,
     robots: RobotsBook,
     recent: Recent,
     group: Group,
@@ -56,6 +62,9 @@ pub struct Crawler {
     out: HashSet<PageKey>,
     /// Due pages that the policies chose and that have not left yet.
     chosen: Vec<PageKey>,
+    /// The mean change rate per day over all partitions, and when it was summed up.
+    mean_rate: f64,
+    rates_summed: Option<Moment>,
     /// Where the round over the partitions goes on.
     turn: usize,
     chance: Chance,
@@ -113,6 +122,7 @@ impl Crawler {
             coordinator: Coordinator::new(&settings, account),
             dispatcher: dispatcher(&settings, &reader)?,
             seeds_weigh: false,
+            promises: false,
             robots: RobotsBook::new(&settings.robots_agent),
             recent: Recent::new(),
             group: Group::default(),
@@ -120,6 +130,8 @@ impl Crawler {
             new_in_flight: 0,
             out: HashSet::new(),
             chosen: Vec::new(),
+            mean_rate: RateSums::default().mean(),
+            rates_summed: None,
             turn: 0,
             chance: Chance::new(settings.chance).stream("crawler"),
             started: false,
@@ -150,8 +162,9 @@ impl Crawler {
             let Some(last) = pages.last() else { break };
             after = Some(last.key);
             for page in &pages {
+                let promise = self.promise_of(&page.url, page.depth);
                 let partition = self.partition(page.key.partition);
-                partition.recall_page(page, now);
+                partition.recall_page(page, promise, now);
                 if page.state == PageState::Held {
                     partition.count_held(&page.url.site(), 1);
                 }
@@ -197,6 +210,7 @@ impl Crawler {
     }
 
     pub fn close(mut self, now: Moment) -> Result<()> {
+        self.remember_sites();
         self.commit(now)?;
         self.repository.close()?;
         Ok(())
@@ -272,7 +286,25 @@ impl Crawler {
 
     fn set_seeds(&mut self, seeds: Vec<Seed>) {
         self.seeds_weigh = seeds.iter().any(|seed| seed.weight != 1.0);
+        let promising = |seed: &Seed| seed.at_least_every.is_some() || seed.at_most_every.is_some();
+        self.promises = !self.settings.promises.is_empty() || seeds.iter().any(promising);
         self.dispatcher.set_seeds(seeds);
+    }
+
+    /// How often at least and at most a page is to be visited: the strictest wish of the seeds that cover it and of the
+    /// settings. Almost nobody promises anything, and then nothing is asked.
+    fn promise_of(&self, url: &Url, depth: u16) -> Promise {
+        if !self.promises {
+            return Promise::default();
+        }
+        let covering = || self.dispatcher.seeds().iter().filter(|seed| seed.covers(url, depth));
+        let of_seeds = covering().map(|seed| (seed.at_least_every, seed.at_most_every));
+        let wished = self.settings.promises.iter().filter(|wish| wish.of.holds(url, covering()));
+        let of_settings = wished.map(|wish| (wish.promise.at_least_every, wish.promise.at_most_every));
+        of_seeds.chain(of_settings).fold(Promise::default(), |promise, (at_least, at_most)| Promise {
+            at_least_every: [promise.at_least_every, at_least].into_iter().flatten().min(),
+            at_most_every: [promise.at_most_every, at_most].into_iter().flatten().max(),
+        })
     }
 
     fn partition(&mut self, id: PartitionId) -> &mut Partition {
@@ -295,6 +327,27 @@ impl Crawler {
     fn note_site(&mut self, site: &Site, id: PartitionId) {
         let posture = self.partition(id).site_mut(site).posture.clone();
         self.group.push(id, Deed::SiteSeen(site.clone(), posture));
+    }
+
+    /// Writes down what the policies remember of sites.
+    fn remember_sites(&mut self) {
+        for index in 0..self.partitions.len() {
+            for number in 0..self.partitions[index].sites.len() {
+                if self.partitions[index].sites[number].learned > 0 {
+                    self.remember_site(PartitionId(index as u8), number as u32);
+                }
+            }
+        }
+    }
+
+    fn remember_site(&mut self, id: PartitionId, number: u32) {
+        let partition = self.partition(id);
+        partition.sites[number as usize].learned = 0;
+        let Some(state) = partition.policy.site_state(number) else { return };
+        let life = &mut partition.sites[number as usize];
+        life.posture.policy = state.into();
+        let site = life.site.clone();
+        self.note_site(&site, id);
     }
 
     /// Sets the standing of a site, here and in the journal.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use vernal_frontier::{Frontier, FrontierLimits, Politeness, PolitenessSettings, TrapBook, Waiting};
 use vernal_model::{
-    Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SitePosture, SiteRow, Standing, WaitingPlace,
+    Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SitePosture, SiteRow, Standing, Url, WaitingPlace,
 };
 use vernal_policy::{Held, Refresh};
 use vernal_repository::{Reader, UrlRow};
@@ -14,6 +14,7 @@ use crate::coordinator::Lane;
 use crate::intake::page_life::{Hands, hands};
 use crate::refresh_view::{Facts, RefreshView};
 use crate::retries::Retries;
+use crate::settings::Promise;
 use crate::{Error, Result, Settings};
 
 pub(crate) struct Partition {
@@ -36,6 +37,12 @@ pub(crate) struct Partition {
     pub next_number: u32,
     /// What the partition is owed in visits to held pages, when several partitions want one.
     pub credit: f64,
+    /// What its best visit is worth, where the policy can say so, and when that was asked; `None` when it must be asked
+    /// again.
+    pub best: Option<f64>,
+    pub best_known: Option<Moment>,
+    /// The first parts of paths, by site: pages that share one are siblings.
+    paths: HashMap<(u32, Box<str>), u32>,
 }
 
 /// A site as this process knows it.
@@ -54,12 +61,17 @@ pub(crate) struct SiteLife {
     /// The site has the pages it may have: what waits goes on waiting, on disk.
     full: bool,
     pub address: Option<IpAddr>,
+    /// Visits that the policy learned from since what it remembers of the site was last written down.
+    pub learned: u32,
 }
 
 /// The window of one partition: there are sixty-four of them, so that this bounds the URLs in memory to 128 Ki.
 const WINDOW: FrontierLimits = FrontierLimits { window_max: 2_048, per_site_max: 256 };
 /// A site draws more from disk when fewer than this of its URLs are in the window.
 const SITE_WINDOW_LOW: usize = 64;
+
+/// First parts of paths that are told apart; pages beyond share one.
+const PATHS_MAX: usize = 100_000;
 
 /// No site of this partition has this number.
 const NO_SITE: u32 = u32::MAX;
@@ -93,6 +105,9 @@ impl Partition {
             held: 0,
             next_number: 0,
             credit: 0.0,
+            best: None,
+            best_known: None,
+            paths: HashMap::new(),
         })
     }
 
@@ -107,6 +122,9 @@ impl Partition {
         self.traps.recall(&row.site, &row.posture.traps);
         self.politeness.hold(&row.site, row.posture.not_before);
         self.politeness.set_crawl_delay(&row.site, row.posture.crawl_delay);
+        if !row.posture.policy.is_empty() {
+            self.policy.recall_site(number, &row.posture.policy);
+        }
         if row.posture.standing == Standing::Active {
             self.undrawn_active += row.counts.waiting;
             self.hungry.insert(number);
@@ -117,26 +135,39 @@ impl Partition {
 
     /// Takes up a page that the tables know. What an earlier process refused may be allowed now, so that it is looked at
     /// once more; if it is not, no request leaves.
-    pub(crate) fn recall_page(&mut self, page: &Page, now: Moment) {
+    pub(crate) fn recall_page(&mut self, page: &Page, promise: Promise, now: Moment) {
         self.place(page);
         if page.state == PageState::Refused {
             self.retries.place_now(page, now);
         }
         if hands(page) == Hands::Policy {
+            let site = self.site_of(page.key).unwrap_or(NO_SITE);
+            let path = self.path_number(site, &page.url);
+            self.best_known = None;
             self.policy.recall(&Held {
                 page: page.key,
-                site: self.site_of(page.key).unwrap_or(NO_SITE),
-                path: 0,
+                site,
+                path,
                 importance: page.importance,
                 admitted: page.admitted,
                 last_visit: page.last_visit,
-                wire_bytes: 0,
-                at_least_every: None,
-                at_most_every: None,
+                wire_bytes: page.version.map_or(0, |version| u64::from(version.body_bytes)),
+                at_least_every: promise.at_least_every,
+                at_most_every: promise.at_most_every,
                 known_rate: None,
                 state: &page.policy,
             });
         }
+    }
+
+    /// The number of the first part of a path within its site.
+    fn path_number(&mut self, site: u32, url: &Url) -> u32 {
+        let first = url.path().strip_prefix('/').and_then(|path| path.split_once('/')).map_or("", |(first, _)| first);
+        let next = self.paths.len() as u32;
+        if self.paths.len() >= PATHS_MAX {
+            return self.paths.get(&(site, first.into())).copied().unwrap_or(next);
+        }
+        *self.paths.entry((site, first.into())).or_insert(next)
     }
 
     /// Notes the site of a page, and puts it among the retries if that is where it belongs.
@@ -167,6 +198,7 @@ impl Partition {
             first_visits: 0,
             full: false,
             address: None,
+            learned: 0,
         });
         number
     }

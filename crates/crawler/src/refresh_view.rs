@@ -13,6 +13,7 @@ pub(crate) struct Facts {
     pub refresh_min: Span,
     pub held: u64,
     pub per_day: f64,
+    pub mean_rate: f64,
     /// Look at what is due, whether or not its site is free at this instant.
     pub any_site: bool,
 }
@@ -50,5 +51,9 @@ impl View for RefreshView<'_> {
 
     fn per_day(&self) -> f64 {
         self.facts.per_day
+    }
+
+    fn mean_rate(&self) -> Option<f64> {
+        Some(self.facts.mean_rate)
     }
 }

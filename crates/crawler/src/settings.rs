@@ -1,7 +1,7 @@
 //! What a crawl is asked to do; every setting in force is printed at start.
 
 use vernal_frontier::VisitOrder;
-use vernal_model::{Budget, Scope, Span};
+use vernal_model::{Budget, Scope, Seed, Span, Url};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -18,6 +18,8 @@ pub struct Settings {
     /// A name of `vernal_policy::NAMES`.
     pub policy: String,
     pub visit_order: VisitOrder,
+    /// How often pages are visited at least and at most, whatever the policy thinks.
+    pub promises: Vec<Wish>,
     /// Between two requests to one site.
     pub delay: Span,
     /// A crawl-delay of robots.txt wins over `delay` up to this.
@@ -40,6 +42,36 @@ pub struct Settings {
     pub disk_free_min: DiskFreeMin,
     /// The chance number of this process.
     pub chance: u64,
+}
+
+/// A page is visited at least, and at most, so often.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Promise {
+    pub at_least_every: Option<Span>,
+    pub at_most_every: Option<Span>,
+}
+
+/// A promise for all pages of a tag, or all that match a pattern.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub of: WishOf,
+    pub promise: Promise,
+}
+
+#[derive(Clone, Debug)]
+pub enum WishOf {
+    Tag(String),
+    Pattern(vernal_frontier::Pattern),
+}
+
+impl WishOf {
+    /// Whether it speaks of this URL, which the given seeds cover.
+    pub(crate) fn holds<'s>(&self, url: &Url, mut covering: impl Iterator<Item = &'s Seed>) -> bool {
+        match self {
+            WishOf::Tag(tag) => covering.any(|seed| seed.tags.contains(tag)),
+            WishOf::Pattern(pattern) => pattern.is_match(url.as_str()),
+        }
+    }
 }
 
 /// An address behind many sites has its own, wider limit.
@@ -74,6 +106,7 @@ impl Default for Settings {
             exclude: Vec::new(),
             budget: Budget::default(),
             policy: "round-robin".into(),
+            promises: Vec::new(),
             visit_order: VisitOrder::Paper,
             delay: Span::from_secs(1),
             delay_max: Span::from_secs(60),

@@ -20,5 +20,7 @@ pub use dispatcher::{Dispatcher, DispatcherSettings, Error, pattern};
 pub use distributor::thirds;
 pub use politeness::{Politeness, PolitenessSettings};
 pub use ranking::{VisitOrder, band, rank};
+/// A compiled pattern of URLs; linear in the length of what it meets.
+pub use regex::Regex as Pattern;
 pub use traps::TrapBook;
 pub use window::{Frontier, FrontierLimits, Waiting};

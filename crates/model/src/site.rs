@@ -77,6 +77,8 @@ pub struct SitePosture {
     pub traps: Vec<String>,
     /// What the last failure of the site was, in words; nothing once it answers again.
     pub trouble: Option<Box<str>>,
+    /// What the policy remembers of the site beyond its pages: its own bytes.
+    pub policy: Box<[u8]>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

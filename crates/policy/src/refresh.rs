@@ -66,6 +66,22 @@ pub struct RateSums {
     pub weight: f64,
 }
 
+/// Before anything is known a page changes so often a day, and that counts as much as so many sites.
+const RATE_FIRST: f64 = 0.02;
+const RATE_FIRST_WEIGHT: f64 = 2.0;
+
+impl RateSums {
+    #[must_use]
+    pub fn plus(self, other: RateSums) -> RateSums {
+        RateSums { weighted: self.weighted + other.weighted, weight: self.weight + other.weight }
+    }
+
+    /// The mean change rate per day.
+    pub fn mean(self) -> f64 {
+        (RATE_FIRST_WEIGHT * RATE_FIRST + self.weighted) / (RATE_FIRST_WEIGHT + self.weight)
+    }
+}
+
 /// What a policy believes of the pages it knows, weighted by importance.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Belief {

@@ -9,8 +9,6 @@ use vernal_model::{
 use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, WHOLE};
 use crate::Result;
 use crate::coordinator::{Coordinator, Lane};
-use crate::partition::Partition;
-use crate::refresh_view::Facts;
 use crate::robots_book::Gate;
 
 /// Candidates looked at for one order: each turned down leaves a deed or a hold behind, so this only bounds one tick.
@@ -131,38 +129,6 @@ impl Crawler {
             return self.again(key, false, now);
         }
         Ok(None)
-    }
-
-    /// A visit to a held page of one partition: the others are owed one by their share of the held pages.
-    fn charge(&mut self, id: PartitionId) {
-        let held = self.held().max(1) as f64;
-        for partition in &mut self.partitions {
-            partition.credit += partition.held as f64 / held;
-        }
-        self.partition(id).credit -= 1.0;
-    }
-
-    /// Asks the policies, the partition that is owed the most visits first.
-    fn choose(&mut self, now: Moment) {
-        let left = self.coordinator.visits_left(Lane::Due).min(self.settings.concurrency - self.in_flight.len());
-        if left == 0 || self.held() == 0 {
-            return;
-        }
-        let mut order: Vec<usize> = (0..self.partitions.len()).filter(|&at| self.partitions[at].held > 0).collect();
-        order.sort_by(|&a, &b| self.partitions[b].credit.total_cmp(&self.partitions[a].credit).then(a.cmp(&b)));
-        for index in order {
-            let facts = self.facts(&self.partitions[index], left);
-            let mut chance = self.chance.numbered(self.next_order).numbered(index as u64);
-            let partition = &mut self.partitions[index];
-            let (policy, view) = partition.policy_and_view(facts, now);
-            let mut chosen = policy.choose(&view, now, &mut chance);
-            if chosen.is_empty() {
-                continue;
-            }
-            chosen.reverse();
-            self.chosen = chosen;
-            return;
-        }
     }
 
     fn again(&mut self, key: PageKey, retry: bool, now: Moment) -> Result<Option<Candidate>> {
@@ -314,27 +280,5 @@ impl Crawler {
         let order = Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held: None };
         let report = Report::unanswered(order, now, now, Outcome::Refused(refusal));
         self.take_page(what, report, None)
-    }
-
-    /// The numbers that a policy of this partition may see.
-    pub(super) fn facts(&self, partition: &Partition, left: usize) -> Facts {
-        let held = self.held();
-        let per_day = self.coordinator.refresh_per_day(self.waiting(), held, self.mean_visit_bytes());
-        // A process that ends when nothing is due takes a page up only when its turn has come: when the budget would have
-        // come round to it. One that goes on for ever spends its budget as it flows, on the pages whose turn is next.
-        let turn = Span::from_secs_f64(held as f64 / per_day.max(f64::MIN_POSITIVE) * 86_400.0);
-        let refresh_min = self.settings.refresh_min;
-        Facts {
-            visits_left: left,
-            refresh_min: if self.settings.once { refresh_min.max(turn) } else { refresh_min },
-            held: partition.held,
-            any_site: false,
-            per_day: if held == 0 { 0.0 } else { per_day * partition.held as f64 / held as f64 },
-        }
-    }
-
-    fn mean_visit_bytes(&self) -> f64 {
-        let totals = self.reader.totals();
-        totals.wire_bytes as f64 / totals.visits.max(1) as f64
     }
 }

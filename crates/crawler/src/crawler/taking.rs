@@ -19,6 +19,9 @@ use crate::{Error, Result};
 const BACK_OFF_MAX: Span = Span::from_hours(1);
 /// The least first step of a back-off, so that a crawl without delay backs off too.
 const BACK_OFF_MIN: Span = Span::from_secs(1);
+/// What a policy remembers of a site is written down after so many visits to it, and at a clean end: after a crash it has
+/// forgotten at most so many observations of the site, and none of its pages.
+const SITE_LEARNED_MAX: u32 = 64;
 /// Traps told per site.
 const TRAPS_TOLD_MAX: usize = 100;
 
@@ -216,6 +219,7 @@ impl Crawler {
     /// Puts the page into the right hands and lets the policy learn from the visit.
     fn teach(&mut self, before: Option<&Page>, page: &mut Page, report: &Report, verdict: &Verdict) {
         let once = self.settings.once;
+        let promise = self.promise_of(&page.url, page.depth);
         let partition = self.partition(page.key.partition);
         let was_held = before.is_some_and(|page| page.state == PageState::Held);
         match (was_held, page.state == PageState::Held) {
@@ -237,12 +241,21 @@ impl Crawler {
             previous: before.and_then(|page| page.last_confirmed),
             changed: verdict.changed(),
             degree: verdict.degree(),
-            last_modified: None,
+            last_modified: report.validators.last_modified.as_deref().and_then(Moment::parse_http_date),
             wire_bytes: report.wire_bytes,
         });
         if !was_with_policy {
-            partition.recall_page(page, report.started);
+            partition.recall_page(page, promise, report.started);
         }
+        partition.best_known = None;
+        if let Some(site) = partition.site_of(page.key) {
+            let learned = &mut partition.sites[site as usize].learned;
+            *learned += 1;
+            if *learned >= SITE_LEARNED_MAX {
+                self.remember_site(page.key.partition, site);
+            }
+        }
+        let partition = self.partition(page.key.partition);
         if once {
             // It has had its visit in this process; the next process takes it up again from its row.
             partition.policy.forget(page.key);

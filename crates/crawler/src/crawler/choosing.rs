@@ -1,0 +1,115 @@
+//! Which held page is worth the next visit. Policies whose values can be compared are served in the order of value over
+//! all partitions; the others by each partition's share of the held pages.
+
+use vernal_model::{Moment, Partition as PartitionId, Span};
+use vernal_policy::RateSums;
+
+use super::Crawler;
+use crate::coordinator::Lane;
+use crate::partition::Partition;
+use crate::refresh_view::Facts;
+
+/// What a partition's best page is worth is asked again after this, if nothing happened there before: time goes on and
+/// sites get free.
+const BEST_EVERY: Span = Span::from_secs(1);
+/// The mean change rate over all partitions is summed up so often.
+const RATES_EVERY: Span = Span::from_secs(600);
+
+impl Crawler {
+    /// Asks the policies. What they choose is out until its visit is learned or it is put back.
+    pub(super) fn choose(&mut self, now: Moment) {
+        let left = self.coordinator.visits_left(Lane::Due).min(self.settings.concurrency - self.in_flight.len());
+        if left == 0 || self.held() == 0 {
+            return;
+        }
+        self.sum_up_rates(now);
+        let by_value = self.by_value(now);
+        let order = if by_value.is_empty() { self.by_share() } else { by_value };
+        // A value holds for one page: the next best may lie in another partition.
+        let left = if self.partitions[order[0]].best.is_some() { 1 } else { left };
+        for index in order {
+            let facts = self.facts(&self.partitions[index], left);
+            let mut chance = self.chance.numbered(self.next_order).numbered(index as u64);
+            let partition = &mut self.partitions[index];
+            partition.best_known = None;
+            let (policy, view) = partition.policy_and_view(facts, now);
+            let mut chosen = policy.choose(&view, now, &mut chance);
+            if chosen.is_empty() {
+                continue;
+            }
+            chosen.reverse();
+            self.chosen = chosen;
+            return;
+        }
+    }
+
+    /// The partitions whose policies know what a visit is worth, the best first.
+    fn by_value(&mut self, now: Moment) -> Vec<usize> {
+        for index in 0..self.partitions.len() {
+            let partition = &self.partitions[index];
+            let is_known = partition.best_known.is_some_and(|at| now.since(at) < BEST_EVERY);
+            if partition.held == 0 || is_known {
+                continue;
+            }
+            let facts = self.facts(partition, 1);
+            let partition = &mut self.partitions[index];
+            let (policy, view) = partition.policy_and_view(facts, now);
+            let best = policy.best(&view, now);
+            (partition.best, partition.best_known) = (best, Some(now));
+        }
+        let value = |index: &usize| self.partitions[*index].best.unwrap_or(f64::NEG_INFINITY);
+        let mut order: Vec<usize> = (0..self.partitions.len())
+            .filter(|&index| self.partitions[index].held > 0 && self.partitions[index].best.is_some())
+            .collect();
+        order.sort_by(|a, b| value(b).total_cmp(&value(a)).then(a.cmp(b)));
+        order
+    }
+
+    /// The partitions that hold pages, the one that is owed the most visits first.
+    fn by_share(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.partitions.len()).filter(|&at| self.partitions[at].held > 0).collect();
+        order.sort_by(|&a, &b| self.partitions[b].credit.total_cmp(&self.partitions[a].credit).then(a.cmp(&b)));
+        order
+    }
+
+    /// A visit to a held page of one partition: the others are owed one by their share of the held pages.
+    pub(super) fn charge(&mut self, id: PartitionId) {
+        let held = self.held().max(1) as f64;
+        for partition in &mut self.partitions {
+            partition.credit += partition.held as f64 / held;
+        }
+        self.partition(id).credit -= 1.0;
+    }
+
+    fn sum_up_rates(&mut self, now: Moment) {
+        if self.rates_summed.is_some_and(|at| now.since(at) < RATES_EVERY) {
+            return;
+        }
+        self.rates_summed = Some(now);
+        let sums = self.partitions.iter().map(|partition| partition.policy.rates());
+        self.mean_rate = sums.fold(RateSums::default(), RateSums::plus).mean();
+    }
+
+    /// The numbers that a policy of this partition may see.
+    pub(super) fn facts(&self, partition: &Partition, left: usize) -> Facts {
+        let held = self.held();
+        let per_day = self.coordinator.refresh_per_day(self.waiting(), held, self.mean_visit_bytes());
+        // A process that ends when nothing is due takes a page up only when its turn has come: when the budget would have
+        // come round to it. One that goes on for ever spends its budget as it flows, on the pages whose turn is next.
+        let turn = Span::from_secs_f64(held as f64 / per_day.max(f64::MIN_POSITIVE) * 86_400.0);
+        let refresh_min = self.settings.refresh_min;
+        Facts {
+            visits_left: left,
+            refresh_min: if self.settings.once { refresh_min.max(turn) } else { refresh_min },
+            held: partition.held,
+            any_site: false,
+            per_day: if held == 0 { 0.0 } else { per_day * partition.held as f64 / held as f64 },
+            mean_rate: self.mean_rate,
+        }
+    }
+
+    fn mean_visit_bytes(&self) -> f64 {
+        let totals = self.reader.totals();
+        totals.wire_bytes as f64 / totals.visits.max(1) as f64
+    }
+}
