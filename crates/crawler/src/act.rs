@@ -2,6 +2,8 @@
 
 use vernal_model::{Moment, Seed, Site, Url};
 
+use crate::crawler::Measured;
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
     AddSeeds(Vec<Seed>),
@@ -59,5 +61,9 @@ pub struct Pulse {
     pub sites: usize,
     pub sites_backing_off: usize,
     pub budget_in_hand: f64,
+    /// The share of the held pages, by importance, that the policy believes to be up to date; `None` without a model.
+    pub believed: Option<f64>,
+    /// The same as random samples show it.
+    pub measured: Option<Measured>,
     pub retries_waiting: usize,
 }

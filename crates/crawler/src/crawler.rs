@@ -3,6 +3,7 @@
 //!
 //! - `sending`: which orders may leave now.
 //! - `choosing`: which held page is worth the next visit.
+//! - `sampling`: how fresh the copy really is.
 //! - `taking`: what a report changes.
 //! - `admitting`: how found URLs become waiting ones.
 //! - `acting`: what a person asks for.
@@ -12,10 +13,12 @@ mod acting;
 mod admitting;
 mod choosing;
 mod restoring;
+mod sampling;
 mod sending;
 mod taking;
 
 pub use restoring::{Restored, Unpack};
+pub use sampling::Measured;
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,9 +27,10 @@ use vernal_model::{
     Account, Chance, Deed, Moment, OrderId, Origin, Page, PageKey, PageState, Partition as PartitionId, Seed, Site,
     Span, Standing, Url,
 };
-use vernal_policy::RateSums;
+use vernal_policy::{Belief, RateSums};
 use vernal_repository::{Reader, Repository};
 
+use self::sampling::Samples;
 use crate::coordinator::{Coordinator, Lane};
 use crate::group::Group;
 use crate::intake::discovery::Recent;
@@ -65,6 +69,9 @@ pub struct Crawler {
     /// The mean change rate per day over all partitions, and when it was summed up.
     mean_rate: f64,
     rates_summed: Option<Moment>,
+    /// What the policies believed of their pages when the rates were summed up.
+    belief: Option<Belief>,
+    samples: Samples,
     /// Where the round over the partitions goes on.
     turn: usize,
     chance: Chance,
@@ -132,6 +139,8 @@ impl Crawler {
             chosen: Vec::new(),
             mean_rate: RateSums::default().mean(),
             rates_summed: None,
+            belief: None,
+            samples: Samples::default(),
             turn: 0,
             chance: Chance::new(settings.chance).stream("crawler"),
             started: false,
@@ -280,6 +289,8 @@ impl Crawler {
             sites: self.home.len(),
             sites_backing_off: sites.filter(|life| life.posture.failures > 0).count(),
             budget_in_hand: self.coordinator.account.in_hand,
+            believed: self.belief.filter(|belief| belief.weight > 0.0).map(|belief| belief.fresh / belief.weight),
+            measured: self.samples.measured(),
             retries_waiting: self.partitions.iter().map(|partition| partition.retries.len()).sum(),
         }
     }

@@ -18,6 +18,6 @@ mod robots_book;
 mod settings;
 
 pub use act::{Act, Acted, Check, Pulse};
-pub use crawler::{Crawler, Restored, Unpack};
+pub use crawler::{Crawler, Measured, Restored, Unpack};
 pub use error::{Error, Result};
 pub use settings::{AddressLimits, DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};

@@ -92,6 +92,13 @@ pub struct Belief {
     pub pages: u64,
 }
 
+impl Belief {
+    #[must_use]
+    pub fn plus(self, other: Belief) -> Belief {
+        Belief { fresh: self.fresh + other.fresh, weight: self.weight + other.weight, pages: self.pages + other.pages }
+    }
+}
+
 /// A rule that chooses which held pages to visit again.
 ///
 /// A page is known from `recall` or `learn` until `forget`. A page that was chosen is out: it is not chosen again until

@@ -24,6 +24,7 @@ pub struct Trial<'w> {
     under_way: BTreeMap<(Moment, u64), Report>,
     asked: Vec<AskedFor>,
     last_commit: Moment,
+    commit_every: Span,
 }
 
 /// One request as the web saw it.
@@ -53,7 +54,23 @@ pub enum Paused {
 impl<'w> Trial<'w> {
     pub fn new(web: &'w Web, crawler: Crawler, now: Moment, chance: u64) -> Self {
         let chance = Chance::new(chance).stream("trial");
-        Trial { web, crawler, now, chance, under_way: BTreeMap::new(), asked: Vec::new(), last_commit: now }
+        Trial {
+            web,
+            crawler,
+            now,
+            chance,
+            under_way: BTreeMap::new(),
+            asked: Vec::new(),
+            last_commit: now,
+            commit_every: COMMIT_EVERY,
+        }
+    }
+
+    /// Lets groups of deeds wait longer, for long trials in which a sync for every few visits would be all the work.
+    #[must_use]
+    pub fn committing_every(mut self, span: Span) -> Self {
+        self.commit_every = span;
+        self
     }
 
     pub fn now(&self) -> Moment {
@@ -119,7 +136,7 @@ impl<'w> Trial<'w> {
             self.under_way.insert((finished, number), report);
         }
         let arrival = self.under_way.first_key_value().map(|(&(at, _), _)| at);
-        let commit = self.crawler.has_uncommitted().then(|| self.last_commit + COMMIT_EVERY);
+        let commit = self.crawler.has_uncommitted().then(|| self.last_commit + self.commit_every);
         let next = [arrival, commit, self.crawler.next_wake(self.now)].into_iter().flatten().min();
         let Some(next) = next else { return Ok(false) };
         self.now = next.max(self.now).min(end);
@@ -130,7 +147,7 @@ impl<'w> Trial<'w> {
             let report = entry.remove();
             self.crawler.report(report, self.now)?;
         }
-        if self.crawler.has_uncommitted() && self.now.since(self.last_commit) >= COMMIT_EVERY {
+        if self.crawler.has_uncommitted() && self.now.since(self.last_commit) >= self.commit_every {
             self.crawler.commit(self.now)?;
             self.last_commit = self.now;
         }

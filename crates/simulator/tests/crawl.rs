@@ -9,6 +9,7 @@ use vernal_crawler::{Act, Crawler, Settings};
 use vernal_frontier::audit;
 use vernal_model::{Chance, Moment, Page, PageState, Seed, Site, Span, Url};
 use vernal_repository::{Reader, Repository};
+use vernal_simulator::drift::DriftSettings;
 use vernal_simulator::trial::{Paused, Trial};
 use vernal_simulator::web::{Shares, Web, WebSettings};
 
@@ -270,4 +271,37 @@ fn a_page_that_was_refused_is_tried_again_by_the_next_process() {
     let mut second = Trial::new(&web, opened(folder.path(), settings(), now), now, 2);
     assert_eq!(second.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
     assert_eq!(held(&second.crawler().reader()).len(), 5);
+}
+
+/// The share of the held pages that are as the web has them now.
+fn true_freshness(web: &Web, reader: &Reader, now: Moment) -> f64 {
+    let visited: BTreeMap<String, Moment> =
+        pages(reader).into_iter().map(|page| (page.url.to_string(), page.last_visit)).collect();
+    let fresh = web.truth().into_iter().filter_map(|truth| {
+        let visited = *visited.get(&truth.url)?;
+        Some(web.drift().last(truth.page, now).is_none_or(|changed| changed <= visited))
+    });
+    let fresh: Vec<bool> = fresh.collect();
+    fresh.iter().filter(|&&fresh| fresh).count() as f64 / fresh.len() as f64
+}
+
+#[test]
+fn samples_drawn_by_chance_measure_the_freshness_that_is_true() {
+    let web = Web::new(WebSettings { drift: DriftSettings::independent(0.4), ..WebSettings::plain(3, 40) }).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let often = Settings { budget: "100%/day".parse().unwrap(), once: false, ..Settings::default() };
+    let crawler = seeded(&web, folder.path(), often, start);
+    let mut trial = Trial::new(&web, crawler, start, 3).committing_every(Span::from_hours(1));
+    let (days, mut sum) = (100, 0.0);
+    for day in 1..=days {
+        trial.run_until(start + Span::from_days(day)).unwrap();
+        sum += true_freshness(&web, &trial.crawler().reader(), trial.now());
+    }
+    let measured = trial.crawler().pulse().measured.unwrap();
+    assert!(measured.samples > 150, "{measured:?}");
+    let share = f64::from(measured.fresh) / f64::from(measured.samples);
+    let truth = sum / days as f64;
+    assert!((share - truth).abs() < 0.1, "measured {share:.3} of {}, true {truth:.3}", measured.samples);
+    assert!((0.6..0.95).contains(&truth), "{truth}");
 }

@@ -58,6 +58,11 @@ struct Crawl {
     disk_full: bool,
     sites_backing_off: usize,
     budget_in_hand: f64,
+    /// The share of the held pages that the policy believes to be up to date; null without a model.
+    freshness_expected: Option<f64>,
+    /// The share of the samples, drawn by chance, that had not changed; null before the first.
+    freshness_measured: Option<f64>,
+    freshness_samples: u32,
     /// When the purse will hold enough for what is due; null while nothing waits for it.
     waits_for_budget_until: Option<String>,
     retries_waiting: usize,
@@ -119,6 +124,9 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
         disk_full: pulse.disk_full,
         sites_backing_off: pulse.sites_backing_off,
         budget_in_hand: pulse.budget_in_hand,
+        freshness_expected: pulse.believed,
+        freshness_measured: pulse.measured.map(|measured| f64::from(measured.fresh) / f64::from(measured.samples)),
+        freshness_samples: pulse.measured.map_or(0, |measured| measured.samples),
         waits_for_budget_until: waits_for_budget_until(shared).and_then(time),
         retries_waiting: pulse.retries_waiting,
     })

@@ -2,7 +2,7 @@
 //! all partitions; the others by each partition's share of the held pages.
 
 use vernal_model::{Moment, Partition as PartitionId, Span};
-use vernal_policy::RateSums;
+use vernal_policy::{Belief, RateSums};
 
 use super::Crawler;
 use crate::coordinator::Lane;
@@ -88,6 +88,8 @@ impl Crawler {
         self.rates_summed = Some(now);
         let sums = self.partitions.iter().map(|partition| partition.policy.rates());
         self.mean_rate = sums.fold(RateSums::default(), RateSums::plus).mean();
+        let beliefs = self.partitions.iter().filter_map(|partition| partition.policy.belief(now));
+        self.belief = beliefs.reduce(Belief::plus);
     }
 
     /// The numbers that a policy of this partition may see.

@@ -117,6 +117,9 @@ impl Crawler {
         if let Some(key) = self.next_retry(Lane::Due, now) {
             return self.again(key, true, now);
         }
+        if let Some(key) = self.sample(now)? {
+            return self.again(key, false, now);
+        }
         if self.chosen.is_empty() {
             self.choose(now);
         }
@@ -198,7 +201,10 @@ impl Crawler {
             Candidate::Again { page, retry: true } => {
                 self.partition(page.key.partition).retries.place_now(&page, now);
             }
-            Candidate::Again { page, retry: false } => self.partition(page.key.partition).policy.put_back(page.key),
+            Candidate::Again { page, retry: false } => {
+                self.samples.put_back(page.key);
+                self.partition(page.key.partition).policy.put_back(page.key);
+            }
         }
     }
 

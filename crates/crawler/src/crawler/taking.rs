@@ -165,6 +165,7 @@ impl Crawler {
             (None, None) => return Ok(()),
         };
         let mut page = page_life::after(row, &report, &verdict, record);
+        self.samples.hear(key, verdict.changed());
         self.teach(before.as_ref(), &mut page, &report, &verdict);
         let event = telling::event(before.as_ref(), &page, &report, &verdict);
         let is_new_version = matches!(verdict, Verdict::First | Verdict::Differs(_));

@@ -1,0 +1,112 @@
+//! How fresh the copy really is: now and then a held page is drawn by pure chance and visited, whatever the policy thinks.
+//! The share of such samples that had not changed is freshness as measured, beside what the policy believes.
+
+use std::collections::VecDeque;
+
+use vernal_model::{Moment, PageKey, PageState, Partition as PartitionId};
+
+use super::Crawler;
+use crate::Result;
+use crate::intake::page_life::{Hands, hands};
+
+/// One visit to a held page in so many is a sample: two per cent of the budget.
+const SAMPLE_EVERY: u32 = 50;
+/// Freshness is measured over the last so many samples.
+const SAMPLES_KEPT: usize = 1_000;
+/// Draws for one sample: numbers of pages that are not held are drawn in vain.
+const DRAWS_MAX: usize = 32;
+
+#[derive(Default)]
+pub(super) struct Samples {
+    /// Visits to held pages since the last sample.
+    visits: u32,
+    /// Drawn, and waiting for its site; it is not drawn again, or busy sites would be sampled less.
+    drawn: Option<PageKey>,
+    /// The page whose visit is under way as a sample.
+    out: Option<PageKey>,
+    were_fresh: VecDeque<bool>,
+}
+
+/// Freshness as the samples show it.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Measured {
+    pub fresh: u32,
+    pub samples: u32,
+}
+
+impl Samples {
+    pub(super) fn measured(&self) -> Option<Measured> {
+        let samples = self.were_fresh.len() as u32;
+        let fresh = self.were_fresh.iter().filter(|&&fresh| fresh).count() as u32;
+        (samples > 0).then_some(Measured { fresh, samples })
+    }
+
+    /// A page could not be visited now; if it was the sample, it waits on.
+    pub(super) fn put_back(&mut self, page: PageKey) {
+        if self.out == Some(page) {
+            (self.out, self.drawn) = (None, Some(page));
+        }
+    }
+
+    /// Hears what a visit found, if it was a sample.
+    pub(super) fn hear(&mut self, page: PageKey, changed: Option<bool>) {
+        if self.out != Some(page) {
+            return;
+        }
+        self.out = None;
+        let Some(changed) = changed else { return };
+        if self.were_fresh.len() == SAMPLES_KEPT {
+            self.were_fresh.pop_front();
+        }
+        self.were_fresh.push_back(!changed);
+    }
+}
+
+impl Crawler {
+    /// The page that is to be visited as a sample now, if it is time for one.
+    pub(super) fn sample(&mut self, now: Moment) -> Result<Option<PageKey>> {
+        if self.settings.once || self.samples.out.is_some() {
+            return Ok(None);
+        }
+        if self.samples.drawn.is_none() {
+            self.samples.visits += 1;
+            if self.samples.visits < SAMPLE_EVERY {
+                return Ok(None);
+            }
+            self.samples.visits = 0;
+            self.samples.drawn = self.draw_sample(now)?;
+        }
+        // The policy came first: then the visit is no draw by chance.
+        self.samples.drawn = self.samples.drawn.filter(|key| !self.out.contains(key));
+        let Some(key) = self.samples.drawn.filter(|&key| self.partition(key.partition).may_ask(key, now)) else {
+            return Ok(None);
+        };
+        self.samples.drawn = None;
+        self.samples.out = Some(key);
+        Ok(Some(key))
+    }
+
+    /// A held page, each with the same chance. Pages within their shortest refresh time are passed over.
+    fn draw_sample(&mut self, now: Moment) -> Result<Option<PageKey>> {
+        let mut chance = self.chance.stream("samples").numbered(self.next_order);
+        let known: u64 = self.partitions.iter().map(|partition| u64::from(partition.next_number)).sum();
+        for _ in 0..DRAWS_MAX {
+            let mut place = chance.below(known.max(1));
+            let home = self.partitions.iter().position(|partition| {
+                let here = u64::from(partition.next_number);
+                let is_here = place < here;
+                place -= if is_here { 0 } else { here };
+                is_here
+            });
+            let Some(home) = home else { return Ok(None) };
+            let key = PageKey::new(PartitionId(home as u8), place as u32);
+            let Some(page) = self.reader.page(key)? else { continue };
+            let is_rested = now.since(page.last_visit) >= self.settings.refresh_min;
+            let is_ours = page.state == PageState::Held && hands(&page) == Hands::Policy;
+            if is_ours && is_rested && !self.out.contains(&key) {
+                return Ok(Some(key));
+            }
+        }
+        Ok(None)
+    }
+}
