@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Account, DocumentRow, Event, Fingerprint, Location, Moment, Page, PageKey, PageState, RobotsRow, Seed, Sequence,
-    Site, SitePosture, Url, Visit,
+    Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseRows, Page, PageKey, PageState, RobotsRow, Seed,
+    Sequence, Site, SitePosture, Url, Visit,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,8 @@ pub enum Deed {
     },
     /// Records went elsewhere, or are gone for good: where each of these visits has its record now.
     Relocated(Vec<Relocated>),
+    /// A visit or a person taught us what differs without meaning.
+    NoiseLearned(Box<NoiseRows>),
 }
 
 /// A discovered URL on its way to the sieve.

@@ -12,6 +12,7 @@ mod document;
 mod event;
 mod id;
 mod moment;
+mod noise;
 mod order;
 mod outcome;
 mod page;
@@ -33,6 +34,7 @@ pub use document::{
 pub use event::{Event, EventKind};
 pub use id::{Fingerprint, OrderId, PageKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span};
+pub use noise::{Fold, Masked, NoiseBook, NoiseRows, NoiseRule, PageNoise, Reach, RuleStanding, Suspect, Volatile};
 pub use order::{Order, OrderKind, Validators};
 pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};
 pub use page::{Page, PageState, PolicyState};

@@ -20,6 +20,12 @@ pub enum Error {
     Held { dir: PathBuf, process: String },
     #[error("{} was made by a newer Vernal: its format is `{found}`, this one reads `{ours}`", dir.display())]
     NewerFormat { dir: PathBuf, found: String, ours: String },
+    #[error(
+        "{} was made by an older Vernal: its format is `{found}`, this one reads `{ours}`; `vernal verify --repair` makes \
+         it anew from its segments, and keeps seeds and what a person decided",
+        dir.display()
+    )]
+    OlderFormat { dir: PathBuf, found: String, ours: String },
     #[error("{} is no repository that this Vernal can read: {why}", dir.display())]
     NotOurs { dir: PathBuf, why: String },
     #[error("{act}: {source}")]
@@ -37,11 +43,19 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether this says that files are not what was written, so that a repair may help. A full disk or a missing right
+    /// Whether this says that files are not what we would have written, so that a repair may help. A full disk or a missing right
     /// says nothing of the kind.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Error::RepairUnfinished(_) | Error::SegmentMissing(_) | Error::Corrupt { .. })
-            || crate::recover::is_damage(self)
+        let of_ours = |error: &Error| {
+            matches!(
+                error,
+                Error::RepairUnfinished(_)
+                    | Error::SegmentMissing(_)
+                    | Error::Corrupt { .. }
+                    | Error::OlderFormat { .. }
+            )
+        };
+        of_ours(self) || crate::recover::is_damage(self)
     }
 
     /// For `map_err`: names the act and the file.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/FORMAT:
-//!   vernal-repository 1
+//!   vernal-repository 2
 //!   partitions 64
 //!   suffixes psl-2
 //!   id 0123456789abcdef0123456789abcdef
@@ -21,7 +21,7 @@ use crate::{Error, Result};
 const FORMAT_FILE: &str = "FORMAT";
 const LOCK_FILE: &str = "lock";
 const NAME: &str = "vernal-repository";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The public-suffix list that decides partitions; known sites keep theirs whatever a newer list says.
 const SUFFIXES: &str = "psl-2";
 
@@ -88,6 +88,17 @@ pub(crate) fn known_format(dir: &Path) -> Result<Format> {
     read_format(dir, &text)
 }
 
+/// Moves the FORMAT of an older Vernal aside, so that a repair can begin a folder of our own format around its segments.
+pub(crate) fn put_older_format_aside(dir: &Path, aside: &Path) -> Result<()> {
+    let path = dir.join(FORMAT_FILE);
+    match known_format(dir) {
+        Err(Error::OlderFormat { .. }) => {
+            fs::rename(&path, aside.join(FORMAT_FILE)).map_err(Error::io("move aside", &path))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn read_format(dir: &Path, text: &str) -> Result<Format> {
     let value = |name: &str| {
         text.lines().find_map(|line| line.split_once(' ').filter(|(first, _)| *first == name).map(|(_, rest)| rest))
@@ -96,7 +107,10 @@ fn read_format(dir: &Path, text: &str) -> Result<Format> {
     let number = value(NAME).ok_or_else(|| not_ours(format!("its {FORMAT_FILE} does not name {NAME}")))?;
     match number.trim().parse::<u32>() {
         Ok(FORMAT) => {}
-        Ok(number) if number < FORMAT => return Err(not_ours(format!("its format is {number}"))),
+        Ok(number) if number < FORMAT => {
+            let (found, ours) = (format!("{NAME} {number}"), format!("{NAME} {FORMAT}"));
+            return Err(Error::OlderFormat { dir: dir.to_owned(), found, ours });
+        }
         _ => {
             let (found, ours) = (format!("{NAME} {number}"), format!("{NAME} {FORMAT}"));
             return Err(Error::NewerFormat { dir: dir.to_owned(), found, ours });
@@ -138,14 +152,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_keeps_its_format_and_a_newer_one_is_refused_by_name() {
+    fn a_folder_keeps_its_format_and_another_one_is_refused_by_name() {
         let dir = tempfile::tempdir().unwrap();
         let made = format(dir.path(), None).unwrap();
         assert_eq!(format(dir.path(), None).unwrap(), made);
-        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 2\npartitions 64\n").unwrap();
+        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 3\npartitions 64\n").unwrap();
         let refused = format(dir.path(), None).unwrap_err();
         assert!(matches!(refused, Error::NewerFormat { .. }));
-        assert!(refused.to_string().contains("vernal-repository 2"), "{refused}");
+        assert!(refused.to_string().contains("vernal-repository 3"), "{refused}");
+        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 1\npartitions 64\n").unwrap();
+        let refused = format(dir.path(), None).unwrap_err();
+        assert!(matches!(refused, Error::OlderFormat { .. }));
+        let told = refused.to_string();
+        assert!(told.contains("vernal-repository 1") && told.contains("vernal verify --repair"), "{told}");
         fs::write(dir.path().join(FORMAT_FILE), "something else\n").unwrap();
         assert!(matches!(format(dir.path(), None), Err(Error::NotOurs { .. })));
     }

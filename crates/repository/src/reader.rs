@@ -9,8 +9,8 @@ use std::sync::Arc;
 use fjall::{Guard, Keyspace};
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    Account, DocumentRow, Event, Fingerprint, Location, Moment, Origin, Page, PageKey, PageState, Partition, RobotsRow,
-    Seed, Site, SiteRow, Url, Version, Visit, WaitingPlace,
+    Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise, PageState,
+    Partition, RobotsRow, Seed, Site, SiteRow, Url, Version, Visit, WaitingPlace,
 };
 
 use crate::bodies::Record;
@@ -195,6 +195,45 @@ impl Reader {
     /// The number that the next page admitted to this partition gets.
     pub fn next_number(&self, partition: Partition) -> u32 {
         self.shared.live().state.partition(partition).next_number
+    }
+}
+
+/// What differs without meaning.
+impl Reader {
+    /// The rules and folds of one site; an empty book where nothing was learned.
+    pub fn noise_book(&self, site: &Site) -> Result<NoiseBook> {
+        let mut book = NoiseBook::default();
+        let Some(partition) = self.shared.live().sites.get(site).map(|site| site.row.partition) else {
+            return Ok(book);
+        };
+        for guard in self.shared.tables.noise.prefix(keys::noise_site(partition, site)) {
+            let (key, value) = guard.into_inner().map_err(Error::tables("read the noise book"))?;
+            let (_, kind) = keys::noise_parts(&key).ok_or_else(|| Error::row("noise", "its key is too short"))?;
+            match kind {
+                keys::NOISE_LAST_ID => book.last_id = decode("noise", &value)?,
+                keys::NOISE_RULE => book.rules.push(decode("noise", &value)?),
+                _ => book.folds.push(decode("noise", &value)?),
+            }
+        }
+        Ok(book)
+    }
+
+    /// Every site that has a book with something in it, by partition and name.
+    pub fn noise_books(&self) -> Result<Vec<(Site, NoiseBook)>> {
+        let mut sites: Vec<Site> = Vec::new();
+        for guard in self.shared.tables.noise.iter() {
+            let key = guard.key().map_err(Error::tables("read the noise books"))?;
+            let (site, _) = keys::noise_parts(&key).ok_or_else(|| Error::row("noise", "its key is too short"))?;
+            if sites.last() != Some(&site) {
+                sites.push(site);
+            }
+        }
+        sites.into_iter().map(|site| Ok((site.clone(), self.noise_book(&site)?))).collect()
+    }
+
+    /// What the visits of one page have shown; nothing where there was nothing.
+    pub fn page_noise(&self, key: PageKey) -> Result<PageNoise> {
+        Ok(self.row(&self.shared.tables.page_noise, "page_noise", &key.bytes())?.unwrap_or_default())
     }
 }
 

@@ -13,13 +13,15 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use vernal_model::{Control, Deed, Moment, Seed, Site, Standing, Url};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use vernal_model::{Control, Deed, Moment, Scope, Seed, Site, Span, Standing, Url};
 
 use crate::folder::{self, make_folder, sync_folder};
 use crate::journal::{self, Frame};
 use crate::recover::TABLES_FOLDER;
 use crate::repository::{Repository, Settings};
-use crate::tables::rows::{State, decode};
+use crate::tables::rows::{StampedSite, State};
 use crate::tables::{Tables, keys};
 use crate::{Error, Result, sieve};
 
@@ -65,6 +67,7 @@ impl Repository {
                 fs::rename(&from, &to).map_err(Error::io("move aside", &from))?;
             }
         }
+        folder::put_older_format_aside(dir, &aside)?;
         sync_folder(&aside)?;
         sync_folder(dir)?;
         let seed = folder::known_format(dir).ok().map(|format| format.seed());
@@ -145,12 +148,39 @@ fn of_tables(folder: &Path) -> Option<(u64, Saved)> {
         return None;
     }
     let tables = Tables::open(folder).ok()?;
-    let state: State = tables.state().ok()??;
-    let seeds = tables.meta.prefix(keys::SEED_PREFIX).map(|guard| decode("meta", &guard.value().ok()?).ok());
+    let state: State = rescued(&tables.meta.get(keys::STATE).ok()??)?;
+    let seeds = tables.meta.prefix(keys::SEED_PREFIX).map(|guard| rescued_seed(&guard.value().ok()?));
     let seeds = seeds.collect::<Option<Vec<Seed>>>()?;
-    let sites = tables.sites().ok()?.into_values();
+    let sites = tables.sites.iter().filter_map(|guard| rescued::<StampedSite>(&guard.value().ok()?));
     let standings = sites.map(|site| (site.row.site, site.row.posture.standing)).collect();
     Some((state.position, Saved { seeds, paused: state.paused, standings }))
+}
+
+/// A row whatever the format that its first byte names: what did not change since can still be read.
+fn rescued<T: DeserializeOwned>(row: &[u8]) -> Option<T> {
+    postcard::from_bytes(row.get(1..)?).ok()
+}
+
+/// A seed as it was written in format 1.
+#[derive(Deserialize)]
+struct SeedOfFormat1 {
+    url: Url,
+    added: Moment,
+    tags: Vec<String>,
+    weight: f32,
+    scope: Scope,
+    depth: Option<u16>,
+    at_least_every: Option<Span>,
+    moved_to: Option<Url>,
+}
+
+fn rescued_seed(row: &[u8]) -> Option<Seed> {
+    if row.first() != Some(&1) {
+        return rescued(row);
+    }
+    let old: SeedOfFormat1 = rescued(row)?;
+    let SeedOfFormat1 { url, added, tags, weight, scope, depth, at_least_every, moved_to } = old;
+    Some(Seed { tags, weight, scope, depth, at_least_every, moved_to, ..Seed::new(url, added) })
 }
 
 #[derive(Default)]

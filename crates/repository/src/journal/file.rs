@@ -9,7 +9,7 @@ use crate::folder::sync_folder;
 use crate::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"VRNLJRNL";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 pub(super) const HEAD_BYTES: usize = 32;
 const SUFFIX: &str = ".log";
 

@@ -5,7 +5,9 @@ use std::io::Write;
 
 use fjall::Keyspace;
 use serde::de::DeserializeOwned;
-use vernal_model::{DocumentRow, Event, Page, PageKey, Partition, RobotsRow, Seed, Sequence, Visit};
+use vernal_model::{
+    DocumentRow, Event, Fold, NoiseRule, Page, PageKey, PageNoise, Partition, RobotsRow, Seed, Sequence, Visit,
+};
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
 use super::{Shared, keys};
@@ -35,6 +37,11 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
         keys::found_sequence(key).is_some_and(|sequence| sequence > through)
     })?;
     dump.table::<(EventId, Event)>(&tables.events, "events", |_| true)?;
+    let of_kind = |kind: u8| move |key: &[u8]| keys::noise_parts(key).is_some_and(|(_, found)| found == kind);
+    dump.table::<u32>(&tables.noise, "noise", of_kind(keys::NOISE_LAST_ID))?;
+    dump.table::<NoiseRule>(&tables.noise, "noise", of_kind(keys::NOISE_RULE))?;
+    dump.table::<Fold>(&tables.noise, "noise", of_kind(keys::NOISE_FOLD))?;
+    dump.table::<PageNoise>(&tables.page_noise, "page_noise", |_| true)?;
     dump.known()
 }
 

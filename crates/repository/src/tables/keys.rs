@@ -2,13 +2,14 @@
 //! big-endian, so that the order of bytes is the order of things.
 //!
 //! ```text
-//! urls pages documents   partition u8 | number u32
+//! urls pages documents page_noise   partition u8 | number u32
 //! waiting                partition u8 | site | 0 | band u8 | arrival u64
 //! visits                 partition u8 | number u32 (all ones: robots.txt) | started i64 (sign flipped) | sequence u64
 //! sites                  partition u8 | site
 //! robots                 partition u8 | origin
 //! found                  partition u8 | sequence u64
 //! events                 position u64
+//! noise                  partition u8 | site | 0 | 0: last id; 1 | rule u32; 2 | fold u64
 //! meta                   "state" or "seed/" URL
 //! ```
 
@@ -16,6 +17,10 @@ use vernal_model::{Moment, PageKey, Partition, Sequence, Site, Url, WaitingPlace
 
 /// Visits to robots.txt have no page; they lie behind all pages of their partition.
 pub(crate) const ROBOTS_NUMBER: u32 = u32::MAX;
+/// The kinds of noise rows.
+pub(crate) const NOISE_LAST_ID: u8 = 0;
+pub(crate) const NOISE_RULE: u8 = 1;
+pub(crate) const NOISE_FOLD: u8 = 2;
 pub(crate) const STATE: &str = "state";
 pub(crate) const SEED_PREFIX: &str = "seed/";
 
@@ -54,6 +59,39 @@ pub(crate) fn named(partition: Partition, name: &str) -> Vec<u8> {
     key.push(partition.0);
     key.extend_from_slice(name.as_bytes());
     key
+}
+
+/// The prefix of all noise rows of one site; alone it is too short for a row.
+pub(crate) fn noise_site(partition: Partition, site: &Site) -> Vec<u8> {
+    waiting_site(partition, site)
+}
+
+pub(crate) fn noise_last_id(partition: Partition, site: &Site) -> Vec<u8> {
+    let mut key = noise_site(partition, site);
+    key.push(NOISE_LAST_ID);
+    key
+}
+
+pub(crate) fn noise_rule(partition: Partition, site: &Site, id: u32) -> Vec<u8> {
+    let mut key = noise_site(partition, site);
+    key.push(NOISE_RULE);
+    key.extend_from_slice(&id.to_be_bytes());
+    key
+}
+
+pub(crate) fn noise_fold(partition: Partition, site: &Site, id: u64) -> Vec<u8> {
+    let mut key = noise_site(partition, site);
+    key.push(NOISE_FOLD);
+    key.extend_from_slice(&id.to_be_bytes());
+    key
+}
+
+/// The site of a noise row, and which kind of row it is.
+pub(crate) fn noise_parts(key: &[u8]) -> Option<(Site, u8)> {
+    let rest = key.get(1..)?;
+    let end = rest.iter().position(|&byte| byte == 0)?;
+    let site = std::str::from_utf8(&rest[..end]).ok()?;
+    Some((Site::new(site), *rest.get(end + 1)?))
 }
 
 pub(crate) fn found(partition: Partition, sequence: Sequence) -> [u8; 9] {

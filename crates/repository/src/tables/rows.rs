@@ -1,7 +1,7 @@
 //! The rows that are not shared words already, and how every row is written: one format byte, then postcard.
 //!
 //! ```text
-//! row:  format u8 (1) | postcard of the row
+//! row:  format u8 (2) | postcard of the row
 //! ```
 
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use vernal_model::{
 use crate::{Error, Result};
 
 /// The format of every row; a row with another one is refused, and the tables are rebuilt.
-const ROW_FORMAT: u8 = 1;
+const ROW_FORMAT: u8 = 2;
 
 /// What was known of a URL when it was admitted; it never changes.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,7 +15,7 @@ use crate::bodies::Bodies;
 use crate::sieve::KnownSet;
 use crate::{Error, Result};
 
-/// Each table's write buffer; ten tables, of which four are busy.
+/// Each table's write buffer; twelve tables, of which four are busy.
 const MEMTABLE_BYTES_MAX: u64 = 4 << 20;
 const CACHE_BYTES_MAX: u64 = 16 << 20;
 /// The least the store allows for its own log.
@@ -35,6 +35,8 @@ pub(crate) struct Tables {
     pub robots: Keyspace,
     pub found: Keyspace,
     pub events: Keyspace,
+    pub noise: Keyspace,
+    pub page_noise: Keyspace,
     pub meta: Keyspace,
 }
 
@@ -76,6 +78,8 @@ impl Tables {
                 robots: table("robots")?,
                 found: table("found")?,
                 events: table("events")?,
+                noise: table("noise")?,
+                page_noise: table("page_noise")?,
                 meta: table("meta")?,
                 database,
             })
@@ -110,6 +114,8 @@ impl Tables {
             &self.robots,
             &self.found,
             &self.events,
+            &self.noise,
+            &self.page_noise,
             &self.meta,
         ];
         for table in tables {

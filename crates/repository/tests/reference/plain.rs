@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use vernal_model::{
-    Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, Moment, Outcome, Page,
-    PageKey, PageState, Partition, RobotsRow, Seed, Sequence, Site, SiteCounts, SitePosture, Url, Via, Visit,
+    Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, Moment, NoiseBook, Outcome,
+    Page, PageKey, PageNoise, PageState, Partition, RobotsRow, Seed, Sequence, Site, SiteCounts, SitePosture, Url, Via,
+    Visit,
 };
 use vernal_repository::{Candidate, Cursor, EventId, KnownState, Reader, Sieving, Totals};
 
@@ -27,6 +28,8 @@ pub struct Plain {
     postures: BTreeMap<Site, (Partition, SitePosture)>,
     robots: BTreeMap<String, (RobotsRow, Site)>,
     events: Vec<(Cursor, EventId, Event)>,
+    pub books: BTreeMap<Site, NoiseBook>,
+    noise: BTreeMap<PageKey, PageNoise>,
 }
 
 #[derive(Clone)]
@@ -83,6 +86,13 @@ impl Plain {
             Deed::Spent { account } => self.account = account,
             // Only a compaction makes these, and this world has none; `tests/compact.rs` holds its laws.
             Deed::Relocated(_) => {}
+            Deed::NoiseLearned(rows) => {
+                self.postures.entry(rows.site.clone()).or_insert((partition, SitePosture::default()));
+                self.books.entry(rows.site.clone()).or_default().take(&rows);
+                if let Some((page, noise)) = rows.page {
+                    self.noise.insert(page, noise);
+                }
+            }
         }
     }
 
@@ -210,6 +220,7 @@ impl Plain {
         for (key, page) in &self.pages {
             assert_eq!(reader.page_by_url(&page.url).unwrap().as_ref(), Some(page));
             assert_eq!(reader.document(*key).unwrap().as_ref(), self.documents.get(key));
+            assert_eq!(reader.page_noise(*key).unwrap(), self.noise.get(key).cloned().unwrap_or_default());
             let visits: Vec<Visit> = self.visits_of(Some(*key)).cloned().collect();
             let versions: Vec<_> = visits.iter().filter_map(|visit| visit.version).collect();
             assert_eq!(reader.visits(*key).unwrap(), visits);
@@ -238,12 +249,17 @@ impl Plain {
     }
 
     fn check_sites(&self, reader: &Reader) {
+        let with_book = |book: &&NoiseBook| **book != NoiseBook::default();
+        let books = reader.noise_books().unwrap();
+        assert_eq!(books.len(), self.books.values().filter(with_book).count());
+        assert!(books.iter().all(|(site, book)| self.books.get(site) == Some(book)));
         let sites = reader.sites();
         assert_eq!(sites.iter().map(|row| &row.site).collect::<Vec<_>>(), self.postures.keys().collect::<Vec<_>>());
         for row in &sites {
             let (partition, posture) = &self.postures[&row.site];
             assert_eq!((row.partition, &row.posture), (*partition, posture));
             assert_eq!(row.counts, self.site_counts(&row.site), "{}", row.site);
+            assert_eq!(reader.noise_book(&row.site).unwrap(), self.books.get(&row.site).cloned().unwrap_or_default());
             let waiting = reader.waiting(*partition, &row.site, None, usize::MAX).unwrap();
             let expected: Vec<u32> =
                 self.waiting.iter().filter(|(place, _)| place.1 == row.site).map(|(_, number)| *number).collect();

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use vernal_model::{
     Account, Admitted, Chance, Change, Control, Deed, Digest, DocumentRow, Event, EventKind, Exchange, Failure,
-    Fingerprint, Found, Location, Moment, Outcome, Page, PageKey, PageState, Partition, PolicyState, Refusal,
-    RobotsAnswer, RobotsRow, Seed, SitePosture, Span, Standing, Url, Validators, Version, Via, Visit, Visited,
-    WaitingPlace,
+    Fingerprint, Fold, Found, Kinds, Location, Masked, Moment, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise,
+    PageState, Partition, PolicyState, Reach, Refusal, RobotsAnswer, RobotsRow, RuleStanding, Seed, SitePosture, Span,
+    Standing, Url, Validators, Version, Via, Visit, Visited, Volatile, WaitingPlace,
 };
 use vernal_repository::{Keep, KeepKind, Repository};
 
@@ -56,7 +56,7 @@ impl World {
     fn deed(&mut self, repository: &mut Repository, deeds: &mut Vec<(Partition, Deed)>) {
         let url = self.any_url();
         let partition = url.partition();
-        match self.chance.below(12) {
+        match self.chance.below(13) {
             0 => deeds.push((partition, Deed::Seeded(Seed::new(url, self.now)))),
             1 => deeds.push((partition, Deed::Unseeded(url))),
             2..=5 => deeds.extend(self.found()),
@@ -70,7 +70,69 @@ impl World {
                 let account = Account { in_hand: self.chance.share(), filled: self.now, spent: self.chance.share() };
                 deeds.push((Partition(0), Deed::Spent { account }));
             }
+            10 => deeds.push((partition, Deed::NoiseLearned(Box::new(self.noise_learned(&url))))),
             _ => deeds.extend(self.visited(repository, deeds)),
+        }
+    }
+
+    /// Rules come, change and go; so do folds, and what a page has shown.
+    fn noise_learned(&mut self, url: &Url) -> NoiseRows {
+        let mut rows = NoiseRows::new(url.site());
+        let book = self.plain.books.get(&url.site()).cloned().unwrap_or_default();
+        let id = match self.chance.pick(&book.rules) {
+            Some(known) if self.chance.happens(0.5) => known.id,
+            _ => book.last_id + 1,
+        };
+        rows.last_id = (id > book.last_id).then_some(id);
+        rows.rules.push(self.noise_rule(id));
+        if self.chance.happens(0.3) {
+            rows.forgotten.extend(self.chance.pick(&book.rules).map(|rule| rule.id).filter(|gone| *gone != id));
+        }
+        if self.chance.happens(0.5) {
+            rows.folds.push(self.fold());
+            rows.unfolded
+                .extend(self.chance.pick(&book.folds).map(|fold| fold.id).filter(|gone| *gone != rows.folds[0].id));
+        }
+        let pages: Vec<PageKey> = self.plain.pages.keys().copied().collect();
+        rows.page = self.chance.pick(&pages).map(|page| (*page, PageNoise::default()));
+        if let Some((_, noise)) = rows.page.as_mut().filter(|_| self.chance.happens(0.7)) {
+            noise.known.push(Masked { digest: self.chance.bits(), rule: id });
+        }
+        rows
+    }
+
+    fn noise_rule(&mut self, id: u32) -> NoiseRule {
+        NoiseRule {
+            id,
+            what: Volatile::Words { shape: "Views: #".into(), place: self.chance.below(9) as u16 },
+            on: Reach::Site,
+            standing: RuleStanding::Learned,
+            since: self.now,
+            last: self.now,
+            differed: self.chance.below(9) as u32,
+            compared: 9,
+            quiet: 0,
+            pages: 1,
+            template: 7,
+            before: "Views: 1".into(),
+            after: "Views: 2".into(),
+            reason: "".into(),
+            seen: vec![1, 2],
+        }
+    }
+
+    fn fold(&mut self) -> Fold {
+        Fold {
+            id: self.chance.below(6),
+            before: 1,
+            after: 2,
+            left: Kinds::default(),
+            notes: 0,
+            first: self.now,
+            last: self.now,
+            pages: self.chance.below(9) as u32,
+            sample: Vec::new(),
+            told: false,
         }
     }
 
