@@ -37,7 +37,7 @@ use crate::intake::discovery::Recent;
 use crate::partition::Partition;
 use crate::refresh_view::Facts;
 use crate::robots_book::RobotsBook;
-use crate::settings::Promise;
+use crate::settings::{Promise, promise_of};
 use crate::{Error, Pulse, Result, Settings};
 
 /// The partition whose log holds what belongs to the whole crawl: seeds, controls, the purse.
@@ -308,14 +308,7 @@ impl Crawler {
         if !self.promises {
             return Promise::default();
         }
-        let covering = || self.dispatcher.seeds().iter().filter(|seed| seed.covers(url, depth));
-        let of_seeds = covering().map(|seed| (seed.at_least_every, seed.at_most_every));
-        let wished = self.settings.promises.iter().filter(|wish| wish.of.holds(url, covering()));
-        let of_settings = wished.map(|wish| (wish.promise.at_least_every, wish.promise.at_most_every));
-        of_seeds.chain(of_settings).fold(Promise::default(), |promise, (at_least, at_most)| Promise {
-            at_least_every: [promise.at_least_every, at_least].into_iter().flatten().min(),
-            at_most_every: [promise.at_most_every, at_most].into_iter().flatten().max(),
-        })
+        promise_of(self.dispatcher.seeds(), &self.settings.promises, url, depth)
     }
 
     fn partition(&mut self, id: PartitionId) -> &mut Partition {

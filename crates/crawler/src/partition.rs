@@ -162,7 +162,7 @@ impl Partition {
 
     /// The number of the first part of a path within its site.
     fn path_number(&mut self, site: u32, url: &Url) -> u32 {
-        let first = url.path().strip_prefix('/').and_then(|path| path.split_once('/')).map_or("", |(first, _)| first);
+        let first = url.first_folder();
         let next = self.paths.len() as u32;
         if self.paths.len() >= PATHS_MAX {
             return self.paths.get(&(site, first.into())).copied().unwrap_or(next);

@@ -64,9 +64,21 @@ pub enum WishOf {
     Pattern(vernal_frontier::Pattern),
 }
 
+/// The strictest wish of the seeds that cover a URL and of the settings.
+pub(crate) fn promise_of(seeds: &[Seed], wishes: &[Wish], url: &Url, depth: u16) -> Promise {
+    let covering = || seeds.iter().filter(|seed| seed.covers(url, depth));
+    let of_seeds = covering().map(|seed| (seed.at_least_every, seed.at_most_every));
+    let of_settings = wishes.iter().filter(|wish| wish.of.holds(url, covering()));
+    let of_settings = of_settings.map(|wish| (wish.promise.at_least_every, wish.promise.at_most_every));
+    of_seeds.chain(of_settings).fold(Promise::default(), |promise, (at_least, at_most)| Promise {
+        at_least_every: [promise.at_least_every, at_least].into_iter().flatten().min(),
+        at_most_every: [promise.at_most_every, at_most].into_iter().flatten().max(),
+    })
+}
+
 impl WishOf {
     /// Whether it speaks of this URL, which the given seeds cover.
-    pub(crate) fn holds<'s>(&self, url: &Url, mut covering: impl Iterator<Item = &'s Seed>) -> bool {
+    fn holds<'s>(&self, url: &Url, mut covering: impl Iterator<Item = &'s Seed>) -> bool {
         match self {
             WishOf::Tag(tag) => covering.any(|seed| seed.tags.contains(tag)),
             WishOf::Pattern(pattern) => pattern.is_match(url.as_str()),

@@ -106,6 +106,11 @@ impl Url {
         &tail[..tail.find('?').unwrap_or(tail.len())]
     }
 
+    /// The first folder of the path: `docs` of `/docs/a/b.html`, nothing of `/about.html`.
+    pub fn first_folder(&self) -> &str {
+        self.path()[1..].split_once('/').map_or("", |(first, _)| first)
+    }
+
     pub fn query(&self) -> Option<&str> {
         let tail = self.path_and_query();
         tail.find('?').map(|mark| &tail[mark + 1..])
