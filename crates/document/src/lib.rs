@@ -7,6 +7,7 @@
 //! - [`wall`] says when an answer is not the page but something in front of it, and on what evidence.
 //! - [`compare`] holds two signatures against each other, cheapest test first (the papers' change detection module);
 //!   [`compare_documents`] adds the words.
+//! - [`diff`] shows what a person reads between two versions, and keeps the identity of paragraphs.
 //! - [`robots`] reads robots.txt.
 //! - [`fuzz`] holds what must be true for every input, as plain functions of bytes.
 //!
@@ -14,6 +15,7 @@
 
 mod answer;
 mod detect;
+pub mod diff;
 pub mod fuzz;
 mod parse;
 mod read;

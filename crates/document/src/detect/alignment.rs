@@ -2,10 +2,13 @@
 //!
 //! Common beginnings and ends first, then the longest increasing run of paragraphs that occur once on each side
 //! (patience), then, between those, an exact longest common subsequence while it is small. Where it is not small the
-//! rest is met by digest alone, in order of occurrence. Cost: n log n, plus at most `CELLS_MAX` cells per gap.
+//! rest is met by digest alone, in order of occurrence. Cost: n log n, plus at most `CELLS_MAX` cells per gap, and never
+//! more than `STEPS_MAX`.
 
 use std::collections::HashMap;
 use std::ops::Range;
+
+use crate::diff::{STEPS_MAX, Steps};
 
 /// The largest table of the exact method; about a quarter of a millisecond.
 const CELLS_MAX: usize = 250_000;
@@ -22,13 +25,26 @@ pub struct Alignment {
 }
 
 pub fn align(old: &[u64], new: &[u64]) -> Alignment {
-    let mut alignment = Alignment { stayed: vec![None; old.len()], ..Alignment::default() };
-    let mut waiting = vec![(0..old.len(), 0..new.len())];
-    while let Some((old_range, new_range)) = waiting.pop() {
-        split(old, new, old_range, new_range, &mut alignment.stayed, &mut waiting);
-    }
+    align_within(old, new, &mut Steps::new(STEPS_MAX))
+}
+
+pub fn align_within(old: &[u64], new: &[u64], steps: &mut Steps) -> Alignment {
+    let stayed = in_order(old, new, steps);
+    let mut alignment = Alignment { stayed, ..Alignment::default() };
     meet_the_rest(old, new, &mut alignment);
     alignment
+}
+
+/// For each old item, the new place of the one that stayed. Where the steps end, fewer stay than could.
+pub fn in_order(old: &[u64], new: &[u64], steps: &mut Steps) -> Vec<Option<usize>> {
+    let mut stayed = vec![None; old.len()];
+    let mut waiting = vec![(0..old.len(), 0..new.len())];
+    while let Some((old_range, new_range)) = waiting.pop() {
+        if steps.spend(old_range.len() + new_range.len()) {
+            split(old, new, old_range, new_range, &mut stayed, &mut waiting, steps);
+        }
+    }
+    stayed
 }
 
 type Gap = (Range<usize>, Range<usize>);
@@ -41,6 +57,7 @@ fn split(
     mut b: Range<usize>,
     stayed: &mut [Option<usize>],
     waiting: &mut Vec<Gap>,
+    steps: &mut Steps,
 ) {
     while !a.is_empty() && !b.is_empty() && old[a.start] == new[b.start] {
         stayed[a.start] = Some(b.start);
@@ -57,7 +74,7 @@ fn split(
     }
     let anchors = unique_in_order(old, new, &a, &b);
     if anchors.is_empty() {
-        if a.len() * b.len() <= CELLS_MAX {
+        if a.len() * b.len() <= CELLS_MAX && steps.spend(a.len() * b.len()) {
             exact(old, new, a, b, stayed);
         }
         return;
@@ -97,7 +114,7 @@ fn unique_in_order(old: &[u64], new: &[u64], a: &Range<usize>, b: &Range<usize>)
 }
 
 /// The longest subsequence whose second places increase; the first ones do already.
-fn longest_increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+pub fn longest_increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // ends[k] is the index of the pair that ends the best run of length k + 1.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
@@ -170,6 +187,17 @@ fn meet_the_rest(old: &[u64], new: &[u64], alignment: &mut Alignment) {
     }
     let stayed = &alignment.stayed;
     alignment.removed = (0..old.len()).filter(|&place| stayed[place].is_none() && !gone[place]).collect();
+}
+
+/// For each item, how many before it stayed: equal numbers are the same gap.
+pub fn gaps(stayed: impl Iterator<Item = bool>) -> Vec<usize> {
+    stayed
+        .scan(0, |count, stays| {
+            let place = *count;
+            *count += usize::from(stays);
+            Some(place)
+        })
+        .collect()
 }
 
 #[cfg(test)]

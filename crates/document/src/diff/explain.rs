@@ -1,0 +1,103 @@
+//! A change told in paragraphs, with their words, for the change feed.
+
+use vernal_model::{Change, Document, Kind, Operation, ParagraphChange};
+
+use super::headings::Headings;
+use super::matching::{Link, match_paragraphs};
+use super::steps::{STEPS_MAX, Steps};
+use super::words::text_of;
+use crate::parse::links::limited;
+
+/// The words of one side of one paragraph change; an event is no place for a book.
+const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// The words of all paragraph changes of one event; beyond, operations carry no words.
+const TEXT_BYTES_TOTAL_MAX: usize = 1 << 20;
+
+/// Fills in what happened to the paragraphs, in reading order. Where all words are equal nothing did: where one
+/// paragraph ends and the next begins is structure. What is noise altogether tells of no paragraphs either.
+///
+/// A split or a merge has the words of all its parts or sources in `after` or `before`, joined by line feeds. A move
+/// within a list names in `others` the new places of the items that changed places with it.
+pub fn explain(old: &Document, new: &Document, change: &mut Change) {
+    change.paragraphs.clear();
+    if change.left.contains(Kind::Content) && !same_words(old, new) {
+        change.paragraphs = operations(old, new);
+    }
+}
+
+/// What happened to the paragraphs, boundaries included.
+pub fn operations(old: &Document, new: &Document) -> Vec<ParagraphChange> {
+    let matching = match_paragraphs(old, new, &mut Steps::new(STEPS_MAX));
+    if matching.links.is_empty() {
+        return Vec::new();
+    }
+    let (old_headings, new_headings) = (Headings::of(old), Headings::of(new));
+    let mut bytes_left = TEXT_BYTES_TOTAL_MAX;
+    let links = matching.links.iter();
+    links.map(|link| one(old, new, link, &old_headings, &new_headings, &mut bytes_left)).collect()
+}
+
+fn one(
+    old: &Document,
+    new: &Document,
+    link: &Link,
+    old_headings: &Headings,
+    new_headings: &Headings,
+    bytes_left: &mut usize,
+) -> ParagraphChange {
+    let (document, place, headings) = match (link.to, link.from) {
+        (Some(to), _) => (new, to, new_headings),
+        (None, from) => (old, from.unwrap_or_default(), old_headings),
+    };
+    let mut kept = |text: String| -> Option<Box<str>> {
+        let text = limited(&text, TEXT_BYTES_MAX);
+        *bytes_left = bytes_left.checked_sub(text.len())?;
+        Some(Box::from(text))
+    };
+    ParagraphChange {
+        operation: link.operation,
+        id: 0,
+        digest: document.paragraphs[place].digest,
+        role: document.paragraphs[place].role,
+        position: place as u32,
+        from: link.to.and(link.from).map(|from| from as u32),
+        others: link
+            .others
+            .iter()
+            .copied()
+            .chain(link.reordered.iter().map(|pair| pair.1))
+            .map(|at| at as u32)
+            .collect(),
+        headings: headings.trail(document, place),
+        before: before(old, link).and_then(&mut kept),
+        after: after(new, link).and_then(&mut kept),
+    }
+}
+
+/// The old words of a link; those of the sources of a merge joined by line feeds.
+pub fn before(old: &Document, link: &Link) -> Option<String> {
+    let others = if link.operation == Operation::Merged { &link.others[..] } else { &[] };
+    joined(old, link.from?, others)
+}
+
+/// The new words of a link; those of the parts of a split joined by line feeds.
+pub fn after(new: &Document, link: &Link) -> Option<String> {
+    let others = if link.operation == Operation::Split { &link.others[..] } else { &[] };
+    joined(new, link.to?, others)
+}
+
+fn joined(document: &Document, place: usize, others: &[usize]) -> Option<String> {
+    let mut places = others.to_vec();
+    places.push(place);
+    places.sort_unstable();
+    let texts: Vec<&str> = places.iter().map(|&place| text_of(document, place)).collect();
+    Some(texts.join("\n"))
+}
+
+/// Whether a reader reads the same words in the same order, wherever paragraphs end.
+fn same_words(old: &Document, new: &Document) -> bool {
+    let folded = |byte: u8| if byte == b'\n' { b' ' } else { byte };
+    let mut both = old.text.bytes().zip(new.text.bytes());
+    old.text.len() == new.text.len() && both.all(|(a, b)| folded(a) == folded(b))
+}

@@ -1,0 +1,50 @@
+//! The headings above each paragraph.
+
+use vernal_model::{Document, Role};
+
+use super::words::text_of;
+use crate::parse::links::limited;
+
+/// The words of one heading in a trail.
+const HEADING_BYTES_MAX: usize = 200;
+
+/// A heading of which only the role is known counts as the lowest.
+const LEVEL_LOWEST: u8 = 6;
+
+/// For each paragraph the nearest heading above it that is higher, so that a trail is a walk upwards.
+pub struct Headings {
+    above: Vec<Option<u32>>,
+}
+
+impl Headings {
+    pub fn of(document: &Document) -> Self {
+        let mut open: Vec<(u8, u32)> = Vec::new();
+        let above = document.paragraphs.iter().enumerate().map(|(place, paragraph)| {
+            let level = match (paragraph.heading, paragraph.role) {
+                (0, Role::Heading) => LEVEL_LOWEST,
+                (level, _) => level,
+            };
+            if level > 0 {
+                open.retain(|&(higher, _)| higher < level);
+            }
+            let nearest = open.last().map(|&(_, heading)| heading);
+            if level > 0 {
+                open.push((level, place as u32));
+            }
+            nearest
+        });
+        Headings { above: above.collect() }
+    }
+
+    /// The highest first.
+    pub fn trail(&self, document: &Document, place: usize) -> Vec<Box<str>> {
+        let mut trail = Vec::new();
+        let mut next = self.above.get(place).copied().flatten();
+        while let Some(heading) = next {
+            trail.push(Box::from(limited(text_of(document, heading as usize), HEADING_BYTES_MAX)));
+            next = self.above[heading as usize];
+        }
+        trail.reverse();
+        trail
+    }
+}

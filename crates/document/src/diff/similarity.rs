@@ -1,0 +1,139 @@
+//! How alike two paragraphs are: the words they share, whatever their order.
+
+use super::steps::Steps;
+use super::words::words;
+use crate::parse::links::limited;
+
+/// What is counted of a paragraph; two that agree in so much agree.
+const BAG_BYTES_MAX: usize = 16 << 10;
+
+/// Numbers that changed count for so much of a word: `€9.99` and `€12.99` are the same thing with another price, and
+/// any two of a column of numbers are not.
+const SHAPE_WEIGHT: f32 = 0.75;
+
+/// The words of a paragraph, sorted, repeats kept.
+#[derive(Debug, Default)]
+pub struct Bag {
+    /// Letters in lower case, as far as they are ASCII.
+    pub words: Vec<u64>,
+    /// The same with every run of digits read as one zero.
+    shapes: Vec<u64>,
+}
+
+impl Bag {
+    /// Empty when the steps have ended, and so like nothing.
+    pub fn of(text: &str, steps: &mut Steps) -> Self {
+        let text = limited(text, BAG_BYTES_MAX);
+        if !steps.spend(text.len() / 4 + 1) {
+            return Bag::default();
+        }
+        let mut bag = Bag::default();
+        let mut plain = Bag::default();
+        let mut letters = Vec::new();
+        for word in words(text).unwrap_or_default() {
+            let word = text[word.start as usize..word.end as usize].trim_start_matches(' ');
+            let to = if word.contains(char::is_alphanumeric) { &mut bag } else { &mut plain };
+            to.push(word, &mut letters);
+        }
+        // A paragraph of nothing but signs is its signs.
+        let mut bag = if bag.words.is_empty() { plain } else { bag };
+        bag.words.sort_unstable();
+        bag.shapes.sort_unstable();
+        bag
+    }
+
+    fn push(&mut self, word: &str, letters: &mut Vec<u8>) {
+        letters.clear();
+        letters.extend(word.bytes().map(|byte| byte.to_ascii_lowercase()));
+        let mark = xxhash_rust::xxh3::xxh3_64(letters);
+        self.words.push(mark);
+        if letters.iter().any(u8::is_ascii_digit) {
+            letters.iter_mut().filter(|byte| byte.is_ascii_digit()).for_each(|byte| *byte = b'0');
+            letters.dedup_by(|next, last| *next == b'0' && *last == b'0');
+            self.shapes.push(xxhash_rust::xxh3::xxh3_64(letters));
+        } else {
+            self.shapes.push(mark);
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// From 0, nothing shared, to 1, the same words (Dice).
+    pub fn likeness(&self, other: &Bag, steps: &mut Steps) -> f32 {
+        let both = self.len() + other.len();
+        if both == 0 || !steps.spend(2 * both) {
+            return 0.0;
+        }
+        let of = |count: usize| 2.0 * count as f32 / both as f32;
+        let words = of(shared(&self.words, &other.words));
+        words.max(SHAPE_WEIGHT * of(shared(&self.shapes, &other.shapes)))
+    }
+}
+
+/// How many items two sorted lists have in common, repeats counted.
+pub fn shared(a: &[u64], b: &[u64]) -> usize {
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, count) = (i + 1, j + 1, count + 1),
+        }
+    }
+    count
+}
+
+/// What is left of the sorted list `a` when the items of `b` are taken out of it, each once.
+pub fn without(a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut left = Vec::with_capacity(a.len());
+    let mut j = 0;
+    for &item in a {
+        while j < b.len() && b[j] < item {
+            j += 1;
+        }
+        if b.get(j) == Some(&item) {
+            j += 1;
+        } else {
+            left.push(item);
+        }
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn likeness(a: &str, b: &str) -> f32 {
+        let mut steps = Steps::new(1_000);
+        let (a, b) = (Bag::of(a, &mut steps), Bag::of(b, &mut steps));
+        a.likeness(&b, &mut steps)
+    }
+
+    #[test]
+    fn case_and_punctuation_do_not_make_a_difference() {
+        assert_eq!(likeness("Hello, World!", "hello world"), 1.0);
+    }
+
+    #[test]
+    fn a_number_that_changed_is_most_of_a_word() {
+        assert_eq!(likeness("€9.99", "€12.99"), 0.75);
+        assert!(likeness("Price today 9", "Price today 12") > 0.7);
+        assert_eq!(likeness("one two", "three four"), 0.0);
+    }
+
+    #[test]
+    fn nothing_is_like_anything_when_the_steps_have_ended() {
+        let mut steps = Steps::new(0);
+        let bag = Bag::of("words", &mut steps);
+        assert_eq!(bag.likeness(&bag, &mut steps), 0.0);
+    }
+
+    #[test]
+    fn repeats_are_taken_once_each() {
+        assert_eq!(shared(&[1, 1, 2], &[1, 2, 2]), 2);
+        assert_eq!(without(&[1, 1, 2, 3], &[0, 1, 3, 4]), [1, 2]);
+    }
+}
