@@ -15,11 +15,19 @@
 mod answer;
 mod detect;
 pub mod fuzz;
+pub mod judge;
+mod noise;
 mod parse;
 mod read;
 mod signature;
 
 pub use answer::{Judged, of_status, robots_text};
-pub use detect::{compare, compare_documents, wall};
+pub use detect::structure::{self, StructureChange, compare_trees};
+pub use detect::{Flags, compare, compare_documents, compare_pages, flags, wall};
+pub use noise::builtin;
+pub use parse::parts::{Part, Parts, parts};
 pub use parse::robots;
-pub use read::{Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read};
+pub use parse::tree::{DocumentTree, Node, document_tree};
+pub use read::{Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely};
+pub use signature::fingerprint::{TagLetters, tag_letters};
+pub use signature::{checksum, rms, similarity};

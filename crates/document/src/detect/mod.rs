@@ -2,10 +2,15 @@
 
 mod alignment;
 mod edits;
+mod flags;
+mod pages;
+pub mod structure;
 mod verdict;
 mod wall;
 mod wall_words;
 
 pub use edits::compare_documents;
+pub use flags::{Flags, flags};
+pub use pages::compare_pages;
 pub use verdict::compare;
 pub use wall::wall;
