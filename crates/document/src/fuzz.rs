@@ -3,7 +3,7 @@
 
 use vernal_model::{Digest, Url};
 
-use crate::{Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, compare_documents, read, wall};
+use crate::{Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, diff, read, wall};
 
 /// Reads the bytes as a page and holds the answer to its invariants.
 ///
@@ -16,7 +16,7 @@ pub fn html_pass(bytes: &[u8]) {
         check(&parsed);
         let half = read_as(&bytes[..bytes.len() / 2], content_type, Digest([2; 20]));
         let mut change = compare(&half.signature, &parsed.signature);
-        compare_documents(&half.document, &parsed.document, &mut change);
+        diff::explain(&half.document, &parsed.document, &mut change);
         assert!((0.0..=1.0).contains(&change.magnitude), "magnitude {}", change.magnitude);
         wall(200, &|_| None, Some(&parsed));
     }

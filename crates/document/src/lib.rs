@@ -6,7 +6,7 @@
 //! - [`of_status`] says what a status means for the visit.
 //! - [`wall`] says when an answer is not the page but something in front of it, and on what evidence.
 //! - [`compare`] holds two signatures against each other, cheapest test first (the papers' change detection module);
-//!   [`compare_documents`] adds the words.
+//!   [`compare_pages`] adds words, notes and what was set aside.
 //! - [`diff`] shows what a person reads between two versions, and keeps the identity of paragraphs.
 //! - [`robots`] reads robots.txt.
 //! - [`fuzz`] holds what must be true for every input, as plain functions of bytes.
@@ -17,11 +17,19 @@ mod answer;
 mod detect;
 pub mod diff;
 pub mod fuzz;
+pub mod judge;
+mod noise;
 mod parse;
 mod read;
 mod signature;
 
 pub use answer::{Judged, of_status, robots_text};
-pub use detect::{compare, compare_documents, wall};
+pub use detect::structure::{self, StructureChange, compare_trees};
+pub use detect::{Flags, compare, compare_pages, flags, wall};
+pub use noise::builtin;
+pub use parse::parts::{Part, Parts, parts};
 pub use parse::robots;
-pub use read::{Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read};
+pub use parse::tree::{DocumentTree, Node, document_tree};
+pub use read::{Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely};
+pub use signature::fingerprint::{TagLetters, tag_letters};
+pub use signature::{checksum, rms, similarity};

@@ -3,8 +3,9 @@
 use vernal_model::{Digest, Directives, Document, Signature, Url};
 
 use crate::parse::format::{Reading, charset_of, format_of};
-use crate::parse::html::read_markup;
+use crate::parse::html::{Passed, read_markup};
 use crate::parse::listing::{read_ftp_listing, read_gopher_menu};
+use crate::parse::parts::{Parts, parts};
 use crate::parse::plain::read_plain;
 use crate::parse::scan::Markup;
 use crate::parse::{encoding, hints};
@@ -38,6 +39,8 @@ pub struct Parsed {
     pub document: Document,
     pub signature: Signature,
     pub evidence: Evidence,
+    /// Empty unless it was read closely.
+    pub parts: Parts,
 }
 
 /// What the pass saw and only the test for walls wants to know.
@@ -51,6 +54,16 @@ pub struct Evidence {
 
 /// Reads one body. Never panics, and is bounded in time and memory by the length of the body.
 pub fn read(input: &Input<'_>) -> Parsed {
+    read_marked(input).0
+}
+
+/// Reads one body and collects its parts too: for the slow path, where a person wants to know what else differs.
+pub fn read_closely(input: &Input<'_>) -> Parsed {
+    Parsed { parts: parts(input), ..read(input) }
+}
+
+/// The document and the marks from which its signature was made.
+pub(crate) fn read_marked(input: &Input<'_>) -> (Parsed, Marks) {
     let format = format_of(input.content_type, input.bytes);
     let mut document = Document {
         media: format.media,
@@ -61,22 +74,21 @@ pub fn read(input: &Input<'_>) -> Parsed {
     };
     if format.reading == Reading::Opaque || input.bytes.len() > TEXT_BYTES_MAX {
         let signature = opaque(input.bytes, input.payload);
-        return Parsed { document, signature, evidence: Evidence::default() };
+        return (Parsed { document, signature, ..Parsed::default() }, Marks::default());
     }
     let tld = input.url.host().rsplit('.').next().unwrap_or_default();
     let (text, charset) = encoding::decode(input.bytes, input.content_type.and_then(charset_of), tld);
     document.charset = charset;
-    let mut marks = Marks::default();
-    let mut evidence = Evidence::default();
+    let mut passed = Passed::default();
     match format.reading {
-        Reading::Html => (marks, evidence) = read_markup(&text, Markup::Html, input.url, &mut document),
-        Reading::Xml => (marks, evidence) = read_markup(&text, Markup::Xml, input.url, &mut document),
-        Reading::GopherMenu => read_gopher_menu(&text, input.url, &mut document),
-        Reading::FtpListing => read_ftp_listing(&text, input.url, &mut document),
-        Reading::Plain | Reading::Opaque => read_plain(&text, &mut document),
+        Reading::Html => passed = read_markup(&text, Markup::Html, input.url, &mut document),
+        Reading::Xml => passed = read_markup(&text, Markup::Xml, input.url, &mut document),
+        Reading::GopherMenu => passed.letters = read_gopher_menu(&text, input.url, &mut document),
+        Reading::FtpListing => passed.letters = read_ftp_listing(&text, input.url, &mut document),
+        Reading::Plain | Reading::Opaque => passed.letters = read_plain(&text, &mut document),
     }
-    let signature = seal(&marks, &document, input.payload);
-    Parsed { document, signature, evidence }
+    let signature = seal(&passed.marks, passed.letters, &document, input.payload);
+    (Parsed { document, signature, evidence: passed.evidence, parts: Parts::default() }, passed.marks)
 }
 
 fn robots_tags(values: &[&str]) -> Directives {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use vernal_document::{Input, Parsed, compare, compare_documents, read, wall};
+use vernal_document::{Input, Parsed, compare, diff, read, wall};
 use vernal_model::{Change, DecidedBy, Digest, Operation, Url, Wall};
 
 fn corpus(name: &str) -> Vec<PathBuf> {
@@ -67,7 +67,7 @@ fn every_pair_gets_its_verdict() {
         let old = parsed(&std::fs::read(case.join("old.html")).unwrap());
         let new = parsed(&std::fs::read(case.join("new.html")).unwrap());
         let mut change = compare(&old.signature, &new.signature);
-        compare_documents(&old.document, &new.document, &mut change);
+        diff::explain(&old.document, &new.document, &mut change);
         let expected = std::fs::read_to_string(case.join("expected")).unwrap();
         assert_eq!(told(&change), expected, "{}", case.display());
         assert_eq!(change.magnitude > 0.0, !change.paragraphs.is_empty(), "{}", case.display());

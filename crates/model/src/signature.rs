@@ -9,8 +9,8 @@ use crate::Role;
 /// All digests of one document. What the marks mean is fixed by `format`; a reader of another format compares nothing.
 ///
 /// Each kind has two marks: the plain one differs whenever anything of that kind does, the one in `quiet` only when
-/// something differs that the built-in detectors do not know as noise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// something differs that the built-in detectors do not know as noise. On disk it is packed (see `signature_bytes`).
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Signature {
     pub format: u8,
     /// SHA-1 of the body as received: the payload digest of the WARC record and the first test of sameness.
@@ -19,15 +19,15 @@ pub struct Signature {
     pub content: u128,
     /// The sequence of opening tags.
     pub structure: u64,
-    /// Style elements, style attributes, classes, style sheets, and every other attribute that a reader may notice.
+    /// Style elements and every attribute of every element, in order.
     pub presentation: u64,
-    /// Scripts, handlers, forms and their targets.
+    /// Scripts and their sources, handlers, forms, their fields and their targets.
     pub behaviour: u64,
     /// The set of link targets.
     pub links: u64,
     /// Sources and alternative texts of images.
     pub images: u64,
-    /// Title, meta, canonical and the like: what machines read.
+    /// Meta, link and base of the head: what machines read.
     pub metadata: u64,
     pub quiet: QuietMarks,
     /// Of the paragraphs' digests: near pages have near marks (Charikar).

@@ -1,10 +1,14 @@
 //! Two meanings become a change, and an answer that is no page becomes a wall.
 
 pub mod alignment;
+mod flags;
+mod pages;
+pub mod structure;
 mod verdict;
 mod wall;
 mod wall_words;
 
-pub use crate::diff::explain as compare_documents;
+pub use flags::{Flags, flags};
+pub use pages::compare_pages;
 pub use verdict::compare;
 pub use wall::wall;

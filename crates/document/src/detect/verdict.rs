@@ -1,14 +1,24 @@
 //! The verdict on two signatures, cheapest test first (paper 003's change detection module at digest level).
 
-use vernal_model::{Change, DecidedBy, Kind, Kinds, Operation, ParagraphChange, ParagraphMark, Role, Signature};
+use vernal_model::{
+    Change, DecidedBy, Degree, Kind, Kinds, Operation, ParagraphChange, ParagraphMark, QuietMarks, Role, Signature,
+};
 
 use super::alignment::{Alignment, align};
 
 /// What a paragraph of navigation or footer weighs beside one of the main text: a menu is as large as a real edit.
 const FRAME_WEIGHT: f64 = 0.25;
 
+/// From these shares of the page on, a change is moderate, large, total.
+const MODERATE_MIN: f32 = 0.05;
+const LARGE_MIN: f32 = 0.25;
+const TOTAL_MIN: f32 = 0.75;
+
 /// Holds two signatures against each other: digest, structure, content, presentation, behaviour. `kinds` lists all that
-/// differ, `decided_by` is the first test that told.
+/// differ, `left` those that differ by more than built-in noise, and `decided_by` is the first test that told.
+///
+/// In `kinds` every difference of an attribute is presentation, whatever else it is; in `left` an attribute counts once,
+/// under what it says: a handler is behaviour only.
 pub fn compare(old: &Signature, new: &Signature) -> Change {
     // Marks of another format say nothing to each other.
     if old.payload == new.payload || old.format != new.format {
@@ -17,35 +27,71 @@ pub fn compare(old: &Signature, new: &Signature) -> Change {
     if is_opaque(old) || is_opaque(new) {
         return compare_bytes(old, new);
     }
-    let mut kinds = Kinds::default();
-    let mut decided_by = DecidedBy::Nothing;
-    let tests = [
-        (old.structure != new.structure, Kind::Structure, DecidedBy::Structure),
-        (old.content != new.content || old.links != new.links, Kind::Content, DecidedBy::Content),
-        (old.presentation != new.presentation, Kind::Presentation, DecidedBy::Presentation),
-        (old.behaviour != new.behaviour, Kind::Behaviour, DecidedBy::Behaviour),
-    ];
-    for (differs, kind, test) in tests {
-        if differs {
-            if kinds.is_empty() {
-                decided_by = test;
-            }
-            kinds.insert(kind);
+    let mut change = Change { decided_by: DecidedBy::Nothing, ..Change::default() };
+    let (loud, quiet) = (differing(old, new), differing_quietly(&old.quiet, &new.quiet));
+    for (kind, test) in [
+        (Kind::Structure, DecidedBy::Structure),
+        (Kind::Content, DecidedBy::Content),
+        (Kind::Presentation, DecidedBy::Presentation),
+        (Kind::Behaviour, DecidedBy::Behaviour),
+    ] {
+        if loud.contains(kind) && change.decided_by == DecidedBy::Nothing {
+            change.decided_by = test;
         }
     }
+    change.kinds = loud;
+    change.left = quiet;
     // Equal words in equal order may still lie in other paragraphs; that is structure, and no paragraph changed.
-    if old.content == new.content {
-        return Change { kinds, left: kinds, decided_by, ..Change::default() };
+    if quiet.contains(Kind::Content) {
+        let alignment = align(&digests(&old.paragraphs), &digests(&new.paragraphs));
+        change.magnitude = magnitude(&old.paragraphs, &new.paragraphs, &alignment);
+        change.paragraphs = operations(&old.paragraphs, &new.paragraphs, &alignment);
     }
-    let alignment = align(&digests(&old.paragraphs), &digests(&new.paragraphs));
-    Change {
-        kinds,
-        left: kinds,
-        decided_by,
-        magnitude: magnitude(&old.paragraphs, &new.paragraphs, &alignment),
-        paragraphs: operations(&old.paragraphs, &new.paragraphs, &alignment),
-        ..Change::default()
+    change.degree = degree(&change);
+    change
+}
+
+/// How large a change is, in words.
+pub fn degree(change: &Change) -> Degree {
+    if change.kinds.is_empty() {
+        return Degree::None;
     }
+    if !change.left.contains(Kind::Content) {
+        return Degree::Hidden;
+    }
+    match change.magnitude {
+        share if share >= TOTAL_MIN => Degree::Total,
+        share if share >= LARGE_MIN => Degree::Large,
+        share if share >= MODERATE_MIN => Degree::Moderate,
+        _ => Degree::Slight,
+    }
+}
+
+fn differing(old: &Signature, new: &Signature) -> Kinds {
+    kinds([
+        (old.structure != new.structure, Kind::Structure),
+        (old.content != new.content, Kind::Content),
+        (old.presentation != new.presentation, Kind::Presentation),
+        (old.behaviour != new.behaviour, Kind::Behaviour),
+    ])
+}
+
+fn differing_quietly(old: &QuietMarks, new: &QuietMarks) -> Kinds {
+    let looks = |marks: &QuietMarks| [marks.presentation, marks.links, marks.images, marks.metadata];
+    kinds([
+        (old.structure != new.structure, Kind::Structure),
+        (old.content != new.content, Kind::Content),
+        (looks(old) != looks(new), Kind::Presentation),
+        (old.behaviour != new.behaviour, Kind::Behaviour),
+    ])
+}
+
+fn kinds(tests: [(bool, Kind); 4]) -> Kinds {
+    let mut kinds = Kinds::default();
+    for (_, kind) in tests.into_iter().filter(|(differs, _)| *differs) {
+        kinds.insert(kind);
+    }
+    kinds
 }
 
 /// No text of its own: see `signature`.
@@ -60,6 +106,7 @@ fn compare_bytes(old: &Signature, new: &Signature) -> Change {
         change.kinds.insert(Kind::Content);
         change.left.insert(Kind::Content);
         change.magnitude = 1.0;
+        change.degree = Degree::Total;
     }
     change
 }

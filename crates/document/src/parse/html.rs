@@ -6,7 +6,7 @@ use super::hints::{Hints, first_language};
 use super::links::{LinkCollector, limited};
 use super::scan::{Markup, OpenTag, Sink, scan};
 use super::tag::Tag;
-use super::text::TextBuilder;
+use super::text::{Letters, TextBuilder};
 use crate::read::Evidence;
 use crate::signature::Marks;
 
@@ -34,7 +34,7 @@ const CHALLENGE_LINKS_MAX: usize = 20;
 const CHALLENGE_TEXT_BYTES_MAX: usize = 8 << 10;
 
 /// Reads markup into a document; media type, character set and headers are the caller's.
-pub fn read_markup(source: &str, markup: Markup, page: &Url, document: &mut Document) -> (Marks, Evidence) {
+pub fn read_markup(source: &str, markup: Markup, page: &Url, document: &mut Document) -> Passed {
     let mut pass = Pass {
         markup,
         text: TextBuilder::with_capacity(source.len() / 2),
@@ -47,6 +47,14 @@ pub fn read_markup(source: &str, markup: Markup, page: &Url, document: &mut Docu
     };
     scan(source, markup, &mut pass);
     pass.finish(document)
+}
+
+/// What a pass gives beside the document.
+#[derive(Default)]
+pub struct Passed {
+    pub marks: Marks,
+    pub letters: Letters,
+    pub evidence: Evidence,
 }
 
 struct Pass {
@@ -98,6 +106,7 @@ impl Sink for Pass {
             self.text.end_paragraph();
             return;
         }
+        self.marks.close(tag);
         self.links.close(tag, &self.text);
         self.close_title(tag);
         self.text.close(tag);
@@ -106,24 +115,34 @@ impl Sink for Pass {
     fn text(&mut self, text: &str, coded: bool) {
         match self.text.foreign_code() {
             Some(tag) => self.marks.raw(tag, text),
-            None => self.text.push(text, coded),
+            None => {
+                if !self.text.is_title() {
+                    self.marks.text(text);
+                }
+                self.text.push(text, coded);
+            }
         }
     }
 
     fn raw(&mut self, tag: Tag, text: &str) {
         self.marks.raw(tag, text);
     }
+
+    fn comment(&mut self, text: &str) {
+        self.marks.comment(text);
+    }
 }
 
 impl Pass {
-    fn finish(mut self, document: &mut Document) -> (Marks, Evidence) {
+    fn finish(mut self, document: &mut Document) -> Passed {
         self.links.close_anchor(&self.text);
         self.close_title(Tag::Title);
         document.title = match self.title {
             Title::Read(title) => title,
             _ => String::new(),
         };
-        (document.text, document.paragraphs) = self.text.finish();
+        let letters;
+        (document.text, document.paragraphs, letters) = self.text.finish();
         document.links = self.links.links;
         if document.text.len() <= CHALLENGE_TEXT_BYTES_MAX {
             self.evidence.challenge = challenge(&document.links);
@@ -136,7 +155,7 @@ impl Pass {
         if let Some(language) = self.language.or(self.hints.language) {
             document.language = language;
         }
-        (self.marks, self.evidence)
+        Passed { marks: self.marks, letters, evidence: self.evidence }
     }
 
     fn open_title(&mut self, tag: Tag) {

@@ -6,9 +6,9 @@
 use vernal_model::{Document, LinkKind, Rel, Role, Url};
 
 use super::links::LinkCollector;
-use super::text::TextBuilder;
+use super::text::{Letters, TextBuilder};
 
-pub fn read_gopher_menu(source: &str, page: &Url, document: &mut Document) {
+pub fn read_gopher_menu(source: &str, page: &Url, document: &mut Document) -> Letters {
     let mut text = TextBuilder::with_capacity(source.len());
     let mut links = LinkCollector::new(page);
     for line in source.lines() {
@@ -29,10 +29,10 @@ pub fn read_gopher_menu(source: &str, page: &Url, document: &mut Document) {
             links.keep(target, kind, Rel::default(), words);
         }
     }
-    take(text, links, document);
+    take(text, links, document)
 }
 
-pub fn read_ftp_listing(source: &str, page: &Url, document: &mut Document) {
+pub fn read_ftp_listing(source: &str, page: &Url, document: &mut Document) -> Letters {
     let mut text = TextBuilder::with_capacity(source.len());
     let mut links = LinkCollector::new(page);
     let mut folder = page.as_str().to_owned();
@@ -49,13 +49,15 @@ pub fn read_ftp_listing(source: &str, page: &Url, document: &mut Document) {
             links.keep(target, LinkKind::Anchor, Rel::default(), name);
         }
     }
-    take(text, links, document);
+    take(text, links, document)
 }
 
-fn take(text: TextBuilder, links: LinkCollector, document: &mut Document) {
-    (document.text, document.paragraphs) = text.finish();
+fn take(text: TextBuilder, links: LinkCollector, document: &mut Document) -> Letters {
+    let letters;
+    (document.text, document.paragraphs, letters) = text.finish();
     document.links = links.links;
     document.links_dropped = links.dropped;
+    letters
 }
 
 /// The URL of a menu line; `None` for words without a target and for things that are no page (errors, searches, telnet).

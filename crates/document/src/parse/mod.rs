@@ -6,11 +6,13 @@ pub mod hints;
 pub mod html;
 pub mod links;
 pub mod listing;
+pub mod parts;
 pub mod plain;
 pub mod robots;
 pub mod scan;
 pub mod tag;
 pub mod text;
+pub mod tree;
 
 #[cfg(test)]
 mod oracle;

@@ -2,9 +2,9 @@
 
 use vernal_model::Document;
 
-use super::text::TextBuilder;
+use super::text::{Letters, TextBuilder};
 
-pub fn read_plain(source: &str, document: &mut Document) {
+pub fn read_plain(source: &str, document: &mut Document) -> Letters {
     let mut text = TextBuilder::with_capacity(source.len());
     for line in source.lines() {
         if line.trim().is_empty() {
@@ -14,7 +14,9 @@ pub fn read_plain(source: &str, document: &mut Document) {
             text.push("\n", false);
         }
     }
-    (document.text, document.paragraphs) = text.finish();
+    let letters;
+    (document.text, document.paragraphs, letters) = text.finish();
+    letters
 }
 
 #[cfg(test)]

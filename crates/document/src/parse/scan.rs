@@ -24,6 +24,8 @@ pub trait Sink {
     fn text(&mut self, text: &str, coded: bool);
     /// The whole content of a script, style, iframe or their kin.
     fn raw(&mut self, tag: Tag, text: &str);
+    /// A comment, a document type, or what else is written between `<!` or `<?` and `>`.
+    fn comment(&mut self, _text: &str) {}
 }
 
 #[derive(Debug)]
@@ -122,7 +124,7 @@ impl<'a> Scan<'a> {
             Some(letter) if letter.is_ascii_alphabetic() => self.open_tag(start + 1, sink),
             Some(b'/') => self.end_tag(start, sink),
             Some(b'!') => self.declaration(start, sink),
-            Some(b'?') => self.skip_past(b">", start + 2),
+            Some(b'?') => self.skip_past(b">", start + 2, sink),
             _ => {
                 self.text(start, start + 1, false, sink);
                 self.place = start + 1;
@@ -137,13 +139,17 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn skip_past(&mut self, mark: &[u8], from: usize) -> bool {
+    fn skip_past(&mut self, mark: &[u8], from: usize, sink: &mut impl Sink) -> bool {
         match memmem::find(self.bytes.get(from..).unwrap_or_default(), mark) {
             Some(ahead) => {
                 self.place = from + ahead + mark.len();
+                sink.comment(&self.source[from..from + ahead]);
                 true
             }
-            None => false,
+            None => {
+                sink.comment(self.source.get(from..).unwrap_or_default());
+                false
+            }
         }
     }
 
@@ -151,7 +157,7 @@ impl<'a> Scan<'a> {
         let inner = start + 2;
         let rest = &self.bytes[inner..];
         if rest.starts_with(b"--") {
-            return self.comment(inner + 2);
+            return self.comment(inner + 2, sink);
         }
         if rest.starts_with(b"[CDATA[") && (self.markup == Markup::Xml || self.in_foreign_content()) {
             let text_start = inner + 7;
@@ -160,19 +166,22 @@ impl<'a> Scan<'a> {
             self.place = text_end.map_or(self.bytes.len(), |end| end + 3);
             return text_end.is_some();
         }
-        self.skip_past(b">", inner)
+        self.skip_past(b">", inner, sink)
     }
 
     /// A comment ends at `-->` or `--!>`, or at once if it begins with `>` or `->`.
-    fn comment(&mut self, start: usize) -> bool {
+    fn comment(&mut self, start: usize, sink: &mut impl Sink) -> bool {
         let rest = &self.bytes[start..];
         for ahead in memchr_iter(b'>', rest) {
             let before = &rest[..ahead];
             if before.is_empty() || before == b"-" || before.ends_with(b"--") || before.ends_with(b"--!") {
                 self.place = start + ahead + 1;
+                let text = &self.source[start..start + ahead];
+                sink.comment(text.strip_suffix("--!").or(text.strip_suffix("--")).unwrap_or_default());
                 return true;
             }
         }
+        sink.comment(&self.source[start..]);
         false
     }
 
@@ -196,7 +205,7 @@ impl<'a> Scan<'a> {
                 sink.close(tag);
                 true
             }
-            Some(_) => self.skip_past(b">", start + 2),
+            Some(_) => self.skip_past(b">", start + 2, sink),
             None => {
                 self.text(start, start + 2, false, sink);
                 false

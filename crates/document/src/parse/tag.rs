@@ -35,7 +35,7 @@ macro_rules! tags {
 }
 
 /// The letters in lower case as one number; 0 for what does not fit.
-const fn pack(name: &[u8]) -> u64 {
+pub const fn pack(name: &[u8]) -> u64 {
     if name.len() > 8 {
         return 0;
     }
@@ -198,6 +198,10 @@ impl Tag {
         !self.has(VOID | LOOSE)
     }
 
+    pub fn is_void(self) -> bool {
+        self.has(VOID)
+    }
+
     pub fn is_held(self) -> bool {
         self.has(HELD)
     }
@@ -208,6 +212,11 @@ impl Tag {
 
     pub fn is_heading(self) -> bool {
         (Tag::H1 as u8..=Tag::H6 as u8).contains(&(self as u8))
+    }
+
+    /// 1 to 6 for a heading, 0 for everything else.
+    pub fn heading_level(self) -> u8 {
+        if self.is_heading() { self as u8 - Tag::H1 as u8 + 1 } else { 0 }
     }
 
     pub fn is_list(self) -> bool {

@@ -8,8 +8,10 @@ use vernal_model::{Paragraph, Role};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::scan::OpenTag;
-use super::tag::Tag;
+use super::tag::{Tag, pack};
 use crate::PARAGRAPHS_MAX;
+use crate::signature::checksum::{PLAIN_POINTS, checksum, font_points, heading_points, styled_points};
+use crate::signature::rms::rms;
 
 /// Open elements remembered at once.
 const OPEN_MAX: usize = 128;
@@ -28,8 +30,22 @@ pub struct TextBuilder {
     beyond: usize,
     level: u16,
     in_title: bool,
+    /// The block that began last and is not remembered otherwise: its name, and the size of its type if it says one.
+    block: u64,
+    block_points: Option<f32>,
+    font_points: Option<f32>,
+    /// Paper 003's two checksums, paragraph by paragraph.
+    letters: Letters,
     /// Inside a style or script of foreign content, whose text is markup to the scan.
     foreign_code: Option<Tag>,
+}
+
+/// What paper 003's checksums say of all the text so far.
+#[derive(Copy, Clone, Default)]
+pub struct Letters {
+    /// The root mean squares of the paragraphs, added up.
+    pub rms: f64,
+    pub checksum: f64,
 }
 
 #[derive(Copy, Clone)]
@@ -37,6 +53,9 @@ struct Begun {
     start: usize,
     role: Role,
     level: u16,
+    place: u16,
+    heading: u8,
+    points: f32,
 }
 
 #[derive(Copy, Clone)]
@@ -44,6 +63,10 @@ struct Open {
     tag: Tag,
     /// What is true of everything inside it.
     context: Context,
+    /// A running mark of the names around, this one's included.
+    place: u32,
+    heading: u8,
+    points: f32,
 }
 
 /// A set of facts about the place in the page.
@@ -92,6 +115,11 @@ impl TextBuilder {
         self.in_title = tag.tag == Tag::Title;
         if tag.tag.is_held() {
             self.hold(tag);
+        } else if tag.tag.is_block() {
+            self.block = pack(tag.name.as_bytes());
+            self.block_points = styled(tag);
+        } else if tag.tag == Tag::Font {
+            self.font_points = tag.value("size").and_then(|size| font_points(&size)).map(|points| points as f32);
         }
     }
 
@@ -100,6 +128,11 @@ impl TextBuilder {
         self.foreign_code = None;
         if tag == Tag::Title {
             self.in_title = false;
+        } else if tag == Tag::Font {
+            self.font_points = None;
+        }
+        if tag.is_block() {
+            (self.block, self.block_points) = (0, None);
         }
         if tag.makes_level() {
             self.level = self.level.saturating_sub(1);
@@ -166,24 +199,23 @@ impl TextBuilder {
         self.context().is(Context::INERT)
     }
 
-    pub fn finish(mut self) -> (String, Vec<Paragraph>) {
+    pub fn is_title(&self) -> bool {
+        self.in_title
+    }
+
+    pub fn finish(mut self) -> (String, Vec<Paragraph>, Letters) {
         self.finish_paragraph();
-        (self.text, self.paragraphs)
+        (self.text, self.paragraphs, self.letters)
     }
 
     fn finish_paragraph(&mut self) {
-        let Some(Begun { start, role, level }) = self.begun.take() else { return };
+        let Some(Begun { start, role, level, place, heading, points }) = self.begun.take() else { return };
         let end = self.text.len();
-        let digest = xxh3_64(&self.text.as_bytes()[start..end]);
-        self.paragraphs.push(Paragraph {
-            start: start as u32,
-            end: end as u32,
-            role,
-            level,
-            digest,
-            place: 0,
-            heading: 0,
-        });
+        let words = &self.text[start..end];
+        let digest = xxh3_64(words.as_bytes());
+        self.letters.rms += rms(words);
+        self.letters.checksum += checksum(words, f64::from(points));
+        self.paragraphs.push(Paragraph { start: start as u32, end: end as u32, role, level, digest, place, heading });
     }
 
     fn context(&self) -> Context {
@@ -235,7 +267,17 @@ impl TextBuilder {
         if tag.tag == Tag::Table {
             facts &= !(Context::ITEM | Context::ROW);
         }
-        self.open.push(Open { tag: tag.tag, context: Context(facts) });
+        let around = self.open.last().copied();
+        let level = tag.tag.heading_level();
+        let given = if level > 0 { Some(heading_points(level) as f32) } else { None };
+        self.open.push(Open {
+            tag: tag.tag,
+            context: Context(facts),
+            place: place_inside(around.map_or(0, |open| open.place), tag),
+            heading: if level > 0 { level } else { around.map_or(0, |open| open.heading) },
+            points: styled(tag).or(given).unwrap_or(around.map_or(PLAIN_POINTS as f32, |open| open.points)),
+        });
+        (self.block, self.block_points) = (0, None);
     }
 
     /// A list item ends the one before it, a row the row, a heading the heading.
@@ -339,12 +381,27 @@ impl TextBuilder {
         letter.len_utf8()
     }
 
+    fn begin(&self) -> Begun {
+        let around = self.open.last();
+        let place = mix(around.map_or(0, |open| open.place), self.block);
+        let role = self.role();
+        let points = self.font_points.or(self.block_points);
+        Begun {
+            start: self.text.len(),
+            role,
+            level: self.level,
+            place: (place >> 16) as u16,
+            heading: if role == Role::Heading { around.map_or(0, |open| open.heading) } else { 0 },
+            points: points.unwrap_or(around.map_or(PLAIN_POINTS as f32, |open| open.points)),
+        }
+    }
+
     fn push_word(&mut self, word: &str) {
         if self.begun.is_none() {
             if !self.text.is_empty() {
                 self.text.push('\n');
             }
-            self.begun = Some(Begun { start: self.text.len(), role: self.role(), level: self.level });
+            self.begun = Some(self.begin());
         } else if self.space_pending {
             self.text.push(' ');
         }
@@ -352,6 +409,46 @@ impl TextBuilder {
         self.breaks = 0;
         self.text.push_str(word);
     }
+}
+
+/// The mark of a place inside this element: its name, and those of its id and classes that a person gave it.
+fn place_inside(around: u32, tag: &OpenTag<'_, '_>) -> u32 {
+    let mut place = mix(around, pack(tag.name.as_bytes()));
+    for attribute in tag.attributes {
+        if attribute.is("id") || attribute.is("class") {
+            for word in attribute.raw.split_ascii_whitespace().filter(|word| is_lasting(word)) {
+                // The order of classes means nothing.
+                place = place.wrapping_add(mix(PLACE_SALT, xxh3_64(word.as_bytes())));
+            }
+        }
+    }
+    place
+}
+
+/// Letters and single hyphens only, and no word for a passing state: such names outlive builds and visits.
+fn is_lasting(word: &str) -> bool {
+    const PASSING: [&str; 12] = [
+        "active", "current", "selected", "open", "opened", "closed", "hidden", "visible", "show", "first", "last",
+        "loaded",
+    ];
+    let plain = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    plain && word.len() <= NAME_BYTES_MAX && !word.contains("css-") && !PASSING.contains(&word)
+}
+
+/// Longer names are made by machines.
+const NAME_BYTES_MAX: usize = 32;
+
+const PLACE_SALT: u32 = 0x9e37_79b9;
+
+fn mix(state: u32, item: u64) -> u32 {
+    let product = (u64::from(state) ^ item ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xd134_2543_de82_ef95);
+    (product ^ product >> 32) as u32
+}
+
+/// The size of type that the element's own style asks for.
+fn styled(tag: &OpenTag<'_, '_>) -> Option<f32> {
+    let style = tag.attributes.iter().find(|attribute| attribute.is("style"))?;
+    styled_points(style.raw).map(|points| points as f32)
 }
 
 /// The end of a stretch of plain ASCII words parted by single spaces, found eight bytes at a time; it may stop early, and

@@ -1,63 +1,217 @@
-//! Structure, presentation and behaviour as running digests; content, links and paragraphs at the end.
+//! Structure, presentation and behaviour as running marks, in the order of the source; content, links and paragraphs at
+//! the end.
+//!
+//! The sequence of element names is that of the tree which the HTML standard would build: `html`, `head` and `body` are
+//! always there, rows have their `tbody`, and so on, whether they were written or not.
 
-use vernal_model::{Digest, Document, LinkKind, ParagraphMark, Signature};
+use vernal_model::{Digest, Document, LinkKind, ParagraphMark, QuietMarks, Signature};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use super::implied::Implied;
+use super::similarity::{simhash, sketch};
 use crate::PARAGRAPHS_MAX;
+use crate::noise::builtin;
 use crate::parse::scan::{Attribute, OpenTag};
-use crate::parse::tag::Tag;
+use crate::parse::tag::{Tag, pack};
+use crate::parse::text::Letters;
 
-/// No byte of UTF-8, so items cannot run into each other.
-const END: u8 = 0xff;
-
-/// The streams that grow with every tag. They are kept as bytes and digested once: many small steps cost more.
-#[derive(Default)]
+/// The marks that grow with every tag.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    structure: Vec<u8>,
-    presentation: Vec<u8>,
-    behaviour: Vec<u8>,
+    pub structure: Running,
+    /// Every attribute of every element.
+    pub attributes: Running,
+    pub styles: Running,
+    pub scripts: Running,
+    /// The attributes that say what the page does.
+    pub behaviour: Running,
+    pub images: Running,
+    /// Meta, link and base of the head.
+    pub metadata: Running,
+    pub comments: Running,
+    quiet: QuietRunning,
+    tags: u32,
+    implied: Implied,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct QuietRunning {
+    structure: Running,
+    presentation: Running,
+    behaviour: Running,
+    images: Running,
+    metadata: Running,
+}
+
+/// A digest that grows by one number at a time: a multiplication folded onto itself.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Running(u64);
+
+impl Default for Running {
+    fn default() -> Self {
+        Running(0x243f_6a88_85a3_08d3)
+    }
+}
+
+impl Running {
+    pub fn add(&mut self, item: u64) {
+        self.0 = fold(self.0 ^ 0xa076_1d64_78bd_642f, item ^ 0xe703_7ed1_a0b4_28db);
+    }
+
+    /// Never zero: that is the mark of a body without a text of its own.
+    fn value(self) -> u64 {
+        self.0.max(1)
+    }
+
+    fn with(mut self, other: Running) -> u64 {
+        self.add(other.0);
+        self.value()
+    }
+}
+
+/// What an attribute says something about.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Aspect {
+    Looks,
+    Behaviour,
+    /// Kept as a set of targets, apart.
+    Link,
+    Image,
+    Metadata,
 }
 
 impl Marks {
     pub fn open(&mut self, tag: &OpenTag<'_, '_>) {
-        add_lower(&mut self.structure, tag.name);
-        for attribute in tag.attributes {
-            self.attribute(tag.tag, attribute);
+        self.tags = self.tags.saturating_add(1);
+        let name = name_mark(tag.name);
+        let is_advertising = !tag.attributes.is_empty() && builtin::is_advertising(tag);
+        let Marks { structure, quiet, .. } = self;
+        self.implied.open(tag, |name| {
+            structure.add(name);
+            if !is_advertising {
+                quiet.structure.add(name);
+            }
+        });
+        if !tag.attributes.is_empty() {
+            self.add_attributes(tag, name, is_advertising);
         }
-        if tag.tag == Tag::Link && tag.value("rel").is_some_and(|rel| is_stylesheet(&rel)) {
-            add(&mut self.presentation, &tag.value("href").unwrap_or_default());
+    }
+
+    pub fn close(&mut self, tag: Tag) {
+        let Marks { structure, quiet, .. } = self;
+        self.implied.close(tag, |name| {
+            structure.add(name);
+            quiet.structure.add(name);
+        });
+    }
+
+    /// Text outside of raw elements; only its being there counts.
+    pub fn text(&mut self, text: &str) {
+        if self.implied.in_head() && text.bytes().any(|byte| !byte.is_ascii_whitespace()) {
+            let Marks { structure, quiet, .. } = self;
+            self.implied.begin_body(|name| {
+                structure.add(name);
+                quiet.structure.add(name);
+            });
         }
     }
 
     pub fn raw(&mut self, tag: Tag, text: &str) {
-        match tag {
-            Tag::Style => add_digest(&mut self.presentation, text.trim()),
-            Tag::Script => add_digest(&mut self.behaviour, text.trim()),
-            _ => {}
+        if text.is_empty() {
+            return;
         }
+        let (loud, quiet) = match tag {
+            Tag::Style => (&mut self.styles, &mut self.quiet.presentation),
+            Tag::Script => (&mut self.scripts, &mut self.quiet.behaviour),
+            _ => return,
+        };
+        let mark = xxh3_64(text.as_bytes());
+        loud.add(mark);
+        let quieted = builtin::code(text);
+        quiet.add(if quieted.detector.is_none() { mark } else { xxh3_64(quieted.text.as_bytes()) });
     }
 
-    fn attribute(&mut self, tag: Tag, attribute: &Attribute<'_>) {
-        if says_looks(attribute.name) {
-            add_lower(&mut self.presentation, attribute.name);
-            add(&mut self.presentation, attribute.raw);
-        } else if says_behaviour(tag, attribute.name) {
-            add_lower(&mut self.behaviour, attribute.name);
-            add(&mut self.behaviour, &attribute.value());
+    pub fn comment(&mut self, text: &str) {
+        self.comments.add(xxh3_64(text.as_bytes()));
+    }
+
+    /// Attributes of one element have no order, so their marks are added up.
+    fn add_attributes(&mut self, tag: &OpenTag<'_, '_>, name: u64, is_advertising: bool) {
+        let holds_token = builtin::holds_token(tag);
+        let in_head = self.implied.in_head();
+        let mut all = 0u64;
+        let mut loud = [0u64; ASPECTS];
+        let mut quiet = [0u64; ASPECTS];
+        for attribute in tag.attributes {
+            let value = attribute.value();
+            let named = attribute_mark(attribute);
+            let mark = fold(named ^ 0x8ebc_6af0_9c88_c6e3, xxh3_64(value.as_bytes()) ^ 0x5899_65cc_7537_4cc3);
+            let aspect = aspect_of(tag, attribute.name, in_head);
+            all = all.wrapping_add(mark);
+            loud[aspect as usize] = loud[aspect as usize].wrapping_add(mark);
+            if is_advertising {
+                continue;
+            }
+            let quieted = builtin::attribute(tag.tag, attribute.name, &value, holds_token);
+            let mark = match quieted.detector {
+                None => mark,
+                Some(_) => {
+                    fold(named ^ 0x8ebc_6af0_9c88_c6e3, xxh3_64(quieted.text.as_bytes()) ^ 0x5899_65cc_7537_4cc3)
+                }
+            };
+            quiet[aspect as usize] = quiet[aspect as usize].wrapping_add(mark);
+        }
+        self.attributes.add(all ^ name);
+        for (aspect, loud_mark, quiet_mark) in [
+            (Aspect::Looks, None, &mut self.quiet.presentation),
+            (Aspect::Behaviour, Some(&mut self.behaviour), &mut self.quiet.behaviour),
+            (Aspect::Image, Some(&mut self.images), &mut self.quiet.images),
+            (Aspect::Metadata, Some(&mut self.metadata), &mut self.quiet.metadata),
+        ] {
+            let place = aspect as usize;
+            if loud[place] != 0
+                && let Some(mark) = loud_mark
+            {
+                mark.add(loud[place] ^ name);
+            }
+            if quiet[place] != 0 {
+                quiet_mark.add(quiet[place] ^ name);
+            }
         }
     }
 }
 
+const ASPECTS: usize = 5;
+
 /// The signature of a document whose markup was scanned into these marks.
-pub fn seal(marks: &Marks, document: &Document, payload: Digest) -> Signature {
+pub fn seal(marks: &Marks, letters: Letters, document: &Document, payload: Digest) -> Signature {
+    let (content, quiet_content) = content(document);
+    let (links, quiet_links) = links(document);
+    let digests = || document.paragraphs.iter().take(PARAGRAPHS_MAX).map(|paragraph| paragraph.digest);
     Signature {
         format: Signature::FORMAT,
         payload,
-        content: content(document),
-        structure: xxh3_64(&marks.structure),
-        presentation: xxh3_64(&marks.presentation),
-        behaviour: xxh3_64(&marks.behaviour),
-        links: links(document),
+        content,
+        structure: marks.structure.value(),
+        presentation: marks.attributes.with(marks.styles),
+        behaviour: marks.scripts.with(marks.behaviour),
+        links,
+        images: marks.images.value(),
+        metadata: marks.metadata.value(),
+        quiet: QuietMarks {
+            content: quiet_content,
+            structure: marks.quiet.structure.value(),
+            presentation: marks.quiet.presentation.value(),
+            behaviour: marks.quiet.behaviour.value(),
+            links: quiet_links,
+            images: marks.quiet.images.value(),
+            metadata: marks.quiet.metadata.value(),
+        },
+        simhash: simhash(digests()),
+        sketch: sketch(digests()),
+        rms: (letters.rms / 10.0) as f32,
+        checksum: letters.checksum as f32,
+        tags: marks.tags,
         paragraphs: document
             .paragraphs
             .iter()
@@ -69,47 +223,72 @@ pub fn seal(marks: &Marks, document: &Document, payload: Digest) -> Signature {
                 role: paragraph.role,
             })
             .collect(),
-        ..Signature::default()
     }
 }
 
 /// The signature of a body of which only the bytes can be compared.
 pub fn opaque(bytes: &[u8], payload: Digest) -> Signature {
-    Signature { format: Signature::FORMAT, payload, content: xxh3_128(bytes), ..Signature::default() }
+    let content = xxh3_128(bytes);
+    let quiet = QuietMarks { content: content as u64, ..QuietMarks::default() };
+    Signature { format: Signature::FORMAT, payload, content, quiet, ..Signature::default() }
 }
 
-/// The words in order. Where one paragraph ends and the next begins is structure, so a space stands for it.
-fn content(document: &Document) -> u128 {
-    let mut words = document.text.as_bytes().to_vec();
-    for byte in &mut words {
-        *byte = if *byte == b'\n' { b' ' } else { *byte };
+/// The words in order, and without noise. Where one paragraph ends and the next begins is structure, so a space stands
+/// for it.
+fn content(document: &Document) -> (u128, u64) {
+    let words = document.text.replace('\n', " ");
+    let content = xxh3_128(words.as_bytes());
+    let quieted = builtin::words(&words);
+    let quiet = if quieted.detector.is_none() { content } else { xxh3_128(quieted.text.as_bytes()) };
+    (content, quiet as u64)
+}
+
+/// The set of targets that a reader can reach. Style sheets and scripts are presentation and behaviour, images have a
+/// mark of their own, and what only machines read is metadata.
+fn links(document: &Document) -> (u64, u64) {
+    let reached = document
+        .links
+        .iter()
+        .filter(|link| matches!(link.kind, LinkKind::Anchor | LinkKind::Frame | LinkKind::Media | LinkKind::Redirect));
+    let mut quiet: Vec<u64> = Vec::with_capacity(document.links.len());
+    let mut loud: Vec<u64> = Vec::with_capacity(document.links.len());
+    for link in reached {
+        let mark = link.target.fingerprint().0;
+        loud.push(mark);
+        let quieted = builtin::address(link.target.as_str(), link.kind != LinkKind::Anchor);
+        quiet.push(if quieted.detector.is_none() { mark } else { xxh3_64(quieted.text.as_bytes()) });
     }
-    xxh3_128(&words)
+    (set_mark(loud), set_mark(quiet))
 }
 
-/// The set of targets that a reader can reach or see. Style sheets and scripts are marked as presentation and
-/// behaviour; what only machines read (canonical, alternates, feeds) is no change of content.
-fn links(document: &Document) -> u64 {
-    let seen = document.links.iter().filter(|link| {
-        matches!(link.kind, LinkKind::Anchor | LinkKind::Image | LinkKind::Frame | LinkKind::Media | LinkKind::Redirect)
-    });
-    let mut targets: Vec<u64> = seen.map(|link| link.target.fingerprint().0).collect();
-    targets.sort_unstable();
-    targets.dedup();
-    let bytes: Vec<u8> = targets.iter().flat_map(|target| target.to_le_bytes()).collect();
-    xxh3_64(&bytes)
+fn set_mark(mut items: Vec<u64>) -> u64 {
+    items.sort_unstable();
+    items.dedup();
+    let mut mark = Running::default();
+    for item in items {
+        mark.add(item);
+    }
+    mark.value()
 }
 
-/// Classes and styles, and the older attributes that say how a thing looks.
-fn says_looks(name: &str) -> bool {
+/// What an attribute says something about.
+pub fn aspect_of(tag: &OpenTag<'_, '_>, name: &str, in_head: bool) -> Aspect {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
-    match name.len() {
-        4 => is("face") || is("size"),
-        5 => is("class") || is("style") || is("align") || is("color") || is("media") || is("width"),
-        6 => is("border") || is("height") || is("hidden") || is("valign"),
-        7 => is("bgcolor"),
-        10 => is("background"),
-        _ => false,
+    match tag.tag {
+        Tag::Meta | Tag::Base if in_head => Aspect::Metadata,
+        Tag::Link if in_head => match tag.value("rel").is_some_and(|rel| is_stylesheet(&rel)) {
+            true => Aspect::Looks,
+            false => Aspect::Metadata,
+        },
+        _ if says_behaviour(tag.tag, name) => Aspect::Behaviour,
+        Tag::A | Tag::Area if is("href") => Aspect::Link,
+        Tag::Iframe | Tag::Frame | Tag::Embed | Tag::Audio if is("src") => Aspect::Link,
+        Tag::Img | Tag::Source | Tag::Image | Tag::Video | Tag::Input
+            if is("src") || is("srcset") || is("alt") || is("poster") || is("data-src") || is("data-srcset") =>
+        {
+            Aspect::Image
+        }
+        _ => Aspect::Looks,
     }
 }
 
@@ -118,34 +297,32 @@ fn says_behaviour(tag: Tag, name: &str) -> bool {
     let is_handler = name.len() > 2 && name.as_bytes()[..2].eq_ignore_ascii_case(b"on");
     is_handler
         || match tag {
-            Tag::Script => is("src"),
-            Tag::Form => is("action") || is("method"),
+            Tag::Script => true,
+            Tag::Form => is("action") || is("method") || is("enctype") || is("target"),
             Tag::Input | Tag::Button => is("name") || is("type") || is("formaction"),
             Tag::Select | Tag::Textarea => is("name"),
             _ => false,
         }
 }
 
-fn is_stylesheet(rel: &str) -> bool {
+pub fn is_stylesheet(rel: &str) -> bool {
     rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("stylesheet"))
 }
 
-fn add(stream: &mut Vec<u8>, item: &str) {
-    stream.extend_from_slice(item.as_bytes());
-    stream.push(END);
-}
-
-/// Adds a long text by its digest.
-fn add_digest(stream: &mut Vec<u8>, text: &str) {
-    stream.extend_from_slice(&xxh3_64(text.as_bytes()).to_le_bytes());
-    stream.push(END);
-}
-
-/// Adds a name, whose case means nothing.
-fn add_lower(stream: &mut Vec<u8>, name: &str) {
-    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        add(stream, &name.to_ascii_lowercase());
-    } else {
-        add(stream, name);
+/// A name, whose case means nothing.
+pub fn name_mark(name: &str) -> u64 {
+    match pack(name.as_bytes()) {
+        0 => xxh3_64(name.to_ascii_lowercase().as_bytes()),
+        packed => packed,
     }
+}
+
+fn attribute_mark(attribute: &Attribute<'_>) -> u64 {
+    name_mark(attribute.name)
+}
+
+/// Both halves of the product, one upon the other.
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
 }

@@ -1,9 +1,13 @@
 //! The compact marks of a document, made while it is scanned.
 //!
-//! Each mark is one xxh3 digest over a stream of items, each item ended by a byte that no UTF-8 text contains.
 //! A body without a text of its own has the digest of its bytes as content and zero for every other mark, which no
-//! stream gives: the digest of an empty stream is not zero.
+//! markup gives.
 
+pub mod checksum;
+pub mod fingerprint;
+mod implied;
 mod marks;
+pub mod rms;
+pub mod similarity;
 
-pub use marks::{Marks, opaque, seal};
+pub use marks::{Aspect, Marks, aspect_of, is_stylesheet, opaque, seal};

@@ -1,0 +1,35 @@
+//! The plain questions of a labelled pair: does the text differ, the sequence of elements, an attribute, a script?
+
+use crate::{Input, read::read_marked};
+
+/// What differs between two bodies, each asked for itself and noise included.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Visible text, white space folded, the title included.
+    pub text: bool,
+    /// The sequence of element names.
+    pub structure: bool,
+    /// Some attribute of some element.
+    pub attributes: bool,
+    /// The text of script elements.
+    pub script: bool,
+    /// The text of style elements.
+    pub style: bool,
+    /// Meta, link or base in the head.
+    pub head_meta: bool,
+    /// Comments or the document type.
+    pub comments: bool,
+}
+
+pub fn flags(old: &Input<'_>, new: &Input<'_>) -> Flags {
+    let ((old, old_marks), (new, new_marks)) = (read_marked(old), read_marked(new));
+    Flags {
+        text: old.signature.content != new.signature.content,
+        structure: old_marks.structure != new_marks.structure,
+        attributes: old_marks.attributes != new_marks.attributes,
+        script: old_marks.scripts != new_marks.scripts,
+        style: old_marks.styles != new_marks.styles,
+        head_meta: old_marks.metadata != new_marks.metadata,
+        comments: old_marks.comments != new_marks.comments,
+    }
+}

@@ -1,0 +1,71 @@
+//! Noise in scripts and style sheets: the tokens, ids and times that a server writes into them.
+
+use super::token::{TOKEN_BYTES_MIN, drawn};
+use super::{Cutter, Quieted};
+
+/// Digits after the point that no person writes: measured seconds, random numbers.
+const FRACTION_DIGITS_MIN: usize = 6;
+
+/// The text of a script or a style sheet without drawn tokens.
+pub fn code(text: &str) -> Quieted<'_> {
+    let bytes = text.as_bytes();
+    let mut cutter = Cutter::new(text);
+    let mut place = 0;
+    while place < bytes.len() {
+        if !IN_RUN[usize::from(bytes[place])] {
+            place += 1;
+            continue;
+        }
+        let start = place;
+        let mut digits = false;
+        while let Some(&byte) = bytes.get(place).filter(|byte| IN_RUN[usize::from(**byte)]) {
+            digits |= byte.is_ascii_digit();
+            place += 1;
+        }
+        if !digits || place - start < FRACTION_DIGITS_MIN {
+            continue;
+        }
+        let run = &bytes[start..place];
+        if is_fraction(bytes, start, run) {
+            cutter.cut(start, place, "measured time");
+        } else if run.len() >= TOKEN_BYTES_MIN
+            && let Some(detector) = drawn(run)
+        {
+            cutter.cut(start, place, detector);
+        }
+    }
+    cutter.finish()
+}
+
+fn is_fraction(bytes: &[u8], start: usize, run: &[u8]) -> bool {
+    start > 1
+        && bytes[start - 1] == b'.'
+        && bytes[start - 2].is_ascii_digit()
+        && run.len() >= FRACTION_DIGITS_MIN
+        && run.iter().all(u8::is_ascii_digit)
+}
+
+/// Letters, digits, `_` and `-`.
+const IN_RUN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let letter = byte as u8;
+        table[byte] = letter.is_ascii_alphanumeric() || letter == b'_' || letter == b'-';
+        byte += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_go_and_code_stays() {
+        let quiet =
+            code(r#"var nonce="AKx9fQ2mZ7pL0wE4", time=1700000000123, took=0.0123456; step(2); color="ff00aa";"#);
+        assert_eq!(quiet.text, "var nonce=\"…\", time=…, took=0.…; step(2); color=\"ff00aa\";");
+        assert_eq!(code("a = b + 1200; f(20240501)").detector, None);
+    }
+}

@@ -1,0 +1,3 @@
+//! What differs without meaning.
+
+pub mod builtin;

@@ -1,0 +1,75 @@
+//! How near two pages are, from the digests of their paragraphs: no word is looked at again, because marks made of words
+//! cost more than the whole scan.
+
+/// The mark of Charikar: each bit says what most of the digests have there.
+pub fn simhash(digests: impl Iterator<Item = u64>) -> u64 {
+    let mut votes = [0i32; 64];
+    for digest in digests {
+        for (bit, vote) in votes.iter_mut().enumerate() {
+            *vote += (digest >> bit & 1) as i32 * 2 - 1;
+        }
+    }
+    votes.iter().enumerate().fold(0, |mark, (bit, &vote)| mark | u64::from(vote > 0) << bit)
+}
+
+/// Odd numbers, each of which orders the digests in its own way.
+const ORDERS: [u64; 16] = {
+    let mut orders = [0; 16];
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut place = 0;
+    while place < 16 {
+        state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(0x2545_f491_4f6c_dd1d);
+        orders[place] = state | 1;
+        place += 1;
+    }
+    orders
+};
+
+/// Sixteen bits of the least digest in each of sixteen orders (Broder; Li and König for the bits).
+pub fn sketch(digests: impl Iterator<Item = u64>) -> [u16; 16] {
+    let mut least = [u64::MAX; 16];
+    for digest in digests {
+        for (least, order) in least.iter_mut().zip(ORDERS) {
+            *least = (*least).min((digest ^ order).wrapping_mul(order));
+        }
+    }
+    least.map(|least| (least >> 16) as u16)
+}
+
+/// From 0 to 1: the estimated share of paragraphs in common.
+pub fn resemblance(old: &[u16; 16], new: &[u16; 16]) -> f32 {
+    let agreeing = old.iter().zip(new).filter(|(old, new)| old == new).count();
+    agreeing as f32 / 16.0
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::Chance;
+
+    use super::*;
+
+    #[test]
+    fn near_sets_have_near_marks() {
+        let mut chance = Chance::new(5);
+        let old: Vec<u64> = (0..400).map(|_| chance.bits()).collect();
+        let mut new = old.clone();
+        for digest in new.iter_mut().take(40) {
+            *digest = chance.bits();
+        }
+        let other: Vec<u64> = (0..400).map(|_| chance.bits()).collect();
+        let mark = |digests: &[u64]| (simhash(digests.iter().copied()), sketch(digests.iter().copied()));
+        let (old, new, other) = (mark(&old), mark(&new), mark(&other));
+        assert!((old.0 ^ new.0).count_ones() < (old.0 ^ other.0).count_ones());
+        // 360 of 440 paragraphs are in both.
+        assert!(resemblance(&old.1, &new.1) > 0.55);
+        assert!(resemblance(&old.1, &other.1) < 0.1);
+        assert_eq!(resemblance(&old.1, &old.1), 1.0);
+    }
+
+    #[test]
+    fn order_and_repeats_do_not_change_the_sketch() {
+        let digests = [7u64, 1 << 40, 99, 12_345_678_901_234];
+        let again = [99u64, 7, 7, 12_345_678_901_234, 1 << 40];
+        assert_eq!(sketch(digests.into_iter()), sketch(again.into_iter()));
+    }
+}
