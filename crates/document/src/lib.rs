@@ -7,6 +7,7 @@
 //! - [`wall`] says when an answer is not the page but something in front of it, and on what evidence.
 //! - [`compare`] holds two signatures against each other, cheapest test first (the papers' change detection module);
 //!   [`compare_documents`] adds the words.
+//! - [`noise`] says what of a change means nothing, on what evidence.
 //! - [`robots`] reads robots.txt.
 //! - [`fuzz`] holds what must be true for every input, as plain functions of bytes.
 //!
@@ -15,6 +16,7 @@
 mod answer;
 mod detect;
 pub mod fuzz;
+pub mod noise;
 mod parse;
 mod read;
 mod signature;
