@@ -7,6 +7,7 @@
 //! - [`wall`] says when an answer is not the page but something in front of it, and on what evidence.
 //! - [`compare`] holds two signatures against each other, cheapest test first (the papers' change detection module);
 //!   [`compare_pages`] adds words, notes and what was set aside.
+//! - [`noise`] says what of a change means nothing, on what evidence.
 //! - [`diff`] shows what a person reads between two versions, and keeps the identity of paragraphs.
 //! - [`robots`] reads robots.txt.
 //! - [`fuzz`] holds what must be true for every input, as plain functions of bytes.
@@ -18,7 +19,7 @@ mod detect;
 pub mod diff;
 pub mod fuzz;
 pub mod judge;
-mod noise;
+pub mod noise;
 mod parse;
 mod read;
 mod signature;

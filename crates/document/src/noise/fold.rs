@@ -1,0 +1,122 @@
+//! One change on many pages of a site: a template was changed, and the site has one event to tell.
+//!
+//! The first pages tell of it themselves, because nobody can know yet. From the fifth on it is the site's: that page's event
+//! becomes the site's one event, and pages behind it with exactly this change are counted and tell nothing.
+
+use vernal_model::{Change, Fold, Moment, NoiseBook, NoiseRows, Operation, PageKey, ParagraphChange, Site, Span};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Pages that must show one same change before it is the template's.
+pub const FOLD_PAGES_MIN: u32 = 5;
+/// A change that was not met again for so long is over.
+const WINDOW: Span = Span::from_days(30);
+/// Paragraph operations of one change that may be folded; a page that differs in more is another page.
+const OPERATIONS_MAX: usize = 32;
+
+/// What becomes of a page's event.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum FoldingKind {
+    /// It has something of its own to tell.
+    Own,
+    /// It is the site's one event of kind `template`; so many pages have shown it.
+    Template(u32),
+    /// The site told of it before: it is counted, and raises no event.
+    Counted(u32),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Folding {
+    pub kind: FoldingKind,
+    /// Counts to be written in the visit's group.
+    pub rows: NoiseRows,
+}
+
+/// Holds the change of one page, noise set aside, against those of other pages of its site.
+pub fn fold(site: &Site, page: PageKey, moment: Moment, change: &Change, book: &NoiseBook) -> Folding {
+    let mut rows = NoiseRows::new(site.clone());
+    let operations: Vec<&ParagraphChange> =
+        change.paragraphs.iter().filter(|operation| operation.operation != Operation::Moved).collect();
+    if operations.is_empty() || operations.len() > OPERATIONS_MAX {
+        return Folding { kind: FoldingKind::Own, rows };
+    }
+    let notes = notes_mark(change);
+    let mut folds: Vec<Fold> = Vec::with_capacity(operations.len());
+    let mut exact = operations.len() == change.paragraphs.len();
+    for operation in operations {
+        let (before, after) = digests(operation);
+        let id = xxh3_64(&[before.to_le_bytes(), after.to_le_bytes()].concat());
+        if folds.iter().any(|fold| fold.id == id) {
+            continue;
+        }
+        let known = book.fold(id).filter(|fold| moment.since(fold.last) <= WINDOW);
+        let mut fold = known.cloned().unwrap_or(Fold {
+            id,
+            before,
+            after,
+            left: change.left,
+            notes,
+            first: moment,
+            last: moment,
+            pages: 0,
+            sample: Vec::new(),
+            told: false,
+        });
+        exact &= (fold.left, fold.notes) == (change.left, notes);
+        if !fold.sample.contains(&page) {
+            fold.pages = fold.pages.saturating_add(1);
+            if fold.sample.len() < Fold::SAMPLE_MAX {
+                fold.sample.push(page);
+            }
+        }
+        fold.last = fold.last.max(moment);
+        folds.push(fold);
+    }
+    let kind = kind(&folds, exact);
+    if let FoldingKind::Template(_) = kind {
+        folds.iter_mut().for_each(|fold| fold.told = true);
+    }
+    rows.unfolded = outlived(book, &folds);
+    rows.folds = folds;
+    Folding { kind, rows }
+}
+
+fn kind(folds: &[Fold], exact: bool) -> FoldingKind {
+    let pages = folds.iter().map(|fold| fold.pages).min().unwrap_or(0);
+    match () {
+        () if !exact || pages < FOLD_PAGES_MIN => FoldingKind::Own,
+        () if folds.iter().all(|fold| fold.told) => FoldingKind::Counted(pages),
+        () => FoldingKind::Template(pages),
+    }
+}
+
+fn digests(operation: &ParagraphChange) -> (u64, u64) {
+    let of = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| xxh3_64(text.as_bytes()));
+    match operation.operation {
+        Operation::Removed => (operation.digest, 0),
+        Operation::Added => (0, operation.digest),
+        _ => (of(&operation.before), operation.digest),
+    }
+}
+
+fn notes_mark(change: &Change) -> u64 {
+    let mut bytes = Vec::new();
+    for note in &change.notes {
+        let parts = [Some(&note.what), note.before.as_ref(), note.after.as_ref()];
+        for part in parts {
+            bytes.extend_from_slice(part.map_or(&[][..], |part| part.as_bytes()));
+            bytes.push(0xff);
+        }
+    }
+    xxh3_64(&bytes)
+}
+
+/// The folds that must go to make room, the longest unmet first.
+fn outlived(book: &NoiseBook, folds: &[Fold]) -> Vec<u64> {
+    let is_kept = |id: u64| folds.iter().any(|fold| fold.id == id);
+    let fresh = folds.iter().filter(|fold| book.fold(fold.id).is_none()).count();
+    let over = (book.folds.len() + fresh).saturating_sub(NoiseBook::FOLDS_MAX);
+    let mut others: Vec<(Moment, u64)> =
+        book.folds.iter().filter(|fold| !is_kept(fold.id)).map(|fold| (fold.last, fold.id)).collect();
+    others.sort_unstable();
+    others.into_iter().take(over).map(|(_, id)| id).collect()
+}

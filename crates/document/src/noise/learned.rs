@@ -1,0 +1,541 @@
+//! The judgement on one change: what of it the rules of the site explain, and what the visit adds to the evidence.
+//!
+//! Masks hold at the level of words: a paragraph whose fixed words change is content, however often its counter varied
+//! before. A difference counts as evidence before it is judged, so that the third of three is set aside already.
+//!
+//! Whoever calls this compares signatures first and judges without the old document; if something is left, the old body
+//! is read, the change explained, and the judgement made anew with the words at hand. Only the last one counts.
+
+use std::collections::{BTreeMap, HashSet};
+
+use vernal_model::{
+    Change, Degree, Document, Kind, Masked, Moment, NoiseBook, NoiseRows, PageKey, PageNoise, ParagraphMark, SetAside,
+    Site, Volatile,
+};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::evidence::{
+    QUIET_MAX, SLOT_PARAGRAPHS_MAX, Step, WHOLE_KINDS, kind_differed, proof, remember, slot_differed, was_quiet,
+    words_differed, words_suspect,
+};
+use super::ledger::{Cover, Ledger};
+use super::shape::{Shape, is_number, words};
+use super::spot::{Sides, Spot, is_main, paragraph, spots};
+use crate::parse::links::limited;
+
+/// What is kept of a text that was set aside.
+const QUOTED_BYTES_MAX: usize = 400;
+/// Spots of one change that are looked at; a page that differs in more is another page.
+const SPOTS_MAX: usize = 512;
+/// A replaced paragraph of main text so short, with a number in it, may be a price or a date.
+const SHORT_WORDS_MAX: usize = 8;
+
+/// Everything that a judgement depends on.
+#[derive(Copy, Clone, Debug)]
+pub struct NoiseInput<'a> {
+    pub site: &'a Site,
+    pub page: PageKey,
+    /// See `template_key`, of the new marks.
+    pub template: u32,
+    pub moment: Moment,
+    /// The visit before was minutes ago.
+    pub second_look: bool,
+    /// Nothing that was learned is set aside at this site; evidence is gathered all the same.
+    pub strict: bool,
+    pub old_marks: &'a [ParagraphMark],
+    pub new_marks: &'a [ParagraphMark],
+    /// If it was read.
+    pub old: Option<&'a Document>,
+    pub new: &'a Document,
+    /// As compared, and explained if the old document was read.
+    pub change: &'a Change,
+    pub book: &'a NoiseBook,
+    pub noise: &'a PageNoise,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoiseJudgement {
+    /// The change with what is explained moved from `paragraphs` and `notes` to `noise`.
+    pub change: Change,
+    /// What the visit taught, to be written in its group; may be empty.
+    pub rows: NoiseRows,
+}
+
+/// Judges one change by the rules of its site, and learns from it.
+pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
+    let mut ledger = Ledger::open(input);
+    let sides = Sides { old_marks: input.old_marks, new_marks: input.new_marks, old: input.old, new: input.new };
+    let belong = |gone: &Spot<'_>, came: &Spot<'_>| {
+        let known = input.noise.known.iter().filter(|known| known.digest == gone.before.digest);
+        let mut shapes = known.filter_map(|known| ledger.shape(known.rule));
+        came.after.text.as_ref().is_some_and(|text| shapes.any(|shape| shape.matches(text)))
+    };
+    let mut spots = spots(&sides, input.change, |digest| ledger.is_masked(digest), belong);
+    spots.truncate(SPOTS_MAX);
+    let mut touched = Touched::default();
+    let mut aside: Vec<(usize, u32)> = Vec::new();
+    let mut slots: BTreeMap<(u64, u16, bool), Vec<usize>> = BTreeMap::new();
+    for (index, spot) in spots.iter().enumerate() {
+        match ledger.covering(spot) {
+            Cover::Allowed => {}
+            Cover::Rule(id) => {
+                ledger.used(id);
+                aside.push((index, id));
+            }
+            Cover::Nothing => match suspect_words(&mut ledger, spot, &mut touched) {
+                Suspicion::Proven(id) => aside.push((index, id)),
+                Suspicion::Noted => {}
+                Suspicion::Replaced => {
+                    slots.entry((spot.anchor, spot.place, spot.is_main())).or_default().push(index);
+                }
+            },
+        }
+    }
+    for members in slots.values() {
+        let group: Vec<&Spot<'_>> = members.iter().map(|&index| &spots[index]).collect();
+        if let Some((id, reach)) = suspect_slot(&mut ledger, input, &group, &mut touched) {
+            let within = |index: &usize| reach_of(&spots[*index]) <= reach;
+            aside.extend(members.iter().copied().filter(within).map(|index| (index, id)));
+        }
+    }
+    let kinds = suspect_kinds(&mut ledger, input, &mut touched);
+    let present: HashSet<u64> = input.new_marks.iter().map(|mark| mark.digest).collect();
+    settle(&mut ledger, &touched, |digest| present.contains(&digest));
+    ledger.page.known = known(&ledger, input, &spots, &aside, &present);
+    let asides = aside.into_iter().filter(|(_, id)| ledger.sets_aside(*id)).collect::<Vec<_>>();
+    let kinds = kinds.into_iter().filter(|aside| ledger.sets_aside(aside.rule)).collect::<Vec<_>>();
+    NoiseJudgement { change: told(input, &spots, &asides, &kinds), rows: ledger.rows() }
+}
+
+/// What a visit teaches that found the very same bytes, or was told that nothing changed.
+pub fn unchanged(
+    site: &Site,
+    page: PageKey,
+    moment: Moment,
+    second_look: bool,
+    book: &NoiseBook,
+    noise: &PageNoise,
+) -> NoiseRows {
+    let input = NoiseInput {
+        site,
+        page,
+        template: noise.template,
+        moment,
+        second_look,
+        strict: false,
+        old_marks: &[],
+        new_marks: &[],
+        old: None,
+        new: &Document::default(),
+        change: &Change::default(),
+        book,
+        noise,
+    };
+    let mut ledger = Ledger::open(&input);
+    settle(&mut ledger, &Touched::default(), |_| true);
+    ledger.rows()
+}
+
+/// A number that pages made from the same template have in common: two least marks of the places in menus and footers,
+/// or of all places where there is neither. 0 where nothing is known of places.
+pub fn template_key(marks: &[ParagraphMark]) -> u32 {
+    const ORDERS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03];
+    const FRAME_PLACES_MIN: usize = 3;
+    let distinct = |wanted: &dyn Fn(&ParagraphMark) -> bool| {
+        let mut places: Vec<u16> =
+            marks.iter().filter(|mark| mark.place != 0 && wanted(mark)).map(|mark| mark.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    };
+    let mut places = distinct(&|mark| !is_main(mark.role));
+    if places.len() < FRAME_PLACES_MIN {
+        places = distinct(&|_| true);
+    }
+    if places.is_empty() {
+        return 0;
+    }
+    let least = |order: u64| places.iter().map(|place| xxh3_64(&(u64::from(*place) ^ order).to_le_bytes())).min();
+    let bytes: Vec<u8> = ORDERS.iter().flat_map(|order| least(*order).unwrap_or(0).to_le_bytes()).collect();
+    (xxh3_64(&bytes) as u32).max(1)
+}
+
+/// Suspects of this page that differed this time.
+#[derive(Default)]
+struct Touched(Vec<Volatile>);
+
+impl Touched {
+    fn has(&self, what: &Volatile) -> bool {
+        self.0.iter().any(|touched| same_suspect(touched, what))
+    }
+}
+
+enum Suspicion {
+    Proven(u32),
+    Noted,
+    /// Too little of the words stayed.
+    Replaced,
+}
+
+fn suspect_words(ledger: &mut Ledger<'_>, spot: &Spot<'_>, touched: &mut Touched) -> Suspicion {
+    let same_text = spot.before.digest == spot.after.digest && spot.before.digest != 0;
+    if !spot.is_pair() || same_text {
+        return Suspicion::Replaced;
+    }
+    let at = ledger.page.suspects.iter().position(|suspect| is_of(suspect, spot));
+    let mut numbers = false;
+    let (suspect, steady) = match at {
+        Some(at) => match words_differed(&mut ledger.page.suspects[at], spot, ledger.seen, &mut numbers) {
+            Step::Lost => {
+                ledger.page.suspects.remove(at);
+                return Suspicion::Replaced;
+            }
+            step => (ledger.page.suspects.remove(at), matches!(step, Step::Expected)),
+        },
+        None => match (broken(ledger, spot, &mut numbers), words_suspect(spot, ledger.seen, &mut numbers)) {
+            (Some(suspect), _) => (suspect, false),
+            (None, Some(suspect)) => return first_words(ledger, suspect, spot, numbers, touched),
+            (None, None) => return Suspicion::Replaced,
+        },
+    };
+    conclude(ledger, suspect, steady, spot, numbers, touched)
+}
+
+/// A paragraph that differs for the first time: one page proves it only by a second look, many pages may.
+fn first_words(
+    ledger: &mut Ledger<'_>,
+    suspect: vernal_model::Suspect,
+    spot: &Spot<'_>,
+    numbers: bool,
+    touched: &mut Touched,
+) -> Suspicion {
+    let Volatile::Words { shape, .. } = &suspect.what else { return Suspicion::Replaced };
+    let shape = Shape::parse(shape);
+    if !shape.is_bare() && (!spot.is_main() || shape.is_token_only()) {
+        let mark = mark_of(&[spot.before.digest, spot.after.digest]);
+        if let Some(id) = ledger.suspect_of_template(&suspect, mark, text(&spot.before.text), text(&spot.after.text)) {
+            return Suspicion::Proven(id);
+        }
+    }
+    conclude(ledger, suspect, true, spot, numbers, touched)
+}
+
+/// Makes a rule of the suspect if it is proven, and keeps it otherwise.
+fn conclude(
+    ledger: &mut Ledger<'_>,
+    suspect: vernal_model::Suspect,
+    steady: bool,
+    spot: &Spot<'_>,
+    numbers: bool,
+    touched: &mut Touched,
+) -> Suspicion {
+    let reason = proof(&suspect, numbers).filter(|_| steady);
+    let learned =
+        reason.and_then(|reason| ledger.learn(&suspect, &reason, text(&spot.before.text), text(&spot.after.text)));
+    if let Some(id) = learned {
+        return Suspicion::Proven(id);
+    }
+    touched.0.push(suspect.what.clone());
+    keep(&mut ledger.page, suspect);
+    Suspicion::Noted
+}
+
+/// The suspect that follows a rule whose fixed words changed: the wildcards are known, the words are new.
+fn broken(ledger: &mut Ledger<'_>, spot: &Spot<'_>, numbers: &mut bool) -> Option<vernal_model::Suspect> {
+    let (id, rule) = ledger.broken_by(spot)?;
+    let of_page = matches!(rule.on, vernal_model::Reach::Page(_));
+    let mut suspect = ledger.seen.suspect(rule.what.clone(), spot.role, spot.before.digest);
+    (suspect.differed, suspect.compared) = match rule.differed {
+        // One second look says little of which words are fixed.
+        0..=1 => (1, 1),
+        _ => (2, 2),
+    };
+    let step = words_differed(&mut suspect, spot, ledger.seen, numbers);
+    if of_page {
+        ledger.turn(id, "its fixed words changed");
+    }
+    (!matches!(step, Step::Lost)).then_some(suspect)
+}
+
+fn is_of(suspect: &vernal_model::Suspect, spot: &Spot<'_>) -> bool {
+    let Volatile::Words { shape, .. } = &suspect.what else { return false };
+    if suspect.digest == spot.before.digest && suspect.digest != 0 {
+        return true;
+    }
+    let shape = Shape::parse(shape);
+    let held = |text: &str| !shape.is_bare() && shape.matches(text);
+    suspect.role == spot.role && spot.before.text.as_ref().is_some_and(|before| held(before))
+}
+
+/// All that was replaced behind one anchor; the rule that explains it, and how far.
+fn suspect_slot(
+    ledger: &mut Ledger<'_>,
+    input: &NoiseInput<'_>,
+    group: &[&Spot<'_>],
+    touched: &mut Touched,
+) -> Option<(u32, u16)> {
+    let first = *group.first()?;
+    let reach = group.iter().map(|spot| reach_of(spot)).max().unwrap_or(0);
+    if reach == 0 || reach > SLOT_PARAGRAPHS_MAX {
+        return None;
+    }
+    let digests = |side: &dyn Fn(&Spot<'_>) -> u64| -> Vec<u64> {
+        group.iter().map(|spot| side(spot)).filter(|digest| *digest != 0).collect()
+    };
+    let (gone, came) = (digests(&|spot| spot.before.digest), digests(&|spot| spot.after.digest));
+    let numbers = group.iter().any(|spot| is_short_number(spot));
+    let anchor_words = first.anchor_at.and_then(|at| paragraph(input.new, at)).unwrap_or_default();
+    let what = Volatile::Slot {
+        place: first.place,
+        after: first.anchor,
+        count: reach,
+        words: limited(anchor_words, QUOTED_BYTES_MAX / 4).into(),
+    };
+    let at = ledger.page.suspects.iter().position(|suspect| same_suspect(&suspect.what, &what));
+    let (suspect, steady) = match at {
+        Some(at) => {
+            let mut suspect = ledger.page.suspects.remove(at);
+            let step = slot_differed(&mut suspect, &gone, &came, reach, ledger.seen);
+            (suspect, matches!(step, Step::Expected))
+        }
+        None => {
+            let mut suspect = ledger.seen.suspect(what, first.role, 0);
+            remember(&mut suspect, &gone, &came);
+            (suspect, true)
+        }
+    };
+    let quoted = (text(&first.before.text), text(&first.after.text));
+    let Volatile::Slot { count, .. } = suspect.what else { return None };
+    if at.is_none() && !first.is_main() && first.anchor != 0 {
+        let mark = mark_of(&[&gone[..], &came[..]].concat());
+        if let Some(id) = ledger.suspect_of_template(&suspect, mark, quoted.0, quoted.1) {
+            return Some((id, count));
+        }
+    }
+    let reason = proof(&suspect, numbers).filter(|_| steady);
+    let learned = reason.and_then(|reason| ledger.learn(&suspect, &reason, quoted.0, quoted.1));
+    if learned.is_none() {
+        touched.0.push(suspect.what.clone());
+        keep(&mut ledger.page, suspect);
+    }
+    learned.map(|id| (id, count))
+}
+
+fn reach_of(spot: &Spot<'_>) -> u16 {
+    spot.before.offset.max(spot.after.offset)
+}
+
+fn is_short_number(spot: &Spot<'_>) -> bool {
+    let of = |text: &str| {
+        let words = words(text);
+        words.len() <= SHORT_WORDS_MAX && words.iter().any(|word| is_number(word))
+    };
+    spot.is_main() && (of(text(&spot.before.text)) || of(text(&spot.after.text)))
+}
+
+struct KindAside {
+    kind: Kind,
+    rule: u32,
+    /// Names of notes that the rule does not know: they stay.
+    beyond: Vec<Box<str>>,
+}
+
+fn suspect_kinds(ledger: &mut Ledger<'_>, input: &NoiseInput<'_>, touched: &mut Touched) -> Vec<KindAside> {
+    let mut aside = Vec::new();
+    for kind in WHOLE_KINDS.into_iter().filter(|kind| input.change.left.contains(*kind)) {
+        let mut told: Vec<Box<str>> =
+            input.change.notes.iter().filter(|note| note.kind == kind).map(|note| note.what.clone()).collect();
+        told.sort_unstable();
+        told.dedup();
+        if let Some((rule, row)) = ledger.on_kind(kind) {
+            let Volatile::Kind { notes, .. } = &row.what else { continue };
+            let beyond: Vec<Box<str>> = told.iter().filter(|what| !notes.contains(what)).cloned().collect();
+            if row.standing == vernal_model::RuleStanding::Allowed {
+                continue;
+            }
+            ledger.used(rule);
+            aside.push(KindAside { kind, rule, beyond });
+            continue;
+        }
+        let what = Volatile::Kind { kind, notes: told.clone() };
+        let at = ledger.page.suspects.iter().position(|suspect| same_suspect(&suspect.what, &what));
+        let (suspect, steady) = match at {
+            Some(at) => {
+                let mut suspect = ledger.page.suspects.remove(at);
+                let step = kind_differed(&mut suspect, &told, ledger.seen);
+                (suspect, matches!(step, Step::Expected))
+            }
+            None => (ledger.seen.suspect(what, vernal_model::Role::Navigation, 0), true),
+        };
+        let reason = proof(&suspect, false).filter(|_| steady);
+        match reason.and_then(|reason| ledger.learn(&suspect, &reason, "", "")) {
+            Some(rule) => aside.push(KindAside { kind, rule, beyond: Vec::new() }),
+            None => {
+                touched.0.push(suspect.what.clone());
+                keep(&mut ledger.page, suspect);
+            }
+        }
+    }
+    aside
+}
+
+/// What did not differ this time, though it could have.
+fn settle(ledger: &mut Ledger<'_>, touched: &Touched, is_present: impl Fn(u64) -> bool) {
+    let seen = ledger.seen;
+    for suspect in ledger.page.suspects.iter_mut().filter(|suspect| !touched.has(&suspect.what)) {
+        let present = match &suspect.what {
+            Volatile::Words { .. } => is_present(suspect.digest),
+            Volatile::Slot { after, .. } => *after == 0 || is_present(*after),
+            Volatile::Kind { .. } => true,
+        };
+        was_quiet(suspect, present, seen);
+    }
+    ledger.page.suspects.retain(|suspect| suspect.quiet < QUIET_MAX);
+    ledger.rest(is_present);
+}
+
+fn keep(page: &mut PageNoise, suspect: vernal_model::Suspect) {
+    page.suspects.push(suspect);
+    if page.suspects.len() > PageNoise::SUSPECTS_MAX {
+        // The one with the least to show for itself.
+        let rank =
+            |suspect: &vernal_model::Suspect| (suspect.differed, std::cmp::Reverse(suspect.quiet), suspect.since);
+        let weakest = page.suspects.iter().enumerate().min_by_key(|(_, suspect)| rank(suspect)).map(|(at, _)| at);
+        weakest.map(|at| page.suspects.remove(at));
+    }
+}
+
+fn same_suspect(one: &Volatile, other: &Volatile) -> bool {
+    match (one, other) {
+        (Volatile::Slot { place, after, .. }, Volatile::Slot { place: at, after: behind, .. }) => {
+            (place, after) == (at, behind)
+        }
+        (Volatile::Kind { kind, .. }, Volatile::Kind { kind: of, .. }) => kind == of,
+        (one, other) => one == other,
+    }
+}
+
+/// The paragraphs of the new version that rules cover, so that the next comparison needs no old words.
+fn known(
+    ledger: &Ledger<'_>,
+    input: &NoiseInput<'_>,
+    spots: &[Spot<'_>],
+    aside: &[(usize, u32)],
+    present: &HashSet<u64>,
+) -> Vec<Masked> {
+    let rules = ledger.paragraph_rules();
+    let mut known: Vec<Masked> = Vec::new();
+    let mut add = |digest: u64, rule: u32| {
+        let masked = Masked { digest, rule };
+        if known.len() < PageNoise::KNOWN_MAX && !known.contains(&masked) {
+            known.push(masked);
+        }
+    };
+    for (index, rule) in aside {
+        if rules.iter().any(|(id, _, shape)| id == rule && shape.is_some()) {
+            add(spots[*index].after.digest, *rule);
+        }
+    }
+    for (id, rule, shape) in &rules {
+        if let Volatile::Slot { after, .. } = &rule.what
+            && (*after == 0 || present.contains(after))
+        {
+            add(*after, *id);
+        }
+        let Some(shape) = shape else { continue };
+        let earlier = input.noise.known.iter().filter(|known| known.rule == *id && present.contains(&known.digest));
+        earlier.for_each(|known| add(known.digest, *id));
+        if shape.is_bare() {
+            continue;
+        }
+        for (place, mark) in input.new_marks.iter().enumerate() {
+            if paragraph(input.new, place).is_some_and(|text| shape.matches(text)) {
+                add(mark.digest, *id);
+            }
+        }
+    }
+    known
+}
+
+/// The change with everything explained moved to its noise.
+fn told(input: &NoiseInput<'_>, spots: &[Spot<'_>], aside: &[(usize, u32)], kinds: &[KindAside]) -> Change {
+    let mut change = input.change.clone();
+    let total = change.paragraphs.len();
+    let mut gone = vec![false; total];
+    let mut texts: Vec<&str> = Vec::new();
+    for (index, rule) in aside {
+        let spot = &spots[*index];
+        spot.operations.iter().for_each(|&at| gone[at] = true);
+        texts.extend([spot.before.text.as_deref(), spot.after.text.as_deref()].into_iter().flatten());
+        change.noise.push(set_aside(Kind::Content, *rule, spot.before.text.as_deref(), spot.after.text.as_deref()));
+    }
+    let mut place = 0;
+    change.paragraphs.retain(|_| {
+        place += 1;
+        !gone[place - 1]
+    });
+    let explained = !aside.is_empty();
+    if explained {
+        let rule = aside[0].1;
+        let (stay, go): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut change.notes).into_iter().partition(|note| !is_link_of(note, input, &texts));
+        change.notes = stay;
+        change
+            .noise
+            .extend(go.iter().map(|note| set_aside(note.kind, rule, note.before.as_deref(), note.after.as_deref())));
+        change.magnitude *= change.paragraphs.len() as f32 / total as f32;
+    }
+    let content_notes = change.notes.iter().any(|note| note.kind == Kind::Content);
+    if explained && change.paragraphs.is_empty() && !content_notes {
+        change.left.remove(Kind::Content);
+    }
+    for aside in kinds {
+        let (stay, go): (Vec<_>, Vec<_>) = std::mem::take(&mut change.notes)
+            .into_iter()
+            .partition(|note| note.kind != aside.kind || aside.beyond.contains(&note.what));
+        change.notes = stay;
+        if go.is_empty() && aside.beyond.is_empty() {
+            change.noise.push(set_aside(aside.kind, aside.rule, None, None));
+        }
+        let told =
+            go.iter().map(|note| set_aside(note.kind, aside.rule, note.before.as_deref(), note.after.as_deref()));
+        change.noise.extend(told);
+        if aside.beyond.is_empty() {
+            change.left.remove(aside.kind);
+        }
+    }
+    if change.left != input.change.left {
+        change.degree = match change.left.contains(Kind::Content) {
+            true => change.degree,
+            false if change.left.is_empty() => Degree::None,
+            false => Degree::Hidden,
+        };
+    }
+    change
+}
+
+fn set_aside(kind: Kind, rule: u32, before: Option<&str>, after: Option<&str>) -> SetAside {
+    let quoted = |text: Option<&str>| text.map(|text| Box::from(limited(text, QUOTED_BYTES_MAX)));
+    SetAside { kind, detector: "learned".into(), rule: Some(rule), before: quoted(before), after: quoted(after) }
+}
+
+/// Whether a note tells of a link whose words were set aside with their paragraph.
+fn is_link_of(note: &vernal_model::Note, input: &NoiseInput<'_>, texts: &[&str]) -> bool {
+    let within = |target: &Option<Box<str>>, document: Option<&Document>| {
+        let Some(target) = target else { return true };
+        let links = document.into_iter().flat_map(|document| &document.links);
+        let mut named = links.filter(|link| link.target.as_str() == &**target && !link.anchor.is_empty());
+        named.any(|link| texts.iter().any(|text| text.contains(&*link.anchor)))
+    };
+    let told = note.before.is_some() || note.after.is_some();
+    note.kind == Kind::Content && told && within(&note.before, input.old) && within(&note.after, Some(input.new))
+}
+
+fn text<'t>(text: &'t Option<std::borrow::Cow<'_, str>>) -> &'t str {
+    text.as_deref().unwrap_or_default()
+}
+
+fn mark_of(digests: &[u64]) -> u64 {
+    let bytes: Vec<u8> = digests.iter().flat_map(|digest| digest.to_le_bytes()).collect();
+    xxh3_64(&bytes)
+}

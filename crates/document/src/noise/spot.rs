@@ -1,0 +1,217 @@
+//! The operations of a change as places of the page: what stood there, what stands there now, and behind which paragraph
+//! that stays.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use vernal_model::{Change, Document, Operation, ParagraphChange, ParagraphMark, Role};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::shape::words;
+
+/// Added paragraphs that are tried for one that went.
+const TRIED_MAX: usize = 16;
+
+/// One place of the page that differs.
+#[derive(Clone, Debug)]
+pub(super) struct Spot<'a> {
+    /// The operations that tell of it, by their places in the change.
+    pub operations: Vec<usize>,
+    pub before: Side<'a>,
+    pub after: Side<'a>,
+    pub role: Role,
+    pub place: u16,
+    /// The digest of the last paragraph before it that stays; 0 is the beginning of the page.
+    pub anchor: u64,
+    /// Its place among the new paragraphs.
+    pub anchor_at: Option<usize>,
+}
+
+/// What stands at a spot in one version.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Side<'a> {
+    /// 0 where nothing does, or it is not known.
+    pub digest: u64,
+    pub text: Option<Cow<'a, str>>,
+    /// How many paragraphs behind the anchor, from 1; 0 where nothing stands.
+    pub offset: u16,
+}
+
+impl Spot<'_> {
+    pub fn is_pair(&self) -> bool {
+        self.before.offset > 0 && self.after.offset > 0
+    }
+
+    /// Neither menu nor footer: what people come to read.
+    pub fn is_main(&self) -> bool {
+        is_main(self.role)
+    }
+}
+
+pub(super) fn is_main(role: Role) -> bool {
+    !matches!(role, Role::Navigation | Role::Footer)
+}
+
+pub(super) struct Sides<'a> {
+    pub old_marks: &'a [ParagraphMark],
+    pub new_marks: &'a [ParagraphMark],
+    pub old: Option<&'a Document>,
+    pub new: &'a Document,
+}
+
+/// All spots of a change. A paragraph whose digest `is_masked` knows is no anchor: it will not stay.
+pub(super) fn spots<'a>(
+    sides: &Sides<'a>,
+    change: &'a Change,
+    is_masked: impl Fn(u64) -> bool,
+    belong: impl Fn(&Spot<'a>, &Spot<'a>) -> bool,
+) -> Vec<Spot<'a>> {
+    let old_places: HashMap<u64, usize> =
+        sides.old_marks.iter().enumerate().rev().map(|(place, mark)| (mark.digest, place)).collect();
+    let found: Vec<(Option<usize>, Option<usize>)> =
+        change.paragraphs.iter().map(|operation| places(operation, &old_places, sides)).collect();
+    let (mut old_moves, mut new_moves) = (vec![false; sides.old_marks.len()], vec![false; sides.new_marks.len()]);
+    for ((old, new), operation) in found.iter().zip(&change.paragraphs) {
+        mark(&mut old_moves, *old);
+        mark(&mut new_moves, *new);
+        let others = if operation.operation == Operation::Merged { &mut old_moves } else { &mut new_moves };
+        operation.others.iter().for_each(|place| mark(others, Some(*place as usize)));
+    }
+    let old_anchors = anchors(sides.old_marks, &old_moves, &is_masked);
+    let new_anchors = anchors(sides.new_marks, &new_moves, &is_masked);
+    let all = found.iter().enumerate().map(|(index, &(old, new))| {
+        let operation = &change.paragraphs[index];
+        let anchor_of = |place: Option<usize>, anchors: &[Anchor]| place.and_then(|place| anchors.get(place).copied());
+        let (from, to) = (anchor_of(old, &old_anchors), anchor_of(new, &new_anchors));
+        let marked = new.and_then(|new| sides.new_marks.get(new)).or(old.and_then(|old| sides.old_marks.get(old)));
+        Spot {
+            operations: vec![index],
+            before: side(from, old.map(|old| sides.old_marks[old].digest), before(operation, old, sides)),
+            after: side(to, new.map(|new| sides.new_marks[new].digest), after(operation, new, sides)),
+            role: operation.role,
+            place: marked.map_or(0, |mark| mark.place),
+            anchor: to.or(from).map_or(0, |anchor| anchor.digest),
+            anchor_at: to.and_then(|anchor| anchor.at),
+        }
+    });
+    paired(all.collect(), belong)
+}
+
+fn mark(moves: &mut [bool], place: Option<usize>) {
+    if let Some(moved) = place.and_then(|place| moves.get_mut(place)) {
+        *moved = true;
+    }
+}
+
+/// Old and new place of an operation's paragraph, as far as they are told or can be found.
+fn places(
+    operation: &ParagraphChange,
+    old_places: &HashMap<u64, usize>,
+    sides: &Sides<'_>,
+) -> (Option<usize>, Option<usize>) {
+    let position = operation.position as usize;
+    if operation.operation == Operation::Removed {
+        return ((position < sides.old_marks.len()).then_some(position), None);
+    }
+    let told = operation.from.map(|from| from as usize).filter(|from| *from < sides.old_marks.len());
+    let by_words = || operation.before.as_ref().and_then(|text| old_places.get(&xxh3_64(text.as_bytes())).copied());
+    (told.or_else(by_words), (position < sides.new_marks.len()).then_some(position))
+}
+
+#[derive(Copy, Clone)]
+struct Anchor {
+    digest: u64,
+    at: Option<usize>,
+    offset: u16,
+}
+
+fn anchors(marks: &[ParagraphMark], moves: &[bool], is_masked: &impl Fn(u64) -> bool) -> Vec<Anchor> {
+    let mut last = Anchor { digest: 0, at: None, offset: 0 };
+    let mut anchors = Vec::with_capacity(marks.len());
+    for (place, (mark, moves)) in marks.iter().zip(moves).enumerate() {
+        last.offset = last.offset.saturating_add(1);
+        anchors.push(last);
+        if !moves && !is_masked(mark.digest) {
+            last = Anchor { digest: mark.digest, at: Some(place), offset: 0 };
+        }
+    }
+    anchors
+}
+
+fn side<'a>(anchor: Option<Anchor>, digest: Option<u64>, text: Option<Cow<'a, str>>) -> Side<'a> {
+    let digest = digest.unwrap_or_else(|| text.as_ref().map_or(0, |text| xxh3_64(text.as_bytes())));
+    // A text whose place is not known still stood somewhere.
+    let offset = anchor.map_or(u16::from(text.is_some()), |anchor| anchor.offset);
+    Side { digest, text, offset }
+}
+
+fn before<'a>(operation: &'a ParagraphChange, old: Option<usize>, sides: &Sides<'a>) -> Option<Cow<'a, str>> {
+    if operation.operation == Operation::Added {
+        return None;
+    }
+    let read = sides.old.zip(old).and_then(|(document, place)| paragraph(document, place));
+    read.or(operation.before.as_deref()).map(Cow::Borrowed)
+}
+
+fn after<'a>(operation: &'a ParagraphChange, new: Option<usize>, sides: &Sides<'a>) -> Option<Cow<'a, str>> {
+    if operation.operation == Operation::Removed {
+        return None;
+    }
+    new.and_then(|place| paragraph(sides.new, place)).or(operation.after.as_deref()).map(Cow::Borrowed)
+}
+
+pub(super) fn paragraph(document: &Document, place: usize) -> Option<&str> {
+    let paragraph = document.paragraphs.get(place)?;
+    document.text.get(paragraph.start as usize..paragraph.end as usize)
+}
+
+/// What went and what came in the same place become one spot each: those that `belong` together first, then by the words
+/// they share.
+fn paired<'a>(spots: Vec<Spot<'a>>, belong: impl Fn(&Spot<'a>, &Spot<'a>) -> bool) -> Vec<Spot<'a>> {
+    type Place = (u64, Role, u16);
+    let lone = |spot: &Spot<'_>| spot.before.offset == 0 && spot.after.offset > 0;
+    let mut came: HashMap<Place, Vec<usize>> = HashMap::new();
+    for (index, spot) in spots.iter().enumerate().filter(|(_, spot)| lone(spot)) {
+        came.entry((spot.anchor, spot.role, spot.place)).or_default().push(index);
+    }
+    let mut taken: HashMap<usize, usize> = HashMap::new();
+    for (index, spot) in spots.iter().enumerate().filter(|(_, spot)| spot.after.offset == 0) {
+        let Some(candidates) = came.get_mut(&(spot.anchor, spot.role, spot.place)) else { continue };
+        let tried = candidates.iter().take(TRIED_MAX).enumerate();
+        let scored = tried.map(|(at, &other)| {
+            let near = u16::MAX - spot.before.offset.abs_diff(spots[other].after.offset);
+            ((belong(spot, &spots[other]), shared(spot, &spots[other]), near), std::cmp::Reverse(at))
+        });
+        let Some((_, std::cmp::Reverse(best))) = scored.max() else { continue };
+        taken.insert(candidates.remove(best), index);
+    }
+    let gone: std::collections::HashSet<usize> = taken.values().copied().collect();
+    let whole: Vec<Option<Spot<'a>>> = spots.iter().cloned().map(Some).collect();
+    let mut joined = Vec::with_capacity(spots.len());
+    for (index, spot) in whole.into_iter().enumerate() {
+        let Some(mut spot) = spot.filter(|_| !gone.contains(&index)) else { continue };
+        if let Some(&other) = taken.get(&index) {
+            spot.operations.insert(0, spots[other].operations[0]);
+            spot.before = spots[other].before.clone();
+        }
+        joined.push(spot);
+    }
+    joined
+}
+
+/// Words that both have, in per mille of the longer.
+fn shared(gone: &Spot<'_>, came: &Spot<'_>) -> usize {
+    let (Some(old), Some(new)) = (&gone.before.text, &came.after.text) else { return 0 };
+    let (mut old, mut new) = (words(old), words(new));
+    old.sort_unstable();
+    new.sort_unstable();
+    let (mut i, mut j, mut same) = (0, 0, 0);
+    while i < old.len() && j < new.len() {
+        match old[i].cmp(new[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, same) = (i + 1, j + 1, same + 1),
+        }
+    }
+    same * 1_000 / old.len().max(new.len()).max(1)
+}
