@@ -5,12 +5,15 @@
 //! deed, and `recall` takes it up after a restart.
 //!
 //! - [`estimate`]: what a history of visits says.
-//! - [`schedule`]: policies that keep a due Moment per page.
+//! - [`schedule`]: the policies.
 //! - [`measure`]: how well it went.
 
 pub mod estimate;
 pub mod measure;
+mod pages;
 mod refresh;
 pub mod schedule;
+mod unkept;
 
 pub use refresh::{Belief, Held, NAMES, RateSums, Refresh, Seen, View, by_name};
+pub use unkept::{Remedy, SiteNeed, Unkept};

@@ -2,7 +2,11 @@
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
-use crate::schedule::{RefreshTime, RoundRobin};
+use crate::Unkept;
+use crate::schedule::{
+    By, ChangeFrequency, HeritrixFixed, NutchAdaptive, Points, Promises, PurelyRandom, RandomOrder, RefreshTime,
+    RoundRobin, Rule, Sampling, Size, StormcrawlerAdaptive, Strides,
+};
 
 /// A page that the repository holds, as a policy may see it.
 #[derive(Copy, Clone, Debug)]
@@ -142,17 +146,59 @@ pub trait Refresh: Send {
     fn recall_site(&mut self, site: u32, state: &[u8]) {
         let _ = (site, state);
     }
+    /// The promises of its pages to be visited at least so often, and which of them are not kept.
+    fn unkept(&self, now: Moment) -> Unkept {
+        let _ = now;
+        Unkept::default()
+    }
     /// Why the page is visited when it is, as names and values in words and numbers; empty if the page is not known.
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)>;
 }
 
-/// Every policy there is, by the name that the configuration gives it.
-pub const NAMES: &[&str] = &[RoundRobin::NAME, RefreshTime::NAME];
+/// Every policy there is, with what makes it. A name after a colon is an option of the policy before it.
+const POLICIES: &[(&str, Make)] = &[
+    (RoundRobin::NAME, || Box::new(RoundRobin::new(Points::AsPaid))),
+    ("round-robin:random", || Box::new(Strides::<RandomOrder>::new())),
+    ("round-robin:purely-random", || Box::new(Strides::<PurelyRandom>::new())),
+    ("round-robin:at-once", || Box::new(RoundRobin::new(Points::AtOnce))),
+    ("round-robin:front-loaded", || Box::new(RoundRobin::new(Points::FrontLoaded))),
+    ("round-robin:even", || Box::new(RoundRobin::new(Points::Even))),
+    ("round-robin:quiet-hours", || Box::new(RoundRobin::new(Points::QuietHours))),
+    ("proportional", || Box::new(Sampling::new("proportional", Rule::Proportional, By::Site))),
+    ("greedy", || Box::new(Sampling::new("greedy", Rule::Greedy, By::Site))),
+    ("greedy:optimal-sample", || Box::new(Sampling::new("greedy", Rule::Greedy, By::Site).sized(Size::Optimal))),
+    ("adaptive", || Box::new(Sampling::new("adaptive", Rule::Adaptive, By::Site))),
+    ("groups", || Box::new(Sampling::new("groups", Rule::Greedy, By::Site).in_groups())),
+    ("groups:greedy", || Box::new(Sampling::new("groups", Rule::Greedy, By::Site).in_groups())),
+    ("groups:proportional", || Box::new(Sampling::new("groups", Rule::Proportional, By::Site).in_groups())),
+    ("groups:adaptive", || Box::new(Sampling::new("groups", Rule::Adaptive, By::Site).in_groups())),
+    ("groups:hybrid", || Box::new(Sampling::new("groups", Rule::Hybrid, By::Site).in_groups())),
+    ("groups:correlated", || Box::new(Sampling::new("groups", Rule::Greedy, By::Path).in_groups())),
+    ("change-frequency", || Box::new(Strides::<ChangeFrequency>::new())),
+    ("hybrid", || Box::new(Sampling::new("hybrid", Rule::Hybrid, By::Site))),
+    ("correlated", || Box::new(Sampling::new("correlated", Rule::Greedy, By::Path))),
+    ("feature-groups", || Box::new(Sampling::new("feature-groups", Rule::Greedy, By::Features))),
+    (RefreshTime::NAME, || Box::new(RefreshTime::new())),
+    ("nutch-adaptive", || Box::new(Strides::<NutchAdaptive>::new())),
+    ("stormcrawler-adaptive", || Box::new(Strides::<StormcrawlerAdaptive>::new())),
+    ("heritrix-fixed", || Box::new(Strides::<HeritrixFixed>::new())),
+];
 
-pub fn by_name(name: &str) -> Option<Box<dyn Refresh>> {
-    match name {
-        RoundRobin::NAME => Some(Box::new(RoundRobin::new())),
-        RefreshTime::NAME => Some(Box::new(RefreshTime::new())),
-        _ => None,
+type Make = fn() -> Box<dyn Refresh>;
+
+/// The names that the configuration may give, options included.
+pub const NAMES: &[&str] = &{
+    let mut names = [""; POLICIES.len()];
+    let mut at = 0;
+    while at < POLICIES.len() {
+        names[at] = POLICIES[at].0;
+        at += 1;
     }
+    names
+};
+
+/// The policy of a name, with promises kept around it.
+pub fn by_name(name: &str) -> Option<Box<dyn Refresh>> {
+    let &(name, make) = POLICIES.iter().find(|&&(known, _)| known == name)?;
+    Some(Box::new(Promises::around(name, make())))
 }

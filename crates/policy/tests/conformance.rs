@@ -13,6 +13,13 @@ struct World {
     /// Sites without room.
     full: BTreeSet<u32>,
     pages: u32,
+    per_day: f64,
+}
+
+impl World {
+    fn new(visits_left: usize, pages: u32) -> Self {
+        World { visits_left, full: BTreeSet::new(), pages, per_day: 20.0 }
+    }
 }
 
 impl View for World {
@@ -29,7 +36,7 @@ impl View for World {
         u64::from(self.pages)
     }
     fn per_day(&self) -> f64 {
-        self.visits_left as f64
+        self.per_day
     }
 }
 
@@ -47,6 +54,8 @@ struct Row {
     admitted: Moment,
     last_visit: Moment,
     state: PolicyState,
+    at_least_every: Option<Span>,
+    at_most_every: Option<Span>,
 }
 
 type Rows = BTreeMap<PageKey, Row>;
@@ -55,21 +64,25 @@ fn recalled(name: &str, rows: &Rows) -> Box<dyn Refresh> {
     let mut policy = by_name(name).expect("every name has a policy");
     assert_eq!(policy.name(), name);
     for (&page, row) in rows {
-        policy.recall(&Held {
-            page,
-            site: site_of(page),
-            path: 0,
-            importance: 1.0,
-            wire_bytes: 0,
-            at_least_every: None,
-            at_most_every: None,
-            known_rate: None,
-            admitted: row.admitted,
-            last_visit: row.last_visit,
-            state: &row.state,
-        });
+        policy.recall(&held(page, row));
     }
     policy
+}
+
+fn held(page: PageKey, row: &Row) -> Held<'_> {
+    Held {
+        page,
+        site: site_of(page),
+        path: page.number % 8,
+        importance: 1.0,
+        wire_bytes: 0,
+        at_least_every: row.at_least_every,
+        at_most_every: row.at_most_every,
+        known_rate: Some(0.05 + f64::from(page.number % 5) / 10.0),
+        admitted: row.admitted,
+        last_visit: row.last_visit,
+        state: &row.state,
+    }
 }
 
 fn first_rows(pages: u32) -> Rows {
@@ -77,6 +90,8 @@ fn first_rows(pages: u32) -> Rows {
         admitted: Moment::EPOCH,
         last_visit: Moment::from_secs(i64::from(number % 7) * 60),
         state: PolicyState::default(),
+        at_least_every: None,
+        at_most_every: None,
     };
     (0..pages).map(|number| (page(number), row(number))).collect()
 }
@@ -95,6 +110,11 @@ fn visit(policy: &mut dyn Refresh, rows: &mut Rows, page: PageKey, now: Moment, 
     row.state = policy.learn(&seen);
     row.last_visit = now;
     assert!(row.state.bytes().len() <= PolicyState::BYTES_MAX);
+}
+
+/// What is chosen in the 24 hours from `now`, for policies that spread a day's visits over it.
+fn chosen_within_a_day(policy: &mut dyn Refresh, world: &World, now: Moment) -> Vec<PageKey> {
+    (0..24).flat_map(|hour| policy.choose(world, now + Span::from_hours(hour), &mut Chance::new(4))).collect()
 }
 
 /// One step of a random life.
@@ -133,7 +153,7 @@ proptest! {
                 match step {
                     Step::Wait(secs) => now += Span::from_secs(*secs),
                     Step::Choose { visits_left, full } => {
-                        let world = World { visits_left: *visits_left, full: full.clone(), pages };
+                        let world = World { full: full.clone(), ..World::new(*visits_left, pages) };
                         let due = policy.next_due(&world, now);
                         let chosen = policy.choose(&world, now, &mut Chance::new(1));
                         prop_assert!(chosen.len() <= *visits_left, "{} above budget", name);
@@ -163,7 +183,7 @@ proptest! {
                         for page in out.drain(..) {
                             policy.put_back(page);
                         }
-                        let world = World { visits_left: 7, full: BTreeSet::new(), pages };
+                        let world = World::new(7, pages);
                         let mut restarted = recalled(name, &rows);
                         let chosen = policy.choose(&world, now, &mut Chance::new(2));
                         prop_assert_eq!(&chosen, &restarted.choose(&world, now, &mut Chance::new(2)), "{}", name);
@@ -189,7 +209,7 @@ fn a_quiet_page_among_busy_ones_is_never_starved() {
         // Two visits an hour for thirty pages that always change: the budget never suffices.
         for _ in 0..24 * 400 {
             now += Span::from_hours(1);
-            let world = World { visits_left: 2, full: BTreeSet::new(), pages: 30 };
+            let world = World { per_day: 48.0, ..World::new(2, 30) };
             for page in policy.choose(&world, now, &mut Chance::new(3)) {
                 visits += u32::from(page == quiet);
                 visit(policy.as_mut(), &mut rows, page, now, Some(page != quiet));
@@ -204,17 +224,17 @@ fn a_forgotten_page_is_never_chosen_and_has_no_why() {
     for name in NAMES {
         let mut policy = recalled(name, &first_rows(5));
         let now = Moment::from_secs(0) + Span::from_days(100);
-        let world = World { visits_left: 50, full: BTreeSet::new(), pages: 5 };
+        let world = World { per_day: 50.0, ..World::new(50, 5) };
         assert!(!policy.why(page(2), now).is_empty());
         policy.forget(page(2));
         assert!(policy.why(page(2), now).is_empty());
-        let chosen = policy.choose(&world, now, &mut Chance::new(4));
-        assert_eq!(chosen.len(), 4);
+        let chosen = chosen_within_a_day(policy.as_mut(), &world, now);
+        assert_eq!(chosen.len(), 4, "{name}");
         assert!(!chosen.contains(&page(2)));
         policy.forget(chosen[0]);
         policy.put_back(chosen[0]);
-        assert!(policy.choose(&world, now, &mut Chance::new(4)).is_empty());
-        assert_eq!(policy.next_due(&world, now), None);
+        assert!(chosen_within_a_day(policy.as_mut(), &world, now).is_empty(), "{name}");
+        assert_eq!(policy.next_due(&world, now), None, "{name}");
     }
 }
 
@@ -246,7 +266,7 @@ fn a_page_that_was_learned_before_it_was_recalled_is_known_once() {
             last_visit: first,
             state: &state,
         });
-        let world = World { visits_left: 9, full: BTreeSet::new(), pages: 1 };
+        let world = World::new(9, 1);
         assert_eq!(policy.choose(&world, first + Span::from_days(100), &mut Chance::new(5)), [page(1)]);
     }
 }
@@ -258,8 +278,120 @@ fn unknown_names_and_broken_states_do_no_harm() {
         let mut rows = first_rows(1);
         rows.get_mut(&page(0)).unwrap().state = PolicyState::new(&[255; 40]).unwrap();
         let mut policy = recalled(name, &rows);
-        let world = World { visits_left: 1, full: BTreeSet::new(), pages: 1 };
+        let world = World::new(1, 1);
         let now = Moment::from_secs(0) + Span::from_days(100);
         assert_eq!(policy.choose(&world, now, &mut Chance::new(6)), [page(0)]);
+    }
+}
+
+#[test]
+fn new_pages_are_seen_and_gone_ones_left_in_the_middle_of_a_life() {
+    for name in NAMES {
+        let mut rows = first_rows(20);
+        let mut policy = recalled(name, &rows);
+        let mut now = Moment::from_secs(10_000);
+        let mut chance = Chance::new(7);
+        let mut seen_new = 0;
+        for hour in 0..24 * 120 {
+            now += Span::from_hours(1);
+            if hour == 24 * 10 {
+                for number in 20..30 {
+                    let seen = Seen { page: page(number), ..a_visit(now) };
+                    let state = policy.learn(&seen);
+                    let row = Row { admitted: now, last_visit: now, state, at_least_every: None, at_most_every: None };
+                    policy.recall(&held(page(number), &row));
+                    rows.insert(page(number), row);
+                }
+                for number in 0..5 {
+                    policy.forget(page(number));
+                    rows.remove(&page(number));
+                }
+            }
+            let world = World { per_day: 24.0, ..World::new(1, rows.len() as u32) };
+            for page in policy.choose(&world, now, &mut chance) {
+                assert!(rows.contains_key(&page), "{name} chose a page that is gone");
+                seen_new += u32::from(page.number >= 20);
+                visit(policy.as_mut(), &mut rows, page, now, Some(page.number % 2 == 0));
+            }
+        }
+        assert!(seen_new >= 10, "{name} visited new pages {seen_new} times");
+    }
+}
+
+/// Promises are kept whenever the budget allows it, whatever the policy would rather do.
+#[test]
+fn promises_are_kept_when_the_budget_allows_and_the_overdue_are_told_when_not() {
+    for name in NAMES {
+        let mut rows = first_rows(40);
+        for number in [3, 17, 31] {
+            rows.get_mut(&page(number)).unwrap().at_least_every = Some(Span::from_hours(6));
+        }
+        for number in [5, 18] {
+            rows.get_mut(&page(number)).unwrap().at_most_every = Some(Span::from_days(20));
+        }
+        let mut policy = recalled(name, &rows);
+        let (mut now, mut chance) = (Moment::from_secs(0) + Span::from_days(30), Chance::new(9));
+        for hour in 0..24 * 60 {
+            now += Span::from_hours(1);
+            let world = World { per_day: 24.0, ..World::new(1, 40) };
+            for page in policy.choose(&world, now, &mut chance) {
+                let row = &rows[&page];
+                if let Some(every) = row.at_most_every {
+                    assert!(row.last_visit + every <= now, "{name} visited {page} too early");
+                }
+                visit(policy.as_mut(), &mut rows, page, now, Some(chance.happens(0.3)));
+            }
+            for (page, row) in &rows {
+                let Some(every) = row.at_least_every else { continue };
+                // Three promises may fall into one hour with one visit.
+                let late = now.since(row.last_visit + every);
+                assert!(hour < 3 || late <= Span::from_hours(3), "{name} is {late} late for {page}");
+            }
+        }
+        let unkept = policy.unkept(now + Span::from_days(1));
+        assert_eq!((unkept.promised, unkept.overdue), (3, 3), "{name}");
+        assert!((unkept.needs_per_day - 12.0).abs() < 1e-9, "{name}");
+        assert!(policy.why(page(3), now).iter().any(|(word, _)| word == "promise"), "{name}");
+        assert!(unkept.remedies(24.0, |_| Span::from_secs(1)).is_empty());
+        assert_eq!(unkept.remedies(6.0, |_| Span::from_secs(1)).len(), 1);
+    }
+}
+
+#[test]
+fn the_same_life_gives_the_same_choices() {
+    for name in NAMES {
+        let life = || {
+            let mut rows = first_rows(60);
+            let mut policy = recalled(name, &rows);
+            let (mut now, mut chance, mut choices) = (Moment::from_secs(0), Chance::new(11), Vec::new());
+            for _ in 0..24 * 40 {
+                now += Span::from_hours(1);
+                let chosen = policy.choose(&World { per_day: 72.0, ..World::new(3, 60) }, now, &mut chance);
+                for &page in &chosen {
+                    visit(
+                        policy.as_mut(),
+                        &mut rows,
+                        page,
+                        now,
+                        Some(chance.happens(f64::from(page.number % 4) / 5.0)),
+                    );
+                }
+                choices.extend(chosen);
+            }
+            choices
+        };
+        assert_eq!(life(), life(), "{name}");
+    }
+}
+
+fn a_visit(now: Moment) -> Seen {
+    Seen {
+        page: PageKey::default(),
+        moment: now,
+        previous: None,
+        changed: None,
+        degree: 0.0,
+        last_modified: None,
+        wire_bytes: 9,
     }
 }

@@ -33,6 +33,22 @@ impl RecentVisits {
         (self.count > 0).then(|| f64::from(self.changes()) / f64::from(self.visits()))
     }
 
+    /// The newest of them only.
+    pub fn newest(self, visits: u8) -> Self {
+        let count = self.count.min(visits).min(Self::MAX);
+        RecentVisits { bits: self.bits & ((1 << count) - 1), count }
+    }
+
+    /// As it was before the last visit, but for the one that the last visit may have pushed out.
+    pub fn before_last(self) -> Self {
+        RecentVisits { bits: self.bits >> 1, count: self.count.saturating_sub(1) }
+    }
+
+    /// Whether the last visit found a change.
+    pub fn last(self) -> Option<bool> {
+        (self.count > 0).then_some(self.bits & 1 == 1)
+    }
+
     pub fn bytes(self) -> [u8; 3] {
         let [low, high] = self.bits.to_le_bytes();
         [low, high, self.count]
@@ -70,6 +86,17 @@ mod tests {
             visits.push(false);
         }
         assert_eq!((visits.visits(), visits.changes()), (10, 0));
+    }
+
+    #[test]
+    fn the_newest_and_the_older_visits_are_told_apart() {
+        let mut visits = RecentVisits::default();
+        for changed in [true, true, false, true] {
+            visits.push(changed);
+        }
+        assert_eq!((visits.newest(2).visits(), visits.newest(2).changes()), (2, 1));
+        assert_eq!((visits.before_last().visits(), visits.before_last().changes()), (3, 2));
+        assert_eq!((visits.last(), visits.before_last().last()), (Some(true), Some(false)));
     }
 
     #[test]

@@ -1,5 +1,21 @@
 //! What a history of visits says.
+//!
+//! - `degree_of_success`: the share of the last visits that found a change.
+//! - `regular`, `irregular`, `last_modified`, `stochastic`: change rates, by what the visits could see.
+//! - `forgetting`, `confidence`: how much old evidence counts, and how sure a sample is.
 
+mod confidence;
 mod degree_of_success;
+mod forgetting;
+mod irregular;
+mod last_modified;
+mod regular;
+mod stochastic;
 
+pub use confidence::{Interval, wilson, z_of};
 pub use degree_of_success::RecentVisits;
+pub use forgetting::{Fading, kept_after};
+pub use irregular::{Look, RATE_MAX, RATE_MIN, irregular};
+pub use last_modified::LastModified;
+pub use regular::{bias_reduced, most_likely, naive};
+pub use stochastic::{Approximation, HeavyBall, LargeNumbers};

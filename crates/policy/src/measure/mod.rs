@@ -1,9 +1,13 @@
-//! How well it went. Each function only divides; who counts what is decided by its caller.
+//! How well it went. What only divides leaves the counting to its caller; `Visits`, `PageLife` and `OverTime` count.
 
 mod age;
 mod change_ratio;
 mod freshness;
+mod gap_closed;
+mod over_time;
 
 pub use age::{age, mean_age};
-pub use change_ratio::change_ratio;
+pub use change_ratio::{Visits, change_ratio};
 pub use freshness::{freshness, weighted_freshness};
+pub use gap_closed::gap_closed;
+pub use over_time::{OverTime, PageLife, harmonic_number};

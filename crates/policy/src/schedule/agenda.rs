@@ -1,19 +1,24 @@
 //! The pages of a policy in the order of their due Moments, site by site, so that a site without room costs one
 //! question and not one for each of its pages.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Bound;
 
 use vernal_model::{Moment, PageKey, Span};
 
 use crate::View;
+use crate::pages::Pages;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Agenda<T> {
-    /// Looked up only, never walked through: its order is chance.
-    pages: HashMap<PageKey, Entry<T>>,
+    pages: Pages<Entry<T>>,
     /// The pages at home, by group and due Moment. A group is a site, or a page alone while its site is not known.
-    groups: BTreeMap<u64, BTreeSet<(Moment, PageKey)>>,
-    heads: BTreeSet<(Moment, u64)>,
+    groups: Vec<BTreeSet<(Moment, PageKey)>>,
+    /// The first page of each group, with the place of the group: equal due Moments go by the page, whatever its site.
+    heads: BTreeSet<(Moment, PageKey, u32)>,
+    /// The place of each group; looked up only, never walked through: its order is chance.
+    places: HashMap<u64, u32>,
+    home: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -22,67 +27,116 @@ pub(super) struct Entry<T> {
     pub last_visit: Moment,
     /// What the policy itself knows of the page.
     pub note: T,
-    group: u64,
+    group: u32,
     out: bool,
+}
+
+/// Which pages may be drawn: those whose due Moment is `wait` ago at `until`, and whose last visit is `refresh_min` ago
+/// now. Where due Moments are real, `until` is now; where they are only an order, it is [`Moment::NEVER`].
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Terms {
+    pub wait: Span,
+    pub until: Moment,
+    pub now: Moment,
+}
+
+impl Terms {
+    pub fn due_by(now: Moment) -> Self {
+        Terms { wait: Span::ZERO, until: now, now }
+    }
+
+    /// Whatever is first, due or not.
+    pub fn next_in_order(now: Moment) -> Self {
+        Terms { wait: Span::ZERO, until: Moment::NEVER, now }
+    }
+}
+
+impl<T> Default for Agenda<T> {
+    fn default() -> Self {
+        Agenda { pages: Pages::default(), groups: Vec::new(), heads: BTreeSet::new(), places: HashMap::new(), home: 0 }
+    }
 }
 
 impl<T> Agenda<T> {
     pub fn find(&self, page: PageKey) -> Option<&Entry<T>> {
-        self.pages.get(&page)
+        self.pages.find(page)
+    }
+
+    pub fn is_home(&self, page: PageKey) -> bool {
+        self.pages.find(page).is_some_and(|entry| !entry.out)
+    }
+
+    /// How many pages are out.
+    pub fn out(&self) -> usize {
+        self.pages.len() - self.home
     }
 
     /// Takes in a page, or brings home one that was out, with its new due Moment.
     pub fn put(&mut self, page: PageKey, site: Option<u32>, last_visit: Moment, due: Moment, note: T) {
         let known = self.take_out(page);
-        let group = site.map(u64::from).or(known).unwrap_or_else(|| alone(page));
+        let group = match (site, known) {
+            (Some(site), _) => self.place(u64::from(site)),
+            (None, Some(group)) => group,
+            (None, None) => self.place(alone(page)),
+        };
         self.pages.insert(page, Entry { due, last_visit, note, group, out: false });
+        self.home += 1;
         self.bring_in(group, due, page);
     }
 
     /// A page that was chosen comes home unvisited.
     pub fn put_back(&mut self, page: PageKey) {
-        let Some(entry) = self.pages.get_mut(&page).filter(|entry| entry.out) else { return };
+        let Some(entry) = self.pages.find_mut(page).filter(|entry| entry.out) else { return };
         entry.out = false;
         let (group, due) = (entry.group, entry.due);
+        self.home += 1;
         self.bring_in(group, due, page);
     }
 
     pub fn forget(&mut self, page: PageKey) {
         self.take_out(page);
-        self.pages.remove(&page);
+        self.pages.remove(page);
     }
 
-    /// Draws the pages whose due Moment is `wait` ago, earliest first, from sites with room, none within `refresh_min`
-    /// of its last visit.
-    pub fn draw(&mut self, view: &dyn View, wait: Span, now: Moment) -> Vec<PageKey> {
+    /// Draws the pages that the terms allow, earliest first, from sites with room; at most `visits_max`.
+    pub fn draw(&mut self, view: &dyn View, terms: Terms, visits_max: usize) -> Vec<PageKey> {
         let mut drawn = Vec::new();
         let mut after = None;
-        while drawn.len() < view.visits_left() {
-            let Some((due, group)) = self.head_after(after) else { break };
-            if due + wait > now {
+        while drawn.len() < visits_max {
+            let Some(head @ (due, _, group)) = self.head_after(after) else { break };
+            if due + terms.wait > terms.until {
                 break;
             }
-            match self.ready_of(group, view, wait, now) {
+            match self.ready_of(group, view, terms) {
                 Some(page) => {
                     self.take_out(page);
                     drawn.push(page);
                 }
-                None => after = Some((due, group)),
+                None => after = Some(head),
             }
         }
         drawn
     }
 
+    /// Whether `draw` has an answer now.
+    pub fn is_ready(&self, view: &dyn View, terms: Terms) -> bool {
+        self.heads
+            .iter()
+            .take_while(|&&(due, ..)| due + terms.wait <= terms.until)
+            .any(|&(.., group)| self.ready_of(group, view, terms).is_some())
+    }
+
     /// When `draw` has an answer next, as far as only sites without room do not hold it back.
     pub fn next_due(&self, view: &dyn View, wait: Span, now: Moment) -> Option<Moment> {
         let refresh_min = view.refresh_min();
+        let terms = Terms { wait, until: now, now };
         let mut earliest: Option<Moment> = None;
-        for &(head_due, group) in &self.heads {
+        for &(head_due, _, group) in &self.heads {
             if earliest.is_some_and(|earliest| earliest <= head_due + wait) {
                 break;
             }
             let due = self.first_free(group, refresh_min, wait, now);
-            if due.is_some_and(|due| due <= now) && self.ready_of(group, view, wait, now).is_none() {
+            if due.is_some_and(|due| due <= now) && self.ready_of(group, view, terms).is_none() {
                 continue;
             }
             earliest = [earliest, due].into_iter().flatten().min();
@@ -90,18 +144,38 @@ impl<T> Agenda<T> {
         earliest.map(|earliest| earliest.max(now))
     }
 
+    /// Marks a page as out and gives back its group; it stays known.
+    pub fn take_out(&mut self, page: PageKey) -> Option<u32> {
+        let entry = self.pages.find_mut(page)?;
+        let (group, due) = (entry.group, entry.due);
+        if std::mem::replace(&mut entry.out, true) {
+            return Some(group);
+        }
+        self.home -= 1;
+        let pages = &mut self.groups[group as usize];
+        let head = pages.first().copied();
+        pages.remove(&(due, page));
+        if head == Some((due, page)) {
+            self.heads.remove(&(due, page, group));
+            if let Some(&(next, first)) = pages.first() {
+                self.heads.insert((next, first, group));
+            }
+        }
+        Some(group)
+    }
+
     /// The first page of a group that is due and rested, if its site has room.
-    fn ready_of(&self, group: u64, view: &dyn View, wait: Span, now: Moment) -> Option<PageKey> {
+    fn ready_of(&self, group: u32, view: &dyn View, terms: Terms) -> Option<PageKey> {
         let refresh_min = view.refresh_min();
-        let due = self.groups.get(&group)?.iter().take_while(|&&(due, _)| due + wait <= now);
-        let page = due.map(|&(_, page)| page).find(|&page| self.rested(page, refresh_min) <= now)?;
+        let due = self.groups[group as usize].iter().take_while(|&&(due, _)| due + terms.wait <= terms.until);
+        let page = due.map(|&(_, page)| page).find(|&page| self.rested(page, refresh_min) <= terms.now)?;
         view.has_room(page).then_some(page)
     }
 
     /// When the first page of a group may be visited, room or not.
-    fn first_free(&self, group: u64, refresh_min: Span, wait: Span, now: Moment) -> Option<Moment> {
+    fn first_free(&self, group: u32, refresh_min: Span, wait: Span, now: Moment) -> Option<Moment> {
         let mut earliest: Option<Moment> = None;
-        for &(due, page) in self.groups.get(&group)? {
+        for &(due, page) in &self.groups[group as usize] {
             if earliest.is_some_and(|earliest| earliest <= due + wait || earliest <= now) {
                 break;
             }
@@ -112,48 +186,35 @@ impl<T> Agenda<T> {
     }
 
     fn rested(&self, page: PageKey, refresh_min: Span) -> Moment {
-        self.pages.get(&page).map_or(Moment::NEVER, |entry| entry.last_visit + refresh_min)
+        self.pages.find(page).map_or(Moment::NEVER, |entry| entry.last_visit + refresh_min)
     }
 
-    fn head_after(&self, after: Option<(Moment, u64)>) -> Option<(Moment, u64)> {
+    fn head_after(&self, after: Option<(Moment, PageKey, u32)>) -> Option<(Moment, PageKey, u32)> {
         match after {
             None => self.heads.first().copied(),
-            Some((due, group)) => self.heads.range((due, group.saturating_add(1))..).next().copied(),
+            Some(after) => self.heads.range((Bound::Excluded(after), Bound::Unbounded)).next().copied(),
         }
     }
 
-    fn bring_in(&mut self, group: u64, due: Moment, page: PageKey) {
-        let pages = self.groups.entry(group).or_default();
-        if let Some(&(head, _)) = pages.first() {
-            self.heads.remove(&(head, group));
-        }
+    fn bring_in(&mut self, group: u32, due: Moment, page: PageKey) {
+        let pages = &mut self.groups[group as usize];
+        let head = pages.first().copied();
         pages.insert((due, page));
-        if let Some(&(head, _)) = pages.first() {
-            self.heads.insert((head, group));
+        if head.is_none_or(|head| (due, page) < head) {
+            if let Some((before, first)) = head {
+                self.heads.remove(&(before, first, group));
+            }
+            self.heads.insert((due, page, group));
         }
     }
 
-    /// Marks a page as out and gives back its group; it stays known.
-    fn take_out(&mut self, page: PageKey) -> Option<u64> {
-        let entry = self.pages.get_mut(&page)?;
-        let (group, due) = (entry.group, entry.due);
-        if std::mem::replace(&mut entry.out, true) {
-            return Some(group);
+    fn place(&mut self, group: u64) -> u32 {
+        let next = self.groups.len() as u32;
+        let place = *self.places.entry(group).or_insert(next);
+        if place == next {
+            self.groups.push(BTreeSet::new());
         }
-        let Some(pages) = self.groups.get_mut(&group) else { return Some(group) };
-        if let Some(&(head, _)) = pages.first() {
-            self.heads.remove(&(head, group));
-        }
-        pages.remove(&(due, page));
-        match pages.first() {
-            Some(&(head, _)) => {
-                self.heads.insert((head, group));
-            }
-            None => {
-                self.groups.remove(&group);
-            }
-        }
-        Some(group)
+        place
     }
 }
 

@@ -2,13 +2,16 @@
 //! a refresh time that shrinks while visits find changes and grows while they find none.
 //!
 //! As printed the formula has no ends: a page that always changes is multiplied by 0.571 for ever, one that never does
-//! is doubled for ever. Here the refresh time stays between `refresh_min` and [`REFRESH_TIME_MAX`].
+//! is doubled for ever. Here the refresh time stays between `refresh_min` and [`REFRESH_TIME_MAX`], and within a quarter
+//! and four times of the mean wait that the budget pays for, held pages over visits a day: without that most of the
+//! budget goes to the few pages that always change.
 //!
 //! The state of a page, 12 bytes: format (1), refresh time in microseconds (8, little-endian), recent visits (3).
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
-use super::agenda::Agenda;
+use super::agenda::{Agenda, Terms};
+use super::words::{due, last_visit, mean_wait, word};
 use crate::estimate::RecentVisits;
 use crate::{Held, Refresh, Seen, View};
 
@@ -20,6 +23,8 @@ const SUCCESS_LOW: f64 = 0.3;
 const REFRESH_TIME_FIRST: Span = Span::from_days(1);
 /// However quiet a page is, it is looked at again after this.
 const REFRESH_TIME_MAX: Span = Span::from_days(90);
+/// The shortest and longest refresh time, in mean waits that the budget pays for.
+const MEAN_WAITS: (f64, f64) = (0.25, 4.0);
 const FORMAT: u8 = 1;
 
 /// The next refresh time: t + Δt with Δt = {(1 − p_c/p_g)·u(p_c − p_g) + (1 − p_c/p_l)·u(p_l − p_c)}·t.
@@ -33,8 +38,14 @@ pub fn adjusted(refresh_time: f64, degree_of_success: f64) -> f64 {
 #[derive(Clone, Debug, Default)]
 pub struct RefreshTime {
     agenda: Agenda<Note>,
-    /// `refresh_min` as the last view gave it: no refresh time sinks below it, or it would take long to grow back.
-    refresh_min: Span,
+    bounds: Bounds,
+}
+
+/// The ends of a refresh time, as the last view gave them.
+#[derive(Copy, Clone, Debug)]
+struct Bounds {
+    min: Span,
+    max: Span,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -62,14 +73,14 @@ impl Refresh for RefreshTime {
     }
 
     fn choose(&mut self, view: &dyn View, now: Moment, _: &mut Chance) -> Vec<PageKey> {
-        self.refresh_min = view.refresh_min();
-        self.agenda.draw(view, Span::ZERO, now)
+        self.bounds = Bounds::of(view);
+        self.agenda.draw(view, Terms::due_by(now), view.visits_left())
     }
 
     fn learn(&mut self, seen: &Seen) -> PolicyState {
         let mut note = self.agenda.find(seen.page).map_or_else(Note::default, |entry| entry.note);
         if let Some(changed) = seen.changed {
-            note.hear(changed, self.refresh_min);
+            note.hear(changed, self.bounds);
         }
         self.agenda.put(seen.page, None, seen.moment, seen.moment + note.refresh_time, note);
         note.state()
@@ -105,17 +116,30 @@ impl Refresh for RefreshTime {
                 )
             }
         };
-        let due = match entry.due > now {
-            true => format!("{}, in {}", entry.due, entry.due.since(now)),
-            false => format!("{}, {} ago", entry.due, now.since(entry.due)),
-        };
         vec![
-            ("policy".into(), "refresh-time: each page has its own refresh time, adjusted after every visit".into()),
-            ("last visit".into(), format!("{}, {} ago", entry.last_visit, now.since(entry.last_visit))),
-            ("degree of success".into(), success),
-            ("refresh time".into(), entry.note.refresh_time.to_string()),
-            ("due".into(), due),
+            word("policy", "refresh-time: each page has its own refresh time, adjusted after every visit"),
+            last_visit(entry.last_visit, now),
+            word("degree of success", success),
+            word("refresh time", entry.note.refresh_time.to_string()),
+            due(entry.due, now),
         ]
+    }
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds { min: Span::from_secs(1), max: REFRESH_TIME_MAX }
+    }
+}
+
+impl Bounds {
+    fn of(view: &dyn View) -> Self {
+        let least = view.refresh_min().max(Span::from_secs(1)).min(REFRESH_TIME_MAX);
+        let Some(mean) = mean_wait(view.held(), view.per_day()) else {
+            return Bounds { min: least, max: REFRESH_TIME_MAX };
+        };
+        let within = |factor: f64| mean.scaled(factor).max(least).min(REFRESH_TIME_MAX);
+        Bounds { min: within(MEAN_WAITS.0), max: within(MEAN_WAITS.1) }
     }
 }
 
@@ -126,11 +150,11 @@ impl Default for Note {
 }
 
 impl Note {
-    fn hear(&mut self, changed: bool, refresh_min: Span) {
+    fn hear(&mut self, changed: bool, bounds: Bounds) {
         self.recent.push(changed);
         let Some(degree) = self.recent.degree_of_success() else { return };
         let next = Span::from_secs_f64(adjusted(self.refresh_time.secs_f64(), degree));
-        self.refresh_time = next.max(refresh_min.max(Span::from_secs(1))).min(REFRESH_TIME_MAX);
+        self.refresh_time = next.min(bounds.max).max(bounds.min);
     }
 
     fn state(&self) -> PolicyState {
@@ -157,7 +181,7 @@ mod tests {
     fn after(visits: u32, changed: bool) -> Note {
         let mut note = Note::default();
         for _ in 0..visits {
-            note.hear(changed, Span::from_hours(1));
+            note.hear(changed, Bounds { min: Span::from_hours(1), max: REFRESH_TIME_MAX });
         }
         note
     }

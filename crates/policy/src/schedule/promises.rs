@@ -1,0 +1,282 @@
+//! Promises around any policy: pages that are to be visited at least so often are served before it chooses, the most
+//! overdue first, and pages that are to be visited at most so often are held back from it until they may be.
+//!
+//! A page without promises costs one look into an empty place. The policy inside needs to know nothing: a page that is
+//! served here and that it chooses as well is visited once, and one that it chooses too early is kept out until its
+//! time and then put back.
+
+use std::collections::BTreeSet;
+
+use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
+
+use super::words::word;
+use crate::pages::Pages;
+use crate::{Belief, Held, RateSums, Refresh, Seen, Unkept, View};
+
+pub struct Promises {
+    name: &'static str,
+    inner: Box<dyn Refresh>,
+    promised: Pages<Promise>,
+    /// Pages at home that are promised a visit, by the Moment of the promise.
+    due: BTreeSet<(Moment, PageKey)>,
+    /// Pages that the policy chose too early, by the Moment at which they may be visited.
+    early: BTreeSet<(Moment, PageKey)>,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Promise {
+    at_least_every: Option<Span>,
+    at_most_every: Option<Span>,
+    site: u32,
+    last_visit: Moment,
+    /// On its way, whoever sent it.
+    out: bool,
+    /// The policy inside thinks that it sent it.
+    out_inside: bool,
+}
+
+impl Promise {
+    fn of(held: &Held<'_>) -> Option<Self> {
+        (held.at_least_every.is_some() || held.at_most_every.is_some()).then_some(Promise {
+            // Where the two contradict each other, the page is spared.
+            at_least_every: held.at_least_every.map(|span| span.max(held.at_most_every.unwrap_or_default())),
+            at_most_every: held.at_most_every,
+            site: held.site,
+            last_visit: held.last_visit,
+            out: false,
+            out_inside: false,
+        })
+    }
+
+    fn due(&self) -> Option<Moment> {
+        self.at_least_every.map(|every| self.last_visit + every)
+    }
+
+    fn allowed_from(&self) -> Moment {
+        self.at_most_every.map_or(Moment::from_micros(i64::MIN), |every| self.last_visit + every)
+    }
+}
+
+/// A view with fewer visits left.
+struct Rest<'a> {
+    view: &'a dyn View,
+    visits_left: usize,
+}
+
+impl View for Rest<'_> {
+    fn visits_left(&self) -> usize {
+        self.visits_left
+    }
+    fn has_room(&self, page: PageKey) -> bool {
+        self.view.has_room(page)
+    }
+    fn refresh_min(&self) -> Span {
+        self.view.refresh_min()
+    }
+    fn held(&self) -> u64 {
+        self.view.held()
+    }
+    fn per_day(&self) -> f64 {
+        self.view.per_day()
+    }
+    fn mean_rate(&self) -> Option<f64> {
+        self.view.mean_rate()
+    }
+}
+
+impl Promises {
+    /// The policy `inner`, known as `name`, with promises kept.
+    pub fn around(name: &'static str, inner: Box<dyn Refresh>) -> Self {
+        Promises { name, inner, promised: Pages::default(), due: BTreeSet::new(), early: BTreeSet::new() }
+    }
+
+    /// Promised pages that are due, the most overdue first.
+    fn serve(&mut self, view: &dyn View, now: Moment) -> Vec<PageKey> {
+        let due = self.due.iter().take_while(|&&(due, _)| due <= now);
+        let ready = due.map(|&(_, page)| page).filter(|&page| self.is_ready(page, view, now));
+        let served: Vec<PageKey> = ready.take(view.visits_left()).collect();
+        for &page in &served {
+            self.take_out(page);
+        }
+        served
+    }
+
+    fn is_ready(&self, page: PageKey, view: &dyn View, now: Moment) -> bool {
+        let Some(promise) = self.promised.find(page) else { return false };
+        let allowed = promise.allowed_from().max(promise.last_visit + view.refresh_min());
+        allowed <= now && view.has_room(page)
+    }
+
+    fn take_out(&mut self, page: PageKey) {
+        let Some(promise) = self.promised.find_mut(page) else { return };
+        promise.out = true;
+        if let Some(due) = promise.due() {
+            self.due.remove(&(due, page));
+        }
+        if promise.out_inside {
+            self.early.remove(&(promise.allowed_from(), page));
+        }
+    }
+
+    /// Gives back to the policy the pages that it chose too early and that may be visited now.
+    fn release(&mut self, now: Moment) {
+        while let Some(&(from, page)) = self.early.first().filter(|&&(from, _)| from <= now) {
+            self.early.remove(&(from, page));
+            if let Some(promise) = self.promised.find_mut(page) {
+                promise.out_inside = false;
+            }
+            self.inner.put_back(page);
+        }
+    }
+
+    /// Whether a page that the policy chose may go; else it is kept.
+    fn may_go(&mut self, page: PageKey, now: Moment) -> bool {
+        let Some(promise) = self.promised.find_mut(page) else { return true };
+        promise.out_inside = true;
+        if promise.out {
+            return false;
+        }
+        let from = promise.allowed_from();
+        if from > now {
+            self.early.insert((from, page));
+            return false;
+        }
+        self.take_out(page);
+        true
+    }
+
+    /// Leaves nothing behind of what was known of a page's promises.
+    fn clear(&mut self, page: PageKey) -> Option<Promise> {
+        let promise = self.promised.remove(page)?;
+        if let Some(due) = promise.due() {
+            self.due.remove(&(due, page));
+        }
+        self.early.remove(&(promise.allowed_from(), page));
+        Some(promise)
+    }
+
+    fn keep(&mut self, page: PageKey, promise: Promise) {
+        if let Some(due) = promise.due() {
+            self.due.insert((due, page));
+        }
+        self.promised.insert(page, promise);
+    }
+}
+
+impl Refresh for Promises {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn recall(&mut self, held: &Held<'_>) {
+        self.clear(held.page);
+        if let Some(promise) = Promise::of(held) {
+            self.keep(held.page, promise);
+        }
+        self.inner.recall(held);
+    }
+
+    fn choose(&mut self, view: &dyn View, now: Moment, chance: &mut Chance) -> Vec<PageKey> {
+        if self.promised.len() == 0 {
+            return self.inner.choose(view, now, chance);
+        }
+        self.release(now);
+        let mut chosen = self.serve(view, now);
+        while chosen.len() < view.visits_left() {
+            let rest = Rest { view, visits_left: view.visits_left() - chosen.len() };
+            let more = self.inner.choose(&rest, now, chance);
+            if more.is_empty() {
+                break;
+            }
+            chosen.extend(more.into_iter().filter(|&page| self.may_go(page, now)));
+        }
+        chosen
+    }
+
+    fn learn(&mut self, seen: &Seen) -> PolicyState {
+        if let Some(promise) = self.clear(seen.page) {
+            let home = Promise { last_visit: seen.moment, out: false, out_inside: false, ..promise };
+            self.keep(seen.page, home);
+        }
+        self.inner.learn(seen)
+    }
+
+    fn put_back(&mut self, page: PageKey) {
+        let Some(promise) = self.clear(page) else { return self.inner.put_back(page) };
+        self.keep(page, Promise { out: false, out_inside: false, ..promise });
+        self.inner.put_back(page);
+    }
+
+    fn forget(&mut self, page: PageKey) {
+        self.clear(page);
+        self.inner.forget(page);
+    }
+
+    fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment> {
+        let inner = self.inner.next_due(view, now);
+        if self.promised.len() == 0 {
+            return inner;
+        }
+        let overdue = self.due.iter().take_while(|&&(due, _)| due <= now);
+        if overdue.map(|&(_, page)| page).any(|page| self.is_ready(page, view, now)) {
+            return Some(now);
+        }
+        let after = (Moment::from_micros(now.micros().saturating_add(1)), PageKey::default());
+        let promised = self.due.range(after..).next().map(|&(due, _)| due);
+        let released = self.early.first().map(|&(from, _)| from.max(now));
+        [inner, promised, released].into_iter().flatten().min()
+    }
+
+    fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64> {
+        let best = self.inner.best(view, now)?;
+        let overdue = self.due.iter().take_while(|&&(due, _)| due <= now).map(|&(_, page)| page);
+        let is_owed = overdue.into_iter().any(|page| self.is_ready(page, view, now));
+        // A promise goes before every value.
+        Some(if is_owed { f64::INFINITY } else { best })
+    }
+
+    fn rates(&self) -> RateSums {
+        self.inner.rates()
+    }
+
+    fn belief(&self, now: Moment) -> Option<Belief> {
+        self.inner.belief(now)
+    }
+
+    fn site_state(&mut self, site: u32) -> Option<Vec<u8>> {
+        self.inner.site_state(site)
+    }
+
+    fn recall_site(&mut self, site: u32, state: &[u8]) {
+        self.inner.recall_site(site, state);
+    }
+
+    fn unkept(&self, now: Moment) -> Unkept {
+        let mut unkept = self.inner.unkept(now);
+        for (_, promise) in self.promised.iter() {
+            let (Some(every), Some(due)) = (promise.at_least_every, promise.due()) else { continue };
+            unkept.add(promise.site, every, now.since(due));
+        }
+        unkept
+    }
+
+    fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
+        let mut words = self.inner.why(page, now);
+        let Some(promise) = self.promised.find(page) else { return words };
+        if let (Some(every), Some(due)) = (promise.at_least_every, promise.due()) {
+            let standing = match due {
+                due if promise.out => format!("due {due}, on its way"),
+                due if due > now => format!("due in {}", due.since(now)),
+                due => format!("overdue by {}, served before all others", now.since(due)),
+            };
+            words.push(word("promise", format!("at least every {every}: {standing}")));
+        }
+        if let Some(every) = promise.at_most_every {
+            let from = promise.allowed_from();
+            let standing =
+                if from > now { format!("not before {from}, in {}", from.since(now)) } else { "may be visited".into() };
+            words.push(word("promise", format!("at most every {every}: {standing}")));
+        }
+        words
+    }
+}

@@ -1,0 +1,19 @@
+//! Policies that visit a few pages of each site, topic or group of pages to judge them all, then spend the rest of the
+//! cycle's visits where the sample found changes (Cho and Ntoulas 2002; seeds 000 and 001).
+//!
+//! - `cycle`: how long one round of sampling and downloading is.
+//! - `sizes`: how many pages to sample: √(N·r), the optimal formula, the hybrid's allocation, groups for low resources.
+//! - `stratum`: one site, path or group of pages: its sample, what it found, and its rank.
+//! - `policy`: choose a few, learn, choose again.
+
+mod cycle;
+mod policy;
+mod sizes;
+mod stratum;
+
+pub use policy::{By, Sampling, Size};
+pub use sizes::{
+    allocation, allocation_as_printed, apportioned, groups_needed, optimal_sample_size, proportional_quotas,
+    sample_size, storage_share,
+};
+pub use stratum::Rule;

@@ -1,0 +1,549 @@
+//! Choose a few, learn, choose again: all sampling policies are this one, with another rule, other strata or another
+//! sample size.
+//!
+//! Everything that a cycle knows follows from the pages: when each was visited last, whether as a sample, and what was
+//! found. So a restart goes on in the middle of a cycle, and a visit that was made for another reason does no harm.
+//! While budget is left no page waits for the sake of a quota: after the planned downloads the next best follow, each
+//! page once in a cycle.
+//!
+//! The state of a page, 5 bytes: format (1), recent visits (3), what the last visit was (1): 0 and 1 a download and a
+//! sample without an answer to compare, 2 a download, 3 a sample that was unchanged, 4 a sample that changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use vernal_model::{Chance, Moment, PageKey, PolicyState};
+
+use super::cycle::Cycle;
+use super::sizes::{allocation, groups_needed, optimal_sample_size, sample_size};
+use super::stratum::{Adaptive, Class, Rank, Rule, SIXTIETHS, Stratum};
+use crate::estimate::{RecentVisits, z_of};
+use crate::pages::Pages;
+use crate::schedule::words::{Words, last_visit, lot, word};
+use crate::{Held, Refresh, Seen, View};
+
+/// V: how many of a page's visits the hybrid looks back.
+const VISITS_BACK: u8 = 5;
+/// The share of all pages that the hybrid samples in a cycle (seed 000, 4.3), if that is not over half of the budget.
+const HYBRID_SHARE: f64 = 0.1;
+/// κ and α of the adaptive policy.
+const ADAPTIVE_STEP: u64 = 3;
+const ADAPTIVE_CONFIDENCE: f64 = 0.8;
+const FORMAT: u8 = 1;
+
+/// What pages are judged together.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    Site,
+    /// The first part of the path within a site: until topics are known, pages that are thought to change together.
+    Path,
+    /// Pages whose histories look alike, whatever their site.
+    Features,
+}
+
+/// How many pages to sample.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// √(N·r).
+    Root,
+    /// By the optimal formula from what earlier cycles found; √(N·r) before.
+    Optimal,
+}
+
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    name: &'static str,
+    rule: Rule,
+    by: By,
+    size: Size,
+    in_groups: bool,
+    pages: Pages<Entry>,
+    cycle: Option<Cycle>,
+    strata: Vec<Stratum>,
+    places: BTreeMap<u64, u32>,
+    order: BTreeSet<(Rank, u32)>,
+    adaptive: Adaptive,
+    /// Whether a sample was answered since the threshold was found.
+    is_new: bool,
+    home: usize,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Entry {
+    site: u32,
+    path: u32,
+    admitted: Moment,
+    last_visit: Moment,
+    recent: RecentVisits,
+    last: Last,
+    out: Option<Errand>,
+    stratum: u32,
+    lot: u64,
+}
+
+/// What a page was sent for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Errand {
+    Sample,
+    Download,
+}
+
+/// What the last visit was.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Last {
+    Download { compared: bool },
+    Sample(Option<bool>),
+}
+
+impl Sampling {
+    pub fn new(name: &'static str, rule: Rule, by: By) -> Self {
+        Sampling {
+            name,
+            rule,
+            by,
+            size: Size::Root,
+            in_groups: false,
+            pages: Pages::default(),
+            cycle: None,
+            strata: Vec::new(),
+            places: BTreeMap::new(),
+            order: BTreeSet::new(),
+            adaptive: Adaptive { step: ADAPTIVE_STEP, z: z_of(ADAPTIVE_CONFIDENCE), threshold: 0.0 },
+            is_new: false,
+            home: 0,
+        }
+    }
+
+    pub fn sized(self, size: Size) -> Self {
+        Sampling { size, ..self }
+    }
+
+    /// For low resources: the strata in groups, one group in each cycle.
+    pub fn in_groups(self) -> Self {
+        Sampling { in_groups: true, ..self }
+    }
+
+    /// Begins a new cycle if it is time.
+    fn turn(&mut self, view: &dyn View, now: Moment) {
+        let cycle = Cycle::of(view, now);
+        if self.cycle.is_some_and(|current| current.is(&cycle)) {
+            return;
+        }
+        self.cycle = Some(cycle);
+        self.strata.clear();
+        self.places.clear();
+        let mut pages = std::mem::take(&mut self.pages);
+        for (page, entry) in pages.iter_mut() {
+            entry.stratum = self.place(entry, cycle);
+            entry.lot = lot(page, cycle.number);
+            count(&mut self.strata[entry.stratum as usize], page, entry, cycle, 1);
+        }
+        self.pages = pages;
+        self.plan(cycle);
+        self.rank_all();
+    }
+
+    /// The stratum of a page; made if it is new.
+    fn place(&mut self, entry: &Entry, cycle: Cycle) -> u32 {
+        let key = match self.by {
+            By::Site => u64::from(entry.site),
+            By::Path => u64::from(entry.site) << 32 | u64::from(entry.path),
+            By::Features => features(entry, cycle),
+        };
+        let next = self.strata.len() as u32;
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            let lot = Chance::new(cycle.number).numbered(key).bits();
+            // A site that comes in the middle of a cycle is sampled once, so that it is not passed over.
+            self.strata.push(Stratum { key, lot, quota: 1, is_in_turn: true, ..Stratum::default() });
+        }
+        place
+    }
+
+    /// Sets the sample sizes, and which group has its turn.
+    fn plan(&mut self, cycle: Cycle) {
+        let (mut share, pages, strata) = (cycle.share, self.pages.len() as f64, self.strata.len());
+        if self.in_groups {
+            let groups = groups_needed(1.0, share);
+            for stratum in &mut self.strata {
+                // The group of a stratum is its own for good: not this cycle's lot.
+                stratum.is_in_turn = Chance::new(0).numbered(stratum.key).bits() % groups == cycle.number % groups;
+            }
+            share = (share * groups as f64).min(1.0);
+        }
+        let mean = pages / strata.max(1) as f64;
+        if self.rule == Rule::Hybrid {
+            return self.plan_hybrid(cycle, share, pages);
+        }
+        let size = match self.size {
+            Size::Root => None,
+            Size::Optimal => optimal_sample_size(mean, share, &self.rates_before(cycle)),
+        };
+        let size = size.unwrap_or_else(|| sample_size(mean, share));
+        for stratum in &mut self.strata {
+            // Sites get the same sample, groups of unequal size one in proportion (seed 001, equation 8).
+            let factor = if self.by == By::Site { 1.0 } else { stratum.pages as f64 / mean };
+            stratum.quota = ((size * factor).round() as u64).clamp(1, stratum.pages.max(1));
+        }
+    }
+
+    fn plan_hybrid(&mut self, cycle: Cycle, share: f64, pages: f64) {
+        let rates = self.rates_before(cycle);
+        let in_turn: Vec<usize> = (0..self.strata.len()).filter(|&at| self.strata[at].is_in_turn).collect();
+        let sampled = (pages * HYBRID_SHARE.min(share / 2.0)).round().max(1.0) as u64;
+        // The first sample is P/W: equal rates give everyone the same.
+        let is_first = rates.iter().all(|&rate| rate == 0.0);
+        let wanted: Vec<f64> = in_turn.iter().map(|&at| if is_first { 1.0 } else { rates[at] }).collect();
+        let lots: Vec<u64> = in_turn.iter().map(|&at| self.strata[at].lot).collect();
+        for stratum in &mut self.strata {
+            stratum.quota = 0;
+        }
+        for (&at, quota) in in_turn.iter().zip(allocation(&wanted, sampled, &lots)) {
+            self.strata[at].quota = quota;
+        }
+    }
+
+    /// The mean D/V of each stratum's pages as it was before this cycle.
+    fn rates_before(&self, cycle: Cycle) -> Vec<f64> {
+        let mut sums = vec![(0u64, 0u64); self.strata.len()];
+        for (_, entry) in self.pages.iter() {
+            let before = history_before(entry, cycle).newest(VISITS_BACK);
+            if before.visits() > 0 {
+                let (success, pages) = &mut sums[entry.stratum as usize];
+                *success += u64::from(success_of(before));
+                *pages += 1;
+            }
+        }
+        let mean = |(success, pages): (u64, u64)| success as f64 / f64::from(SIXTIETHS) / pages.max(1) as f64;
+        sums.into_iter().map(mean).collect()
+    }
+
+    fn rank_all(&mut self) {
+        if self.rule == Rule::Adaptive {
+            let mut rates: Vec<f64> = self.strata.iter().filter_map(|stratum| stratum.rate(self.rule)).collect();
+            let share = self.cycle.map_or(0.0, |cycle| cycle.share);
+            self.adaptive.threshold = Adaptive::threshold_of(&mut rates, share);
+        }
+        self.is_new = false;
+        for stratum in &mut self.strata {
+            stratum.rank = stratum.ranked(self.rule, self.adaptive);
+        }
+        self.order = self.strata.iter().enumerate().map(|(at, stratum)| (stratum.rank, at as u32)).collect();
+    }
+
+    fn rank(&mut self, at: u32) {
+        let stratum = &mut self.strata[at as usize];
+        let rank = stratum.ranked(self.rule, self.adaptive);
+        if rank != stratum.rank || !self.order.contains(&(rank, at)) {
+            self.order.remove(&(stratum.rank, at));
+            self.order.insert((rank, at));
+            stratum.rank = rank;
+        }
+    }
+
+    /// Changes what is known of a page, and all that follows from it.
+    fn change(&mut self, page: PageKey, change: impl FnOnce(&mut Entry)) {
+        let Some(entry) = self.pages.find_mut(page) else { return };
+        let before = *entry;
+        change(entry);
+        let after = *entry;
+        self.home = self.home + usize::from(after.out.is_none()) - usize::from(before.out.is_none());
+        if let Some(cycle) = self.cycle {
+            let stratum = &mut self.strata[after.stratum as usize];
+            count(stratum, page, &before, cycle, -1);
+            count(stratum, page, &after, cycle, 1);
+            self.rank(after.stratum);
+        }
+    }
+
+    fn insert(&mut self, page: PageKey, mut entry: Entry) {
+        self.remove(page);
+        self.home += 1;
+        if let Some(cycle) = self.cycle {
+            entry.stratum = self.place(&entry, cycle);
+            entry.lot = lot(page, cycle.number);
+            count(&mut self.strata[entry.stratum as usize], page, &entry, cycle, 1);
+            self.rank(entry.stratum);
+        }
+        self.pages.insert(page, entry);
+    }
+
+    fn remove(&mut self, page: PageKey) {
+        let Some(entry) = self.pages.remove(page) else { return };
+        self.home -= usize::from(entry.out.is_none());
+        if let Some(cycle) = self.cycle {
+            count(&mut self.strata[entry.stratum as usize], page, &entry, cycle, -1);
+            self.rank(entry.stratum);
+        }
+    }
+
+    /// The first page of a stratum that may be visited now. `closed` remembers sites without room.
+    fn ready_of(&self, at: u32, view: &dyn View, now: Moment, closed: &mut BTreeSet<u32>) -> Option<PageKey> {
+        for &(_, page) in &self.strata[at as usize].waiting {
+            let Some(entry) = self.pages.find(page) else { continue };
+            if entry.last_visit + view.refresh_min() > now || closed.contains(&entry.site) {
+                continue;
+            }
+            if view.has_room(page) {
+                return Some(page);
+            }
+            closed.insert(entry.site);
+            if self.by != By::Features {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The same for all pages, in a cycle that has not begun yet.
+    fn is_ready_in(&self, cycle: Cycle, view: &dyn View, now: Moment) -> bool {
+        self.pages.iter().any(|(page, entry)| {
+            let is_free = entry.out.is_none() && entry.last_visit < cycle.start;
+            is_free && entry.last_visit + view.refresh_min() <= now && view.has_room(page)
+        })
+    }
+}
+
+impl Refresh for Sampling {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn recall(&mut self, held: &Held<'_>) {
+        let (recent, last) =
+            from_state(held.state).unwrap_or((RecentVisits::default(), Last::Download { compared: false }));
+        let entry = Entry {
+            site: held.site,
+            path: held.path,
+            admitted: held.admitted,
+            last_visit: held.last_visit,
+            recent,
+            last,
+            out: None,
+            stratum: 0,
+            lot: 0,
+        };
+        self.insert(held.page, entry);
+    }
+
+    fn choose(&mut self, view: &dyn View, now: Moment, _: &mut Chance) -> Vec<PageKey> {
+        self.turn(view, now);
+        if self.is_new && self.rule == Rule::Adaptive {
+            self.rank_all();
+        }
+        let mut chosen = Vec::new();
+        let mut closed = BTreeSet::new();
+        let mut next = self.order.first().copied();
+        while let (Some(place @ (_, at)), true) = (next, chosen.len() < view.visits_left()) {
+            match self.ready_of(at, view, now, &mut closed) {
+                Some(page) => {
+                    let is_sample = self.strata[at as usize].class() == Class::Sample;
+                    let errand = if is_sample { Errand::Sample } else { Errand::Download };
+                    self.change(page, |entry| entry.out = Some(errand));
+                    chosen.push(page);
+                    // Its rank has sunk or stayed; what stands before it has nothing to give now.
+                    next = self.order.range(place..).next().copied();
+                }
+                None => {
+                    let after = (std::ops::Bound::Excluded(place), std::ops::Bound::Unbounded);
+                    next = self.order.range(after).next().copied();
+                }
+            }
+        }
+        chosen
+    }
+
+    fn learn(&mut self, seen: &Seen) -> PolicyState {
+        if self.pages.find(seen.page).is_none() {
+            let entry = Entry {
+                site: u32::MAX,
+                path: 0,
+                admitted: seen.moment,
+                last_visit: seen.moment,
+                recent: RecentVisits::default(),
+                last: Last::Download { compared: false },
+                out: None,
+                stratum: 0,
+                lot: 0,
+            };
+            self.insert(seen.page, entry);
+        }
+        self.change(seen.page, |entry| {
+            entry.last_visit = seen.moment;
+            entry.last = match entry.out.take() {
+                Some(Errand::Sample) => Last::Sample(seen.changed),
+                Some(Errand::Download) | None => Last::Download { compared: seen.changed.is_some() },
+            };
+            if let Some(changed) = seen.changed {
+                entry.recent.push(changed);
+            }
+        });
+        self.is_new = true;
+        self.pages.find(seen.page).map(state_of).unwrap_or_default()
+    }
+
+    fn put_back(&mut self, page: PageKey) {
+        self.change(page, |entry| entry.out = None);
+    }
+
+    fn forget(&mut self, page: PageKey) {
+        self.remove(page);
+    }
+
+    fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment> {
+        if self.home == 0 {
+            return None;
+        }
+        let cycle = Cycle::of(view, now);
+        let is_ready = match self.cycle {
+            Some(current) if current.is(&cycle) => {
+                let mut closed = BTreeSet::new();
+                self.order.iter().any(|&(_, at)| self.ready_of(at, view, now, &mut closed).is_some())
+            }
+            _ => self.is_ready_in(cycle, view, now),
+        };
+        if is_ready {
+            return Some(now);
+        }
+        let mut next = cycle.end();
+        if now < cycle.start + view.refresh_min() {
+            let unvisited =
+                self.pages.iter().filter(|(_, entry)| entry.out.is_none() && entry.last_visit < cycle.start);
+            let rested = unvisited.map(|(_, entry)| entry.last_visit + view.refresh_min());
+            next = rested.filter(|&rested| rested > now).min().unwrap_or(next).min(next);
+        }
+        Some(next)
+    }
+
+    fn why(&self, page: PageKey, now: Moment) -> Words {
+        let Some(entry) = self.pages.find(page) else { return Vec::new() };
+        let rule = match self.rule {
+            Rule::Proportional => "downloads in proportion to the changes in the sample",
+            Rule::Greedy => "downloads where the sample found the largest share of changes",
+            Rule::Adaptive => "samples until it is sure on which side of the threshold a site is",
+            Rule::Hybrid => "downloads where the sampled pages' own histories show the most changes",
+        };
+        let mut words = vec![word("policy", format!("{}: {rule}", self.name)), last_visit(entry.last_visit, now)];
+        let visits = entry.recent.visits();
+        words.push(word("history", format!("{} of the last {visits} visits found a change", entry.recent.changes())));
+        if let (Some(cycle), Some(stratum)) = (self.cycle, self.strata.get(entry.stratum as usize)) {
+            self.why_in(cycle, stratum, entry, &mut words);
+        }
+        words
+    }
+}
+
+impl Sampling {
+    fn why_in(&self, cycle: Cycle, stratum: &Stratum, entry: &Entry, words: &mut Words) {
+        let cycle_words = format!("{} long, ends {}", cycle.length, cycle.end());
+        words.push(word("cycle", cycle_words));
+        let group = match self.by {
+            By::Site => "its site",
+            By::Path => "its path within the site",
+            By::Features => "pages with such histories",
+        };
+        words.push(word("judged with", format!("{group}: {} pages", stratum.pages)));
+        let sample = match stratum.rate(self.rule) {
+            None => format!("{} of {} pages sent for, none answered yet", stratum.sampled, stratum.quota),
+            Some(rate) => format!("{} of {} pages changed, rate {rate:.2}", stratum.hits, stratum.tries),
+        };
+        words.push(word("sample", sample));
+        if self.rule == Rule::Adaptive {
+            words.push(word("threshold", format!("{:.2}", self.adaptive.threshold)));
+        }
+        let turn = match stratum.class() {
+            _ if entry.last_visit >= cycle.start => "visited in this cycle: again in the next",
+            Class::Accepted => "surely above the threshold: all of it is visited",
+            Class::Sample => "more of it is to be sampled",
+            Class::Download => "after those with higher rates",
+            Class::Quiet => "no sign of change: if budget is left over",
+            Class::OutOfTurn => "its group has its turn in another cycle",
+        };
+        words.push(word("turn", turn));
+    }
+}
+
+/// Adds a page to its stratum's counts, or takes it away again.
+fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, cycle: Cycle, sign: i64) {
+    let add = |number: &mut u64| *number = number.wrapping_add_signed(sign);
+    let add_small = |number: &mut u32, by: u32| *number = number.wrapping_add_signed(sign as i32 * by as i32);
+    add(&mut stratum.pages);
+    match (entry.out, entry.last) {
+        (Some(Errand::Sample), _) => add(&mut stratum.sampled),
+        (Some(Errand::Download), _) => add(&mut stratum.taken),
+        (None, _) if entry.last_visit < cycle.start => {
+            if sign > 0 {
+                stratum.waiting.insert((entry.lot, page));
+            } else {
+                stratum.waiting.remove(&(entry.lot, page));
+            }
+        }
+        (None, Last::Download { .. }) => add(&mut stratum.taken),
+        (None, Last::Sample(answer)) => {
+            add(&mut stratum.sampled);
+            if let Some(changed) = answer {
+                add_small(&mut stratum.tries, 1);
+                add_small(&mut stratum.hits, u32::from(changed));
+                add_small(&mut stratum.success, success_of(entry.recent.newest(VISITS_BACK)));
+            }
+        }
+    }
+}
+
+/// D/V in sixtieths.
+fn success_of(visits: RecentVisits) -> u32 {
+    visits.changes() * SIXTIETHS / visits.visits().max(1)
+}
+
+/// What was known before this cycle's visit.
+fn history_before(entry: &Entry, cycle: Cycle) -> RecentVisits {
+    // One visit fewer than are kept: so many are known both before and after the visit of this cycle.
+    let kept = RecentVisits::MAX - 1;
+    let compared = match entry.last {
+        Last::Download { compared } => compared,
+        Last::Sample(answer) => answer.is_some(),
+    };
+    if compared && entry.last_visit >= cycle.start {
+        entry.recent.before_last().newest(kept)
+    } else {
+        entry.recent.newest(kept)
+    }
+}
+
+/// The change features of a page: how often it changed, whether it did last time, how long it is known.
+fn features(entry: &Entry, cycle: Cycle) -> u64 {
+    let before = history_before(entry, cycle);
+    let often = before.degree_of_success().map_or(5, |degree| (degree * 4.0).ceil() as u64);
+    let lately = u64::from(before.last() == Some(true));
+    let known = match cycle.start.since(entry.admitted).days_f64() {
+        days if days < 7.0 => 0,
+        days if days < 60.0 => 1,
+        _ => 2,
+    };
+    often << 8 | lately << 4 | known
+}
+
+fn state_of(entry: &Entry) -> PolicyState {
+    let [low, high, visits] = entry.recent.bytes();
+    let last = match entry.last {
+        Last::Download { compared: false } => 0,
+        Last::Sample(None) => 1,
+        Last::Download { compared: true } => 2,
+        Last::Sample(Some(false)) => 3,
+        Last::Sample(Some(true)) => 4,
+    };
+    PolicyState::new(&[FORMAT, low, high, visits, last]).expect("5 bytes are fewer than a policy may keep")
+}
+
+fn from_state(state: &PolicyState) -> Option<(RecentVisits, Last)> {
+    let &[format, low, high, visits, last] = state.bytes() else { return None };
+    let recent = RecentVisits::from_bytes([low, high, visits])?;
+    let last = match last {
+        0 => Last::Download { compared: false },
+        1 => Last::Sample(None),
+        2 => Last::Download { compared: true },
+        3 => Last::Sample(Some(false)),
+        4 => Last::Sample(Some(true)),
+        _ => return None,
+    };
+    (format == FORMAT).then_some((recent, last))
+}

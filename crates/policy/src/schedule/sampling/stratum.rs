@@ -1,0 +1,136 @@
+//! One site, path or group of pages: its sample, what the sample found, and the rank that follows from it.
+
+use std::collections::BTreeSet;
+
+use vernal_model::PageKey;
+
+use crate::estimate::wilson;
+
+/// How downloads follow the sample.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Downloads in proportion to the share of the sample that changed.
+    Proportional,
+    /// The whole of the stratum with the largest share first, then the next.
+    Greedy,
+    /// Sample κ at a time until it is sure which side of the threshold a stratum is on.
+    Adaptive,
+    /// Greedy by the mean degree of success D/V of the sampled pages; next samples in proportion to it.
+    Hybrid,
+}
+
+/// D/V is summed up in sixtieths, which are whole for every V up to 5, so that sums do not depend on their order.
+pub(super) const SIXTIETHS: u32 = 60;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stratum {
+    pub key: u64,
+    /// Its own number in this cycle, for equal ranks.
+    pub lot: u64,
+    pub pages: u64,
+    /// At home and not visited in this cycle, in this cycle's random order.
+    pub waiting: BTreeSet<(u64, PageKey)>,
+    /// How many pages to sample in this cycle.
+    pub quota: u64,
+    /// Sampled in this cycle, answered or out.
+    pub sampled: u64,
+    /// Downloaded beside the sample in this cycle.
+    pub taken: u64,
+    /// Sampled pages that could be compared, those that changed, and the sum of their D/V.
+    pub tries: u32,
+    pub hits: u32,
+    pub success: u32,
+    /// Whether its group has its turn.
+    pub is_in_turn: bool,
+    pub rank: Rank,
+}
+
+/// The order of strata: smaller comes first.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    class: Class,
+    /// Smaller first within the class.
+    value: u64,
+    lot: u64,
+}
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Class {
+    /// Surely above the threshold.
+    Accepted,
+    Sample,
+    #[default]
+    Download,
+    /// No sign of change, or no answer yet.
+    Quiet,
+    /// Its group does not have its turn: only if nothing else is left.
+    OutOfTurn,
+}
+
+impl Stratum {
+    /// The share of the sample that changed (the hybrid: the mean D/V of the sample).
+    pub fn rate(&self, rule: Rule) -> Option<f64> {
+        let tries = f64::from(self.tries);
+        (self.tries > 0).then(|| match rule {
+            Rule::Hybrid => f64::from(self.success) / f64::from(SIXTIETHS) / tries,
+            Rule::Proportional | Rule::Greedy | Rule::Adaptive => f64::from(self.hits) / tries,
+        })
+    }
+
+    pub fn ranked(&self, rule: Rule, adaptive: Adaptive) -> Rank {
+        let rank = |class: Class, value: f64| Rank { class, value: value.to_bits(), lot: self.lot };
+        if !self.is_in_turn {
+            return rank(Class::OutOfTurn, 0.0);
+        }
+        let rate = self.rate(rule);
+        let class = match rule {
+            Rule::Adaptive => adaptive.class(self),
+            _ if self.sampled < self.quota => Class::Sample,
+            _ => rate.map_or(Class::Quiet, |rate| if rate > 0.0 { Class::Download } else { Class::Quiet }),
+        };
+        // Rates lie in 0 to 1: the greedy order is the one of what is missing to 1.
+        match (class, rule) {
+            (Class::Sample, Rule::Adaptive) => rank(class, (self.sampled / adaptive.step) as f64),
+            (Class::Sample, _) => rank(class, self.sampled as f64),
+            (Class::Quiet | Class::OutOfTurn, _) => rank(class, 0.0),
+            (_, Rule::Proportional) => rank(class, (self.taken as f64 + 0.5) / rate.unwrap_or(1.0)),
+            _ => rank(class, 1.0 - rate.unwrap_or(0.0)),
+        }
+    }
+
+    pub fn class(&self) -> Class {
+        self.rank.class
+    }
+}
+
+/// What the adaptive policy knows of all strata.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(super) struct Adaptive {
+    /// κ: pages to sample at a time.
+    pub step: u64,
+    /// The z of the confidence α.
+    pub z: f64,
+    /// p_t: the least share among the strata that the budget could download whole.
+    pub threshold: f64,
+}
+
+impl Adaptive {
+    fn class(&self, stratum: &Stratum) -> Class {
+        if u64::from(stratum.tries) < self.step.min(stratum.pages) {
+            return if stratum.sampled < self.step { Class::Sample } else { Class::Quiet };
+        }
+        let sure = wilson(stratum.hits, stratum.tries, self.z);
+        match sure {
+            _ if sure.low > self.threshold => Class::Accepted,
+            _ if sure.high < self.threshold => Class::Download,
+            _ => Class::Sample,
+        }
+    }
+
+    /// p_t from the shares seen so far: the least of the top share r of the strata.
+    pub fn threshold_of(rates: &mut [f64], share: f64) -> f64 {
+        rates.sort_by(|a, b| b.total_cmp(a));
+        let top = (rates.len() as f64 * share.clamp(0.0, 1.0)).ceil() as usize;
+        top.checked_sub(1).and_then(|at| rates.get(at)).copied().unwrap_or(0.0)
+    }
+}

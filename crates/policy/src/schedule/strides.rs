@@ -1,0 +1,226 @@
+//! Policies that give each page a stride, the Span it would wait if the budget were its own, scaled to the budget.
+//!
+//! How they are scaled: pages stand in the order of a virtual time. Whatever the budget pays for is taken from the
+//! front, and a page that was visited goes to the back by its stride. So every page is visited in proportion to
+//! 1/stride, the sum of all visits is the budget, and no clock says how fast virtual time runs: it runs as fast as the
+//! budget pays (stride scheduling, Waldspurger and Weihl 1995).
+//!
+//! A page whose stride is far beyond the others' would hardly ever come to the front: one that has waited
+//! [`ROUNDS_MAX`] times the mean wait that the budget allows comes first.
+//!
+//! The state of a page: format (1), virtual Moment of its last visit (8, little-endian), then the rule's own bytes.
+
+use std::collections::VecDeque;
+
+use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
+
+use super::agenda::{Agenda, Terms};
+use super::words::{Words, last_visit, lot, mean_wait, word};
+use crate::{Held, Refresh, Seen, View};
+
+/// No page waits longer than this many mean waits.
+const ROUNDS_MAX: f64 = 8.0;
+/// How many pages that have waited too long are looked at in one choice, if their sites have no room.
+const LATE_MAX: usize = 64;
+const FORMAT: u8 = 1;
+
+/// What makes one policy of this family differ from another.
+pub trait Rule: Send {
+    const NAME: &'static str;
+    type Note: Copy + Default + Send;
+
+    /// Hears what a visit found.
+    fn hear(&self, note: &mut Self::Note, seen: &Seen);
+    /// How far behind its last visit, at `base` in virtual time, the page's next one stands.
+    fn stride(&self, note: &Self::Note, page: PageKey, base: Moment) -> Span;
+    fn state(&self, note: &Self::Note) -> Vec<u8>;
+    fn from_state(&self, bytes: &[u8]) -> Option<Self::Note>;
+    fn why(&self, note: &Self::Note, now: Moment) -> Words;
+}
+
+#[derive(Debug, Default)]
+pub struct Strides<R: Rule> {
+    rule: R,
+    agenda: Agenda<Place<R::Note>>,
+    /// The virtual Moment of the last page taken.
+    reached: Moment,
+    /// Pages by last visit, oldest first; an entry counts only while the page has not been visited since.
+    waiting: VecDeque<(Moment, PageKey)>,
+    unsorted: bool,
+    mean_wait: Option<Span>,
+}
+
+#[derive(Copy, Clone, Debug, Default)]
+struct Place<T> {
+    /// Where in virtual time its last visit was.
+    base: Moment,
+    note: T,
+}
+
+impl<R: Rule + Default> Strides<R> {
+    pub fn new() -> Self {
+        Strides {
+            rule: R::default(),
+            agenda: Agenda::default(),
+            reached: Moment::EPOCH,
+            waiting: VecDeque::new(),
+            unsorted: false,
+            mean_wait: None,
+        }
+    }
+}
+
+impl<R: Rule> Strides<R> {
+    fn put(&mut self, page: PageKey, site: Option<u32>, visit: Moment, place: Place<R::Note>) {
+        let due = place.base + self.rule.stride(&place.note, page, place.base);
+        self.agenda.put(page, site, visit, due, place);
+        self.unsorted |= self.waiting.back().is_some_and(|&(last, _)| last > visit);
+        self.waiting.push_back((visit, page));
+    }
+
+    /// Takes the pages that have waited too long, oldest first.
+    fn take_late(&mut self, view: &dyn View, now: Moment) -> Vec<PageKey> {
+        let mut taken = Vec::new();
+        self.sweep();
+        let Some(limit) = self.mean_wait.map(|mean| mean.scaled(ROUNDS_MAX).max(view.refresh_min())) else {
+            return taken;
+        };
+        let mut late: Vec<(Moment, PageKey)> = Vec::new();
+        for &(visit, page) in &self.waiting {
+            // Pages of one Moment stand in the order of their answers here: all of them, then in the order of the keys.
+            let is_full = late.len() >= LATE_MAX && late.last().is_some_and(|&(last, _)| last < visit);
+            if visit + limit > now || is_full {
+                break;
+            }
+            let is_current = self.agenda.find(page).is_some_and(|entry| entry.last_visit == visit);
+            if is_current && self.agenda.is_home(page) && view.has_room(page) {
+                late.push((visit, page));
+            }
+        }
+        late.sort_unstable();
+        late.dedup();
+        taken.extend(late.into_iter().map(|(_, page)| page).take(view.visits_left()));
+        for &page in &taken {
+            self.agenda.take_out(page);
+        }
+        taken
+    }
+
+    /// Drops from the front what was visited since, or forgotten.
+    fn sweep(&mut self) {
+        if std::mem::take(&mut self.unsorted) {
+            let agenda = &self.agenda;
+            self.waiting.retain(|&(visit, page)| agenda.find(page).is_some_and(|entry| entry.last_visit == visit));
+            self.waiting.make_contiguous().sort_unstable();
+        }
+        while let Some(&(visit, page)) = self.waiting.front() {
+            if self.agenda.find(page).is_some_and(|entry| entry.last_visit == visit) {
+                break;
+            }
+            self.waiting.pop_front();
+        }
+    }
+
+    /// The oldest last visit of a page at home.
+    fn oldest(&self) -> Option<Moment> {
+        let current = |&&(visit, page): &&(Moment, PageKey)| {
+            self.agenda.is_home(page) && self.agenda.find(page).is_some_and(|entry| entry.last_visit == visit)
+        };
+        if self.unsorted {
+            return self.waiting.iter().filter(current).map(|&(visit, _)| visit).min();
+        }
+        self.waiting.iter().find(current).map(|&(visit, _)| visit)
+    }
+}
+
+impl<R: Rule> Refresh for Strides<R> {
+    fn name(&self) -> &'static str {
+        R::NAME
+    }
+
+    fn recall(&mut self, held: &Held<'_>) {
+        let place = self.place_from(held.state).unwrap_or_default();
+        self.reached = self.reached.max(place.base);
+        if place.base == Moment::EPOCH {
+            // Nothing is known yet: spread over the first stride, or all would stand at one point.
+            let stride = self.rule.stride(&place.note, held.page, place.base);
+            let share = lot(held.page, 0) as f64 / u64::MAX as f64;
+            self.agenda.put(held.page, Some(held.site), held.last_visit, Moment::EPOCH + stride.scaled(share), place);
+            self.unsorted = true;
+            self.waiting.push_back((held.last_visit, held.page));
+            return;
+        }
+        self.put(held.page, Some(held.site), held.last_visit, place);
+    }
+
+    fn choose(&mut self, view: &dyn View, now: Moment, _: &mut Chance) -> Vec<PageKey> {
+        self.mean_wait = mean_wait(view.held(), view.per_day());
+        let mut chosen = self.take_late(view, now);
+        let left = view.visits_left().saturating_sub(chosen.len());
+        let drawn = self.agenda.draw(view, Terms::next_in_order(now), left);
+        if let Some(last) = drawn.last().and_then(|&page| self.agenda.find(page)) {
+            self.reached = self.reached.max(last.due);
+        }
+        chosen.extend(drawn);
+        chosen
+    }
+
+    fn learn(&mut self, seen: &Seen) -> PolicyState {
+        let known = self.agenda.find(seen.page);
+        // A page that was visited before its turn does not stand further back for it.
+        let base = known.map_or(self.reached, |entry| entry.due.min(self.reached));
+        let mut place = known.map_or_else(Place::default, |entry| entry.note);
+        place.base = base.max(Moment::from_micros(1));
+        self.rule.hear(&mut place.note, seen);
+        self.put(seen.page, None, seen.moment, place);
+        self.state_of(&place)
+    }
+
+    fn put_back(&mut self, page: PageKey) {
+        self.agenda.put_back(page);
+    }
+
+    fn forget(&mut self, page: PageKey) {
+        self.agenda.forget(page);
+    }
+
+    fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment> {
+        let rested = self.oldest()? + view.refresh_min();
+        if rested > now {
+            return Some(rested);
+        }
+        if self.agenda.is_ready(view, Terms::next_in_order(now)) {
+            return Some(now);
+        }
+        let homes = self.waiting.iter().filter(|&&(_, page)| self.agenda.is_home(page));
+        homes.map(|&(visit, _)| visit + view.refresh_min()).filter(|&rested| rested > now).min()
+    }
+
+    fn why(&self, page: PageKey, now: Moment) -> Words {
+        let Some(entry) = self.agenda.find(page) else { return Vec::new() };
+        let mut words = self.rule.why(&entry.note.note, now);
+        words.insert(1, last_visit(entry.last_visit, now));
+        if let Some(mean) = self.mean_wait {
+            let budget = format!("scaled to it: a page waits {mean} on average, {} at most", mean.scaled(ROUNDS_MAX));
+            words.push(word("budget", budget));
+        }
+        words
+    }
+}
+
+impl<R: Rule> Strides<R> {
+    fn state_of(&self, place: &Place<R::Note>) -> PolicyState {
+        let mut bytes = vec![FORMAT];
+        bytes.extend_from_slice(&place.base.micros().to_le_bytes());
+        bytes.extend(self.rule.state(&place.note));
+        PolicyState::new(&bytes).expect("a rule keeps fewer bytes than a policy may")
+    }
+
+    fn place_from(&self, state: &PolicyState) -> Option<Place<R::Note>> {
+        let (&format, rest) = state.bytes().split_first()?;
+        let (base, rest) = rest.split_first_chunk::<8>()?;
+        let base = i64::from_le_bytes(*base);
+        let note = self.rule.from_state(rest)?;
+        (format == FORMAT && base > 0).then_some(Place { base: Moment::from_micros(base), note })
+    }
+}
