@@ -20,4 +20,4 @@ mod settings;
 pub use act::{Act, Acted, Check, Pulse};
 pub use crawler::{Crawler, Restored, Unpack};
 pub use error::{Error, Result};
-pub use settings::{AddressLimits, DiskFreeMin, GroupLimits, Settings};
+pub use settings::{DiskFreeMin, GroupLimits, Settings};

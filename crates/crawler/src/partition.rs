@@ -1,7 +1,6 @@
 //! One partition's life: its frontier, its policy, its sites. A cheap struct, not a thread or a store.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::net::IpAddr;
 
 use vernal_frontier::{Frontier, FrontierLimits, Politeness, PolitenessSettings, TrapBook, Waiting};
 use vernal_model::{
@@ -53,7 +52,6 @@ pub(crate) struct SiteLife {
     first_visits: u64,
     /// The site has the pages it may have: what waits goes on waiting, on disk.
     full: bool,
-    pub address: Option<IpAddr>,
 }
 
 /// The window of one partition: there are sixty-four of them, so that this bounds the URLs in memory to 128 Ki.
@@ -166,7 +164,6 @@ impl Partition {
             held: 0,
             first_visits: 0,
             full: false,
-            address: None,
         });
         number
     }

@@ -2,6 +2,7 @@
 //! no clock is involved, so that a chance number replays it exactly; the repository's files are real.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use vernal_crawler::Crawler;
 use vernal_model::{Chance, Moment, OrderKind, Report, Span};
@@ -24,6 +25,8 @@ pub struct Trial<'w> {
     under_way: BTreeMap<(Moment, u64), Report>,
     asked: Vec<AskedFor>,
     last_commit: Moment,
+    /// The address that all sites are behind, where it is one.
+    address: Option<IpAddr>,
 }
 
 /// One request as the web saw it.
@@ -53,7 +56,22 @@ pub enum Paused {
 impl<'w> Trial<'w> {
     pub fn new(web: &'w Web, crawler: Crawler, now: Moment, chance: u64) -> Self {
         let chance = Chance::new(chance).stream("trial");
-        Trial { web, crawler, now, chance, under_way: BTreeMap::new(), asked: Vec::new(), last_commit: now }
+        Trial {
+            web,
+            crawler,
+            now,
+            chance,
+            under_way: BTreeMap::new(),
+            asked: Vec::new(),
+            last_commit: now,
+            address: None,
+        }
+    }
+
+    /// The same, with all sites behind one address.
+    #[must_use]
+    pub fn behind(self, address: IpAddr) -> Self {
+        Trial { address: Some(address), ..self }
     }
 
     pub fn now(&self) -> Moment {
@@ -106,7 +124,10 @@ impl<'w> Trial<'w> {
             let number = order.id.0;
             let (url, conditional) = (order.url.clone(), !order.validators.is_empty());
             let robots = order.kind == OrderKind::Robots;
-            let report = wire::report(self.web, order, self.now, finished);
+            let mut report = wire::report(self.web, order, self.now, finished);
+            if let Some(exchange) = &mut report.exchange {
+                exchange.address = self.address.or(exchange.address);
+            }
             self.asked.push(AskedFor {
                 site: url.site_text().to_owned(),
                 url: url.to_string(),
