@@ -47,7 +47,7 @@ fn a_web_that_attacks_is_crawled_to_its_end_within_bounds() {
     let data = dir.path().join("data");
     let mut command = vernal(&data);
     command.args(["run", "-q", "--allow-private", "--no-serve", "--until-idle", "--time-scale", "600"]);
-    command.args(["--delay", "1s", "--delay-max", "1s"]);
+    command.args(["--delay", "1s", "--delay-max", "1s", "--per-site", "4"]);
     command.args(["--connect-timeout", "1s", "--first-byte-timeout", "1s", "--total-timeout", "2s"]);
     let child = command.args(served.seeds()).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
     let mut running = Running(child.unwrap());

@@ -36,6 +36,10 @@ pub struct Check {
     pub seed: Option<Url>,
     /// `allowed`, `forbidden`, `unreachable` or `unknown` (not asked yet).
     pub robots: &'static str,
+    /// When the copy of robots.txt that is in force was read, and whether the file could not be had since: then the copy
+    /// stays in force (RFC 9309, 2.4).
+    pub robots_read: Option<Moment>,
+    pub robots_stale: bool,
     pub crawl_delay_secs: Option<f64>,
     pub trap: Option<String>,
     /// `unknown`, `waiting`, `barred`, or the state of the page.

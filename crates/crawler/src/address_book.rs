@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use vernal_model::{Moment, Span};
-
-use crate::AddressLimits;
+use vernal_model::{AddressLimits, Moment, Span};
 
 /// Starts may come together within this, because ticks do.
 const TOLERANCE: Span = Span::from_millis(100);

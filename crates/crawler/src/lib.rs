@@ -22,4 +22,4 @@ pub use act::{Act, Acted, Check, Pulse};
 pub use crawler::{Crawler, Measured, Restored, Unpack};
 pub use error::{Error, Result};
 pub use plan::{Forecast, Plan, PlannedVisit, plan};
-pub use settings::{AddressLimits, DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};
+pub use settings::{DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};

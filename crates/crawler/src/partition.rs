@@ -1,7 +1,6 @@
 //! One partition's life: its frontier, its policy, its sites. A cheap struct, not a thread or a store.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::net::IpAddr;
 
 use vernal_frontier::{Frontier, FrontierLimits, Politeness, PolitenessSettings, TrapBook, Waiting};
 use vernal_model::{
@@ -60,7 +59,6 @@ pub(crate) struct SiteLife {
     first_visits: u64,
     /// The site has the pages it may have: what waits goes on waiting, on disk.
     full: bool,
-    pub address: Option<IpAddr>,
     /// Visits that the policy learned from since what it remembers of the site was last written down.
     pub learned: u32,
 }
@@ -197,7 +195,6 @@ impl Partition {
             held: 0,
             first_visits: 0,
             full: false,
-            address: None,
             learned: 0,
         });
         number

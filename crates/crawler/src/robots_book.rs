@@ -101,6 +101,13 @@ impl RobotsBook {
         })
     }
 
+    /// When the copy in force was read, and whether the file could not be had since.
+    pub(crate) fn copy_in_force(&mut self, url: &Url, reader: &Reader) -> Result<Option<(Moment, bool)>> {
+        let row = self.entry(url, reader)?.row.as_ref();
+        let in_force = row.filter(|row| matches!(row.answer, RobotsAnswer::Text(_) | RobotsAnswer::AllowAll));
+        Ok(in_force.and_then(|row| Some((row.last_read?, row.fetched > row.last_read?))))
+    }
+
     pub(crate) fn asked(&mut self, origin: &Origin) {
         if let Some(entry) = self.entries.get_mut(origin) {
             entry.asking = true;
@@ -116,19 +123,21 @@ impl RobotsBook {
             _ => 0,
         };
         let last_read = before.as_ref().and_then(|row| row.last_read);
+        let good = before.and_then(good_copy);
         let mut row = RobotsRow {
             origin: origin.clone(),
             fetched: now,
             expires: now + ROBOTS_KEPT,
             answer: RobotsAnswer::AllowAll,
             last_read,
+            copy: None,
         };
         match verdict(report, hops) {
             Some(answer) => {
                 entry.failures = 0;
                 match answer {
-                    RobotsAnswer::MovedTo { .. } => row.expires = now,
-                    _ if !report.outcome.asked() => row.expires = now + REFUSED_KEPT,
+                    RobotsAnswer::MovedTo { .. } => (row.expires, row.copy) = (now, good),
+                    _ if !report.outcome.asked() => (row.expires, row.copy) = (now + REFUSED_KEPT, good),
                     _ => row.last_read = Some(now),
                 }
                 row.answer = answer;
@@ -138,10 +147,7 @@ impl RobotsBook {
                 let wait = UNREACHABLE_AGAIN.scaled(4f64.powi(i32::from(entry.failures.min(8)) - 1));
                 row.expires = now + wait.min(UNREACHABLE_AGAIN_MAX);
                 // A copy that we have stays in force while the file cannot be reached (RFC 9309, 2.4).
-                row.answer = match before.map(|row| row.answer) {
-                    Some(kept @ (RobotsAnswer::Text(_) | RobotsAnswer::AllowAll)) if last_read.is_some() => kept,
-                    _ => RobotsAnswer::DisallowAll,
-                };
+                row.answer = good.unwrap_or(RobotsAnswer::DisallowAll);
             }
         }
         entry.asking = false;
@@ -149,7 +155,12 @@ impl RobotsBook {
             RobotsAnswer::Text(text) => Some(Arc::new(Robots::parse(text.as_bytes()))),
             _ => None,
         };
-        let delay = entry.parsed.as_ref().and_then(|robots| robots.crawl_delay(&self.agent));
+        let delay = match (&entry.parsed, &row.copy) {
+            (Some(robots), _) => robots.crawl_delay(&self.agent),
+            // On the way to where the file has moved, what we last read of it holds.
+            (None, Some(RobotsAnswer::Text(text))) => Robots::parse(text.as_bytes()).crawl_delay(&self.agent),
+            _ => None,
+        };
         entry.row = Some(row.clone());
         (row, delay)
     }
@@ -188,6 +199,14 @@ impl Entry {
     }
 }
 
+/// The last copy that was really read: what is in force, unless something else took its place for a while.
+fn good_copy(row: RobotsRow) -> Option<RobotsAnswer> {
+    row.copy.or(match row.answer {
+        kept @ (RobotsAnswer::Text(_) | RobotsAnswer::AllowAll) if row.last_read.is_some() => Some(kept),
+        _ => None,
+    })
+}
+
 /// What the answer means; `None` is "unreachable".
 fn verdict(report: &Report, hops: u8) -> Option<RobotsAnswer> {
     match &report.outcome {
@@ -208,5 +227,77 @@ fn verdict(report: &Report, hops: u8) -> Option<RobotsAnswer> {
             Some(RobotsAnswer::AllowAll)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::{Document, Order, OrderId, OrderKind, PageKey, Validators};
+
+    use super::*;
+
+    const DAY: Span = Span::from_days(1);
+
+    fn report(outcome: Outcome, text: &str) -> Report {
+        let order = Order {
+            id: OrderId(1),
+            page: PageKey::default(),
+            url: Url::parse("http://a.org/robots.txt").unwrap(),
+            kind: OrderKind::Robots,
+            validators: Validators::default(),
+            held: None,
+            gap: Span::ZERO,
+        };
+        let document = Document { text: text.into(), ..Document::default() };
+        Report { document: Some(document), ..Report::unanswered(order, Moment::EPOCH, Moment::EPOCH, outcome) }
+    }
+
+    fn moved() -> Outcome {
+        Outcome::Moved { status: 301, permanent: true, to: Url::parse("http://b.org/robots.txt").ok() }
+    }
+
+    fn unreachable() -> Vec<Outcome> {
+        let status = |status| Outcome::Failed(Failure::Status { status, retry_after: None });
+        vec![status(500), status(503), status(429), Outcome::Failed(Failure::Dns("no".into()))]
+    }
+
+    #[test]
+    fn a_good_copy_stays_in_force_while_the_file_cannot_be_reached_also_behind_a_redirect() {
+        for failure in unreachable() {
+            for behind_a_redirect in [false, true] {
+                let (mut book, origin) = (RobotsBook::new("vernal"), Origin::new("http://a.org"));
+                let rules = "User-agent: *\nDisallow: /no\nCrawl-delay: 7\n";
+                let read = Moment::from_secs(1_000);
+                book.answered(&origin, &report(Outcome::Read { status: 200 }, rules), read);
+                let mut now = read + DAY;
+                for _ in 0..5 {
+                    if behind_a_redirect {
+                        let (row, delay) = book.answered(&origin, &report(moved(), ""), now);
+                        assert!(matches!(row.answer, RobotsAnswer::MovedTo { .. }) && row.expires <= now);
+                        assert_eq!(delay, Some(Span::from_secs(7)), "the delay holds on the way");
+                    }
+                    let (row, delay) = book.answered(&origin, &report(failure.clone(), ""), now);
+                    assert_eq!(row.answer, RobotsAnswer::Text(rules.into()), "{failure:?}");
+                    assert_eq!((row.last_read, row.fetched, delay), (Some(read), now, Some(Span::from_secs(7))));
+                    assert!(row.expires > now && row.expires.since(now) <= UNREACHABLE_AGAIN_MAX, "asked again soon");
+                    now = row.expires;
+                }
+                let (row, _) = book.answered(&origin, &report(Outcome::Gone { status: 404 }, ""), now);
+                assert_eq!((row.answer, row.copy), (RobotsAnswer::AllowAll, None), "a new answer takes its place");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_never_read_is_no_copy() {
+        for failure in unreachable() {
+            let (mut book, origin) = (RobotsBook::new("vernal"), Origin::new("http://a.org"));
+            for outcome in [Outcome::Refused(vernal_model::Refusal::Guard("no".into())), moved(), failure] {
+                let (row, _) = book.answered(&origin, &report(outcome.clone(), ""), Moment::EPOCH);
+                let expected = outcome == Outcome::Refused(vernal_model::Refusal::Guard("no".into()));
+                assert_eq!(row.answer == RobotsAnswer::AllowAll, expected, "{outcome:?}");
+                assert_eq!(row.copy, None);
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What a crawl is asked to do; every setting in force is printed at start.
 
 use vernal_frontier::VisitOrder;
-use vernal_model::{Budget, Scope, Seed, Span, Url};
+use vernal_model::{AddressLimits, Budget, Scope, Seed, Span, Url};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -86,13 +86,6 @@ impl WishOf {
     }
 }
 
-/// An address behind many sites has its own, wider limit.
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub struct AddressLimits {
-    pub at_once: u32,
-    pub per_second: f64,
-}
-
 /// A group of deeds is closed when one of these is reached, or when the runtime says that 100 ms have passed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct GroupLimits {
@@ -125,7 +118,7 @@ impl Default for Settings {
             per_site: 1,
             concurrency: 64,
             refresh_min: Span::from_hours(1),
-            address: AddressLimits { at_once: 16, per_second: 20.0 },
+            address: AddressLimits::default(),
             group: GroupLimits { visits: 128, bytes: 1 << 20 },
             robots_agent: "vernal".into(),
             once: false,

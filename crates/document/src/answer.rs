@@ -77,7 +77,15 @@ mod tests {
 
     fn order(kind: OrderKind) -> Order {
         let url = Url::parse("http://example.org/a/b").unwrap();
-        Order { id: OrderId(1), page: PageKey::default(), url, kind, validators: Validators::default(), held: None }
+        Order {
+            id: OrderId(1),
+            page: PageKey::default(),
+            url,
+            kind,
+            validators: Validators::default(),
+            held: None,
+            gap: vernal_model::Span::ZERO,
+        }
     }
 
     fn judged(status: u16, line: &'static str) -> Judged {

@@ -27,6 +27,19 @@ pub struct Dialler {
     tls: TlsConnector,
 }
 
+/// Where a site was found: the addresses that the guard lets pass, and the time that is left to reach one of them.
+pub struct Found {
+    targets: Vec<SocketAddr>,
+    left: Duration,
+}
+
+impl Found {
+    /// The address that is dialled first.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.targets.first().map(SocketAddr::ip)
+    }
+}
+
 impl Dialler {
     pub fn new(settings: &Settings, resolver: Arc<dyn Resolve>) -> Result<Self> {
         Ok(Dialler {
@@ -37,8 +50,8 @@ impl Dialler {
         })
     }
 
-    /// Opens a connection to the site of this URL; the outcome says why there is none.
-    pub async fn connect(&self, url: &Url) -> std::result::Result<TcpStream, Outcome> {
+    /// Finds the addresses of this URL's site; the outcome says why there is none.
+    pub async fn look_up(&self, url: &Url) -> std::result::Result<Found, Outcome> {
         guard::check_port(url.scheme(), url.port()).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
         let deadline = Instant::now() + self.timeouts.connect;
         let addresses = match guard::literal(url.host()) {
@@ -49,7 +62,13 @@ impl Dialler {
                 Err(_) => return Err(Outcome::Failed(Failure::Dns("no answer in time".into()))),
             },
         };
-        let allowed = self.allowed(&addresses, url.port())?;
+        let targets = self.allowed(&addresses, url.port())?;
+        Ok(Found { targets, left: deadline.saturating_duration_since(Instant::now()) })
+    }
+
+    /// Opens a connection to the first of these addresses that answers.
+    pub async fn connect(&self, found: &Found) -> std::result::Result<TcpStream, Outcome> {
+        let (allowed, deadline) = (&found.targets, Instant::now() + found.left);
         let mut trouble = Failure::Connect("the name has no address".into());
         for (number, target) in allowed.iter().enumerate() {
             // A dead first address must not use up the time of those behind it.

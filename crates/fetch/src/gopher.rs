@@ -5,13 +5,19 @@ use vernal_model::{Exchange, Failure, Outcome, Protocol, Stage, Url, Validators}
 
 use crate::Settings;
 use crate::answer::{Answer, protocol};
-use crate::dial::Dialler;
+use crate::dial::{Dialler, Found};
 use crate::stream::{Meter, Stream};
 
 /// Asks for the item that a gopher URL names (RFC 4266): `/` and a type character, then the selector.
-pub async fn ask(url: &Url, settings: &Settings, dialler: &Dialler, meter: &Meter) -> Result<Answer, Outcome> {
+pub async fn ask(
+    url: &Url,
+    found: &Found,
+    settings: &Settings,
+    dialler: &Dialler,
+    meter: &Meter,
+) -> Result<Answer, Outcome> {
     let item = Item::of(url).map_err(Outcome::Failed)?;
-    let stream = dialler.connect(url).await?;
+    let stream = dialler.connect(found).await?;
     let lost = |error: std::io::Error| Outcome::Failed(Failure::Connect(error.to_string()));
     let address = stream.peer_addr().map_err(lost)?.ip();
     let mut stream = Stream::Plain(stream);

@@ -7,6 +7,7 @@
 //!
 //! Invariants:
 //! - The address that the guard judged is the address that is dialled; nothing else opens a connection.
+//! - No request begins before its site has rested for the order's gap and its address has room ([`AddressLimits`](vernal_model::AddressLimits)).
 //! - Every part of an answer (head, body, unpacked body, time) has a limit in [`Settings`].
 //! - The bytes of an answer are kept as they came; only the transfer coding is taken off, and the head says so.
 //! - Whatever a page contains, the loop lives: a panic while reading is an outcome too.
@@ -14,6 +15,7 @@
 mod settings;
 
 mod buffer;
+mod turns;
 mod visitor;
 pub mod worker;
 

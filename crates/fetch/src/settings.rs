@@ -3,11 +3,16 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use vernal_model::Moment;
+use vernal_model::{AddressLimits, Moment, Span};
 
 /// The hour, which belongs to whoever runs the crawl.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Moment;
+
+    /// How long a span of this clock takes in real time.
+    fn real(&self, span: Span) -> Duration {
+        Duration::from_micros(span.micros())
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -21,6 +26,7 @@ pub struct Settings {
     /// Orders under way at once, over all loops.
     pub concurrency: usize,
     pub timeouts: Timeouts,
+    pub address: AddressLimits,
     /// The body as it comes over the wire; beyond this the outcome is Failed(TooLarge).
     pub body_bytes_max: usize,
     /// The body unpacked; beyond this the outcome is Failed(Bomb).
@@ -76,6 +82,7 @@ impl Default for Settings {
             loops: 1,
             concurrency: 64,
             timeouts: Timeouts::default(),
+            address: AddressLimits::default(),
             body_bytes_max: 8 << 20,
             decoded_bytes_max: 32 << 20,
             ratio_max: 100,

@@ -12,9 +12,10 @@ use crate::answer::Answer;
 use crate::dial::Dialler;
 use crate::dns::Resolve;
 use crate::http::head::RequestHead;
-use crate::http::{self, Pool};
+use crate::http::{self, Pool, Way};
 use crate::parse::{self, Meaning};
 use crate::stream::Meter;
+use crate::turns::Turns;
 use crate::{Clock, Result, Settings, body, ftp, gopher, validator};
 
 /// Large bodies read at once beside one loop; each may hold a whole unpacked body.
@@ -27,6 +28,7 @@ pub struct Visitor {
     settings: Arc<Settings>,
     clock: Arc<dyn Clock>,
     dialler: Dialler,
+    turns: Arc<Turns>,
     lines: RequestHead,
     pool: RefCell<Pool>,
     scratch: RefCell<Vec<u8>>,
@@ -45,7 +47,19 @@ pub async fn fetch_once(
 
 impl Visitor {
     pub fn new(settings: Arc<Settings>, clock: Arc<dyn Clock>, resolver: Arc<dyn Resolve>) -> Result<Self> {
+        let turns = Arc::new(Turns::new(settings.address, Arc::clone(&clock)));
+        Visitor::with_turns(settings, clock, resolver, turns)
+    }
+
+    /// One of several who keep the limits together.
+    pub(crate) fn with_turns(
+        settings: Arc<Settings>,
+        clock: Arc<dyn Clock>,
+        resolver: Arc<dyn Resolve>,
+        turns: Arc<Turns>,
+    ) -> Result<Self> {
         Ok(Visitor {
+            turns,
             dialler: Dialler::new(&settings, resolver)?,
             lines: RequestHead::new(&settings),
             pool: RefCell::default(),
@@ -60,8 +74,9 @@ impl Visitor {
         self.clock.now()
     }
 
-    /// Closes connections that have been idle too long.
+    /// Closes connections that have been idle too long, and forgets turns that are over.
     pub fn sweep(&self) {
+        self.turns.sweep();
         self.pool.borrow_mut().sweep(Instant::now());
     }
 
@@ -72,11 +87,18 @@ impl Visitor {
 
     /// Carries out one order. Whatever the web does, there is a report.
     pub async fn visit(&self, order: Order) -> Report {
-        let (started, meter) = (self.now(), Meter::default());
-        let answered = match timeout(self.settings.timeouts.total, self.ask(&order, &meter)).await {
-            Ok(answered) => answered,
-            Err(_) => Err(Outcome::Failed(Failure::Timeout(Stage::Total))),
+        let meter = Meter::default();
+        let way = self.way(&order).await;
+        let turn = self.turns.take(&order, way.as_ref().ok().and_then(Way::address)).await;
+        let started = turn.started;
+        let answered = match way {
+            Ok(way) => match timeout(self.settings.timeouts.total, self.ask(&order, way, &meter)).await {
+                Ok(answered) => answered,
+                Err(_) => Err(Outcome::Failed(Failure::Timeout(Stage::Total))),
+            },
+            Err(outcome) => Err(outcome),
         };
+        drop(turn);
         let finished = self.now();
         let mut report = match answered {
             Ok(answer) => self.judge(order, answer, started, finished).await,
@@ -86,15 +108,27 @@ impl Visitor {
         report
     }
 
-    async fn ask(&self, order: &Order, meter: &Meter) -> std::result::Result<Answer, Outcome> {
-        let (url, validators, settings) = (&order.url, &order.validators, &*self.settings);
+    /// How the order will reach its site; no request has left yet.
+    async fn way(&self, order: &Order) -> std::result::Result<Way, Outcome> {
+        let url = &order.url;
         match url.scheme() {
             "http" | "https" => {
-                http::ask(url, validators, settings, &self.lines, &self.dialler, &self.pool, meter).await
+                if let Some(open) = self.pool.borrow_mut().take(url.origin_text(), Instant::now()) {
+                    return Ok(Way::Kept(open));
+                }
             }
-            "ftp" => ftp::ask(url, validators, settings, &self.dialler, meter).await,
-            "gopher" => gopher::ask(url, settings, &self.dialler, meter).await,
-            _ => Err(Outcome::Refused(Refusal::Scheme)),
+            "ftp" | "gopher" => {}
+            _ => return Err(Outcome::Refused(Refusal::Scheme)),
+        }
+        self.dialler.look_up(url).await.map(Way::Fresh)
+    }
+
+    async fn ask(&self, order: &Order, way: Way, meter: &Meter) -> std::result::Result<Answer, Outcome> {
+        let (url, validators, settings) = (&order.url, &order.validators, &*self.settings);
+        match (url.scheme(), way) {
+            ("ftp", Way::Fresh(found)) => ftp::ask(url, &found, validators, settings, &self.dialler, meter).await,
+            ("gopher", Way::Fresh(found)) => gopher::ask(url, &found, settings, &self.dialler, meter).await,
+            (_, way) => http::ask(order, way, settings, &self.lines, &self.dialler, &self.pool, meter).await,
         }
     }
 

@@ -17,6 +17,7 @@ use vernal_model::{Failure, Order, Outcome, Report};
 
 use crate::buffer::Buffer;
 use crate::dns::Resolve;
+use crate::turns::Turns;
 use crate::visitor::Visitor;
 use crate::{Clock, Error, Result, Settings};
 
@@ -53,17 +54,18 @@ impl Workers {
         let concurrency = settings.concurrency.div_ceil(receivers.len()).max(1);
         // Checked here, where it can still be told: the loops themselves build the same on their threads.
         Visitor::new(Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver))?;
+        let turns = Arc::new(Turns::new(settings.address, Arc::clone(&clock)));
         for (number, orders) in receivers.into_iter().enumerate() {
             let failed = |source| Error::Loop { number, source };
             let tray = Arc::new(Tray { reports: Mutex::default(), sink: Arc::clone(&sink) });
             let runtime = runtime(Arc::clone(&tray)).map_err(failed)?;
             let hands = Hands { orders, stopped: stopped.clone(), concurrency, tray };
             let (settings, clock, resolver) = (Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver));
-            let running = running.clone();
+            let (running, turns) = (running.clone(), Arc::clone(&turns));
             std::thread::Builder::new()
                 .name(format!("worker-{number}"))
                 .spawn(move || {
-                    if let Ok(visitor) = Visitor::new(settings, clock, resolver) {
+                    if let Ok(visitor) = Visitor::with_turns(settings, clock, resolver, turns) {
                         LocalSet::new().block_on(&runtime, hands.serve(Rc::new(visitor)));
                     }
                     // Whoever still looks up a name or reads a large body beside the loop is not waited for.

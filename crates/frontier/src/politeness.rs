@@ -95,6 +95,12 @@ impl Politeness {
         self.settings.delay_of(self.sites.get(site).and_then(|stand| stand.crawl_delay))
     }
 
+    /// What must lie between the starts of two requests to this site. Nothing where the delay runs from the end of an
+    /// answer: then `earliest` alone keeps it.
+    pub fn gap(&self, site: &Site) -> Span {
+        if self.settings.per_site > 1 { self.delay(site) } else { Span::ZERO }
+    }
+
     /// Requests under way at this site.
     pub fn under_way(&self, site: &Site) -> u16 {
         self.sites.get(site).map_or(0, |stand| stand.under_way)

@@ -43,7 +43,7 @@ pub use report::{Exchange, Protocol, Report};
 pub use scope::{Scope, Seed};
 pub use signature::{Digest, ParagraphMark, QuietMarks, Signature};
 pub use signature_bytes::SignatureFault;
-pub use site::{Origin, RobotsAnswer, RobotsRow, Site, SiteCounts, SitePosture, SiteRow, Standing};
+pub use site::{AddressLimits, Origin, RobotsAnswer, RobotsRow, Site, SiteCounts, SitePosture, SiteRow, Standing};
 pub use url::{Url, UrlError};
 pub use version::{Location, Version};
 pub use visit::Visit;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, OrderId, PageKey, Url};
+use crate::{Digest, OrderId, PageKey, Span, Url};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
@@ -14,6 +14,9 @@ pub struct Order {
     pub validators: Validators,
     /// The payload that we hold: a body with the same digest is the same page and need not be read again.
     pub held: Option<Digest>,
+    /// The request begins no sooner than this after the one before it at the same site began. Nothing where the crawler
+    /// waits for each answer before it asks again.
+    pub gap: Span,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

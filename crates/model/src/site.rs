@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -79,6 +80,8 @@ pub struct SitePosture {
     pub trouble: Option<Box<str>>,
     /// What the policy remembers of the site beyond its pages: its own bytes.
     pub policy: Box<[u8]>,
+    /// The address that answered last, so that the limits of addresses hold from the first request of a new process on.
+    pub address: Option<IpAddr>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +93,21 @@ pub enum Standing {
     Paused,
     /// A person said never.
     Blocked,
+}
+
+/// An address behind many sites has its own limit, wider than that of a site.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct AddressLimits {
+    /// Requests under way.
+    pub at_once: u32,
+    /// Starts of requests.
+    pub per_second: f64,
+}
+
+impl Default for AddressLimits {
+    fn default() -> Self {
+        AddressLimits { at_once: 16, per_second: 20.0 }
+    }
 }
 
 /// Counted by the tables themselves as deeds are applied; each thing once.
@@ -116,6 +134,8 @@ pub struct RobotsRow {
     pub answer: RobotsAnswer,
     /// When it was last read successfully, for the rule that an unreachable file may stay in force for a while.
     pub last_read: Option<Moment>,
+    /// The last good copy, while `answer` is none itself: on the way to where the file has moved, say.
+    pub copy: Option<RobotsAnswer>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -80,7 +80,8 @@ fn robots(repository: &mut Repository, now: Moment) -> Deed {
     let what = KeepKind::Robots { origin: &origin };
     let keep = Keep { url: &target, moment: now, exchange: &answer, payload: digest(b"none"), what };
     let record = Some(repository.keep(&keep).unwrap());
-    let row = RobotsRow { origin, fetched: now, expires: now, answer: RobotsAnswer::AllowAll, last_read: None };
+    let answer = RobotsAnswer::AllowAll;
+    let row = RobotsRow { origin, fetched: now, expires: now, answer, last_read: None, copy: None };
     let visit = Visit { robots: Some(target.clone()), ..visit(Outcome::Gone { status: 404 }, now, record) };
     Deed::RobotsRead { site: target.site(), row, visit }
 }

@@ -2,6 +2,7 @@
 //! no clock is involved, so that a chance number replays it exactly; the repository's files are real.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use vernal_crawler::Crawler;
 use vernal_model::{Chance, Moment, OrderKind, Report, Span};
@@ -25,6 +26,8 @@ pub struct Trial<'w> {
     asked: Vec<AskedFor>,
     last_commit: Moment,
     commit_every: Span,
+    /// The address that all sites are behind, where it is one.
+    address: Option<IpAddr>,
 }
 
 /// One request as the web saw it.
@@ -63,14 +66,20 @@ impl<'w> Trial<'w> {
             asked: Vec::new(),
             last_commit: now,
             commit_every: COMMIT_EVERY,
+            address: None,
         }
     }
 
     /// Lets groups of deeds wait longer, for long trials in which a sync for every few visits would be all the work.
     #[must_use]
-    pub fn committing_every(mut self, span: Span) -> Self {
-        self.commit_every = span;
-        self
+    pub fn committing_every(self, span: Span) -> Self {
+        Trial { commit_every: span, ..self }
+    }
+
+    /// The same, with all sites behind one address.
+    #[must_use]
+    pub fn behind(self, address: IpAddr) -> Self {
+        Trial { address: Some(address), ..self }
     }
 
     pub fn now(&self) -> Moment {
@@ -123,7 +132,10 @@ impl<'w> Trial<'w> {
             let number = order.id.0;
             let (url, conditional) = (order.url.clone(), !order.validators.is_empty());
             let robots = order.kind == OrderKind::Robots;
-            let report = wire::report(self.web, order, self.now, finished);
+            let mut report = wire::report(self.web, order, self.now, finished);
+            if let Some(exchange) = &mut report.exchange {
+                exchange.address = self.address.or(exchange.address);
+            }
             self.asked.push(AskedFor {
                 site: url.site_text().to_owned(),
                 url: url.to_string(),

@@ -305,3 +305,26 @@ fn samples_drawn_by_chance_measure_the_freshness_that_is_true() {
     assert!((share - truth).abs() < 0.1, "measured {share:.3} of {}, true {truth:.3}", measured.samples);
     assert!((0.6..0.95).contains(&truth), "{truth}");
 }
+
+#[test]
+fn an_address_that_was_met_before_keeps_its_limits_from_the_first_request_of_a_new_process_on() {
+    let web = Web::new(WebSettings::plain(60, 8).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (mut now, address) = (web.settings().origin, "192.0.2.1".parse().unwrap());
+    let mut first = Trial::new(&web, seeded(&web, folder.path(), settings(), now), now, 1).behind(address);
+    first.run_until(now + Span::from_secs(6)).unwrap();
+    now = first.now() + Span::from_secs(1);
+    drop(first);
+    let again = Settings { concurrency: 64, ..settings() };
+    let mut second = Trial::new(&web, opened(folder.path(), again.clone(), now), now, 2).behind(address);
+    assert_eq!(second.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(held(&second.crawler().reader()).len(), 480);
+    let asked = second.asked();
+    for one in asked {
+        let second = asked.iter().filter(|other| other.started >= one.started);
+        let starts = second.filter(|other| other.started.since(one.started) < Span::from_secs(1)).count();
+        let under_way = asked.iter().filter(|other| other.started <= one.started && other.finished > one.started);
+        assert!(starts as f64 <= again.address.per_second, "{starts} starts in the second from {}", one.started);
+        assert!(under_way.count() <= again.address.at_once as usize);
+    }
+}

@@ -18,6 +18,9 @@ struct Shown {
     seed: Option<String>,
     robots: &'static str,
     robots_visit: Option<RobotsVisit>,
+    /// When the copy in force was read, and whether the file could not be had since.
+    robots_read: Option<String>,
+    robots_stale: bool,
     crawl_delay_secs: Option<f64>,
     guard: String,
     trap: Option<String>,
@@ -39,6 +42,8 @@ pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>)
         in_scope: check.in_scope,
         seed: check.seed.map(|seed| seed.to_string()),
         robots: check.robots,
+        robots_read: check.robots_read.and_then(time),
+        robots_stale: check.robots_stale,
         crawl_delay_secs: check.crawl_delay_secs,
         trap: check.trap,
         state: check.state,

@@ -71,6 +71,10 @@ impl vernal_fetch::Clock for Clock {
     fn now(&self) -> Moment {
         Clock::now(self)
     }
+
+    fn real(&self, span: Span) -> Duration {
+        Clock::real(self, span)
+    }
 }
 
 #[cfg(test)]

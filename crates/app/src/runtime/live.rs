@@ -288,7 +288,7 @@ impl Loop {
             && self.robots_told.insert(report.order.url.site())
         {
             let (url, why) = (&report.order.url, report.outcome.detail());
-            self.log.warn(format!("{url} could not be had ({why}): no page of this site is asked for now"));
+            self.log.warn(format!("{url} could not be had ({why}): its pages wait unless an earlier copy is in force"));
         }
     }
 

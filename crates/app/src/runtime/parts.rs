@@ -38,7 +38,7 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         per_site: settings.per_site,
         concurrency: settings.concurrency,
         refresh_min: settings.refresh_min,
-        address: vernal_crawler::AddressLimits { at_once: settings.per_address, per_second: settings.per_address_rate },
+        address: vernal_model::AddressLimits { at_once: settings.per_address, per_second: settings.per_address_rate },
         robots_agent: robots_agent(settings),
         once: until.idle,
         visits_max: until.visits,
@@ -67,6 +67,7 @@ pub fn fetch_settings(settings: &Settings, own_listeners: Vec<SocketAddr>) -> ve
             ..default.timeouts
         },
         body_bytes_max: usize::try_from(settings.body_bytes_max).unwrap_or(usize::MAX),
+        address: vernal_model::AddressLimits { at_once: settings.per_address, per_second: settings.per_address_rate },
         allow_private: settings.allow_private,
         own_listeners,
         ..vernal_fetch::Settings::default()

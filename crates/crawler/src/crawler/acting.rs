@@ -96,6 +96,7 @@ impl Crawler {
         let site = url.site();
         let id = self.home_of(url);
         let robots = self.robots.told(url, &self.reader, now)?;
+        let copy = self.robots.copy_in_force(url, &self.reader)?;
         let in_scope = self.dispatcher.in_scope(url, 0);
         let seed = self.dispatcher.seeds().iter().find(|seed| seed.covers(url, 0)).map(|seed| seed.url.clone());
         let partition = self.partition(id);
@@ -110,6 +111,8 @@ impl Crawler {
             in_scope,
             seed,
             robots,
+            robots_read: copy.map(|(read, _)| read),
+            robots_stale: copy.is_some_and(|(_, stale)| stale),
             crawl_delay_secs: crawl_delay.map(|delay| delay.secs_f64()),
             trap,
             state,

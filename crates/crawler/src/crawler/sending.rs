@@ -187,7 +187,7 @@ impl Crawler {
 
     /// When the site's address may be asked, if not now.
     fn address_is_busy(&mut self, site: &Site, id: PartitionId, now: Moment) -> Option<Moment> {
-        let address = self.partition(id).site_mut(site).address?;
+        let address = self.partition(id).site_mut(site).posture.address?;
         match self.coordinator.addresses.earliest(address) {
             None => Some(now + Span::from_millis(50)),
             Some(at) if at > now => Some(at),
@@ -228,7 +228,7 @@ impl Crawler {
         self.send(
             lane,
             key.partition,
-            Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held },
+            Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held, gap: Span::ZERO },
             what,
             now,
         )
@@ -239,10 +239,12 @@ impl Crawler {
         let asked_site = robots_url.site();
         let id = self.home_of(&robots_url);
         let home = url.site();
-        if !self.partition(id).politeness.may_ask(&asked_site, now) {
-            let free = self.partition(id).politeness.earliest(&asked_site);
+        let free = self.partition(id).politeness.earliest(&asked_site);
+        let busy = self.address_is_busy(&asked_site, id, now);
+        if free > now || busy.is_some() {
             // While that site is asked something, or is closed, nobody can say when it will be free.
             let until = if free == Moment::NEVER { now + LOOK_AGAIN } else { free.max(now + LOOK_AGAIN) };
+            let until = busy.map_or(until, |busy| until.max(busy));
             let home_id = self.home_of(url);
             self.partition(home_id).politeness.hold(&home, until);
             return None;
@@ -256,18 +258,20 @@ impl Crawler {
             kind: OrderKind::Robots,
             validators: Validators::default(),
             held: None,
+            gap: Span::ZERO,
         };
         Some(self.send(lane, id, order, Asked::Robots { origin, home }, now))
     }
 
     fn send(&mut self, lane: Lane, id: PartitionId, order: Order, what: Asked, now: Moment) -> Order {
         self.next_order += 1;
-        let order = Order { id: OrderId(self.next_order), ..order };
         let site = order.url.site();
         self.coordinator.sent(lane);
+        let next_order = self.next_order;
         let partition = self.partition(id);
+        let order = Order { id: OrderId(next_order), gap: partition.politeness.gap(&site), ..order };
         partition.politeness.asked(&site, now);
-        let address = partition.site_mut(&site).address;
+        let address = partition.site_mut(&site).posture.address;
         if let Some(address) = address {
             self.coordinator.addresses.asked(address, now);
         }
@@ -283,7 +287,8 @@ impl Crawler {
         };
         self.out.insert(key);
         let validators = Validators::default();
-        let order = Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held: None };
+        let order =
+            Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held: None, gap: Span::ZERO };
         let report = Report::unanswered(order, now, now, Outcome::Refused(refusal));
         self.take_page(what, report, None)
     }

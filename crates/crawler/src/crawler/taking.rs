@@ -55,13 +55,11 @@ impl Crawler {
         let delay = self.settings.delay.max(BACK_OFF_MIN);
         let partition = self.partition(id);
         partition.politeness.answered(&in_flight.site, report.finished);
-        let life = partition.site_mut(&in_flight.site);
-        if let Some(address) = report.exchange.as_ref().and_then(|exchange| exchange.address) {
-            life.address = Some(address);
-        }
-        let posture = &mut life.posture;
+        let posture = &mut partition.site_mut(&in_flight.site).posture;
+        let address = report.exchange.as_ref().and_then(|exchange| exchange.address).or(posture.address);
+        let has_moved = std::mem::replace(&mut posture.address, address) != address;
         let trouble = site_trouble(&report.outcome);
-        if trouble.is_none() && posture.failures == 0 {
+        if trouble.is_none() && posture.failures == 0 && !has_moved {
             return;
         }
         match trouble {

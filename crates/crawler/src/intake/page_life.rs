@@ -189,6 +189,7 @@ mod tests {
                 kind: OrderKind::Page,
                 validators: Validators::default(),
                 held: None,
+                gap: Span::ZERO,
             },
             started,
             finished: started,

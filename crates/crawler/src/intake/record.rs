@@ -4,7 +4,7 @@
 use vernal_document::{Input, Judged};
 use vernal_model::{
     Digest, Document, Exchange, Failure, Moment, Order, OrderId, OrderKind, Origin, Outcome, PageKey, Report,
-    Signature, Url, Validators,
+    Signature, Span, Url, Validators,
 };
 use vernal_repository::bodies::{HttpMessage, Record};
 
@@ -26,8 +26,15 @@ pub(crate) fn report(record: &Record, unpack: Unpack<'_>) -> Result<Report, Stri
     let url = record.target().and_then(|target| Url::parse(target).ok()).ok_or("it has no URL")?;
     let started = record.date().ok_or("it has no date")?;
     let kind = if record.robots_for().is_some() { OrderKind::Robots } else { OrderKind::Page };
-    let order =
-        Order { id: OrderId(0), page: PageKey::default(), url, kind, validators: Validators::default(), held: None };
+    let order = Order {
+        id: OrderId(0),
+        page: PageKey::default(),
+        url,
+        kind,
+        validators: Validators::default(),
+        held: None,
+        gap: Span::ZERO,
+    };
     let payload = record.payload_digest().ok_or("it has no payload digest")?;
     match record.kind() {
         "revisit" => Ok(revisit(record, order, started, payload)),

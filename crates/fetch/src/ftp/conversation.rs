@@ -6,7 +6,7 @@ use super::control::{Control, Reply};
 use super::listing::{self, Format};
 use crate::Settings;
 use crate::answer::{Answer, protocol};
-use crate::dial::Dialler;
+use crate::dial::{Dialler, Found};
 use crate::gopher::percent_decoded;
 use crate::stream::{Meter, Stream};
 
@@ -16,12 +16,13 @@ const LISTING: &str = "text/x-ftp-listing";
 /// Reads the file or, where the path ends in a slash, the folder that an FTP URL names.
 pub async fn ask(
     url: &Url,
+    found: &Found,
     validators: &Validators,
     settings: &Settings,
     dialler: &Dialler,
     meter: &Meter,
 ) -> Result<Answer, Outcome> {
-    let stream = dialler.connect(url).await?;
+    let stream = dialler.connect(found).await?;
     let mut control = Control::new(stream, settings, meter).map_err(Outcome::Failed)?;
     log_in(&mut control, settings).await?;
     let path = percent_decoded(url.path().split(";type=").next().unwrap_or("/"));

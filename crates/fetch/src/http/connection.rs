@@ -27,6 +27,10 @@ impl Connection {
         Connection { incoming: Incoming::new(stream), address, is_reused: false }
     }
 
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+
     /// Whether it can serve another order, as far as can be told without asking.
     pub fn is_quiet(&self) -> bool {
         self.incoming.available().is_empty() && self.incoming.stream.is_quiet()

@@ -2,8 +2,10 @@
 
 use std::cell::RefCell;
 
+use std::net::IpAddr;
+
 use tokio::time::Instant;
-use vernal_model::{Failure, Outcome, Url, Validators};
+use vernal_model::{Failure, Order, Outcome, Url, Validators};
 
 use super::connection::Connection;
 use super::head::RequestHead;
@@ -11,27 +13,46 @@ use super::http2::Session;
 use super::pool::{Open, Pool};
 use crate::Settings;
 use crate::answer::{Answer, Broken};
-use crate::dial::Dialler;
+use crate::dial::{Dialler, Found};
 use crate::stream::{Meter, Stream};
 use crate::validator;
+
+/// How an order will reach its site.
+pub enum Way {
+    /// Over a connection that is open already.
+    Kept(Open),
+    /// Over one that is yet to be opened.
+    Fresh(Found),
+}
+
+impl Way {
+    pub fn address(&self) -> Option<IpAddr> {
+        match self {
+            Way::Kept(Open::Http1(connection)) => Some(connection.address()),
+            Way::Kept(Open::Http2(session)) => Some(session.address()),
+            Way::Fresh(found) => found.address(),
+        }
+    }
+}
 
 /// Sends the one request of an order and reads its answer.
 ///
 /// A pooled connection may have been closed by the site in the meantime; when it dies before a byte of the answer came,
 /// the request is sent once more on a fresh connection. That is still one request: the first was never answered.
 pub async fn ask(
-    url: &Url,
-    validators: &Validators,
+    order: &Order,
+    way: Way,
     settings: &Settings,
     lines: &RequestHead,
     dialler: &Dialler,
     pool: &RefCell<Pool>,
     meter: &Meter,
 ) -> Result<Answer, Outcome> {
+    let (url, validators) = (&order.url, &order.validators);
     let asking = Asking { url, validators, settings, lines, pool, meter };
-    let pooled = pool.borrow_mut().take(url.origin_text(), Instant::now());
-    if let Some(open) = pooled {
-        match asking.over(open).await {
+    let found = match way {
+        Way::Fresh(found) => found,
+        Way::Kept(open) => match asking.over(open).await {
             Ok(answer) => return Ok(answer),
             Err(broken) => {
                 // A multiplexed connection on which something went wrong is not trusted with another order.
@@ -39,10 +60,11 @@ pub async fn ask(
                 if let Broken::Over(outcome) = broken {
                     return Err(outcome);
                 }
+                dialler.look_up(url).await?
             }
-        }
-    }
-    let open = open(url, settings, dialler).await?;
+        },
+    };
+    let open = open(url, &found, settings, dialler).await?;
     match asking.over(open).await {
         Ok(answer) => Ok(answer),
         Err(Broken::Over(outcome)) => Err(outcome),
@@ -83,8 +105,8 @@ impl Asking<'_> {
     }
 }
 
-async fn open(url: &Url, settings: &Settings, dialler: &Dialler) -> Result<Open, Outcome> {
-    let stream = dialler.connect(url).await?;
+async fn open(url: &Url, found: &Found, settings: &Settings, dialler: &Dialler) -> Result<Open, Outcome> {
+    let stream = dialler.connect(found).await?;
     let address = stream.peer_addr().map_err(|error| Outcome::Failed(Failure::Connect(error.to_string())))?.ip();
     if url.scheme() != "https" {
         return Ok(Open::Http1(Connection::new(Stream::Plain(stream), address)));

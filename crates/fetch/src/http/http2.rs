@@ -29,6 +29,10 @@ pub struct Session {
 }
 
 impl Session {
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+
     pub async fn open(stream: TlsStream<TcpStream>, address: IpAddr, settings: &Settings) -> Result<Self, Failure> {
         let mut builder = Builder::new();
         builder

@@ -14,5 +14,5 @@ pub mod head;
 mod http2;
 mod pool;
 
-pub use exchange::ask;
+pub use exchange::{Way, ask};
 pub use pool::Pool;

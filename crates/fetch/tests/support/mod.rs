@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vernal_fetch::dns::{Addresses, BoxFuture};
 use vernal_fetch::{Clock, Resolve, Settings, Timeouts, Visitor};
-use vernal_model::{Moment, Order, OrderId, OrderKind, PageKey, Report, Url, Validators};
+use vernal_model::{AddressLimits, Moment, Order, OrderId, OrderKind, PageKey, Report, Span, Url, Validators};
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -58,6 +58,8 @@ pub fn settings() -> Settings {
         ratio_free_bytes: 64 << 10,
         head_bytes_max: 4 << 10,
         allow_private: true,
+        // The clock of these tests stands still, so that nobody's turn would come after the first few.
+        address: AddressLimits { at_once: 1_000, per_second: f64::INFINITY },
         ..Settings::default()
     }
 }
@@ -82,6 +84,7 @@ pub fn order(url: &str) -> Order {
         kind: OrderKind::Page,
         validators: Validators::default(),
         held: None,
+        gap: Span::ZERO,
     }
 }
 

@@ -213,6 +213,7 @@ impl World {
             expires: self.now + Span::from_days(1),
             answer: RobotsAnswer::Text(format!("Crawl-delay: {}", self.chance.below(9)).into()),
             last_read: Some(self.now),
+            copy: None,
         };
         let mut visit = self.visit(Outcome::Read { status: 200 }, None);
         visit.robots = Some(url.join("/robots.txt").unwrap());
