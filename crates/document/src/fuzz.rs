@@ -1,9 +1,12 @@
 //! What must hold for every input, as plain functions of bytes. Tests replay them over a kept corpus; a fuzzer runs
 //! them long.
 
-use vernal_model::{Digest, Url};
+use std::collections::HashSet;
 
-use crate::{Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, diff, read, wall};
+use vernal_model::{Digest, Moment, Url};
+
+use crate::diff::{STEPS_MAX, blame, carry_ids, carry_ids_by_marks, diff, explain, operations, render, texts};
+use crate::{Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, read, wall};
 
 /// Reads the bytes as a page and holds the answer to its invariants.
 ///
@@ -16,10 +19,38 @@ pub fn html_pass(bytes: &[u8]) {
         check(&parsed);
         let half = read_as(&bytes[..bytes.len() / 2], content_type, Digest([2; 20]));
         let mut change = compare(&half.signature, &parsed.signature);
-        diff::explain(&half.document, &parsed.document, &mut change);
+        explain(&half.document, &parsed.document, &mut change);
         assert!((0.0..=1.0).contains(&change.magnitude), "magnitude {}", change.magnitude);
         wall(200, &|_| None, Some(&parsed));
     }
+}
+
+/// Reads the bytes as two pages, parted by the first zero byte or in the middle, and holds their diff to its laws.
+///
+/// # Panics
+///
+/// If one of them does not hold.
+pub fn diff_pass(bytes: &[u8]) {
+    let middle = memchr::memchr(0, bytes).unwrap_or(bytes.len() / 2);
+    let (old, new) = bytes.split_at(middle);
+    let (old, new) = (read_as(old, "text/html", Digest([1; 20])), read_as(new, "text/html", Digest([2; 20])));
+    let found = diff(&old.document, &new.document);
+    assert!(found.steps <= STEPS_MAX, "{} steps", found.steps);
+    let (old_texts, new_texts) = (texts(&old.document), texts(&new.document));
+    let made = found.apply(&old_texts).expect("a diff applies to what it was made of");
+    assert_eq!(made, new_texts, "applying the operations gives the new paragraphs");
+    assert_eq!(found.is_empty(), old_texts == new_texts, "only what is the same has an empty diff");
+    assert!(!render::html(&found, &new.document, &render::View::default()).contains("<script"));
+    render::text(&found, &new.document, &render::View { colour: true, ..render::View::default() });
+    let mut told = operations(&old.document, &new.document);
+    let (mut before, mut after, mut next) = (old.signature.paragraphs, new.signature.paragraphs, 1);
+    carry_ids_by_marks(&[], &mut before, &mut next);
+    carry_ids(&before, &mut after, &mut told, &mut next);
+    let ids: HashSet<u32> = after.iter().map(|mark| mark.id).collect();
+    assert!(ids.len() == after.len() && !ids.contains(&0), "every paragraph has a number of its own");
+    let versions = [(1, Moment::default(), &old.document), (2, Moment::default(), &new.document)];
+    let blamed: Vec<String> = blame(versions).iter().map(|paragraph| paragraph.text()).collect();
+    assert_eq!(blamed, new_texts, "blame tells the words of the last version");
 }
 
 fn read_as(bytes: &[u8], content_type: &str, payload: Digest) -> Parsed {

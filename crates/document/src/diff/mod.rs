@@ -25,7 +25,7 @@ mod words;
 
 pub use blame::{Blame, BlamedParagraph, BlamedWords, Seen, blame};
 pub use difference::{Diff, Fallback, ParagraphDiff, WordEdit, WordOperation, diff, texts};
-pub use explain::explain;
+pub use explain::{explain, operations};
 pub use identity::{carry_ids, carry_ids_by_marks};
 pub use steps::STEPS_MAX;
 pub(crate) use steps::Steps;

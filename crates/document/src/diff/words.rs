@@ -111,6 +111,7 @@ pub fn stayed(old: &[u64], new: &[u64], steps: &mut Steps) -> Option<Vec<Option<
     }
     let (a, b) = (&a[..a.len() - tail], &b[..b.len() - tail]);
     if a.is_empty() || b.is_empty() {
+        slide_later(old, new, &mut stayed);
         return Some(stayed);
     }
     let pairs = match least_script(a, b, steps) {
@@ -121,7 +122,28 @@ pub fn stayed(old: &[u64], new: &[u64], steps: &mut Steps) -> Option<Vec<Option<
     for (x, y) in pairs {
         stayed[head + x] = Some(head + y);
     }
+    slide_later(old, new, &mut stayed);
     Some(stayed)
+}
+
+/// Where a run that came or went could as well lie later, it does: what came after "card." is " Thanks." and not
+/// ". Thanks".
+fn slide_later(old: &[u64], new: &[u64], stayed: &mut [Option<usize>]) {
+    // The first old item of the run that went just before, and the first new one that is not yet accounted for.
+    let (mut gone, mut next) = (0, 0);
+    for place in 0..old.len() {
+        let Some(to) = stayed[place] else { continue };
+        let (went, came) = (gone < place, next < to);
+        if came && !went && new[next] == new[to] {
+            stayed[place] = Some(next);
+            (gone, next) = (place + 1, next + 1);
+        } else if went && !came && old[gone] == old[place] {
+            (stayed[gone], stayed[place]) = (Some(to), None);
+            (gone, next) = (gone + 1, to + 1);
+        } else {
+            (gone, next) = (place + 1, to + 1);
+        }
+    }
 }
 
 enum Search {

@@ -53,7 +53,8 @@ fn touched(diff: &Diff) -> (Vec<u32>, Vec<u32>) {
 
 /// Unchanged paragraphs: the first `head` and the last `tail` of them, or all.
 fn push_same(rows: &mut Vec<Row<'_>>, places: &[usize], head: usize, tail: usize, full: bool) {
-    if full || places.len() <= head + tail {
+    // One that is left out would be replaced by a line that says so.
+    if full || places.len() <= head + tail + 1 {
         rows.extend(places.iter().map(|&place| Row::Same(place)));
         return;
     }

@@ -1,0 +1,267 @@
+//! What differs between two versions, and whether it means something: cheapest test first.
+//!
+//! Marks are compared first, and what the site's rules explain is set aside. Only if something is left are the two bodies
+//! read, so that the change has words, and judged again with the words at hand. One verdict serves the feed, the history
+//! and what the policy learns.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use vernal_document::noise::{self, FoldingKind, NoiseInput};
+use vernal_document::{Input, Parsed, compare, compare_pages, diff};
+use vernal_model::{
+    Change, Deed, Document, DocumentRow, Kind, Moment, NoiseBook, NoiseRows, Note, Page, PageKey, PageNoise,
+    Partition as PartitionId, Report, SetAside, Signature, Site,
+};
+
+use super::Crawler;
+use crate::Result;
+use crate::intake::record;
+use crate::intake::verdict::Verdict;
+
+/// Noise books kept in memory; the longest unused goes first.
+const BOOKS_MAX: usize = 256;
+
+/// The noise books of sites that were visited lately. A book here is ahead of its rows by the deeds of the open group.
+#[derive(Default)]
+pub(super) struct Books {
+    books: BTreeMap<Site, NoiseBook>,
+    used: VecDeque<Site>,
+}
+
+/// What a visit found, with what it taught of noise.
+pub(super) struct Judged {
+    pub verdict: Verdict,
+    /// Whether the page has a row about noise now; `None` if that did not change.
+    pub noisy: Option<bool>,
+    /// What becomes of the event (see `noise::fold`).
+    pub folding: FoldingKind,
+}
+
+impl Crawler {
+    /// Compares an answer with the version that we hold. The numbers of its paragraphs are written into the report.
+    pub(super) fn judge(
+        &mut self,
+        before: &Page,
+        old: Option<&DocumentRow>,
+        report: &mut Report,
+        second_look: bool,
+    ) -> Result<Judged> {
+        let own = |verdict, noisy| Judged { verdict, noisy, folding: FoldingKind::Own };
+        let (Some(old), Some(new)) = (old, &report.signature) else { return Ok(own(only_bytes(report), None)) };
+        let change = compare(&old.signature, new);
+        let site = before.url.site();
+        if change.kinds.is_empty() || report.document.is_none() {
+            let noisy = self.learn_quiet(before, report.started, second_look)?;
+            return Ok(own(Verdict::Differs(change), noisy));
+        }
+        let noise = if before.noisy { self.reader.page_noise(before.key)? } else { PageNoise::default() };
+        let mut judgement = self.judged(&site, before.key, &old.signature, report, second_look, &noise, &change, None)?;
+        if !judgement.change.left.is_empty()
+            && let Some(closer) = self.closer(before, report, &change)?
+        {
+            let Closer { change, old: document } = closer;
+            let old_document = Some(&document);
+            judgement =
+                self.judged(&site, before.key, &old.signature, report, second_look, &noise, &change, old_document)?;
+        }
+        let mut change = judgement.change;
+        name_what_was_set_aside(&mut change);
+        leave_something_to_read(&mut change, &old.signature, report.signature.as_ref());
+        change.flapping = report.signature.as_ref().is_some_and(|new| {
+            old.content_before.is_some_and(|content| content == new.content) && old.signature.content != new.content
+        });
+        let folding = noise::fold(&site, before.key, report.started, &change, self.book(&site)?);
+        let is_folded = change.is_change();
+        let noisy = self.teach_noise(before.key.partition, judgement.rows)?;
+        if is_folded {
+            self.teach_noise(before.key.partition, folding.rows)?;
+        }
+        let folding = if is_folded { folding.kind } else { FoldingKind::Own };
+        Ok(Judged { verdict: Verdict::Differs(change), noisy, folding })
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a judgement depends on all of this, and on nothing else")]
+    fn judged(
+        &mut self,
+        site: &Site,
+        page: PageKey,
+        old: &Signature,
+        report: &Report,
+        second_look: bool,
+        noise: &PageNoise,
+        change: &Change,
+        old_document: Option<&Document>,
+    ) -> Result<noise::NoiseJudgement> {
+        let strict = self.settings.is_strict(site);
+        let new_marks = report.signature.as_ref().map_or(&[][..], |signature| &signature.paragraphs);
+        let (empty, moment) = (Document::default(), report.started);
+        let new = report.document.as_ref().unwrap_or(&empty);
+        let template = noise::template_key(new_marks);
+        let book = self.book(site)?;
+        Ok(noise::judge(&NoiseInput {
+            site,
+            page,
+            template,
+            moment,
+            second_look,
+            strict,
+            old_marks: &old.paragraphs,
+            new_marks,
+            old: old_document,
+            new,
+            change,
+            book,
+            noise,
+        }))
+    }
+
+    /// The change with its words, from both bodies; `None` if the older one cannot be read any more.
+    fn closer(&self, before: &Page, report: &mut Report, change: &Change) -> Result<Option<Closer>> {
+        let Some(location) = before.version.and_then(|version| version.location) else { return Ok(None) };
+        // An older body that is lost is no reason to lose the newer one: then marks have to do.
+        let Ok(kept) = self.bodies.read(&location) else { return Ok(None) };
+        let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
+        let Some(old) = record::parsed(&kept, &before.url, !is_text_alone) else { return Ok(None) };
+        let new = if is_text_alone { None } else { read_again(report) };
+        let borrowed = new.is_none();
+        let new = new.unwrap_or_else(|| Parsed {
+            document: report.document.take().unwrap_or_default(),
+            signature: report.signature.take().unwrap_or_default(),
+            ..Parsed::default()
+        });
+        let change = compare_pages(&old, &new);
+        if borrowed {
+            (report.document, report.signature) = (Some(new.document), Some(new.signature));
+        }
+        Ok(Some(Closer { change, old: old.document }))
+    }
+
+    /// A visit that found the same as before also says something about what differs now and then.
+    pub(super) fn learn_quiet(&mut self, page: &Page, moment: Moment, second_look: bool) -> Result<Option<bool>> {
+        if !page.noisy {
+            return Ok(None);
+        }
+        let noise = self.reader.page_noise(page.key)?;
+        let site = page.url.site();
+        let rows = noise::unchanged(&site, page.key, moment, second_look, self.book(&site)?, &noise);
+        self.teach_noise(page.key.partition, rows)
+    }
+
+    pub(super) fn book(&mut self, site: &Site) -> Result<&NoiseBook> {
+        if !self.books.books.contains_key(site) {
+            if self.books.used.len() >= BOOKS_MAX
+                && let Some(oldest) = self.books.used.pop_front()
+            {
+                // Its rows must be in the tables before anyone reads them from there again.
+                if !self.group.is_empty() {
+                    self.commit(self.reader.last_moment())?;
+                }
+                self.books.books.remove(&oldest);
+            }
+            self.books.books.insert(site.clone(), self.reader.noise_book(site)?);
+            self.books.used.push_back(site.clone());
+        }
+        Ok(self.books.books.entry(site.clone()).or_default())
+    }
+
+    /// Writes down what was learned, here and in the journal; says whether the page has a row about noise now, if that
+    /// row was written.
+    pub(super) fn teach_noise(&mut self, id: PartitionId, rows: NoiseRows) -> Result<Option<bool>> {
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let noisy = rows.page.as_ref().map(|(_, noise)| !noise.is_empty());
+        let site = rows.site.clone();
+        self.book(&site)?;
+        self.books.books.entry(site).or_default().take(&rows);
+        self.group.push(id, Deed::NoiseLearned(Box::new(rows)));
+        Ok(noisy)
+    }
+}
+
+/// A change that was read closely, and the older document.
+struct Closer {
+    change: Change,
+    old: Document,
+}
+
+/// Hands the paragraph numbers on to the new version. A first version gets the first numbers.
+pub(super) fn number_paragraphs(old: Option<&DocumentRow>, signature: &mut Signature, verdict: &mut Verdict) -> u32 {
+    let mut next = old.map_or(1, |old| old.next_paragraph.max(1));
+    let marks = old.map_or(&[][..], |old| &old.signature.paragraphs);
+    match verdict {
+        Verdict::Differs(change) => {
+            diff::carry_ids(marks, &mut signature.paragraphs, &mut change.paragraphs, &mut next);
+        }
+        _ => diff::carry_ids_by_marks(marks, &mut signature.paragraphs, &mut next),
+    }
+    next
+}
+
+/// The new body once more, with its parts.
+fn read_again(report: &Report) -> Option<Parsed> {
+    let exchange = report.exchange.as_ref()?;
+    let payload = report.signature.as_ref()?.payload;
+    let unpacked = vernal_document::unpack(&exchange.response_head, &exchange.body, &Default::default()).ok()?;
+    let document = report.document.as_ref()?;
+    // What the pass settled on is given as the site's word, so that both readings agree.
+    let content_type = format!("{}; charset={}", document.content_type, document.charset);
+    Some(vernal_document::read_closely(&Input {
+        url: &report.order.url,
+        bytes: &unpacked,
+        content_type: Some(&content_type),
+        content_language: None,
+        robots_tags: &[],
+        payload,
+    }))
+}
+
+/// Where nothing but bytes can be compared, other bytes are other content.
+fn only_bytes(report: &Report) -> Verdict {
+    let Some(document) = &report.document else { return Verdict::Silent };
+    let mut change = Change { magnitude: 1.0, ..Change::default() };
+    change.kinds.insert(Kind::Content);
+    change.left.insert(Kind::Content);
+    change.notes.push(Note {
+        kind: Kind::Content,
+        what: "body".into(),
+        before: None,
+        after: Some(format!("other bytes of {}; the marks of the version before are lost", document.content_type).into()),
+    });
+    Verdict::Differs(change)
+}
+
+/// What the quiet marks alone set aside is named by its kind.
+fn name_what_was_set_aside(change: &mut Change) {
+    for kind in change.kinds.iter().filter(|&kind| !change.left.contains(kind)) {
+        if !change.noise.iter().any(|aside| aside.kind == kind) {
+            let detector = "built-in".into();
+            change.noise.push(SetAside { kind, detector, rule: None, before: None, after: None });
+        }
+    }
+}
+
+/// A change that is told has something that a person can read: where no paragraph and no note says it, the marks do.
+fn leave_something_to_read(change: &mut Change, old: &Signature, new: Option<&Signature>) {
+    let Some(new) = new.filter(|_| change.is_change() && change.paragraphs.is_empty() && change.notes.is_empty()) else {
+        return;
+    };
+    for kind in change.left.iter() {
+        let (what, before, after) = match kind {
+            Kind::Structure => ("tags", format!("{} tags", old.tags), format!("{} tags", new.tags)),
+            Kind::Content => ("text", paragraphs(old), paragraphs(new)),
+            Kind::Presentation => ("looks", mark(old.presentation), mark(new.presentation)),
+            Kind::Behaviour => ("scripts and forms", mark(old.behaviour), mark(new.behaviour)),
+        };
+        let note = Note { kind, what: what.into(), before: Some(before.into()), after: Some(after.into()) };
+        change.notes.push(note);
+    }
+}
+
+fn paragraphs(signature: &Signature) -> String {
+    format!("{} paragraphs, mark {:016x}", signature.paragraphs.len(), signature.content as u64)
+}
+
+fn mark(mark: u64) -> String {
+    format!("mark {mark:016x}")
+}

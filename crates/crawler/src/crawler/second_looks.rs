@@ -1,0 +1,79 @@
+//! Second looks: a page is visited once more some minutes after its first visit, once per template of a site. What differs
+//! then differs without meaning. They take at most two per cent of the requests and tell the policy nothing of rates.
+
+use std::collections::BTreeSet;
+
+use vernal_document::noise::template_key;
+use vernal_model::{Media, Moment, Page, PageKey, Report, Span};
+
+use super::Crawler;
+
+/// The second look comes so long after the first visit: long enough for a clock or a counter, too short for news.
+const LOOK_AFTER: Span = Span::from_secs(300);
+/// One request in so many is a second look at most.
+const LOOK_EVERY: u64 = 50;
+/// Second looks that wait; more are not noted.
+const WAITING_MAX: usize = 1_000;
+/// Templates of one site that are looked at.
+const TEMPLATES_MAX: usize = 32;
+
+#[derive(Default)]
+pub(super) struct SecondLooks {
+    waiting: BTreeSet<(Moment, PageKey)>,
+    sent: u64,
+    /// Those under way.
+    out: BTreeSet<PageKey>,
+}
+
+impl SecondLooks {
+    /// Whether this visit was a second look; from now on it is over.
+    pub(super) fn ended(&mut self, page: PageKey) -> bool {
+        self.out.remove(&page)
+    }
+
+    /// It could not be sent now.
+    pub(super) fn put_back(&mut self, page: PageKey, now: Moment) {
+        if self.out.remove(&page) {
+            self.sent -= 1;
+            self.waiting.insert((now, page));
+        }
+    }
+
+    pub(super) fn next(&self) -> Option<Moment> {
+        self.waiting.first().map(|&(at, _)| at)
+    }
+}
+
+impl Crawler {
+    /// Notes a second look at a page that was read for the first time, if its template had none yet.
+    pub(super) fn note_second_look(&mut self, page: &Page, report: &Report) {
+        let is_markup = report.document.as_ref().is_some_and(|document| document.media == Media::Html);
+        let Some(signature) = report.signature.as_ref().filter(|_| is_markup && !self.settings.once) else { return };
+        let template = template_key(&signature.paragraphs);
+        if template == 0 || self.second_looks.waiting.len() >= WAITING_MAX {
+            return;
+        }
+        let (site, id) = (page.url.site(), page.key.partition);
+        let looked_at = &mut self.partition(id).site_mut(&site).posture.looked_at;
+        if looked_at.len() >= TEMPLATES_MAX || looked_at.contains(&template) {
+            return;
+        }
+        looked_at.push(template);
+        self.note_site(&site, id);
+        self.second_looks.waiting.insert((report.started + LOOK_AFTER, page.key));
+    }
+
+    /// The page whose second look has come and whose site may be asked.
+    pub(super) fn second_look(&mut self, now: Moment) -> Option<PageKey> {
+        if self.second_looks.sent * LOOK_EVERY > self.next_order {
+            return None;
+        }
+        let due = self.second_looks.waiting.iter().take_while(|&&(at, _)| at <= now);
+        let due: Vec<(Moment, PageKey)> = due.copied().collect();
+        let found = due.into_iter().find(|&(_, key)| self.partition(key.partition).may_ask(key, now))?;
+        self.second_looks.waiting.remove(&found);
+        self.second_looks.sent += 1;
+        self.second_looks.out.insert(found.1);
+        Some(found.1)
+    }
+}
