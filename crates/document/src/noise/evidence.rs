@@ -64,17 +64,7 @@ pub(super) enum Step {
 pub(super) fn words_differed(suspect: &mut Suspect, spot: &Spot<'_>, seen: Seen, numbers: &mut bool) -> Step {
     let Volatile::Words { shape, .. } = &suspect.what else { return Step::Lost };
     let shape = Shape::parse(shape);
-    let Some(after) = &spot.after.text else { return Step::Lost };
-    let Some(before) = &spot.before.text else {
-        // The old words were not read; what is known of them is that the shape held.
-        *numbers = shape.has_numbers();
-        if suspect.digest != spot.before.digest || !shape.matches(after) {
-            return Step::Lost;
-        }
-        seen.again(suspect);
-        suspect.digest = spot.after.digest;
-        return Step::Expected;
-    };
+    let (Some(before), Some(after)) = (&spot.before.text, &spot.after.text) else { return Step::Lost };
     let Some(general) = generalise(before, after, Some(&shape)) else { return Step::Lost };
     *numbers = general.numbers;
     let is_young = suspect.differed < 2;

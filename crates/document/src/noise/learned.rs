@@ -70,25 +70,36 @@ pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
         let mut shapes = known.filter_map(|known| ledger.shape(known.rule));
         came.after.text.as_ref().is_some_and(|text| shapes.any(|shape| shape.matches(text)))
     };
-    let mut spots = spots(&sides, input.change, |digest| ledger.is_masked(digest), belong);
+    let is_slot = |after: u64, place: u16, offset: u16| ledger.has_slot(after, place, offset);
+    let mut spots = spots(&sides, input.change, |digest| ledger.is_masked(digest), is_slot, belong);
     spots.truncate(SPOTS_MAX);
     let mut touched = Touched::default();
     let mut aside: Vec<(usize, u32)> = Vec::new();
     let mut slots: BTreeMap<(u64, u16, bool), Vec<usize>> = BTreeMap::new();
+    let mut open: Vec<usize> = Vec::new();
     for (index, spot) in spots.iter().enumerate() {
         match ledger.covering(spot) {
             Cover::Allowed => {}
+            Cover::Nothing => open.push(index),
             Cover::Rule(id) => {
                 ledger.used(id);
                 aside.push((index, id));
             }
-            Cover::Nothing => match suspect_words(&mut ledger, spot, &mut touched) {
-                Suspicion::Proven(id) => aside.push((index, id)),
-                Suspicion::Noted => {}
-                Suspicion::Replaced => {
-                    slots.entry((spot.anchor, spot.place, spot.is_main())).or_default().push(index);
-                }
-            },
+        }
+    }
+    // Without the old words nobody can tell an edit from a replacement, so that nothing is learned.
+    let is_readable = |index: &usize| spots[*index].before.offset == 0 || spots[*index].before.text.is_some();
+    if !open.iter().all(is_readable) {
+        open.clear();
+    }
+    for index in open {
+        let spot = &spots[index];
+        match suspect_words(&mut ledger, spot, &mut touched) {
+            Suspicion::Proven(id) => aside.push((index, id)),
+            Suspicion::Noted => {}
+            Suspicion::Replaced => {
+                slots.entry((spot.anchor, spot.place, spot.is_main())).or_default().push(index);
+            }
         }
     }
     for members in slots.values() {
@@ -275,7 +286,8 @@ fn suspect_slot(
     touched: &mut Touched,
 ) -> Option<(u32, u16)> {
     let first = *group.first()?;
-    let reach = group.iter().map(|spot| reach_of(spot)).max().unwrap_or(0);
+    let list_end = |spot: &&Spot<'_>| spot.before.list_end.max(spot.after.list_end);
+    let reach = group.iter().map(|spot| reach_of(spot).max(list_end(spot))).max().unwrap_or(0);
     if reach == 0 || reach > SLOT_PARAGRAPHS_MAX {
         return None;
     }

@@ -106,6 +106,16 @@ impl<'a> Ledger<'a> {
         digest != 0 && self.input.noise.known.iter().any(|known| known.digest == digest && known.rule == rule)
     }
 
+    /// Whether paragraphs at this place, so far behind this anchor, were seen to be replaced.
+    pub fn has_slot(&self, anchor: u64, at: u16, offset: u16) -> bool {
+        let is = |what: &Volatile| match what {
+            Volatile::Slot { place, after, count, .. } => (*place, *after) == (at, anchor) && offset <= *count,
+            _ => false,
+        };
+        self.input.noise.suspects.iter().any(|suspect| is(&suspect.what))
+            || self.in_force().any(|(_, rule)| is(&rule.row.what))
+    }
+
     /// The rule that explains a spot. A person's word comes first.
     pub fn covering(&self, spot: &Spot<'_>) -> Cover {
         let mut covering = None;

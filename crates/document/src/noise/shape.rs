@@ -164,8 +164,11 @@ pub(super) fn generalise(old: &str, new: &str, known: Option<&Shape>) -> Option<
         }
         (i, j) = (a + 1, b + 1);
     }
-    let Making { grown, numbers, mut pieces, .. } = made;
+    let Making { grown, numbers, mut pieces, has_run } = made;
     soften_times(&mut pieces);
+    if !has_run {
+        join_free(&mut pieces);
+    }
     let shape = Shape(packed(pieces));
     let numbers = numbers || shape.has_numbers();
     shape.is_telling().then_some(Generalised { shape, grown: grown && known.is_some(), numbers })
@@ -196,7 +199,7 @@ struct Making {
 impl Making {
     /// What stands between words that both have.
     fn gap(&mut self, old: &[&str], masks: &[Option<Piece>], new: &[&str]) -> Option<()> {
-        let is_run = masks.iter().any(|mask| *mask == Some(Piece::Run));
+        let is_run = masks.contains(&Some(Piece::Run));
         if old.len() == new.len() && !is_run {
             for ((old, mask), new) in old.iter().zip(masks).zip(new) {
                 self.word(old, mask.as_ref(), new);
@@ -230,12 +233,11 @@ impl Piece {
     /// The narrowest wildcard for two words.
     fn of_both(one: &str, other: &str) -> Piece {
         let frame = frame(one);
-        if frame.contains('#') && frame == self::frame(other) && !(is_token(one) && is_token(other)) {
-            return Piece::Numbered(frame.into());
-        }
+        let tokens = (is_token(one) || is_token(other)) && may_be_token(one) && may_be_token(other);
         match () {
+            () if tokens => Piece::Token,
+            () if frame.contains('#') && frame == self::frame(other) => Piece::Numbered(frame.into()),
             () if is_time(one) && is_time(other) => Piece::Time,
-            () if is_token(one) && is_token(other) => Piece::Token,
             () => Piece::Any,
         }
     }
@@ -245,7 +247,7 @@ impl Piece {
             Piece::Word(fixed) => **fixed == *word,
             Piece::Numbered(around) => frame(word) == **around,
             Piece::Time => is_time(word),
-            Piece::Token => is_token(word),
+            Piece::Token => may_be_token(word),
             Piece::Any => true,
             Piece::Fixed(..) | Piece::Run => false,
         }
@@ -368,9 +370,21 @@ fn soften_times(pieces: &mut [Piece]) {
         let varies = |near: Option<&Piece>| matches!(near, Some(Piece::Numbered(_) | Piece::Time));
         let beside =
             varies(pieces.get(place + 1)) || varies(place.checked_sub(1).and_then(|before| pieces.get(before)));
-        if beside && matches!(&pieces[place], Piece::Word(word) if is_time(word)) {
+        if beside && matches!(&pieces[place], Piece::Word(word) if is_time(word) && !STAYING.contains(&&**word)) {
             pieces[place] = Piece::Time;
         }
+    }
+}
+
+/// Words of time that say what is counted and not when: `5 views today`.
+const STAYING: [&str; 6] = ["today", "Today", "now", "Now", "heute", "Heute"];
+
+/// Two free words side by side are a name or the like, and the next may have three.
+fn join_free(pieces: &mut Vec<Piece>) {
+    let Some(start) = pieces.windows(2).position(|pair| pair[0] == Piece::Any && pair[1] == Piece::Any) else { return };
+    let end = start + pieces[start..].iter().take_while(|piece| **piece == Piece::Any).count();
+    if end - start <= RUN_WORDS_MAX {
+        pieces.splice(start..end, [Piece::Run]);
     }
 }
 
@@ -437,6 +451,13 @@ fn is_token(word: &str) -> bool {
         part.bytes().any(|byte| byte.is_ascii_digit()) && part.bytes().any(|byte| byte.is_ascii_alphabetic())
     });
     digits + letters >= LETTERS_MIN && digits >= 2 && letters >= 2 && mixed.count() > 0
+}
+
+/// A token in which letters are few by chance, too.
+fn may_be_token(word: &str) -> bool {
+    const LETTERS_MIN: usize = 12;
+    let core = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+    is_token(word) || (core.len() >= LETTERS_MIN && core.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// A number, or a word that dates are made of.

@@ -35,6 +35,8 @@ pub(super) struct Side<'a> {
     pub text: Option<Cow<'a, str>>,
     /// How many paragraphs behind the anchor, from 1; 0 where nothing stands.
     pub offset: u16,
+    /// How far behind it the list ends that this is an item of, if most of that varies; else 0.
+    pub list_end: u16,
 }
 
 impl Spot<'_> {
@@ -59,11 +61,13 @@ pub(super) struct Sides<'a> {
     pub new: &'a Document,
 }
 
-/// All spots of a change. A paragraph whose digest `is_masked` knows is no anchor: it will not stay.
+/// All spots of a change. A paragraph is no anchor if it will not stay: `is_masked` knows its digest, or `is_slot` knows
+/// the anchor before it, its place and its distance from that.
 pub(super) fn spots<'a>(
     sides: &Sides<'a>,
     change: &'a Change,
     is_masked: impl Fn(u64) -> bool,
+    is_slot: impl Fn(u64, u16, u16) -> bool,
     belong: impl Fn(&Spot<'a>, &Spot<'a>) -> bool,
 ) -> Vec<Spot<'a>> {
     let old_places: HashMap<u64, usize> =
@@ -77,8 +81,8 @@ pub(super) fn spots<'a>(
         let others = if operation.operation == Operation::Merged { &mut old_moves } else { &mut new_moves };
         operation.others.iter().for_each(|place| mark(others, Some(*place as usize)));
     }
-    let old_anchors = anchors(sides.old_marks, &old_moves, &is_masked);
-    let new_anchors = anchors(sides.new_marks, &new_moves, &is_masked);
+    let old_anchors = anchors(sides.old_marks, &old_moves, &is_masked, &is_slot);
+    let new_anchors = anchors(sides.new_marks, &new_moves, &is_masked, &is_slot);
     let all = found.iter().enumerate().map(|(index, &(old, new))| {
         let operation = &change.paragraphs[index];
         let anchor_of = |place: Option<usize>, anchors: &[Anchor]| place.and_then(|place| anchors.get(place).copied());
@@ -123,26 +127,48 @@ struct Anchor {
     digest: u64,
     at: Option<usize>,
     offset: u16,
+    /// How far the list that it lies in reaches, where most of that varies.
+    list_end: u16,
 }
 
-fn anchors(marks: &[ParagraphMark], moves: &[bool], is_masked: &impl Fn(u64) -> bool) -> Vec<Anchor> {
-    let mut last = Anchor { digest: 0, at: None, offset: 0 };
+fn anchors(
+    marks: &[ParagraphMark],
+    moves: &[bool],
+    is_masked: &impl Fn(u64) -> bool,
+    is_slot: &impl Fn(u64, u16, u16) -> bool,
+) -> Vec<Anchor> {
+    let mut last = Anchor { digest: 0, at: None, offset: 0, list_end: 0 };
     let mut anchors = Vec::with_capacity(marks.len());
-    for (place, (mark, moves)) in marks.iter().zip(moves).enumerate() {
+    let mut list = 0;
+    for (place, (mark, moves_here)) in marks.iter().zip(moves).enumerate() {
         last.offset = last.offset.saturating_add(1);
+        if place >= list {
+            list = varying_list(marks, moves, place);
+        }
+        let in_list = place < list;
+        last.list_end = if in_list { last.offset.saturating_add((list - place - 1) as u16) } else { 0 };
         anchors.push(last);
-        if !moves && !is_masked(mark.digest) {
-            last = Anchor { digest: mark.digest, at: Some(place), offset: 0 };
+        let stays = !moves_here && !in_list && !is_masked(mark.digest);
+        if stays && !is_slot(last.digest, mark.place, last.offset) {
+            last = Anchor { digest: mark.digest, at: Some(place), offset: 0, list_end: 0 };
         }
     }
     anchors
+}
+
+/// The end of the list that begins here, if at least half of its items vary: it then varies as a whole.
+fn varying_list(marks: &[ParagraphMark], moves: &[bool], start: usize) -> usize {
+    let same = |mark: &&ParagraphMark| mark.role == Role::ListItem && mark.place == marks[start].place;
+    let items = marks[start..].iter().take_while(same).count();
+    let varying = moves[start..start + items].iter().filter(|moves| **moves).count();
+    if items > 1 && varying * 2 >= items { start + items } else { start }
 }
 
 fn side<'a>(anchor: Option<Anchor>, digest: Option<u64>, text: Option<Cow<'a, str>>) -> Side<'a> {
     let digest = digest.unwrap_or_else(|| text.as_ref().map_or(0, |text| xxh3_64(text.as_bytes())));
     // A text whose place is not known still stood somewhere.
     let offset = anchor.map_or(u16::from(text.is_some()), |anchor| anchor.offset);
-    Side { digest, text, offset }
+    Side { digest, text, offset, list_end: anchor.map_or(0, |anchor| anchor.list_end) }
 }
 
 fn before<'a>(operation: &'a ParagraphChange, old: Option<usize>, sides: &Sides<'a>) -> Option<Cow<'a, str>> {
