@@ -1,11 +1,20 @@
-//! The worked examples of the founding papers.
+//! The worked examples of the founding papers. A slip in print is noted beside its test, never imitated.
 
-use vernal_policy::schedule::adjusted;
+use std::collections::BTreeMap;
+
+use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
+use vernal_policy::schedule::{
+    adjusted, allocation, allocation_as_printed, groups_needed, proportional_quotas, sample_size, storage_share,
+};
+use vernal_policy::{Held, Refresh, Seen, View, by_name};
+
+fn hundredths(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
 
 /// Seed 004, section 3, cases 1 to 3. The paper prints 78.58 after rounding Δt to −21.42; the value is 78.571….
 #[test]
 fn refresh_time_goes_from_100_to_78_57_to_91_67() {
-    let hundredths = |value: f64| (value * 100.0).round() / 100.0;
     assert_eq!(hundredths(adjusted(100.0, 0.6)), 100.0);
     let shorter = adjusted(100.0, 0.85);
     assert_eq!(hundredths(shorter), 78.57);
@@ -17,4 +26,248 @@ fn refresh_time_goes_from_100_to_78_57_to_91_67() {
 fn refresh_time_stays_at_the_thresholds() {
     assert_eq!(adjusted(100.0, 0.7), 100.0);
     assert_eq!(adjusted(100.0, 0.3), 100.0);
+}
+
+/// Pages with their site and path, and whether each has changed: one cycle of a policy on it.
+struct OneCycle {
+    pages: Vec<(u32, u32, bool)>,
+    downloads: usize,
+}
+
+impl View for OneCycle {
+    fn visits_left(&self) -> usize {
+        1
+    }
+    fn has_room(&self, _: PageKey) -> bool {
+        true
+    }
+    fn refresh_min(&self) -> Span {
+        Span::from_hours(1)
+    }
+    fn held(&self) -> u64 {
+        self.pages.len() as u64
+    }
+    fn per_day(&self) -> f64 {
+        self.downloads as f64 / 7.0
+    }
+}
+
+/// What one cycle downloads, one visit after another: (visits, changed) of each site and path.
+fn downloaded(name: &str, world: &OneCycle, chance: u64) -> BTreeMap<(u32, u32), (u32, u32)> {
+    let mut policy: Box<dyn Refresh> = by_name(name).expect("every name has a policy");
+    let start = Moment::from_secs(0) + Span::from_days(7 * (100 + chance));
+    let key = |number: usize| PageKey::new(Partition(0), number as u32);
+    for (number, &(site, path, _)) in world.pages.iter().enumerate() {
+        policy.recall(&Held {
+            page: key(number),
+            site,
+            path,
+            importance: 1.0,
+            admitted: Moment::EPOCH,
+            last_visit: Moment::EPOCH,
+            wire_bytes: 0,
+            at_least_every: None,
+            at_most_every: None,
+            known_rate: None,
+            state: &PolicyState::default(),
+        });
+    }
+    let mut downloads = BTreeMap::<(u32, u32), (u32, u32)>::new();
+    for visit in 0..world.downloads {
+        let now = start + Span::from_secs(1 + visit as u64);
+        let [page] = policy.choose(world, now, &mut Chance::new(chance))[..] else { panic!("{name} stopped") };
+        let (site, path, changed) = world.pages[page.number as usize];
+        let (visits, changes) = downloads.entry((site, path)).or_default();
+        *visits += 1;
+        *changes += u32::from(changed);
+        policy.learn(&Seen {
+            page,
+            moment: now,
+            previous: Some(Moment::EPOCH),
+            changed: Some(changed),
+            degree: 0.5,
+            last_modified: None,
+            wire_bytes: 1,
+        });
+    }
+    downloads
+}
+
+fn change_ratio(downloads: &BTreeMap<(u32, u32), (u32, u32)>) -> f64 {
+    let (visits, changes) = downloads.values().fold((0, 0), |(v, c), &(visits, changes)| (v + visits, c + changes));
+    f64::from(changes) / f64::from(visits)
+}
+
+/// Seed 000, 2.5.4: two sites of 100 pages, samples of ten found 7 and 4 changes, 80 downloads are left. Greedy finds 56
+/// more; the seed rounds the parts of the proportional policy up and prints 48 where the value is 47.3.
+#[test]
+fn greedy_finds_56_changes_where_proportional_finds_47_3() {
+    let (rates, left) = ([0.7, 0.4], 80.0);
+    let quotas: Vec<f64> = proportional_quotas(&rates, left).into_iter().map(f64::round).collect();
+    assert_eq!(quotas, [51.0, 29.0]);
+    let proportional: f64 = quotas.iter().zip(rates).map(|(quota, rate)| quota * rate).sum();
+    assert_eq!((hundredths(proportional), left * rates[0]), (47.3, 56.0));
+}
+
+/// The same two sites given to the policies themselves: greedy spends all that its sample leaves on the first site, the
+/// proportional one spends in the ratio of what its samples found.
+#[test]
+fn the_policies_spend_as_the_example_says() {
+    let site = |site: u32, changed: u32| (0..100).map(move |number| (site, 0, number < changed));
+    let world = OneCycle { pages: site(0, 70).chain(site(1, 40)).collect(), downloads: 100 };
+    // √(100 · 0.5) = 7 pages of each site are sampled.
+    let (mut greedy_changes, mut proportional_changes) = (0.0, 0.0);
+    for chance in 0..40 {
+        let greedy = downloaded("greedy", &world, chance);
+        assert!(greedy.values().any(|&(visits, _)| visits == 7), "{greedy:?}");
+        assert!(greedy.values().any(|&(visits, _)| visits == 93), "{greedy:?}");
+        greedy_changes += change_ratio(&greedy) / 40.0;
+        let proportional = downloaded("proportional", &world, chance);
+        assert!(proportional.values().all(|&(visits, _)| visits >= 7), "{proportional:?}");
+        proportional_changes += change_ratio(&proportional) / 40.0;
+    }
+    assert!(greedy_changes > proportional_changes, "{greedy_changes} {proportional_changes}");
+}
+
+/// Seed 000, 2.6 and seed 001, 4.1: s ≈ √(N·r).
+#[test]
+fn sample_sizes_are_the_root_of_pages_times_share() {
+    assert_eq!(hundredths(sample_size(50.0, 0.2)), 3.16);
+    assert_eq!(hundredths(sample_size(100.0, 0.1)), 3.16);
+    // Seed 001, 5.3: twenty categories of fifty pages, the best total sample lay between 70 and 90.
+    assert_eq!((20.0 * sample_size(50.0, 0.2)).round(), 63.0);
+}
+
+/// Seed 000, 2.8: 250,000 sites of 100 pages and a million downloads a week are 4 pages a site; in groups of 10,000
+/// sites there are 25 of them, 100 pages a site, each site once in 25 weeks.
+#[test]
+fn low_resources_are_spent_on_one_group_of_25() {
+    let (sites, pages_per_site, downloads) = (250_000.0, 100.0, 1e6);
+    assert_eq!(downloads / sites, 4.0);
+    let groups = groups_needed(sites * pages_per_site, downloads);
+    assert_eq!((groups, sites / groups as f64), (25, 10_000.0));
+    assert_eq!(downloads / (sites / groups as f64), 100.0);
+}
+
+/// The same at a small scale: ten sites, a budget for two of them. Over many cycles every site has its turn.
+#[test]
+fn groups_visit_whole_sites_and_every_site_in_its_turn() {
+    let pages: Vec<(u32, u32, bool)> = (0..1_000).map(|number| (number / 100, 0, number % 3 == 0)).collect();
+    let world = OneCycle { pages, downloads: 200 };
+    let mut turns = [0u32; 10];
+    for cycle in 0..5 {
+        for ((site, _), (visits, _)) in downloaded("groups", &world, cycle) {
+            turns[site as usize] += u32::from(visits >= 20);
+        }
+    }
+    assert!(turns.iter().all(|&turn| turn >= 1), "{turns:?}");
+}
+
+/// The real change rates of Table 4.2 in seed 000, in the order of the table, per cent. Table 4.1 has 9.09 for the last
+/// one: 0.09 is right, for an accuracy of 99.91 needs it.
+const REAL: [f64; 9] = [3.27, 25.77, 2.23, 81.95, 0.0, 0.0, 1.55, 43.59, 0.09];
+
+/// Appendix A of seed 000: the next sample of each site. As printed it spends 124 of 100 pages, and 5 of 10.
+#[test]
+fn the_hybrids_allocation_is_repaired_so_that_it_never_overspends() {
+    let raw: Vec<u64> = proportional_quotas(&REAL, 100.0).into_iter().map(|quota| quota.floor() as u64).collect();
+    assert_eq!(raw, [2, 16, 1, 51, 0, 0, 0, 27, 0]);
+    assert_eq!(allocation_as_printed(&REAL, 100), [5, 16, 5, 51, 5, 5, 5, 27, 5]);
+    assert_eq!(allocation_as_printed(&REAL, 10), [0, 0, 0, 5, 0, 0, 0, 0, 0]);
+    let repaired = allocation(&REAL, 100, &[]);
+    assert_eq!(repaired, [5, 12, 5, 38, 5, 5, 5, 20, 5]);
+    assert_eq!(repaired.iter().sum::<u64>(), 100);
+    let small = allocation(&REAL, 10, &[]);
+    assert_eq!(small, [1, 1, 1, 2, 1, 1, 1, 1, 1]);
+}
+
+/// Seed 000, 3.3.1 and 3.3.2.2: the first sample, and the storage that histories take.
+#[test]
+fn first_samples_and_storage_are_those_of_the_thesis() {
+    assert_eq!(hundredths(100.0 / 9.0), 11.11);
+    assert_eq!(allocation(&[1.0; 9], 100, &[]).iter().max(), Some(&12));
+    assert_eq!(allocation(&[1.0; 9], 100, &[]).iter().min(), Some(&11));
+    let percent = |versions: f64, sampled: f64| hundredths(100.0 * storage_share(versions, sampled, 1_140.0));
+    assert_eq!((percent(2.0, 100.0), percent(3.0, 100.0)), (17.54, 26.32));
+    assert_eq!([10.0, 25.0, 50.0, 75.0].map(|pages| percent(2.0, pages)), [1.75, 4.39, 8.77, 13.16]);
+}
+
+/// Table 4.2 of seed 000: what each policy thought the change rates to be, with samples of 10, 25, 50, 75 and 100 pages,
+/// greedy first, then the hybrid.
+const ESTIMATED: [[f64; 10]; 9] = [
+    [0.00, 0.57, 0.00, 1.57, 5.19, 0.00, 0.00, 1.20, 5.75, 4.40],
+    [7.52, 35.19, 29.24, 16.10, 23.19, 2.50, 36.50, 25.70, 25.25, 23.85],
+    [0.00, 0.00, 2.38, 0.00, 0.00, 0.00, 0.00, 0.60, 2.65, 2.50],
+    [11.67, 76.43, 74.76, 75.52, 76.24, 4.40, 78.20, 74.60, 75.25, 75.25],
+    [6.33, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00],
+    [6.33, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00],
+    [1.19, 1.19, 0.57, 1.57, 1.52, 0.00, 6.25, 3.50, 0.85, 2.70],
+    [2.38, 37.90, 39.29, 40.19, 45.52, 2.50, 38.70, 42.55, 42.65, 43.35],
+    [0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00],
+];
+
+const ACCURACY: [[f64; 10]; 9] = [
+    [96.73, 97.30, 96.73, 98.30, 98.08, 96.73, 96.73, 97.93, 97.52, 98.87],
+    [81.75, 90.58, 96.53, 90.32, 97.42, 76.73, 89.27, 99.93, 99.48, 98.08],
+    [97.77, 97.77, 99.85, 97.77, 97.77, 97.77, 97.77, 98.37, 99.58, 99.73],
+    [29.71, 94.47, 92.81, 93.57, 94.28, 22.45, 96.25, 92.65, 93.30, 93.30],
+    [93.67, 100.00, 100.00, 100.00, 100.00, 100.00, 100.00, 100.00, 100.00, 100.00],
+    [93.67, 100.00, 100.00, 100.00, 100.00, 100.00, 100.00, 100.00, 100.00, 100.00],
+    [99.65, 99.65, 99.03, 99.97, 99.98, 98.45, 95.30, 98.05, 99.30, 98.85],
+    [58.79, 94.31, 95.69, 96.60, 98.07, 58.91, 95.11, 98.96, 99.06, 99.76],
+    [99.91, 99.91, 99.91, 99.91, 99.91, 99.91, 99.91, 99.91, 99.91, 99.91],
+];
+
+const AVERAGE: [f64; 10] = [83.52, 97.11, 97.84, 97.38, 98.39, 83.44, 96.70, 98.42, 98.68, 98.72];
+
+/// Accuracy is 100 less the points that an estimate is off, and the average counts every site alike. The text claims
+/// that the hybrid is better with few samples; its own table says otherwise at 10 and 25 pages.
+#[test]
+fn all_ninety_cells_of_table_4_2_follow_from_the_estimates() {
+    for column in 0..10 {
+        let mut sum = 0.0;
+        for site in 0..9 {
+            let accuracy = 100.0 - (REAL[site] - ESTIMATED[site][column]).abs();
+            assert!((accuracy - ACCURACY[site][column]).abs() < 0.0151, "site {site}, column {column}: {accuracy}");
+            sum += ACCURACY[site][column];
+        }
+        assert!((sum / 9.0 - AVERAGE[column]).abs() < 0.0051, "column {column}: {}", sum / 9.0);
+    }
+    assert!(AVERAGE[5] < AVERAGE[0] && AVERAGE[6] < AVERAGE[1]);
+}
+
+/// Seed 001, 2.3: two sites, five topics of forty pages, a hundred downloads. By site the change ratio is 0.66, by topic
+/// 0.77: first as the paper counts, then with the policies themselves (`correlated` with the topics as path groups).
+#[test]
+fn sampling_by_topic_finds_0_77_where_sampling_by_site_finds_0_66() {
+    let by_site = (90.0 * 0.7 + 10.0 * 0.3) / 100.0;
+    let sampled = 4.0 * (1.0 + 0.75 + 0.5 + 0.25);
+    let by_topic = (sampled + 36.0 * 1.0 + 36.0 * 0.75 + 8.0 * 0.5) / 100.0;
+    assert_eq!((hundredths(by_site), hundredths(by_topic)), (0.66, 0.77));
+
+    let changes = [[20, 20, 20, 10, 0], [20, 10, 0, 0, 0]];
+    let mut pages = Vec::new();
+    for (site, row) in changes.iter().enumerate() {
+        for (topic, &changed) in row.iter().enumerate() {
+            pages.extend((0..20).map(|number| (site, topic, number < changed)));
+        }
+    }
+    let sites = pages.iter().map(|&(site, topic, changed)| (site as u32, topic as u32, changed)).collect();
+    // A topic reaches over both sites: one number for each, within one site.
+    let topics = pages.iter().map(|&(_, topic, changed)| (0, topic as u32, changed)).collect();
+    let (sites, topics) = (OneCycle { pages: sites, downloads: 100 }, OneCycle { pages: topics, downloads: 100 });
+    let mean = |name: &str, world: &OneCycle| {
+        (0..60).map(|chance| change_ratio(&downloaded(name, world, chance))).sum::<f64>() / 60.0
+    };
+    let (site, topic) = (mean("greedy", &sites), mean("correlated", &topics));
+    assert!((site - 0.66).abs() < 0.04, "by site {site}");
+    assert!((topic - 0.77).abs() < 0.04, "by topic {topic}");
+}
+
+/// Seed 001, 7.1.1: of a hundred pages five change daily; a sample of two that hits one of them says 0.5 where 0.05 is
+/// true. The Wilson interval of the adaptive policy knows how little that says.
+#[test]
+fn a_sample_of_two_says_little() {
+    let interval = vernal_policy::estimate::wilson(1, 2, vernal_policy::estimate::z_of(0.95));
+    assert!(interval.low < 0.1 && interval.high > 0.9, "{interval:?}");
 }

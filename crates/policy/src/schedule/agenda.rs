@@ -18,7 +18,6 @@ pub(super) struct Agenda<T> {
     heads: BTreeSet<(Moment, PageKey, u32)>,
     /// The place of each group; looked up only, never walked through: its order is chance.
     places: HashMap<u64, u32>,
-    home: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -53,7 +52,7 @@ impl Terms {
 
 impl<T> Default for Agenda<T> {
     fn default() -> Self {
-        Agenda { pages: Pages::default(), groups: Vec::new(), heads: BTreeSet::new(), places: HashMap::new(), home: 0 }
+        Agenda { pages: Pages::default(), groups: Vec::new(), heads: BTreeSet::new(), places: HashMap::new() }
     }
 }
 
@@ -66,11 +65,6 @@ impl<T> Agenda<T> {
         self.pages.find(page).is_some_and(|entry| !entry.out)
     }
 
-    /// How many pages are out.
-    pub fn out(&self) -> usize {
-        self.pages.len() - self.home
-    }
-
     /// Takes in a page, or brings home one that was out, with its new due Moment.
     pub fn put(&mut self, page: PageKey, site: Option<u32>, last_visit: Moment, due: Moment, note: T) {
         let known = self.take_out(page);
@@ -80,7 +74,6 @@ impl<T> Agenda<T> {
             (None, None) => self.place(alone(page)),
         };
         self.pages.insert(page, Entry { due, last_visit, note, group, out: false });
-        self.home += 1;
         self.bring_in(group, due, page);
     }
 
@@ -89,7 +82,6 @@ impl<T> Agenda<T> {
         let Some(entry) = self.pages.find_mut(page).filter(|entry| entry.out) else { return };
         entry.out = false;
         let (group, due) = (entry.group, entry.due);
-        self.home += 1;
         self.bring_in(group, due, page);
     }
 
@@ -151,7 +143,6 @@ impl<T> Agenda<T> {
         if std::mem::replace(&mut entry.out, true) {
             return Some(group);
         }
-        self.home -= 1;
         let pages = &mut self.groups[group as usize];
         let head = pages.first().copied();
         pages.remove(&(due, page));

@@ -69,6 +69,9 @@ pub struct RoundRobin {
     /// The hour of the last visit, and how many visits it had: what an even day counts.
     hour: Moment,
     visits_in_hour: usize,
+    /// The hour of the last choice, and how many of its pages are still out.
+    chosen_hour: Moment,
+    out_in_hour: usize,
 }
 
 impl RoundRobin {
@@ -97,7 +100,8 @@ impl RoundRobin {
         }
         let an_hour = (view.per_day() / DAY_HOURS as f64).ceil().max(1.0) as usize;
         let visited = if self.hour == hour_of(now) { self.visits_in_hour } else { 0 };
-        visits_left.min(an_hour.saturating_sub(visited + self.agenda.out()))
+        let out = if self.chosen_hour == hour_of(now) { self.out_in_hour } else { 0 };
+        visits_left.min(an_hour.saturating_sub(visited + out))
     }
 }
 
@@ -115,16 +119,23 @@ impl Refresh for RoundRobin {
 
     fn choose(&mut self, view: &dyn View, now: Moment, _: &mut Chance) -> Vec<PageKey> {
         let terms = Terms { wait: view.refresh_min(), until: now, now };
-        self.agenda.draw(view, terms, self.allowed(view, now))
+        let drawn = self.agenda.draw(view, terms, self.allowed(view, now));
+        if self.chosen_hour != hour_of(now) {
+            (self.chosen_hour, self.out_in_hour) = (hour_of(now), 0);
+        }
+        self.out_in_hour += drawn.len();
+        drawn
     }
 
     fn learn(&mut self, seen: &Seen) -> PolicyState {
         self.count(seen.moment);
+        self.out_in_hour = self.out_in_hour.saturating_sub(1);
         self.agenda.put(seen.page, None, seen.moment, seen.moment, ());
         PolicyState::default()
     }
 
     fn put_back(&mut self, page: PageKey) {
+        self.out_in_hour = self.out_in_hour.saturating_sub(1);
         self.agenda.put_back(page);
     }
 

@@ -164,9 +164,12 @@ impl Sampling {
         let (mut share, pages, strata) = (cycle.share, self.pages.len() as f64, self.strata.len());
         if self.in_groups {
             let groups = groups_needed(1.0, share);
-            for stratum in &mut self.strata {
-                // The group of a stratum is its own for good: not this cycle's lot.
-                stratum.is_in_turn = Chance::new(0).numbered(stratum.key).bits() % groups == cycle.number % groups;
+            let own = |stratum: &Stratum| Chance::new(0).numbered(stratum.key).bits();
+            let mut order: Vec<usize> = (0..strata).collect();
+            // Not by this cycle's lots: the groups stay, and take turns.
+            order.sort_by_key(|&at| own(&self.strata[at]));
+            for (rank, at) in order.into_iter().enumerate() {
+                self.strata[at].is_in_turn = rank as u64 % groups == cycle.number % groups;
             }
             share = (share * groups as f64).min(1.0);
         }
