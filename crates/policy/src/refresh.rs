@@ -2,7 +2,7 @@
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
-use crate::schedule::{RefreshTime, RoundRobin};
+use crate::schedule::{Index, RefreshTime, RoundRobin};
 
 /// A page that the repository holds, as a policy may see it.
 #[derive(Copy, Clone, Debug)]
@@ -56,6 +56,10 @@ pub trait View {
     /// The mean change rate per day over all partitions, as the coordinator last summed it up; `None` if nobody did.
     fn mean_rate(&self) -> Option<f64> {
         None
+    }
+    /// Whether the budget is counted in bytes, so that a visit costs what the page weighs on the wire.
+    fn counts_bytes(&self) -> bool {
+        false
     }
 }
 
@@ -119,17 +123,31 @@ pub trait Refresh: Send {
     fn recall_site(&mut self, site: u32, state: &[u8]) {
         let _ = (site, state);
     }
+    /// Hears a hint that the page changed since its last visit, worth so much waiting.
+    fn hint(&mut self, page: PageKey, worth: Span) {
+        let _ = (page, worth);
+    }
     /// Why the page is visited when it is, as names and values in words and numbers; empty if the page is not known.
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)>;
 }
 
 /// Every policy there is, by the name that the configuration gives it.
-pub const NAMES: &[&str] = &[RoundRobin::NAME, RefreshTime::NAME];
+pub const NAMES: &[&str] = &[
+    RoundRobin::NAME,
+    RefreshTime::NAME,
+    Index::VERNAL,
+    Index::BAYES,
+    Index::INDEX,
+    Index::HINDSIGHT,
+    Index::OPTIMAL,
+    Index::RANDOM_OPTIMAL,
+    Index::LAMBDA,
+];
 
 pub fn by_name(name: &str) -> Option<Box<dyn Refresh>> {
     match name {
         RoundRobin::NAME => Some(Box::new(RoundRobin::new())),
         RefreshTime::NAME => Some(Box::new(RefreshTime::new())),
-        _ => None,
+        _ => Some(Box::new(Index::named(name)?)),
     }
 }

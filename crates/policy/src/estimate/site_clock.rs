@@ -283,6 +283,10 @@ impl Bin {
 }
 
 impl Reading {
+    pub fn now(&self) -> f64 {
+        self.now
+    }
+
     pub fn bins(&self) -> &[ReadBin] {
         &self.bins
     }
