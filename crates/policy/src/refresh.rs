@@ -4,7 +4,7 @@ use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
 use crate::Unkept;
 use crate::schedule::{
-    By, ChangeFrequency, HeritrixFixed, NutchAdaptive, Points, Promises, PurelyRandom, RandomOrder, RefreshTime,
+    By, ChangeFrequency, HeritrixFixed, Index, NutchAdaptive, Points, Promises, PurelyRandom, RandomOrder, RefreshTime,
     RoundRobin, Rule, Sampling, Size, StormcrawlerAdaptive, Strides,
 };
 
@@ -60,6 +60,10 @@ pub trait View {
     /// The mean change rate per day over all partitions, as the coordinator last summed it up; `None` if nobody did.
     fn mean_rate(&self) -> Option<f64> {
         None
+    }
+    /// Whether the budget is counted in bytes, so that a visit costs what the page weighs on the wire.
+    fn counts_bytes(&self) -> bool {
+        false
     }
 }
 
@@ -151,6 +155,10 @@ pub trait Refresh: Send {
         let _ = now;
         Unkept::default()
     }
+    /// Hears a hint that the page changed since its last visit, worth so much waiting.
+    fn hint(&mut self, page: PageKey, worth: Span) {
+        let _ = (page, worth);
+    }
     /// Why the page is visited when it is, as names and values in words and numbers; empty if the page is not known.
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)>;
 }
@@ -182,6 +190,22 @@ const POLICIES: &[(&str, Make)] = &[
     ("nutch-adaptive", || Box::new(Strides::<NutchAdaptive>::new())),
     ("stormcrawler-adaptive", || Box::new(Strides::<StormcrawlerAdaptive>::new())),
     ("heritrix-fixed", || Box::new(Strides::<HeritrixFixed>::new())),
+    ("vernal", || index("vernal")),
+    ("vernal:age", || index("vernal:age")),
+    ("vernal:harmonic", || index("vernal:harmonic")),
+    ("vernal:change-ratio", || index("vernal:change-ratio")),
+    ("bayes", || index("bayes")),
+    ("bayes:age", || index("bayes:age")),
+    ("bayes:harmonic", || index("bayes:harmonic")),
+    ("bayes:change-ratio", || index("bayes:change-ratio")),
+    ("index", || index("index")),
+    ("index:age", || index("index:age")),
+    ("index:harmonic", || index("index:harmonic")),
+    ("index:change-ratio", || index("index:change-ratio")),
+    ("hindsight", || index("hindsight")),
+    ("optimal", || index("optimal")),
+    ("random-optimal", || index("random-optimal")),
+    ("lambda", || index("lambda")),
 ];
 
 type Make = fn() -> Box<dyn Refresh>;
@@ -201,4 +225,8 @@ pub const NAMES: &[&str] = &{
 pub fn by_name(name: &str) -> Option<Box<dyn Refresh>> {
     let &(name, make) = POLICIES.iter().find(|&&(known, _)| known == name)?;
     Some(Box::new(Promises::around(name, make())))
+}
+
+fn index(name: &str) -> Box<dyn Refresh> {
+    Box::new(Index::named(name).expect("a name of the table above"))
 }

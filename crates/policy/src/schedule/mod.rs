@@ -5,10 +5,14 @@
 //! - `strides`: pages in proportion to what each asks for, scaled to the budget; `change_frequency` and `rivals` ask.
 //! - `sampling`: a few pages tell of many: proportional, greedy, adaptive, hybrid, by path, by features, in groups.
 //! - `refresh_time`: the self-adjusting refresh time (the paper's refresh time controller).
+//! - `value`: what a visit is worth, for each objective; `allocation`: how a budget is split over known rates.
+//! - `index`: the policies that visit by value, with the default among them.
 //! - `promises`: what keeps `at_least_every` and `at_most_every` around any of them.
 
 mod agenda;
+pub mod allocation;
 mod change_frequency;
+mod index;
 mod promises;
 mod random_order;
 mod refresh_time;
@@ -16,9 +20,11 @@ mod rivals;
 mod round_robin;
 mod sampling;
 mod strides;
+mod value;
 mod words;
 
 pub use change_frequency::ChangeFrequency;
+pub use index::Index;
 pub use promises::Promises;
 pub use random_order::{PurelyRandom, RandomOrder};
 pub use refresh_time::{RefreshTime, adjusted};
@@ -29,3 +35,4 @@ pub use sampling::{
     proportional_quotas, sample_size, storage_share,
 };
 pub use strides::Strides;
+pub use value::{HARMONIC_SHARE, Objective, Rate};

@@ -247,6 +247,10 @@ impl Refresh for Promises {
         self.inner.site_state(site)
     }
 
+    fn hint(&mut self, page: PageKey, worth: Span) {
+        self.inner.hint(page, worth);
+    }
+
     fn recall_site(&mut self, site: u32, state: &[u8]) {
         self.inner.recall_site(site, state);
     }

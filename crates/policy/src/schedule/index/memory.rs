@@ -1,0 +1,159 @@
+//! What is remembered beyond pages: of each site its priors and its clock, and with it what all sites share, so that
+//! the newest site's bytes bring that back too.
+//!
+//! The bytes of a site, little-endian: format (1), moment in microseconds (8), mean rate of all (8), day of its fitting
+//! (4), price of an allocation (4), prior of the site (4), day of its fitting (4), groups (1, then for each: path 4,
+//! prior 4), and to the end its clock, if it has one.
+
+use vernal_model::Moment;
+
+use super::policy::Index;
+use super::site::GROUPS_MAX;
+use crate::RateSums;
+use crate::estimate::SiteClock;
+use crate::schedule::allocation::Allocation;
+
+/// The mean rate before anything is known, in changes per day, and how many sites' worth that counts.
+const MEAN_FIRST: f64 = 0.02;
+const MEAN_FIRST_WEIGHT: f64 = 2.0;
+/// The mean moves only when it is off by this much, in logarithm.
+const MEAN_STEP: f64 = 0.05;
+/// An allocation is settled anew after as many visits as there are pages, over this, and at least so many.
+const SETTLED_PAGES_OVER: u64 = 4;
+const SETTLED_VISITS_MIN: u64 = 16;
+const FORMAT: u8 = 1;
+
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    /// The mean rate of all pages, as it was last fitted.
+    pub mean: f64,
+    pub fitted_day: u32,
+    /// What the coordinator said that the mean is.
+    pub told: Option<f64>,
+    pub sums: RateSums,
+    /// The price of an allocation; 0 before it is settled.
+    pub price: f32,
+    pub per_day: f64,
+    visits: u64,
+    heard: Moment,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Shared {
+            mean: MEAN_FIRST,
+            fitted_day: 0,
+            told: None,
+            sums: RateSums::default(),
+            price: 0.0,
+            per_day: 0.0,
+            visits: 0,
+            heard: Moment::EPOCH,
+        }
+    }
+}
+
+impl Shared {
+    pub fn heard(&mut self, moment: Moment) {
+        self.heard = self.heard.max(moment);
+        self.visits += 1;
+    }
+
+    /// Fits the mean, once a day; whether it moved.
+    pub fn fit(&mut self, today: u32) -> bool {
+        if self.fitted_day == today {
+            return false;
+        }
+        self.fitted_day = today;
+        let RateSums { weighted, weight } = self.sums;
+        let own = (MEAN_FIRST_WEIGHT * MEAN_FIRST + weighted.max(0.0)) / (MEAN_FIRST_WEIGHT + weight.max(0.0));
+        let mean = self.told.filter(|told| told.is_finite() && *told > 0.0).unwrap_or(own);
+        if (mean / self.mean).ln().abs() < MEAN_STEP {
+            return false;
+        }
+        self.mean = mean;
+        true
+    }
+}
+
+impl Index {
+    /// Settles the price of an allocation on what is known of all rates now.
+    pub(super) fn settle(&mut self, allocation: Allocation) {
+        let pages: u64 = self.sites.iter().map(|site| u64::from(site.pages)).sum();
+        let enough = (pages / SETTLED_PAGES_OVER).max(SETTLED_VISITS_MIN);
+        if self.shared.per_day <= 0.0 || (self.shared.price > 0.0 && self.shared.visits < enough) {
+            return;
+        }
+        self.shared.visits = 0;
+        let numbers: Vec<u32> = self.pages.numbers().collect();
+        let wanted: Vec<_> = numbers.iter().map(|&number| self.wanted(self.pages.at(number))).collect();
+        self.shared.price = allocation.price(&wanted, self.shared.per_day) as f32;
+        self.shake_all();
+    }
+
+    pub(super) fn site_bytes(&self, site: u32) -> Vec<u8> {
+        let site = &self.sites[site as usize];
+        let fitted: Vec<_> = site.groups.iter().filter(|group| group.mean > 0.0).take(GROUPS_MAX).collect();
+        let mut bytes = vec![FORMAT];
+        bytes.extend(self.shared.heard.micros().to_le_bytes());
+        bytes.extend(self.shared.mean.to_le_bytes());
+        bytes.extend(self.shared.fitted_day.to_le_bytes());
+        bytes.extend(self.shared.price.to_le_bytes());
+        bytes.extend(site.all.mean.to_le_bytes());
+        bytes.extend(site.fitted_day.to_le_bytes());
+        bytes.push(fitted.len() as u8);
+        for group in fitted {
+            bytes.extend(group.path.to_le_bytes());
+            bytes.extend(group.mean.to_le_bytes());
+        }
+        if let Some(clock) = &site.clock {
+            clock.write(&mut bytes);
+        }
+        bytes
+    }
+
+    /// Bytes that are not ours are passed over.
+    pub(super) fn take_site_bytes(&mut self, site: u32, bytes: &[u8]) -> Option<()> {
+        let (&format, mut rest) = bytes.split_first()?;
+        let heard = Moment::from_micros(i64::from_le_bytes(take(&mut rest)?));
+        let mean = f64::from_le_bytes(take(&mut rest)?);
+        let fitted_day = u32::from_le_bytes(take(&mut rest)?);
+        let price = f32::from_le_bytes(take(&mut rest)?);
+        let site_mean = f32::from_le_bytes(take(&mut rest)?);
+        let site_day = u32::from_le_bytes(take(&mut rest)?);
+        let sound = |mean: f64| mean.is_finite() && mean >= 0.0;
+        if format != FORMAT || !sound(mean) || mean == 0.0 || !sound(price.into()) || !sound(site_mean.into()) {
+            return None;
+        }
+        let mut groups = Vec::new();
+        for _ in 0..u8::from_le_bytes(take(&mut rest)?) {
+            let path = u32::from_le_bytes(take(&mut rest)?);
+            let mean = f32::from_le_bytes(take(&mut rest)?);
+            groups.push((path, mean));
+        }
+        let clock = if rest.is_empty() { None } else { Some(Box::new(SiteClock::from_bytes(rest)?)) };
+        if groups.iter().any(|&(_, mean)| !sound(mean.into())) {
+            return None;
+        }
+        if heard >= self.shared.heard {
+            self.shared = Shared { mean, fitted_day, price, heard, ..self.shared.clone() };
+        }
+        let site = &mut self.sites[site as usize];
+        site.all.mean = site_mean;
+        site.fitted_day = site_day;
+        for (path, mean) in groups {
+            if let Some(index) = usize::from(site.group_of(path)).checked_sub(1) {
+                site.groups[index].mean = mean;
+            }
+        }
+        site.clock = clock.filter(|_| self.rule.site_clock);
+        site.stale = true;
+        Some(())
+    }
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (head, rest) = bytes.split_first_chunk::<N>()?;
+    *bytes = rest;
+    Some(*head)
+}

@@ -1,0 +1,30 @@
+//! The index policies: visit what is worth most, and when it is worth the price.
+//!
+//! One way of choosing serves them all, in the laboratory and live. The value of a page grows with the operational time
+//! since its last visit. Pages of a site wait in buckets by the bin of their last visit, each with the time at which it
+//! reaches the next rung of value; rungs are a tenth apart. A visit that moves the site's clock moves the time of at
+//! most a hundred buckets and looks at no page but those that come due. Above a floor, which follows the price, pages
+//! stand on the ladder of their site by their rung, and the best rung of all sites is taken first. What is below the
+//! floor is not sorted; when the ladder runs empty the floor sinks. So the choice is always the same as if every page
+//! had been looked at, up to the width of a rung, and equals are taken in the order of their spread numbers.
+//!
+//! - `page`, `site`: what is kept of each.
+//! - `rule`: what tells `vernal`, `bayes`, `index`, `hindsight`, `optimal`, `random-optimal` and `lambda` apart.
+//! - `worth`: the value of a page now, and the time at which it reaches another.
+//! - `ladder`: where pages wait, climb and are drawn.
+//! - `memory`: what is remembered of sites.
+//! - `policy`: the two verbs.
+//! - `telling`: the reasons, in words and numbers.
+
+mod ladder;
+mod memory;
+mod page;
+mod policy;
+#[cfg(test)]
+mod reference;
+mod rule;
+mod site;
+mod telling;
+mod worth;
+
+pub use policy::Index;

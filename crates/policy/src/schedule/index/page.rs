@@ -1,0 +1,158 @@
+//! What the index policies keep of a page: 36 bytes in a plain array, found by the page's dense number.
+
+use vernal_model::{Moment, PageKey, Partition};
+
+/// Pages are kept in pieces, so that growing copies nothing and wastes little.
+const PIECE: usize = 1 << 12;
+
+/// Where a page is.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Place {
+    #[default]
+    Unknown,
+    /// Visited too short a time ago.
+    Resting,
+    Home,
+    /// Chosen, and not yet heard of.
+    Out,
+}
+
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Page {
+    /// The evidence of its own visits, beyond the prior: shape and scale.
+    pub shape: f32,
+    pub scale: f32,
+    /// The mean rate after the last visit, or the known rate; 0 if it was never compared.
+    pub rate: f32,
+    /// The last visit, in seconds since 1970.
+    pub last: u32,
+    pub site: u32,
+    pub importance: f32,
+    /// What its bucket's time must reach before its value must be looked at again.
+    pub key: f32,
+    /// Expected cost on the wire, as a logarithm; 0 if nobody knows.
+    pub bytes_code: u16,
+    /// Its group within the site: pages whose paths begin alike.
+    pub group: u16,
+    /// Its rung; 0 while its value is below the floor.
+    pub level: u16,
+    pub partition: u8,
+    pub place: Place,
+}
+
+const CODES_PER_DOUBLING: f64 = 1_024.0;
+
+impl Page {
+    pub fn bytes(&self) -> Option<f64> {
+        (self.bytes_code > 0).then(|| (f64::from(self.bytes_code) / CODES_PER_DOUBLING).exp2())
+    }
+
+    pub fn set_bytes(&mut self, bytes: u64) {
+        self.bytes_code = if bytes == 0 { 0 } else { ((bytes as f64).log2() * CODES_PER_DOUBLING).max(1.0) as u16 };
+    }
+
+    pub fn last_day(&self) -> f64 {
+        f64::from(self.last) / 86_400.0
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pages {
+    pieces: Vec<Vec<Page>>,
+}
+
+impl Pages {
+    pub fn get(&self, number: u32) -> Option<&Page> {
+        self.pieces.get(number as usize / PIECE)?.get(number as usize % PIECE)
+    }
+
+    /// A page that is known.
+    pub fn known(&self, key: PageKey) -> Option<&Page> {
+        self.get(key.number).filter(|page| page.place != Place::Unknown && page.partition == key.partition.0)
+    }
+
+    pub fn at(&self, number: u32) -> &Page {
+        &self.pieces[number as usize / PIECE][number as usize % PIECE]
+    }
+
+    pub fn at_mut(&mut self, number: u32) -> &mut Page {
+        &mut self.pieces[number as usize / PIECE][number as usize % PIECE]
+    }
+
+    /// Makes room for a page.
+    pub fn make(&mut self, key: PageKey) -> &mut Page {
+        let (piece, index) = (key.number as usize / PIECE, key.number as usize % PIECE);
+        if self.pieces.len() <= piece {
+            self.pieces.resize_with(piece + 1, Vec::new);
+        }
+        let pages = &mut self.pieces[piece];
+        if pages.len() <= index {
+            pages.reserve_exact(PIECE - pages.len());
+            pages.resize(index + 1, Page::default());
+        }
+        pages[index].partition = key.partition.0;
+        &mut pages[index]
+    }
+
+    pub fn key(&self, number: u32) -> PageKey {
+        PageKey::new(Partition(self.at(number).partition), number)
+    }
+
+    /// The numbers of all known pages.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        let numbered = self.pieces.iter().enumerate().flat_map(|(piece, pages)| {
+            pages.iter().enumerate().map(move |(index, page)| ((piece * PIECE + index) as u32, page))
+        });
+        numbered.filter(|(_, page)| page.place != Place::Unknown).map(|(number, _)| number)
+    }
+}
+
+/// Whole seconds, rounded up, so that no page is thought to have rested longer than it has.
+pub(super) fn seconds(moment: Moment) -> u32 {
+    let micros = moment.micros().max(0);
+    u32::try_from((micros + 999_999) / 1_000_000).unwrap_or(u32::MAX)
+}
+
+/// Days since 1970.
+pub(super) fn days(moment: Moment) -> f64 {
+    moment.micros() as f64 / 86_400e6
+}
+
+/// Spreads page numbers, so that equals are served in no order of theirs (lowbias32, Wellons 2018); one to one.
+pub(super) fn spread(number: u32) -> u32 {
+    let mut x = number;
+    x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);
+    x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
+    x ^ (x >> 16)
+}
+
+pub(super) fn gathered(spread: u32) -> u32 {
+    let mut x = spread;
+    x = (x ^ (x >> 16)).wrapping_mul(0x4302_1123);
+    x = (x ^ (x >> 15) ^ (x >> 30)).wrapping_mul(0x1d69_e2a5);
+    x ^ (x >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_small_and_its_number_comes_back() {
+        assert!(size_of::<Page>() <= 36);
+        for number in (0..200_000).chain([u32::MAX, u32::MAX - 1]) {
+            assert_eq!(gathered(spread(number)), number);
+        }
+    }
+
+    #[test]
+    fn bytes_are_kept_to_a_tenth_of_a_percent() {
+        let mut page = Page::default();
+        assert_eq!(page.bytes(), None);
+        for bytes in [2u64, 900, 14_000, 3_000_000, 5_000_000_000] {
+            page.set_bytes(bytes);
+            let kept = page.bytes().unwrap();
+            assert!((kept / bytes as f64 - 1.0).abs() < 1e-3, "{kept} {bytes}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What the index policies keep of a site: its prior rates, its clock, and where its pages wait.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use crate::estimate::SiteClock;
+
+/// A path group more or less says nothing on a site with so many.
+pub(super) const GROUPS_MAX: usize = 255;
+/// How many pages' worth the level above counts in a pooled prior.
+pub(super) const POOLING: f64 = 5.0;
+/// A prior moves only when it is off by this much (in logarithm): each move looks at all pages of the site.
+const PRIOR_STEP: f64 = 0.05;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Site {
+    pub clock: Option<Box<SiteClock>>,
+    /// Pages at home by the bin of their last visit; those before all bins, or of a site without a clock, in `older`.
+    pub buckets: Vec<Bucket>,
+    pub older: BinaryHeap<Entry>,
+    /// Pages at home whose value is above the floor, best first: the rung upside down, then the spread page number.
+    pub ladder: BTreeSet<u64>,
+    pub groups: Vec<Group>,
+    /// The whole site as one group.
+    pub all: Group,
+    /// The day on which its priors were last fitted.
+    pub fitted_day: u32,
+    pub pages: u32,
+    pub at_home: u32,
+    /// Any page of it, to ask whether the site has room.
+    pub sample: u32,
+    /// The rung from which on all its pages at home stand on the ladder.
+    pub floor: u16,
+    /// All its pages must be placed anew.
+    pub stale: bool,
+    pub shaken: bool,
+    /// Its state is new since it was last asked for.
+    pub untold: bool,
+    /// The earliest entry that the list of wakes holds for it.
+    pub queued: f64,
+}
+
+/// Pages that are thought alike: Σ of their mean rates, how many were compared, and the prior fitted to them.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Group {
+    pub path: u32,
+    pub compared: u32,
+    pub rates: f64,
+    /// 0 until it is fitted.
+    pub mean: f32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Bucket {
+    pub start: f64,
+    pub width: f32,
+    pub speed: f32,
+    /// How much earlier than their keys say pages of this bucket may be due, because its speed sank.
+    pub slack: f32,
+    pub pages: BinaryHeap<Entry>,
+}
+
+/// Smallest key first.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Entry {
+    pub key: f32,
+    pub page: u32,
+}
+
+impl Group {
+    pub fn fit(&mut self, parent: f64) -> bool {
+        let mean = (POOLING * parent + self.rates.max(0.0)) / (POOLING + f64::from(self.compared));
+        if self.mean > 0.0 && (mean / f64::from(self.mean)).ln().abs() < PRIOR_STEP {
+            return false;
+        }
+        self.mean = mean as f32;
+        true
+    }
+
+    pub fn count(&mut self, before: f32, after: f32) {
+        self.rates += f64::from(after) - f64::from(before);
+        self.compared = self.compared + u32::from(after > 0.0) - u32::from(before > 0.0);
+    }
+}
+
+impl Site {
+    pub fn new(floor: u16) -> Self {
+        Site { floor, queued: f64::INFINITY, ..Site::default() }
+    }
+
+    /// The number of a path's group within the site, from 1; 0 when there are too many.
+    pub fn group_of(&mut self, path: u32) -> u16 {
+        if let Some(index) = self.groups.iter().position(|group| group.path == path) {
+            return index as u16 + 1;
+        }
+        if self.groups.len() >= GROUPS_MAX {
+            return 0;
+        }
+        self.groups.push(Group { path, ..Group::default() });
+        self.groups.len() as u16
+    }
+
+    pub fn group(&self, group: u16) -> Option<&Group> {
+        self.groups.get(usize::from(group).checked_sub(1)?)
+    }
+
+    pub fn count(&mut self, group: u16, before: f32, after: f32) {
+        self.all.count(before, after);
+        if let Some(group) = usize::from(group).checked_sub(1).and_then(|index| self.groups.get_mut(index)) {
+            group.count(before, after);
+        }
+    }
+
+    /// Fits the priors anew; whether any moved.
+    pub fn fit(&mut self, global: f64, by_path: bool) -> bool {
+        let mut moved = self.all.fit(global);
+        if by_path && self.groups.len() > 1 {
+            let parent = f64::from(self.all.mean);
+            for group in self.groups.iter_mut().filter(|group| group.compared > 0) {
+                moved |= group.fit(parent);
+            }
+        }
+        moved
+    }
+
+    /// v and v·mean of the site in the mean over all sites.
+    pub fn share(&self) -> (f64, f64) {
+        let compared = f64::from(self.all.compared);
+        if compared == 0.0 {
+            return (0.0, 0.0);
+        }
+        let share = compared / (compared + POOLING);
+        (share, share * self.all.rates / compared)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key.total_cmp(&self.key).then(other.page.cmp(&self.page))
+    }
+}

@@ -1,0 +1,110 @@
+//! The value of a page now, and the time at which it reaches another.
+
+use super::page::Page;
+use super::policy::Index;
+use super::rule::Timing;
+use crate::estimate::Gamma;
+use crate::schedule::allocation::{Allocation, Wanted};
+use crate::schedule::value::Rate;
+
+/// However little a page is worth, it is looked at again after this many days, or after so many turns of all pages if
+/// the budget is small.
+pub(super) const LONGEST_WAIT_DAYS: f64 = 90.0;
+pub(super) const LONGEST_WAIT_TURNS: f64 = 8.0;
+/// The mark, in place of evidence, of a page whose rate somebody knows.
+pub(super) const KNOWN: f32 = -1.0;
+
+impl Index {
+    pub(super) fn knows(&self, number: u32) -> bool {
+        self.pages.at(number).scale == KNOWN
+    }
+
+    /// The mean rate of pages like this one: its path's, its site's, or that of all.
+    pub(super) fn prior_of(&self, page: &Page) -> f64 {
+        let site = &self.sites[page.site as usize];
+        let by_path =
+            site.group(page.group).map(|group| group.mean).filter(|&mean| mean > 0.0 && self.rule.path_priors);
+        let mean = by_path.unwrap_or(site.all.mean);
+        if mean > 0.0 { f64::from(mean) } else { self.shared.mean }
+    }
+
+    pub(super) fn belief_of(&self, page: &Page) -> Gamma {
+        Gamma { a: 1.0 + f64::from(page.shape), b: 1.0 / self.prior_of(page) + f64::from(page.scale) }
+    }
+
+    pub(super) fn rate_of(&self, page: &Page) -> Rate {
+        match page.scale == KNOWN {
+            true => Rate::Known(f64::from(page.rate)),
+            false if self.rule.known_rates => Rate::Known(self.belief_of(page).mean()),
+            false => Rate::Believed(self.belief_of(page)),
+        }
+    }
+
+    /// Importance over cost.
+    pub(super) fn weight_of(&self, page: &Page) -> f64 {
+        let importance = f64::from(page.importance.max(0.0));
+        if !self.counts_bytes || self.bytes.1 == 0 {
+            return importance;
+        }
+        let mean = self.bytes.0 / self.bytes.1 as f64;
+        importance * mean / page.bytes().unwrap_or(mean).max(1.0)
+    }
+
+    pub(super) fn value_of(&self, number: u32, o: f64) -> f64 {
+        let page = self.pages.at(number);
+        match self.rule.timing {
+            Timing::Value => {
+                self.weight_of(page) * self.rule.objective.value(self.rate_of(page), o, self.rule.harmonic_share)
+            }
+            Timing::Even(allocation) => o * self.visits_of(page, allocation),
+            Timing::Random(allocation) => o * self.visits_of(page, allocation) / luck(number, page.last),
+        }
+    }
+
+    /// The operational time at which a page is worth `value`, not before `from`.
+    pub(super) fn time_of(&self, number: u32, value: f64, from: f64) -> f64 {
+        let page = self.pages.at(number);
+        let per_day = match self.rule.timing {
+            Timing::Value => {
+                let weight = self.weight_of(page);
+                if weight <= 0.0 {
+                    return f64::INFINITY;
+                }
+                let rate = self.rate_of(page);
+                return self.rule.objective.time_of(rate, value / weight, from, self.rule.harmonic_share);
+            }
+            Timing::Even(allocation) => self.visits_of(page, allocation),
+            Timing::Random(allocation) => self.visits_of(page, allocation) / luck(number, page.last),
+        };
+        if per_day > 0.0 { (value / per_day).max(from) } else { f64::INFINITY }
+    }
+
+    /// Visits per day that an allocation grants; one in turn before there is a price.
+    pub(super) fn visits_of(&self, page: &Page, allocation: Allocation) -> f64 {
+        if self.shared.price == 0.0 {
+            return 1.0;
+        }
+        allocation.visits(self.wanted(page), f64::from(self.shared.price))
+    }
+
+    pub(super) fn wanted(&self, page: &Page) -> Wanted {
+        Wanted { rate: self.rate_of(page).mean(), importance: self.weight_of(page) }
+    }
+
+    /// Operational time of one page, when no reading of its site is at hand.
+    pub(super) fn operational_alone(&self, number: u32, now: f64) -> f64 {
+        let page = self.pages.at(number);
+        let last = page.last_day();
+        let elapsed = match &self.sites[page.site as usize].clock {
+            Some(clock) if now > last => clock.operational(last, now),
+            _ => (now - last).max(0.0),
+        };
+        elapsed + self.hints.get(&number).map_or(0.0, |&days| f64::from(days))
+    }
+}
+
+/// A draw from the exponential distribution with mean 1 that belongs to one visit, so that a restart draws the same.
+fn luck(number: u32, last: u32) -> f64 {
+    let share = vernal_model::Chance::new(u64::from(number) << 32 | u64::from(last)).stream("random timing").share();
+    (-(1.0 - share).ln()).max(1e-6)
+}
