@@ -15,6 +15,16 @@ pub enum Error {
     ScenarioUnknown(String),
     #[error("the web's settings: {0}")]
     Settings(String),
+    #[error("there is no scenario of the laboratory named `{0}`; there are {1}")]
+    LabScenarioUnknown(String, String),
+    #[error("the laboratory: {0}")]
+    Lab(String),
+    #[error("policy {policy} chose {what}")]
+    Choice { policy: String, what: String },
+    #[error("read trace {}: {source}", path.display())]
+    TraceUnreadable { path: PathBuf, source: std::io::Error },
+    #[error("read trace {name}, line {line}, column {column}: {why}")]
+    TraceMalformed { name: String, line: u64, column: String, why: String },
     #[error("listen on {address} for site {site}: {source}")]
     Listen { site: usize, address: SocketAddr, source: std::io::Error },
     #[error("start the server's runtime: {0}")]

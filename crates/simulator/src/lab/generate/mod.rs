@@ -1,0 +1,11 @@
+//! Worlds from a chance number, by the scenarios of the protocol.
+//!
+//! - [`scenario`]: what a scenario file says, and the scenarios that come with the program.
+//! - `draw`: a world drawn from those settings.
+//! - `process`: how one page changes.
+
+mod draw;
+mod process;
+pub mod scenario;
+
+pub use scenario::{LabScenario, WorldSettings};

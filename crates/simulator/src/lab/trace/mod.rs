@@ -1,0 +1,33 @@
+//! Worlds from recordings of real pages.
+//!
+//! - [`selection`]: which sites, pages, kinds and days of a recording make a world, and the named selections.
+//! - `rows`: the rows of a trace file, one at a time, with errors that name line and column.
+//! - `replay`: rows become a world.
+//!
+//! A trace is a CSV file, gzipped or not, with the columns `site,page,change_time_unix,bytes,kind` and one row for each
+//! change, sorted by site, page and time. A page is online from its first row (or `create`) to its `delete`; a page that
+//! is created again goes on with the same life, and both instants count as changes.
+
+mod replay;
+mod rows;
+pub mod selection;
+
+use std::io::Read;
+use std::path::Path;
+
+use super::world::World;
+use crate::{Error, Result};
+
+pub use replay::Summary;
+pub use selection::Selection;
+
+/// Reads the selected part of a trace file.
+pub fn load(path: &Path, selection: &Selection) -> Result<(World, Summary)> {
+    let file = std::fs::File::open(path).map_err(|source| Error::TraceUnreadable { path: path.to_owned(), source })?;
+    read(file, &path.display().to_string(), selection)
+}
+
+/// The same from any reader; `name` is for errors.
+pub fn read(input: impl Read + 'static, name: &str, selection: &Selection) -> Result<(World, Summary)> {
+    replay::replay(rows::Rows::new(input, name)?, selection)
+}

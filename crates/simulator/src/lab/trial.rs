@@ -1,0 +1,401 @@
+//! One policy on one world, in virtual time.
+//!
+//! All pages of the start are fetched at the origin, for nothing; a page that is born later is found and fetched at
+//! once, for nothing too, and one that goes leaves without a visit. Everything else is paid from the budget, slot by
+//! slot, with fractions carried over. The policy meets what it meets in a live crawl: `learn` and then `recall` of a new
+//! page, `choose` with a View, `learn` after each visit, `forget`.
+
+use vernal_model::{Budget, BudgetUnit, Chance, Moment, PageKey, Partition, PolicyState, Span};
+use vernal_policy::{Held, RateSums, Refresh, Seen, View};
+
+use super::measure::{Calibration, Findings, Gauge};
+use super::world::World;
+use crate::{Error, Result};
+
+/// How a trial is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    pub budget: Budget,
+    /// Visits are given out once per slot, all at its beginning.
+    pub slot: Span,
+    pub refresh_min: Span,
+    pub chance: u64,
+    /// The policy is told each page's change rate.
+    pub rates_known: bool,
+    /// Sites say truthfully when a page last changed.
+    pub last_modified: bool,
+    /// The share of visits that get no answer.
+    pub failures: f64,
+    /// At most so many visits are asked for at a time, so that what one batch found can guide the next of the slot.
+    pub batch_max: usize,
+    /// The first days, measured apart.
+    pub first: Span,
+    /// How often belief and truth are set side by side.
+    pub calibrate_every: Span,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            budget: Budget { amount: 5.0, unit: BudgetUnit::PercentOfHeld, cycle: Span::from_days(1) },
+            slot: Span::from_hours(1),
+            refresh_min: Span::ZERO,
+            chance: 1,
+            rates_known: false,
+            last_modified: false,
+            failures: 0.0,
+            batch_max: usize::MAX,
+            first: Span::from_days(60),
+            calibrate_every: Span::from_days(5),
+        }
+    }
+}
+
+/// A trial under way.
+pub struct LabTrial<'a> {
+    world: &'a World,
+    options: &'a Options,
+    policy: &'a mut dyn Refresh,
+    gauge: Gauge<'a>,
+    desk: Desk<'a>,
+    now: Moment,
+    /// What the budget has given and nobody has spent, in its unit.
+    in_hand: f64,
+    bytes_online: u64,
+    failing: Chance,
+    choosing: Chance,
+    /// Births, ends and hints to come, in the order of time.
+    coming: Vec<(Moment, Coming, u32)>,
+    next_coming: usize,
+    /// The round in which a page was last chosen, so that none is chosen twice in one.
+    chosen_in: Vec<u64>,
+    round: u64,
+    calibration: Vec<Calibration>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Coming {
+    Birth,
+    Hint,
+    End,
+}
+
+/// What the policy can see.
+struct Desk<'a> {
+    world: &'a World,
+    refresh_min: Span,
+    visits_left: usize,
+    held: u64,
+    per_day: f64,
+    mean_rate: Option<f64>,
+    /// Visits that each site's politeness still allows; empty if it binds nowhere.
+    room: Vec<f64>,
+    /// Visits to each site in this slot, to know the peak.
+    asked: Vec<u32>,
+}
+
+impl View for Desk<'_> {
+    fn visits_left(&self) -> usize {
+        self.visits_left
+    }
+
+    fn has_room(&self, page: PageKey) -> bool {
+        self.room.is_empty() || self.has_room_at(self.world.pages[page.number as usize].site as usize)
+    }
+
+    fn refresh_min(&self) -> Span {
+        self.refresh_min
+    }
+
+    fn held(&self) -> u64 {
+        self.held
+    }
+
+    fn per_day(&self) -> f64 {
+        self.per_day
+    }
+
+    fn mean_rate(&self) -> Option<f64> {
+        self.mean_rate
+    }
+}
+
+impl<'a> LabTrial<'a> {
+    /// Runs a policy through a world.
+    pub fn run(world: &'a World, policy: &'a mut dyn Refresh, options: &'a Options) -> Result<Findings> {
+        if options.slot == Span::ZERO {
+            return Err(Error::Lab("a slot must last some time".into()));
+        }
+        let mut trial = LabTrial::begin(world, policy, options);
+        while trial.now + options.slot < world.end {
+            trial.step()?;
+        }
+        trial.welcome_until(world.end);
+        Ok(trial.gauge.finish(trial.calibration))
+    }
+
+    fn begin(world: &'a World, policy: &'a mut dyn Refresh, options: &'a Options) -> Self {
+        let chance = Chance::new(options.chance);
+        let caps = world.sites.iter().any(|site| site.visits_per_day_max.is_some());
+        let mut trial = LabTrial {
+            world,
+            options,
+            policy,
+            gauge: Gauge::new(world, options.first),
+            desk: Desk {
+                world,
+                refresh_min: options.refresh_min,
+                visits_left: 0,
+                held: 0,
+                per_day: 0.0,
+                mean_rate: None,
+                room: if caps { vec![0.0; world.sites.len()] } else { Vec::new() },
+                asked: vec![0; world.sites.len()],
+            },
+            now: world.origin,
+            in_hand: 0.0,
+            bytes_online: 0,
+            failing: chance.stream("failures"),
+            choosing: chance.stream("choose"),
+            coming: coming(world),
+            next_coming: 0,
+            chosen_in: vec![0; world.pages.len()],
+            round: 0,
+            calibration: Vec::new(),
+        };
+        for page in 0..world.pages.len() {
+            let (from, until) = world.life(page);
+            if from == world.origin && until > from {
+                trial.welcome(page, from);
+            }
+        }
+        trial
+    }
+
+    /// One slot: what came since the last, then what the budget pays for.
+    fn step(&mut self) -> Result<()> {
+        let slot = self.options.slot;
+        let before = self.now;
+        self.now += slot;
+        self.welcome_until(self.now);
+        self.fill(slot);
+        while self.round_of_visits()? {}
+        let peak = self.desk.asked.iter_mut().map(std::mem::take).max().unwrap_or(0);
+        self.gauge.slot_closed(self.now, u64::from(peak));
+        if day_of(self.world, before) != day_of(self.world, self.now) {
+            self.sum_up();
+        }
+        let every = self.options.calibrate_every;
+        if every > Span::ZERO && count_of(self.world, before, every) != count_of(self.world, self.now, every) {
+            self.calibrate();
+        }
+        Ok(())
+    }
+
+    /// Fills the purse and each site's room for one slot.
+    fn fill(&mut self, slot: Span) {
+        let per_second = self.options.budget.per_second(self.desk.held);
+        let per_visit = self.cost_of_a_visit();
+        self.desk.per_day = per_second * 86_400.0 / per_visit;
+        // What nobody wanted in a slot is not saved up beyond the next one; fractions of a visit are.
+        let most = (per_second * slot.secs_f64()).max(per_visit) + per_visit;
+        self.in_hand = (self.in_hand + per_second * slot.secs_f64()).min(most);
+        for (room, site) in self.desk.room.iter_mut().zip(&self.world.sites) {
+            let share = site.visits_per_day_max.map_or(f64::INFINITY, |visits| visits * slot.days_f64());
+            *room = (*room + share).min(share.max(1.0));
+        }
+    }
+
+    fn cost_of_a_visit(&self) -> f64 {
+        match self.options.budget.unit {
+            BudgetUnit::Visits | BudgetUnit::PercentOfHeld => 1.0,
+            BudgetUnit::WireBytes => (self.bytes_online as f64 / self.desk.held.max(1) as f64).max(1.0),
+        }
+    }
+
+    /// Asks the policy once and makes the visits it chose. False when there is nothing more to do in this slot.
+    fn round_of_visits(&mut self) -> Result<bool> {
+        let left = (self.in_hand / self.cost_of_a_visit() + 1e-9).floor().max(0.0) as usize;
+        self.desk.visits_left = left.min(self.options.batch_max);
+        if self.desk.visits_left == 0 || self.desk.held == 0 {
+            return Ok(false);
+        }
+        self.round += 1;
+        let mut chance = self.choosing.numbered(self.round);
+        let chosen = self.policy.choose(&self.desk, self.now, &mut chance);
+        self.check(&chosen)?;
+        let mut made = 0;
+        for &key in &chosen {
+            let page = key.number as usize;
+            let site = self.world.pages[page].site as usize;
+            if !self.desk.has_room_at(site) {
+                self.policy.put_back(key);
+                continue;
+            }
+            self.desk.take_room(site);
+            self.visit(key, page);
+            made += 1;
+        }
+        Ok(made > 0)
+    }
+
+    fn check(&mut self, chosen: &[PageKey]) -> Result<()> {
+        let wrong = |what: String| Err(Error::Choice { policy: self.policy.name().to_owned(), what });
+        if chosen.len() > self.desk.visits_left {
+            return wrong(format!("{} pages with {} visits left", chosen.len(), self.desk.visits_left));
+        }
+        for key in chosen {
+            let page = key.number as usize;
+            let online = self.world.pages.get(page).is_some_and(|page| page.born <= self.now && page.gone > self.now);
+            if key.partition != Partition(0) || !online {
+                return wrong(format!("page {key}, which is not held"));
+            }
+            if std::mem::replace(&mut self.chosen_in[page], self.round) == self.round {
+                return wrong(format!("page {key} twice"));
+            }
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, key: PageKey, page: usize) {
+        let bytes = u64::from(self.world.pages[page].bytes);
+        self.in_hand -= if self.options.budget.unit == BudgetUnit::WireBytes { bytes as f64 } else { 1.0 };
+        let previous = Some(self.gauge.last_visit(page));
+        let failed = self.options.failures > 0.0 && self.failing.happens(self.options.failures);
+        let (changed, degree) = if failed {
+            self.gauge.fail(page, self.now);
+            (None, 0.0)
+        } else {
+            let found = self.gauge.visit(page, self.now);
+            (Some(found.changed), found.degree)
+        };
+        let last_modified = self.options.last_modified.then(|| last_modified(self.world, page, self.now));
+        let moment = self.now;
+        let seen = Seen { page: key, moment, previous, changed, degree, last_modified, wire_bytes: bytes };
+        self.policy.learn(&seen);
+    }
+
+    /// Lets in what was born, lets go what ended and tells the hints, in the order of time.
+    fn welcome_until(&mut self, until: Moment) {
+        while let Some(&(moment, what, page)) = self.coming.get(self.next_coming)
+            && moment <= until
+        {
+            self.next_coming += 1;
+            let number = page as usize;
+            match what {
+                Coming::Birth => self.welcome(number, moment),
+                Coming::Hint => {}
+                Coming::End => {
+                    self.policy.forget(key(number));
+                    self.desk.held -= 1;
+                    self.bytes_online -= u64::from(self.world.pages[number].bytes);
+                }
+            }
+        }
+    }
+
+    /// A page was read for the first time.
+    fn welcome(&mut self, page: usize, moment: Moment) {
+        let facts = &self.world.pages[page];
+        let wire_bytes = u64::from(facts.bytes);
+        let state: PolicyState = self.policy.learn(&Seen {
+            page: key(page),
+            moment,
+            previous: None,
+            changed: None,
+            degree: 0.0,
+            last_modified: self.options.last_modified.then(|| last_modified(self.world, page, moment)),
+            wire_bytes,
+        });
+        self.policy.recall(&Held {
+            page: key(page),
+            site: facts.site,
+            path: facts.path,
+            importance: facts.weight,
+            admitted: moment,
+            last_visit: moment,
+            wire_bytes,
+            at_least_every: None,
+            at_most_every: None,
+            known_rate: self.options.rates_known.then_some(facts.rate),
+            state: &state,
+        });
+        self.desk.held += 1;
+        self.bytes_online += wire_bytes;
+    }
+
+    /// Once a day the coordinator sums up what is known of change rates.
+    fn sum_up(&mut self) {
+        let RateSums { weighted, weight } = self.policy.rates();
+        self.desk.mean_rate = (weight > 0.0).then(|| weighted / weight);
+    }
+
+    fn calibrate(&mut self) {
+        let Some(belief) = self.policy.belief(self.now) else { return };
+        let (mut fresh, mut weight) = (0.0, 0.0);
+        for (number, page) in self.world.pages.iter().enumerate() {
+            if page.born <= self.now && page.gone > self.now {
+                weight += f64::from(page.weight);
+                fresh += if self.gauge.is_fresh(number, self.now) { f64::from(page.weight) } else { 0.0 };
+            }
+        }
+        if belief.weight > 0.0 && weight > 0.0 {
+            self.calibration.push(Calibration {
+                day: self.now.since(self.world.origin).days_f64(),
+                believed: belief.fresh / belief.weight,
+                real: fresh / weight,
+            });
+        }
+    }
+}
+
+impl Desk<'_> {
+    fn has_room_at(&self, site: usize) -> bool {
+        self.room.get(site).is_none_or(|&room| room >= 1.0 - 1e-9)
+    }
+
+    fn take_room(&mut self, site: usize) {
+        self.asked[site] += 1;
+        if let Some(room) = self.room.get_mut(site) {
+            *room -= 1.0;
+        }
+    }
+}
+
+/// The key of a page of a world: all are in one partition.
+pub fn key(page: usize) -> PageKey {
+    PageKey::new(Partition(0), page as u32)
+}
+
+fn coming(world: &World) -> Vec<(Moment, Coming, u32)> {
+    let mut coming = Vec::new();
+    for page in 0..world.pages.len() {
+        let (from, until) = world.life(page);
+        if until <= from {
+            continue;
+        }
+        if from > world.origin {
+            coming.push((from, Coming::Birth, page as u32));
+        }
+        if until < world.end {
+            coming.push((until, Coming::End, page as u32));
+        }
+        coming.extend(world.hints(page).iter().map(|&hint| (hint, Coming::Hint, page as u32)));
+    }
+    coming.sort_unstable();
+    coming
+}
+
+fn last_modified(world: &World, page: usize, now: Moment) -> Moment {
+    let changes = world.changes(page);
+    let seen = changes.partition_point(|change| change.moment <= now);
+    seen.checked_sub(1).map_or(world.pages[page].born, |last| changes[last].moment)
+}
+
+fn day_of(world: &World, moment: Moment) -> u64 {
+    count_of(world, moment, Span::from_days(1))
+}
+
+fn count_of(world: &World, moment: Moment, every: Span) -> u64 {
+    moment.since(world.origin).micros() / every.micros().max(1)
+}
