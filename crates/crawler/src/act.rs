@@ -1,6 +1,6 @@
 //! What a person can ask of a running crawl; each act is a deed and survives restarts.
 
-use vernal_model::{Moment, Seed, Site, Url};
+use vernal_model::{Moment, Reach, Seed, Site, Url, Volatile};
 
 use crate::crawler::Measured;
 
@@ -12,6 +12,21 @@ pub enum Act {
     Pause(Option<Site>),
     Resume(Option<Site>),
     Block(Site),
+    /// A person's word on what differs without meaning.
+    Noise {
+        site: Site,
+        word: NoiseWord,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoiseWord {
+    /// This is noise.
+    Add { what: Volatile, on: Reach, reason: String },
+    /// This rule is wrong: what it speaks of means something.
+    Allow { rule: u32, reason: String },
+    /// Take the rule away with its evidence.
+    Forget { rule: u32 },
 }
 
 /// What an act came to.
@@ -25,6 +40,12 @@ pub enum Acted {
     Removed(bool),
     Done,
     UnknownSite(Site),
+    /// The rule that a word made or spoke of.
+    Ruled(u32),
+    /// The site has no such rule.
+    UnknownRule(u32),
+    /// The site's book is full of rules that people gave.
+    BookFull,
 }
 
 /// What stands between a URL and its next visit, without a request.

@@ -3,7 +3,9 @@
 //!
 //! - `sending`: which orders may leave now.
 //! - `choosing`: which held page is worth the next visit.
+//! - `second_looks`: visits soon after another, to learn what is noise.
 //! - `sampling`: how fresh the copy really is.
+//! - `judging`: what differs, and whether it means something.
 //! - `taking`: what a report changes.
 //! - `admitting`: how found URLs become waiting ones.
 //! - `acting`: what a person asks for.
@@ -12,12 +14,14 @@
 mod acting;
 mod admitting;
 mod choosing;
+mod judging;
 mod restoring;
 mod sampling;
+mod second_looks;
 mod sending;
 mod taking;
 
-pub use restoring::{Restored, Unpack};
+pub use restoring::Restored;
 pub use sampling::Measured;
 
 use std::collections::{HashMap, HashSet};
@@ -28,9 +32,12 @@ use vernal_model::{
     Span, Standing, Url,
 };
 use vernal_policy::{Belief, RateSums};
+use vernal_repository::bodies::Bodies;
 use vernal_repository::{Reader, Repository};
 
+use self::judging::Books;
 use self::sampling::Samples;
+use self::second_looks::SecondLooks;
 use crate::coordinator::{Coordinator, Lane};
 use crate::group::Group;
 use crate::intake::discovery::Recent;
@@ -47,6 +54,8 @@ pub struct Crawler {
     settings: Settings,
     repository: Repository,
     reader: Reader,
+    /// Older versions, read again when something differs.
+    bodies: Bodies,
     partitions: Vec<Partition>,
     /// The partition of each known site, by its row: the public-suffix list may have changed since.
     home: HashMap<Site, PartitionId>,
@@ -72,6 +81,8 @@ pub struct Crawler {
     /// What the policies believed of their pages when the rates were summed up.
     belief: Option<Belief>,
     samples: Samples,
+    books: Books,
+    second_looks: SecondLooks,
     /// Where the round over the partitions goes on.
     turn: usize,
     chance: Chance,
@@ -141,6 +152,8 @@ impl Crawler {
             rates_summed: None,
             belief: None,
             samples: Samples::default(),
+            books: Books::default(),
+            second_looks: SecondLooks::default(),
             turn: 0,
             chance: Chance::new(settings.chance).stream("crawler"),
             started: false,
@@ -153,6 +166,7 @@ impl Crawler {
             commits: 0,
             settings,
             repository,
+            bodies: Bodies::new(reader.dir()),
             reader,
         };
         crawler.set_seeds(crawler.dispatcher.seeds().to_vec());
@@ -255,6 +269,7 @@ impl Crawler {
         }
         let mut wakes: Vec<Moment> = Vec::new();
         wakes.extend(self.coordinator.next_money(self.held(), now));
+        wakes.extend(self.second_looks.next());
         if self.group.has_found || self.reader.totals().found_pending > 0 {
             wakes.push(self.sieved + admitting::SIEVE_EVERY);
         }

@@ -18,8 +18,8 @@ mod retries;
 mod robots_book;
 mod settings;
 
-pub use act::{Act, Acted, Check, Pulse};
-pub use crawler::{Crawler, Measured, Restored, Unpack};
+pub use act::{Act, Acted, Check, NoiseWord, Pulse};
+pub use crawler::{Crawler, Measured, Restored};
 pub use error::{Error, Result};
 pub use plan::{Forecast, Plan, PlannedVisit, plan};
 pub use settings::{DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};

@@ -1,7 +1,7 @@
 //! What a crawl is asked to do; every setting in force is printed at start.
 
 use vernal_frontier::VisitOrder;
-use vernal_model::{AddressLimits, Budget, Scope, Seed, Span, Url};
+use vernal_model::{AddressLimits, Budget, Kind, Kinds, Scope, Seed, Site, Span, Url};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -20,6 +20,11 @@ pub struct Settings {
     pub visit_order: VisitOrder,
     /// How often pages are visited at least and at most, whatever the policy thinks.
     pub promises: Vec<Wish>,
+    /// The kinds of change that count for the schedule.
+    pub counts: Kinds,
+    /// Sites where nothing that was learned to be noise is set aside; `strict` says so of all.
+    pub strict: bool,
+    pub strict_sites: Vec<Site>,
     /// Between two requests to one site.
     pub delay: Span,
     /// A crawl-delay of robots.txt wins over `delay` up to this.
@@ -100,6 +105,13 @@ pub struct DiskFreeMin {
     pub share: f64,
 }
 
+impl Settings {
+    /// Whether nothing that was learned is set aside at this site.
+    pub(crate) fn is_strict(&self, site: &Site) -> bool {
+        self.strict || self.strict_sites.contains(site)
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Settings {
@@ -112,6 +124,9 @@ impl Default for Settings {
             budget: Budget::default(),
             policy: "round-robin".into(),
             promises: Vec::new(),
+            counts: Kinds::of(&[Kind::Content]),
+            strict: false,
+            strict_sites: Vec::new(),
             visit_order: VisitOrder::Paper,
             delay: Span::from_secs(1),
             delay_max: Span::from_secs(60),

@@ -23,6 +23,7 @@ pub mod noise;
 mod parse;
 mod read;
 mod signature;
+mod unpack;
 
 pub use answer::{Judged, of_status, robots_text};
 pub use detect::structure::{self, StructureChange, compare_trees};
@@ -34,3 +35,4 @@ pub use parse::tree::{DocumentTree, Node, document_tree};
 pub use read::{Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely};
 pub use signature::fingerprint::{TagLetters, tag_letters};
 pub use signature::{checksum, rms, similarity};
+pub use unpack::{UnpackLimits, is_likely_larger, unpack, unpack_into};

@@ -115,6 +115,14 @@ impl Kind {
 pub struct Kinds(u8);
 
 impl Kinds {
+    pub fn of(kinds: &[Kind]) -> Self {
+        Kinds(kinds.iter().fold(0, |all, &kind| all | kind as u8))
+    }
+
+    pub fn meets(self, other: Kinds) -> bool {
+        self.0 & other.0 != 0
+    }
+
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

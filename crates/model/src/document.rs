@@ -158,6 +158,10 @@ pub struct DocumentRow {
     pub language: Box<str>,
     pub directives: Directives,
     pub links: Vec<LinkRow>,
+    /// The number that the page's next new paragraph gets (see `ParagraphMark`).
+    pub next_paragraph: u32,
+    /// The content of the version before, by which a page is seen to flap.
+    pub content_before: Option<u128>,
 }
 
 /// One link, packed: nine bytes and two flags instead of a row of its own.

@@ -34,6 +34,8 @@ pub struct Page {
     pub validators: Validators,
     /// How much this page counts in freshness; 1 unless someone said otherwise.
     pub importance: f32,
+    /// Something on it was seen to differ without meaning, or is suspected of it: there is a row about that.
+    pub noisy: bool,
     pub policy: PolicyState,
 }
 

@@ -78,6 +78,8 @@ pub struct SitePosture {
     pub traps: Vec<String>,
     /// What the last failure of the site was, in words; nothing once it answers again.
     pub trouble: Option<Box<str>>,
+    /// Templates (see `noise::template_key`) that had their second look.
+    pub looked_at: Vec<u32>,
     /// What the policy remembers of the site beyond its pages: its own bytes.
     pub policy: Box<[u8]>,
     /// The address that answered last, so that the limits of addresses hold from the first request of a new process on.

@@ -163,6 +163,7 @@ impl Story {
             version: version.or(old),
             validators: Validators::default(),
             importance: 1.0,
+            noisy: false,
             policy: PolicyState::default(),
         };
         self.pages.insert(number, page.clone());

@@ -128,6 +128,7 @@ fn visited(number: u32) -> Vec<(Partition, Deed)> {
         version: None,
         validators: Validators::default(),
         importance: 1.0,
+        noisy: false,
         policy: PolicyState::default(),
     };
     let visited = Visited { page, was: None, left: None, visit, document: Some(document), event: None };

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use vernal_crawler::{Act, Crawler, Restored, Settings};
-use vernal_model::{Failure, Moment, Page, PageState, Seed, Span, Standing, Url};
+use vernal_model::{Moment, Page, PageState, Seed, Span, Standing, Url};
 use vernal_repository::{Aside, Reader, Repository, Retention, bodies, compare_tables, verify_journal};
 use vernal_simulator::trial::{Paused, Trial};
 use vernal_simulator::web::{Web, WebSettings};
@@ -38,15 +38,11 @@ fn seeded(web: &Web, dir: &Path, settings: Settings, now: Moment) -> Crawler {
     crawler
 }
 
-fn plain(_: &[u8], body: &[u8]) -> Result<Vec<u8>, Failure> {
-    Ok(body.to_vec())
-}
-
 fn repaired(dir: &Path, settings: Settings, now: Moment) -> (Crawler, Restored, Aside) {
     let (repository, aside) = Repository::begin_repair(dir, repository_settings(), now).unwrap();
     let mut crawler = Crawler::open(repository, settings, now).unwrap();
     let mut told = (0, 0);
-    let restored = crawler.restore(&plain, &mut |done, total| told = (done, total)).unwrap();
+    let restored = crawler.restore(&mut |done, total| told = (done, total)).unwrap();
     assert_eq!(told.0, told.1);
     crawler.end_repair(now).unwrap();
     (crawler, restored, aside)

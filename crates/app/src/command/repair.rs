@@ -92,8 +92,6 @@ fn restore(context: &Context, why: &str) -> Result<Value> {
     if !aside.saved.seeds.is_empty() {
         crawler.act(Act::AddSeeds(aside.saved.seeds.clone()), Moment::EPOCH).or_fail()?;
     }
-    let fetch = parts::fetch_settings(settings, Vec::new());
-    let unpack = |head: &[u8], body: &[u8]| vernal_fetch::unpack_body(head, body, &fetch);
     let mut told = 0;
     let mut progress = |done: u64, total: u64| {
         if done >= told + PROGRESS_RECORDS {
@@ -101,7 +99,7 @@ fn restore(context: &Context, why: &str) -> Result<Value> {
             context.log.info(format!("restored {done} of {total} records"));
         }
     };
-    let restored = crawler.restore(&unpack, &mut progress).or_fail()?;
+    let restored = crawler.restore(&mut progress).or_fail()?;
     let now = wall().max(crawler.reader().last_moment());
     decide_again(&mut crawler, &aside.saved, now)?;
     crawler.end_repair(now).or_fail()?;

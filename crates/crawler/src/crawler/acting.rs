@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use vernal_model::{Control, Deed, Found, Moment, Seed, Standing, Url, Via};
+use vernal_document::noise;
+use vernal_model::{Control, Deed, Found, Moment, Seed, Site, Standing, Url, Via};
 use vernal_repository::KnownState;
 
 use super::{Crawler, WHOLE};
-use crate::{Act, Acted, Check, Result};
+use crate::{Act, Acted, Check, NoiseWord, Result};
 
 impl Crawler {
     pub fn act(&mut self, act: Act, now: Moment) -> Result<Acted> {
@@ -27,7 +28,10 @@ impl Crawler {
                 self.set_standing(&site, Standing::Blocked);
                 Acted::Done
             }
-            Act::Pause(Some(site)) | Act::Resume(Some(site)) | Act::Block(site) => Acted::UnknownSite(site),
+            Act::Noise { site, word } if self.home.contains_key(&site) => self.rule(&site, word, now)?,
+            Act::Pause(Some(site)) | Act::Resume(Some(site)) | Act::Block(site) | Act::Noise { site, .. } => {
+                Acted::UnknownSite(site)
+            }
         };
         self.commit(now)?;
         Ok(acted)
@@ -70,6 +74,27 @@ impl Crawler {
         self.set_seeds(left);
         self.group.push(WHOLE, Deed::Unseeded(url.clone()));
         Acted::Removed(true)
+    }
+
+    /// A person has the last word on what is noise.
+    fn rule(&mut self, site: &Site, word: NoiseWord, now: Moment) -> Result<Acted> {
+        let Some(&id) = self.home.get(site) else { return Ok(Acted::UnknownSite(site.clone())) };
+        let book = self.book(site)?;
+        let (rows, refused) = match word {
+            NoiseWord::Add { what, on, reason } => {
+                let number = book.last_id + 1;
+                (noise::add(site, book, what, on, &reason, now).map(|rows| (rows, number)), Acted::BookFull)
+            }
+            NoiseWord::Allow { rule, reason } => {
+                (noise::allow(site, book, rule, &reason).map(|rows| (rows, rule)), Acted::UnknownRule(rule))
+            }
+            NoiseWord::Forget { rule } => {
+                (noise::forget(site, book, rule).map(|rows| (rows, rule)), Acted::UnknownRule(rule))
+            }
+        };
+        let Some((rows, rule)) = rows else { return Ok(refused) };
+        self.teach_noise(id, rows)?;
+        Ok(Acted::Ruled(rule))
     }
 
     fn set_paused(&mut self, paused: bool) -> Acted {

@@ -55,7 +55,8 @@ impl Crawler {
             return Ok(own(Verdict::Differs(change), noisy));
         }
         let noise = if before.noisy { self.reader.page_noise(before.key)? } else { PageNoise::default() };
-        let mut judgement = self.judged(&site, before.key, &old.signature, report, second_look, &noise, &change, None)?;
+        let mut judgement =
+            self.judged(&site, before.key, &old.signature, report, second_look, &noise, &change, None)?;
         if !judgement.change.left.is_empty()
             && let Some(closer) = self.closer(before, report, &change)?
         {
@@ -226,7 +227,9 @@ fn only_bytes(report: &Report) -> Verdict {
         kind: Kind::Content,
         what: "body".into(),
         before: None,
-        after: Some(format!("other bytes of {}; the marks of the version before are lost", document.content_type).into()),
+        after: Some(
+            format!("other bytes of {}; the marks of the version before are lost", document.content_type).into(),
+        ),
     });
     Verdict::Differs(change)
 }
@@ -243,7 +246,8 @@ fn name_what_was_set_aside(change: &mut Change) {
 
 /// A change that is told has something that a person can read: where no paragraph and no note says it, the marks do.
 fn leave_something_to_read(change: &mut Change, old: &Signature, new: Option<&Signature>) {
-    let Some(new) = new.filter(|_| change.is_change() && change.paragraphs.is_empty() && change.notes.is_empty()) else {
+    let Some(new) = new.filter(|_| change.is_change() && change.paragraphs.is_empty() && change.notes.is_empty())
+    else {
         return;
     };
     for kind in change.left.iter() {

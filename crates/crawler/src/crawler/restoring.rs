@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use vernal_model::{
-    Admitted, Deed, Failure, Fingerprint, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId, Report,
+    Admitted, Deed, Fingerprint, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId, Report,
     Sequence, Site, Url, Via, WaitingPlace,
 };
 use vernal_repository::bodies::{Timeline, timeline};
@@ -17,9 +17,6 @@ use super::{Asked, Crawler};
 use crate::Result;
 use crate::intake::{discovery, record};
 use crate::partition::window_row;
-
-/// Makes a body as its author wrote it of a response head and a body as received.
-pub type Unpack<'a> = &'a dyn Fn(&[u8], &[u8]) -> std::result::Result<Vec<u8>, Failure>;
 
 /// Records of one batch, and bytes of their blocks: what is held in memory at once.
 const BATCH_RECORDS_MAX: usize = 1_024;
@@ -91,7 +88,7 @@ struct Work {
 impl Crawler {
     /// Restores pages, versions, visits, links and robots rows from the records of the archive into a repository that
     /// knows nothing yet but perhaps its seeds. `progress` hears records done and records in all.
-    pub fn restore(&mut self, unpack: Unpack<'_>, progress: &mut dyn FnMut(u64, u64)) -> Result<Restored> {
+    pub fn restore(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Restored> {
         let Timeline { records, sites, damaged } = timeline(self.reader.dir(), &mut |_, _| {})?;
         let mut work = Work::default();
         for line in damaged {
@@ -108,7 +105,7 @@ impl Crawler {
             while batch.len() < BATCH_RECORDS_MAX && bytes < BATCH_BYTES_MAX {
                 let Some((_, location)) = left.next() else { break };
                 done += 1;
-                let Some(item) = self.item(location, unpack, &mut work) else { continue };
+                let Some(item) = self.item(location, &mut work) else { continue };
                 bytes += item.report.exchange.as_ref().map_or(0, |exchange| exchange.body.len());
                 batch.push(item);
             }
@@ -127,9 +124,9 @@ impl Crawler {
         Ok(self.repository.end_repair()?)
     }
 
-    fn item(&self, location: Location, unpack: Unpack<'_>, work: &mut Work) -> Option<Item> {
+    fn item(&self, location: Location, work: &mut Work) -> Option<Item> {
         let read = self.reader.body(&location).map_err(|error| error.to_string()).and_then(|kept| {
-            let report = record::report(&kept, unpack)?;
+            let report = record::report(&kept)?;
             let what = match record::robots_origin(&kept) {
                 Some(origin) => What::Robots(origin),
                 None => What::Page { revisit: record::is_revisit(&kept) },

@@ -117,6 +117,9 @@ impl Crawler {
         if let Some(key) = self.next_retry(Lane::Due, now) {
             return self.again(key, true, now);
         }
+        if let Some(key) = self.second_look(now) {
+            return self.again(key, false, now);
+        }
         if let Some(key) = self.sample(now)? {
             return self.again(key, false, now);
         }
@@ -203,6 +206,7 @@ impl Crawler {
             }
             Candidate::Again { page, retry: false } => {
                 self.samples.put_back(page.key);
+                self.second_looks.put_back(page.key, now);
                 self.partition(page.key.partition).policy.put_back(page.key);
             }
         }

@@ -1,13 +1,15 @@
 //! What a report changes: rows, records, the schedule, the site's standing, and what was found.
 
+use vernal_document::noise::FoldingKind;
 use vernal_frontier::Dispatcher;
 use vernal_model::{
-    Deed, DocumentRow, Failure, Location, Moment, Origin, Outcome, Page, PageState, Report, Seed, Site, Span, Url, Via,
-    Visit, Visited, Wall,
+    Deed, DocumentRow, Event, EventKind, Failure, Location, Moment, Operation, Origin, Outcome, Page, PageState,
+    ParagraphChange, ParagraphMark, Report, Seed, Site, Span, Url, Via, Visit, Visited, Wall,
 };
 use vernal_policy::Seen;
 use vernal_repository::bodies::{Keep, KeepKind};
 
+use super::judging::number_paragraphs;
 use super::restoring::Restoring;
 use super::{Asked, Crawler, InFlight, WHOLE};
 use crate::intake::page_life::Hands;
@@ -134,20 +136,35 @@ impl Crawler {
     }
 
     /// `restoring`: the report was made of a record that lies in the archive already.
-    pub(super) fn take_page(&mut self, what: Asked, report: Report, restoring: Option<&Restoring<'_>>) -> Result<()> {
+    pub(super) fn take_page(
+        &mut self,
+        what: Asked,
+        mut report: Report,
+        restoring: Option<&Restoring<'_>>,
+    ) -> Result<()> {
         let (before, waiting) = match what {
             Asked::First(waiting) => (None, Some(waiting)),
             Asked::Again(page) => (Some(*page), None),
             Asked::Robots { .. } => return Ok(()),
         };
         let key = report.order.page;
+        let second_look = self.second_looks.ended(key);
         let mut old = None;
-        let verdict = match verdict::by_cheap_tests(before.as_ref(), &report) {
-            Some(verdict) => verdict,
-            None => {
-                old = self.reader.document(key)?;
-                verdict::by_signatures(old.as_ref(), &report)
+        let (mut folding, mut noisy) = (FoldingKind::Own, None);
+        let mut verdict = match (verdict::by_cheap_tests(before.as_ref(), &report), &before) {
+            (Some(verdict), before) => {
+                if let (Verdict::Same(_), Some(page)) = (&verdict, before) {
+                    noisy = self.learn_quiet(page, report.started, second_look)?;
+                }
+                verdict
             }
+            (None, Some(page)) => {
+                old = self.reader.document(key)?;
+                let judged = self.judge(page, old.as_ref(), &mut report, second_look)?;
+                (folding, noisy) = (judged.folding, judged.noisy);
+                judged.verdict
+            }
+            (None, None) => Verdict::Silent,
         };
         let record = match keeping::record(&report, &verdict, before.as_ref()) {
             _ if restoring.is_some() => restoring.map(|restoring| restoring.location),
@@ -163,13 +180,26 @@ impl Crawler {
             (None, None) => return Ok(()),
         };
         let mut page = page_life::after(row, &report, &verdict, record);
-        self.samples.hear(key, verdict.changed());
-        self.teach(before.as_ref(), &mut page, &report, &verdict);
-        let event = telling::event(before.as_ref(), &page, &report, &verdict);
+        page.noisy = noisy.unwrap_or(page.noisy);
+        let counted = verdict.changed_in(self.settings.counts);
+        self.samples.hear(key, counted);
+        let learned = counted.filter(|_| !second_look);
+        self.teach(before.as_ref(), &mut page, &report, learned, verdict.degree());
         let is_new_version = matches!(verdict, Verdict::First | Verdict::Differs(_));
+        let mut next_paragraph = 1;
+        if let Some(signature) = report.signature.as_mut().filter(|_| is_new_version) {
+            next_paragraph = number_paragraphs(old.as_ref(), signature, &mut verdict);
+        }
+        let event = telling::event(before.as_ref(), &page, &report, &verdict, folding);
+        let event = match event {
+            Some(event) if event.kind == EventKind::Gone => Some(self.with_all_paragraphs(event)?),
+            event => event,
+        };
         let document = report.document.as_ref().zip(report.signature.as_ref()).filter(|_| is_new_version);
         let document = document.map(|(document, signature)| DocumentRow {
             signature: signature.clone(),
+            next_paragraph,
+            content_before: old.as_ref().map(|old| old.signature.content),
             media: document.media,
             content_type: document.content_type.as_str().into(),
             title: document.title.as_str().into(),
@@ -177,6 +207,9 @@ impl Crawler {
             directives: document.directives,
             links: discovery::packed(document),
         });
+        if verdict == Verdict::First {
+            self.note_second_look(&page, &report);
+        }
         if let Some(document) = &document {
             let content = document.signature.content;
             let is_copy = before.is_none() && self.partition(key.partition).traps.is_copy(&page.url, content);
@@ -199,8 +232,8 @@ impl Crawler {
             version: page.version.filter(|_| is_new_version),
             record,
             decided_by: verdict.decided_by(),
-            changed: verdict.changed(),
-            second_look: false,
+            changed: counted,
+            second_look,
             robots: None,
         };
         let visited = Visited {
@@ -216,7 +249,7 @@ impl Crawler {
     }
 
     /// Puts the page into the right hands and lets the policy learn from the visit.
-    fn teach(&mut self, before: Option<&Page>, page: &mut Page, report: &Report, verdict: &Verdict) {
+    fn teach(&mut self, before: Option<&Page>, page: &mut Page, report: &Report, changed: Option<bool>, degree: f32) {
         let once = self.settings.once;
         let promise = self.promise_of(&page.url, page.depth);
         let partition = self.partition(page.key.partition);
@@ -238,8 +271,8 @@ impl Crawler {
             page: page.key,
             moment: report.started,
             previous: before.and_then(|page| page.last_confirmed),
-            changed: verdict.changed(),
-            degree: verdict.degree(),
+            changed,
+            degree,
             last_modified: report.validators.last_modified.as_deref().and_then(Moment::parse_http_date),
             wire_bytes: report.wire_bytes,
         });
@@ -259,6 +292,14 @@ impl Crawler {
             // It has had its visit in this process; the next process takes it up again from its row.
             partition.policy.forget(page.key);
         }
+    }
+
+    /// A page that is gone takes its paragraphs with it: consumers drop them by their numbers.
+    fn with_all_paragraphs(&self, mut event: Event) -> Result<Event> {
+        let Some(document) = self.reader.document(event.page)? else { return Ok(event) };
+        let marks = document.signature.paragraphs.iter().enumerate();
+        event.change.paragraphs = marks.map(|(place, mark)| removed(place, mark)).collect();
+        Ok(event)
     }
 
     fn discover(
@@ -326,6 +367,21 @@ impl Crawler {
         }
         let covering = self.dispatcher.seeds().iter().filter(|seed| seed.covers(&waiting.url, waiting.depth));
         covering.map(|seed| seed.weight).max_by(f32::total_cmp).unwrap_or(1.0)
+    }
+}
+
+fn removed(place: usize, mark: &ParagraphMark) -> ParagraphChange {
+    ParagraphChange {
+        operation: Operation::Removed,
+        id: mark.id,
+        digest: mark.digest,
+        role: mark.role,
+        position: place as u32,
+        from: None,
+        others: Vec::new(),
+        headings: Vec::new(),
+        before: None,
+        after: None,
     }
 }
 

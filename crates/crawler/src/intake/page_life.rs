@@ -67,6 +67,7 @@ pub(crate) fn first_row(waiting: &Waiting, importance: f32, report: &Report) -> 
         version: None,
         validators: Validators::default(),
         importance,
+        noisy: false,
         policy: PolicyState::default(),
     }
 }

@@ -1,7 +1,7 @@
 //! The way back: a kept record as the report that it was made of, as far as the record tells. Seconds are all that a
 //! record knows of time, and a revisit carries no body.
 
-use vernal_document::{Input, Judged};
+use vernal_document::{Input, Judged, Parsed, UnpackLimits};
 use vernal_model::{
     Digest, Document, Exchange, Failure, Moment, Order, OrderId, OrderKind, Origin, Outcome, PageKey, Report,
     Signature, Span, Url, Validators,
@@ -9,7 +9,6 @@ use vernal_model::{
 use vernal_repository::bodies::{HttpMessage, Record};
 
 use super::keeping::digest_of;
-use crate::Unpack;
 
 /// A record that says nothing else than "the same as then".
 pub(crate) fn is_revisit(record: &Record) -> bool {
@@ -22,7 +21,7 @@ pub(crate) fn robots_origin(record: &Record) -> Option<Origin> {
 }
 
 /// The report of a record, to an order without a page yet; `Err` says what is wrong with the record.
-pub(crate) fn report(record: &Record, unpack: Unpack<'_>) -> Result<Report, String> {
+pub(crate) fn report(record: &Record) -> Result<Report, String> {
     let url = record.target().and_then(|target| Url::parse(target).ok()).ok_or("it has no URL")?;
     let started = record.date().ok_or("it has no date")?;
     let kind = if record.robots_for().is_some() { OrderKind::Robots } else { OrderKind::Page };
@@ -46,7 +45,7 @@ pub(crate) fn report(record: &Record, unpack: Unpack<'_>) -> Result<Report, Stri
         _ => {
             let http = record.http().ok_or("it holds no HTTP response")?;
             whole(payload, http.body)?;
-            Ok(response(record, &http, order, started, payload, unpack))
+            Ok(response(record, &http, order, started, payload))
         }
     }
 }
@@ -87,23 +86,16 @@ fn resource(record: &Record, order: Order, started: Moment, content_type: Option
     }
 }
 
-fn response(
-    record: &Record,
-    http: &HttpMessage<'_>,
-    order: Order,
-    started: Moment,
-    payload: Digest,
-    unpack: Unpack<'_>,
-) -> Report {
+fn response(record: &Record, http: &HttpMessage<'_>, order: Order, started: Moment, payload: Digest) -> Report {
     let head = &record.block[..record.block.len() - http.body.len()];
     let judged = vernal_document::of_status(&order, http.status, &|name| http.header(name), started);
     let (outcome, document, signature) = match judged {
         Judged::Final(outcome) => (outcome, None, None),
-        Judged::Robots(outcome) => match unpack(head, http.body) {
+        Judged::Robots(outcome) => match unpacked(head, http.body) {
             Ok(text) => (outcome, Some(vernal_document::robots_text(&text)), None),
             Err(failure) => (Outcome::Failed(failure), None, None),
         },
-        Judged::Reads(outcome) => read(&order.url, http, outcome, payload, unpack(head, http.body)),
+        Judged::Reads(outcome) => read(&order.url, http, outcome, payload, unpacked(head, http.body)),
     };
     let is_page = matches!(outcome, Outcome::Read { .. });
     let validators = if is_page { validators(http) } else { Validators::default() };
@@ -124,22 +116,45 @@ fn read(
         Err(failure) if is_page => return (Outcome::Failed(failure), None, None),
         Err(_) => return (outcome, None, None),
     };
-    let tags = http.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
-    let tags: Vec<&str> = tags.map(|(_, value)| value.as_str()).collect();
-    let parsed = vernal_document::read(&Input {
-        url,
-        bytes: &unpacked,
-        content_type: http.header("content-type"),
-        content_language: http.header("content-language"),
-        robots_tags: &tags,
-        payload,
-    });
+    let parsed = meaning(url, http, &unpacked, payload, false);
     let field = |name: &str| http.header(name).map(str::to_owned);
     match vernal_document::wall(http.status, &field, Some(&parsed)) {
         Some((wall, evidence)) => (Outcome::Blocked { wall, status: http.status, evidence }, None, None),
         None if is_page => (outcome, Some(parsed.document), Some(parsed.signature)),
         None => (outcome, None, None),
     }
+}
+
+/// The document of a kept version; `None` for a record that holds no body. `closely`: with its parts.
+pub(crate) fn parsed(record: &Record, url: &Url, closely: bool) -> Option<Parsed> {
+    let payload = record.payload_digest()?;
+    if record.kind() == "resource" {
+        let content_type = record.header("Content-Type");
+        let bytes = &record.block;
+        let input = Input { url, bytes, content_type, content_language: None, robots_tags: &[], payload };
+        return Some(vernal_document::read(&input));
+    }
+    let http = record.http()?;
+    let head = &record.block[..record.block.len() - http.body.len()];
+    Some(meaning(url, &http, &unpacked(head, http.body).ok()?, payload, closely))
+}
+
+fn meaning(url: &Url, http: &HttpMessage<'_>, bytes: &[u8], payload: Digest, closely: bool) -> Parsed {
+    let tags = http.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
+    let tags: Vec<&str> = tags.map(|(_, value)| value.as_str()).collect();
+    let input = Input {
+        url,
+        bytes,
+        content_type: http.header("content-type"),
+        content_language: http.header("content-language"),
+        robots_tags: &tags,
+        payload,
+    };
+    if closely { vernal_document::read_closely(&input) } else { vernal_document::read(&input) }
+}
+
+fn unpacked(head: &[u8], body: &[u8]) -> Result<Vec<u8>, Failure> {
+    vernal_document::unpack(head, body, &UnpackLimits::default())
 }
 
 fn validators(http: &HttpMessage<'_>) -> Validators {

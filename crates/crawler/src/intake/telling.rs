@@ -1,10 +1,17 @@
 //! What the feed says of a visit. An event is told only when there is something a person can read.
 
+use vernal_document::noise::FoldingKind;
 use vernal_model::{Change, Event, EventKind, Outcome, Page, PageState, Report};
 
 use super::verdict::Verdict;
 
-pub(crate) fn event(before: Option<&Page>, after: &Page, report: &Report, verdict: &Verdict) -> Option<Event> {
+pub(crate) fn event(
+    before: Option<&Page>,
+    after: &Page,
+    report: &Report,
+    verdict: &Verdict,
+    folding: FoldingKind,
+) -> Option<Event> {
     let was = before.map(|page| page.state);
     let was_held = before.is_some_and(|page| page.version.is_some());
     let (kind, change) = match (&report.outcome, verdict) {
@@ -13,7 +20,14 @@ pub(crate) fn event(before: Option<&Page>, after: &Page, report: &Report, verdic
             (EventKind::Back, change)
         }
         (Outcome::Read { .. }, Verdict::First) => (EventKind::New, Change::default()),
-        (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_change() => (EventKind::Changed, change.clone()),
+        (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_change() => match folding {
+            FoldingKind::Own => (EventKind::Changed, change.clone()),
+            FoldingKind::Template(_) => (EventKind::Template, change.clone()),
+            // The site has told of it.
+            FoldingKind::Counted(_) => return None,
+        },
+        // Kept for those who ask for noise too; the feed leaves it out.
+        (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_noise() => (EventKind::Changed, change.clone()),
         (Outcome::Gone { .. }, _) if after.state == PageState::Gone && was_held && was != Some(PageState::Gone) => {
             (EventKind::Gone, Change::default())
         }
@@ -38,7 +52,10 @@ pub(crate) fn event(before: Option<&Page>, after: &Page, report: &Report, verdic
         language: document.map_or("", |document| &document.language).into(),
         content_type: document.map_or("", |document| &document.content_type).into(),
         change,
-        detail: report.outcome.detail().into(),
+        detail: match folding {
+            FoldingKind::Template(pages) => format!("the same change on {pages} pages of the site so far").into(),
+            _ => report.outcome.detail().into(),
+        },
     })
 }
 

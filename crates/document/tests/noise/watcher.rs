@@ -1,7 +1,7 @@
 //! A page that is visited again and again, as the crawler does it.
 
-use vernal_document::noise::{NoiseInput, judge, template_key};
 use vernal_document::diff::explain as compare_documents;
+use vernal_document::noise::{NoiseInput, judge, template_key};
 use vernal_document::{Input, Parsed, compare, read};
 use vernal_model::{Change, Digest, Kind, Moment, NoiseBook, PageKey, PageNoise, Partition, Site, Span, Url};
 use xxhash_rust::xxh3::xxh3_64;

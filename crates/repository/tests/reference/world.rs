@@ -273,6 +273,7 @@ impl World {
             version: version.or(before.as_ref().and_then(|page| page.version)),
             validators: Validators { etag: Some("\"e\"".into()), last_modified: None },
             importance: 1.0,
+            noisy: false,
             policy: PolicyState::new(&[1, 2, 3]).unwrap(),
         };
         let document =
