@@ -109,7 +109,8 @@ pub struct NoiseRule {
     pub after: Box<str>,
     /// Why it stands as it does, in words.
     pub reason: Box<str>,
-    /// Marks of the first differences, so that one change seen on many pages is no proof of noise.
+    /// While suspected: marks of the pages that showed it and of their differences, so that neither one page nor one same
+    /// change on many is taken for proof.
     pub seen: Vec<u64>,
 }
 

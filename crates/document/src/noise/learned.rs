@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use vernal_model::{
     Change, Degree, Document, Kind, Masked, Moment, NoiseBook, NoiseRows, PageKey, PageNoise, ParagraphMark, SetAside,
-    Site, Volatile,
+    Site, Suspect, Volatile,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -171,13 +171,17 @@ pub fn template_key(marks: &[ParagraphMark]) -> u32 {
     (xxh3_64(&bytes) as u32).max(1)
 }
 
-/// Suspects of this page that differed this time.
+/// Suspects of this page that differed this time; each counts once.
 #[derive(Default)]
-struct Touched(Vec<Volatile>);
+struct Touched(Vec<(Volatile, u64)>);
 
 impl Touched {
-    fn has(&self, what: &Volatile) -> bool {
-        self.0.iter().any(|touched| same_suspect(touched, what))
+    fn has(&self, suspect: &Suspect) -> bool {
+        self.0.iter().any(|(what, digest)| same_suspect(what, &suspect.what) && *digest == suspect.digest)
+    }
+
+    fn add(&mut self, suspect: &Suspect) {
+        self.0.push((suspect.what.clone(), suspect.digest));
     }
 }
 
@@ -193,7 +197,7 @@ fn suspect_words(ledger: &mut Ledger<'_>, spot: &Spot<'_>, touched: &mut Touched
     if !spot.is_pair() || same_text {
         return Suspicion::Replaced;
     }
-    let at = ledger.page.suspects.iter().position(|suspect| is_of(suspect, spot));
+    let at = suspect_of(&ledger.page, spot, touched);
     let mut numbers = false;
     let (suspect, steady) = match at {
         Some(at) => match words_differed(&mut ledger.page.suspects[at], spot, ledger.seen, &mut numbers) {
@@ -215,7 +219,7 @@ fn suspect_words(ledger: &mut Ledger<'_>, spot: &Spot<'_>, touched: &mut Touched
 /// A paragraph that differs for the first time: one page proves it only by a second look, many pages may.
 fn first_words(
     ledger: &mut Ledger<'_>,
-    suspect: vernal_model::Suspect,
+    suspect: Suspect,
     spot: &Spot<'_>,
     numbers: bool,
     touched: &mut Touched,
@@ -234,7 +238,7 @@ fn first_words(
 /// Makes a rule of the suspect if it is proven, and keeps it otherwise.
 fn conclude(
     ledger: &mut Ledger<'_>,
-    suspect: vernal_model::Suspect,
+    suspect: Suspect,
     steady: bool,
     spot: &Spot<'_>,
     numbers: bool,
@@ -246,13 +250,13 @@ fn conclude(
     if let Some(id) = learned {
         return Suspicion::Proven(id);
     }
-    touched.0.push(suspect.what.clone());
+    touched.add(&suspect);
     keep(&mut ledger.page, suspect);
     Suspicion::Noted
 }
 
 /// The suspect that follows a rule whose fixed words changed: the wildcards are known, the words are new.
-fn broken(ledger: &mut Ledger<'_>, spot: &Spot<'_>, numbers: &mut bool) -> Option<vernal_model::Suspect> {
+fn broken(ledger: &mut Ledger<'_>, spot: &Spot<'_>, numbers: &mut bool) -> Option<Suspect> {
     let (id, rule) = ledger.broken_by(spot)?;
     let of_page = matches!(rule.on, vernal_model::Reach::Page(_));
     let mut suspect = ledger.seen.suspect(rule.what.clone(), spot.role, spot.before.digest);
@@ -268,14 +272,19 @@ fn broken(ledger: &mut Ledger<'_>, spot: &Spot<'_>, numbers: &mut bool) -> Optio
     (!matches!(step, Step::Lost)).then_some(suspect)
 }
 
-fn is_of(suspect: &vernal_model::Suspect, spot: &Spot<'_>) -> bool {
-    let Volatile::Words { shape, .. } = &suspect.what else { return false };
-    if suspect.digest == spot.before.digest && suspect.digest != 0 {
-        return true;
-    }
-    let shape = Shape::parse(shape);
-    let held = |text: &str| !shape.is_bare() && shape.matches(text);
-    suspect.role == spot.role && spot.before.text.as_ref().is_some_and(|before| held(before))
+/// The suspect that this spot is: the very paragraph, else one whose words held here and that did not differ yet.
+fn suspect_of(page: &PageNoise, spot: &Spot<'_>, touched: &Touched) -> Option<usize> {
+    let open = |suspect: &&Suspect| matches!(suspect.what, Volatile::Words { .. }) && !touched.has(suspect);
+    let is_it = |suspect: &Suspect| suspect.digest == spot.before.digest && suspect.digest != 0;
+    let held = |suspect: &Suspect| {
+        let Volatile::Words { shape, .. } = &suspect.what else { return false };
+        let shape = Shape::parse(shape);
+        let before = spot.before.text.as_ref();
+        suspect.role == spot.role && !shape.is_bare() && before.is_some_and(|before| shape.matches(before))
+    };
+    let find =
+        |wanted: &dyn Fn(&Suspect) -> bool| page.suspects.iter().position(|suspect| open(&suspect) && wanted(suspect));
+    find(&is_it).or_else(|| find(&held))
 }
 
 /// All that was replaced behind one anchor; the rule that explains it, and how far.
@@ -327,7 +336,7 @@ fn suspect_slot(
     let reason = proof(&suspect, numbers).filter(|_| steady);
     let learned = reason.and_then(|reason| ledger.learn(&suspect, &reason, quoted.0, quoted.1));
     if learned.is_none() {
-        touched.0.push(suspect.what.clone());
+        touched.add(&suspect);
         keep(&mut ledger.page, suspect);
     }
     learned.map(|id| (id, count))
@@ -383,7 +392,7 @@ fn suspect_kinds(ledger: &mut Ledger<'_>, input: &NoiseInput<'_>, touched: &mut 
         match reason.and_then(|reason| ledger.learn(&suspect, &reason, "", "")) {
             Some(rule) => aside.push(KindAside { kind, rule, beyond: Vec::new() }),
             None => {
-                touched.0.push(suspect.what.clone());
+                touched.add(&suspect);
                 keep(&mut ledger.page, suspect);
             }
         }
@@ -394,7 +403,7 @@ fn suspect_kinds(ledger: &mut Ledger<'_>, input: &NoiseInput<'_>, touched: &mut 
 /// What did not differ this time, though it could have.
 fn settle(ledger: &mut Ledger<'_>, touched: &Touched, is_present: impl Fn(u64) -> bool) {
     let seen = ledger.seen;
-    for suspect in ledger.page.suspects.iter_mut().filter(|suspect| !touched.has(&suspect.what)) {
+    for suspect in ledger.page.suspects.iter_mut().filter(|suspect| !touched.has(suspect)) {
         let present = match &suspect.what {
             Volatile::Words { .. } => is_present(suspect.digest),
             Volatile::Slot { after, .. } => *after == 0 || is_present(*after),
@@ -406,12 +415,11 @@ fn settle(ledger: &mut Ledger<'_>, touched: &Touched, is_present: impl Fn(u64) -
     ledger.rest(is_present);
 }
 
-fn keep(page: &mut PageNoise, suspect: vernal_model::Suspect) {
+fn keep(page: &mut PageNoise, suspect: Suspect) {
     page.suspects.push(suspect);
     if page.suspects.len() > PageNoise::SUSPECTS_MAX {
         // The one with the least to show for itself.
-        let rank =
-            |suspect: &vernal_model::Suspect| (suspect.differed, std::cmp::Reverse(suspect.quiet), suspect.since);
+        let rank = |suspect: &Suspect| (suspect.differed, std::cmp::Reverse(suspect.quiet), suspect.since);
         let weakest = page.suspects.iter().enumerate().min_by_key(|(_, suspect)| rank(suspect)).map(|(at, _)| at);
         weakest.map(|at| page.suspects.remove(at));
     }
@@ -449,19 +457,24 @@ fn known(
         }
     }
     for (id, rule, shape) in &rules {
+        let earlier = || input.noise.known.iter().filter(|known| known.rule == *id);
+        if matches!(rule.what, Volatile::Kind { .. }) && (ledger.was_used(*id) || earlier().next().is_some()) {
+            add(0, *id);
+        }
         if let Volatile::Slot { after, .. } = &rule.what
             && (*after == 0 || present.contains(after))
         {
             add(*after, *id);
         }
         let Some(shape) = shape else { continue };
-        let earlier = input.noise.known.iter().filter(|known| known.rule == *id && present.contains(&known.digest));
-        earlier.for_each(|known| add(known.digest, *id));
+        earlier().filter(|known| present.contains(&known.digest)).for_each(|known| add(known.digest, *id));
         if shape.is_bare() {
             continue;
         }
+        let sole = ledger.is_sole(*id);
         for (place, mark) in input.new_marks.iter().enumerate() {
-            if paragraph(input.new, place).is_some_and(|text| shape.matches(text)) {
+            let certain = sole || !is_main(mark.role) || !shape.has_numbers();
+            if certain && paragraph(input.new, place).is_some_and(|text| shape.matches(text)) {
                 add(mark.digest, *id);
             }
         }

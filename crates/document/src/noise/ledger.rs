@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use vernal_model::{NoiseRows, NoiseRule, PageNoise, Reach, RuleStanding, Suspect, Volatile};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::evidence::{QUIET_MAX, Seen};
 use super::learned::NoiseInput;
 use super::shape::Shape;
-use super::spot::Spot;
+use super::spot::{Spot, paragraph};
 use crate::parse::links::limited;
 
 /// Pages of a template that must show a thing before it is one of the template.
@@ -135,14 +136,7 @@ impl<'a> Ledger<'a> {
         match (&rule.row.what, &rule.shape) {
             (Volatile::Words { place, .. }, Some(shape)) => {
                 let at_place = *place != 0 && *place == spot.place;
-                let placed = *place == 0 || at_place;
-                let told = !shape.is_bare() || at_place || self.knows(spot.before.digest, id);
-                let held = match &spot.before.text {
-                    Some(before) => shape.matches(before),
-                    None => self.knows(spot.before.digest, id),
-                };
-                let holds = spot.after.text.as_ref().is_some_and(|after| shape.matches(after));
-                placed && told && spot.is_pair() && held && holds
+                spot.is_pair() && (*place == 0 || at_place) && self.words_hold(id, shape, at_place, spot)
             }
             (Volatile::Slot { place, after, count, .. }, _) => {
                 let reach = spot.before.offset.max(spot.after.offset);
@@ -150,6 +144,24 @@ impl<'a> Ledger<'a> {
             }
             _ => false,
         }
+    }
+
+    fn words_hold(&self, id: u32, shape: &Shape, at_place: bool, spot: &Spot<'_>) -> bool {
+        let known = self.knows(spot.before.digest, id);
+        let told = !shape.is_bare() || at_place || known;
+        let held = || spot.before.text.as_ref().map_or(known, |before| shape.matches(before));
+        let holds = || spot.after.text.as_ref().is_some_and(|after| shape.matches(after));
+        // One price that varies says nothing of the price beside it.
+        let certain = || known || !(spot.is_main() && shape.has_numbers()) || self.is_sole(id);
+        told && held() && holds() && certain()
+    }
+
+    /// Whether just one paragraph of the new version has the shape of this rule.
+    pub fn is_sole(&self, id: u32) -> bool {
+        let Some(shape) = self.shape(id) else { return false };
+        let new = self.input.new;
+        let texts = (0..new.paragraphs.len()).filter_map(|place| paragraph(new, place));
+        texts.filter(|text| shape.matches(text)).take(2).count() == 1
     }
 
     /// The rule in force on a whole kind.
@@ -184,6 +196,10 @@ impl<'a> Ledger<'a> {
         row.quiet = 0;
         row.pages = row.pages.saturating_add(u32::from(is_new_here && row.on != Reach::Page(page)));
         self.changed.insert(id);
+    }
+
+    pub fn was_used(&self, id: u32) -> bool {
+        self.used.contains(&id)
     }
 
     pub fn turn(&mut self, id: u32, reason: &str) {
@@ -238,6 +254,7 @@ impl<'a> Ledger<'a> {
             return None;
         }
         let on = Reach::Template(template);
+        let of_page = xxh3_64(&self.input.page.bytes());
         let same = |rule: &&Rule| rule.row.on == on && same_thing(&rule.row.what, &suspect.what);
         let Some(known) = self.rules.values().find(same).map(|rule| rule.row.clone()) else {
             let row = NoiseRule {
@@ -255,16 +272,17 @@ impl<'a> Ledger<'a> {
                 before: limited(before, QUOTED_BYTES_MAX).into(),
                 after: limited(after, QUOTED_BYTES_MAX).into(),
                 reason: "differed on one page of its template".into(),
-                seen: vec![mark],
+                seen: vec![of_page, mark],
             };
             self.put(row);
             return None;
         };
-        if known.standing != RuleStanding::Suspected || known.seen.contains(&mark) {
+        let seen_before = known.seen.contains(&mark) || known.seen.contains(&of_page);
+        if known.standing != RuleStanding::Suspected || seen_before {
             return None;
         }
         let mut row = known;
-        row.seen.push(mark);
+        row.seen.extend([of_page, mark]);
         row.pages += 1;
         row.differed += 1;
         row.compared += 1;

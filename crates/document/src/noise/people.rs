@@ -11,7 +11,32 @@ pub fn add(
     reason: &str,
     moment: Moment,
 ) -> Option<NoiseRows> {
-    decided(site, book, what, on, RuleStanding::Added, reason, moment)
+    let mut rows = NoiseRows::new(site.clone());
+    if book.rules.len() >= NoiseBook::RULES_MAX {
+        let learned = |rule: &&NoiseRule| !matches!(rule.standing, RuleStanding::Added | RuleStanding::Allowed);
+        let oldest = book.rules.iter().filter(learned).min_by_key(|rule| (rule.last, rule.id))?;
+        rows.forgotten.push(oldest.id);
+    }
+    let id = book.last_id.checked_add(1)?;
+    rows.last_id = Some(id);
+    rows.rules.push(NoiseRule {
+        id,
+        what,
+        on,
+        standing: RuleStanding::Added,
+        since: moment,
+        last: moment,
+        differed: 0,
+        compared: 0,
+        quiet: 0,
+        pages: 0,
+        template: if let Reach::Template(template) = on { template } else { 0 },
+        before: "".into(),
+        after: "".into(),
+        reason: reason.into(),
+        seen: Vec::new(),
+    });
+    Some(rows)
 }
 
 /// Says that a rule is wrong: what it speaks of means something, is never set aside and never learned again.
@@ -29,42 +54,5 @@ pub fn forget(site: &Site, book: &NoiseBook, id: u32) -> Option<NoiseRows> {
     let rule = book.rule(id)?;
     let mut rows = NoiseRows::new(site.clone());
     rows.forgotten.push(rule.id);
-    Some(rows)
-}
-
-fn decided(
-    site: &Site,
-    book: &NoiseBook,
-    what: Volatile,
-    on: Reach,
-    standing: RuleStanding,
-    reason: &str,
-    moment: Moment,
-) -> Option<NoiseRows> {
-    let mut rows = NoiseRows::new(site.clone());
-    if book.rules.len() >= NoiseBook::RULES_MAX {
-        let learned = |rule: &&NoiseRule| !matches!(rule.standing, RuleStanding::Added | RuleStanding::Allowed);
-        let oldest = book.rules.iter().filter(learned).min_by_key(|rule| (rule.last, rule.id))?;
-        rows.forgotten.push(oldest.id);
-    }
-    let id = book.last_id.checked_add(1)?;
-    rows.last_id = Some(id);
-    rows.rules.push(NoiseRule {
-        id,
-        what,
-        on,
-        standing,
-        since: moment,
-        last: moment,
-        differed: 0,
-        compared: 0,
-        quiet: 0,
-        pages: 0,
-        template: if let Reach::Template(template) = on { template } else { 0 },
-        before: "".into(),
-        after: "".into(),
-        reason: reason.into(),
-        seen: Vec::new(),
-    });
     Some(rows)
 }

@@ -1,1 +1,446 @@
+//! What holds for every judgement, for folds, and for a person's word.
 
+use proptest::prelude::*;
+use vernal_document::noise::{
+    FOLD_PAGES_MIN, FoldingKind, NoiseInput, Shape, add, allow, fold, forget, judge, template_key, unchanged,
+};
+use vernal_model::{
+    Chance, Change, Document, Kind, Moment, NoiseBook, Note, Operation, PageKey, PageNoise, Paragraph, ParagraphChange,
+    ParagraphMark, Partition, Reach, Role, RuleStanding, Site, Span, Volatile,
+};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::watcher::{Watcher, has_content};
+
+fn page(title: &str, text: &str, footer: &str) -> String {
+    format!(
+        "<html><head><title>{title}</title></head><body><nav><a href=/>Home</a></nav><main><h1>{title}</h1><p>What we agree \
+         on stands here.</p><p>{text}</p><p>Nothing else does.</p></main><footer><p>The firm</p><p>{footer}</p></footer>\
+         </body></html>"
+    )
+}
+
+fn counting(book: &mut NoiseBook, watcher: &mut Watcher, counts: std::ops::Range<u32>) -> Vec<Change> {
+    counts.map(|count| watcher.visit(book, &page("Terms", &format!("Read by {count} people"), "Ours"))).collect()
+}
+
+#[test]
+fn a_strict_site_silences_nothing_that_was_learned_and_learns_all_the_same() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    watcher.strict = true;
+    let changes = counting(&mut book, &mut watcher, 10..20);
+    assert!(changes[1..].iter().all(|change| has_content(change) && change.noise.is_empty()));
+    assert_eq!(book.rules.len(), 1);
+    watcher.strict = false;
+    assert!(!has_content(&counting(&mut book, &mut watcher, 20..21)[0]));
+}
+
+#[test]
+fn a_rule_turns_after_four_comparisons_without_a_difference_and_revives_on_new_evidence() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    counting(&mut book, &mut watcher, 10..16);
+    assert_eq!(book.rules[0].standing, RuleStanding::Learned);
+    for _ in 0..4 {
+        watcher.visit(&mut book, &page("Terms", "Read by 15 people", "Ours"));
+    }
+    assert_eq!(book.rules[0].standing, RuleStanding::Turned);
+    assert_eq!(&*book.rules[0].reason, "no difference in the last 4 comparisons");
+    let change = watcher.visit(&mut book, &page("Terms", "Read by 16 people", "Ours"));
+    assert!(has_content(&change), "a turned rule explains nothing");
+    for count in 17..20 {
+        watcher.visit(&mut book, &page("Terms", &format!("Read by {count} people"), "Ours"));
+    }
+    assert_eq!((book.rules.len(), book.rules[0].standing), (1, RuleStanding::Learned));
+}
+
+#[test]
+fn visits_that_find_the_same_bytes_turn_rules_too_and_second_looks_do_not() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    counting(&mut book, &mut watcher, 10..16);
+    let site = Site::new("example.org");
+    for (second_look, turned) in [(true, false), (false, true)] {
+        for _ in 0..4 {
+            let rows = unchanged(&site, watcher.page, watcher.moment, second_look, &book, &watcher.noise);
+            book.take(&rows);
+        }
+        assert_eq!(book.rules[0].standing == RuleStanding::Turned, turned);
+    }
+}
+
+#[test]
+fn an_edit_of_the_fixed_words_is_told_once_and_the_counter_stays_noise() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    counting(&mut book, &mut watcher, 10..16);
+    let edited = watcher.visit(&mut book, &page("Terms", "Signed by 16 people", "Ours"));
+    assert!(has_content(&edited));
+    for count in 17..20 {
+        let change = watcher.visit(&mut book, &page("Terms", &format!("Signed by {count} people"), "Ours"));
+        assert!(!has_content(&change), "{count}");
+    }
+    let again = watcher.visit(&mut book, &page("Terms", "Sued by 20 people", "Ours"));
+    assert!(has_content(&again), "the word in the place of the edited one is fixed as before");
+}
+
+#[test]
+fn news_that_differs_at_every_visit_and_never_comes_back_stays_content() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    let mut chance = Chance::new(4);
+    let mut headline = || (0..9).map(|_| format!("w{:x}y", chance.below(5_000))).collect::<Vec<_>>().join(" ");
+    let mut stories: Vec<String> = (0..6).map(|_| headline()).collect();
+    for visit in 0..15 {
+        let items: String = stories.iter().map(|story| format!("<li>{story}</li>")).collect();
+        let text = format!("Top story: {}</p><ul>{items}</ul><p>{}", stories[0], stories[1]);
+        let html = page("Terms", &text, "Ours");
+        let change = watcher.visit(&mut book, &html);
+        assert!(visit == 0 || has_content(&change), "visit {visit}: {:#?}", book.rules);
+        assert!(!has_content(&watcher.second_look(&mut book, &html)));
+        stories.truncate(3);
+        stories.splice(0..0, [headline(), headline(), headline()]);
+    }
+}
+
+#[test]
+fn ten_prices_of_one_shape_that_change_at_once_are_one_comparison_each() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    let prices = |of: &dyn Fn(u32) -> u32| -> String {
+        let rows: Vec<String> = (0..10).map(|item| format!("Price: {} euros", 10 + of(item))).collect();
+        page("Terms", &rows.join("</p><p>"), "Ours")
+    };
+    watcher.visit(&mut book, &prices(&|item| item));
+    assert!(has_content(&watcher.visit(&mut book, &prices(&|item| item + 20))));
+    assert!(has_content(&watcher.visit(&mut book, &prices(&|item| item + 40))));
+    assert!(book.rules.is_empty());
+    // The first of them goes on varying, the others stay: what is learned of it says nothing of them.
+    for count in 0..6 {
+        watcher.visit(&mut book, &prices(&|item| if item == 0 { 100 + count } else { item + 40 }));
+    }
+    assert!(!has_content(&watcher.visit(&mut book, &prices(&|item| if item == 0 { 120 } else { item + 40 }))));
+    let other = watcher.visit(&mut book, &prices(&|item| if item == 0 { 140 } else { item * item + 40 }));
+    assert!(has_content(&other), "{:#?}", book.rules);
+}
+
+#[test]
+fn what_three_pages_of_a_template_taught_holds_for_the_fourth() {
+    let mut book = NoiseBook::default();
+    for number in 1..=3 {
+        let mut watcher = Watcher::new(number);
+        counting(&mut book, &mut watcher, 10 * number..10 * number + 4);
+    }
+    assert_eq!(book.rules.len(), 1, "{:#?}", book.rules);
+    let rule = &book.rules[0];
+    assert!(matches!(rule.on, Reach::Template(template) if template == rule.template && template != 0));
+    assert_eq!((rule.pages, rule.differed), (3, 9));
+    let mut fourth = Watcher::new(4);
+    let changes = counting(&mut book, &mut fourth, 70..72);
+    assert!(!has_content(&changes[1]));
+    assert_eq!(book.rules[0].pages, 4);
+}
+
+#[test]
+fn footers_that_differ_in_their_own_ways_on_three_pages_are_noise_and_one_new_footer_is_not() {
+    let mut book = NoiseBook::default();
+    let visit = |book: &mut NoiseBook, number: u32, footers: [&str; 2]| {
+        let mut watcher = Watcher::new(number);
+        watcher.visit(book, &page("Terms", "As ever", footers[0]));
+        has_content(&watcher.visit(book, &page("Terms", "As ever", footers[1])))
+    };
+    for number in 1..=6 {
+        assert!(visit(&mut book, number, ["Made in 1999 by us", "Made in 2001 by us"]), "one same change is no noise");
+    }
+    let mut own = NoiseBook::default();
+    assert!(visit(&mut own, 1, ["Served in 12 ms", "Served in 19 ms"]));
+    assert!(visit(&mut own, 2, ["Served in 13 ms", "Served in 8 ms"]));
+    assert!(!visit(&mut own, 3, ["Served in 7 ms", "Served in 31 ms"]));
+    assert!(!visit(&mut own, 4, ["Served in 3 ms", "Served in 2 ms"]));
+    let mut alone = NoiseBook::default();
+    let many = |from: u32| -> String {
+        (from..from + 6).map(|number| format!("Item number {number} here")).collect::<Vec<_>>().join("</p><p>")
+    };
+    assert!(visit(&mut alone, 1, [&many(1), &many(20)]), "one page is not many, however much of it differs");
+    // The same in the main text would be three prices on the day of a sale.
+    let mut prices = NoiseBook::default();
+    for (number, price) in [(1, 5), (2, 7), (3, 9), (4, 11)] {
+        let mut watcher = Watcher::new(number);
+        watcher.visit(&mut prices, &page("Terms", &format!("It costs {price} euros"), "Ours"));
+        let change = watcher.visit(&mut prices, &page("Terms", &format!("It costs {} euros", price - 1), "Ours"));
+        assert!(has_content(&change));
+    }
+}
+
+#[test]
+fn a_person_may_add_allow_and_forget() {
+    let (site, moment) = (Site::new("example.org"), Moment::from_secs(1));
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    let what = Volatile::Words { shape: "Read by # people".into(), place: 0 };
+    book.take(&add(&site, &book, what, Reach::Site, "a counter", moment).unwrap());
+    watcher.strict = true;
+    assert!(!has_content(&counting(&mut book, &mut watcher, 1..3)[1]), "a person's rule holds at once");
+    book.take(&forget(&site, &book, 1).unwrap());
+    assert!(book.rules.is_empty() && forget(&site, &book, 1).is_none());
+    watcher.strict = false;
+    counting(&mut book, &mut watcher, 3..8);
+    let id = book.rules[0].id;
+    assert_eq!(id, 2, "no number is given twice");
+    book.take(&allow(&site, &book, id, "the count matters to us").unwrap());
+    let changes = counting(&mut book, &mut watcher, 8..16);
+    assert!(changes.iter().all(has_content), "what was allowed is never set aside");
+    assert_eq!(book.rules.len(), 1, "nor learned again");
+}
+
+#[test]
+fn scripts_that_differ_at_every_visit_are_noise_and_a_new_form_beside_them_is_told() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    let script = |visit: u32| format!("{}<script>nonce({visit})</script>", page("Terms", "As ever", "Ours"));
+    let changes: Vec<Change> = (0..5).map(|visit| watcher.visit(&mut book, &script(visit))).collect();
+    let left: Vec<bool> = changes.iter().map(|change| change.left.contains(Kind::Behaviour)).collect();
+    assert_eq!(left, [false, true, true, false, false]);
+    let content = watcher.visit(&mut book, &script(9).replace("As ever", "As never"));
+    assert!(has_content(&content) && !content.left.contains(Kind::Behaviour));
+    // Where notes name what differs, a rule speaks of nothing else.
+    let mut kinds = vernal_model::Kinds::default();
+    kinds.insert(Kind::Behaviour);
+    let note = |what: &str| Note { kind: Kind::Behaviour, what: what.into(), before: None, after: Some("x".into()) };
+    let mut noted = NoiseBook::default();
+    let mut noise = PageNoise::default();
+    let mut told = |notes: Vec<Note>| {
+        let change = Change { kinds, left: kinds, notes, ..Change::default() };
+        let judgement = judge(&bare_input(&change, &noted, &noise));
+        noted.take(&judgement.rows);
+        noise = judgement.rows.page.map_or_else(|| noise.clone(), |(_, noise)| noise);
+        judgement.change
+    };
+    for _ in 0..4 {
+        told(vec![note("script")]);
+    }
+    assert!(told(vec![note("script")]).is_noise());
+    let change = told(vec![note("script"), note("form target")]);
+    assert!(change.is_change() && change.notes.len() == 1 && change.noise.len() == 1);
+}
+
+fn bare_input<'a>(change: &'a Change, book: &'a NoiseBook, noise: &'a PageNoise) -> NoiseInput<'a> {
+    static EMPTY: std::sync::LazyLock<(Site, Document)> =
+        std::sync::LazyLock::new(|| (Site::new("example.org"), Document::default()));
+    NoiseInput {
+        site: &EMPTY.0,
+        page: PageKey::new(Partition(0), 1),
+        template: 0,
+        moment: Moment::from_secs(1),
+        second_look: false,
+        strict: false,
+        old_marks: &[],
+        new_marks: &[],
+        old: None,
+        new: &EMPTY.1,
+        change,
+        book,
+        noise,
+    }
+}
+
+fn footer_change(before: &str, after: &str) -> Change {
+    let mut change = Change::default();
+    change.kinds.insert(Kind::Content);
+    change.left = change.kinds;
+    change.paragraphs.push(ParagraphChange {
+        operation: Operation::Edited,
+        id: 0,
+        digest: xxh3_64(after.as_bytes()),
+        role: Role::Footer,
+        position: 3,
+        from: Some(3),
+        others: Vec::new(),
+        headings: Vec::new(),
+        before: Some(before.into()),
+        after: Some(after.into()),
+    });
+    change
+}
+
+#[test]
+fn a_new_footer_on_4812_pages_is_one_event_of_the_site() {
+    let site = Site::new("example.org");
+    let mut book = NoiseBook::default();
+    let change = footer_change("© 2025", "© 2026");
+    let (mut own, mut told, mut counted) = (0, 0, 0);
+    for number in 0..4_812 {
+        let moment = Moment::from_secs(i64::from(number) * 60);
+        let folding = fold(&site, PageKey::new(Partition(0), number), moment, &change, &book);
+        book.take(&folding.rows);
+        match folding.kind {
+            FoldingKind::Own => own += 1,
+            FoldingKind::Template(pages) => {
+                assert_eq!(pages, FOLD_PAGES_MIN);
+                told += 1;
+            }
+            FoldingKind::Counted(pages) => counted = pages,
+        }
+    }
+    assert_eq!((own, told, counted), (FOLD_PAGES_MIN - 1, 1, 4_812));
+    let mut more = change.clone();
+    more.paragraphs.push(footer_change("a", "b").paragraphs.remove(0));
+    let folding = fold(&site, PageKey::new(Partition(0), 9_999), Moment::from_secs(400_000), &more, &book);
+    assert_eq!(folding.kind, FoldingKind::Own, "a page with more to tell tells it");
+    let late = Moment::from_secs(400_000) + Span::from_days(60);
+    let folding = fold(&site, PageKey::new(Partition(0), 9_999), late, &change, &book);
+    assert_eq!(folding.kind, FoldingKind::Own, "long after, it is news again");
+}
+
+#[test]
+fn folds_stay_within_their_bound_and_the_oldest_goes_first() {
+    let (site, mut book) = (Site::new("example.org"), NoiseBook::default());
+    for number in 0..600u32 {
+        let change = footer_change("before", &format!("after {number}"));
+        let moment = Moment::from_secs(i64::from(number));
+        book.take(&fold(&site, PageKey::new(Partition(0), number), moment, &change, &book).rows);
+        assert!(book.folds.len() <= NoiseBook::FOLDS_MAX);
+    }
+    assert!(book.folds.iter().all(|fold| fold.first >= Moment::from_secs(600 - NoiseBook::FOLDS_MAX as i64)));
+}
+
+#[test]
+fn every_shape_reads_back_as_it_was_written() {
+    for text in ["Views: # today", "€# and #%", "~ * ** @", r"\#1 \*star \@home \=5:x", "=12:00ff00ff00ff00ff end"] {
+        assert_eq!(&*Shape::parse(text).text(), text);
+    }
+    assert!(Shape::parse("Price: €#").matches("Price: €9.99"));
+    assert!(!Shape::parse("Price: €#").matches("Price: $9.99"));
+    assert!(
+        Shape::parse("Seen ** here").matches("Seen here") && Shape::parse("Seen ** here").matches("Seen by us here")
+    );
+}
+
+#[test]
+fn pages_of_one_template_have_one_key_whatever_their_text() {
+    let marks = |places: &[u16], main: usize| -> Vec<ParagraphMark> {
+        let frame = places.iter().map(|&place| ParagraphMark { place, role: Role::Footer, ..Default::default() });
+        let text = (0..main).map(|digest| ParagraphMark { digest: digest as u64, place: 999, ..Default::default() });
+        frame.chain(text).collect()
+    };
+    assert_eq!(template_key(&marks(&[3, 4, 5], 2)), template_key(&marks(&[5, 4, 3, 3], 80)));
+    assert_ne!(template_key(&marks(&[3, 4, 5], 2)), template_key(&marks(&[6, 7, 8], 2)));
+    assert_eq!(template_key(&[ParagraphMark::default()]), 0);
+}
+
+/// A document of random short paragraphs, with marks that fit it or do not.
+fn random_document(chance: &mut Chance) -> (Document, Vec<ParagraphMark>) {
+    const PARTS: [&str; 14] =
+        ["Views:", "5", "17", "today", "*", "#", "May", "a8f3c1d902", "é", "\\", "=3:ff", "**", "~", "word"];
+    let mut document = Document::default();
+    for _ in 0..chance.below(14) {
+        let start = document.text.len() as u32;
+        let words: Vec<&str> = (0..1 + chance.below(9)).map(|_| *chance.pick(&PARTS).unwrap()).collect();
+        document.text += &words.join(" ");
+        document.paragraphs.push(Paragraph {
+            start,
+            end: document.text.len() as u32,
+            role: *chance.pick(&[Role::Main, Role::ListItem, Role::Footer, Role::Navigation]).unwrap(),
+            level: 1,
+            digest: xxh3_64(words.join(" ").as_bytes()),
+            place: chance.below(3) as u16,
+            heading: 0,
+        });
+    }
+    let mark = |paragraph: &Paragraph| ParagraphMark {
+        digest: paragraph.digest,
+        id: 0,
+        place: paragraph.place,
+        role: paragraph.role,
+    };
+    let mut marks: Vec<ParagraphMark> = document.paragraphs.iter().map(mark).collect();
+    marks.truncate(if chance.happens(0.2) { 3 } else { 99 });
+    (document, marks)
+}
+
+fn random_change(chance: &mut Chance) -> Change {
+    const ALL: [Operation; 6] = [
+        Operation::Added,
+        Operation::Removed,
+        Operation::Edited,
+        Operation::Moved,
+        Operation::Split,
+        Operation::Merged,
+    ];
+    let mut change = Change::default();
+    for kind in Kind::ALL {
+        if chance.happens(0.6) {
+            change.kinds.insert(kind);
+        }
+    }
+    change.left = change.kinds;
+    change.magnitude = 0.5;
+    let text = |chance: &mut Chance| {
+        chance.happens(0.5).then(|| format!("Views: {} today {}", chance.below(50), chance.below(3)).into())
+    };
+    for _ in 0..chance.below(12) {
+        change.paragraphs.push(ParagraphChange {
+            operation: *chance.pick(&ALL).unwrap(),
+            id: 0,
+            digest: chance.below(9),
+            role: Role::Main,
+            position: chance.below(20) as u32,
+            from: chance.happens(0.5).then(|| chance.below(20) as u32),
+            others: vec![chance.below(30) as u32],
+            headings: Vec::new(),
+            before: text(chance),
+            after: text(chance),
+        });
+    }
+    change
+}
+
+proptest! {
+    #[test]
+    fn no_input_makes_a_judgement_panic_or_grow_beyond_its_bounds(number in any::<u64>()) {
+        let mut chance = Chance::new(number);
+        let (mut book, mut noise) = (NoiseBook::default(), PageNoise::default());
+        let site = Site::new("example.org");
+        let (mut old, mut old_marks) = random_document(&mut chance);
+        for visit in 0..12i64 {
+            let (new, new_marks) = random_document(&mut chance);
+            let change = random_change(&mut chance);
+            let judgement = judge(&NoiseInput {
+                site: &site,
+                page: PageKey::new(Partition(0), chance.below(4) as u32),
+                template: chance.below(2) as u32,
+                moment: Moment::from_secs(visit),
+                second_look: chance.happens(0.3),
+                strict: chance.happens(0.2),
+                old_marks: &old_marks,
+                new_marks: &new_marks,
+                old: chance.happens(0.6).then_some(&old),
+                new: &new,
+                change: &change,
+                book: &book,
+                noise: &noise,
+            });
+            let judged = &judgement.change;
+            prop_assert!(judged.paragraphs.len() <= change.paragraphs.len());
+            prop_assert!(judged.left.iter().all(|kind| change.left.contains(kind)));
+            prop_assert_eq!(judged.kinds, change.kinds);
+            prop_assert!((0.0..=1.0).contains(&judged.magnitude));
+            book.take(&judgement.rows);
+            if let Some((_, row)) = judgement.rows.page {
+                noise = row;
+            }
+            prop_assert!(book.rules.len() <= NoiseBook::RULES_MAX);
+            prop_assert!(noise.suspects.len() <= PageNoise::SUSPECTS_MAX && noise.known.len() <= PageNoise::KNOWN_MAX);
+            prop_assert!(book.rules.windows(2).all(|pair| pair[0].id < pair[1].id));
+            (old, old_marks) = (new, new_marks);
+        }
+    }
+
+    #[test]
+    fn without_rules_and_evidence_a_first_difference_stays_as_it_is(number in any::<u64>()) {
+        let mut chance = Chance::new(number);
+        let ((old, old_marks), (new, new_marks)) = (random_document(&mut chance), random_document(&mut chance));
+        let (change, book, noise) = (random_change(&mut chance), NoiseBook::default(), PageNoise::default());
+        let judgement = judge(&NoiseInput {
+            old_marks: &old_marks,
+            new_marks: &new_marks,
+            old: Some(&old),
+            new: &new,
+            ..bare_input(&change, &book, &noise)
+        });
+        prop_assert_eq!(judgement.change, change);
+    }
+}

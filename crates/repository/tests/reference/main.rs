@@ -8,7 +8,7 @@ mod world;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use vernal_model::{Chance, Moment, PageKey};
+use vernal_model::{Chance, Moment, PageKey, Standing};
 use vernal_repository::{
     Error, Reader, Recovery, Repository, Settings, TablesRecovery, compare_tables, verify_journal,
 };
@@ -396,4 +396,41 @@ fn records_stay_however_often_a_repository_without_its_journal_is_opened() {
         drop(open(dir.path()));
         assert!(fs::read(segment(dir.path()).unwrap()).unwrap() == kept);
     }
+}
+
+#[test]
+fn a_folder_of_format_1_is_refused_by_name_and_a_repair_keeps_its_records_and_seeds() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::new(50);
+    let (mut repository, _) = open(dir.path());
+    for _ in 0..30 {
+        world.step(&mut repository);
+    }
+    let seeds = repository.reader().seeds().unwrap();
+    let standings = repository.reader().sites().into_iter().filter(|row| row.posture.standing != Standing::Active);
+    let standings: Vec<_> = standings.map(|row| (row.site, row.posture.standing)).collect();
+    assert!(!seeds.is_empty() && !standings.is_empty());
+    repository.close().unwrap();
+    // The folder as the older Vernal left it: its name, and its seeds without the wish that came later.
+    let format = fs::read_to_string(dir.path().join("FORMAT")).unwrap();
+    fs::write(dir.path().join("FORMAT"), format.replace("vernal-repository 2", "vernal-repository 1")).unwrap();
+    with_meta(dir.path(), |meta| {
+        for seed in &seeds {
+            let old = (&seed.url, seed.added, &seed.tags, seed.weight, seed.scope, seed.depth, seed.at_least_every);
+            let row = [vec![1], postcard::to_allocvec(&(old, &seed.moved_to)).unwrap()].concat();
+            meta.insert(format!("seed/{}", seed.url.as_str()), row).unwrap();
+        }
+    });
+    let refused = Repository::open(dir.path(), Settings::default(), Moment::EPOCH).err().unwrap();
+    assert!(matches!(&refused, Error::OlderFormat { found, .. } if found == "vernal-repository 1"), "{refused}");
+    assert!(refused.is_damage(), "a repair helps");
+    let segment = segment(dir.path()).unwrap();
+    let bytes = fs::metadata(&segment).unwrap().len();
+    let (mut repository, aside) = Repository::begin_repair(dir.path(), Settings::default(), world.now).unwrap();
+    assert_eq!((aside.saved.seeds, aside.saved.standings), (seeds, standings));
+    assert!(aside.folder.join("FORMAT").exists() && aside.folder.join("journal").exists());
+    repository.end_repair().unwrap();
+    repository.close().unwrap();
+    assert_eq!(fs::metadata(&segment).unwrap().len(), bytes, "every whole record stays");
+    open(dir.path());
 }
