@@ -23,6 +23,9 @@ const ROUNDS_MAX: f64 = 8.0;
 /// How many pages that have waited too long are looked at in one choice, if their sites have no room.
 const LATE_MAX: usize = 64;
 const FORMAT: u8 = 1;
+/// Format and virtual Moment stand before the note.
+const HEAD_BYTES: usize = 9;
+pub(super) const NOTE_BYTES_MAX: usize = PolicyState::BYTES_MAX - HEAD_BYTES;
 
 /// What makes one policy of this family differ from another.
 pub trait Rule: Send {
@@ -33,8 +36,9 @@ pub trait Rule: Send {
     fn hear(&self, note: &mut Self::Note, seen: &Seen);
     /// How far behind its last visit, at `base` in virtual time, the page's next one stands.
     fn stride(&self, note: &Self::Note, page: PageKey, base: Moment) -> Span;
-    fn state(&self, note: &Self::Note) -> Vec<u8>;
-    fn from_state(&self, bytes: &[u8]) -> Option<Self::Note>;
+    /// Writes the note into the bytes and gives back how many it took.
+    fn state(&self, note: &Self::Note, bytes: &mut [u8; NOTE_BYTES_MAX]) -> usize;
+    fn note_from(&self, bytes: &[u8]) -> Option<Self::Note>;
     fn why(&self, note: &Self::Note, now: Moment) -> Words;
 }
 
@@ -210,17 +214,18 @@ impl<R: Rule> Refresh for Strides<R> {
 
 impl<R: Rule> Strides<R> {
     fn state_of(&self, place: &Place<R::Note>) -> PolicyState {
-        let mut bytes = vec![FORMAT];
-        bytes.extend_from_slice(&place.base.micros().to_le_bytes());
-        bytes.extend(self.rule.state(&place.note));
-        PolicyState::new(&bytes).expect("a rule keeps fewer bytes than a policy may")
+        let (mut bytes, mut note) = ([FORMAT; PolicyState::BYTES_MAX], [0; NOTE_BYTES_MAX]);
+        let end = HEAD_BYTES + self.rule.state(&place.note, &mut note);
+        bytes[1..HEAD_BYTES].copy_from_slice(&place.base.micros().to_le_bytes());
+        bytes[HEAD_BYTES..end].copy_from_slice(&note[..end - HEAD_BYTES]);
+        PolicyState::new(&bytes[..end]).expect("a note is cut to what a policy may keep")
     }
 
     fn place_from(&self, state: &PolicyState) -> Option<Place<R::Note>> {
         let (&format, rest) = state.bytes().split_first()?;
         let (base, rest) = rest.split_first_chunk::<8>()?;
         let base = i64::from_le_bytes(*base);
-        let note = self.rule.from_state(rest)?;
+        let note = self.rule.note_from(rest)?;
         (format == FORMAT && base > 0).then_some(Place { base: Moment::from_micros(base), note })
     }
 }
