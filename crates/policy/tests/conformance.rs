@@ -395,3 +395,27 @@ fn a_visit(now: Moment) -> Seen {
         wire_bytes: 9,
     }
 }
+
+/// Four years with a budget of a twentieth of the pages a day, where only one site of four ever changes: nobody says
+/// that it abandons pages, so that every page is visited now and then.
+#[test]
+fn no_page_of_a_quiet_site_is_starved_for_ever() {
+    for name in NAMES {
+        let mut rows = first_rows(120);
+        let mut policy = recalled(name, &rows);
+        let (mut now, mut chance) = (Moment::from_secs(10_000), Chance::new(12));
+        let mut visits = BTreeMap::<PageKey, u32>::new();
+        for _ in 0..4 * 365 {
+            // Begin of a day, so that every synchronisation point is open.
+            now = Moment::from_secs((now.secs() / 86_400 + 1) * 86_400);
+            let world = World { per_day: 6.0, ..World::new(6, 120) };
+            for page in policy.choose(&world, now, &mut chance) {
+                *visits.entry(page).or_default() += 1;
+                let changed = site_of(page) == 0 && chance.happens(0.9);
+                visit(policy.as_mut(), &mut rows, page, now, Some(changed));
+            }
+        }
+        let least = rows.keys().map(|page| visits.get(page).copied().unwrap_or(0)).min();
+        assert!(least >= Some(3), "{name} visited a page {least:?} times");
+    }
+}
