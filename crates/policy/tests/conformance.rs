@@ -61,8 +61,16 @@ struct Row {
 type Rows = BTreeMap<PageKey, Row>;
 
 fn recalled(name: &str, rows: &Rows) -> Box<dyn Refresh> {
+    restarted(name, rows, &BTreeMap::new())
+}
+
+/// What is remembered of sites comes before their pages.
+fn restarted(name: &str, rows: &Rows, sites: &BTreeMap<u32, Vec<u8>>) -> Box<dyn Refresh> {
     let mut policy = by_name(name).expect("every name has a policy");
     assert_eq!(policy.name(), name);
+    for (&site, state) in sites {
+        policy.recall_site(site, state);
+    }
     for (&page, row) in rows {
         policy.recall(&held(page, row));
     }
@@ -149,6 +157,7 @@ proptest! {
             let (mut now, mut out) = (Moment::from_secs(10_000), Vec::<PageKey>::new());
             let mut rows = first_rows(pages);
             let mut policy = recalled(name, &rows);
+            let mut sites = BTreeMap::new();
             for step in &life {
                 match step {
                     Step::Wait(secs) => now += Span::from_secs(*secs),
@@ -171,6 +180,8 @@ proptest! {
                         if !out.is_empty() {
                             let page = out.remove(0);
                             visit(policy.as_mut(), &mut rows, page, now, *changed);
+                            let site = site_of(page);
+                            sites.extend(policy.site_state(site).map(|state| (site, state)));
                         }
                     }
                     Step::PutBack => {
@@ -184,7 +195,7 @@ proptest! {
                             policy.put_back(page);
                         }
                         let world = World::new(7, pages);
-                        let mut restarted = recalled(name, &rows);
+                        let mut restarted = restarted(name, &rows, &sites);
                         let chosen = policy.choose(&world, now, &mut Chance::new(2));
                         prop_assert_eq!(&chosen, &restarted.choose(&world, now, &mut Chance::new(2)), "{}", name);
                         for page in rows.keys() {
@@ -192,6 +203,58 @@ proptest! {
                         }
                         out = chosen;
                         policy = restarted;
+                    }
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn promises_do_not_break_the_budget_and_spare_the_pages_that_are_to_be_spared(life in steps(), pages in 4u32..40) {
+        for name in NAMES {
+            let (mut now, mut out) = (Moment::from_secs(10_000), Vec::<PageKey>::new());
+            let mut rows = first_rows(pages);
+            for (at, row) in rows.values_mut().enumerate() {
+                row.at_least_every = (at % 3 == 0).then_some(Span::from_hours(2 + at as u64));
+                row.at_most_every = (at % 5 == 0).then_some(Span::from_hours(10 * at as u64));
+            }
+            let mut policy = recalled(name, &rows);
+            for step in &life {
+                match step {
+                    Step::Wait(secs) => now += Span::from_secs(*secs),
+                    Step::Choose { visits_left, full } => {
+                        let world = World { full: full.clone(), ..World::new(*visits_left, pages) };
+                        let due = policy.next_due(&world, now);
+                        let chosen = policy.choose(&world, now, &mut Chance::new(1));
+                        prop_assert!(chosen.len() <= *visits_left, "{} above budget", name);
+                        prop_assert!(chosen.is_empty() || due == Some(now), "{} next_due {:?}", name, due);
+                        for &page in &chosen {
+                            prop_assert!(!out.contains(&page), "{} chose {} twice", name, page);
+                            let row = &rows[&page];
+                            let rest = row.at_most_every.unwrap_or_default().max(REFRESH_MIN);
+                            prop_assert!(row.last_visit + rest <= now, "{} chose {} too early", name, page);
+                            prop_assert!(world.has_room(page), "{} without room", name);
+                            out.push(page);
+                        }
+                    }
+                    Step::Answer { changed } => {
+                        if !out.is_empty() {
+                            let page = out.remove(0);
+                            visit(policy.as_mut(), &mut rows, page, now, *changed);
+                        }
+                    }
+                    Step::PutBack => {
+                        if let Some(page) = out.pop() {
+                            policy.put_back(page);
+                        }
+                    }
+                    Step::Restart => {
+                        out.clear();
+                        policy = recalled(name, &rows);
                     }
                 }
             }
@@ -393,5 +456,29 @@ fn a_visit(now: Moment) -> Seen {
         degree: 0.0,
         last_modified: None,
         wire_bytes: 9,
+    }
+}
+
+/// Four years with a budget of a twentieth of the pages a day, where only one site of four ever changes: nobody says
+/// that it abandons pages, so that every page is visited now and then.
+#[test]
+fn no_page_of_a_quiet_site_is_starved_for_ever() {
+    for name in NAMES {
+        let mut rows = first_rows(120);
+        let mut policy = recalled(name, &rows);
+        let (mut now, mut chance) = (Moment::from_secs(10_000), Chance::new(12));
+        let mut visits = BTreeMap::<PageKey, u32>::new();
+        for _ in 0..4 * 365 {
+            // Begin of a day, so that every synchronisation point is open.
+            now = Moment::from_secs((now.secs() / 86_400 + 1) * 86_400);
+            let world = World { per_day: 6.0, ..World::new(6, 120) };
+            for page in policy.choose(&world, now, &mut chance) {
+                *visits.entry(page).or_default() += 1;
+                let changed = site_of(page) == 0 && chance.happens(0.9);
+                visit(policy.as_mut(), &mut rows, page, now, Some(changed));
+            }
+        }
+        let least = rows.keys().map(|page| visits.get(page).copied().unwrap_or(0)).min();
+        assert!(least >= Some(3), "{name} visited a page {least:?} times");
     }
 }

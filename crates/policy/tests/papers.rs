@@ -224,6 +224,7 @@ const AVERAGE: [f64; 10] = [83.52, 97.11, 97.84, 97.38, 98.39, 83.44, 96.70, 98.
 /// that the hybrid is better with few samples; its own table says otherwise at 10 and 25 pages.
 #[test]
 fn all_ninety_cells_of_table_4_2_follow_from_the_estimates() {
+    let mut averages = Vec::new();
     for column in 0..10 {
         let mut sum = 0.0;
         for site in 0..9 {
@@ -232,8 +233,9 @@ fn all_ninety_cells_of_table_4_2_follow_from_the_estimates() {
             sum += ACCURACY[site][column];
         }
         assert!((sum / 9.0 - AVERAGE[column]).abs() < 0.0051, "column {column}: {}", sum / 9.0);
+        averages.push(sum / 9.0);
     }
-    assert!(AVERAGE[5] < AVERAGE[0] && AVERAGE[6] < AVERAGE[1]);
+    assert!(averages[5] < averages[0] && averages[6] < averages[1]);
 }
 
 /// Seed 001, 2.3: two sites, five topics of forty pages, a hundred downloads. By site the change ratio is 0.66, by topic

@@ -6,7 +6,7 @@
 
 use vernal_model::{Moment, PageKey, Span};
 
-use super::strides::Rule;
+use super::strides::{NOTE_BYTES_MAX, Rule};
 use super::words::{Words, word};
 use crate::Seen;
 use crate::estimate::bias_reduced;
@@ -55,11 +55,14 @@ impl Rule for ChangeFrequency {
         Span::from_secs_f64(86_400.0 / note.rate_per_day()).max(Span::from_secs(60)).min(LONGEST)
     }
 
-    fn state(&self, note: &History) -> Vec<u8> {
-        [note.visits, note.changes, note.days].iter().flat_map(|part| part.to_le_bytes()).collect()
+    fn state(&self, note: &History, bytes: &mut [u8; NOTE_BYTES_MAX]) -> usize {
+        for (part, place) in [note.visits, note.changes, note.days].iter().zip(bytes.chunks_exact_mut(4)) {
+            place.copy_from_slice(&part.to_le_bytes());
+        }
+        12
     }
 
-    fn from_state(&self, bytes: &[u8]) -> Option<History> {
+    fn note_from(&self, bytes: &[u8]) -> Option<History> {
         let bytes: &[u8; 12] = bytes.try_into().ok()?;
         let part = |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let note = History { visits: part(0), changes: part(4), days: part(8) };

@@ -3,7 +3,7 @@
 
 use vernal_model::{Moment, PageKey, Span};
 
-use super::strides::Rule;
+use super::strides::{NOTE_BYTES_MAX, Rule};
 use super::words::{Words, lot, word};
 use crate::Seen;
 
@@ -26,11 +26,11 @@ impl Rule for RandomOrder {
         Span::from_micros(place - base.micros() as u64)
     }
 
-    fn state(&self, (): &()) -> Vec<u8> {
-        Vec::new()
+    fn state(&self, (): &(), _: &mut [u8; NOTE_BYTES_MAX]) -> usize {
+        0
     }
 
-    fn from_state(&self, bytes: &[u8]) -> Option<()> {
+    fn note_from(&self, bytes: &[u8]) -> Option<()> {
         bytes.is_empty().then_some(())
     }
 
@@ -54,11 +54,11 @@ impl Rule for PurelyRandom {
         ROUND.scaled(-(1.0 - share).ln())
     }
 
-    fn state(&self, (): &()) -> Vec<u8> {
-        Vec::new()
+    fn state(&self, (): &(), _: &mut [u8; NOTE_BYTES_MAX]) -> usize {
+        0
     }
 
-    fn from_state(&self, bytes: &[u8]) -> Option<()> {
+    fn note_from(&self, bytes: &[u8]) -> Option<()> {
         bytes.is_empty().then_some(())
     }
 

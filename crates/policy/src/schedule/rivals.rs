@@ -3,7 +3,7 @@
 
 use vernal_model::{Moment, PageKey, Span};
 
-use super::strides::Rule;
+use super::strides::{NOTE_BYTES_MAX, Rule};
 use super::words::{Words, word};
 use crate::Seen;
 
@@ -62,14 +62,14 @@ impl Rule for NutchAdaptive {
         note.wait
     }
 
-    fn state(&self, note: &NutchNote) -> Vec<u8> {
-        let mut bytes = note.refresh_time.micros().to_le_bytes().to_vec();
-        bytes.extend(note.changed.micros().to_le_bytes());
-        bytes.extend(note.wait.micros().to_le_bytes());
-        bytes
+    fn state(&self, note: &NutchNote, bytes: &mut [u8; NOTE_BYTES_MAX]) -> usize {
+        bytes[..8].copy_from_slice(&note.refresh_time.micros().to_le_bytes());
+        bytes[8..16].copy_from_slice(&note.changed.micros().to_le_bytes());
+        bytes[16..24].copy_from_slice(&note.wait.micros().to_le_bytes());
+        24
     }
 
-    fn from_state(&self, bytes: &[u8]) -> Option<NutchNote> {
+    fn note_from(&self, bytes: &[u8]) -> Option<NutchNote> {
         let (refresh_time, bytes) = bytes.split_first_chunk::<8>()?;
         let (changed, wait) = bytes.split_first_chunk::<8>()?;
         let span = |bytes: [u8; 8]| Span::from_micros(u64::from_le_bytes(bytes));
@@ -128,11 +128,12 @@ impl Rule for StormcrawlerAdaptive {
         note.0
     }
 
-    fn state(&self, note: &RefreshSpan) -> Vec<u8> {
-        note.0.micros().to_le_bytes().to_vec()
+    fn state(&self, note: &RefreshSpan, bytes: &mut [u8; NOTE_BYTES_MAX]) -> usize {
+        bytes[..8].copy_from_slice(&note.0.micros().to_le_bytes());
+        8
     }
 
-    fn from_state(&self, bytes: &[u8]) -> Option<RefreshSpan> {
+    fn note_from(&self, bytes: &[u8]) -> Option<RefreshSpan> {
         let span = Span::from_micros(u64::from_le_bytes(bytes.try_into().ok()?));
         (STORM_MIN..=STORM_MAX).contains(&span).then_some(RefreshSpan(span))
     }
@@ -161,11 +162,11 @@ impl Rule for HeritrixFixed {
         HERITRIX_DELAY
     }
 
-    fn state(&self, (): &()) -> Vec<u8> {
-        Vec::new()
+    fn state(&self, (): &(), _: &mut [u8; NOTE_BYTES_MAX]) -> usize {
+        0
     }
 
-    fn from_state(&self, bytes: &[u8]) -> Option<()> {
+    fn note_from(&self, bytes: &[u8]) -> Option<()> {
         bytes.is_empty().then_some(())
     }
 

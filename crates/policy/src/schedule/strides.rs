@@ -23,6 +23,9 @@ const ROUNDS_MAX: f64 = 8.0;
 /// How many pages that have waited too long are looked at in one choice, if their sites have no room.
 const LATE_MAX: usize = 64;
 const FORMAT: u8 = 1;
+/// Format and virtual Moment stand before the note.
+const HEAD_BYTES: usize = 9;
+pub(super) const NOTE_BYTES_MAX: usize = PolicyState::BYTES_MAX - HEAD_BYTES;
 
 /// What makes one policy of this family differ from another.
 pub trait Rule: Send {
@@ -33,8 +36,9 @@ pub trait Rule: Send {
     fn hear(&self, note: &mut Self::Note, seen: &Seen);
     /// How far behind its last visit, at `base` in virtual time, the page's next one stands.
     fn stride(&self, note: &Self::Note, page: PageKey, base: Moment) -> Span;
-    fn state(&self, note: &Self::Note) -> Vec<u8>;
-    fn from_state(&self, bytes: &[u8]) -> Option<Self::Note>;
+    /// Writes the note into the bytes and gives back how many it took.
+    fn state(&self, note: &Self::Note, bytes: &mut [u8; NOTE_BYTES_MAX]) -> usize;
+    fn note_from(&self, bytes: &[u8]) -> Option<Self::Note>;
     fn why(&self, note: &Self::Note, now: Moment) -> Words;
 }
 
@@ -210,17 +214,106 @@ impl<R: Rule> Refresh for Strides<R> {
 
 impl<R: Rule> Strides<R> {
     fn state_of(&self, place: &Place<R::Note>) -> PolicyState {
-        let mut bytes = vec![FORMAT];
-        bytes.extend_from_slice(&place.base.micros().to_le_bytes());
-        bytes.extend(self.rule.state(&place.note));
-        PolicyState::new(&bytes).expect("a rule keeps fewer bytes than a policy may")
+        let (mut bytes, mut note) = ([FORMAT; PolicyState::BYTES_MAX], [0; NOTE_BYTES_MAX]);
+        let end = HEAD_BYTES + self.rule.state(&place.note, &mut note);
+        bytes[1..HEAD_BYTES].copy_from_slice(&place.base.micros().to_le_bytes());
+        bytes[HEAD_BYTES..end].copy_from_slice(&note[..end - HEAD_BYTES]);
+        PolicyState::new(&bytes[..end]).expect("a note is cut to what a policy may keep")
     }
 
     fn place_from(&self, state: &PolicyState) -> Option<Place<R::Note>> {
         let (&format, rest) = state.bytes().split_first()?;
         let (base, rest) = rest.split_first_chunk::<8>()?;
         let base = i64::from_le_bytes(*base);
-        let note = self.rule.from_state(rest)?;
+        let note = self.rule.note_from(rest)?;
         (format == FORMAT && base > 0).then_some(Place { base: Moment::from_micros(base), note })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page's number and one are its stride in days.
+    #[derive(Default)]
+    struct ByNumber;
+
+    impl Rule for ByNumber {
+        const NAME: &'static str = "by-number";
+        type Note = ();
+        fn hear(&self, (): &mut (), _: &Seen) {}
+        fn stride(&self, (): &(), page: PageKey, _: Moment) -> Span {
+            Span::from_days(u64::from(page.number) + 1)
+        }
+        fn state(&self, (): &(), _: &mut [u8; NOTE_BYTES_MAX]) -> usize {
+            0
+        }
+        fn note_from(&self, _: &[u8]) -> Option<()> {
+            Some(())
+        }
+        fn why(&self, (): &(), _: Moment) -> Words {
+            Vec::new()
+        }
+    }
+
+    struct OneVisit {
+        pages: u64,
+    }
+
+    impl View for OneVisit {
+        fn visits_left(&self) -> usize {
+            1
+        }
+        fn has_room(&self, _: PageKey) -> bool {
+            true
+        }
+        fn refresh_min(&self) -> Span {
+            Span::from_secs(1)
+        }
+        fn held(&self) -> u64 {
+            self.pages
+        }
+        fn per_day(&self) -> f64 {
+            1.0
+        }
+    }
+
+    fn visits_of(numbers: &[u32], days: u64) -> Vec<u32> {
+        let mut policy = Strides::<ByNumber>::new();
+        let key = |number: u32| PageKey::new(vernal_model::Partition(0), number);
+        let mut seen = Seen {
+            page: key(0),
+            moment: Moment::EPOCH,
+            previous: None,
+            changed: None,
+            degree: 0.0,
+            last_modified: None,
+            wire_bytes: 0,
+        };
+        for &number in numbers {
+            policy.learn(&Seen { page: key(number), ..seen });
+        }
+        let mut visits = vec![0; numbers.len()];
+        for day in 1..=days {
+            seen.moment = Moment::EPOCH + Span::from_days(day);
+            let view = OneVisit { pages: numbers.len() as u64 };
+            for page in policy.choose(&view, seen.moment, &mut Chance::new(1)) {
+                policy.learn(&Seen { page, ..seen });
+                visits[numbers.iter().position(|&number| key(number) == page).unwrap()] += 1;
+            }
+        }
+        visits
+    }
+
+    #[test]
+    fn visits_are_in_proportion_to_one_over_the_stride_and_fill_the_budget() {
+        // Strides of 1, 2 and 4 days: 4 to 2 to 1.
+        assert_eq!(visits_of(&[0, 1, 3], 700), [400, 200, 100]);
+    }
+
+    #[test]
+    fn a_page_with_a_stride_of_ten_years_still_comes_after_eight_rounds() {
+        let visits = visits_of(&[0, 3_650], 1_600);
+        assert!((99..=101).contains(&visits[1]), "{visits:?}");
     }
 }

@@ -3,15 +3,18 @@
 //!
 //! - `cycle`: how long one round of sampling and downloading is.
 //! - `sizes`: how many pages to sample: √(N·r), the optimal formula, the hybrid's allocation, groups for low resources.
-//! - `stratum`: one site, path or group of pages: its sample, what it found, and its rank.
-//! - `policy`: choose a few, learn, choose again.
+//! - `entry`: one page; `stratum`: one site, path or group of pages: its sample, what it found, and its rank.
+//! - `policy`: choose a few, learn, choose again; `why`: the same in words.
 
 mod cycle;
+mod entry;
 mod policy;
 mod sizes;
 mod stratum;
+mod why;
 
-pub use policy::{By, Sampling, Size};
+pub use entry::By;
+pub use policy::{Sampling, Size};
 pub use sizes::{
     allocation, allocation_as_printed, apportioned, groups_needed, optimal_sample_size, proportional_quotas,
     sample_size, storage_share,

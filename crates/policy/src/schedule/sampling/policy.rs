@@ -5,40 +5,27 @@
 //! found. So a restart goes on in the middle of a cycle, and a visit that was made for another reason does no harm.
 //! While budget is left no page waits for the sake of a quota: after the planned downloads the next best follow, each
 //! page once in a cycle.
-//!
-//! The state of a page, 5 bytes: format (1), recent visits (3), what the last visit was (1): 0 and 1 a download and a
-//! sample without an answer to compare, 2 a download, 3 a sample that was unchanged, 4 a sample that changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState};
 
 use super::cycle::Cycle;
+use super::entry::{
+    By, Entry, Errand, Last, VISITS_BACK, count, features, from_state, history_before, is_waiting, state_of, success_of,
+};
 use super::sizes::{allocation, groups_needed, optimal_sample_size, sample_size};
 use super::stratum::{Adaptive, Class, Rank, Rule, SIXTIETHS, Stratum};
 use crate::estimate::{RecentVisits, z_of};
 use crate::pages::Pages;
-use crate::schedule::words::{Words, last_visit, lot, word};
+use crate::schedule::words::{Words, lot};
 use crate::{Held, Refresh, Seen, View};
 
-/// V: how many of a page's visits the hybrid looks back.
-const VISITS_BACK: u8 = 5;
 /// The share of all pages that the hybrid samples in a cycle (seed 000, 4.3), if that is not over half of the budget.
 const HYBRID_SHARE: f64 = 0.1;
 /// κ and α of the adaptive policy.
 const ADAPTIVE_STEP: u64 = 3;
 const ADAPTIVE_CONFIDENCE: f64 = 0.8;
-const FORMAT: u8 = 1;
-
-/// What pages are judged together.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum By {
-    Site,
-    /// The first part of the path within a site: until topics are known, pages that are thought to change together.
-    Path,
-    /// Pages whose histories look alike, whatever their site.
-    Features,
-}
 
 /// How many pages to sample.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -51,47 +38,21 @@ pub enum Size {
 
 #[derive(Clone, Debug)]
 pub struct Sampling {
-    name: &'static str,
-    rule: Rule,
-    by: By,
+    pub(super) name: &'static str,
+    pub(super) rule: Rule,
+    pub(super) by: By,
     size: Size,
     in_groups: bool,
-    pages: Pages<Entry>,
-    cycle: Option<Cycle>,
-    strata: Vec<Stratum>,
-    places: BTreeMap<u64, u32>,
+    pub(super) pages: Pages<Entry>,
+    pub(super) cycle: Option<Cycle>,
+    pub(super) strata: Vec<Stratum>,
+    /// Looked up only, never walked through: its order is chance.
+    places: HashMap<u64, u32>,
     order: BTreeSet<(Rank, u32)>,
-    adaptive: Adaptive,
+    pub(super) adaptive: Adaptive,
     /// Whether a sample was answered since the threshold was found.
     is_new: bool,
     home: usize,
-}
-
-#[derive(Copy, Clone, Debug)]
-struct Entry {
-    site: u32,
-    path: u32,
-    admitted: Moment,
-    last_visit: Moment,
-    recent: RecentVisits,
-    last: Last,
-    out: Option<Errand>,
-    stratum: u32,
-    lot: u64,
-}
-
-/// What a page was sent for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Errand {
-    Sample,
-    Download,
-}
-
-/// What the last visit was.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Last {
-    Download { compared: bool },
-    Sample(Option<bool>),
 }
 
 impl Sampling {
@@ -105,7 +66,7 @@ impl Sampling {
             pages: Pages::default(),
             cycle: None,
             strata: Vec::new(),
-            places: BTreeMap::new(),
+            places: HashMap::new(),
             order: BTreeSet::new(),
             adaptive: Adaptive { step: ADAPTIVE_STEP, z: z_of(ADAPTIVE_CONFIDENCE), threshold: 0.0 },
             is_new: false,
@@ -131,11 +92,25 @@ impl Sampling {
         self.cycle = Some(cycle);
         self.strata.clear();
         self.places.clear();
+        self.order.clear();
         let mut pages = std::mem::take(&mut self.pages);
+        let mut waiting: Vec<(u32, u64, PageKey)> = Vec::with_capacity(pages.len());
         for (page, entry) in pages.iter_mut() {
             entry.stratum = self.place(entry, cycle);
             entry.lot = lot(page, cycle.number);
-            count(&mut self.strata[entry.stratum as usize], page, entry, cycle, 1);
+            let stratum = &mut self.strata[entry.stratum as usize];
+            if is_waiting(entry, cycle) {
+                // Sorted in once, below: far cheaper than one by one.
+                stratum.pages += 1;
+                waiting.push((entry.stratum, entry.lot, page));
+            } else {
+                count(stratum, page, entry, cycle, 1);
+            }
+        }
+        waiting.sort_unstable();
+        for stratum in waiting.chunk_by(|a, b| a.0 == b.0) {
+            let pages = stratum.iter().map(|&(_, lot, page)| (lot, page));
+            self.strata[stratum[0].0 as usize].waiting = pages.collect();
         }
         self.pages = pages;
         self.plan(cycle);
@@ -155,6 +130,7 @@ impl Sampling {
             let lot = Chance::new(cycle.number).numbered(key).bits();
             // A site that comes in the middle of a cycle is sampled once, so that it is not passed over.
             self.strata.push(Stratum { key, lot, quota: 1, is_in_turn: true, ..Stratum::default() });
+            self.order.insert((Rank::default(), place));
         }
         place
     }
@@ -236,7 +212,7 @@ impl Sampling {
     fn rank(&mut self, at: u32) {
         let stratum = &mut self.strata[at as usize];
         let rank = stratum.ranked(self.rule, self.adaptive);
-        if rank != stratum.rank || !self.order.contains(&(rank, at)) {
+        if rank != stratum.rank {
             self.order.remove(&(stratum.rank, at));
             self.order.insert((rank, at));
             stratum.rank = rank;
@@ -418,135 +394,6 @@ impl Refresh for Sampling {
     }
 
     fn why(&self, page: PageKey, now: Moment) -> Words {
-        let Some(entry) = self.pages.find(page) else { return Vec::new() };
-        let rule = match self.rule {
-            Rule::Proportional => "downloads in proportion to the changes in the sample",
-            Rule::Greedy => "downloads where the sample found the largest share of changes",
-            Rule::Adaptive => "samples until it is sure on which side of the threshold a site is",
-            Rule::Hybrid => "downloads where the sampled pages' own histories show the most changes",
-        };
-        let mut words = vec![word("policy", format!("{}: {rule}", self.name)), last_visit(entry.last_visit, now)];
-        let visits = entry.recent.visits();
-        words.push(word("history", format!("{} of the last {visits} visits found a change", entry.recent.changes())));
-        if let (Some(cycle), Some(stratum)) = (self.cycle, self.strata.get(entry.stratum as usize)) {
-            self.why_in(cycle, stratum, entry, &mut words);
-        }
-        words
+        self.words(page, now)
     }
-}
-
-impl Sampling {
-    fn why_in(&self, cycle: Cycle, stratum: &Stratum, entry: &Entry, words: &mut Words) {
-        let cycle_words = format!("{} long, ends {}", cycle.length, cycle.end());
-        words.push(word("cycle", cycle_words));
-        let group = match self.by {
-            By::Site => "its site",
-            By::Path => "its path within the site",
-            By::Features => "pages with such histories",
-        };
-        words.push(word("judged with", format!("{group}: {} pages", stratum.pages)));
-        let sample = match stratum.rate(self.rule) {
-            None => format!("{} of {} pages sent for, none answered yet", stratum.sampled, stratum.quota),
-            Some(rate) => format!("{} of {} pages changed, rate {rate:.2}", stratum.hits, stratum.tries),
-        };
-        words.push(word("sample", sample));
-        if self.rule == Rule::Adaptive {
-            words.push(word("threshold", format!("{:.2}", self.adaptive.threshold)));
-        }
-        let turn = match stratum.class() {
-            _ if entry.last_visit >= cycle.start => "visited in this cycle: again in the next",
-            Class::Accepted => "surely above the threshold: all of it is visited",
-            Class::Sample => "more of it is to be sampled",
-            Class::Download => "after those with higher rates",
-            Class::Quiet => "no sign of change: if budget is left over",
-            Class::OutOfTurn => "its group has its turn in another cycle",
-        };
-        words.push(word("turn", turn));
-    }
-}
-
-/// Adds a page to its stratum's counts, or takes it away again.
-fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, cycle: Cycle, sign: i64) {
-    let add = |number: &mut u64| *number = number.wrapping_add_signed(sign);
-    let add_small = |number: &mut u32, by: u32| *number = number.wrapping_add_signed(sign as i32 * by as i32);
-    add(&mut stratum.pages);
-    match (entry.out, entry.last) {
-        (Some(Errand::Sample), _) => add(&mut stratum.sampled),
-        (Some(Errand::Download), _) => add(&mut stratum.taken),
-        (None, _) if entry.last_visit < cycle.start => {
-            if sign > 0 {
-                stratum.waiting.insert((entry.lot, page));
-            } else {
-                stratum.waiting.remove(&(entry.lot, page));
-            }
-        }
-        (None, Last::Download { .. }) => add(&mut stratum.taken),
-        (None, Last::Sample(answer)) => {
-            add(&mut stratum.sampled);
-            if let Some(changed) = answer {
-                add_small(&mut stratum.tries, 1);
-                add_small(&mut stratum.hits, u32::from(changed));
-                add_small(&mut stratum.success, success_of(entry.recent.newest(VISITS_BACK)));
-            }
-        }
-    }
-}
-
-/// D/V in sixtieths.
-fn success_of(visits: RecentVisits) -> u32 {
-    visits.changes() * SIXTIETHS / visits.visits().max(1)
-}
-
-/// What was known before this cycle's visit.
-fn history_before(entry: &Entry, cycle: Cycle) -> RecentVisits {
-    // One visit fewer than are kept: so many are known both before and after the visit of this cycle.
-    let kept = RecentVisits::MAX - 1;
-    let compared = match entry.last {
-        Last::Download { compared } => compared,
-        Last::Sample(answer) => answer.is_some(),
-    };
-    if compared && entry.last_visit >= cycle.start {
-        entry.recent.before_last().newest(kept)
-    } else {
-        entry.recent.newest(kept)
-    }
-}
-
-/// The change features of a page: how often it changed, whether it did last time, how long it is known.
-fn features(entry: &Entry, cycle: Cycle) -> u64 {
-    let before = history_before(entry, cycle);
-    let often = before.degree_of_success().map_or(5, |degree| (degree * 4.0).ceil() as u64);
-    let lately = u64::from(before.last() == Some(true));
-    let known = match cycle.start.since(entry.admitted).days_f64() {
-        days if days < 7.0 => 0,
-        days if days < 60.0 => 1,
-        _ => 2,
-    };
-    often << 8 | lately << 4 | known
-}
-
-fn state_of(entry: &Entry) -> PolicyState {
-    let [low, high, visits] = entry.recent.bytes();
-    let last = match entry.last {
-        Last::Download { compared: false } => 0,
-        Last::Sample(None) => 1,
-        Last::Download { compared: true } => 2,
-        Last::Sample(Some(false)) => 3,
-        Last::Sample(Some(true)) => 4,
-    };
-    PolicyState::new(&[FORMAT, low, high, visits, last]).expect("5 bytes are fewer than a policy may keep")
-}
-
-fn from_state(state: &PolicyState) -> Option<(RecentVisits, Last)> {
-    let &[format, low, high, visits, last] = state.bytes() else { return None };
-    let recent = RecentVisits::from_bytes([low, high, visits])?;
-    let last = match last {
-        0 => Last::Download { compared: false },
-        1 => Last::Sample(None),
-        2 => Last::Download { compared: true },
-        3 => Last::Sample(Some(false)),
-        4 => Last::Sample(Some(true)),
-        _ => return None,
-    };
-    (format == FORMAT).then_some((recent, last))
 }

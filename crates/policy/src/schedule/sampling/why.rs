@@ -1,0 +1,56 @@
+//! Why a sampling policy visits a page when it does, in words and numbers.
+
+use vernal_model::{Moment, PageKey};
+
+use super::cycle::Cycle;
+use super::entry::{By, Entry};
+use super::policy::Sampling;
+use super::stratum::{Class, Rule, Stratum};
+use crate::schedule::words::{Words, last_visit, word};
+
+impl Sampling {
+    pub(super) fn words(&self, page: PageKey, now: Moment) -> Words {
+        let Some(entry) = self.pages.find(page) else { return Vec::new() };
+        let rule = match self.rule {
+            Rule::Proportional => "downloads in proportion to the changes in the sample",
+            Rule::Greedy => "downloads where the sample found the largest share of changes",
+            Rule::Adaptive => "samples until it is sure on which side of the threshold a site is",
+            Rule::Hybrid => "downloads where the sampled pages' own histories show the most changes",
+        };
+        let mut words = vec![word("policy", format!("{}: {rule}", self.name)), last_visit(entry.last_visit, now)];
+        let visits = entry.recent.visits();
+        words.push(word("history", format!("{} of the last {visits} visits found a change", entry.recent.changes())));
+        if let (Some(cycle), Some(stratum)) = (self.cycle, self.strata.get(entry.stratum as usize)) {
+            self.why_in(cycle, stratum, entry, &mut words);
+        }
+        words
+    }
+
+    fn why_in(&self, cycle: Cycle, stratum: &Stratum, entry: &Entry, words: &mut Words) {
+        let cycle_words = format!("{} long, ends {}", cycle.length, cycle.end());
+        words.push(word("cycle", cycle_words));
+        let group = match self.by {
+            By::Site => "its site",
+            By::Path => "its path within the site",
+            By::Features => "pages with such histories",
+        };
+        words.push(word("judged with", format!("{group}: {} pages", stratum.pages)));
+        let sample = match stratum.rate(self.rule) {
+            None => format!("{} of {} pages sent for, none answered yet", stratum.sampled, stratum.quota),
+            Some(rate) => format!("{} of {} pages changed, rate {rate:.2}", stratum.hits, stratum.tries),
+        };
+        words.push(word("sample", sample));
+        if self.rule == Rule::Adaptive {
+            words.push(word("threshold", format!("{:.2}", self.adaptive.threshold)));
+        }
+        let turn = match stratum.class() {
+            _ if entry.last_visit >= cycle.start => "visited in this cycle: again in the next",
+            Class::Accepted => "surely above the threshold: all of it is visited",
+            Class::Sample => "more of it is to be sampled",
+            Class::Download => "after those with higher rates",
+            Class::Quiet => "no sign of change: if budget is left over",
+            Class::OutOfTurn => "its group has its turn in another cycle",
+        };
+        words.push(word("turn", turn));
+    }
+}
