@@ -49,12 +49,20 @@ struct Row {
     state: PolicyState,
 }
 
-type Rows = BTreeMap<PageKey, Row>;
+/// What the tables know: pages, and what the policy remembers of their sites.
+#[derive(Clone, Default)]
+struct Rows {
+    pages: BTreeMap<PageKey, Row>,
+    sites: BTreeMap<u32, Vec<u8>>,
+}
 
 fn recalled(name: &str, rows: &Rows) -> Box<dyn Refresh> {
     let mut policy = by_name(name).expect("every name has a policy");
     assert_eq!(policy.name(), name);
-    for (&page, row) in rows {
+    for (&site, state) in &rows.sites {
+        policy.recall_site(site, state);
+    }
+    for (&page, row) in &rows.pages {
         policy.recall(&Held {
             page,
             site: site_of(page),
@@ -78,11 +86,11 @@ fn first_rows(pages: u32) -> Rows {
         last_visit: Moment::from_secs(i64::from(number % 7) * 60),
         state: PolicyState::default(),
     };
-    (0..pages).map(|number| (page(number), row(number))).collect()
+    Rows { pages: (0..pages).map(|number| (page(number), row(number))).collect(), sites: BTreeMap::new() }
 }
 
 fn visit(policy: &mut dyn Refresh, rows: &mut Rows, page: PageKey, now: Moment, changed: Option<bool>) {
-    let row = rows.get_mut(&page).expect("only known pages are visited");
+    let row = rows.pages.get_mut(&page).expect("only known pages are visited");
     let seen = Seen {
         page,
         moment: now,
@@ -95,6 +103,10 @@ fn visit(policy: &mut dyn Refresh, rows: &mut Rows, page: PageKey, now: Moment, 
     row.state = policy.learn(&seen);
     row.last_visit = now;
     assert!(row.state.bytes().len() <= PolicyState::BYTES_MAX);
+    if let Some(state) = policy.site_state(site_of(page)) {
+        rows.sites.insert(site_of(page), state);
+    }
+    assert_eq!(policy.site_state(site_of(page)), None, "nothing is new when nothing was heard");
 }
 
 /// One step of a random life.
@@ -142,7 +154,7 @@ proptest! {
                         }
                         for &page in &chosen {
                             prop_assert!(!out.contains(&page), "{} chose {} twice", name, page);
-                            prop_assert!(rows[&page].last_visit + REFRESH_MIN <= now, "{} within refresh_min", name);
+                            prop_assert!(rows.pages[&page].last_visit + REFRESH_MIN <= now, "{} within refresh_min", name);
                             prop_assert!(world.has_room(page), "{} without room", name);
                             out.push(page);
                         }
@@ -167,7 +179,7 @@ proptest! {
                         let mut restarted = recalled(name, &rows);
                         let chosen = policy.choose(&world, now, &mut Chance::new(2));
                         prop_assert_eq!(&chosen, &restarted.choose(&world, now, &mut Chance::new(2)), "{}", name);
-                        for page in rows.keys() {
+                        for page in rows.pages.keys() {
                             prop_assert_eq!(policy.why(*page, now), restarted.why(*page, now), "{}", name);
                         }
                         out = chosen;
@@ -256,7 +268,8 @@ fn unknown_names_and_broken_states_do_no_harm() {
     assert!(by_name("astrology").is_none());
     for name in NAMES {
         let mut rows = first_rows(1);
-        rows.get_mut(&page(0)).unwrap().state = PolicyState::new(&[255; 40]).unwrap();
+        rows.pages.get_mut(&page(0)).unwrap().state = PolicyState::new(&[255; 40]).unwrap();
+        rows.sites.insert(0, vec![255; 90]);
         let mut policy = recalled(name, &rows);
         let world = World { visits_left: 1, full: BTreeSet::new(), pages: 1 };
         let now = Moment::from_secs(0) + Span::from_days(100);

@@ -71,7 +71,18 @@ impl<'a> Replay<'a> {
         pages.iter().enumerate().for_each(|(number, &page)| numbers[page as usize] = number as u32);
         let copies = trace.pages.iter().map(|_| Copy { last: 0.0, next: 0, known: false }).collect();
         let warm_up = 60.0;
-        Replay { trace, warm_up, numbers, pages, copies, fresh: [0.0; 2], held: [0.0; 2], age: 0.0, visits: 0, changed: 0 }
+        Replay {
+            trace,
+            warm_up,
+            numbers,
+            pages,
+            copies,
+            fresh: [0.0; 2],
+            held: [0.0; 2],
+            age: 0.0,
+            visits: 0,
+            changed: 0,
+        }
     }
 
     /// Runs the policy with a budget of `share` of the pages held per day.

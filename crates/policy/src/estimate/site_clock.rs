@@ -106,13 +106,15 @@ impl SiteClock {
             }
         };
         let dropped = self.bins.iter().take_while(|bin| block_of(bin.start) + ALL_KEPT + FOUR_DAYS <= newest).count();
-        let must = dropped > 0 || self.bins[..last].windows(2).any(|two| block_of(two[0].start) == block_of(two[1].start));
+        let must =
+            dropped > 0 || self.bins[..last].windows(2).any(|two| block_of(two[0].start) == block_of(two[1].start));
         if !must {
             return false;
         }
         let mut joined: Vec<Bin> = Vec::with_capacity(self.bins.len());
         for bin in self.bins.drain(..).skip(dropped) {
-            match joined.last_mut().filter(|before| block_of(before.start) == block_of(bin.start) && bin.start < newest) {
+            match joined.last_mut().filter(|before| block_of(before.start) == block_of(bin.start) && bin.start < newest)
+            {
                 Some(before) => before.take(&bin),
                 None => joined.push(bin),
             }

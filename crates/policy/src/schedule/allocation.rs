@@ -117,7 +117,11 @@ pub fn missed_inverse(y: f64) -> f64 {
     let mut x = (2.0 * y).sqrt().clamp(low, high);
     for _ in 0..60 {
         let off = missed(x) - y;
-        if off > 0.0 { high = x } else { low = x }
+        if off > 0.0 {
+            high = x
+        } else {
+            low = x
+        }
         let next = x - off / (x * (-x).exp()).max(1e-300);
         let next = if next > low && next < high { next } else { (low + high) / 2.0 };
         if (next - x).abs() <= 1e-13 * next {
@@ -151,7 +155,8 @@ mod tests {
     fn five_pages_get_what_cho_and_garcia_molina_print() {
         let visits = split(Allocation::Optimal);
         close(&visits, &[1.1499, 1.3584, 1.3538, 1.1379, 0.0], 1e-4);
-        let fresh = |(rate, visits): (f64, &f64)| if *visits > 0.0 { visits / rate * -(-rate / visits).exp_m1() } else { 0.0 };
+        let fresh =
+            |(rate, visits): (f64, &f64)| if *visits > 0.0 { visits / rate * -(-rate / visits).exp_m1() } else { 0.0 };
         let mean = |visits: &[f64]| (1..=5).map(f64::from).zip(visits).map(fresh).sum::<f64>() / 5.0;
         close(&[mean(&visits), mean(&[1.0; 5])], &[0.37389, 0.36505], 1e-5);
         close(&[mean(&[1.0, 2.0, 3.0, 4.0, 5.0].map(|rate| rate / 3.0))], &[0.31674], 1e-5);

@@ -83,8 +83,7 @@ impl Rate {
 }
 
 impl Objective {
-    pub const ALL: [Objective; 4] =
-        [Objective::Freshness, Objective::Age, Objective::Harmonic, Objective::ChangeRatio];
+    pub const ALL: [Objective; 4] = [Objective::Freshness, Objective::Age, Objective::Harmonic, Objective::ChangeRatio];
 
     pub fn name(self) -> &'static str {
         match self {

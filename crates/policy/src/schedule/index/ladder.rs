@@ -112,9 +112,8 @@ impl Index {
     fn attend_again(&mut self, site: u32, now: f64) {
         let mut moving = Vec::new();
         let life = &mut self.sites[site as usize];
-        if life.floor < self.floor {
-            life.floor = self.floor;
-        }
+        life.stale |= life.floor > self.floor;
+        life.floor = self.floor;
         match &mut life.clock {
             None => self.reading.plain(now),
             Some(clock) => {
@@ -333,7 +332,8 @@ impl Index {
         }
         if wanted > 0 {
             let last = drawn.last().filter(|_| drawn.len() == wanted);
-            self.price = last.map_or(0.0, |page: &PageKey| self.value_of(page.number, self.operational_alone(page.number, now)));
+            self.price =
+                last.map_or(0.0, |page: &PageKey| self.value_of(page.number, self.operational_alone(page.number, now)));
         }
         self.close_round(drawn.len() as u64, view.held());
         drawn
@@ -439,6 +439,12 @@ fn take_due(pages: &mut BinaryHeap<Entry>, time: f32, due: &mut Vec<Entry>) {
 
 impl Bucket {
     fn new(bin: &crate::estimate::ReadBin) -> Self {
-        Bucket { start: bin.start, width: bin.width as f32, speed: bin.speed as f32, slack: 0.0, pages: BinaryHeap::new() }
+        Bucket {
+            start: bin.start,
+            width: bin.width as f32,
+            speed: bin.speed as f32,
+            slack: 0.0,
+            pages: BinaryHeap::new(),
+        }
     }
 }

@@ -35,7 +35,12 @@ impl Index {
             ));
             reasons.push((
                 "posterior".into(),
-                format!("{:.4} changes a day (Gamma, shape {:.3}, scale {:.2} days)", belief.mean(), belief.a, belief.b),
+                format!(
+                    "{:.4} changes a day (Gamma, shape {:.3}, scale {:.2} days)",
+                    belief.mean(),
+                    belief.a,
+                    belief.b
+                ),
             ));
         }
         if let Some(clock) = &site.clock {

@@ -22,7 +22,8 @@ impl Index {
     /// The mean rate of pages like this one: its path's, its site's, or that of all.
     pub(super) fn prior_of(&self, page: &Page) -> f64 {
         let site = &self.sites[page.site as usize];
-        let by_path = site.group(page.group).map(|group| group.mean).filter(|&mean| mean > 0.0 && self.rule.path_priors);
+        let by_path =
+            site.group(page.group).map(|group| group.mean).filter(|&mean| mean > 0.0 && self.rule.path_priors);
         let mean = by_path.unwrap_or(site.all.mean);
         if mean > 0.0 { f64::from(mean) } else { self.shared.mean }
     }
