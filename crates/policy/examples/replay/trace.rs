@@ -77,8 +77,15 @@ pub fn read(file: File, cut: &Cut) -> Result<Trace, csv::Error> {
 
 fn cut_to(sites: BTreeMap<String, Vec<(String, Vec<(f64, String)>)>>, cut: &Cut) -> Trace {
     let mut trace = Trace { from: cut.from, until: cut.from + cut.days * DAY, ..Trace::default() };
-    for pages in sites.into_values() {
-        let ends = pages.iter().flat_map(|(_, rows)| rows.iter().map(|&(time, _)| time)).fold(0.0, f64::max);
+    // A page that was never deleted is online as long as its source tells: a crawl of many sites, or one site.
+    let mut ends: BTreeMap<String, f64> = BTreeMap::new();
+    for (site, pages) in &sites {
+        let last = pages.iter().flat_map(|(_, rows)| rows.iter().map(|&(time, _)| time)).fold(0.0, f64::max);
+        let end = ends.entry(source(site).to_owned()).or_default();
+        *end = end.max(last);
+    }
+    for (site, pages) in sites {
+        let ends = ends[source(&site)];
         let mut paths: BTreeMap<String, u32> = BTreeMap::new();
         let mut kept = Vec::new();
         for (page, rows) in pages {
@@ -96,6 +103,11 @@ fn cut_to(sites: BTreeMap<String, Vec<(String, Vec<(f64, String)>)>>, cut: &Cut)
         trace.pages.extend(kept.into_iter().map(|(_, page)| page));
     }
     trace
+}
+
+fn source(site: &str) -> &str {
+    let crawls = ["ota-contrib", "ota-text-contrib", "stalker"];
+    crawls.into_iter().find(|crawl| site.starts_with(crawl)).unwrap_or(site)
 }
 
 /// The time online and the changes of one page within the window; `None` if it was not online then.

@@ -188,9 +188,9 @@ impl SiteClock {
             let probability = if changed { 1.0 - unchanged } else { unchanged };
             probability.max(1e-12).ln()
         };
-        for clock in 0..4 {
-            let time = if clock < 3 { times[clock] } else { now - last };
-            self.record[clock] = RECORD_KEPT * self.record[clock] + foretold(time);
+        let [sharp, middle, mild] = times;
+        for (record, time) in self.record.iter_mut().zip([sharp, middle, mild, now - last]) {
+            *record = RECORD_KEPT * *record + foretold(time);
         }
         // How many changes stand behind the one that was seen, over the time in which they are laid.
         let laid = times.map(|time| {

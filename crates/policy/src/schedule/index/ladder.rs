@@ -112,9 +112,8 @@ impl Index {
     fn attend_again(&mut self, site: u32, now: f64) {
         let mut moving = Vec::new();
         let life = &mut self.sites[site as usize];
-        if life.floor < self.floor {
-            life.floor = self.floor;
-        }
+        life.stale |= life.floor > self.floor;
+        life.floor = self.floor;
         match &mut life.clock {
             None => self.reading.plain(now),
             Some(clock) => {

@@ -1,11 +1,9 @@
 //! What is remembered beyond pages: of each site its priors and its clock, and with it what all sites share, so that
 //! the newest site's bytes bring that back too.
 //!
-//! The bytes of a site, little-endian: format (1), moment in microseconds (8), mean rate of all (8), day of its fitting
+//! The bytes of a site, little-endian: format (1), visits heard of (8), mean rate of all (8), day of its fitting
 //! (4), price of an allocation (4), prior of the site (4), day of its fitting (4), groups (1, then for each: path 4,
 //! prior 4), and to the end its clock, if it has one.
-
-use vernal_model::Moment;
 
 use super::policy::Index;
 use super::site::GROUPS_MAX;
@@ -35,7 +33,8 @@ pub(super) struct Shared {
     pub price: f32,
     pub per_day: f64,
     visits: u64,
-    heard: Moment,
+    /// Visits heard of, ever: whose bytes say more knows better.
+    heard: u64,
 }
 
 impl Default for Shared {
@@ -48,14 +47,14 @@ impl Default for Shared {
             price: 0.0,
             per_day: 0.0,
             visits: 0,
-            heard: Moment::EPOCH,
+            heard: 0,
         }
     }
 }
 
 impl Shared {
-    pub fn heard(&mut self, moment: Moment) {
-        self.heard = self.heard.max(moment);
+    pub fn hear(&mut self) {
+        self.heard += 1;
         self.visits += 1;
     }
 
@@ -95,7 +94,7 @@ impl Index {
         let site = &self.sites[site as usize];
         let fitted: Vec<_> = site.groups.iter().filter(|group| group.mean > 0.0).take(GROUPS_MAX).collect();
         let mut bytes = vec![FORMAT];
-        bytes.extend(self.shared.heard.micros().to_le_bytes());
+        bytes.extend(self.shared.heard.to_le_bytes());
         bytes.extend(self.shared.mean.to_le_bytes());
         bytes.extend(self.shared.fitted_day.to_le_bytes());
         bytes.extend(self.shared.price.to_le_bytes());
@@ -115,7 +114,7 @@ impl Index {
     /// Bytes that are not ours are passed over.
     pub(super) fn take_site_bytes(&mut self, site: u32, bytes: &[u8]) -> Option<()> {
         let (&format, mut rest) = bytes.split_first()?;
-        let heard = Moment::from_micros(i64::from_le_bytes(take(&mut rest)?));
+        let heard = u64::from_le_bytes(take(&mut rest)?);
         let mean = f64::from_le_bytes(take(&mut rest)?);
         let fitted_day = u32::from_le_bytes(take(&mut rest)?);
         let price = f32::from_le_bytes(take(&mut rest)?);

@@ -284,7 +284,7 @@ impl Refresh for Index {
         self.count_bytes(number, seen.wire_bytes);
         self.pages.at_mut(number).last = seconds(seen.moment);
         self.hints.remove(&number);
-        self.shared.heard(seen.moment);
+        self.shared.hear();
         self.sites[site as usize].untold = true;
         self.shake(site);
         self.rest(number);
