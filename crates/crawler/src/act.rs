@@ -64,4 +64,6 @@ pub struct Pulse {
     pub sites_backing_off: usize,
     pub budget_in_hand: f64,
     pub retries_waiting: usize,
+    /// The scope has changed: so many held pages have been met with it so far. `None` when all have.
+    pub scope_pass_pages: Option<u64>,
 }

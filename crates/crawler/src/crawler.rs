@@ -5,6 +5,7 @@
 //! - `taking`: what a report changes.
 //! - `admitting`: how found URLs become waiting ones.
 //! - `acting`: what a person asks for.
+//! - `widening`: held pages meet a scope that has grown.
 //! - `restoring`: everything anew from the archive alone.
 
 mod acting;
@@ -12,6 +13,7 @@ mod admitting;
 mod restoring;
 mod sending;
 mod taking;
+mod widening;
 
 pub use restoring::{Restored, Unpack};
 
@@ -24,6 +26,7 @@ use vernal_model::{
 };
 use vernal_repository::{Reader, Repository};
 
+use self::widening::Widening;
 use crate::coordinator::{Coordinator, Lane};
 use crate::group::Group;
 use crate::intake::discovery::Recent;
@@ -48,6 +51,7 @@ pub struct Crawler {
     seeds_weigh: bool,
     robots: RobotsBook,
     recent: Recent,
+    widening: Widening,
     group: Group,
     in_flight: HashMap<OrderId, InFlight>,
     /// Those of them that are first visits.
@@ -115,6 +119,7 @@ impl Crawler {
             seeds_weigh: false,
             robots: RobotsBook::new(&settings.robots_agent),
             recent: Recent::new(),
+            widening: Widening::new(&settings, &reader.seeds()?, reader.scope_mark()),
             group: Group::default(),
             in_flight: HashMap::new(),
             new_in_flight: 0,
@@ -213,6 +218,7 @@ impl Crawler {
         let nothing_waits = self.in_flight.is_empty()
             && self.chosen.is_empty()
             && !self.group.has_found
+            && self.scope_is_followed()
             && self.reader.totals().found_pending == 0;
         nothing_waits
             && self.partitions.iter().all(|partition| {
@@ -235,6 +241,7 @@ impl Crawler {
         if self.group.has_found || self.reader.totals().found_pending > 0 {
             wakes.push(self.sieved + admitting::SIEVE_EVERY);
         }
+        wakes.extend(self.next_widening(now));
         if self.disk_full {
             wakes.push(self.disk_checked + DISK_CHECK_EVERY);
         }
@@ -266,6 +273,7 @@ impl Crawler {
             sites: self.home.len(),
             sites_backing_off: sites.filter(|life| life.posture.failures > 0).count(),
             budget_in_hand: self.coordinator.account.in_hand,
+            scope_pass_pages: self.widening.progress(),
             retries_waiting: self.partitions.iter().map(|partition| partition.retries.len()).sum(),
         }
     }
@@ -273,6 +281,7 @@ impl Crawler {
     fn set_seeds(&mut self, seeds: Vec<Seed>) {
         self.seeds_weigh = seeds.iter().any(|seed| seed.weight != 1.0);
         self.dispatcher.set_seeds(seeds);
+        self.scope_may_have_changed();
     }
 
     fn partition(&mut self, id: PartitionId) -> &mut Partition {

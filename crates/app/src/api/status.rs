@@ -58,6 +58,8 @@ struct Crawl {
     disk_full: bool,
     sites_backing_off: usize,
     budget_in_hand: f64,
+    /// Held pages met so far with a scope that has changed; null when all have been.
+    scope_pass_pages: Option<u64>,
     /// When the purse will hold enough for what is due; null while nothing waits for it.
     waits_for_budget_until: Option<String>,
     retries_waiting: usize,
@@ -108,7 +110,7 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
     let pulse = shared.hands.pulse()?;
     Some(Crawl {
         process: std::process::id(),
-        started: time(shared.clock.origin()),
+        started: time(shared.clock.began()),
         now: time(shared.clock.now()),
         time_scale: shared.clock.scale(),
         in_flight: pulse.in_flight,
@@ -119,6 +121,7 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
         disk_full: pulse.disk_full,
         sites_backing_off: pulse.sites_backing_off,
         budget_in_hand: pulse.budget_in_hand,
+        scope_pass_pages: pulse.scope_pass_pages,
         waits_for_budget_until: waits_for_budget_until(shared).and_then(time),
         retries_waiting: pulse.retries_waiting,
     })
