@@ -91,4 +91,6 @@ pub struct Pulse {
     /// The same as random samples show it.
     pub measured: Option<Measured>,
     pub retries_waiting: usize,
+    /// The scope has changed: so many held pages have been met with it so far. `None` when all have.
+    pub scope_pass_pages: Option<u64>,
 }

@@ -7,7 +7,7 @@ use vernal_model::{AddressLimits, Moment, Span};
 
 /// Starts may come together within this, because ticks do.
 const TOLERANCE: Span = Span::from_millis(100);
-/// Addresses remembered at most; the longest unused go first.
+/// So many addresses are remembered before those that hold nobody back are forgotten.
 const ADDRESSES_MAX: usize = 100_000;
 
 pub(crate) struct AddressBook {
@@ -34,7 +34,7 @@ impl AddressBook {
     }
 
     pub(crate) fn asked(&mut self, address: IpAddr, now: Moment) {
-        self.make_room();
+        self.make_room(now);
         let spacing = self.spacing();
         let entry = self.addresses.entry(address).or_default();
         entry.in_flight += 1;
@@ -53,14 +53,10 @@ impl AddressBook {
         }
     }
 
-    fn make_room(&mut self) {
-        if self.addresses.len() < ADDRESSES_MAX {
-            return;
-        }
-        let idle = self.addresses.iter().filter(|(_, entry)| entry.in_flight == 0);
-        let oldest = idle.min_by_key(|(_, entry)| entry.next_start).map(|(&address, _)| address);
-        if let Some(oldest) = oldest {
-            self.addresses.remove(&oldest);
+    /// Addresses that hold nobody back any more need no memory.
+    fn make_room(&mut self, now: Moment) {
+        if self.addresses.len() >= ADDRESSES_MAX {
+            self.addresses.retain(|_, entry| entry.in_flight > 0 || entry.next_start > now);
         }
     }
 }

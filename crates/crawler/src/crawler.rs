@@ -9,6 +9,7 @@
 //! - `taking`: what a report changes.
 //! - `admitting`: how found URLs become waiting ones.
 //! - `acting`: what a person asks for.
+//! - `widening`: held pages meet a scope that has grown.
 //! - `restoring`: everything anew from the archive alone.
 
 mod acting;
@@ -20,6 +21,7 @@ mod sampling;
 mod second_looks;
 mod sending;
 mod taking;
+mod widening;
 
 pub use restoring::Restored;
 pub use sampling::Measured;
@@ -38,6 +40,7 @@ use vernal_repository::{Reader, Repository};
 use self::judging::Books;
 use self::sampling::Samples;
 use self::second_looks::SecondLooks;
+use self::widening::Widening;
 use crate::coordinator::{Coordinator, Lane};
 use crate::group::Group;
 use crate::intake::discovery::Recent;
@@ -67,6 +70,7 @@ pub struct Crawler {
     promises: bool,
     robots: RobotsBook,
     recent: Recent,
+    widening: Widening,
     group: Group,
     in_flight: HashMap<OrderId, InFlight>,
     /// Those of them that are first visits.
@@ -143,6 +147,7 @@ impl Crawler {
             promises: false,
             robots: RobotsBook::new(&settings.robots_agent),
             recent: Recent::new(),
+            widening: Widening::new(&settings, &reader.seeds()?, reader.scope_mark()),
             group: Group::default(),
             in_flight: HashMap::new(),
             new_in_flight: 0,
@@ -250,6 +255,7 @@ impl Crawler {
         let nothing_waits = self.in_flight.is_empty()
             && self.chosen.is_empty()
             && !self.group.has_found
+            && self.scope_is_followed()
             && self.reader.totals().found_pending == 0;
         nothing_waits
             && self.partitions.iter().all(|partition| {
@@ -273,6 +279,7 @@ impl Crawler {
         if self.group.has_found || self.reader.totals().found_pending > 0 {
             wakes.push(self.sieved + admitting::SIEVE_EVERY);
         }
+        wakes.extend(self.next_widening(now));
         if self.disk_full {
             wakes.push(self.disk_checked + DISK_CHECK_EVERY);
         }
@@ -306,6 +313,7 @@ impl Crawler {
             budget_in_hand: self.coordinator.account.in_hand,
             believed: self.belief.filter(|belief| belief.weight > 0.0).map(|belief| belief.fresh / belief.weight),
             measured: self.samples.measured(),
+            scope_pass_pages: self.widening.progress(),
             retries_waiting: self.partitions.iter().map(|partition| partition.retries.len()).sum(),
         }
     }
@@ -315,6 +323,7 @@ impl Crawler {
         let promising = |seed: &Seed| seed.at_least_every.is_some() || seed.at_most_every.is_some();
         self.promises = !self.settings.promises.is_empty() || seeds.iter().any(promising);
         self.dispatcher.set_seeds(seeds);
+        self.scope_may_have_changed();
     }
 
     /// How often at least and at most a page is to be visited: the strictest wish of the seeds that cover it and of the

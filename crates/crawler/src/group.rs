@@ -24,7 +24,7 @@ impl Group {
                 self.visits += 1;
                 self.pages.insert(visited.page.key);
             }
-            Deed::Found { .. } => self.has_found = true,
+            Deed::Found { .. } | Deed::Unlinked { .. } => self.has_found = true,
             _ => {}
         }
         self.deeds.push((partition, deed));

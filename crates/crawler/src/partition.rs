@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use vernal_frontier::{Frontier, FrontierLimits, Politeness, PolitenessSettings, TrapBook, Waiting};
 use vernal_model::{
-    Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SitePosture, SiteRow, Standing, Url, WaitingPlace,
+    Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SitePosture, SiteRow, Span, Standing, Url,
+    WaitingPlace,
 };
 use vernal_policy::{Held, Refresh};
 use vernal_repository::{Reader, UrlRow};
@@ -30,6 +31,9 @@ pub(crate) struct Partition {
     pub retries: Retries,
     /// Sites whose part of the window runs low while more of their URLs wait on disk.
     hungry: BTreeSet<u32>,
+    /// Sites that cannot be asked for a while and have left the window to others, by the Moment at which they come back.
+    resting: BTreeSet<(Moment, u32)>,
+    rested: Moment,
     /// URLs of active sites that wait on disk.
     undrawn_active: u64,
     pub held: u64,
@@ -70,6 +74,10 @@ const SITE_WINDOW_LOW: usize = 64;
 
 /// First parts of paths that are told apart; pages beyond share one.
 const PATHS_MAX: usize = 100_000;
+/// A site that cannot be asked for longer than this leaves its part of the window to others, if they want it.
+const REST_MIN: Span = Span::from_secs(10);
+/// A full window is looked through for such sites at most so often.
+const REST_EVERY: Span = Span::from_secs(1);
 
 /// No site of this partition has this number.
 const NO_SITE: u32 = u32::MAX;
@@ -99,6 +107,8 @@ impl Partition {
             site_of: Vec::new(),
             retries: Retries::default(),
             hungry: BTreeSet::new(),
+            resting: BTreeSet::new(),
+            rested: Moment::EPOCH,
             undrawn_active: 0,
             held: 0,
             next_number: 0,
@@ -333,23 +343,54 @@ impl Partition {
 
     /// Draws waiting URLs from disk into the window for the sites that run low, earliest free site first.
     /// Pages that are `out` (ordered and not yet committed) still lie there and are passed over.
-    pub(crate) fn draw(&mut self, reader: &Reader, out: &HashSet<PageKey>) -> Result<()> {
+    pub(crate) fn draw(&mut self, reader: &Reader, out: &HashSet<PageKey>, now: Moment) -> Result<()> {
+        self.wake_rested(now);
         if self.hungry.is_empty() {
             return Ok(());
         }
+        self.make_room(now);
         let hungry = std::mem::take(&mut self.hungry);
         let earliest = |number: u32| self.politeness.earliest(&self.sites[number as usize].site);
         let mut hungry: Vec<(Moment, u32)> = hungry.into_iter().map(|number| (earliest(number), number)).collect();
         hungry.sort_unstable();
-        for (_, number) in hungry {
+        for (earliest, number) in hungry {
             let life = &self.sites[number as usize];
             let wants = life.undrawn > 0 && life.is_open();
+            if wants && rests(earliest, now) {
+                self.resting.insert((earliest, number));
+                continue;
+            }
             // What finds no room stays hungry.
             if wants && (self.frontier.room_for(&life.site) == 0 || !self.draw_site(number, reader, out)?) {
                 self.hungry.insert(number);
             }
         }
         Ok(())
+    }
+
+    /// Sites whose rest is over want their part of the window again.
+    fn wake_rested(&mut self, now: Moment) {
+        while let Some(&(until, number)) = self.resting.first().filter(|(until, _)| *until <= now) {
+            self.resting.remove(&(until, number));
+            self.hungry.insert(number);
+        }
+    }
+
+    /// Lets sites that cannot be asked for a while out of a window that is full, so that they do not starve the others.
+    fn make_room(&mut self, now: Moment) {
+        if !self.frontier.is_full() || now.since(self.rested) < REST_EVERY {
+            return;
+        }
+        self.rested = now;
+        let resting = self.frontier.sites().map(|site| (self.politeness.earliest(site), site.clone()));
+        let resting: Vec<(Moment, Site)> = resting.filter(|&(earliest, _)| rests(earliest, now)).collect();
+        for (earliest, site) in resting {
+            let number = self.site_number(&site);
+            let before = self.sites[number as usize].undrawn;
+            self.undraw(&site);
+            self.undrawn_active += self.sites[number as usize].undrawn - before;
+            self.resting.insert((earliest, number));
+        }
     }
 
     /// Whether the window took all that was drawn.
@@ -402,6 +443,12 @@ impl Partition {
         life.undrawn += dropped;
         life.drawn.values_mut().for_each(|drawn| *drawn = None);
     }
+}
+
+/// Whether a site that is free at `earliest` cannot be asked for a while. One whose requests are all under way is not at
+/// rest: an answer may come at any time.
+fn rests(earliest: Moment, now: Moment) -> bool {
+    earliest != Moment::NEVER && earliest > now + REST_MIN
 }
 
 /// The bands in which URLs of this site wait: one look per band.

@@ -1,7 +1,7 @@
 //! What a crawl is asked to do; every setting in force is printed at start.
 
 use vernal_frontier::VisitOrder;
-use vernal_model::{AddressLimits, Budget, Kind, Kinds, Scope, Seed, Site, Span, Url};
+use vernal_model::{AddressLimits, Budget, Kind, Kinds, Scope, Seed, Site, Span, TimeOrigin, Url};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -45,6 +45,8 @@ pub struct Settings {
     pub visits_max: Option<u64>,
     /// Fetching stops while less than this is free on the disk.
     pub disk_free_min: DiskFreeMin,
+    /// How the time of the repository is counted from now on, for its journal.
+    pub time_origin: Option<TimeOrigin>,
     /// The chance number of this process.
     pub chance: u64,
 }
@@ -139,6 +141,7 @@ impl Default for Settings {
             once: false,
             visits_max: None,
             disk_free_min: DiskFreeMin { bytes: 2 << 30, share: 0.05 },
+            time_origin: None,
             chance: 1,
         }
     }

@@ -41,6 +41,7 @@ pub struct Workers {
     stop: watch::Sender<bool>,
     /// Disconnects when the last loop has ended.
     ended: std_mpsc::Receiver<()>,
+    settings: Arc<Settings>,
 }
 
 impl Workers {
@@ -74,12 +75,23 @@ impl Workers {
                 })
                 .map_err(failed)?;
         }
-        Ok(Workers { buffer, stop, ended })
+        Ok(Workers { buffer, stop, ended, settings })
     }
 
     /// Puts an order into the URL buffer. One order, one report, unless the workers are stopped before.
     pub fn send(&self, order: Order) {
         self.buffer.send(order);
+    }
+
+    /// Makes a body as its author wrote it of a response head and a body as received, within the limits of visits.
+    pub fn unpack(&self, response_head: &[u8], body: &[u8]) -> std::result::Result<Vec<u8>, Failure> {
+        crate::unpack_body(response_head, body, &self.settings)
+    }
+
+    /// An order that has begun has its report after this; one that waits for its turn may take longer.
+    pub fn patience(&self) -> Duration {
+        let timeouts = self.settings.timeouts;
+        timeouts.connect + timeouts.total + STOP_WAIT_MAX
     }
 
     /// Ends the loops; orders in flight are dropped without a report.

@@ -48,6 +48,8 @@ pub struct Dispatcher {
 #[derive(Clone, Debug, Default)]
 struct Index {
     given: HashSet<Fingerprint>,
+    /// Where each seed stands, by its URL and by the one that it has moved to.
+    places: HashMap<Fingerprint, usize>,
     pages: HashMap<Url, Reach>,
     /// By bare site and folder.
     folders: HashMap<(Box<str>, Box<str>), Reach>,
@@ -76,6 +78,34 @@ impl Dispatcher {
         self.settings.seeds = seeds;
     }
 
+    /// The seed that is this URL, or has moved to it.
+    pub fn seed_at(&self, url: &Url) -> Option<&Seed> {
+        let seed = self.settings.seeds.get(*self.index.places.get(&url.fingerprint())?)?;
+        (seed.url == *url || seed.moved_to.as_ref() == Some(url)).then_some(seed)
+    }
+
+    /// Puts one seed into the place of the seed with the same URL, or behind all; gives back what was there.
+    pub fn put_seed(&mut self, seed: Seed) -> Option<Seed> {
+        let place = self.index.places.get(&seed.url.fingerprint()).copied();
+        let known = place.and_then(|place| self.settings.seeds.get_mut(place)).filter(|known| known.url == seed.url);
+        let (place, before) = match known {
+            Some(known) => (place.unwrap_or_default(), Some(std::mem::replace(known, seed.clone()))),
+            None => {
+                self.settings.seeds.push(seed.clone());
+                (self.settings.seeds.len() - 1, None)
+            }
+        };
+        let only_more = before
+            .as_ref()
+            .is_none_or(|before| (before.scope, before.depth) == (seed.scope, seed.depth) && before.moved_to.is_none());
+        if only_more {
+            self.index.add_seed(place, &seed);
+        } else {
+            self.index = Index::of(&self.settings.seeds);
+        }
+        before
+    }
+
     /// Whether a URL found at this depth is wanted at all. Cheap: asked of every link before the sieve.
     pub fn in_scope(&self, url: &Url, depth: u16) -> bool {
         if self.settings.depth_max.is_some_and(|limit| depth > limit) || !self.index.covers(url, depth) {
@@ -100,14 +130,21 @@ impl Dispatcher {
 impl Index {
     fn of(seeds: &[Seed]) -> Self {
         let mut index = Index::default();
-        for seed in seeds {
-            let reach = seed.depth.map_or(Reach::MAX, Reach::from);
-            index.add(seed.scope, &seed.url, reach);
-            if let Some(moved) = &seed.moved_to {
-                index.add(seed.scope, moved, reach);
-            }
+        for (place, seed) in seeds.iter().enumerate() {
+            index.add_seed(place, seed);
         }
         index
+    }
+
+    fn add_seed(&mut self, place: usize, seed: &Seed) {
+        let reach = seed.depth.map_or(Reach::MAX, Reach::from);
+        self.add(seed.scope, &seed.url, reach);
+        self.places.insert(seed.url.fingerprint(), place);
+        if let Some(moved) = &seed.moved_to {
+            self.add(seed.scope, moved, reach);
+            // A URL that was given itself stands for itself.
+            self.places.entry(moved.fingerprint()).or_insert(place);
+        }
     }
 
     fn add(&mut self, scope: Scope, url: &Url, reach: Reach) {

@@ -106,6 +106,16 @@ impl Frontier {
         of_site.min(self.limits.window_max.saturating_sub(self.len()))
     }
 
+    /// Whether the window takes no more URLs of any site.
+    pub fn is_full(&self) -> bool {
+        self.len() >= self.limits.window_max
+    }
+
+    /// The sites that have URLs in the window.
+    pub fn sites(&self) -> impl Iterator<Item = &Site> {
+        self.sites.values().map(|part| &part.site)
+    }
+
     /// How many URLs of this site are in the window.
     pub fn len_of(&self, site: &Site) -> usize {
         let part = self.numbers.get(site).and_then(|number| self.sites.get(number));

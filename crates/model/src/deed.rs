@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseRows, Page, PageKey, PageState, RobotsRow, Seed,
-    Sequence, Site, SitePosture, Url, Visit,
+    Sequence, Site, SitePosture, TimeOrigin, Url, Visit,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,28 @@ pub enum Deed {
     Relocated(Vec<Relocated>),
     /// A visit or a person taught us what differs without meaning.
     NoiseLearned(Box<NoiseRows>),
+    /// Links to URLs of this partition that earlier `Found` deeds announced are gone: their page lost them, or is gone
+    /// itself. They stop to count as back links when the sieve meets them.
+    Unlinked {
+        gone: Vec<Fingerprint>,
+    },
+    /// Links of a kept document that led out of the scope lead into it now and are counted from now on.
+    Relinked {
+        page: PageKey,
+        document: Box<DocumentRow>,
+    },
+    ScopeFollowed(ScopeMark),
+    /// From here on time is counted so.
+    Clocked(TimeOrigin),
+}
+
+/// How far the held pages were met with a scope, so that their links that lead into it are announced.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScopeMark {
+    /// The digest of the last scope that all of them were met with; 0 is none.
+    pub followed: u64,
+    /// The scope of the pass that is under way, and the last page that it has done.
+    pub following: Option<(u64, Option<PageKey>)>,
 }
 
 /// A discovered URL on its way to the sieve.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Signature, Url};
+use crate::{Fingerprint, Partition, Signature, Url};
 
 /// The parsed meaning of one body; short-lived.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -164,10 +164,28 @@ pub struct DocumentRow {
     pub content_before: Option<u128>,
 }
 
-/// One link, packed: nine bytes and two flags instead of a row of its own.
+/// Where the sieve counts a link as a back link: in the partition of its target, or nowhere, because it is not followed,
+/// leads out of the scope, or stands on the page a second time. One byte.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedIn(u8);
+
+impl CountedIn {
+    pub const NOWHERE: CountedIn = CountedIn(0);
+
+    pub fn new(partition: Partition) -> Self {
+        CountedIn(partition.0 + 1)
+    }
+
+    pub fn partition(self) -> Option<Partition> {
+        self.0.checked_sub(1).map(Partition)
+    }
+}
+
+/// One link, packed: ten bytes and two flags instead of a row of its own.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkRow {
     pub target: Fingerprint,
     pub kind: LinkKind,
     pub rel: Rel,
+    pub counted: CountedIn,
 }

@@ -28,13 +28,13 @@ mod visit;
 pub use budget::{Account, Budget, BudgetError, BudgetUnit, Share};
 pub use chance::Chance;
 pub use change::{Change, DecidedBy, Degree, Kind, Kinds, Note, Operation, ParagraphChange, SetAside};
-pub use deed::{Admitted, Control, Deed, Found, Relocated, Via, Visited, WaitingPlace};
+pub use deed::{Admitted, Control, Deed, Found, Relocated, ScopeMark, Via, Visited, WaitingPlace};
 pub use document::{
-    AlternateLink, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media, Paragraph, Rel, Role,
+    AlternateLink, CountedIn, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media, Paragraph, Rel, Role,
 };
 pub use event::{Event, EventKind};
 pub use id::{Fingerprint, OrderId, PageKey, Partition, Sequence};
-pub use moment::{Moment, MomentError, Span};
+pub use moment::{Moment, MomentError, Span, TimeOrigin};
 pub use noise::{Fold, Masked, NoiseBook, NoiseRows, NoiseRule, PageNoise, Reach, RuleStanding, Suspect, Volatile};
 pub use order::{Order, OrderKind, Validators};
 pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};

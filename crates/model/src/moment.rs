@@ -21,6 +21,22 @@ pub enum MomentError {
     NotASpan(String),
 }
 
+/// How Moments follow from the hour on the wall: `moment + scale · (wall − self.wall)`. Stored in the repository, so that
+/// its time goes on while nobody works on it.
+#[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimeOrigin {
+    pub moment: Moment,
+    /// The hour on the wall at that Moment.
+    pub wall: Moment,
+    pub scale: f64,
+}
+
+impl TimeOrigin {
+    pub fn at(&self, wall: Moment) -> Moment {
+        self.moment + wall.since(self.wall).scaled(self.scale)
+    }
+}
+
 impl Moment {
     pub const EPOCH: Moment = Moment(0);
     pub const NEVER: Moment = Moment(i64::MAX);

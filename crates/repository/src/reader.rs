@@ -10,7 +10,7 @@ use fjall::{Guard, Keyspace};
 use serde::de::DeserializeOwned;
 use vernal_model::{
     Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise, PageState,
-    Partition, RobotsRow, Seed, Site, SiteRow, Url, Version, Visit, WaitingPlace,
+    Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin, Url, Version, Visit, WaitingPlace,
 };
 
 use crate::bodies::Record;
@@ -65,13 +65,13 @@ impl Reader {
         let known = self.shared.live().known.clone();
         let Some(record) = known.look_up(partition, fingerprint)? else { return Ok(None) };
         if record.number == BARRED {
-            return Ok(Some(Known { key: None, back_links: record.back_links, state: KnownState::Barred }));
+            return Ok(Some(Known { key: None, back_links: record.links(), state: KnownState::Barred }));
         }
         let key = PageKey::new(partition, record.number);
         let pages = &self.shared.tables.pages;
         let visited = pages.contains_key(key.bytes()).map_err(Error::tables("look for a page"))?;
         let state = if visited { KnownState::Visited } else { KnownState::Waiting };
-        Ok(Some(Known { key: Some(key), back_links: record.back_links, state }))
+        Ok(Some(Known { key: Some(key), back_links: record.links(), state }))
     }
 
     /// The partition of a URL: that of its site's row, else the one that the public-suffix list gives.
@@ -255,6 +255,15 @@ impl Reader {
 
     pub fn totals(&self) -> Totals {
         self.shared.live().state.totals
+    }
+
+    /// How the time of this repository is counted; `None` before its first run.
+    pub fn time_origin(&self) -> Option<TimeOrigin> {
+        self.shared.live().state.time_origin
+    }
+
+    pub fn scope_mark(&self) -> ScopeMark {
+        self.shared.live().state.scope
     }
 
     pub fn paused_all(&self) -> bool {

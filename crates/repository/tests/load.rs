@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use vernal_model::{
-    Admitted, Chance, Deed, DocumentRow, Fingerprint, Found, LinkKind, LinkRow, Moment, Outcome, Page, PageKey,
-    PageState, ParagraphMark, Partition, PolicyState, Rel, Signature, Url, Validators, Via, Visit, Visited,
+    Admitted, Chance, CountedIn, Deed, DocumentRow, Fingerprint, Found, LinkKind, LinkRow, Moment, Outcome, Page,
+    PageKey, PageState, ParagraphMark, Partition, PolicyState, Rel, Signature, Url, Validators, Via, Visit, Visited,
     WaitingPlace,
 };
 use vernal_repository::{Repository, Settings, Sieving};
@@ -87,7 +87,12 @@ fn figures_of_first_visits() {
 fn visited(number: u32) -> Vec<(Partition, Deed)> {
     let url = url(u64::from(number));
     let partition = url.partition();
-    let link = |n: u64| LinkRow { target: Fingerprint(n << 33 | 7), kind: LinkKind::Anchor, rel: Rel::default() };
+    let link = |n: u64| LinkRow {
+        target: Fingerprint(n << 33 | 7),
+        kind: LinkKind::Anchor,
+        rel: Rel::default(),
+        counted: CountedIn::NOWHERE,
+    };
     let mark = |n: u64| ParagraphMark { digest: n << 55 | u64::from(number), ..ParagraphMark::default() };
     let signature = Signature { paragraphs: (0..60).map(mark).collect(), ..Signature::default() };
     let document =

@@ -147,6 +147,8 @@ impl<'w> Trial<'w> {
             });
             self.under_way.insert((finished, number), report);
         }
+        // Bodies of a trial come as they were written.
+        self.crawler.follow_scope(self.now)?;
         let arrival = self.under_way.first_key_value().map(|(&(at, _), _)| at);
         let commit = self.crawler.has_uncommitted().then(|| self.last_commit + self.commit_every);
         let next = [arrival, commit, self.crawler.next_wake(self.now)].into_iter().flatten().min();

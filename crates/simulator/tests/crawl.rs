@@ -328,3 +328,137 @@ fn an_address_that_was_met_before_keeps_its_limits_from_the_first_request_of_a_n
         assert!(under_way.count() <= again.address.at_once as usize);
     }
 }
+
+#[test]
+fn back_link_counts_are_those_of_the_held_pages_however_links_and_pages_come_and_go() {
+    let share = Shares { missing: 0.05, busy: 0.05, ..Shares::none() };
+    let web = Web::new(WebSettings { share, ..WebSettings::plain(4, 60) }).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let often = Settings { budget: "4000/day".parse().unwrap(), once: false, ..Settings::default() };
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), often, start), start, 3);
+    for day in [3, 6, 12] {
+        trial.run_until(start + Span::from_days(day)).unwrap();
+        while trial.crawler().reader().totals().found_pending > 0 || trial.crawler().has_uncommitted() {
+            let next = trial.now() + Span::from_secs(1);
+            trial.run_until(next).unwrap();
+        }
+        let reader = trial.crawler().reader();
+        let mut counts: BTreeMap<(u8, u64), u32> = BTreeMap::new();
+        for page in pages(&reader).iter().filter(|page| page.state == PageState::Held) {
+            for link in reader.document(page.key).unwrap().map(|row| row.links).unwrap_or_default() {
+                if let Some(partition) = link.counted.partition() {
+                    *counts.entry((partition.0, link.target.0)).or_default() += 1;
+                }
+            }
+        }
+        assert!(counts.values().any(|&count| count > 1) && reader.totals().changes > 0);
+        for page in pages(&reader) {
+            let expected = counts.get(&(page.key.partition.0, page.url.fingerprint().0)).copied().unwrap_or(0);
+            let known = reader.key_of(&page.url).unwrap().unwrap();
+            assert_eq!(known.back_links, expected, "day {day}: {}", page.url);
+        }
+    }
+}
+
+#[test]
+fn sites_that_cannot_be_asked_for_a_while_do_not_starve_the_others_of_their_partition() {
+    let root = "http://well.example.org";
+    let web = Web::new(WebSettings::plain(1, 20).still()).unwrap().rooted(vec![root.into()]);
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let mut trial = Trial::new(&web, opened(folder.path(), settings(), start), start, 1);
+    // More URLs than one window takes, all on sites that nobody can reach.
+    let dead = |n: usize| Seed::new(Url::parse(&format!("http://dead{}.example.org/{n}", n % 12)).unwrap(), start);
+    trial.crawler().act(Act::AddSeeds((0..12 * 256).map(dead).collect()), start).unwrap();
+    trial.run_until(start + Span::from_secs(5)).unwrap();
+    assert!(trial.crawler().pulse().window > 0);
+    let well = Seed::new(Url::parse(&format!("{root}/")).unwrap(), start);
+    let now = trial.now();
+    trial.crawler().act(Act::AddSeeds(vec![well]), now).unwrap();
+    trial.run_until(now + Span::from_secs(60)).unwrap();
+    trial.crawler().commit(now + Span::from_secs(60)).unwrap();
+    assert_eq!(held(&trial.crawler().reader()).len(), 20);
+    // And those that rested are not forgotten.
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(pages(&trial.crawler().reader()).len(), 20 + 12 * 256);
+}
+
+#[test]
+fn a_wider_scope_finds_on_unchanged_pages_what_led_out_of_it_before() {
+    let web = Web::new(WebSettings::plain(4, 40).still()).unwrap();
+    let start = web.settings().origin;
+    let root = |site: usize| Url::parse(&format!("{}/", web.root(site))).unwrap();
+    let seed = |site: usize, depth| Seed { depth, ..Seed::new(root(site), start) };
+    let whole = {
+        let folder = tempfile::tempdir().unwrap();
+        let mut trial = Trial::new(&web, opened(folder.path(), settings(), start), start, 1);
+        trial.crawler().act(Act::AddSeeds((0..2).map(|site| seed(site, None)).collect()), start).unwrap();
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        held(&trial.crawler().reader())
+    };
+    assert_eq!(whole.len(), 80);
+    for killed in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let narrow = || Settings { exclude: vec!["/.*[13579]".into()], ..settings() };
+        let mut trial = Trial::new(&web, opened(folder.path(), narrow(), start), start, 1);
+        trial.crawler().act(Act::AddSeeds((0..2).map(|site| seed(site, Some(2))).collect()), start).unwrap();
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        let few = held(&trial.crawler().reader());
+        assert!((2..40).contains(&few.len()), "{}", few.len());
+        let mut now = trial.now() + Span::from_secs(5);
+        trial.close().unwrap();
+
+        // Another process with wider rules; deeper seeds come while it runs.
+        let mut trial = Trial::new(&web, opened(folder.path(), settings(), now), now, 2);
+        if killed {
+            trial.run_until_idle(1).unwrap();
+            now = trial.now() + Span::from_secs(5);
+            trial = Trial::new(&web, opened(folder.path(), settings(), now), now, 3);
+        }
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        let more = held(&trial.crawler().reader());
+        assert!(more.len() > few.len() && more.is_superset(&few));
+        let now = trial.now();
+        trial.crawler().act(Act::AddSeeds((0..2).map(|site| seed(site, None)).collect()), now).unwrap();
+        assert!(trial.crawler().pulse().scope_pass_pages.is_some());
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        assert_eq!(held(&trial.crawler().reader()), whole);
+        assert_eq!(trial.crawler().pulse().scope_pass_pages, None);
+        let again = trial.asked().iter().filter(|asked| !asked.robots && few.contains(&asked.url)).count();
+        assert_eq!(again, 0, "what we hold was read from the archive, not asked for again");
+    }
+}
+
+#[test]
+fn sessions_are_learned_told_and_dropped_and_traps_cost_little_once_they_are_understood() {
+    let share = Shares { trap_sites: 1.0, ..Shares::none() };
+    let web = Web::new(WebSettings { share, ..WebSettings::plain(10, 30) }.still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin + Span::from_days(1);
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings(), start), start, 1);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    let reader = trial.crawler().reader();
+    let (mut sessions, mut sites) = (0, 0);
+    for row in reader.sites() {
+        let asked: Vec<_> = trial.asked().iter().filter(|asked| asked.site == row.site.as_str()).collect();
+        let in_session = asked.iter().filter(|asked| asked.url.contains("/session/")).count();
+        let of = |part: &str| asked.iter().filter(|asked| asked.url.contains(part)).count();
+        eprintln!(
+            "{}: {} asked, session {in_session}, calendar {}, find {}, deep {}; {:?}",
+            row.site,
+            asked.len(),
+            of("/calendar/"),
+            of("/find"),
+            of("/deep/"),
+            row.posture.traps
+        );
+        if in_session > 0 {
+            sites += 1;
+            sessions += usize::from(row.posture.traps.iter().any(|words| words.contains("`visit`")));
+            assert!(in_session <= 60, "{in_session} requests in a session of {}", row.site);
+            assert!(asked.iter().any(|asked| asked.url.ends_with("/session/basket")), "asked for without its session");
+        }
+    }
+    assert!(sites > 0 && sessions == sites, "{sessions} of {sites}");
+}

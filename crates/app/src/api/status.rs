@@ -63,6 +63,8 @@ struct Crawl {
     /// The share of the samples, drawn by chance, that had not changed; null before the first.
     freshness_measured: Option<f64>,
     freshness_samples: u32,
+    /// Held pages met so far with a scope that has changed; null when all have been.
+    scope_pass_pages: Option<u64>,
     /// When the purse will hold enough for what is due; null while nothing waits for it.
     waits_for_budget_until: Option<String>,
     retries_waiting: usize,
@@ -113,7 +115,7 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
     let pulse = shared.hands.pulse()?;
     Some(Crawl {
         process: std::process::id(),
-        started: time(shared.clock.origin()),
+        started: time(shared.clock.began()),
         now: time(shared.clock.now()),
         time_scale: shared.clock.scale(),
         in_flight: pulse.in_flight,
@@ -127,6 +129,7 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
         freshness_expected: pulse.believed,
         freshness_measured: pulse.measured.map(|measured| f64::from(measured.fresh) / f64::from(measured.samples)),
         freshness_samples: pulse.measured.map_or(0, |measured| measured.samples),
+        scope_pass_pages: pulse.scope_pass_pages,
         waits_for_budget_until: waits_for_budget_until(shared).and_then(time),
         retries_waiting: pulse.retries_waiting,
     })

@@ -77,7 +77,7 @@ fn totals(shared: &Shared, html: &mut String) {
 fn pulse(shared: &Shared) -> Vec<(&'static str, String)> {
     let Some(pulse) = shared.hands.pulse() else { return Vec::new() };
     let mut rows = vec![
-        ("running since", shown_time(shared.clock.origin())),
+        ("running since", shown_time(shared.clock.began())),
         ("requests under way", pulse.in_flight.to_string()),
         ("requests so far", pulse.orders_sent.to_string()),
         ("sites in trouble", pulse.sites_backing_off.to_string()),
@@ -85,6 +85,9 @@ fn pulse(shared: &Shared) -> Vec<(&'static str, String)> {
     ];
     if let Some(until) = waits_for_budget_until(shared) {
         rows.push(("waiting for budget until", shown_time(until)));
+    }
+    if let Some(pages) = pulse.scope_pass_pages {
+        rows.push(("held pages met with the changed scope", pages.to_string()));
     }
     if pulse.disk_full {
         rows.push(("stopped for", "want of room on the disk".into()));

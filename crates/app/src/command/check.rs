@@ -32,6 +32,10 @@ pub async fn check(context: &Context, arguments: &Arguments) -> Result<()> {
         let mut rows: Vec<(String, String)> =
             names.iter().map(|name| (name.replace('_', " "), cell(check, name))).collect();
         rows.push(("next slot".into(), time(context, check, "next_slot")));
+        if check["robots_stale"] == true {
+            let read = time(context, check, "robots_read");
+            rows.push(("robots copy".into(), format!("of {read}: the file could not be had since")));
+        }
         if check["robots_visit"].is_object() {
             rows.push(("robots.txt".into(), robots_visit(context, check)));
         }

@@ -43,6 +43,9 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
     if !crawl["waits_for_budget_until"].is_null() {
         rows.push(row("waiting for", format!("budget until {}", time(context, crawl, "waits_for_budget_until"))));
     }
+    if let Some(pages) = crawl["scope_pass_pages"].as_u64() {
+        rows.push(row("changed scope", format!("links of {pages} held pages looked through so far")));
+    }
     if crawl["disk_full"] == true {
         rows.push(row("stopped for", "want of room on the disk".into()));
     }

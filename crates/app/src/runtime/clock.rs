@@ -3,15 +3,14 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use vernal_model::{Moment, Span};
+use vernal_model::{Moment, Span, TimeOrigin};
 
 /// The repository's time. It never goes back, neither behind the last Moment of the journal nor when somebody sets the
 /// wall clock.
 #[derive(Debug)]
 pub struct Clock {
-    origin: Moment,
-    wall_origin: Moment,
-    scale: f64,
+    origin: TimeOrigin,
+    began: Moment,
     latest: AtomicI64,
 }
 
@@ -28,9 +27,26 @@ impl Clock {
         Clock::from_wall(wall(), last, scale)
     }
 
+    /// Goes on as the repository's time was counted before. Another scale begins anew at its last Moment, as does a wall
+    /// clock that was set back behind it.
+    pub fn resume(stored: Option<TimeOrigin>, last: Moment, scale: f64) -> Clock {
+        Clock::resume_at(wall(), stored, last, scale)
+    }
+
+    fn resume_at(wall: Moment, stored: Option<TimeOrigin>, last: Moment, scale: f64) -> Clock {
+        match stored.filter(|origin| origin.scale == scale && origin.at(wall) >= last) {
+            Some(origin) => Clock::of(origin, wall),
+            None => Clock::from_wall(wall, last, scale),
+        }
+    }
+
     fn from_wall(wall: Moment, last: Moment, scale: f64) -> Clock {
-        let origin = wall.max(last);
-        Clock { origin, wall_origin: wall, scale, latest: AtomicI64::new(origin.micros()) }
+        Clock::of(TimeOrigin { moment: wall.max(last), wall, scale }, wall)
+    }
+
+    fn of(origin: TimeOrigin, wall: Moment) -> Clock {
+        let began = origin.at(wall);
+        Clock { origin, began, latest: AtomicI64::new(began.micros()) }
     }
 
     pub fn now(&self) -> Moment {
@@ -38,12 +54,17 @@ impl Clock {
     }
 
     pub fn scale(&self) -> f64 {
-        self.scale
+        self.origin.scale
+    }
+
+    /// How Moments are counted, for the repository to remember.
+    pub fn origin(&self) -> TimeOrigin {
+        self.origin
     }
 
     /// When this clock began.
-    pub fn origin(&self) -> Moment {
-        self.origin
+    pub fn began(&self) -> Moment {
+        self.began
     }
 
     /// How long to wait in real time until this Moment.
@@ -53,12 +74,11 @@ impl Clock {
 
     /// How long a span of the repository's time takes in real time.
     pub fn real(&self, span: Span) -> Duration {
-        Duration::from_secs_f64((span.secs_f64() / self.scale).min(YEAR_SECS))
+        Duration::from_secs_f64((span.secs_f64() / self.origin.scale).min(YEAR_SECS))
     }
 
     fn at(&self, wall: Moment) -> Moment {
-        let passed = wall.since(self.wall_origin).scaled(self.scale);
-        let moment = self.origin + passed;
+        let moment = self.origin.at(wall);
         let before = self.latest.fetch_max(moment.micros(), Ordering::Relaxed);
         Moment::from_micros(before.max(moment.micros()))
     }
@@ -93,5 +113,28 @@ mod tests {
         let clock = Clock::from_wall(Moment::from_secs(1_000), Moment::from_secs(5_000), 1.0);
         assert_eq!(clock.at(Moment::from_secs(1_010)), Moment::from_secs(5_010));
         assert_eq!(clock.at(Moment::from_secs(900)), Moment::from_secs(5_010));
+    }
+
+    #[test]
+    fn time_goes_on_as_it_was_counted_while_nobody_works() {
+        let (wall, hour) = (Moment::from_secs(10_000), Span::from_hours(1));
+        let first = Clock::resume_at(wall, None, Moment::EPOCH, 60.0);
+        let last = first.at(wall + hour);
+        assert_eq!(last, wall + Span::from_hours(60));
+        let second = Clock::resume_at(wall + hour + hour, Some(first.origin()), last, 60.0);
+        assert_eq!((second.began(), second.origin()), (wall + Span::from_hours(120), first.origin()));
+    }
+
+    #[test]
+    fn another_scale_or_a_wall_set_back_begins_anew_at_the_last_moment() {
+        let (wall, hour) = (Moment::from_secs(10_000), Span::from_hours(1));
+        let first = Clock::resume_at(wall, None, Moment::EPOCH, 60.0);
+        let last = first.at(wall + hour);
+        let slower = Clock::resume_at(wall + hour + hour, Some(first.origin()), last, 1.0);
+        assert_eq!((slower.began(), slower.at(wall + hour + hour + hour)), (last, last + hour));
+        let again = Clock::resume_at(wall + hour + hour + hour, Some(slower.origin()), last, 1.0);
+        assert_eq!(again.began(), last + hour);
+        let set_back = Clock::resume_at(wall, Some(first.origin()), last, 60.0);
+        assert_eq!(set_back.began(), last);
     }
 }

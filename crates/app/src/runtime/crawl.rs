@@ -113,7 +113,7 @@ pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
         warnings.push("the last run ended in the middle of a write; nothing acknowledged was lost".into());
     }
     let reader = repository.reader();
-    let start = || Arc::new(Clock::start(reader.last_moment(), settings.time_scale));
+    let start = || Arc::new(Clock::resume(reader.time_origin(), reader.last_moment(), settings.time_scale));
     let clock = beginning.clock.clone().unwrap_or_else(start);
     let seeds = wished_seeds(context, &beginning.wishes, clock.now())?;
     warnings.extend(judge_seeds(context, &reader, &seeds)?);
@@ -128,7 +128,8 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     for warning in warnings {
         context.log.warn(warning);
     }
-    let mut crawler = Crawler::open(repository, checked.crawler, clock.now()).or_fail()?;
+    let crawler_settings = vernal_crawler::Settings { time_origin: Some(clock.origin()), ..checked.crawler };
+    let mut crawler = Crawler::open(repository, crawler_settings, clock.now()).or_fail()?;
     for some in seeds.chunks(SEEDS_AT_ONCE) {
         crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()?;
     }

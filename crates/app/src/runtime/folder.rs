@@ -90,7 +90,9 @@ impl Folder {
 
     fn still(context: &Context, repository: Repository) -> Result<Folder> {
         let reader = repository.reader();
-        let clock = Arc::new(Clock::start(reader.last_moment(), 1.0));
+        let stored = reader.time_origin();
+        let scale = stored.map_or(1.0, |origin| origin.scale);
+        let clock = Arc::new(Clock::resume(stored, reader.last_moment(), scale));
         let settings = settings_of_last_run(context);
         let hands = Hands::still(repository, parts::crawler_settings(&settings, Until::default())?);
         let shared = Arc::new(Shared::new(context, settings, reader, clock, hands));

@@ -181,7 +181,7 @@ impl Loop {
             Ok(ended) => ended,
             Err(error) => return self.fail(error.to_string()),
         };
-        match self.wind_down() {
+        match self.wind_down(&ended) {
             Ok(()) => ended,
             Err(error) => Ended::Failed(error.to_string()),
         }
@@ -195,6 +195,7 @@ impl Loop {
             let now = self.clock.now();
             let orders = self.crawler.tick(now)?;
             self.give(orders);
+            self.crawler.follow_scope(now)?;
             self.commit_in_time()?;
             self.show_in_time();
             if self.until.idle && self.answered == self.given && self.crawler.is_idle(self.clock.now()) {
@@ -319,8 +320,10 @@ impl Loop {
     }
 
     /// No more orders; what is on its way may still arrive, then everything is committed and closed.
-    fn wind_down(mut self) -> vernal_crawler::Result<()> {
-        let deadline = now() + STOP_PATIENCE;
+    fn wind_down(mut self, ended: &Ended) -> vernal_crawler::Result<()> {
+        // Somebody who says stop wants an end; a crawl that has spent its visits wants their answers.
+        let patience = if *ended == Ended::Stopped { STOP_PATIENCE } else { self.workers.patience() };
+        let deadline = now() + patience;
         while self.answered < self.given {
             let left = deadline.saturating_duration_since(now());
             match self.inputs.recv_timeout(left) {

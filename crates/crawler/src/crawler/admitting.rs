@@ -24,7 +24,7 @@ impl Crawler {
             self.sieve(now)?;
         }
         for partition in &mut self.partitions {
-            partition.draw(&self.reader, &self.out)?;
+            partition.draw(&self.reader, &self.out, now)?;
         }
         Ok(())
     }

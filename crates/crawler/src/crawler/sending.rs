@@ -56,6 +56,10 @@ impl Crawler {
         if !self.started {
             self.started = true;
             self.group.push(WHOLE, Deed::Started { moment: now });
+            if let Some(origin) = self.settings.time_origin.filter(|&origin| self.reader.time_origin() != Some(origin))
+            {
+                self.group.push(WHOLE, Deed::Clocked(origin));
+            }
         }
     }
 
@@ -154,6 +158,10 @@ impl Crawler {
         if self.out.contains(&key) {
             return Ok(None);
         }
+        if let Some(words) = self.trapped_since(&candidate, &url) {
+            self.refuse(candidate, Refusal::Trap(words), now)?;
+            return Ok(None);
+        }
         let site = url.site();
         if let Some(until) = self.address_is_busy(&site, key.partition, now) {
             self.partition(key.partition).politeness.hold(&site, until);
@@ -186,6 +194,16 @@ impl Crawler {
                 Ok(self.robots_order(lane, &url, robots_url, now))
             }
         }
+    }
+
+    /// Why a page that we never held lies in a trap that was understood after it was admitted. Seeds lie in none.
+    fn trapped_since(&self, candidate: &Candidate, url: &Url) -> Option<String> {
+        let (id, was_held) = match candidate {
+            Candidate::First(waiting) => (waiting.page.partition, false),
+            Candidate::Again { page, .. } => (page.key.partition, page.version.is_some()),
+        };
+        let words = self.partitions[usize::from(id.0)].traps.closes(url).filter(|_| !was_held)?;
+        self.dispatcher.seed_at(url).is_none().then_some(words)
     }
 
     /// When the site's address may be asked, if not now.

@@ -3,8 +3,8 @@
 use vernal_document::noise::FoldingKind;
 use vernal_frontier::Dispatcher;
 use vernal_model::{
-    Deed, DocumentRow, Event, EventKind, Failure, Location, Moment, Operation, Origin, Outcome, Page, PageState,
-    ParagraphChange, ParagraphMark, Report, Seed, Site, Span, Url, Via, Visit, Visited, Wall,
+    Deed, DocumentRow, Event, EventKind, Failure, Location, Moment, Operation, Origin, Outcome, Page, PageKey,
+    PageState, ParagraphChange, ParagraphMark, Report, Seed, Site, Span, Url, Via, Visit, Visited, Wall,
 };
 use vernal_policy::Seen;
 use vernal_repository::bodies::{Keep, KeepKind};
@@ -142,6 +142,7 @@ impl Crawler {
         mut report: Report,
         restoring: Option<&Restoring<'_>>,
     ) -> Result<()> {
+        self.drop_sessions(&mut report);
         let (before, waiting) = match what {
             Asked::First(waiting) => (None, Some(waiting)),
             Asked::Again(page) => (Some(*page), None),
@@ -196,7 +197,7 @@ impl Crawler {
             event => event,
         };
         let document = report.document.as_ref().zip(report.signature.as_ref()).filter(|_| is_new_version);
-        let document = document.map(|(document, signature)| DocumentRow {
+        let mut document = document.map(|(document, signature)| DocumentRow {
             signature: signature.clone(),
             next_paragraph,
             content_before: old.as_ref().map(|old| old.signature.content),
@@ -210,13 +211,16 @@ impl Crawler {
         if verdict == Verdict::First {
             self.note_second_look(&page, &report);
         }
-        if let Some(document) = &document {
+        let was_held = before.as_ref().is_some_and(|page| page.state == PageState::Held);
+        if let Some(document) = &mut document {
             let content = document.signature.content;
             let is_copy = before.is_none() && self.partition(key.partition).traps.is_copy(&page.url, content);
             if !is_copy {
-                self.discover(&report, document, old.as_ref(), page.depth, restoring);
+                self.discover(&report, document, old.as_ref().filter(|_| was_held), page.depth, restoring);
             }
             self.watch_for_traps(&page, document);
+        } else {
+            self.count_links_again(key, was_held, page.state == PageState::Held)?;
         }
         let hops = waiting.as_ref().map_or(0, |waiting| match waiting.via {
             Via::Redirect { hops } => hops,
@@ -305,7 +309,7 @@ impl Crawler {
     fn discover(
         &mut self,
         report: &Report,
-        row: &DocumentRow,
+        row: &mut DocumentRow,
         old: Option<&DocumentRow>,
         depth: u16,
         restoring: Option<&Restoring<'_>>,
@@ -313,7 +317,7 @@ impl Crawler {
         let (dispatcher, home) = (&self.dispatcher, &self.home);
         let found = discovery::links(
             report,
-            &row.links,
+            &mut row.links,
             old,
             depth,
             &mut self.recent,
@@ -321,26 +325,38 @@ impl Crawler {
             &|url| home.get(url.site_text()).copied().unwrap_or_else(|| url.partition()),
         );
         for (id, here) in found {
-            self.group.push(id, Deed::Found { urls: here.urls, again: here.again });
+            if !here.urls.is_empty() || !here.again.is_empty() {
+                self.group.push(id, Deed::Found { urls: here.urls, again: here.again });
+            }
+            if !here.gone.is_empty() {
+                self.group.push(id, Deed::Unlinked { gone: here.gone });
+            }
         }
+    }
+
+    /// The links of a page count while it is held: they stop to count when it goes, and count again when it comes back.
+    fn count_links_again(&mut self, key: PageKey, was_held: bool, is_held: bool) -> Result<()> {
+        if was_held == is_held {
+            return Ok(());
+        }
+        let Some(row) = self.reader.document(key)? else { return Ok(()) };
+        for (id, links) in discovery::counted(&row) {
+            let deed = match is_held {
+                true => Deed::Found { urls: Vec::new(), again: links },
+                false => Deed::Unlinked { gone: links },
+            };
+            self.group.push(id, deed);
+        }
+        Ok(())
     }
 
     /// A redirect target is admitted like a link; a seed that redirects moves its scope to the target.
     fn follow_redirect(&mut self, report: &Report, hops: u8, page: &Page, restoring: Option<&Restoring<'_>>) {
         let Some(found) = discovery::redirect(report, hops, page.depth, page.key) else { return };
-        let moved_seed = self.dispatcher.seeds().iter().find(|seed| {
-            let here = seed.moved_to.as_ref().unwrap_or(&seed.url);
-            *here == page.url || seed.url == page.url
-        });
+        let moved_seed = self.dispatcher.seed_at(&page.url);
         if let Some(seed) = moved_seed.filter(|seed| seed.moved_to.as_ref() != Some(&found.url)) {
             let seed = Seed { moved_to: Some(found.url.clone()), ..seed.clone() };
-            let mut seeds = self.dispatcher.seeds().to_vec();
-            for known in &mut seeds {
-                if known.url == seed.url {
-                    *known = seed.clone();
-                }
-            }
-            self.set_seeds(seeds);
+            self.widening.seed_changed(self.dispatcher.put_seed(seed.clone()).as_ref(), &seed);
             self.group.push(WHOLE, Deed::Seeded(seed));
         }
         if in_scope(&self.dispatcher, restoring, &found.url, found.depth) {
@@ -352,11 +368,33 @@ impl Crawler {
     fn watch_for_traps(&mut self, page: &Page, document: &DocumentRow) {
         let (id, site) = (page.key.partition, page.url.site());
         let partition = self.partition(id);
-        let Some(words) = partition.traps.learn(&page.url, document.signature.content) else { return };
-        let life = partition.site_mut(&site);
-        if life.posture.traps.len() < TRAPS_TOLD_MAX && !life.posture.traps.contains(&words) {
-            life.posture.traps.push(words);
+        let content = document.signature.content;
+        let session = partition.traps.learn_session(&page.url, content);
+        let words = partition.traps.learn(&page.url, content);
+        let told = &mut partition.site_mut(&site).posture.traps;
+        let before = told.len();
+        for words in session.into_iter().chain(words) {
+            if told.len() < TRAPS_TOLD_MAX && !told.contains(&words) {
+                told.push(words);
+            }
+        }
+        if told.len() > before {
             self.note_site(&site, id);
+        }
+    }
+
+    /// Takes the sessions that were learned out of the links, so that one page stays one page. Targets of redirects keep
+    /// theirs: some sites give nobody a page without one.
+    pub(super) fn drop_sessions(&self, report: &mut Report) {
+        let Some(document) = report.document.as_mut() else { return };
+        if !self.partitions.iter().any(|partition| partition.traps.has_sessions()) {
+            return;
+        }
+        for link in &mut document.links {
+            let traps = &self.partitions[usize::from(self.home_of(&link.target).0)].traps;
+            if let Some(bare) = traps.without_sessions(&link.target) {
+                link.target = bare;
+            }
         }
     }
 

@@ -1,9 +1,10 @@
 //! The URLs that a report names, ready for the sieve.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use vernal_model::{
-    Document, DocumentRow, Fingerprint, Found, LinkKind, LinkRow, Outcome, PageKey, Partition, Rel, Report, Url, Via,
+    CountedIn, Document, DocumentRow, Fingerprint, Found, LinkKind, LinkRow, Outcome, PageKey, Partition, Rel, Report,
+    Url, Via,
 };
 
 /// Redirects followed from the URL first asked for.
@@ -14,6 +15,8 @@ pub(crate) const HOPS_MAX: u8 = 10;
 pub(crate) struct FoundHere {
     pub urls: Vec<Found>,
     pub again: Vec<Fingerprint>,
+    /// Links that the page had before and has no more.
+    pub gone: Vec<Fingerprint>,
 }
 
 /// The recently found: a fixed table of fingerprints, so that the links every page repeats are spelled out once.
@@ -41,7 +44,14 @@ impl Recent {
 /// The page's links in packed form. The set of targets a page had before is not announced again.
 pub(crate) fn packed(document: &Document) -> Vec<LinkRow> {
     let links = document.links.iter();
-    links.map(|link| LinkRow { target: link.target.fingerprint(), kind: link.kind, rel: link.rel }).collect()
+    links
+        .map(|link| LinkRow {
+            target: link.target.fingerprint(),
+            kind: link.kind,
+            rel: link.rel,
+            counted: CountedIn::NOWHERE,
+        })
+        .collect()
 }
 
 /// Kinds of links that lead to pages; images, styles and scripts are recorded and not crawled.
@@ -53,10 +63,11 @@ pub(crate) fn is_followed(kind: LinkKind, rel: Rel) -> bool {
     leads_to_a_page && !rel.contains(Rel::NOFOLLOW)
 }
 
-/// Groups the followed links of a page by partition. `old` is the document we kept before, whose links are known.
+/// Groups the followed links of a page by partition, and marks in its rows where each is counted. `old` is the document
+/// we kept before: its links are counted already, and those that are not there any more are gone.
 pub(crate) fn links(
     report: &Report,
-    rows: &[LinkRow],
+    rows: &mut [LinkRow],
     old: Option<&DocumentRow>,
     depth: u16,
     recent: &mut Recent,
@@ -64,19 +75,27 @@ pub(crate) fn links(
     partition_of: &dyn Fn(&Url) -> Partition,
 ) -> BTreeMap<Partition, FoundHere> {
     let mut found: BTreeMap<Partition, FoundHere> = BTreeMap::new();
-    let Some(document) = report.document.as_ref().filter(|document| !document.directives.nofollow) else {
-        return found;
-    };
+    let announced = old.into_iter().flat_map(|old| &old.links).filter(|link| link.counted != CountedIn::NOWHERE);
     // Looked up only, never walked through: its order is chance.
+    let mut before: HashMap<Fingerprint, CountedIn> = announced.map(|link| (link.target, link.counted)).collect();
     let mut met: HashSet<Fingerprint> = HashSet::with_capacity(rows.len());
-    let announced = old.filter(|old| !old.directives.nofollow).into_iter().flat_map(|old| &old.links);
-    met.extend(announced.filter(|link| is_followed(link.kind, link.rel)).map(|link| link.target));
     let next_depth = depth.saturating_add(1);
-    for (link, row) in document.links.iter().zip(rows) {
-        if !is_followed(link.kind, link.rel) || !met.insert(row.target) || !in_scope(&link.target, next_depth) {
+    let document = report.document.as_ref().filter(|document| !document.directives.nofollow);
+    let links = document.map_or(&[][..], |document| &document.links);
+    for (link, row) in links.iter().zip(rows) {
+        if !is_followed(link.kind, link.rel) || !met.insert(row.target) {
             continue;
         }
-        let here = found.entry(partition_of(&link.target)).or_default();
+        if let Some(counted) = before.remove(&row.target) {
+            row.counted = counted;
+            continue;
+        }
+        if !in_scope(&link.target, next_depth) {
+            continue;
+        }
+        let partition = partition_of(&link.target);
+        row.counted = CountedIn::new(partition);
+        let here = found.entry(partition).or_default();
         if recent.met(row.target) {
             here.again.push(row.target);
         } else {
@@ -85,11 +104,27 @@ pub(crate) fn links(
                 via: Via::Link,
                 depth: next_depth,
                 found_on: Some(report.order.page),
-                forward: document.links.len() as u32,
+                forward: links.len() as u32,
             });
         }
     }
+    for link in old.into_iter().flat_map(|old| &old.links) {
+        if let Some(partition) = before.remove(&link.target).and_then(CountedIn::partition) {
+            found.entry(partition).or_default().gone.push(link.target);
+        }
+    }
     found
+}
+
+/// Where the links of a document are counted.
+pub(crate) fn counted(row: &DocumentRow) -> BTreeMap<Partition, Vec<Fingerprint>> {
+    let mut counted: BTreeMap<Partition, Vec<Fingerprint>> = BTreeMap::new();
+    for link in &row.links {
+        if let Some(partition) = link.counted.partition() {
+            counted.entry(partition).or_default().push(link.target);
+        }
+    }
+    counted
 }
 
 /// The target of a redirect, so many hops further than the page itself.

@@ -8,6 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use vernal_model::{Moment, Site, Url};
 
 use super::rules::{by_rule, ends_in_date, parameters};
+use super::sessions::SessionBook;
 
 /// So many pages of one pattern with the same content make it a trap.
 const SAME_CONTENT_MAX: usize = 20;
@@ -27,6 +28,9 @@ const CONTENTS_PER_PATTERN_MAX: usize = 4;
 /// The content digest of no text at all (xxh3, 128 bits); sameness of nothing is no evidence.
 const EMPTY_CONTENT: u128 = 0x99aa_06d3_0147_98d8_6001_c324_468d_497f;
 
+/// How a learned session is told, before its name.
+const SESSION_WORDS: &str = "a session is dropped from URLs: the parameter ";
+
 /// What the visits showed about the patterns of all sites.
 #[derive(Clone, Debug, Default)]
 pub struct TrapBook {
@@ -37,6 +41,7 @@ pub struct TrapBook {
     /// How many URLs of a site gave a content, whatever their pattern.
     copies: HashMap<u128, u16>,
     copies_met: VecDeque<u128>,
+    sessions: SessionBook,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -71,6 +76,18 @@ impl TrapBook {
         })
     }
 
+    /// Why this URL, which was admitted before its trap was understood, need not be asked any more. Only where nothing is
+    /// lost: searches, calendars and sessions. Plain pages that were admitted are asked.
+    pub fn closes(&self, url: &Url) -> Option<String> {
+        if self.sessions.canonical(url).is_some() {
+            return Some("it carries a session, and is asked for without it".to_owned());
+        }
+        if self.patterns.is_empty() || (url.query().is_none() && !ends_in_date(url)) {
+            return None;
+        }
+        self.patterns.get(key_of(url).as_str()).and_then(|evidence| evidence.trap.as_deref()).map(str::to_owned)
+    }
+
     /// Hears what a visit found: the digest of the page's text. Says so, in words, if that shows a new trap.
     pub fn learn(&mut self, url: &Url, content: u128) -> Option<String> {
         let key = key_of(url);
@@ -94,6 +111,23 @@ impl TrapBook {
         evidence.counted = Vec::new();
         evidence.dated = Vec::new();
         Some(words)
+    }
+
+    /// Hears the same of a page's parameters. Says so, in words, if that shows one to carry a session.
+    pub fn learn_session(&mut self, url: &Url, content: u128) -> Option<String> {
+        if content == 0 || content == EMPTY_CONTENT {
+            return None;
+        }
+        self.sessions.learn(url, content).map(|name| format!("{SESSION_WORDS}`{name}`"))
+    }
+
+    pub fn has_sessions(&self) -> bool {
+        !self.sessions.is_empty()
+    }
+
+    /// The URL without the sessions that were learned of its site; `None` if it carries none.
+    pub fn without_sessions(&self, url: &Url) -> Option<Url> {
+        self.sessions.canonical(url)
     }
 
     /// Whether this page, visited for the first time, is one copy too many of a content that its site has shown under so
@@ -120,6 +154,9 @@ impl TrapBook {
     /// Takes up the traps that `learn` told of in an earlier process.
     pub fn recall(&mut self, site: &Site, traps: &[String]) {
         for words in traps {
+            if let Some(name) = words.strip_prefix(SESSION_WORDS) {
+                self.sessions.add(site, name.trim_matches('`'));
+            }
             if let Some(pattern) = words.split('`').nth(1).filter(|pattern| pattern.starts_with('/')) {
                 self.evidence(&format!("{site}{pattern}")).trap = Some(words.as_str().into());
             }

@@ -43,14 +43,26 @@ pub struct Candidate {
 /// A finding as its row holds it, not copied.
 pub(crate) struct Finding {
     pub fingerprint: Fingerprint,
-    /// `None` for a link to a URL that was spelled out before.
-    pub via: Option<Via>,
+    pub what: Sight,
+}
+
+#[derive(Copy, Clone, PartialEq)]
+pub(crate) enum Sight {
+    SpelledOut(Via),
+    /// A link to a URL that was spelled out before.
+    Again,
+    /// A link that is there no more.
+    Gone,
 }
 
 impl Finding {
     /// What this finding adds to the back-link count.
-    pub fn back_links(&self) -> u32 {
-        u32::from(matches!(self.via, None | Some(Via::Link)))
+    pub fn back_links(&self) -> i32 {
+        match self.what {
+            Sight::SpelledOut(Via::Link) | Sight::Again => 1,
+            Sight::SpelledOut(Via::Seed | Via::Redirect { .. }) => 0,
+            Sight::Gone => -1,
+        }
     }
 }
 
@@ -64,22 +76,29 @@ struct FoundRef<'a> {
     _forward: u32,
 }
 
-/// Walks through a packed row of findings without copying them: first the URLs spelled out, then the links to others.
+/// Walks through a packed row of findings without copying them: first the URLs spelled out, then the links to others,
+/// then those that are gone.
 pub(crate) fn each_found(row: &[u8], mut take: impl FnMut(Finding)) -> Result<usize> {
     let wrong = |why| Error::row("found", why);
     let (urls, mut rest): (u64, _) = postcard::take_from_bytes(content("found", row)?).map_err(wrong)?;
     for _ in 0..urls {
         let (found, after): (FoundRef<'_>, _) = postcard::take_from_bytes(rest).map_err(wrong)?;
-        take(Finding { fingerprint: Fingerprint(xxh3_64(found.url.as_bytes())), via: Some(found.via) });
+        take(Finding { fingerprint: Fingerprint(xxh3_64(found.url.as_bytes())), what: Sight::SpelledOut(found.via) });
         rest = after;
     }
     let (again, mut rest): (u64, _) = postcard::take_from_bytes(rest).map_err(wrong)?;
     for _ in 0..again {
         let (fingerprint, after) = postcard::take_from_bytes(rest).map_err(wrong)?;
-        take(Finding { fingerprint, via: None });
+        take(Finding { fingerprint, what: Sight::Again });
         rest = after;
     }
-    Ok((urls + again) as usize)
+    let (gone, mut rest): (u64, _) = postcard::take_from_bytes(rest).map_err(wrong)?;
+    for _ in 0..gone {
+        let (fingerprint, after) = postcard::take_from_bytes(rest).map_err(wrong)?;
+        take(Finding { fingerprint, what: Sight::Gone });
+        rest = after;
+    }
+    Ok((urls + again + gone) as usize)
 }
 
 /// One finding in a batch.
@@ -87,7 +106,8 @@ struct Sighting {
     key: Key,
     /// A seed comes before a URL spelled out, and that before a bare link.
     order: u8,
-    link: bool,
+    /// What it adds to the back links.
+    links: i8,
     /// Counted over the whole batch.
     ordinal: u32,
 }
@@ -156,13 +176,13 @@ impl Batch {
             let sightings = &mut self.sightings;
             let count = each_found(&row, |found| {
                 let ordinal = sightings.len() as u32;
-                let order = match found.via {
-                    Some(Via::Seed) => SEED,
-                    Some(_) => SPELLED_OUT,
-                    None => BARE,
+                let order = match found.what {
+                    Sight::SpelledOut(Via::Seed) => SEED,
+                    Sight::SpelledOut(_) => SPELLED_OUT,
+                    Sight::Again | Sight::Gone => BARE,
                 };
                 let key = (partition, found.fingerprint);
-                sightings.push(Sighting { key, order, link: found.back_links() == 1, ordinal });
+                sightings.push(Sighting { key, order, links: found.back_links() as i8, ordinal });
             })?;
             self.rows.push((partition, count as u32, row));
             taken = Some(sequence);
@@ -208,9 +228,9 @@ fn fresh(mut sightings: Vec<Sighting>, known: &super::KnownSet) -> Result<Vec<(u
         if record.is_some_and(|record| record.number != BARRED || first.order != SEED) {
             continue;
         }
-        let before = record.map_or(0, |record| record.back_links);
-        let links = group.iter().filter(|sighting| sighting.link).count() as u32;
-        fresh.push((first.ordinal, before.saturating_add(links)));
+        let before = record.map_or(0, |record| i64::from(record.back_links.cast_signed()));
+        let links: i64 = group.iter().map(|sighting| i64::from(sighting.links)).sum();
+        fresh.push((first.ordinal, u32::try_from(before + links).unwrap_or(0)));
     }
     fresh.sort_unstable();
     Ok(fresh)

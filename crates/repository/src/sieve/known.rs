@@ -29,7 +29,8 @@ pub(crate) struct Update {
     pub key: Key,
     /// Its number when it was admitted now, `BARRED` when it was barred now.
     pub decided: Option<u32>,
-    pub back_links: u32,
+    /// Links that came, less those that went.
+    pub back_links: i32,
 }
 
 /// What an update turned out to be.
@@ -103,11 +104,11 @@ impl KnownProbe<'_> {
     }
 }
 
-/// One record of two: the counts add up, the younger number holds.
+/// One record of two: the counts add up (a younger one may be below zero, as two's complement), the younger number holds.
 pub(super) fn both(old: Option<KnownRecord>, young: Option<KnownRecord>) -> Option<KnownRecord> {
     match (old, young) {
         (Some(old), Some(young)) => {
-            Some(KnownRecord { back_links: old.back_links.saturating_add(young.back_links), ..young })
+            Some(KnownRecord { back_links: old.back_links.wrapping_add(young.back_links), ..young })
         }
         (old, young) => old.or(young),
     }

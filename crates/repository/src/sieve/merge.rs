@@ -20,7 +20,7 @@ impl KnownSet {
             answers.push(resolved);
             let changes_nothing = resolved == Resolved::Known && update.back_links == 0;
             if resolved != Resolved::Undecided && !changes_nothing {
-                news.push(KnownRecord { key: update.key, number, back_links: update.back_links });
+                news.push(KnownRecord { key: update.key, number, back_links: update.back_links.cast_unsigned() });
             }
         }
         if news.is_empty() {
@@ -158,7 +158,9 @@ mod tests {
                         number
                     }
                 });
-                batch.insert(key, Update { key, decided, back_links: chance.below(4) as u32 });
+                let links = map.get(&key).map_or(0, |known| known.1);
+                let back_links = chance.below(u64::from(links.min(3)) + 4) as i32 - links.min(3) as i32;
+                batch.insert(key, Update { key, decided, back_links });
             }
             let updates: Vec<Update> = batch.into_values().collect();
             let (next, answers) = known.merge(&updates).unwrap();
@@ -173,7 +175,7 @@ mod tests {
                 if answer != Resolved::Undecided {
                     let row = map.entry(update.key).or_insert((BARRED, 0));
                     row.0 = update.decided.unwrap_or(row.0);
-                    row.1 += update.back_links;
+                    row.1 = row.1.strict_add_signed(update.back_links);
                 }
             }
             known = next;

@@ -39,10 +39,16 @@ pub(crate) type Key = (Partition, Fingerprint);
 pub(crate) struct KnownRecord {
     pub key: Key,
     pub number: u32,
+    /// A sum of links that came and went. In a younger run it may be below zero, as two's complement.
     pub back_links: u32,
 }
 
 impl KnownRecord {
+    /// The count as it is told; never below zero, whatever was lost.
+    pub fn links(&self) -> u32 {
+        u32::try_from(self.back_links.cast_signed()).unwrap_or(0)
+    }
+
     fn bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         bytes[0] = self.key.0.0;

@@ -1,5 +1,6 @@
 //! One group of deeds becomes one atomic batch, and what is held in memory follows it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
@@ -85,7 +86,7 @@ impl Applying<'_> {
             Deed::Unseeded(url) => self.batch.remove(&tables.meta, keys::seed(url)),
             Deed::Found { urls, again } => {
                 self.state.totals.found_pending += (urls.len() + again.len()) as u64;
-                let row = FoundRow { urls: urls.into(), again: again.into() };
+                let row = FoundRow { urls: urls.into(), again: again.into(), gone: Cow::Borrowed(&[]) };
                 self.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
             }
             // All of a group's are met in one pass, after the rest.
@@ -98,6 +99,16 @@ impl Applying<'_> {
             Deed::Spent { account } => self.state.account = *account,
             Deed::Relocated(visits) => visits.iter().try_for_each(|visit| self.relocated(visit))?,
             Deed::NoiseLearned(rows) => self.noise_learned(partition, rows)?,
+            Deed::Relinked { page, document } => {
+                self.put(&tables.documents, "documents", page.bytes(), document)?;
+            }
+            Deed::ScopeFollowed(mark) => self.state.scope = *mark,
+            Deed::Clocked(origin) => self.state.time_origin = Some(*origin),
+            Deed::Unlinked { gone } => {
+                self.state.totals.found_pending += gone.len() as u64;
+                let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };
+                self.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
+            }
         }
         Ok(())
     }

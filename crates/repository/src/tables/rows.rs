@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vernal_model::{
-    Account, Admitted, Fingerprint, Found, Moment, PageKey, Partition, Sequence, Site, SiteRow, Url, Via, WaitingPlace,
+    Account, Admitted, Fingerprint, Found, Moment, PageKey, Partition, ScopeMark, Sequence, Site, SiteRow, TimeOrigin,
+    Url, Via, WaitingPlace,
 };
 
 use crate::{Error, Result};
@@ -35,7 +36,7 @@ pub struct UrlRow {
 pub struct Known {
     /// `None` for a barred URL: it has no number.
     pub key: Option<PageKey>,
-    /// Links to it that the sieve has met, each page's once per visit that found it.
+    /// Held pages that link to it, as far as the sieve has met their links.
     pub back_links: u32,
     pub state: KnownState,
 }
@@ -84,6 +85,8 @@ pub(crate) struct State {
     /// The generations of the known set in force; 0 is none.
     pub run_big: u32,
     pub run_small: u32,
+    pub scope: ScopeMark,
+    pub time_origin: Option<TimeOrigin>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +108,8 @@ impl Default for State {
             partitions: vec![PartitionState::default(); usize::from(Partition::COUNT)],
             run_big: 0,
             run_small: 0,
+            scope: ScopeMark::default(),
+            time_origin: None,
         }
     }
 }
@@ -131,11 +136,14 @@ pub(crate) struct StampedSite {
     pub row: SiteRow,
 }
 
-/// What one `Found` deed leaves for the sieve: URLs spelled out, and links to URLs that were spelled out before.
+/// What one `Found` or `Unlinked` deed leaves for the sieve: URLs spelled out, links to URLs that were spelled out
+/// before, and links that are gone.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FoundRow<'a> {
     pub urls: Cow<'a, [Found]>,
     pub again: Cow<'a, [Fingerprint]>,
+    /// Links that are there no more.
+    pub gone: Cow<'a, [Fingerprint]>,
 }
 
 /// A `UrlRow` as it lies on disk: the key gives the page, and the place's site is the URL's own but for odd cases.

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use vernal_model::{
     Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, Moment, NoiseBook, Outcome,
-    Page, PageKey, PageNoise, PageState, Partition, RobotsRow, Seed, Sequence, Site, SiteCounts, SitePosture, Url, Via,
-    Visit,
+    Page, PageKey, PageNoise, PageState, Partition, RobotsRow, ScopeMark, Seed, Sequence, Site, SiteCounts,
+    SitePosture, TimeOrigin, Url, Via, Visit,
 };
 use vernal_repository::{Candidate, Cursor, EventId, KnownState, Reader, Sieving, Totals};
+
+/// Partition, sequence, URLs spelled out, links to others, links that are gone.
+type FoundRow = (Partition, Sequence, Vec<Found>, Vec<Fingerprint>, Vec<Fingerprint>);
 
 #[derive(Clone, Default)]
 pub struct Plain {
@@ -15,9 +18,11 @@ pub struct Plain {
     sequences: BTreeMap<Partition, u64>,
     moment: Moment,
     paused: bool,
+    scope: ScopeMark,
+    time_origin: Option<TimeOrigin>,
     account: Account,
     seeds: BTreeMap<Url, Seed>,
-    found: Vec<(Partition, Sequence, Vec<Found>, Vec<Fingerprint>)>,
+    found: Vec<FoundRow>,
     pub known: BTreeMap<(Partition, Fingerprint), PlainKnown>,
     pub admitted: BTreeMap<PageKey, Admitted>,
     /// (partition, site, band, arrival) to number.
@@ -38,7 +43,7 @@ pub struct PlainKnown {
     pub site: Site,
     /// `None` is barred.
     pub number: Option<u32>,
-    pub back_links: u32,
+    pub back_links: i64,
 }
 
 impl Plain {
@@ -58,7 +63,7 @@ impl Plain {
             Deed::Started { moment } => self.moment = self.moment.max(moment),
             Deed::Seeded(seed) => drop(self.seeds.insert(seed.url.clone(), seed)),
             Deed::Unseeded(url) => drop(self.seeds.remove(&url)),
-            Deed::Found { urls, again } => self.found.push((partition, sequence, urls, again)),
+            Deed::Found { urls, again } => self.found.push((partition, sequence, urls, again, Vec::new())),
             Deed::Sieved { through, admitted, barred } => self.sieved(partition, through, admitted, barred),
             Deed::Visited(visited) => {
                 let key = visited.page.key;
@@ -93,6 +98,12 @@ impl Plain {
                     self.noise.insert(page, noise);
                 }
             }
+            Deed::Relinked { page, document } => {
+                self.documents.insert(page, *document);
+            }
+            Deed::ScopeFollowed(mark) => self.scope = mark,
+            Deed::Clocked(origin) => self.time_origin = Some(origin),
+            Deed::Unlinked { gone } => self.found.push((partition, sequence, Vec::new(), Vec::new(), gone)),
         }
     }
 
@@ -119,21 +130,22 @@ impl Plain {
             let row = PlainKnown { url: url.clone(), site, number: None, back_links: 0 };
             self.known.entry((partition, url.fingerprint())).or_insert(row);
         }
-        for (_, _, urls, again) in self.taken(partition, through) {
+        for (_, _, urls, again, gone) in self.taken(partition, through) {
             let links = urls.iter().filter(|found| found.via == Via::Link).map(|found| found.url.fingerprint());
             for fingerprint in links.chain(again) {
                 if let Some(row) = self.known.get_mut(&(partition, fingerprint)) {
                     row.back_links += 1;
                 }
             }
+            for fingerprint in gone {
+                if let Some(row) = self.known.get_mut(&(partition, fingerprint)) {
+                    row.back_links -= 1;
+                }
+            }
         }
     }
 
-    fn taken(
-        &mut self,
-        partition: Partition,
-        through: Sequence,
-    ) -> Vec<(Partition, Sequence, Vec<Found>, Vec<Fingerprint>)> {
+    fn taken(&mut self, partition: Partition, through: Sequence) -> Vec<FoundRow> {
         let (taken, left) =
             std::mem::take(&mut self.found).into_iter().partition(|row| row.0 == partition && row.1 <= through);
         self.found = left;
@@ -145,7 +157,7 @@ impl Plain {
         let mut met = 0;
         for offered in &sieving.partitions {
             let rows = || self.found.iter().filter(|row| row.0 == offered.partition && row.1 <= offered.through);
-            met += rows().map(|row| row.2.len() + row.3.len()).sum::<usize>();
+            met += rows().map(|row| row.2.len() + row.3.len() + row.4.len()).sum::<usize>();
             let mut expected: Vec<Candidate> = Vec::new();
             for found in rows().flat_map(|row| &row.2) {
                 let same = |candidate: &&mut Candidate| candidate.found.url == found.url;
@@ -167,7 +179,8 @@ impl Plain {
                 let links = links.filter(|found| found.url == candidate.found.url).count();
                 let again = rows().flat_map(|row| &row.3).filter(|again| **again == fingerprint).count();
                 let before = self.known.get(&(offered.partition, fingerprint)).map_or(0, |known| known.back_links);
-                candidate.back_links = before + (links + again) as u32;
+                let gone = rows().flat_map(|row| &row.4).filter(|gone| **gone == fingerprint).count();
+                candidate.back_links = u32::try_from(before + (links + again) as i64 - gone as i64).unwrap_or(0);
             }
             let by_url = |candidate: &Candidate| candidate.found.url.clone();
             expected.sort_by_key(by_url);
@@ -176,7 +189,7 @@ impl Plain {
             assert_eq!(fresh, expected);
         }
         assert_eq!(sieving.found, met);
-        let left: usize = self.found.iter().map(|row| row.2.len() + row.3.len()).sum::<usize>() - met;
+        let left: usize = self.found.iter().map(|row| row.2.len() + row.3.len() + row.4.len()).sum::<usize>() - met;
         assert!(sieving.more || left == 0, "{left} findings were passed over");
     }
 
@@ -185,6 +198,7 @@ impl Plain {
         assert_eq!(reader.cursor(), Cursor(self.position));
         assert_eq!(reader.last_moment(), self.moment);
         assert_eq!(reader.paused_all(), self.paused);
+        assert_eq!((reader.scope_mark(), reader.time_origin()), (self.scope, self.time_origin));
         assert_eq!(reader.account(), self.account);
         assert_eq!(reader.seeds().unwrap(), self.seeds.values().cloned().collect::<Vec<_>>());
         assert_eq!(reader.totals(), self.totals());
@@ -205,7 +219,8 @@ impl Plain {
                 Some(_) => KnownState::Waiting,
             };
             assert_eq!(reader.key_of_fingerprint(plain.url.fingerprint()).unwrap(), Some(known));
-            assert_eq!((known.key, known.back_links, known.state), (key, plain.back_links, state), "{}", plain.url);
+            let back_links = u32::try_from(plain.back_links).unwrap_or(0);
+            assert_eq!((known.key, known.back_links, known.state), (key, back_links, state), "{}", plain.url);
         }
         for (key, admitted) in &self.admitted {
             let row = reader.url(*key).unwrap().expect("an admitted URL");
@@ -317,7 +332,7 @@ impl Plain {
             versions: versions().count() as u64,
             wire_bytes: visits().map(|visit| visit.wire_bytes).sum(),
             body_bytes: versions().map(|version| u64::from(version.body_bytes)).sum(),
-            found_pending: self.found.iter().map(|row| (row.2.len() + row.3.len()) as u64).sum(),
+            found_pending: self.found.iter().map(|row| (row.2.len() + row.3.len() + row.4.len()) as u64).sum(),
             events: self.events.len() as u64,
         }
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use vernal_model::{
     Account, Admitted, Chance, Change, Control, Deed, Digest, DocumentRow, Event, EventKind, Exchange, Failure,
     Fingerprint, Fold, Found, Kinds, Location, Masked, Moment, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise,
-    PageState, Partition, PolicyState, Reach, Refusal, RobotsAnswer, RobotsRow, RuleStanding, Seed, SitePosture, Span,
-    Standing, Url, Validators, Version, Via, Visit, Visited, Volatile, WaitingPlace,
+    PageState, Partition, PolicyState, Reach, Refusal, RobotsAnswer, RobotsRow, RuleStanding, ScopeMark, Seed,
+    SitePosture, Span, Standing, TimeOrigin, Url, Validators, Version, Via, Visit, Visited, Volatile, WaitingPlace,
 };
 use vernal_repository::{Keep, KeepKind, Repository};
 
@@ -56,9 +56,10 @@ impl World {
     fn deed(&mut self, repository: &mut Repository, deeds: &mut Vec<(Partition, Deed)>) {
         let url = self.any_url();
         let partition = url.partition();
-        match self.chance.below(13) {
+        match self.chance.below(15) {
             0 => deeds.push((partition, Deed::Seeded(Seed::new(url, self.now)))),
             1 => deeds.push((partition, Deed::Unseeded(url))),
+            2..=5 if self.chance.happens(0.2) && !self.spelled.is_empty() => deeds.push(self.unlinked()),
             2..=5 => deeds.extend(self.found()),
             6 => deeds.push((partition, self.site_seen(&url))),
             7 => deeds.push((partition, self.robots_read(&url))),
@@ -70,7 +71,15 @@ impl World {
                 let account = Account { in_hand: self.chance.share(), filled: self.now, spent: self.chance.share() };
                 deeds.push((Partition(0), Deed::Spent { account }));
             }
-            10 => deeds.push((partition, Deed::NoiseLearned(Box::new(self.noise_learned(&url))))),
+            11 => deeds.push((partition, Deed::NoiseLearned(Box::new(self.noise_learned(&url))))),
+            10 if self.chance.happens(0.5) => {
+                let following = self.chance.happens(0.5).then(|| (self.chance.bits(), None));
+                deeds.push((Partition(0), Deed::ScopeFollowed(ScopeMark { followed: self.chance.bits(), following })));
+            }
+            10 => {
+                let origin = TimeOrigin { moment: self.now, wall: self.now, scale: self.chance.share() };
+                deeds.push((Partition(0), Deed::Clocked(origin)));
+            }
             _ => deeds.extend(self.visited(repository, deeds)),
         }
     }
@@ -160,6 +169,15 @@ impl World {
         }
         let deed = |(partition, (urls, again))| (partition, Deed::Found { urls, again });
         by_partition.into_iter().map(deed).collect()
+    }
+
+    /// Some links of one partition are gone; more than there were, now and then.
+    fn unlinked(&mut self) -> (Partition, Deed) {
+        let partition = self.chance.pick(&self.spelled).unwrap().partition();
+        let here: Vec<Fingerprint> =
+            self.spelled.iter().filter(|url| url.partition() == partition).map(Url::fingerprint).collect();
+        let gone = (0..self.chance.below(5)).map(|_| *self.chance.pick(&here).unwrap()).collect();
+        (partition, Deed::Unlinked { gone })
     }
 
     fn sieved(&mut self, repository: &mut Repository) -> Vec<(Partition, Deed)> {

@@ -254,7 +254,7 @@ fn summary(context: &Context, crawl: &Crawl, seconds: &[Second], served: &Served
     Summary {
         summary: true,
         seconds: seconds.len() as u64,
-        simulated: now.since(crawl.clock.origin()).to_string(),
+        simulated: now.since(crawl.clock.began()).to_string(),
         held: count(|last| last.held),
         visits: totals.visits,
         changes: count(|last| last.changes),
