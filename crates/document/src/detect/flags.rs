@@ -24,7 +24,7 @@ pub struct Flags {
 pub fn flags(old: &Input<'_>, new: &Input<'_>) -> Flags {
     let ((old, old_marks), (new, new_marks)) = (read_marked(old), read_marked(new));
     Flags {
-        text: old.signature.content != new.signature.content,
+        text: !old.signature.has_words_of(&new.signature),
         structure: old_marks.structure != new_marks.structure,
         attributes: old_marks.attributes != new_marks.attributes,
         script: old_marks.scripts != new_marks.scripts,

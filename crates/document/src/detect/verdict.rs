@@ -40,9 +40,11 @@ pub fn compare(old: &Signature, new: &Signature) -> Change {
         }
     }
     change.kinds = loud;
-    change.left = quiet;
+    for kind in quiet.iter().filter(|&kind| loud.contains(kind)) {
+        change.left.insert(kind);
+    }
     // Equal words in equal order may still lie in other paragraphs; that is structure, and no paragraph changed.
-    if quiet.contains(Kind::Content) {
+    if change.left.contains(Kind::Content) {
         let alignment = align(&digests(&old.paragraphs), &digests(&new.paragraphs));
         change.magnitude = magnitude(&old.paragraphs, &new.paragraphs, &alignment);
         change.paragraphs = operations(&old.paragraphs, &new.paragraphs, &alignment);
@@ -70,7 +72,7 @@ pub fn degree(change: &Change) -> Degree {
 fn differing(old: &Signature, new: &Signature) -> Kinds {
     kinds([
         (old.structure != new.structure, Kind::Structure),
-        (old.content != new.content, Kind::Content),
+        (!old.has_words_of(new), Kind::Content),
         (old.presentation != new.presentation, Kind::Presentation),
         (old.behaviour != new.behaviour, Kind::Behaviour),
     ])

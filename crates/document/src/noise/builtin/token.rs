@@ -23,7 +23,7 @@ pub fn drawn(run: &[u8]) -> Option<&'static str> {
     }
     if look.marks > 0 {
         // Words parted by marks: a token only if one of its pieces is.
-        let mut pieces = run.split(|byte| matches!(byte, b'-' | b'_'));
+        let mut pieces = run.split(|byte| !byte.is_ascii_alphanumeric());
         let random = run.len() >= 20 && look.changes * 4 >= run.len();
         return if random { Some("token") } else { pieces.find_map(drawn) };
     }
@@ -90,7 +90,7 @@ struct Look {
     digits: usize,
     lower: usize,
     upper: usize,
-    /// `-` and `_`.
+    /// All but letters and digits.
     marks: usize,
     /// Letters and marks that no hexadecimal number has.
     not_hex: usize,
