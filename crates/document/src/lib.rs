@@ -7,6 +7,9 @@
 //! - [`wall`] says when an answer is not the page but something in front of it, and on what evidence.
 //! - [`compare`] holds two signatures against each other, cheapest test first (the papers' change detection module);
 //!   [`compare_documents`] adds the words.
+//! - [`compare_pages`] is the slow path for two pages that were read closely: words, notes, and what was set aside.
+//! - [`flags`] and [`judge`] answer the plain questions of labelled pairs and count how often we are right.
+//! - [`unpack`] takes content codings off, within limits.
 //! - [`robots`] reads robots.txt.
 //! - [`fuzz`] holds what must be true for every input, as plain functions of bytes.
 //!
@@ -20,6 +23,7 @@ mod noise;
 mod parse;
 mod read;
 mod signature;
+mod unpack;
 
 pub use answer::{Judged, of_status, robots_text};
 pub use detect::structure::{self, StructureChange, compare_trees};
@@ -27,7 +31,8 @@ pub use detect::{Flags, compare, compare_documents, compare_pages, flags, wall};
 pub use noise::builtin;
 pub use parse::parts::{Part, Parts, parts};
 pub use parse::robots;
-pub use parse::tree::{DocumentTree, Node, document_tree};
+pub use parse::tree::{DocumentTree, Node, document_tree, written_tree};
 pub use read::{Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely};
 pub use signature::fingerprint::{TagLetters, tag_letters};
 pub use signature::{checksum, rms, similarity};
+pub use unpack::{UnpackLimits, is_likely_larger, unpack, unpack_into};

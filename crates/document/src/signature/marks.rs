@@ -30,6 +30,9 @@ pub struct Marks {
     /// Meta, link and base of the head.
     pub metadata: Bag,
     pub comments: Running,
+    /// The attributes once more, element by element: for those who ask which element has them.
+    pub attributes_in_order: Running,
+    pub metadata_in_order: Running,
     quiet: QuietRunning,
     tags: u32,
     implied: Implied,
@@ -104,8 +107,13 @@ impl Marks {
                 quiet.structure.add(name);
             }
         });
+        let before = (self.attributes.0, self.metadata.0);
         if !tag.attributes.is_empty() {
             self.add_attributes(tag, name, is_advertising);
+        }
+        self.attributes_in_order.add(self.attributes.0.wrapping_sub(before.0));
+        if self.metadata.0 != before.1 {
+            self.metadata_in_order.add(self.metadata.0.wrapping_sub(before.1));
         }
     }
 

@@ -1,0 +1,352 @@
+//! Content codings taken off, within limits: a small body must not become a large problem.
+
+use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
+use memchr::memmem;
+use vernal_model::Failure;
+
+/// Codings upon codings: one is usual, two is a mistake that happens, more is an attack.
+const CODINGS_MAX: usize = 2;
+/// Members of one gzip body: each costs the set-up of a decoder, however little it holds.
+const GZIP_MEMBERS_MAX: usize = 1_000;
+/// Frames of one zstd body, for the same reason.
+const ZSTD_FRAMES_MAX: usize = 1_000;
+/// The window that a zstd body may ask us to hold (RFC 9659 gives this limit for HTTP).
+const ZSTD_WINDOW_BYTES_MAX: u64 = 8 << 20;
+/// How well text is packed at best, for a guess at the unpacked size.
+const USUAL_RATIO_MAX: usize = 10;
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Coding {
+    Gzip,
+    Deflate,
+    Brotli,
+    Zstd,
+}
+
+/// How large an unpacked body may become.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct UnpackLimits {
+    /// Beyond this the outcome is Failed(Bomb).
+    pub decoded_bytes_max: usize,
+    /// Unpacked bytes per wire byte, once more than `ratio_free_bytes` are unpacked; beyond this Failed(Bomb).
+    pub ratio_max: usize,
+    /// Bodies up to this size may be packed as tightly as they like.
+    pub ratio_free_bytes: usize,
+}
+
+impl Default for UnpackLimits {
+    fn default() -> Self {
+        UnpackLimits { decoded_bytes_max: 32 << 20, ratio_max: 100, ratio_free_bytes: 1 << 20 }
+    }
+}
+
+/// A kept body as its author wrote it; the head is the one that was kept with it.
+pub fn unpack(response_head: &[u8], body: &[u8], limits: &UnpackLimits) -> Result<Vec<u8>, Failure> {
+    let mut unpacked = Vec::new();
+    unpack_into(response_head, body, limits, &mut unpacked)?;
+    Ok(unpacked)
+}
+
+/// Fills `into` with the body as its author wrote it.
+pub fn unpack_into(
+    response_head: &[u8],
+    body: &[u8],
+    limits: &UnpackLimits,
+    into: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    into.clear();
+    let codings = codings(response_head)?;
+    if codings.is_empty() || body.is_empty() {
+        into.extend_from_slice(body);
+        return Ok(());
+    }
+    // One limit for every layer, by the weight on the wire: a bomb within a bomb gains nothing.
+    let by_ratio = body.len().saturating_mul(limits.ratio_max).max(limits.ratio_free_bytes);
+    let limit = by_ratio.min(limits.decoded_bytes_max);
+    let mut layers = codings.iter().rev();
+    if let Some(outermost) = layers.next() {
+        unpack_one(*outermost, body, limit, into)?;
+    }
+    for coding in layers {
+        let packed = std::mem::take(into);
+        unpack_one(*coding, &packed, limit, into)?;
+    }
+    Ok(())
+}
+
+/// A guess, made without unpacking, whether the unpacked body has more bytes than these.
+pub fn is_likely_larger(response_head: &[u8], body: &[u8], bytes: usize) -> bool {
+    let unpacked = match codings(response_head).as_deref() {
+        Ok([]) | Err(_) => body.len(),
+        Ok([Coding::Gzip]) => announced_size(body).unwrap_or(0).max(body.len()),
+        Ok(_) => body.len().saturating_mul(USUAL_RATIO_MAX),
+    };
+    unpacked > bytes
+}
+
+/// The codings in the order in which they were put on.
+fn codings(response_head: &[u8]) -> Result<Vec<Coding>, Failure> {
+    let mut codings = Vec::new();
+    let words = content_encodings(response_head).flat_map(|value| value.split(|&byte| byte == b','));
+    for word in words.map(<[u8]>::trim_ascii) {
+        let coding = match word.to_ascii_lowercase().as_slice() {
+            b"" | b"identity" | b"none" => continue,
+            b"gzip" | b"x-gzip" => Coding::Gzip,
+            b"deflate" => Coding::Deflate,
+            b"br" => Coding::Brotli,
+            b"zstd" => Coding::Zstd,
+            other => return Err(Failure::Encoding(format!("unknown coding `{}`", shown(other)))),
+        };
+        if codings.len() == CODINGS_MAX {
+            return Err(Failure::Encoding(format!("more than {CODINGS_MAX} codings")));
+        }
+        codings.push(coding);
+    }
+    Ok(codings)
+}
+
+/// The values of the Content-Encoding lines of a response head.
+fn content_encodings(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = head.split(|&byte| byte == b'\n').skip(1).map(<[u8]>::trim_ascii_end);
+    lines.take_while(|line| !line.is_empty()).filter_map(|line| {
+        let colon = memchr::memchr(b':', line)?;
+        line[..colon].eq_ignore_ascii_case(b"content-encoding").then(|| line[colon + 1..].trim_ascii())
+    })
+}
+
+fn shown(word: &[u8]) -> String {
+    String::from_utf8_lossy(&word[..word.len().min(32)]).escape_default().to_string()
+}
+
+fn unpack_one(coding: Coding, packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
+    into.clear();
+    let unpacked = catch_unwind(AssertUnwindSafe(|| match coding {
+        Coding::Gzip => unpack_gzip(packed, limit, into),
+        Coding::Deflate => unpack_deflate(packed, limit, into),
+        Coding::Brotli => unpack_brotli(packed, limit, into),
+        Coding::Zstd => unpack_zstd(packed, limit, into),
+    }));
+    // The decoders are other people's; a body that makes one of them stumble is a body that does not unpack.
+    unpacked.unwrap_or_else(|_| Err(Failure::Encoding("the decoder panicked".into())))
+}
+
+fn unpack_gzip(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
+    if unpack_single_member(packed, limit, into) {
+        return Ok(());
+    }
+    into.clear();
+    let mut rest = packed;
+    for _ in 0..GZIP_MEMBERS_MAX {
+        let mut decoder = GzDecoder::new(rest);
+        read_limited(&mut decoder, limit, into).map_err(|failure| named("gzip", failure))?;
+        rest = decoder.into_inner();
+        // What follows the last member and is none itself is padding, which browsers pass over too.
+        if !rest.starts_with(&GZIP_MAGIC) {
+            return Ok(());
+        }
+    }
+    Err(Failure::Encoding("gzip: too many members".into()))
+}
+
+const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
+
+/// The fast way, for the usual body: one member whose announced size is sane, unpacked in one go. Says whether it worked;
+/// a body with anything that could be a second member is left to the careful way.
+fn unpack_single_member(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> bool {
+    let Some(size) = announced_size(packed).filter(|&size| size > 0 && size <= limit) else { return false };
+    let may_have_second = memmem::find(&packed[1..], &GZIP_MAGIC).is_some();
+    // Deflate packs at most 1032 to 1: a larger announcement lies, and its room need not be made.
+    if may_have_second || size / 1_032 > packed.len() {
+        return false;
+    }
+    into.resize(size, 0);
+    matches!(libdeflater::Decompressor::new().gzip_decompress(packed, into), Ok(written) if written == size)
+}
+
+/// The size in the last four bytes of a gzip body; a hint and no more.
+fn announced_size(packed: &[u8]) -> Option<usize> {
+    let is_gzip = packed.starts_with(&GZIP_MAGIC) && packed.len() >= 18;
+    let last = packed.last_chunk::<4>().filter(|_| is_gzip)?;
+    Some(u32::from_le_bytes(*last) as usize)
+}
+
+/// `deflate` means zlib by the book and bare deflate in half of the world.
+fn unpack_deflate(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
+    let looks_like_zlib = match packed {
+        [first, second, ..] => first & 0x0f == 8 && (u16::from(*first) << 8 | u16::from(*second)).is_multiple_of(31),
+        _ => false,
+    };
+    if looks_like_zlib {
+        match read_limited(&mut ZlibDecoder::new(packed), limit, into) {
+            Ok(()) => return Ok(()),
+            Err(Failure::Bomb) => return Err(Failure::Bomb),
+            Err(_) => into.clear(),
+        }
+    }
+    read_limited(&mut DeflateDecoder::new(packed), limit, into).map_err(|failure| named("deflate", failure))
+}
+
+fn unpack_brotli(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
+    // The mark of the large-window variant, which HTTP does not know and whose window may be a gigabyte.
+    if packed.first().is_some_and(|first| first & 0x7f == 0x11) {
+        return Err(Failure::Encoding("br: a large window".into()));
+    }
+    let mut decoder = brotli_decompressor::Decompressor::new(packed, 4 << 10);
+    read_limited(&mut decoder, limit, into).map_err(|failure| named("br", failure))
+}
+
+fn unpack_zstd(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
+    let failed = |why: String| Failure::Encoding(format!("zstd: {why}"));
+    let mut rest = packed;
+    for _ in 0..ZSTD_FRAMES_MAX {
+        if rest.is_empty() {
+            return Ok(());
+        }
+        if let Some(after) = skippable(rest) {
+            rest = after.ok_or_else(|| failed("a frame cut short".into()))?;
+            continue;
+        }
+        let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(&mut rest, ZSTD_WINDOW_BYTES_MAX);
+        let mut decoder = decoder.map_err(|error| failed(error.to_string()))?;
+        read_limited(&mut decoder, limit, into).map_err(|failure| named("zstd", failure))?;
+    }
+    Err(failed("too many frames".into()))
+}
+
+/// What follows a frame that holds no content (RFC 8878, 3.1.2); the inner `None` where it is cut short.
+fn skippable(rest: &[u8]) -> Option<Option<&[u8]>> {
+    let magic = u32::from_le_bytes(*rest.first_chunk::<4>()?);
+    if magic & 0xffff_fff0 != 0x184d_2a50 {
+        return None;
+    }
+    let length = rest[4..].first_chunk::<4>().map(|length| u32::from_le_bytes(*length) as usize);
+    Some(length.and_then(|length| rest[8..].get(length..)))
+}
+
+/// Appends all that the decoder gives, unless the whole becomes longer than the limit.
+fn read_limited(decoder: &mut impl Read, limit: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
+    let room = (limit + 1).saturating_sub(into.len());
+    let read = decoder.take(room as u64).read_to_end(into);
+    if into.len() > limit {
+        return Err(Failure::Bomb);
+    }
+    read.map(|_| ()).map_err(|error: io::Error| Failure::Encoding(error.to_string()))
+}
+
+fn named(coding: &str, failure: Failure) -> Failure {
+    match failure {
+        Failure::Encoding(why) => Failure::Encoding(format!("{coding}: {why}")),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+    fn head(coding: &str) -> Vec<u8> {
+        format!("HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\n\r\n").into_bytes()
+    }
+
+    fn unpacked(coding: &str, body: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        let mut into = b"left over".to_vec();
+        unpack_into(&head(coding), &body, &UnpackLimits::default(), &mut into).map(|()| into)
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn text() -> Vec<u8> {
+        (0..2_000).flat_map(|number| format!("line {number}\n").into_bytes()).collect()
+    }
+
+    #[test]
+    fn every_coding_gives_the_same_bytes() {
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
+        zlib.write_all(&text()).unwrap();
+        let mut raw = DeflateEncoder::new(Vec::new(), Compression::default());
+        raw.write_all(&text()).unwrap();
+        let zstd = ruzstd::encoding::compress_to_vec(&text()[..], ruzstd::encoding::CompressionLevel::Fastest);
+        for (coding, body) in [
+            ("identity", text()),
+            ("GZIP", gzip(&text())),
+            ("x-gzip", gzip(&text())),
+            ("gzip, gzip", gzip(&gzip(&text()))),
+            ("deflate", zlib.finish().unwrap()),
+            ("deflate", raw.finish().unwrap()),
+            ("zstd", zstd.clone()),
+            ("gzip, identity", gzip(&text())),
+            ("zstd, gzip", gzip(&zstd)),
+        ] {
+            assert_eq!(unpacked(coding, body), Ok(text()), "{coding}");
+        }
+        // "<html><title>br</title><p>hello brotli</p></html>", packed with brotli.
+        let brotli = [
+            27, 48, 0, 248, 141, 212, 94, 181, 74, 44, 7, 129, 110, 44, 151, 241, 22, 158, 20, 46, 130, 88, 47, 112,
+            189, 9, 41, 181, 12, 164, 21, 8, 65, 135, 112, 132, 250, 137, 212, 7, 160, 150, 214, 183, 159, 70, 33,
+        ];
+        let page = b"<html><title>br</title><p>hello brotli</p></html>".to_vec();
+        assert_eq!(unpacked("br", brotli.to_vec()), Ok(page));
+        for coding in ["gzip", "br", "zstd", "deflate"] {
+            assert_eq!(unpacked(coding, Vec::new()), Ok(Vec::new()), "an empty body is empty");
+        }
+    }
+
+    #[test]
+    fn members_and_frames_are_read_one_after_the_other() {
+        let twice = [text(), text()].concat();
+        assert_eq!(unpacked("gzip", [gzip(&text()), gzip(&text())].concat()), Ok(twice.clone()));
+        let padded = [gzip(&text()), vec![0; 512]].concat();
+        assert_eq!(unpacked("gzip", padded), Ok(text()));
+        let zstd = ruzstd::encoding::compress_to_vec(&text()[..], ruzstd::encoding::CompressionLevel::Fastest);
+        let skipped = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+        assert_eq!(unpacked("zstd", [&zstd[..], &skipped, &zstd].concat()), Ok(twice));
+        assert!(matches!(unpacked("zstd", [&zstd[..], &skipped[..9]].concat()), Err(Failure::Encoding(_))));
+    }
+
+    #[test]
+    fn floods_of_empty_members_have_an_end() {
+        let flood = gzip(b"").repeat(GZIP_MEMBERS_MAX + 1);
+        assert!(matches!(unpacked("gzip", flood), Err(Failure::Encoding(_))));
+        let frames = [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0].repeat(ZSTD_FRAMES_MAX + 1);
+        assert!(matches!(unpacked("zstd", frames), Err(Failure::Encoding(_))));
+    }
+
+    #[test]
+    fn a_window_larger_than_http_allows_is_refused() {
+        // A frame that asks for a window of 128 MiB and holds one empty block.
+        let frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88, 1, 0, 0];
+        assert!(matches!(unpacked("zstd", frame), Err(Failure::Encoding(_))));
+    }
+
+    #[test]
+    fn every_cut_of_a_packed_body_is_noticed() {
+        let zstd = ruzstd::encoding::compress_to_vec(&text()[..], ruzstd::encoding::CompressionLevel::Fastest);
+        for (coding, body) in [("gzip", gzip(&text())), ("zstd", zstd)] {
+            for end in (1..body.len()).step_by(97) {
+                let cut = unpacked(coding, body[..end].to_vec());
+                assert!(matches!(cut, Err(Failure::Encoding(_))), "{coding} cut at {end}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_body_is_known_before_it_is_unpacked() {
+        let large = |coding: &str, body: Vec<u8>| is_likely_larger(&head(coding), &body, 100_000);
+        assert!(large("identity", vec![0; 100_001]));
+        assert!(!large("identity", vec![0; 100_000]));
+        assert!(large("gzip", gzip(&vec![0; 100_001])));
+        assert!(!large("gzip", gzip(&vec![0; 100_000])));
+        assert!(large("br", vec![0; 10_001]));
+    }
+}
