@@ -11,10 +11,12 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "url", run: url },
     Target { name: "robots", run: vernal_document::robots::fuzz },
     Target { name: "html", run: vernal_document::fuzz::html_pass },
+    Target { name: "signature", run: vernal_document::fuzz::signature },
+    Target { name: "compare", run: vernal_document::fuzz::compare_halves },
     Target { name: "diff", run: vernal_document::fuzz::diff_pass },
     Target { name: "warc", run: vernal_repository::bodies::fuzz_warc },
     Target { name: "journal", run: vernal_repository::fuzz_journal },

@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use vernal_model::{Digest, Moment, Url};
+use vernal_model::{Digest, Kind, Moment, Signature, Url};
 
 use crate::diff::{STEPS_MAX, blame, carry_ids, carry_ids_by_marks, diff, explain, operations, render, texts};
-use crate::{Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, read, wall};
+use crate::{Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, compare_pages, flags, read, read_closely, wall};
 
 /// Reads the bytes as a page and holds the answer to its invariants.
 ///
@@ -53,16 +53,58 @@ pub fn diff_pass(bytes: &[u8]) {
     assert_eq!(blamed, new_texts, "blame tells the words of the last version");
 }
 
+/// Packs and reads again the signature of the bytes as a page, and reads the bytes themselves as a packed signature.
+///
+/// # Panics
+///
+/// If a signature is not what it was, or is larger than promised.
+pub fn signature(bytes: &[u8]) {
+    let packed = read_as(bytes, "text/html", Digest([1; 20])).signature;
+    let kept = packed.pack();
+    assert!(kept.len() <= 300 + 16 * packed.paragraphs.len(), "{} bytes", kept.len());
+    assert_eq!(Signature::unpack(&kept), Ok(packed), "what was packed is read again");
+    if let Ok(read) = Signature::unpack(bytes) {
+        assert_eq!(read.pack(), bytes, "one signature has one form");
+    }
+    for cut in [kept.len() / 3, kept.len() - 1] {
+        assert!(Signature::unpack(&kept[..cut]).is_err(), "a cut signature is noticed");
+    }
+}
+
+/// Compares the two halves of the bytes as two versions of a page.
+///
+/// # Panics
+///
+/// If a page differs from itself, if the order of the two matters to what differs, or if something is left that was never
+/// there.
+pub fn compare_halves(bytes: &[u8]) {
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    let old = read_closely(&input(&page(), first, "text/html", Digest([1; 20])));
+    let new = read_closely(&input(&page(), second, "text/html", Digest([2; 20])));
+    let again = read_closely(&input(&page(), first, "text/html", Digest([3; 20])));
+    assert!(compare_pages(&old, &again).kinds.is_empty(), "a page does not differ from itself");
+    let (there, back) = (compare_pages(&old, &new), compare_pages(&new, &old));
+    assert_eq!((there.kinds, there.left), (back.kinds, back.left), "what differs is the same from both sides");
+    assert!(there.left.iter().all(|kind| there.kinds.contains(kind)), "what is left was there");
+    assert!((0.0..=1.0).contains(&there.magnitude) && (0.0..=1.0).contains(&back.magnitude));
+    let by_flags = flags(
+        &input(&page(), first, "text/html", Digest([1; 20])),
+        &input(&page(), second, "text/html", Digest([2; 20])),
+    );
+    assert_eq!(by_flags.text, there.kinds.contains(Kind::Content));
+    assert_eq!(by_flags.structure, there.kinds.contains(Kind::Structure));
+}
+
+fn page() -> Url {
+    Url::parse("http://example.org/a/b").expect("a plain URL parses")
+}
+
+fn input<'a>(url: &'a Url, bytes: &'a [u8], content_type: &'a str, payload: Digest) -> Input<'a> {
+    Input { url, bytes, content_type: Some(content_type), content_language: None, robots_tags: &[], payload }
+}
+
 fn read_as(bytes: &[u8], content_type: &str, payload: Digest) -> Parsed {
-    let url = Url::parse("http://example.org/a/b").expect("a plain URL parses");
-    read(&Input {
-        url: &url,
-        bytes,
-        content_type: Some(content_type),
-        content_language: None,
-        robots_tags: &[],
-        payload,
-    })
+    read(&input(&page(), bytes, content_type, payload))
 }
 
 fn check(parsed: &Parsed) {

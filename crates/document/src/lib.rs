@@ -6,9 +6,11 @@
 //! - [`of_status`] says what a status means for the visit.
 //! - [`wall`] says when an answer is not the page but something in front of it, and on what evidence.
 //! - [`compare`] holds two signatures against each other, cheapest test first (the papers' change detection module);
-//!   [`compare_pages`] adds words, notes and what was set aside.
+//!   [`compare_pages`] is the slow path for two pages that were read closely: words, notes, and what was set aside.
 //! - [`noise`] says what of a change means nothing, on what evidence.
 //! - [`diff`] shows what a person reads between two versions, and keeps the identity of paragraphs.
+//! - [`flags`] and [`judge`] answer the plain questions of labelled pairs and count how often we are right.
+//! - [`unpack`] takes content codings off, within limits.
 //! - [`robots`] reads robots.txt.
 //! - [`fuzz`] holds what must be true for every input, as plain functions of bytes.
 //!
@@ -31,7 +33,7 @@ pub use detect::{Flags, compare, compare_pages, flags, wall};
 pub use noise::builtin;
 pub use parse::parts::{Part, Parts, parts};
 pub use parse::robots;
-pub use parse::tree::{DocumentTree, Node, document_tree};
+pub use parse::tree::{DocumentTree, Node, document_tree, written_tree};
 pub use read::{Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely};
 pub use signature::fingerprint::{TagLetters, tag_letters};
 pub use signature::{checksum, rms, similarity};

@@ -87,7 +87,7 @@ pub(crate) fn read_marked(input: &Input<'_>) -> (Parsed, Marks) {
         Reading::FtpListing => passed.letters = read_ftp_listing(&text, input.url, &mut document),
         Reading::Plain | Reading::Opaque => passed.letters = read_plain(&text, &mut document),
     }
-    let signature = seal(&passed.marks, passed.letters, &document, input.payload);
+    let signature = seal(&passed.marks, &passed.letters, &document, input.payload);
     (Parsed { document, signature, evidence: passed.evidence, parts: Parts::default() }, passed.marks)
 }
 

@@ -15,7 +15,8 @@ pub struct Signature {
     pub format: u8,
     /// SHA-1 of the body as received: the payload digest of the WARC record and the first test of sameness.
     pub payload: Digest,
-    /// Words of the visible text, white space folded, in order (xxh3, 128 bits).
+    /// Words of the visible text, white space folded, in order: xxh3 of the words as they are read, and below it of the
+    /// words as tags part them. For a body without a text of its own, 128 bits of its bytes.
     pub content: u128,
     /// The sequence of opening tags.
     pub structure: u64,
@@ -57,6 +58,13 @@ pub struct QuietMarks {
 
 impl Signature {
     pub const FORMAT: u8 = 2;
+
+    /// Whether both have the same words in the same order. White space that comes or goes where a tag stands is none of
+    /// the words: one of the two halves of `content` does not see it.
+    pub fn has_words_of(&self, other: &Signature) -> bool {
+        let differing = self.content ^ other.content;
+        differing >> 64 == 0 || differing as u64 == 0
+    }
 }
 
 /// One paragraph of a version: sixteen bytes at most on disk.

@@ -23,13 +23,19 @@ pub struct Flags {
 
 pub fn flags(old: &Input<'_>, new: &Input<'_>) -> Flags {
     let ((old, old_marks), (new, new_marks)) = (read_marked(old), read_marked(new));
+    let structure = old_marks.structure != new_marks.structure;
+    // Where the elements are the same, each has its own attributes; where they are not, only all of them can be met.
+    let attributes = match structure {
+        true => old_marks.attributes != new_marks.attributes,
+        false => old_marks.attributes_in_order != new_marks.attributes_in_order,
+    };
     Flags {
-        text: old.signature.content != new.signature.content,
-        structure: old_marks.structure != new_marks.structure,
-        attributes: old_marks.attributes != new_marks.attributes,
+        text: !old.signature.has_words_of(&new.signature),
+        structure,
+        attributes,
         script: old_marks.scripts != new_marks.scripts,
         style: old_marks.styles != new_marks.styles,
-        head_meta: old_marks.metadata != new_marks.metadata,
+        head_meta: old_marks.metadata_in_order != new_marks.metadata_in_order,
         comments: old_marks.comments != new_marks.comments,
     }
 }

@@ -30,16 +30,11 @@ pub struct StructureChange {
 pub fn compare_trees(old: &DocumentTree, new: &DocumentTree) -> StructureChange {
     let mut change = StructureChange::default();
     for level in 0..old.levels.len().max(new.levels.len()) {
-        let nodes = |tree: &DocumentTree| tree.levels.get(level).cloned().unwrap_or_default();
-        let (old, new) = (nodes(old), nodes(new));
-        let same = old.iter().zip(&new).take_while(|(old, new)| is_same(old, new)).count();
-        if same == old.len() && same == new.len() {
-            continue;
-        }
-        if change.place.is_none() {
-            change.place = Some(Place { level: level + 1, position: same });
-        }
-        if has_family(&old, &new) {
+        let old = old.levels.get(level).map_or(&[][..], Vec::as_slice);
+        let new = new.levels.get(level).map_or(&[][..], Vec::as_slice);
+        let Some((position, has_children)) = first_difference(old, new) else { continue };
+        change.place = change.place.or(Some(Place { level: level + 1, position }));
+        if has_children {
             change.degree = Degree::Major;
             return change;
         }
@@ -48,17 +43,14 @@ pub fn compare_trees(old: &DocumentTree, new: &DocumentTree) -> StructureChange 
     change
 }
 
-fn is_same(old: &Node, new: &Node) -> bool {
-    old.tag == new.tag && old.siblings == new.siblings
-}
-
-/// Whether what differs between two levels has children, on either side.
-fn has_family(old: &[Node], new: &[Node]) -> bool {
-    let end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old.tag == new.tag).count();
+/// Where two levels part, and whether what came or went there has children; `None` if they are the same.
+fn first_difference(old: &[Node], new: &[Node]) -> Option<(usize, bool)> {
     let start = old.iter().zip(new).take_while(|(old, new)| old.tag == new.tag).count();
-    let middle = |nodes: &[Node]| {
-        let end = nodes.len().saturating_sub(end).max(start.min(nodes.len()));
-        nodes[start.min(nodes.len())..end].iter().any(|node| node.children > 0)
-    };
-    middle(old) || middle(new)
+    if start == old.len() && start == new.len() {
+        return None;
+    }
+    let (old, new) = (&old[start..], &new[start..]);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old.tag == new.tag).count();
+    let middle = old[..old.len() - end].iter().chain(&new[..new.len() - end]);
+    Some((start, middle.into_iter().any(|node| node.children > 0)))
 }

@@ -40,9 +40,11 @@ pub fn compare(old: &Signature, new: &Signature) -> Change {
         }
     }
     change.kinds = loud;
-    change.left = quiet;
+    for kind in quiet.iter().filter(|&kind| loud.contains(kind)) {
+        change.left.insert(kind);
+    }
     // Equal words in equal order may still lie in other paragraphs; that is structure, and no paragraph changed.
-    if quiet.contains(Kind::Content) {
+    if change.left.contains(Kind::Content) {
         let alignment = align(&digests(&old.paragraphs), &digests(&new.paragraphs));
         change.magnitude = magnitude(&old.paragraphs, &new.paragraphs, &alignment);
         change.paragraphs = operations(&old.paragraphs, &new.paragraphs, &alignment);
@@ -70,7 +72,7 @@ pub fn degree(change: &Change) -> Degree {
 fn differing(old: &Signature, new: &Signature) -> Kinds {
     kinds([
         (old.structure != new.structure, Kind::Structure),
-        (old.content != new.content, Kind::Content),
+        (!old.has_words_of(new), Kind::Content),
         (old.presentation != new.presentation, Kind::Presentation),
         (old.behaviour != new.behaviour, Kind::Behaviour),
     ])
@@ -166,7 +168,12 @@ mod tests {
         Signature {
             format: Signature::FORMAT,
             payload: Digest([payload; 20]),
-            content: paragraphs.iter().fold(1, |sum, mark| sum * 31 + u128::from(mark.0)),
+            // Both halves of the words' mark.
+            content: paragraphs.iter().fold(1, |sum, mark| sum * 31 + u128::from(mark.0)) * (1 << 64 | 1),
+            quiet: QuietMarks {
+                content: paragraphs.iter().fold(1, |sum, mark| sum * 31 + mark.0),
+                ..QuietMarks::default()
+            },
             structure: 1,
             presentation: 1,
             behaviour: 1,
@@ -189,13 +196,23 @@ mod tests {
     #[test]
     fn all_kinds_are_told_and_the_cheapest_test_decides() {
         let old = signature(1, &[(1, Role::Main)]);
-        let new = Signature { behaviour: 2, presentation: 2, payload: Digest([2; 20]), ..old.clone() };
+        let quiet = QuietMarks { behaviour: 2, ..old.quiet };
+        let new = Signature { behaviour: 2, presentation: 2, quiet, payload: Digest([2; 20]), ..old.clone() };
         let change = compare(&old, &new);
+        assert_eq!(change.left.iter().collect::<Vec<_>>(), [Kind::Behaviour], "the presentation was noise");
         assert_eq!(change.decided_by, DecidedBy::Presentation);
         assert_eq!(change.kinds.iter().collect::<Vec<_>>(), [Kind::Presentation, Kind::Behaviour]);
         assert_eq!(change.magnitude, 0.0);
-        let other_target = Signature { links: 2, payload: Digest([2; 20]), ..old.clone() };
-        assert_eq!(compare(&old, &other_target).decided_by, DecidedBy::Content);
+        assert_eq!(change.degree, Degree::Hidden);
+    }
+
+    #[test]
+    fn white_space_beside_a_tag_is_no_change_of_the_words() {
+        let old = signature(1, &[(1, Role::Main)]);
+        for differing in [1u128, 1 << 64] {
+            let new = Signature { content: old.content ^ differing, payload: Digest([2; 20]), ..old.clone() };
+            assert!(compare(&old, &new).kinds.is_empty());
+        }
     }
 
     #[test]

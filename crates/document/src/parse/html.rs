@@ -125,10 +125,15 @@ impl Sink for Pass {
     }
 
     fn raw(&mut self, tag: Tag, text: &str) {
-        self.marks.raw(tag, text);
+        match tag {
+            Tag::Script | Tag::Style => self.marks.raw(tag, text),
+            // Written for readers without frames, and read by us.
+            _ => self.text.push(text, false),
+        }
     }
 
     fn comment(&mut self, text: &str) {
+        self.text.comment();
         self.marks.comment(text);
     }
 }

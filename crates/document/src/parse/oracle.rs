@@ -125,7 +125,7 @@ impl Tree {
                     judged.text.extend(text.chars().filter(|letter| !letter.is_whitespace() && *letter != '\0'));
                 }
                 NodeKind::Element { name, attributes, .. } => {
-                    let hidden = ["script", "style", "noscript", "iframe", "noembed", "noframes"];
+                    let hidden = ["script", "style", "noscript"];
                     visible &= !hidden.contains(&&*name.local);
                     for reference in references(&name.local, attributes) {
                         if let Some(target) = target(base, &reference) {

@@ -30,6 +30,10 @@ pub struct TextBuilder {
     beyond: usize,
     level: u16,
     in_title: bool,
+    /// Whether a tag or a comment stood since the last word.
+    after_tag: bool,
+    /// Where two words lie side by side with a tag between them and no white space.
+    joints: Vec<u32>,
     /// The block that began last and is not remembered otherwise: its name, and the size of its type if it says one.
     block: u64,
     block_points: Option<f32>,
@@ -40,9 +44,11 @@ pub struct TextBuilder {
     foreign_code: Option<Tag>,
 }
 
-/// What paper 003's checksums say of all the text so far.
-#[derive(Copy, Clone, Default)]
+/// What is known of the text beside its words.
+#[derive(Clone, Default)]
 pub struct Letters {
+    /// Where a tag parts two words without white space, in bytes of the text.
+    pub joints: Vec<u32>,
     /// The root mean squares of the paragraphs, added up.
     pub rms: f64,
     pub checksum: f64,
@@ -102,6 +108,7 @@ impl TextBuilder {
     }
 
     pub fn open(&mut self, tag: &OpenTag<'_, '_>) {
+        self.after_tag = true;
         self.separate(tag.tag);
         if tag.tag.makes_level() && !(tag.foreign && tag.self_closing) {
             self.level = self.level.saturating_add(1);
@@ -124,6 +131,7 @@ impl TextBuilder {
     }
 
     pub fn close(&mut self, tag: Tag) {
+        self.after_tag = true;
         self.separate(tag);
         self.foreign_code = None;
         if tag == Tag::Title {
@@ -140,6 +148,10 @@ impl TextBuilder {
         if tag.is_held() {
             self.release(tag);
         }
+    }
+
+    pub fn comment(&mut self) {
+        self.after_tag = true;
     }
 
     pub fn push(&mut self, text: &str, coded: bool) {
@@ -205,6 +217,7 @@ impl TextBuilder {
 
     pub fn finish(mut self) -> (String, Vec<Paragraph>, Letters) {
         self.finish_paragraph();
+        self.letters.joints = self.joints;
         (self.text, self.paragraphs, self.letters)
     }
 
@@ -404,7 +417,10 @@ impl TextBuilder {
             self.begun = Some(self.begin());
         } else if self.space_pending {
             self.text.push(' ');
+        } else if self.after_tag {
+            self.joints.push(self.text.len() as u32);
         }
+        self.after_tag = false;
         self.space_pending = false;
         self.breaks = 0;
         self.text.push_str(word);

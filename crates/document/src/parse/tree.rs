@@ -23,7 +23,7 @@ pub struct Node {
     pub children: u32,
     /// From 1.
     pub level: u16,
-    /// The other children of its parent.
+    /// All nodes of its level, itself included: so the paper counts them.
     pub siblings: u32,
 }
 
@@ -41,6 +41,14 @@ impl DocumentTree {
 
 /// Makes the tree of a page. End tags that were left out are put where the standard has them for the common elements.
 pub fn document_tree(source: &str) -> DocumentTree {
+    let mut builder = Builder { implied: true, ..Builder::default() };
+    scan(source, Markup::Html, &mut builder);
+    builder.finish()
+}
+
+/// Makes the tree as the tags are nested in the source, every end tag trusted: so the paper drew its trees, with a
+/// `center` inside a `p`.
+pub fn written_tree(source: &str) -> DocumentTree {
     let mut builder = Builder::default();
     scan(source, Markup::Html, &mut builder);
     builder.finish()
@@ -49,8 +57,8 @@ pub fn document_tree(source: &str) -> DocumentTree {
 #[derive(Default)]
 struct Builder {
     tree: DocumentTree,
-    /// The parent of each node of each level, by its place one level up.
-    parents: Vec<Vec<usize>>,
+    /// Whether elements end where the standard ends them.
+    implied: bool,
     open: Vec<Open>,
     nodes: usize,
 }
@@ -63,7 +71,7 @@ struct Open {
 
 impl Sink for Builder {
     fn open(&mut self, tag: &OpenTag<'_, '_>) {
-        if !tag.foreign {
+        if self.implied && !tag.foreign {
             self.close_implied(tag.tag);
         }
         if self.nodes >= NODES_MAX {
@@ -73,13 +81,11 @@ impl Sink for Builder {
         let level = self.open.len().min(LEVELS_MAX - 1);
         if self.tree.levels.len() <= level {
             self.tree.levels.push(Vec::new());
-            self.parents.push(Vec::new());
         }
         let parent = self.open.last().filter(|parent| parent.level + 1 == level);
         if let Some(parent) = parent {
             self.tree.levels[parent.level][parent.place].children += 1;
         }
-        self.parents[level].push(parent.map_or(usize::MAX, |parent| parent.place));
         let place = self.tree.levels[level].len();
         self.tree.levels[level].push(Node {
             tag: tag.name.to_ascii_lowercase().into(),
@@ -107,14 +113,10 @@ impl Sink for Builder {
 
 impl Builder {
     fn finish(mut self) -> DocumentTree {
-        for level in 0..self.tree.levels.len() {
-            for place in 0..self.tree.levels[level].len() {
-                let parent = self.parents[level][place];
-                let family = match level.checked_sub(1) {
-                    Some(above) if parent != usize::MAX => self.tree.levels[above][parent].children,
-                    _ => 1,
-                };
-                self.tree.levels[level][place].siblings = family.saturating_sub(1);
+        for level in &mut self.tree.levels {
+            let siblings = level.len() as u32;
+            for node in level {
+                node.siblings = siblings;
             }
         }
         self.tree

@@ -11,24 +11,28 @@ use super::implied::Implied;
 use super::similarity::{simhash, sketch};
 use crate::PARAGRAPHS_MAX;
 use crate::noise::builtin;
-use crate::parse::scan::{Attribute, OpenTag};
+use crate::parse::scan::OpenTag;
 use crate::parse::tag::{Tag, pack};
 use crate::parse::text::Letters;
 
-/// The marks that grow with every tag.
+/// The marks that grow with every tag. Tags, scripts and styles have an order; attributes are a bag, because an element
+/// that moved is told by the structure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     pub structure: Running,
     /// Every attribute of every element.
-    pub attributes: Running,
+    pub attributes: Bag,
     pub styles: Running,
     pub scripts: Running,
     /// The attributes that say what the page does.
-    pub behaviour: Running,
-    pub images: Running,
+    pub behaviour: Bag,
+    pub images: Bag,
     /// Meta, link and base of the head.
-    pub metadata: Running,
+    pub metadata: Bag,
     pub comments: Running,
+    /// The attributes once more, element by element: for those who ask which element has them.
+    pub attributes_in_order: Running,
+    pub metadata_in_order: Running,
     quiet: QuietRunning,
     tags: u32,
     implied: Implied,
@@ -37,10 +41,21 @@ pub struct Marks {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct QuietRunning {
     structure: Running,
-    presentation: Running,
-    behaviour: Running,
-    images: Running,
-    metadata: Running,
+    looks: Bag,
+    styles: Running,
+    scripts: Running,
+    images: Bag,
+    metadata: Bag,
+}
+
+/// The sum of the marks of items whose order does not count.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bag(u64);
+
+impl Bag {
+    fn add(&mut self, mark: u64) {
+        self.0 = self.0.wrapping_add(mark);
+    }
 }
 
 /// A digest that grows by one number at a time: a multiplication folded onto itself.
@@ -63,8 +78,8 @@ impl Running {
         self.0.max(1)
     }
 
-    fn with(mut self, other: Running) -> u64 {
-        self.add(other.0);
+    fn with(mut self, bag: Bag) -> u64 {
+        self.add(bag.0);
         self.value()
     }
 }
@@ -92,8 +107,13 @@ impl Marks {
                 quiet.structure.add(name);
             }
         });
+        let before = (self.attributes.0, self.metadata.0);
         if !tag.attributes.is_empty() {
             self.add_attributes(tag, name, is_advertising);
+        }
+        self.attributes_in_order.add(self.attributes.0.wrapping_sub(before.0));
+        if self.metadata.0 != before.1 {
+            self.metadata_in_order.add(self.metadata.0.wrapping_sub(before.1));
         }
     }
 
@@ -121,8 +141,8 @@ impl Marks {
             return;
         }
         let (loud, quiet) = match tag {
-            Tag::Style => (&mut self.styles, &mut self.quiet.presentation),
-            Tag::Script => (&mut self.scripts, &mut self.quiet.behaviour),
+            Tag::Style => (&mut self.styles, &mut self.quiet.styles),
+            Tag::Script => (&mut self.scripts, &mut self.quiet.scripts),
             _ => return,
         };
         let mark = xxh3_64(text.as_bytes());
@@ -135,57 +155,45 @@ impl Marks {
         self.comments.add(xxh3_64(text.as_bytes()));
     }
 
-    /// Attributes of one element have no order, so their marks are added up.
-    fn add_attributes(&mut self, tag: &OpenTag<'_, '_>, name: u64, is_advertising: bool) {
+    fn add_attributes(&mut self, tag: &OpenTag<'_, '_>, element: u64, is_advertising: bool) {
         let holds_token = builtin::holds_token(tag);
         let in_head = self.implied.in_head();
-        let mut all = 0u64;
-        let mut loud = [0u64; ASPECTS];
-        let mut quiet = [0u64; ASPECTS];
+        let is_metadata = in_head && matches!(tag.tag, Tag::Meta | Tag::Link | Tag::Base);
         for attribute in tag.attributes {
             let value = attribute.value();
-            let named = attribute_mark(attribute);
-            let mark = fold(named ^ 0x8ebc_6af0_9c88_c6e3, xxh3_64(value.as_bytes()) ^ 0x5899_65cc_7537_4cc3);
+            let name = element.rotate_left(7) ^ name_mark(attribute.name);
+            let mark = value_mark(name, &value);
             let aspect = aspect_of(tag, attribute.name, in_head);
-            all = all.wrapping_add(mark);
-            loud[aspect as usize] = loud[aspect as usize].wrapping_add(mark);
+            self.attributes.add(mark);
+            if is_metadata {
+                self.metadata.add(mark);
+            }
+            if aspect == Aspect::Image {
+                self.images.add(mark);
+            }
             if is_advertising {
                 continue;
             }
             let quieted = builtin::attribute(tag.tag, attribute.name, &value, holds_token);
-            let mark = match quieted.detector {
-                None => mark,
-                Some(_) => {
-                    fold(named ^ 0x8ebc_6af0_9c88_c6e3, xxh3_64(quieted.text.as_bytes()) ^ 0x5899_65cc_7537_4cc3)
-                }
-            };
-            quiet[aspect as usize] = quiet[aspect as usize].wrapping_add(mark);
-        }
-        self.attributes.add(all ^ name);
-        for (aspect, loud_mark, quiet_mark) in [
-            (Aspect::Looks, None, &mut self.quiet.presentation),
-            (Aspect::Behaviour, Some(&mut self.behaviour), &mut self.quiet.behaviour),
-            (Aspect::Image, Some(&mut self.images), &mut self.quiet.images),
-            (Aspect::Metadata, Some(&mut self.metadata), &mut self.quiet.metadata),
-        ] {
-            let place = aspect as usize;
-            if loud[place] != 0
-                && let Some(mark) = loud_mark
-            {
-                mark.add(loud[place] ^ name);
-            }
-            if quiet[place] != 0 {
-                quiet_mark.add(quiet[place] ^ name);
+            let mark = if quieted.detector.is_none() { mark } else { value_mark(name, &quieted.text) };
+            match aspect {
+                Aspect::Looks => self.quiet.looks.add(mark),
+                // A nonce or a build's number is told as an attribute; what the page does is the same with it.
+                Aspect::Behaviour => self.behaviour.add(mark),
+                Aspect::Image => self.quiet.images.add(mark),
+                Aspect::Metadata => self.quiet.metadata.add(mark),
+                Aspect::Link => {}
             }
         }
     }
 }
 
-const ASPECTS: usize = 5;
+/// See `rms::page_rms`.
+const RMS_TEN: f64 = 10.0;
 
 /// The signature of a document whose markup was scanned into these marks.
-pub fn seal(marks: &Marks, letters: Letters, document: &Document, payload: Digest) -> Signature {
-    let (content, quiet_content) = content(document);
+pub fn seal(marks: &Marks, letters: &Letters, document: &Document, payload: Digest) -> Signature {
+    let (content, quiet_content) = content(document, &letters.joints);
     let (links, quiet_links) = links(document);
     let digests = || document.paragraphs.iter().take(PARAGRAPHS_MAX).map(|paragraph| paragraph.digest);
     Signature {
@@ -193,23 +201,23 @@ pub fn seal(marks: &Marks, letters: Letters, document: &Document, payload: Diges
         payload,
         content,
         structure: marks.structure.value(),
-        presentation: marks.attributes.with(marks.styles),
+        presentation: marks.styles.with(marks.attributes),
         behaviour: marks.scripts.with(marks.behaviour),
         links,
-        images: marks.images.value(),
-        metadata: marks.metadata.value(),
+        images: marks.images.0,
+        metadata: marks.metadata.0,
         quiet: QuietMarks {
             content: quiet_content,
             structure: marks.quiet.structure.value(),
-            presentation: marks.quiet.presentation.value(),
-            behaviour: marks.quiet.behaviour.value(),
+            presentation: marks.quiet.styles.with(marks.quiet.looks),
+            behaviour: marks.quiet.scripts.with(marks.behaviour),
             links: quiet_links,
-            images: marks.quiet.images.value(),
-            metadata: marks.quiet.metadata.value(),
+            images: marks.quiet.images.0,
+            metadata: marks.quiet.metadata.0,
         },
         simhash: simhash(digests()),
         sketch: sketch(digests()),
-        rms: (letters.rms / 10.0) as f32,
+        rms: (letters.rms / RMS_TEN) as f32,
         checksum: letters.checksum as f32,
         tags: marks.tags,
         paragraphs: document
@@ -234,13 +242,27 @@ pub fn opaque(bytes: &[u8], payload: Digest) -> Signature {
 }
 
 /// The words in order, and without noise. Where one paragraph ends and the next begins is structure, so a space stands
-/// for it.
-fn content(document: &Document) -> (u128, u64) {
+/// for it. The high half is of the words as they are read, the low half of the words as tags part them: a space that comes
+/// or goes beside a tag changes only one of them, and is no change of the words (see `Signature::has_words_of`).
+fn content(document: &Document, joints: &[u32]) -> (u128, u64) {
     let words = document.text.replace('\n', " ");
-    let content = xxh3_128(words.as_bytes());
+    let read = xxh3_64(words.as_bytes());
+    let parted = if joints.is_empty() { read } else { xxh3_64(parted(&words, joints).as_bytes()) };
     let quieted = builtin::words(&words);
-    let quiet = if quieted.detector.is_none() { content } else { xxh3_128(quieted.text.as_bytes()) };
-    (content, quiet as u64)
+    let quiet = if quieted.detector.is_none() { read } else { xxh3_64(quieted.text.as_bytes()) };
+    (u128::from(read) << 64 | u128::from(parted), quiet)
+}
+
+fn parted(words: &str, joints: &[u32]) -> String {
+    let mut parted = String::with_capacity(words.len() + joints.len());
+    let mut from = 0;
+    for &joint in joints {
+        parted.push_str(&words[from..joint as usize]);
+        parted.push(' ');
+        from = joint as usize;
+    }
+    parted.push_str(&words[from..]);
+    parted
 }
 
 /// The set of targets that a reader can reach. Style sheets and scripts are presentation and behaviour, images have a
@@ -317,8 +339,8 @@ pub fn name_mark(name: &str) -> u64 {
     }
 }
 
-fn attribute_mark(attribute: &Attribute<'_>) -> u64 {
-    name_mark(attribute.name)
+fn value_mark(name: u64, value: &str) -> u64 {
+    fold(name ^ 0x8ebc_6af0_9c88_c6e3, xxh3_64(value.as_bytes()) ^ 0x5899_65cc_7537_4cc3)
 }
 
 /// Both halves of the product, one upon the other.

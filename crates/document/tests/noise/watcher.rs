@@ -1,6 +1,6 @@
 //! A page that is visited again and again, as the crawler does it.
 
-use vernal_document::diff::explain as compare_documents;
+use vernal_document::diff::explain;
 use vernal_document::noise::{NoiseInput, judge, template_key};
 use vernal_document::{Input, Parsed, compare, read};
 use vernal_model::{Change, Digest, Kind, Moment, NoiseBook, PageKey, PageNoise, Partition, Site, Span, Url};
@@ -64,7 +64,7 @@ impl Watcher {
         };
         let mut judgement = judged(&change, false);
         if judgement.change.is_change() {
-            compare_documents(&old.document, &new.document, &mut change);
+            explain(&old.document, &new.document, &mut change);
             judgement = judged(&change, true);
         }
         book.take(&judgement.rows);

@@ -51,7 +51,8 @@ const NOISE_NAMES: [&str; 43] = [
 ];
 
 /// Parameters of an asset's address that only say which build it is.
-const BUSTER_NAMES: [&str; 12] = ["b", "build", "bust", "h", "hash", "m", "r", "rev", "t", "v", "ver", "version"];
+const BUSTER_NAMES: [&str; 14] =
+    ["b", "build", "bust", "gtm", "h", "hash", "m", "r", "rev", "t", "update", "v", "ver", "version"];
 
 /// An address without its noise. `is_asset` says that it names a script, a style sheet, an image or the like, whose path
 /// may hold the hash of a build; the path of a link is never touched, save for a session in it.
@@ -102,9 +103,9 @@ fn query(text: &str, start: usize, end: usize, is_asset: bool, cutter: &mut Cutt
         let name = name.strip_prefix("amp;").unwrap_or(name);
         let is_signed = name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("x-amz-"));
         if value.is_empty() {
-            // `style.css?1700000000`
-            if is_asset && let Some(detector) = drawn(name.as_bytes()) {
-                cutter.cut(place, value_end, detector);
+            // `style.css?1700000000`, `style.css?v1.1.85`
+            if is_asset && name.bytes().any(|byte| byte.is_ascii_digit()) {
+                cutter.cut(place, value_end, "cache buster");
             }
         } else if is_known(name, &NOISE_NAMES) || is_signed {
             cutter.cut(value_start, value_end, "session id");

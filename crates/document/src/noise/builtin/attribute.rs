@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::address::address;
 use super::code::code;
-use super::token::{drawn, is_random_name, is_uuid};
+use super::token::{drawn, is_numbered_name, is_random_name, is_uuid};
 use super::{Cutter, Quieted};
 use crate::parse::scan::OpenTag;
 use crate::parse::tag::Tag;
@@ -128,7 +128,7 @@ fn class(value: &str) -> Quieted<'_> {
 
 /// A name or a list of names; a random one is taken out.
 fn named(value: &str) -> Quieted<'_> {
-    let is_random = |word: &str| is_random_name(word) || drawn(word.as_bytes()).is_some();
+    let is_random = |word: &str| is_random_name(word) || is_numbered_name(word) || drawn(word.as_bytes()).is_some();
     if !value.split_ascii_whitespace().any(is_random) {
         return Quieted::plain(value);
     }
@@ -136,11 +136,8 @@ fn named(value: &str) -> Quieted<'_> {
     Quieted { text: Cow::Owned(kept.join(" ")), detector: Some("random id") }
 }
 
-/// One address of an asset, or a `srcset` of them.
+/// The addresses of a `srcset`.
 fn addresses(value: &str) -> Quieted<'_> {
-    if !value.contains([',', ' ']) || value.starts_with("data:") {
-        return address(value, true);
-    }
     let mut detector = None;
     let mut kept = String::with_capacity(value.len());
     for piece in value.split_inclusive([' ', ',']) {

@@ -45,13 +45,13 @@ fn is_fraction(bytes: &[u8], start: usize, run: &[u8]) -> bool {
         && run.iter().all(u8::is_ascii_digit)
 }
 
-/// Letters, digits, `_` and `-`.
+/// Letters, digits, `_`, `-` and `+`: names, numbers, and the letters of base 64 but one.
 const IN_RUN: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
     while byte < 256 {
         let letter = byte as u8;
-        table[byte] = letter.is_ascii_alphanumeric() || letter == b'_' || letter == b'-';
+        table[byte] = letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'-' | b'+');
         byte += 1;
     }
     table

@@ -23,7 +23,7 @@ pub fn drawn(run: &[u8]) -> Option<&'static str> {
     }
     if look.marks > 0 {
         // Words parted by marks: a token only if one of its pieces is.
-        let mut pieces = run.split(|byte| matches!(byte, b'-' | b'_'));
+        let mut pieces = run.split(|byte| !byte.is_ascii_alphanumeric());
         let random = run.len() >= 20 && look.changes * 4 >= run.len();
         return if random { Some("token") } else { pieces.find_map(drawn) };
     }
@@ -33,7 +33,7 @@ pub fn drawn(run: &[u8]) -> Option<&'static str> {
         return Some("build id");
     }
     let random = look.changes >= 3 && look.changes * 4 >= run.len();
-    (random && (run.len() >= 16 || look.changes * 5 >= run.len() * 2)).then_some("token")
+    (random && (run.len() >= 12 || look.changes * 5 >= run.len() * 2)).then_some("token")
 }
 
 /// A name made at build time or at each answer, such as `css-1x2y3z`, `Button_root__3kF9d` or `ember1432`.
@@ -65,6 +65,13 @@ fn is_module_name(word: &str) -> bool {
     (5..=8).contains(&hash.len()) && (look.digits > 0 || (look.upper > 0 && look.lower > 0)) && look.changes >= 2
 }
 
+/// A name that ends with a long number, such as `num88966858` or `red-hole-tux-231189`: fit for ids, which nobody reads.
+pub fn is_numbered_name(name: &str) -> bool {
+    const DIGITS_MIN: usize = 5;
+    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+    digits >= DIGITS_MIN && digits < name.len()
+}
+
 fn is_random_piece(piece: &[u8]) -> bool {
     if piece.len() < 5 {
         return false;
@@ -72,6 +79,10 @@ fn is_random_piece(piece: &[u8]) -> bool {
     let look = Look::of(piece);
     if look.digits == piece.len() {
         return piece.len() >= 6;
+    }
+    // A size, such as `24x24`.
+    if look.digits + 1 == piece.len() && piece.contains(&b'x') {
+        return false;
     }
     look.digits > 0 && look.changes >= 2 && look.changes * 4 >= piece.len()
 }
@@ -90,7 +101,7 @@ struct Look {
     digits: usize,
     lower: usize,
     upper: usize,
-    /// `-` and `_`.
+    /// All but letters and digits.
     marks: usize,
     /// Letters and marks that no hexadecimal number has.
     not_hex: usize,
