@@ -184,7 +184,8 @@ pub struct ParagraphChange {
     pub position: u32,
     /// Where it was before, if it was.
     pub from: Option<u32>,
-    /// The other paragraphs of a split (which it became, new places) or of a merge (which became it, old places).
+    /// The other paragraphs of a split (which it became, new places) or of a merge (which became it, old places); of a
+    /// move within a list, the other items that changed places with it (new places).
     pub others: Vec<u32>,
     /// The headings above it, the highest first.
     pub headings: Vec<Box<str>>,

@@ -3,7 +3,9 @@
 //! Equal digests first: those in order stayed, the others moved, so that a moved paragraph is never one that went and
 //! one that came. Of the rest, one paragraph whose words became several neighbours was split, the reverse is a merge.
 //! Then the most alike are paired, the most alike first: in the same gap between paragraphs that stayed they need to
-//! share half of their words, beyond it more. In order they were edited, out of order moved. What is left came or went.
+//! share half of their words; beyond it more, and words that are not found all over the page, because the newest entry of
+//! a list of news is not its oldest one come back. In order they were edited, out of order moved. What is left came or
+//! went.
 //!
 //! Candidates come from the words that few paragraphs have, and from the neighbourhood, so the work grows with the
 //! number of words and not with the square of the paragraphs.
@@ -12,7 +14,7 @@ use std::collections::HashMap;
 
 use vernal_model::{Document, Operation, Role};
 
-use super::similarity::{Bag, shared, without};
+use super::similarity::{Bag, likeness_of, shared, without};
 use super::steps::Steps;
 use super::words::{BOUNDARY, text_of};
 use crate::detect::alignment::{align_within, gaps, longest_increasing};
@@ -23,9 +25,15 @@ const LIKENESS_IN_GAP: f32 = 0.5;
 /// The same where they are the only two of their role that are left in their gap.
 const LIKENESS_ALONE: f32 = 0.25;
 
-/// The same where they lie in different gaps; shorter ones must be equal to have moved.
+/// The same where they lie in different gaps, for all of their words and for those that few paragraphs have; or for all
+/// of them alone, where hardly anything differs. Shorter ones must be equal to have moved.
 const LIKENESS_AFAR: f32 = 0.6;
+const LIKENESS_AFAR_RARE: f32 = 0.5;
+const LIKENESS_AFAR_ALONE: f32 = 0.9;
 const WORDS_AFAR_MIN: usize = 4;
+
+/// A word that more paragraphs have is no evidence that one of them has moved.
+const PARAGRAPHS_WITH_RARE_WORD_MAX: usize = 2;
 
 /// The share of a part's words that the whole must have, and of the whole's words that the parts must have.
 const SHARE_OF_WHOLE: f32 = 0.8;
@@ -102,6 +110,8 @@ impl Link {
 struct Rest<'a> {
     old: Side<'a>,
     new: Side<'a>,
+    /// In how many old paragraphs each word is; counted when it is first asked for.
+    spread: Option<HashMap<u64, usize>>,
 }
 
 struct Side<'a> {
@@ -129,6 +139,7 @@ impl<'a> Rest<'a> {
         Rest {
             old: Side::new(old, &alignment.removed, &old_gaps, steps),
             new: Side::new(new, &alignment.added, &new_gaps, steps),
+            spread: None,
         }
     }
 
@@ -191,24 +202,34 @@ impl<'a> Rest<'a> {
     }
 
     /// How alike two are, if that is enough for them to be the same paragraph.
-    fn likeness(&self, old: usize, new: usize, same_gap: bool, steps: &mut Steps) -> Option<f32> {
+    fn likeness(&mut self, old: usize, new: usize, same_gap: bool, steps: &mut Steps) -> Option<f32> {
         let role = |side: &Side<'_>, index: usize| side.document.paragraphs[side.places[index]].role;
         let (old_role, new_role) = (role(&self.old, old), role(&self.new, new));
         if old_role == Role::Title || new_role == Role::Title {
             // A page has one title, and a new one is that title edited.
             return (old_role == new_role).then_some(1.0);
         }
-        let (a, b) = (&self.old.bags[old], &self.new.bags[new]);
-        let likeness = a.likeness(b, steps);
-        let needed = if !same_gap {
-            LIKENESS_AFAR
-        } else if old_role == new_role && self.old.is_alone(old) && self.new.is_alone(new) {
-            LIKENESS_ALONE
-        } else {
-            LIKENESS_IN_GAP
-        };
-        let long_enough = same_gap || a.len().min(b.len()) >= WORDS_AFAR_MIN;
-        (likeness >= needed && long_enough).then_some(likeness)
+        if !same_gap {
+            return self.likeness_afar(old, new, steps);
+        }
+        let likeness = self.old.bags[old].likeness(&self.new.bags[new], steps);
+        let alone = old_role == new_role && self.old.is_alone(old) && self.new.is_alone(new);
+        (likeness >= if alone { LIKENESS_ALONE } else { LIKENESS_IN_GAP }).then_some(likeness)
+    }
+
+    fn likeness_afar(&mut self, old: usize, new: usize, steps: &mut Steps) -> Option<f32> {
+        let (a, b) = (&self.old.bags[old].words, &self.new.bags[new].words);
+        if a.len().min(b.len()) < WORDS_AFAR_MIN || !steps.spend(2 * (a.len() + b.len())) {
+            return None;
+        }
+        let likeness = likeness_of(a, b);
+        if !(LIKENESS_AFAR..LIKENESS_AFAR_ALONE).contains(&likeness) {
+            return (likeness >= LIKENESS_AFAR_ALONE).then_some(likeness);
+        }
+        let spread = self.spread.get_or_insert_with(|| spread(self.old.document, steps));
+        let is_rare = |word: &&u64| spread.get(*word).is_none_or(|&count| count <= PARAGRAPHS_WITH_RARE_WORD_MAX);
+        let rare = |words: &[u64]| words.iter().filter(is_rare).copied().collect::<Vec<u64>>();
+        (likeness_of(&rare(a), &rare(b)) >= LIKENESS_AFAR_RARE).then_some(likeness)
     }
 
     fn tell_what_is_left(&self, links: &mut Vec<Link>) {
@@ -298,6 +319,17 @@ impl Index {
         found.dedup();
         found
     }
+}
+
+/// In how many paragraphs each word is.
+fn spread(document: &Document, steps: &mut Steps) -> HashMap<u64, usize> {
+    let mut counts = HashMap::new();
+    for place in 0..document.paragraphs.len() {
+        let mut words = Bag::of(text_of(document, place), steps).words;
+        words.dedup();
+        words.into_iter().for_each(|word| *counts.entry(word).or_insert(0) += 1);
+    }
+    counts
 }
 
 /// Each paragraph of one side whose words lie, nearly all of them, in two or more neighbours of the other side, with

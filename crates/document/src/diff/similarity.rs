@@ -60,16 +60,21 @@ impl Bag {
         self.words.len()
     }
 
-    /// From 0, nothing shared, to 1, the same words (Dice).
+    /// From 0, nothing shared, to 1, the same words; a number is like every number.
     pub fn likeness(&self, other: &Bag, steps: &mut Steps) -> f32 {
         let both = self.len() + other.len();
         if both == 0 || !steps.spend(2 * both) {
             return 0.0;
         }
-        let of = |count: usize| 2.0 * count as f32 / both as f32;
-        let words = of(shared(&self.words, &other.words));
-        words.max(SHAPE_WEIGHT * of(shared(&self.shapes, &other.shapes)))
+        let shapes = SHAPE_WEIGHT * likeness_of(&self.shapes, &other.shapes);
+        likeness_of(&self.words, &other.words).max(shapes)
     }
+}
+
+/// From 0 to 1: how much two sorted lists have in common (Dice).
+pub fn likeness_of(a: &[u64], b: &[u64]) -> f32 {
+    let both = a.len() + b.len();
+    if both == 0 { 0.0 } else { 2.0 * shared(a, b) as f32 / both as f32 }
 }
 
 /// How many items two sorted lists have in common, repeats counted.

@@ -144,6 +144,25 @@ fn a_paragraph_moves_and_is_edited_on_the_way() {
 }
 
 #[test]
+fn the_newest_of_a_list_of_news_is_not_its_oldest_come_back() {
+    let news = |versions: &[&str]| {
+        let items =
+            versions.iter().map(|version| format!("<p>Apache Lucene {version} is now available<p>about {version}"));
+        page(&items.collect::<String>())
+    };
+    let lines = told(&news(&["8.9", "8.8", "8.7", "8.6"]), &news(&["9.0", "8.9", "8.8", "8.7"]));
+    assert_eq!(
+        lines,
+        [
+            "added Apache Lucene 9.0 is now available",
+            "added about 9.0",
+            "removed Apache Lucene 8.6 is now available",
+            "removed about 8.6",
+        ]
+    );
+}
+
+#[test]
 fn one_of_several_equal_paragraphs_goes() {
     case(
         "<p>Read more<p>A b c<p>Read more<p>D e f<p>Read more",
