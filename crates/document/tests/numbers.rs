@@ -121,7 +121,7 @@ const LOUD_MARKUP: [(&str, &str, Kind); 8] = [
 ];
 
 fn page(main: &str, payload: u8, closely: bool) -> Parsed {
-    let url = Url::parse("https://www.example.org/a").unwrap();
+    let url = Url::parse("https://www.example.org/a").expect("a plain URL");
     let body = format!("<html><head><title>T</title></head><body><nav>Home</nav><main>{main}</main></body></html>");
     let input = Input {
         url: &url,

@@ -18,16 +18,16 @@ fn pairs() -> Option<(Bodies, String)> {
         println!("skipped: {} is not there", folder.display());
         return None;
     };
-    let unpacked = ruzstd::decoding::StreamingDecoder::new(packed).unwrap();
+    let unpacked = ruzstd::decoding::StreamingDecoder::new(packed).expect("a zstd frame");
     let mut bodies = HashMap::new();
-    for entry in tar::Archive::new(unpacked).entries().unwrap() {
-        let mut entry = entry.unwrap();
-        let name = entry.path().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+    for entry in tar::Archive::new(unpacked).entries().expect("a tar file") {
+        let mut entry = entry.expect("an entry");
+        let name = entry.path().expect("a path").file_name().expect("a name").to_string_lossy().into_owned();
         let mut bytes = Vec::new();
-        entry.read_to_end(&mut bytes).unwrap();
+        entry.read_to_end(&mut bytes).expect("a whole entry");
         bodies.insert(name, bytes);
     }
-    Some((bodies, std::fs::read_to_string(folder.join("labels.jsonl")).unwrap()))
+    Some((bodies, std::fs::read_to_string(folder.join("labels.jsonl")).expect("labels beside the pairs")))
 }
 
 fn input<'a>(url: &'a Url, bytes: &'a [u8], payload: u8) -> Input<'a> {
@@ -61,15 +61,6 @@ fn real_pairs_are_judged_as_their_labels_say() {
             crawled.add(&label, &flags(&old, &new), &change);
         }
         assert_eq!(change.left.contains(Kind::Content), change.magnitude > 0.0, "{}", label.id);
-        if std::env::var_os("TOLD").is_some() && label.origin == "crawl" && change.is_change() && !label.flags.text {
-            println!(
-                "{} {}: {:?} notes {:#?}",
-                label.id,
-                label.class,
-                change.left,
-                change.notes.iter().take(6).collect::<Vec<_>>()
-            );
-        }
     }
     println!("{table}\nof the crawl:\n{crawled}");
     for (id, question, ours) in &table.disagreements {

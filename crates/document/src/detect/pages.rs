@@ -109,15 +109,13 @@ fn tell(before: Option<&Part>, after: Option<&Part>, change: &mut Change) {
     let quiet = |part: Option<&Part>| part.map(|part| part.quiet.clone()).unwrap_or_default();
     let detector = before.and_then(|part| part.detector).or(after.and_then(|part| part.detector));
     let shown = |part: Option<&Part>| part.map(|part| Box::from(limited(&part.value, TEXT_BYTES_MAX)));
-    match detector {
-        Some(detector) if quiet(before) == quiet(after) => {
-            if change.noise.len() < NOTES_MAX {
-                let (before, after) = (shown(before), shown(after));
-                change.noise.push(SetAside { kind: part.kind, detector: detector.into(), rule: None, before, after });
-            }
+    let aside = detector.filter(|_| quiet(before) == quiet(after));
+    let (before, after) = (shown(before), shown(after));
+    match aside {
+        Some(detector) if change.noise.len() < NOTES_MAX => {
+            change.noise.push(SetAside { kind: part.kind, detector: detector.into(), rule: None, before, after });
         }
-        _ if change.notes.len() < NOTES_MAX => {
-            let (before, after) = (shown(before), shown(after));
+        None if change.notes.len() < NOTES_MAX => {
             change.notes.push(Note { kind: part.kind, what: part.what.as_ref().into(), before, after });
         }
         _ => {}

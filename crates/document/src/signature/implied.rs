@@ -14,7 +14,7 @@ pub struct Implied {
     phase: Phase,
     /// Templates are pages of their own: nothing in them begins the body.
     templates: u32,
-    tables: Vec<Row>,
+    tables: Vec<Stand>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -27,11 +27,11 @@ enum Phase {
 
 /// Where we stand in a table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Row {
-    InTable,
-    InColumns,
-    InSection,
-    InRow,
+enum Stand {
+    Table,
+    Columns,
+    Section,
+    Row,
 }
 
 impl Implied {
@@ -79,8 +79,8 @@ impl Implied {
             }
             Tag::Template => self.templates = self.templates.saturating_sub(1),
             Tag::Table => drop(self.tables.pop()),
-            Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Colgroup => self.stand(Row::InTable),
-            Tag::Tr => self.stand(Row::InSection),
+            Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Colgroup => self.stand(Stand::Table),
+            Tag::Tr => self.stand(Stand::Section),
             _ => {}
         }
     }
@@ -92,7 +92,7 @@ impl Implied {
         }
     }
 
-    fn stand(&mut self, row: Row) {
+    fn stand(&mut self, row: Stand) {
         if let Some(last) = self.tables.last_mut() {
             *last = row;
         }
@@ -101,33 +101,33 @@ impl Implied {
     fn open_in_table(&mut self, tag: Tag, tell: &mut impl FnMut(u64)) {
         if tag == Tag::Table {
             if self.tables.len() < TABLES_MAX {
-                self.tables.push(Row::InTable);
+                self.tables.push(Stand::Table);
             }
             return;
         }
         let Some(&row) = self.tables.last() else { return };
-        let in_section = matches!(row, Row::InSection | Row::InRow);
+        let in_section = matches!(row, Stand::Section | Stand::Row);
         match tag {
-            Tag::Colgroup => self.stand(Row::InColumns),
-            Tag::Col if row != Row::InColumns => {
+            Tag::Colgroup => self.stand(Stand::Columns),
+            Tag::Col if row != Stand::Columns => {
                 tell(pack(b"colgroup"));
-                self.stand(Row::InColumns);
+                self.stand(Stand::Columns);
             }
-            Tag::Tbody | Tag::Thead | Tag::Tfoot => self.stand(Row::InSection),
+            Tag::Tbody | Tag::Thead | Tag::Tfoot => self.stand(Stand::Section),
             Tag::Tr => {
                 if !in_section {
                     tell(pack(b"tbody"));
                 }
-                self.stand(Row::InRow);
+                self.stand(Stand::Row);
             }
             Tag::Td | Tag::Th => {
                 if !in_section {
                     tell(pack(b"tbody"));
                 }
-                if row != Row::InRow {
+                if row != Stand::Row {
                     tell(pack(b"tr"));
                 }
-                self.stand(Row::InRow);
+                self.stand(Stand::Row);
             }
             _ => {}
         }
