@@ -1,6 +1,7 @@
 //! What differs without meaning.
 //!
 //! - `shape`: the words of a paragraph with wildcards where it varies.
+//! - `times`: the words that dates and ages are made of.
 //! - `spot`: the operations of a change as places of the page, old and new side by side.
 //! - `evidence`: when something that differs has shown itself to be noise, and when no longer.
 //! - `ledger`: the rules of the site while one change is judged.
@@ -15,6 +16,7 @@ mod ledger;
 mod people;
 mod shape;
 mod spot;
+mod times;
 
 pub use fold::{FOLD_PAGES_MIN, Folding, FoldingKind, fold};
 pub use learned::{NoiseInput, NoiseJudgement, judge, template_key, unchanged};
