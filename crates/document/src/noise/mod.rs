@@ -2,6 +2,7 @@
 //!
 //! - [`builtin`]: what every site has: tokens, clocks, counters, build ids.
 //! - `shape`: the words of a paragraph with wildcards where it varies.
+//! - `times`: the words that dates and ages are made of.
 //! - `spot`: the operations of a change as places of the page, old and new side by side.
 //! - `evidence`: when something that differs has shown itself to be noise, and when no longer.
 //! - `ledger`: the rules of the site while one change is judged.
@@ -17,6 +18,7 @@ mod ledger;
 mod people;
 mod shape;
 mod spot;
+mod times;
 
 pub use fold::{FOLD_PAGES_MIN, Folding, FoldingKind, fold};
 pub use learned::{NoiseInput, NoiseJudgement, judge, template_key, unchanged};
