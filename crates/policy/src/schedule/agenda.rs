@@ -61,6 +61,10 @@ impl<T> Agenda<T> {
         self.pages.find(page)
     }
 
+    pub fn len(&self) -> usize {
+        self.pages.len()
+    }
+
     pub fn is_home(&self, page: PageKey) -> bool {
         self.pages.find(page).is_some_and(|entry| !entry.out)
     }

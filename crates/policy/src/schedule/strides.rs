@@ -22,6 +22,8 @@ use crate::{Held, Refresh, Seen, View};
 const ROUNDS_MAX: f64 = 8.0;
 /// How many pages that have waited too long are looked at in one choice, if their sites have no room.
 const LATE_MAX: usize = 64;
+/// How many places a late answer goes forward before all are sorted anew; more than are under way at once.
+const OUT_OF_ORDER_MAX: usize = 256;
 const FORMAT: u8 = 1;
 /// Format and virtual Moment stand before the note.
 const HEAD_BYTES: usize = 9;
@@ -78,7 +80,16 @@ impl<R: Rule> Strides<R> {
     fn put(&mut self, page: PageKey, site: Option<u32>, visit: Moment, place: Place<R::Note>) {
         let due = place.base + self.rule.stride(&place.note, page, place.base);
         self.agenda.put(page, site, visit, due, place);
-        self.unsorted |= self.waiting.back().is_some_and(|&(last, _)| last > visit);
+        self.wait(visit, page);
+    }
+
+    /// Answers come nearly in the order of their visits: a page goes a few places forward, and only a restart sorts all.
+    fn wait(&mut self, visit: Moment, page: PageKey) {
+        if !self.unsorted {
+            let later = self.waiting.iter().rev().take(OUT_OF_ORDER_MAX).take_while(|&&(last, _)| last > visit).count();
+            self.unsorted = later == OUT_OF_ORDER_MAX;
+            return self.waiting.insert(self.waiting.len() - later, (visit, page));
+        }
         self.waiting.push_back((visit, page));
     }
 
@@ -112,9 +123,13 @@ impl<R: Rule> Strides<R> {
 
     /// Drops from the front what was visited since, or forgotten.
     fn sweep(&mut self) {
-        if std::mem::take(&mut self.unsorted) {
+        // One page that waits long keeps what was visited behind it from being dropped: twice the pages are enough.
+        let is_long = self.waiting.len() > 2 * self.agenda.len() + LATE_MAX;
+        if is_long || self.unsorted {
             let agenda = &self.agenda;
             self.waiting.retain(|&(visit, page)| agenda.find(page).is_some_and(|entry| entry.last_visit == visit));
+        }
+        if std::mem::take(&mut self.unsorted) {
             self.waiting.make_contiguous().sort_unstable();
         }
         while let Some(&(visit, page)) = self.waiting.front() {
@@ -150,9 +165,7 @@ impl<R: Rule> Refresh for Strides<R> {
             let stride = self.rule.stride(&place.note, held.page, place.base);
             let share = lot(held.page, 0) as f64 / u64::MAX as f64;
             self.agenda.put(held.page, Some(held.site), held.last_visit, Moment::EPOCH + stride.scaled(share), place);
-            self.unsorted = true;
-            self.waiting.push_back((held.last_visit, held.page));
-            return;
+            return self.wait(held.last_visit, held.page);
         }
         self.put(held.page, Some(held.site), held.last_visit, place);
     }
