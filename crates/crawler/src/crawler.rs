@@ -279,9 +279,10 @@ impl Crawler {
         if self.group.has_found || self.reader.totals().found_pending > 0 {
             wakes.push(self.sieved + admitting::SIEVE_EVERY);
         }
-        wakes.extend(self.next_widening(now));
         if self.disk_full {
             wakes.push(self.disk_checked + DISK_CHECK_EVERY);
+        } else {
+            wakes.extend(self.next_widening(now));
         }
         for partition in &self.partitions {
             if partition.is_quiet() {

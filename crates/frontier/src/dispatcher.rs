@@ -269,5 +269,29 @@ mod tests {
             let expected = seeds.iter().any(|seed| seed.covers(&asked, depth));
             prop_assert_eq!(Dispatcher::new(settings(seeds)).in_scope(&asked, depth), expected);
         }
+
+        #[test]
+        fn seeds_put_one_by_one_are_as_seeds_given_at_once(
+            seeds in prop::collection::vec(any_seed(), 0..6), asked in any_url(), depth in 0u16..4
+        ) {
+            let mut dispatcher = Dispatcher::new(settings(Vec::new()));
+            let mut plain: Vec<Seed> = Vec::new();
+            for seed in seeds {
+                let place = plain.iter().position(|known| known.url == seed.url);
+                prop_assert_eq!(dispatcher.put_seed(seed.clone()), place.map(|place| plain[place].clone()));
+                match place {
+                    Some(place) => plain[place] = seed,
+                    None => plain.push(seed),
+                }
+            }
+            prop_assert_eq!(dispatcher.seeds(), &plain[..]);
+            prop_assert_eq!(dispatcher.in_scope(&asked, depth), plain.iter().any(|seed| seed.covers(&asked, depth)));
+            let own = plain.iter().find(|seed| seed.url == asked);
+            let moved_here = |seed: &&Seed| seed.moved_to.as_ref() == Some(&asked);
+            match dispatcher.seed_at(&asked) {
+                Some(seed) => prop_assert!(own.map_or(moved_here(&seed), |own| own == seed)),
+                None => prop_assert!(own.is_none() && !plain.iter().any(|seed| moved_here(&seed))),
+            }
+        }
     }
 }

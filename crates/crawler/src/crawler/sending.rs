@@ -2,8 +2,8 @@
 
 use vernal_frontier::Waiting;
 use vernal_model::{
-    Deed, Moment, Order, OrderId, OrderKind, Outcome, Page, PageKey, Partition as PartitionId, Refusal, Report, Site,
-    Span, Url, Validators,
+    Deed, Found, Moment, Order, OrderId, OrderKind, Outcome, Page, PageKey, Partition as PartitionId, Refusal, Report,
+    Site, Span, Url, Validators, Via,
 };
 
 use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, WHOLE};
@@ -159,6 +159,7 @@ impl Crawler {
             return Ok(None);
         }
         if let Some(words) = self.trapped_since(&candidate, &url) {
+            self.find_without_session(&candidate, &url);
             self.refuse(candidate, Refusal::Trap(words), now)?;
             return Ok(None);
         }
@@ -204,6 +205,19 @@ impl Crawler {
         };
         let words = self.partitions[usize::from(id.0)].traps.closes(url).filter(|_| !was_held)?;
         self.dispatcher.seed_at(url).is_none().then_some(words)
+    }
+
+    /// A URL that is not asked because of its session is found without it, like the target of a redirect.
+    fn find_without_session(&mut self, candidate: &Candidate, url: &Url) {
+        let (id, depth, found_on) = match candidate {
+            Candidate::First(waiting) => (waiting.page.partition, waiting.depth, waiting.found_on),
+            Candidate::Again { page, .. } => (page.key.partition, page.depth, page.found_on),
+        };
+        let Some(bare) = self.partition(id).traps.without_sessions(url) else { return };
+        if self.dispatcher.in_scope(&bare, depth) {
+            let found = Found { url: bare, via: Via::Redirect { hops: 1 }, depth, found_on, forward: 0 };
+            self.group.push(id, Deed::Found { urls: vec![found], again: Vec::new() });
+        }
     }
 
     /// When the site's address may be asked, if not now.

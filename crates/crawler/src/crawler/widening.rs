@@ -18,7 +18,7 @@ use crate::intake::record;
 use crate::{Result, Settings};
 
 /// Pages looked at in one turn, so that orders and reports do not wait for a pass.
-const PAGES_PER_TURN: usize = 32;
+const PAGES_PER_TURN: usize = 64;
 /// While there is other work, a scope that changes again and again begins a new pass only so often.
 const PASS_EVERY: Span = Span::from_secs(600);
 /// A pass that is under way goes on after this.

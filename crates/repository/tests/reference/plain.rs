@@ -48,6 +48,10 @@ pub struct PlainKnown {
 
 impl Plain {
     pub fn commit(&mut self, deeds: &[(Partition, Deed)], now: Moment) {
+        // A group without deeds is no commit.
+        if deeds.is_empty() {
+            return;
+        }
         self.moment = self.moment.max(now);
         for (partition, deed) in deeds {
             self.position += 1;
