@@ -57,6 +57,10 @@ pub trait View {
     fn mean_rate(&self) -> Option<f64> {
         None
     }
+    /// Whether the budget is counted in bytes, so that a visit costs what the page weighs on the wire.
+    fn counts_bytes(&self) -> bool {
+        false
+    }
 }
 
 /// What one partition's policy knows of change rates, for the mean over all of them: Σ v·mean and Σ v over its sites.
@@ -118,6 +122,10 @@ pub trait Refresh: Send {
     }
     fn recall_site(&mut self, site: u32, state: &[u8]) {
         let _ = (site, state);
+    }
+    /// Hears a hint that the page changed since its last visit, worth so much waiting.
+    fn hint(&mut self, page: PageKey, worth: Span) {
+        let _ = (page, worth);
     }
     /// Why the page is visited when it is, as names and values in words and numbers; empty if the page is not known.
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)>;

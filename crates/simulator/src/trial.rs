@@ -1,10 +1,10 @@
 //! A trial: the very crawler of the live runtime, driven in virtual time on the invented web. No socket, no thread and
-//! no clock is involved, so that a chance number replays it exactly; the repository's files are real.
+//! no clock is involved, so that a chance number replays it exactly, [`Faults`] included; the repository's files are real.
 
 use std::collections::BTreeMap;
 
 use vernal_crawler::Crawler;
-use vernal_model::{Chance, Moment, OrderKind, Report, Span};
+use vernal_model::{Chance, Failure, Moment, Order, OrderKind, Outcome, Report, Span};
 
 use crate::web::Web;
 use crate::wire;
@@ -14,13 +14,45 @@ use crate::wire;
 const COMMIT_EVERY: Span = Span::from_secs(5);
 /// An answer takes this long, and up to ten times as long.
 const LATENCY_MIN: Span = Span::from_millis(10);
+/// Whoever waits for a report that was lost gives up after this.
+const LOST_AFTER: Span = Span::from_secs(60);
+/// Orders are dealt to so many workers.
+const WORKERS: u64 = 4;
+
+/// What goes wrong besides what the web does. Nothing by default.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct Faults {
+    /// The share of reports of pages that never arrive: the web was asked, and nobody hears what it said. A robots.txt
+    /// that cannot be had closes its site by the rules, which is no fault.
+    pub lost_reports: f64,
+    /// Deaths of workers a day; what is under way with one is lost, and another takes its place.
+    pub worker_deaths_per_day: f64,
+    /// The share of sites that take longer to answer, and by what factor.
+    pub slow_sites: f64,
+    pub slow_factor: f64,
+    /// Steps of the clock a day, and how far. It steps forward only: the runtime never lets it go back.
+    pub clock_steps_per_day: f64,
+    pub clock_step: Span,
+}
+
+/// What of the faults comes by itself, and when next.
+#[derive(Copy, Clone, Debug)]
+struct Fate {
+    death: Moment,
+    clock_step: Moment,
+}
 
 pub struct Trial<'w> {
     web: &'w Web,
     crawler: Crawler,
     now: Moment,
     chance: Chance,
-    /// Reports on their way, by the Moment they arrive.
+    faults: Faults,
+    fate: Fate,
+    fates: Chance,
+    /// Never moved on, so that a site's lot is the same whenever it is drawn.
+    lots: Chance,
+    /// Reports on their way, by the Moment they arrive and the number of their order.
     under_way: BTreeMap<(Moment, u64), Report>,
     asked: Vec<AskedFor>,
     last_commit: Moment,
@@ -53,7 +85,27 @@ pub enum Paused {
 impl<'w> Trial<'w> {
     pub fn new(web: &'w Web, crawler: Crawler, now: Moment, chance: u64) -> Self {
         let chance = Chance::new(chance).stream("trial");
-        Trial { web, crawler, now, chance, under_way: BTreeMap::new(), asked: Vec::new(), last_commit: now }
+        Trial {
+            web,
+            crawler,
+            now,
+            faults: Faults::default(),
+            fate: Fate { death: Moment::NEVER, clock_step: Moment::NEVER },
+            fates: chance.stream("faults"),
+            lots: chance.stream("lots"),
+            chance,
+            under_way: BTreeMap::new(),
+            asked: Vec::new(),
+            last_commit: now,
+        }
+    }
+
+    /// The same trial, in a worse world.
+    pub fn with_faults(mut self, faults: Faults) -> Self {
+        self.faults = faults;
+        self.fate.death = self.next_of(faults.worker_deaths_per_day);
+        self.fate.clock_step = self.next_of(faults.clock_steps_per_day);
+        self
     }
 
     pub fn now(&self) -> Moment {
@@ -101,28 +153,14 @@ impl<'w> Trial<'w> {
     /// One tick and the wait behind it. False when nothing will happen any more.
     fn step(&mut self, end: Moment) -> vernal_crawler::Result<bool> {
         for order in self.crawler.tick(self.now)? {
-            let wait = LATENCY_MIN.scaled(1.0 + 9.0 * self.chance.share());
-            let finished = self.now + wait;
-            let number = order.id.0;
-            let (url, conditional) = (order.url.clone(), !order.validators.is_empty());
-            let robots = order.kind == OrderKind::Robots;
-            let report = wire::report(self.web, order, self.now, finished);
-            self.asked.push(AskedFor {
-                site: url.site_text().to_owned(),
-                url: url.to_string(),
-                started: self.now,
-                finished,
-                conditional,
-                robots,
-                status: report.outcome.status(),
-            });
-            self.under_way.insert((finished, number), report);
+            self.send(order);
         }
         let arrival = self.under_way.first_key_value().map(|(&(at, _), _)| at);
         let commit = self.crawler.has_uncommitted().then(|| self.last_commit + COMMIT_EVERY);
         let next = [arrival, commit, self.crawler.next_wake(self.now)].into_iter().flatten().min();
         let Some(next) = next else { return Ok(false) };
         self.now = next.max(self.now).min(end);
+        self.suffer();
         while let Some(entry) = self.under_way.first_entry() {
             if entry.key().0 > self.now {
                 break;
@@ -136,4 +174,69 @@ impl<'w> Trial<'w> {
         }
         Ok(true)
     }
+
+    /// Asks the web, and sets the report on its way.
+    fn send(&mut self, order: Order) {
+        let wait = LATENCY_MIN.scaled((1.0 + 9.0 * self.chance.share()) * self.slowness(order.url.site_text()));
+        let finished = self.now + wait;
+        let number = order.id.0;
+        let (url, conditional) = (order.url.clone(), !order.validators.is_empty());
+        let robots = order.kind == OrderKind::Robots;
+        let lost = !robots && self.faults.lost_reports > 0.0 && self.fates.happens(self.faults.lost_reports);
+        let report = wire::report(self.web, order, self.now, finished);
+        self.asked.push(AskedFor {
+            site: url.site_text().to_owned(),
+            url: url.to_string(),
+            started: self.now,
+            finished,
+            conditional,
+            robots,
+            status: report.outcome.status(),
+        });
+        if lost {
+            let until = finished + LOST_AFTER;
+            self.under_way.insert((until, number), lost_report(report, until));
+        } else {
+            self.under_way.insert((finished, number), report);
+        }
+    }
+
+    /// By how much longer a site takes; its lot is drawn from its name, whenever it is asked.
+    fn slowness(&self, site: &str) -> f64 {
+        let slow = self.faults.slow_sites > 0.0 && self.lots.stream(site).happens(self.faults.slow_sites);
+        if slow { self.faults.slow_factor.max(1.0) } else { 1.0 }
+    }
+
+    /// Deaths and clock steps whose time has come.
+    fn suffer(&mut self) {
+        while self.fate.death <= self.now {
+            let worker = self.fates.below(WORKERS);
+            let dead: Vec<(Moment, u64)> =
+                self.under_way.keys().copied().filter(|&(_, number)| number % WORKERS == worker).collect();
+            for key in dead {
+                // The robots.txt is asked again by the worker that takes its place, and comes as it would have.
+                let robots = self.under_way.get(&key).is_some_and(|report| report.order.kind == OrderKind::Robots);
+                if !robots && let Some(report) = self.under_way.remove(&key) {
+                    self.under_way.insert((self.now, key.1), lost_report(report, self.now));
+                }
+            }
+            self.fate.death = self.next_of(self.faults.worker_deaths_per_day);
+        }
+        if self.fate.clock_step <= self.now {
+            self.now += self.faults.clock_step;
+            self.fate.clock_step = self.next_of(self.faults.clock_steps_per_day);
+        }
+    }
+
+    fn next_of(&mut self, per_day: f64) -> Moment {
+        if per_day <= 0.0 {
+            return Moment::NEVER;
+        }
+        self.now + Span::from_secs_f64(self.fates.wait(per_day) * 86_400.0) + Span::from_micros(1)
+    }
+}
+
+/// What is known of a visit whose report never came.
+fn lost_report(report: Report, noticed: Moment) -> Report {
+    Report::unanswered(report.order, report.started, noticed, Outcome::Failed(Failure::Lost))
 }
