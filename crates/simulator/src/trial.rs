@@ -52,8 +52,8 @@ pub struct Trial<'w> {
     fates: Chance,
     /// Never moved on, so that a site's lot is the same whenever it is drawn.
     lots: Chance,
-    /// Reports on their way, by the Moment they arrive and the number of their order.
-    under_way: BTreeMap<(Moment, u64), Report>,
+    /// Reports on their way, by the Moment they arrive and the number of their order; each with its place in `asked`.
+    under_way: BTreeMap<(Moment, u64), (Report, usize)>,
     asked: Vec<AskedFor>,
     last_commit: Moment,
 }
@@ -165,7 +165,7 @@ impl<'w> Trial<'w> {
             if entry.key().0 > self.now {
                 break;
             }
-            let report = entry.remove();
+            let (report, _) = entry.remove();
             self.crawler.report(report, self.now)?;
         }
         if self.crawler.has_uncommitted() && self.now.since(self.last_commit) >= COMMIT_EVERY {
@@ -193,11 +193,12 @@ impl<'w> Trial<'w> {
             robots,
             status: report.outcome.status(),
         });
+        let place = self.asked.len() - 1;
         if lost {
             let until = finished + LOST_AFTER;
-            self.under_way.insert((until, number), lost_report(report, until));
+            self.under_way.insert((until, number), (lost_report(report, until), place));
         } else {
-            self.under_way.insert((finished, number), report);
+            self.under_way.insert((finished, number), (report, place));
         }
     }
 
@@ -215,9 +216,12 @@ impl<'w> Trial<'w> {
                 self.under_way.keys().copied().filter(|&(_, number)| number % WORKERS == worker).collect();
             for key in dead {
                 // The robots.txt is asked again by the worker that takes its place, and comes as it would have.
-                let robots = self.under_way.get(&key).is_some_and(|report| report.order.kind == OrderKind::Robots);
-                if !robots && let Some(report) = self.under_way.remove(&key) {
-                    self.under_way.insert((self.now, key.1), lost_report(report, self.now));
+                let robots = self.under_way.get(&key).is_some_and(|(report, _)| report.order.kind == OrderKind::Robots);
+                if !robots && let Some((report, place)) = self.under_way.remove(&key) {
+                    // Its connection ends with it.
+                    let asked = &mut self.asked[place];
+                    asked.finished = asked.finished.min(self.now);
+                    self.under_way.insert((self.now, key.1), (lost_report(report, self.now), place));
                 }
             }
             self.fate.death = self.next_of(self.faults.worker_deaths_per_day);

@@ -21,8 +21,13 @@ use super::trial::{LabTrial, Options};
 use super::world::World;
 use crate::{Error, Result};
 
-/// Policies that are told each page's change rate; all others have to learn it.
-pub const KNOWING: &[&str] = &["hindsight", "optimal", "random-optimal", "lambda", "index"];
+/// Policies that are told each page's change rate, whatever their objective; all others have to learn it.
+const KNOWING: &[&str] = &["hindsight", "optimal", "random-optimal", "lambda", "index"];
+
+/// Whether a policy of this name is told each page's change rate.
+pub fn knows_rates(policy: &str) -> bool {
+    KNOWING.contains(&policy.split(':').next().unwrap_or(policy))
+}
 
 /// A name that begins so is a command line: the policy is a program of its own.
 pub const OUTSIDE_PREFIX: &str = "exec:";
@@ -191,7 +196,7 @@ impl Comparison {
         let options = Options {
             budget: self.budgets[unit.budget],
             chance: self.chances[unit.chance],
-            rates_known: KNOWING.contains(&name.as_str()),
+            rates_known: knows_rates(name),
             ..self.options.clone()
         };
         let bounds = *worlds.bounds(unit).get_or_init(|| means.bounds.bounds(&world, &options));
