@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use vernal_simulator::lab::compare::{Made, knows_rates};
 use vernal_simulator::lab::trace::{self, Selection};
 use vernal_simulator::lab::{LabScenario, LabTrial, Options};
 
@@ -28,10 +29,10 @@ fn told(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         (Some(_), []) => return Err("a recording is needed".into()),
         (None, _) => scenario.world(1)?,
     };
-    let rates_known = matches!(policy.as_str(), "hindsight" | "optimal" | "random-optimal" | "lambda" | "index");
-    let options = Options { budget: budget.parse()?, rates_known, ..Options::default() };
-    let mut policy = vernal_policy::by_name(policy).ok_or("no such policy")?;
-    let findings = LabTrial::run(&world, policy.as_mut(), &options)?;
+    let options = Options { budget: budget.parse()?, rates_known: knows_rates(policy), ..Options::default() };
+    let mut policy = Made::by_name(policy)?;
+    let findings = LabTrial::run(&world, policy.refresh(), &options)?;
+    policy.end()?;
     println!("after   {:?}", findings.after);
     println!("first   {:?}", findings.first);
     println!("never visited {} of {}", findings.never_visited, findings.pages);

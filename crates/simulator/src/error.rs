@@ -21,6 +21,12 @@ pub enum Error {
     Lab(String),
     #[error("policy {policy} chose {what}")]
     Choice { policy: String, what: String },
+    #[error("there is no policy `{0}`; there are {1}, and exec:COMMAND")]
+    PolicyUnknown(String, String),
+    #[error("start the policy `{command}`: {source}")]
+    OutsideStart { command: String, source: std::io::Error },
+    #[error("the policy `{command}`: {why}")]
+    Outside { command: String, why: String },
     #[error("read trace {}: {source}", path.display())]
     TraceUnreadable { path: PathBuf, source: std::io::Error },
     #[error("read trace {name}, line {line}, column {column}: {why}")]

@@ -1,11 +1,11 @@
 //! A trial: the very crawler of the live runtime, driven in virtual time on the invented web. No socket, no thread and
-//! no clock is involved, so that a chance number replays it exactly; the repository's files are real.
+//! no clock is involved, so that a chance number replays it exactly, [`Faults`] included; the repository's files are real.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use vernal_crawler::Crawler;
-use vernal_model::{Chance, Moment, OrderKind, Report, Span};
+use vernal_model::{Chance, Failure, Moment, Order, OrderKind, Outcome, Report, Span};
 
 use crate::web::Web;
 use crate::wire;
@@ -15,14 +15,46 @@ use crate::wire;
 const COMMIT_EVERY: Span = Span::from_secs(5);
 /// An answer takes this long, and up to ten times as long.
 const LATENCY_MIN: Span = Span::from_millis(10);
+/// Whoever waits for a report that was lost gives up after this.
+const LOST_AFTER: Span = Span::from_secs(60);
+/// Orders are dealt to so many workers.
+const WORKERS: u64 = 4;
+
+/// What goes wrong besides what the web does. Nothing by default.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct Faults {
+    /// The share of reports of pages that never arrive: the web was asked, and nobody hears what it said. A robots.txt
+    /// that cannot be had closes its site by the rules, which is no fault.
+    pub lost_reports: f64,
+    /// Deaths of workers a day; what is under way with one is lost, and another takes its place.
+    pub worker_deaths_per_day: f64,
+    /// The share of sites that take longer to answer, and by what factor.
+    pub slow_sites: f64,
+    pub slow_factor: f64,
+    /// Steps of the clock a day, and how far. It steps forward only: the runtime never lets it go back.
+    pub clock_steps_per_day: f64,
+    pub clock_step: Span,
+}
+
+/// What of the faults comes by itself, and when next.
+#[derive(Copy, Clone, Debug)]
+struct Fate {
+    death: Moment,
+    clock_step: Moment,
+}
 
 pub struct Trial<'w> {
     web: &'w Web,
     crawler: Crawler,
     now: Moment,
     chance: Chance,
-    /// Reports on their way, by the Moment they arrive.
-    under_way: BTreeMap<(Moment, u64), Report>,
+    faults: Faults,
+    fate: Fate,
+    fates: Chance,
+    /// Never moved on, so that a site's lot is the same whenever it is drawn.
+    lots: Chance,
+    /// Reports on their way, by the Moment they arrive and the number of their order; each with its place in `asked`.
+    under_way: BTreeMap<(Moment, u64), (Report, usize)>,
     asked: Vec<AskedFor>,
     last_commit: Moment,
     commit_every: Span,
@@ -61,6 +93,10 @@ impl<'w> Trial<'w> {
             web,
             crawler,
             now,
+            faults: Faults::default(),
+            fate: Fate { death: Moment::NEVER, clock_step: Moment::NEVER },
+            fates: chance.stream("faults"),
+            lots: chance.stream("lots"),
             chance,
             under_way: BTreeMap::new(),
             asked: Vec::new(),
@@ -80,6 +116,14 @@ impl<'w> Trial<'w> {
     #[must_use]
     pub fn behind(self, address: IpAddr) -> Self {
         Trial { address: Some(address), ..self }
+    }
+
+    /// The same trial, in a worse world.
+    pub fn with_faults(mut self, faults: Faults) -> Self {
+        self.faults = faults;
+        self.fate.death = self.next_of(faults.worker_deaths_per_day);
+        self.fate.clock_step = self.next_of(faults.clock_steps_per_day);
+        self
     }
 
     pub fn now(&self) -> Moment {
@@ -127,25 +171,7 @@ impl<'w> Trial<'w> {
     /// One tick and the wait behind it. False when nothing will happen any more.
     fn step(&mut self, end: Moment) -> vernal_crawler::Result<bool> {
         for order in self.crawler.tick(self.now)? {
-            let wait = LATENCY_MIN.scaled(1.0 + 9.0 * self.chance.share());
-            let finished = self.now + wait;
-            let number = order.id.0;
-            let (url, conditional) = (order.url.clone(), !order.validators.is_empty());
-            let robots = order.kind == OrderKind::Robots;
-            let mut report = wire::report(self.web, order, self.now, finished);
-            if let Some(exchange) = &mut report.exchange {
-                exchange.address = self.address.or(exchange.address);
-            }
-            self.asked.push(AskedFor {
-                site: url.site_text().to_owned(),
-                url: url.to_string(),
-                started: self.now,
-                finished,
-                conditional,
-                robots,
-                status: report.outcome.status(),
-            });
-            self.under_way.insert((finished, number), report);
+            self.send(order);
         }
         // Bodies of a trial come as they were written.
         self.crawler.follow_scope(self.now)?;
@@ -154,11 +180,12 @@ impl<'w> Trial<'w> {
         let next = [arrival, commit, self.crawler.next_wake(self.now)].into_iter().flatten().min();
         let Some(next) = next else { return Ok(false) };
         self.now = next.max(self.now).min(end);
+        self.suffer();
         while let Some(entry) = self.under_way.first_entry() {
             if entry.key().0 > self.now {
                 break;
             }
-            let report = entry.remove();
+            let (report, _) = entry.remove();
             self.crawler.report(report, self.now)?;
         }
         if self.crawler.has_uncommitted() && self.now.since(self.last_commit) >= self.commit_every {
@@ -167,4 +194,76 @@ impl<'w> Trial<'w> {
         }
         Ok(true)
     }
+
+    /// Asks the web, and sets the report on its way.
+    fn send(&mut self, order: Order) {
+        let wait = LATENCY_MIN.scaled((1.0 + 9.0 * self.chance.share()) * self.slowness(order.url.site_text()));
+        let finished = self.now + wait;
+        let number = order.id.0;
+        let (url, conditional) = (order.url.clone(), !order.validators.is_empty());
+        let robots = order.kind == OrderKind::Robots;
+        let lost = !robots && self.faults.lost_reports > 0.0 && self.fates.happens(self.faults.lost_reports);
+        let mut report = wire::report(self.web, order, self.now, finished);
+        if let Some(exchange) = &mut report.exchange {
+            exchange.address = self.address.or(exchange.address);
+        }
+        self.asked.push(AskedFor {
+            site: url.site_text().to_owned(),
+            url: url.to_string(),
+            started: self.now,
+            finished,
+            conditional,
+            robots,
+            status: report.outcome.status(),
+        });
+        let place = self.asked.len() - 1;
+        if lost {
+            let until = finished + LOST_AFTER;
+            self.under_way.insert((until, number), (lost_report(report, until), place));
+        } else {
+            self.under_way.insert((finished, number), (report, place));
+        }
+    }
+
+    /// By how much longer a site takes; its lot is drawn from its name, whenever it is asked.
+    fn slowness(&self, site: &str) -> f64 {
+        let slow = self.faults.slow_sites > 0.0 && self.lots.stream(site).happens(self.faults.slow_sites);
+        if slow { self.faults.slow_factor.max(1.0) } else { 1.0 }
+    }
+
+    /// Deaths and clock steps whose time has come.
+    fn suffer(&mut self) {
+        while self.fate.death <= self.now {
+            let worker = self.fates.below(WORKERS);
+            let dead: Vec<(Moment, u64)> =
+                self.under_way.keys().copied().filter(|&(_, number)| number % WORKERS == worker).collect();
+            for key in dead {
+                // The robots.txt is asked again by the worker that takes its place, and comes as it would have.
+                let robots = self.under_way.get(&key).is_some_and(|(report, _)| report.order.kind == OrderKind::Robots);
+                if !robots && let Some((report, place)) = self.under_way.remove(&key) {
+                    // Its connection ends with it.
+                    let asked = &mut self.asked[place];
+                    asked.finished = asked.finished.min(self.now);
+                    self.under_way.insert((self.now, key.1), (lost_report(report, self.now), place));
+                }
+            }
+            self.fate.death = self.next_of(self.faults.worker_deaths_per_day);
+        }
+        if self.fate.clock_step <= self.now {
+            self.now += self.faults.clock_step;
+            self.fate.clock_step = self.next_of(self.faults.clock_steps_per_day);
+        }
+    }
+
+    fn next_of(&mut self, per_day: f64) -> Moment {
+        if per_day <= 0.0 {
+            return Moment::NEVER;
+        }
+        self.now + Span::from_secs_f64(self.fates.wait(per_day) * 86_400.0) + Span::from_micros(1)
+    }
+}
+
+/// What is known of a visit whose report never came.
+fn lost_report(report: Report, noticed: Moment) -> Report {
+    Report::unanswered(report.order, report.started, noticed, Outcome::Failed(Failure::Lost))
 }

@@ -223,8 +223,10 @@ impl<'w> Gauge<'w> {
             period.age += period.age_of(stale_from, now);
         }
         let after = &self.periods[AFTER];
-        self.lengths.add(days_of(stale_from, now.min(after.until)), 1.0);
-        self.lengths.add(days_of(stale_from, after.from.min(now)), -1.0);
+        if stale_from < now && now > after.from {
+            self.lengths.add(days_of(stale_from, now.min(after.until)), 1.0);
+            self.lengths.add(days_of(stale_from, after.from), -1.0);
+        }
         gauge.next = next as u32;
         gauge.at = now;
         Found { changed: next > first, degree }

@@ -3,15 +3,24 @@
 //! - [`world`]: sites, pages, changes, hints and politeness caps.
 //! - [`generate`]: worlds from a chance number, by the scenarios of the protocol.
 //! - [`trace`]: worlds from recordings of real pages.
-//! - [`trial`]: one policy on one world, its visits paid from a budget; what came of it is measured exactly.
-//! - [`measure`]: the integrals behind that.
+//! - [`trial`]: one policy on one world, its visits paid from a budget.
+//! - [`measure`]: how well it went, as exact integrals.
+//! - [`bounds`]: what no policy can exceed on a world.
+//! - [`outside`]: policies that are programs of their own.
+//! - [`compare`]: many policies on many worlds; [`statistics`]: what their differences mean.
 
+pub mod bounds;
+pub mod compare;
 pub mod generate;
 pub mod measure;
+pub mod outside;
+pub mod statistics;
 pub mod trace;
 pub mod trial;
 pub mod world;
 
+pub use bounds::{Bounder, Bounds, Unbounded};
+pub use compare::{Compared, Comparison, Means, Row, Source};
 pub use generate::LabScenario;
 pub use measure::Findings;
 pub use trial::{LabTrial, Options};

@@ -88,6 +88,7 @@ struct Desk<'a> {
     held: u64,
     per_day: f64,
     mean_rate: Option<f64>,
+    counts_bytes: bool,
     /// Visits that each site's politeness still allows; empty if it binds nowhere.
     room: Vec<f64>,
     /// Visits to each site in this slot, to know the peak.
@@ -117,6 +118,10 @@ impl View for Desk<'_> {
 
     fn mean_rate(&self) -> Option<f64> {
         self.mean_rate
+    }
+
+    fn counts_bytes(&self) -> bool {
+        self.counts_bytes
     }
 }
 
@@ -149,6 +154,7 @@ impl<'a> LabTrial<'a> {
                 held: 0,
                 per_day: 0.0,
                 mean_rate: None,
+                counts_bytes: options.budget.unit == BudgetUnit::WireBytes,
                 room: if caps { vec![0.0; world.sites.len()] } else { Vec::new() },
                 asked: vec![0; world.sites.len()],
             },
@@ -284,7 +290,7 @@ impl<'a> LabTrial<'a> {
             let number = page as usize;
             match what {
                 Coming::Birth => self.welcome(number, moment),
-                Coming::Hint => {}
+                Coming::Hint => self.policy.hint(key(number), self.world.hint_worth(number)),
                 Coming::End => {
                     self.policy.forget(key(number));
                     self.desk.held -= 1;

@@ -23,11 +23,23 @@ pub struct World {
     places: Vec<(Range<u32>, Range<u32>)>,
     changes: Vec<WorldChange>,
     hints: Vec<Moment>,
-    /// Whether changes are known to the instant, or only to the visit that found them (one's own crawl).
+    /// How far this world's hints are to be trusted.
+    pub trust: Option<HintTrust>,
+    /// Whether changes are known only to the visit that found them (a crawl), not to the instant.
     pub censored: bool,
     /// Whether the changes were drawn from known laws, so that the model's bound holds; never true of a recording.
     pub modelled: bool,
 }
+
+/// The share of changes that is announced, and false announcements for each change there is.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct HintTrust {
+    pub recall: f64,
+    pub false_per_change: f64,
+}
+
+/// A sure hint is worth no more than this.
+const HINT_WORTH_DAYS_MAX: f64 = 3_650.0;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorldSite {
@@ -140,6 +152,16 @@ impl World {
     pub fn hints(&self, page: usize) -> &[Moment] {
         let range = &self.places[page].1;
         &self.hints[range.start as usize..range.end as usize]
+    }
+
+    /// How much waiting a hint is worth to whoever knows how far hints are to be trusted here (Busa-Fekete and others
+    /// 2025): β = ln(γ/ν)/α with α = (1−ρ)Δ, γ = ρΔ + ν.
+    pub fn hint_worth(&self, page: usize) -> Span {
+        let Some(trust) = self.trust else { return Span::ZERO };
+        let wrong = trust.false_per_change.max(1e-6);
+        let unannounced = ((1.0 - trust.recall) * self.pages[page].rate).max(1e-9);
+        let days = ((trust.recall + wrong) / wrong).ln() / unannounced;
+        Span::from_secs_f64(days.min(HINT_WORTH_DAYS_MAX) * 86_400.0)
     }
 
     pub fn has_hints(&self) -> bool {

@@ -4,8 +4,8 @@
 use vernal_model::{Chance, Moment, Span};
 
 use super::process::{PageProcess, normal, poisson};
-use super::scenario::{WithRate, WorldSettings};
-use crate::lab::world::{ChangeKind, World, WorldChange, WorldPage, WorldSite};
+use super::scenario::{Process, WithRate, WorldSettings};
+use crate::lab::world::{ChangeKind, HintTrust, World, WorldChange, WorldPage, WorldSite};
 
 /// Pages share a path with so many others of their site.
 const PAGES_PER_PATH: usize = 10;
@@ -39,8 +39,12 @@ pub(super) fn draw(settings: &WorldSettings, mut world: World, chance: &Chance) 
         pages_of[draft.site as usize] += 1;
     }
     world.sites = (0..sites.len()).map(|site| world_site(settings, site, pages_of[site])).collect();
-    world.modelled = settings.drift.is_none() && settings.publications.is_none();
-    world.modelled &= settings.process == super::scenario::Process::Poisson;
+    let steady = settings.drift.is_none() && settings.publications.is_none();
+    world.modelled = steady && settings.process == Process::Poisson;
+    world.trust = settings
+        .hints
+        .as_ref()
+        .map(|hints| HintTrust { recall: hints.recall[0], false_per_change: hints.false_per_change[0] });
     for (number, draft) in drafts.iter().enumerate() {
         let site = &sites[draft.site as usize];
         let mut chance = chance.stream("changes").numbered(number as u64);
@@ -59,7 +63,8 @@ fn draw_site(settings: &WorldSettings, site: usize, chance: &Chance) -> SiteDraf
         let rate = publications.per_day_median * (publications.spread * normal(&mut chance)).exp();
         poisson(rate, 0.0, settings.days, &mut chance)
     });
-    let drift = settings.drift.map_or(1.0, |drift| if site % 2 == 0 { drift.factor } else { 1.0 / drift.factor });
+    let drift =
+        settings.drift.map_or(1.0, |drift| if site.is_multiple_of(2) { drift.factor } else { 1.0 / drift.factor });
     SiteDraft { rate_factor, busy_from_hour, publications, drift }
 }
 
@@ -168,7 +173,6 @@ fn push(world: &mut World, number: usize, draft: &Draft, days: &[f64], hints: &[
         bytes: (8_000.0 * (0.8 * normal(chance)).exp()).clamp(200.0, 4e6) as u32,
         // Where the law has a rate that holds throughout, it is the drawn one; else what it came to.
         rate: if world.modelled { draft.rate } else { observed },
-        ..WorldPage::default()
     };
     world.push(page, &changes, &hints);
 }

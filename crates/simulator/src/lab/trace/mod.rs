@@ -3,11 +3,13 @@
 //! - [`selection`]: which sites, pages, kinds and days of a recording make a world, and the named selections.
 //! - `rows`: the rows of a trace file, one at a time, with errors that name line and column.
 //! - `replay`: rows become a world.
+//! - [`recrawl`]: the format of Microsoft's Optimal-Freshness-Crawl-Scheduling release.
 //!
 //! A trace is a CSV file, gzipped or not, with the columns `site,page,change_time_unix,bytes,kind` and one row for each
 //! change, sorted by site, page and time. A page is online from its first row (or `create`) to its `delete`; a page that
 //! is created again goes on with the same life, and both instants count as changes.
 
+pub mod recrawl;
 mod replay;
 mod rows;
 pub mod selection;

@@ -44,7 +44,7 @@ impl Default for Selection {
 
 /// The two years of a selection begin at a round number of seconds, as in the trial whose figures they reproduce.
 const PUBLISHED_FROM_SECS: i64 = 1_643_000_000;
-const PUBLISHED_EARLIER_FROM_SECS: i64 = 1_558_600_000;
+const PUBLISHED_EARLIER_FROM_SECS: i64 = 1_558_800_000;
 const CRAWLED_FROM_SECS: i64 = 1_685_000_000;
 const CRAWLED_EARLIER_FROM_SECS: i64 = 1_622_500_000;
 const SELECTION_DAYS: f64 = 730.0;

@@ -1,0 +1,119 @@
+//! What no policy can exceed on a world.
+//!
+//! The formulas belong to room `policy`; here a world is put into their words. A [`Bounder`] is handed to a comparison,
+//! so that whoever runs one decides which bounds are worth their time.
+
+use serde::Serialize;
+use vernal_model::{Budget, BudgetUnit, Moment};
+
+use super::trial::Options;
+use super::world::World;
+
+/// Bounds of one world at one budget; `None` where nobody computed it or it does not hold.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Bounds {
+    /// The optimum for known rates in the long run (Cho and Garcia-Molina 2003); holds for modelled worlds only.
+    pub optimum: Option<f64>,
+    /// The same, certified for a window of finite length.
+    pub window: Option<f64>,
+    /// The greatest change ratio of any policy.
+    pub change_ratio: Option<f64>,
+    /// What one could reach who knew every change beforehand; holds for every world.
+    pub clairvoyant: Option<f64>,
+}
+
+impl Bounds {
+    /// The bound that a result is held against: the optimum where the model holds, else the clairvoyant's.
+    pub fn of_freshness(&self) -> Option<f64> {
+        self.optimum.or(self.clairvoyant)
+    }
+}
+
+/// Knows how to bound a world.
+pub trait Bounder: Sync {
+    fn bounds(&self, world: &World, options: &Options) -> Bounds;
+}
+
+/// Bounds nothing.
+pub struct Unbounded;
+
+impl Bounder for Unbounded {
+    fn bounds(&self, _: &World, _: &Options) -> Bounds {
+        Bounds::default()
+    }
+}
+
+/// A page as the model sees it.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct RatedPage {
+    pub changes_per_day: f64,
+    pub weight: f64,
+}
+
+/// The pages that are online after the warm-up.
+pub fn rated_pages(world: &World) -> Vec<RatedPage> {
+    let middle = world.measured_from();
+    let online = |&(number, _): &(usize, &super::world::WorldPage)| world.life(number).1 > middle;
+    let pages = world.pages.iter().enumerate().filter(online);
+    pages.map(|(_, page)| RatedPage { changes_per_day: page.rate, weight: f64::from(page.weight) }).collect()
+}
+
+/// Pages online at a time, in the mean over the days after the warm-up.
+pub fn held_mean(world: &World) -> f64 {
+    let (from, until) = (world.measured_from(), world.end);
+    let whole = until.since(from).days_f64();
+    let days = |page| {
+        let (born, gone) = world.life(page);
+        gone.min(until).since(born.max(from)).days_f64()
+    };
+    if whole > 0.0 { (0..world.pages.len()).map(days).sum::<f64>() / whole } else { 0.0 }
+}
+
+/// Visits a day that a budget pays for on this world, in the mean.
+pub fn visits_per_day(world: &World, budget: &Budget) -> f64 {
+    let held = held_mean(world);
+    let per_day = budget.per_second(held.round() as u64) * 86_400.0;
+    match budget.unit {
+        BudgetUnit::Visits => per_day,
+        // Not rounded: a small world would feel it.
+        BudgetUnit::PercentOfHeld => budget.amount / 100.0 * held / budget.cycle.days_f64(),
+        BudgetUnit::WireBytes => {
+            let bytes: f64 = world.pages.iter().map(|page| f64::from(page.bytes)).sum();
+            per_day / (bytes / world.pages.len().max(1) as f64).max(1.0)
+        }
+    }
+}
+
+/// One version of a page, for the clairvoyant: a visit at s within `from..until` wins `weight · (until − s)`.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct VersionLife {
+    pub page: u32,
+    pub from: Moment,
+    pub until: Moment,
+    pub weight: f64,
+}
+
+/// Every version that has to be fetched to be had: all but each page's first.
+pub fn version_lives(world: &World) -> Vec<VersionLife> {
+    let mut lives = Vec::with_capacity(world.changes_total());
+    for (number, page) in world.pages.iter().enumerate() {
+        let changes = world.changes(number);
+        let end = world.life(number).1;
+        for (place, change) in changes.iter().enumerate() {
+            let until = changes.get(place + 1).map_or(end, |next| next.moment);
+            let weight = f64::from(page.weight);
+            lives.push(VersionLife { page: number as u32, from: change.moment, until, weight });
+        }
+    }
+    lives
+}
+
+/// The weighted page-days that are up to date without any visit: from each page's beginning to its first change.
+pub fn free_days(world: &World) -> f64 {
+    let days = |number: usize| {
+        let (from, until) = world.life(number);
+        let first = world.changes(number).first().map_or(until, |change| change.moment);
+        first.since(from).days_f64() * f64::from(world.pages[number].weight)
+    };
+    (0..world.pages.len()).map(days).sum()
+}
