@@ -59,7 +59,8 @@ const NAMES: [&str; 12] = [
 /// [`holds_token`]).
 pub fn attribute<'a>(tag: Tag, name: &str, value: &'a str, holds_token: bool) -> Quieted<'a> {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
-    if TOKEN_ATTRIBUTES.iter().any(|known| is(known)) {
+    let may_name_token = matches!(name.as_bytes().first(), Some(b'n' | b'N' | b'i' | b'I' | b'd' | b'D'));
+    if may_name_token && TOKEN_ATTRIBUTES.iter().any(|known| is(known)) {
         return Quieted::nothing(if is("data-cfemail") { "obfuscated mail" } else { "nonce" });
     }
     if holds_token && (is("value") || is("content")) {
@@ -68,8 +69,7 @@ pub fn attribute<'a>(tag: Tag, name: &str, value: &'a str, holds_token: bool) ->
     if is("class") {
         return class(value);
     }
-    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
-    if !has_digit && !value.contains('?') && !value.contains("__") {
+    if !value.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'?' | b'_')) {
         return Quieted::plain(value);
     }
     if is("href") && value.contains("/cdn-cgi/l/email-protection") {
@@ -105,20 +105,22 @@ pub fn holds_token(tag: &OpenTag<'_, '_>) -> bool {
 
 /// An advertising slot, which is filled anew for each reader.
 pub fn is_advertising(tag: &OpenTag<'_, '_>) -> bool {
-    const MARKS: [&str; 7] =
-        ["adsbygoogle", "google_ads_", "div-gpt-ad", "dfp-ad", "taboola", "outbrain", "googlesyndication.com"];
+    const MARKS: [&str; 6] = ["adsbygoogle", "google_ads_", "div-gpt-ad", "dfp-ad", "taboola", "outbrain"];
     if !matches!(tag.tag, Tag::Div | Tag::Iframe | Tag::Other | Tag::Script) {
         return false;
     }
-    tag.attributes.iter().any(|attribute| {
-        (attribute.is("class") || attribute.is("id") || attribute.is("src"))
-            && MARKS.iter().any(|mark| attribute.raw.contains(mark))
+    let is_slot = |word: &str| MARKS.iter().any(|mark| word.starts_with(mark));
+    tag.attributes.iter().any(|attribute| match attribute.name.len() {
+        2 if attribute.is("id") => is_slot(attribute.raw),
+        5 if attribute.is("class") => attribute.raw.split_ascii_whitespace().any(is_slot),
+        3 if tag.tag != Tag::Div && attribute.is("src") => attribute.raw.contains("googlesyndication.com"),
+        _ => false,
     })
 }
 
 /// The classes without those that a build made; their order says nothing to anyone, but is kept.
 fn class(value: &str) -> Quieted<'_> {
-    let suspicious = value.bytes().any(|byte| byte.is_ascii_digit()) || value.contains("__") || value.contains("sc-");
+    let suspicious = value.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || byte == b'_');
     if !suspicious || !value.split_ascii_whitespace().any(is_random_name) {
         return Quieted::plain(value);
     }
