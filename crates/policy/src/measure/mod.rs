@@ -1,6 +1,7 @@
 //! How well it went. Each function only divides; who counts what is decided by its caller.
 
 mod age;
+pub mod bound;
 mod change_ratio;
 mod freshness;
 

@@ -211,7 +211,7 @@ impl Index {
 
     fn level_now(&self, number: u32, o: f64, now: f64) -> u16 {
         let waited = now - self.pages.at(number).last_day();
-        if waited >= self.longest_wait { TOPMOST } else { level_of(self.value_of(number, o)) }
+        if waited >= self.longest_wait && !self.abandons(number) { TOPMOST } else { level_of(self.value_of(number, o)) }
     }
 
     /// Puts a page at home on its rung, and into its bucket until it reaches the next. Its site must have been read.
@@ -227,7 +227,7 @@ impl Index {
             true => f64::INFINITY,
             false => self.time_of(number, worth_of(target), o).max(o + 1e-7),
         };
-        if level < TOPMOST {
+        if level < TOPMOST && !self.abandons(number) {
             let left = self.longest_wait - (now - page.last_day());
             next = next.min(o + left * if has_clock { SLOWEST } else { 1.0 });
         }

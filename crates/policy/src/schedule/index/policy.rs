@@ -12,8 +12,8 @@ use super::site::Site;
 use crate::estimate::{Gamma, Reading, SiteClock};
 use crate::{Belief, Held, RateSums, Refresh, Seen, View};
 
-/// Clocks exist for sites with at least so many pages: fewer have little to share.
-const CLOCK_PAGES_MIN: u32 = 3;
+/// Clocks exist for sites with at least so many pages, from the first change seen: one page has nothing to share.
+const CLOCK_PAGES_MIN: u32 = 2;
 /// Evidence counts half after this many days: rates drift.
 const EVIDENCE_HALF_LIFE_DAYS: f64 = 365.0;
 /// No site has a number beyond this; pages of those that do stand together.
@@ -232,10 +232,9 @@ impl Refresh for Index {
         life.sample = number;
         let known = held.known_rate.filter(|rate| self.rule.known_rates && rate.is_finite() && *rate >= 0.0);
         match (known, from_state(held.state)) {
-            // A page that nobody saw change is quiet, not still: no rate is nothing.
             (Some(rate), _) => {
                 page_known(&mut self.pages, number);
-                self.set_rate(number, rate.max(1e-9) as f32);
+                self.set_rate(number, rate.max(super::worth::KNOWN_RATE_MIN) as f32);
             }
             (None, Some([shape, scale, rate])) => {
                 let page = self.pages.at_mut(number);

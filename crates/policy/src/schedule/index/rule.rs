@@ -12,6 +12,8 @@ pub(super) struct Rule {
     /// Takes the rates that somebody knows; without them the mean of its own belief.
     pub known_rates: bool,
     pub site_clock: bool,
+    /// It leaves pages for ever that are not worth the price: a measure for others, not for use.
+    pub abandons: bool,
     /// Whether path groups stand between page and site in the priors.
     pub path_priors: bool,
 }
@@ -48,6 +50,7 @@ impl Rule {
             timing: Timing::Value,
             known_rates: false,
             site_clock: false,
+            abandons: false,
             path_priors: true,
         };
         let knowing = Rule { name: Self::INDEX, harmonic_share: 0.0, known_rates: true, ..learning };
@@ -55,7 +58,7 @@ impl Rule {
             Self::VERNAL => Rule { name: Self::VERNAL, site_clock: true, ..learning },
             Self::BAYES => learning,
             Self::INDEX => knowing,
-            Self::HINDSIGHT => Rule { name: Self::HINDSIGHT, ..knowing },
+            Self::HINDSIGHT => Rule { name: Self::HINDSIGHT, abandons: true, ..knowing },
             Self::OPTIMAL => Rule { name: Self::OPTIMAL, timing: Timing::Even(Allocation::Optimal), ..knowing },
             Self::RANDOM_OPTIMAL => {
                 Rule { name: Self::RANDOM_OPTIMAL, timing: Timing::Random(Allocation::RandomOptimal), ..knowing }
