@@ -11,12 +11,12 @@ use super::site::{Bucket, Entry, Site};
 use crate::View;
 
 /// The ratio between a rung's value and the one below.
-const RUNG: f64 = 1.1;
+const RUNG: f64 = 1.25;
 /// The rung of value 1; rungs are counted from 1, and the topmost is for pages that waited as long as any may.
 const RUNG_OF_ONE: f64 = 16_384.0;
 const TOPMOST: u16 = 32_767;
 /// The floor lies this many rungs below the lowest that pages were lately drawn from.
-const FLOOR_BELOW: u16 = 3;
+const FLOOR_BELOW: u16 = 1;
 /// A round of visits after which the floor may rise: as many as there are pages, over this, and at least so many.
 const ROUND_PAGES_OVER: u64 = 8;
 const ROUND_VISITS_MIN: u64 = 64;
@@ -50,12 +50,18 @@ impl Index {
     /// Brings everything up to this moment: pages that have rested, sites that were shaken or come due.
     pub(super) fn prepare(&mut self, view: &dyn View, now: Moment) {
         let days = days(now);
+        let mut rested = Vec::new();
         while let Some(&(last, number)) = self.resting.first() {
             if Moment::from_secs(i64::from(last)) + view.refresh_min() > now {
                 break;
             }
             self.resting.pop_first();
-            let site = self.pages.at(number).site;
+            rested.push((self.pages.at(number).site, number));
+        }
+        // Site by site, so that each clock is read once.
+        rested.sort_unstable();
+        for (site, number) in rested {
+            self.sites[site as usize].shaken = false;
             self.attend(site, days);
             self.come_home(number, days);
         }
@@ -104,7 +110,7 @@ impl Index {
     /// Reads a site's clock and moves its pages to the rungs that they have reached, unless that is done for this
     /// instant.
     fn attend(&mut self, site: u32, now: f64) {
-        if self.read_for != Some((site, now)) {
+        if self.read_for != Some((site, now)) || self.sites[site as usize].stale {
             self.attend_again(site, now);
         }
     }
@@ -298,15 +304,11 @@ impl Index {
                 *after = (head, site.saturating_add(1));
                 continue;
             }
-            self.attend(site, now);
-            let level = self.level_now(number, self.operational(number), now);
-            // Attending may have moved other pages up, and a clock that slowed down may have let this one fall.
-            if self.sites[site as usize].ladder.first() != Some(&head) {
-                continue;
-            }
-            if level >= self.pages.at(number).level {
+            // A clock that slowed down may have let it fall.
+            if self.level_now(number, self.operational_alone(number, now), now) >= self.pages.at(number).level {
                 return Some(number);
             }
+            self.attend(site, now);
             self.set_out(number, now);
         }
     }
@@ -343,7 +345,7 @@ impl Index {
         let mut after = (0, 0);
         loop {
             if let Some(number) = self.next_head(view, now, &mut after) {
-                let value = self.value_of(number, self.operational(number));
+                let value = self.value_of(number, self.operational_alone(number, now));
                 return Some(if self.pages.at(number).level == TOPMOST { f64::MAX } else { value });
             }
             if !self.sink(view, 1, now) {

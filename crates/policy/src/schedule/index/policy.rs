@@ -12,8 +12,11 @@ use super::site::Site;
 use crate::estimate::{Gamma, Reading, SiteClock};
 use crate::{Belief, Held, RateSums, Refresh, Seen, View};
 
-/// Clocks exist for sites with at least so many pages, from the first change seen: one page has nothing to share.
+/// Clocks exist for sites with at least so many pages: one has nothing to share.
 const CLOCK_PAGES_MIN: u32 = 2;
+/// Sites with more pages than this get their clock with the first change seen, and learn enough soon after; smaller
+/// ones from the first visit, because they cannot spare what an unchanged page says.
+const CLOCK_AT_ONCE_PAGES_MAX: u32 = 64;
 /// Evidence counts half after this many days: rates drift.
 const EVIDENCE_HALF_LIFE_DAYS: f64 = 365.0;
 /// No site has a number beyond this; pages of those that do stand together.
@@ -147,7 +150,8 @@ impl Index {
         let base = 1.0 / self.prior_of(&page);
         let before = Gamma { a: 1.0 + shape, b: base + scale };
         let site = &mut self.sites[page.site as usize];
-        if self.rule.site_clock && changed && site.clock.is_none() && site.pages >= CLOCK_PAGES_MIN && page.site > 0 {
+        let worth_it = site.pages >= CLOCK_PAGES_MIN && (changed || site.pages <= CLOCK_AT_ONCE_PAGES_MAX);
+        if self.rule.site_clock && site.clock.is_none() && worth_it && page.site > 0 {
             site.clock = Some(Box::new(SiteClock::default()));
             site.stale = true;
         }
