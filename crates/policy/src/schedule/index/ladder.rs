@@ -10,8 +10,6 @@ use super::policy::Index;
 use super::site::{Bucket, Entry, Site};
 use crate::View;
 
-/// The ratio between a rung's value and the one below.
-const RUNG: f64 = 1.25;
 /// The rung of value 1; rungs are counted from 1, and the topmost is for pages that waited as long as any may.
 const RUNG_OF_ONE: f64 = 16_384.0;
 const TOPMOST: u16 = 32_767;
@@ -29,16 +27,16 @@ const WAKE_DAYS_MIN: f64 = 1e-5;
 const SLOWEST: f64 = 0.1;
 
 /// The highest rung that a value has reached.
-fn level_of(value: f64) -> u16 {
+fn level_of(value: f64, rung: f64) -> u16 {
     if value <= 0.0 {
         return 1;
     }
-    (value.ln() / RUNG.ln() + RUNG_OF_ONE).clamp(1.0, f64::from(TOPMOST - 1)) as u16
+    (value.ln() / rung.ln() + RUNG_OF_ONE).clamp(1.0, f64::from(TOPMOST - 1)) as u16
 }
 
 /// The value of a rung.
-fn worth_of(level: u16) -> f64 {
-    ((f64::from(level) - RUNG_OF_ONE) * RUNG.ln()).exp()
+fn worth_of(level: u16, rung: f64) -> f64 {
+    ((f64::from(level) - RUNG_OF_ONE) * rung.ln()).exp()
 }
 
 /// The place of a page on a ladder: best rung first, then the order of spread numbers.
@@ -217,7 +215,11 @@ impl Index {
 
     fn level_now(&self, number: u32, o: f64, now: f64) -> u16 {
         let waited = now - self.pages.at(number).last_day();
-        if waited >= self.longest_wait && !self.abandons(number) { TOPMOST } else { level_of(self.value_of(number, o)) }
+        if waited >= self.longest_wait && !self.abandons(number) {
+            TOPMOST
+        } else {
+            level_of(self.value_of(number, o), self.rule.rung)
+        }
     }
 
     /// Puts a page at home on its rung, and into its bucket until it reaches the next. Its site must have been read.
@@ -231,7 +233,7 @@ impl Index {
         self.set_level(number, if level >= floor { level } else { 0 });
         let mut next = match target > TOPMOST {
             true => f64::INFINITY,
-            false => self.time_of(number, worth_of(target), o).max(o + 1e-7),
+            false => self.time_of(number, worth_of(target, self.rule.rung), o).max(o + 1e-7),
         };
         if level < TOPMOST && !self.abandons(number) {
             let left = self.longest_wait - (now - page.last_day());

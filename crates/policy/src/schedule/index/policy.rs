@@ -280,6 +280,9 @@ impl Refresh for Index {
         let now = days(seen.moment);
         let last = self.pages.at(number).last_day();
         let site = self.pages.at(number).site;
+        if let Timing::Even(allocation) | Timing::Random(allocation) = self.rule.timing {
+            self.settle(allocation);
+        }
         if let Some(changed) = seen.changed.filter(|_| now > last && !self.knows(number)) {
             self.fit(site, seen.moment);
             self.hear(number, last, now, changed);
@@ -415,9 +418,6 @@ impl Index {
         if self.shared.fit(today) {
             let unfitted: Vec<u32> = self.sites_where(|site| site.all.mean == 0.0);
             unfitted.into_iter().for_each(|site| self.shake_stale(site));
-        }
-        if let Timing::Even(allocation) | Timing::Random(allocation) = self.rule.timing {
-            self.settle(allocation);
         }
         let mean = self.shared.mean;
         let by_path = self.rule.path_priors;

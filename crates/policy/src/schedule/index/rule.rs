@@ -9,6 +9,8 @@ pub(super) struct Rule {
     pub objective: Objective,
     pub harmonic_share: f64,
     pub timing: Timing,
+    /// The ratio between the value of a rung of the ladder and the one below: finer rungs are more exact and cost more.
+    pub rung: f64,
     /// Takes the rates that somebody knows; without them the mean of its own belief.
     pub known_rates: bool,
     pub site_clock: bool,
@@ -48,12 +50,13 @@ impl Rule {
             objective,
             harmonic_share: HARMONIC_SHARE,
             timing: Timing::Value,
+            rung: 1.25,
             known_rates: false,
             site_clock: false,
             abandons: false,
             path_priors: true,
         };
-        let knowing = Rule { name: Self::INDEX, harmonic_share: 0.0, known_rates: true, ..learning };
+        let knowing = Rule { name: Self::INDEX, harmonic_share: 0.0, rung: 1.05, known_rates: true, ..learning };
         let rule = match name {
             Self::VERNAL => Rule { name: Self::VERNAL, site_clock: true, ..learning },
             Self::BAYES => learning,
