@@ -49,10 +49,13 @@ pub fn named(name: &str) -> Option<Cut> {
     Some(Cut { wanted, from, days: 730.0, site_cap })
 }
 
+/// Of each site, of each page: when it changed, and how.
+type Rows = BTreeMap<String, Vec<(String, Vec<(f64, String)>)>>;
+
 /// Reads the rows `site,page,change_time_unix,bytes,kind` of a packed file.
 pub fn read(file: File, cut: &Cut) -> Result<Trace, csv::Error> {
     let mut reader = csv::Reader::from_reader(GzDecoder::new(file));
-    let mut sites: BTreeMap<String, Vec<(String, Vec<(f64, String)>)>> = BTreeMap::new();
+    let mut sites = Rows::new();
     let mut row = csv::StringRecord::new();
     while reader.read_record(&mut row)? {
         let (site, page) = (row.get(0).unwrap_or(""), row.get(1).unwrap_or(""));
@@ -75,7 +78,7 @@ pub fn read(file: File, cut: &Cut) -> Result<Trace, csv::Error> {
     Ok(cut_to(sites, cut))
 }
 
-fn cut_to(sites: BTreeMap<String, Vec<(String, Vec<(f64, String)>)>>, cut: &Cut) -> Trace {
+fn cut_to(sites: Rows, cut: &Cut) -> Trace {
     let mut trace = Trace { from: cut.from, until: cut.from + cut.days * DAY, ..Trace::default() };
     // A page that was never deleted is online as long as its source tells: a crawl of many sites, or one site.
     let mut ends: BTreeMap<String, f64> = BTreeMap::new();

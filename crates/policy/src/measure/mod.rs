@@ -1,6 +1,7 @@
 //! How well it went. What only divides leaves the counting to its caller; `Visits`, `PageLife` and `OverTime` count.
 
 mod age;
+pub mod bound;
 mod change_ratio;
 mod freshness;
 mod gap_closed;

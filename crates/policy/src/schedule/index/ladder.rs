@@ -10,13 +10,11 @@ use super::policy::Index;
 use super::site::{Bucket, Entry, Site};
 use crate::View;
 
-/// The ratio between a rung's value and the one below.
-const RUNG: f64 = 1.1;
 /// The rung of value 1; rungs are counted from 1, and the topmost is for pages that waited as long as any may.
 const RUNG_OF_ONE: f64 = 16_384.0;
 const TOPMOST: u16 = 32_767;
 /// The floor lies this many rungs below the lowest that pages were lately drawn from.
-const FLOOR_BELOW: u16 = 3;
+const FLOOR_BELOW: u16 = 1;
 /// A round of visits after which the floor may rise: as many as there are pages, over this, and at least so many.
 const ROUND_PAGES_OVER: u64 = 8;
 const ROUND_VISITS_MIN: u64 = 64;
@@ -29,16 +27,16 @@ const WAKE_DAYS_MIN: f64 = 1e-5;
 const SLOWEST: f64 = 0.1;
 
 /// The highest rung that a value has reached.
-fn level_of(value: f64) -> u16 {
+fn level_of(value: f64, rung: f64) -> u16 {
     if value <= 0.0 {
         return 1;
     }
-    (value.ln() / RUNG.ln() + RUNG_OF_ONE).clamp(1.0, f64::from(TOPMOST - 1)) as u16
+    (value.ln() / rung.ln() + RUNG_OF_ONE).clamp(1.0, f64::from(TOPMOST - 1)) as u16
 }
 
 /// The value of a rung.
-fn worth_of(level: u16) -> f64 {
-    ((f64::from(level) - RUNG_OF_ONE) * RUNG.ln()).exp()
+fn worth_of(level: u16, rung: f64) -> f64 {
+    ((f64::from(level) - RUNG_OF_ONE) * rung.ln()).exp()
 }
 
 /// The place of a page on a ladder: best rung first, then the order of spread numbers.
@@ -50,12 +48,18 @@ impl Index {
     /// Brings everything up to this moment: pages that have rested, sites that were shaken or come due.
     pub(super) fn prepare(&mut self, view: &dyn View, now: Moment) {
         let days = days(now);
+        let mut rested = Vec::new();
         while let Some(&(last, number)) = self.resting.first() {
             if Moment::from_secs(i64::from(last)) + view.refresh_min() > now {
                 break;
             }
             self.resting.pop_first();
-            let site = self.pages.at(number).site;
+            rested.push((self.pages.at(number).site, number));
+        }
+        // Site by site, so that each clock is read once.
+        rested.sort_unstable();
+        for (site, number) in rested {
+            self.sites[site as usize].shaken = false;
             self.attend(site, days);
             self.come_home(number, days);
         }
@@ -104,7 +108,7 @@ impl Index {
     /// Reads a site's clock and moves its pages to the rungs that they have reached, unless that is done for this
     /// instant.
     fn attend(&mut self, site: u32, now: f64) {
-        if self.read_for != Some((site, now)) {
+        if self.read_for != Some((site, now)) || self.sites[site as usize].stale {
             self.attend_again(site, now);
         }
     }
@@ -211,7 +215,11 @@ impl Index {
 
     fn level_now(&self, number: u32, o: f64, now: f64) -> u16 {
         let waited = now - self.pages.at(number).last_day();
-        if waited >= self.longest_wait { TOPMOST } else { level_of(self.value_of(number, o)) }
+        if waited >= self.longest_wait && !self.abandons(number) {
+            TOPMOST
+        } else {
+            level_of(self.value_of(number, o), self.rule.rung)
+        }
     }
 
     /// Puts a page at home on its rung, and into its bucket until it reaches the next. Its site must have been read.
@@ -225,9 +233,9 @@ impl Index {
         self.set_level(number, if level >= floor { level } else { 0 });
         let mut next = match target > TOPMOST {
             true => f64::INFINITY,
-            false => self.time_of(number, worth_of(target), o).max(o + 1e-7),
+            false => self.time_of(number, worth_of(target, self.rule.rung), o).max(o + 1e-7),
         };
-        if level < TOPMOST {
+        if level < TOPMOST && !self.abandons(number) {
             let left = self.longest_wait - (now - page.last_day());
             next = next.min(o + left * if has_clock { SLOWEST } else { 1.0 });
         }
@@ -298,15 +306,11 @@ impl Index {
                 *after = (head, site.saturating_add(1));
                 continue;
             }
-            self.attend(site, now);
-            let level = self.level_now(number, self.operational(number), now);
-            // Attending may have moved other pages up, and a clock that slowed down may have let this one fall.
-            if self.sites[site as usize].ladder.first() != Some(&head) {
-                continue;
-            }
-            if level >= self.pages.at(number).level {
+            // A clock that slowed down may have let it fall.
+            if self.level_now(number, self.operational_alone(number, now), now) >= self.pages.at(number).level {
                 return Some(number);
             }
+            self.attend(site, now);
             self.set_out(number, now);
         }
     }
@@ -343,7 +347,7 @@ impl Index {
         let mut after = (0, 0);
         loop {
             if let Some(number) = self.next_head(view, now, &mut after) {
-                let value = self.value_of(number, self.operational(number));
+                let value = self.value_of(number, self.operational_alone(number, now));
                 return Some(if self.pages.at(number).level == TOPMOST { f64::MAX } else { value });
             }
             if !self.sink(view, 1, now) {

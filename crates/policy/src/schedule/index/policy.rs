@@ -12,8 +12,11 @@ use super::site::Site;
 use crate::estimate::{Gamma, Reading, SiteClock};
 use crate::{Belief, Held, RateSums, Refresh, Seen, View};
 
-/// Clocks exist for sites with at least so many pages: fewer have little to share.
-const CLOCK_PAGES_MIN: u32 = 3;
+/// Clocks exist for sites with at least so many pages: one has nothing to share.
+const CLOCK_PAGES_MIN: u32 = 2;
+/// Sites with more pages than this get their clock with the first change seen, and learn enough soon after; smaller
+/// ones from the first visit, because they cannot spare what an unchanged page says.
+const CLOCK_AT_ONCE_PAGES_MAX: u32 = 64;
 /// Evidence counts half after this many days: rates drift.
 const EVIDENCE_HALF_LIFE_DAYS: f64 = 365.0;
 /// No site has a number beyond this; pages of those that do stand together.
@@ -147,7 +150,8 @@ impl Index {
         let base = 1.0 / self.prior_of(&page);
         let before = Gamma { a: 1.0 + shape, b: base + scale };
         let site = &mut self.sites[page.site as usize];
-        if self.rule.site_clock && changed && site.clock.is_none() && site.pages >= CLOCK_PAGES_MIN && page.site > 0 {
+        let worth_it = site.pages >= CLOCK_PAGES_MIN && (changed || site.pages <= CLOCK_AT_ONCE_PAGES_MAX);
+        if self.rule.site_clock && site.clock.is_none() && worth_it && page.site > 0 {
             site.clock = Some(Box::new(SiteClock::default()));
             site.stale = true;
         }
@@ -232,10 +236,9 @@ impl Refresh for Index {
         life.sample = number;
         let known = held.known_rate.filter(|rate| self.rule.known_rates && rate.is_finite() && *rate >= 0.0);
         match (known, from_state(held.state)) {
-            // A page that nobody saw change is quiet, not still: no rate is nothing.
             (Some(rate), _) => {
                 page_known(&mut self.pages, number);
-                self.set_rate(number, rate.max(1e-9) as f32);
+                self.set_rate(number, rate.max(super::worth::KNOWN_RATE_MIN) as f32);
             }
             (None, Some([shape, scale, rate])) => {
                 let page = self.pages.at_mut(number);
@@ -277,6 +280,9 @@ impl Refresh for Index {
         let now = days(seen.moment);
         let last = self.pages.at(number).last_day();
         let site = self.pages.at(number).site;
+        if let Timing::Even(allocation) | Timing::Random(allocation) = self.rule.timing {
+            self.settle(allocation);
+        }
         if let Some(changed) = seen.changed.filter(|_| now > last && !self.knows(number)) {
             self.fit(site, seen.moment);
             self.hear(number, last, now, changed);
@@ -412,9 +418,6 @@ impl Index {
         if self.shared.fit(today) {
             let unfitted: Vec<u32> = self.sites_where(|site| site.all.mean == 0.0);
             unfitted.into_iter().for_each(|site| self.shake_stale(site));
-        }
-        if let Timing::Even(allocation) | Timing::Random(allocation) = self.rule.timing {
-            self.settle(allocation);
         }
         let mean = self.shared.mean;
         let by_path = self.rule.path_priors;

@@ -9,9 +9,13 @@ pub(super) struct Rule {
     pub objective: Objective,
     pub harmonic_share: f64,
     pub timing: Timing,
+    /// The ratio between the value of a rung of the ladder and the one below: finer rungs are more exact and cost more.
+    pub rung: f64,
     /// Takes the rates that somebody knows; without them the mean of its own belief.
     pub known_rates: bool,
     pub site_clock: bool,
+    /// It leaves pages for ever that are not worth the price: a measure for others, not for use.
+    pub abandons: bool,
     /// Whether path groups stand between page and site in the priors.
     pub path_priors: bool,
 }
@@ -46,16 +50,18 @@ impl Rule {
             objective,
             harmonic_share: HARMONIC_SHARE,
             timing: Timing::Value,
+            rung: 1.25,
             known_rates: false,
             site_clock: false,
+            abandons: false,
             path_priors: true,
         };
-        let knowing = Rule { name: Self::INDEX, harmonic_share: 0.0, known_rates: true, ..learning };
+        let knowing = Rule { name: Self::INDEX, harmonic_share: 0.0, rung: 1.05, known_rates: true, ..learning };
         let rule = match name {
             Self::VERNAL => Rule { name: Self::VERNAL, site_clock: true, ..learning },
             Self::BAYES => learning,
             Self::INDEX => knowing,
-            Self::HINDSIGHT => Rule { name: Self::HINDSIGHT, ..knowing },
+            Self::HINDSIGHT => Rule { name: Self::HINDSIGHT, abandons: true, ..knowing },
             Self::OPTIMAL => Rule { name: Self::OPTIMAL, timing: Timing::Even(Allocation::Optimal), ..knowing },
             Self::RANDOM_OPTIMAL => {
                 Rule { name: Self::RANDOM_OPTIMAL, timing: Timing::Random(Allocation::RandomOptimal), ..knowing }

@@ -11,12 +11,19 @@ use crate::schedule::value::Rate;
 /// the budget is small.
 pub(super) const LONGEST_WAIT_DAYS: f64 = 90.0;
 pub(super) const LONGEST_WAIT_TURNS: f64 = 8.0;
+/// A page that nobody saw change is quiet, not still: a known rate is never below one change in a thousand days.
+pub(super) const KNOWN_RATE_MIN: f64 = 0.001;
 /// The mark, in place of evidence, of a page whose rate somebody knows.
 pub(super) const KNOWN: f32 = -1.0;
 
 impl Index {
     pub(super) fn knows(&self, number: u32) -> bool {
         self.pages.at(number).scale == KNOWN
+    }
+
+    /// Whether the page may be left for ever: nobody is who is not known to be hopeless.
+    pub(super) fn abandons(&self, number: u32) -> bool {
+        self.rule.abandons && self.knows(number)
     }
 
     /// The mean rate of pages like this one: its path's, its site's, or that of all.

@@ -1,0 +1,81 @@
+//! How a policy carries many pages: `scale POLICY PAGES SITES VISITS`, timed and weighed from outside, such as with
+//! `/usr/bin/time -v`. Pages of a site change together now and then; a tenth of the pages is visited per day.
+
+use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
+use vernal_policy::{Held, Seen, View};
+
+struct Hour {
+    visits_left: usize,
+    held: u64,
+}
+
+impl View for Hour {
+    fn visits_left(&self) -> usize {
+        self.visits_left
+    }
+    fn has_room(&self, _: PageKey) -> bool {
+        true
+    }
+    fn refresh_min(&self) -> Span {
+        Span::ZERO
+    }
+    fn held(&self) -> u64 {
+        self.held
+    }
+    fn per_day(&self) -> f64 {
+        self.visits_left as f64 * 24.0
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number =
+        |index: usize, default: u32| arguments.get(index).and_then(|text| text.parse().ok()).unwrap_or(default);
+    let name = arguments.first().map_or("vernal", String::as_str);
+    let (pages, sites, visits) = (number(1, 100_000), number(2, 1_000), number(3, 300_000));
+    let start = Moment::from_secs(1_700_000_000);
+    let mut policy = vernal_policy::by_name(name).unwrap_or_else(|| panic!("no policy {name}"));
+    let mut chance = Chance::new(1);
+    for number in 0..pages {
+        let age = Span::from_secs(chance.below(10 * 86_400));
+        policy.recall(&Held {
+            page: PageKey::new(Partition(0), number),
+            site: number % sites,
+            path: number / sites % 8,
+            importance: 1.0,
+            admitted: start,
+            last_visit: start - age,
+            wire_bytes: 0,
+            at_least_every: None,
+            at_most_every: None,
+            known_rate: None,
+            state: &PolicyState::default(),
+        });
+    }
+    let mut last: Vec<u32> = vec![0; if visits > 0 { pages as usize } else { 0 }];
+    let view = Hour { visits_left: (pages as usize / 240).max(1), held: pages.into() };
+    let (mut hour, mut visited, mut changes) = (0u32, 0u32, 0u32);
+    while visited < visits {
+        hour += 1;
+        let now = start + Span::from_hours(hour.into());
+        for page in policy.choose(&view, now, &mut chance) {
+            let seen = std::mem::replace(&mut last[page.number as usize], hour);
+            // A site publishes every few weeks, at its own hour, and one visit in fifty finds a change of its own.
+            let period = 24 * (5 + page.number % sites % 60);
+            let together = hour / period != seen / period && !(page.number / sites).is_multiple_of(4);
+            let changed = together || chance.happens(0.02);
+            visited += 1;
+            changes += u32::from(changed);
+            policy.learn(&Seen {
+                page,
+                moment: now,
+                previous: None,
+                changed: Some(changed),
+                degree: 0.0,
+                last_modified: None,
+                wire_bytes: 0,
+            });
+        }
+    }
+    println!("{name}: {pages} pages on {sites} sites, {visited} visits in {hour} hours, {changes} found a change");
+}
