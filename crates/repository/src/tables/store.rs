@@ -1,9 +1,10 @@
 //! The tables opened: one database, one keyspace per table, every buffer limited.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use fjall::config::CompressionPolicy;
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
@@ -11,7 +12,7 @@ use vernal_model::Site;
 
 use super::keys;
 use super::rows::{StampedSite, State, decode};
-use crate::bodies::Bodies;
+use crate::bodies::{Bodies, sync_folder};
 use crate::sieve::KnownSet;
 use crate::{Error, Result};
 
@@ -23,6 +24,12 @@ const STORE_LOG_BYTES_MAX: u64 = 64 << 20;
 /// One thread of the store's own, for flushing and compacting. With more, fjall 3.1 lets the first of them pass every
 /// request to compact on to itself while another is at it: at ten million URLs that was a third of all CPU.
 const STORE_THREADS: usize = 1;
+/// Says that every row lies in a table file, so that the store's log tells nothing more.
+const FLUSHED_FILE: &str = "flushed";
+const STORE_LOG_SUFFIX: &str = "jnl";
+/// How long a close waits for the store to flush. Without it nothing is lost: the next start replays the store's log.
+const FLUSH_LOOK_EVERY: Duration = Duration::from_millis(1);
+const FLUSH_LOOKS_MAX: usize = 10_000;
 
 pub(crate) struct Tables {
     pub database: Database,
@@ -57,6 +64,7 @@ pub(crate) struct Shared {
 
 impl Tables {
     pub fn open(folder: &Path) -> Result<Tables> {
+        empty_flushed_log(folder)?;
         let open = || -> fjall::Result<Tables> {
             let database = Database::builder(folder)
                 .cache_size(CACHE_BYTES_MAX)
@@ -100,7 +108,15 @@ impl Tables {
 
     /// Rewrites every table without what was overwritten or removed.
     pub fn compact(&self) -> Result<()> {
-        let tables = [
+        for table in self.all() {
+            table.rotate_memtable_and_wait().map_err(Error::tables("flush a table"))?;
+            table.major_compact().map_err(Error::tables("compact a table"))?;
+        }
+        Ok(())
+    }
+
+    fn all(&self) -> [&Keyspace; 10] {
+        [
             &self.urls,
             &self.waiting,
             &self.pages,
@@ -111,10 +127,24 @@ impl Tables {
             &self.found,
             &self.events,
             &self.meta,
-        ];
-        for table in tables {
-            table.rotate_memtable_and_wait().map_err(Error::tables("flush a table"))?;
-            table.major_compact().map_err(Error::tables("compact a table"))?;
+        ]
+    }
+
+    /// Brings every row into a table file and says so, so that the next opening has no log of the store to replay. For
+    /// the last writer: nothing may be written afterwards.
+    pub fn flush(&self, folder: &Path) -> Result<()> {
+        for table in self.all() {
+            table.rotate_memtable().map_err(Error::tables("flush a table"))?;
+        }
+        let is_flushed = || self.all().iter().all(|table| table.sealed_memtable_count() == 0);
+        for _ in 0..FLUSH_LOOKS_MAX {
+            if is_flushed() {
+                let path = folder.join(FLUSHED_FILE);
+                let mark = File::create(&path).map_err(Error::io("make", &path))?;
+                mark.sync_all().map_err(Error::io("sync", &path))?;
+                return sync_folder(folder);
+            }
+            std::thread::park_timeout(FLUSH_LOOK_EVERY);
         }
         Ok(())
     }
@@ -122,6 +152,34 @@ impl Tables {
     pub fn persist(&self) -> Result<()> {
         self.database.persist(PersistMode::SyncAll).map_err(Error::tables("sync the tables"))
     }
+}
+
+/// Empties the store's log where the tables were flushed whole. The newest file of it stays, without a byte: only where
+/// there is one does the store learn from its tables how far its numbers have come. The mark goes last, so that a crash
+/// in between empties the rest the next time, and before the store writes anything new.
+fn empty_flushed_log(folder: &Path) -> Result<()> {
+    let mark = folder.join(FLUSHED_FILE);
+    if !mark.exists() {
+        return Ok(());
+    }
+    let mut logs = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let path = entry.map_err(Error::io("list", folder))?.path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
+        logs.extend(stem.filter(|_| path.extension().is_some_and(|suffix| suffix == STORE_LOG_SUFFIX)).zip(Some(path)));
+    }
+    logs.sort_unstable();
+    if let Some((_, newest)) = logs.pop() {
+        let log = File::options().write(true).open(&newest).map_err(Error::io("open", &newest))?;
+        log.set_len(0).map_err(Error::io("empty", &newest))?;
+        log.sync_all().map_err(Error::io("sync", &newest))?;
+    }
+    for (_, path) in logs {
+        fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+    }
+    sync_folder(folder)?;
+    fs::remove_file(&mark).map_err(Error::io("remove", &mark))?;
+    sync_folder(folder)
 }
 
 fn options() -> KeyspaceCreateOptions {
