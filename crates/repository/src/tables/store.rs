@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
+use fjall::compaction::Leveled;
 use fjall::config::CompressionPolicy;
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use vernal_model::Site;
@@ -18,6 +19,11 @@ use crate::{Error, Result};
 
 /// Each table's write buffer; ten tables, of which four are busy.
 const MEMTABLE_BYTES_MAX: u64 = 4 << 20;
+/// That of the tables which grow with each URL that is met: larger, so that less is merged again and again.
+const MEMTABLE_OF_URLS_BYTES_MAX: u64 = 8 << 20;
+/// The size of a table file. What is added lies at a few ends of the key space (the next number, the last arrival of each
+/// band); with small files a merge touches the files at those ends alone, and its cost does not grow with the table.
+const TABLE_FILE_BYTES: u64 = 4 << 20;
 const CACHE_BYTES_MAX: u64 = 16 << 20;
 /// The least the store allows for its own log.
 const STORE_LOG_BYTES_MAX: u64 = 64 << 20;
@@ -73,10 +79,11 @@ impl Tables {
                 // The store's own log is short-lived; packing it costs more than writing it.
                 .journal_compression(CompressionType::None)
                 .open()?;
-            let table = |name: &str| database.keyspace(name, options);
+            let table = |name: &str| database.keyspace(name, || options(MEMTABLE_BYTES_MAX));
+            let large_table = |name: &str| database.keyspace(name, || options(MEMTABLE_OF_URLS_BYTES_MAX));
             Ok(Tables {
-                urls: table("urls")?,
-                waiting: table("waiting")?,
+                urls: large_table("urls")?,
+                waiting: large_table("waiting")?,
                 pages: table("pages")?,
                 documents: table("documents")?,
                 visits: table("visits")?,
@@ -182,9 +189,10 @@ fn empty_flushed_log(folder: &Path) -> Result<()> {
     sync_folder(folder)
 }
 
-fn options() -> KeyspaceCreateOptions {
+fn options(memtable_bytes_max: u64) -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
-        .max_memtable_size(MEMTABLE_BYTES_MAX)
+        .max_memtable_size(memtable_bytes_max)
+        .compaction_strategy(Arc::new(Leveled::default().with_table_target_size(TABLE_FILE_BYTES)))
         .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
 }
 
