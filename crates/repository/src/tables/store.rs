@@ -85,7 +85,10 @@ impl Tables {
                 urls: large_table("urls")?,
                 waiting: large_table("waiting")?,
                 pages: table("pages")?,
-                documents: table("documents")?,
+                documents: database.keyspace("documents", || {
+                    // Digests and fingerprints: packing them costs as much as a tenth of a visit and wins nothing.
+                    options(MEMTABLE_BYTES_MAX).data_block_compression_policy(CompressionPolicy::disabled())
+                })?,
                 visits: table("visits")?,
                 sites: table("sites")?,
                 robots: table("robots")?,
