@@ -81,7 +81,7 @@ impl Default for Settings {
             concurrency: 64,
             refresh_min: Span::from_hours(1),
             address: AddressLimits { at_once: 16, per_second: 20.0 },
-            group: GroupLimits { visits: 128, bytes: 1 << 20 },
+            group: GroupLimits { visits: 512, bytes: 1 << 20 },
             robots_agent: "vernal".into(),
             once: false,
             visits_max: None,

@@ -102,6 +102,9 @@ impl Crawler {
         }
         for step in 0..self.partitions.len() {
             let index = (self.turn + step) % self.partitions.len();
+            if !self.is_lively(index) {
+                continue;
+            }
             let partition = &mut self.partitions[index];
             if let Some(waiting) = partition.next_new(now) {
                 self.turn = index + 1;
@@ -112,7 +115,9 @@ impl Crawler {
     }
 
     fn next_retry(&mut self, lane: Lane, now: Moment) -> Option<PageKey> {
-        self.partitions.iter_mut().find_map(|partition| partition.next_retry(lane, now))
+        let bits = self.lively;
+        let lively = self.partitions.iter_mut().enumerate().filter(|(index, _)| bits >> index & 1 == 1);
+        lively.map(|(_, partition)| partition).find_map(|partition| partition.next_retry(lane, now))
     }
 
     fn due_candidate(&mut self, now: Moment) -> Result<Option<Candidate>> {
@@ -135,11 +140,16 @@ impl Crawler {
 
     /// A visit to a held page of one partition: the others are owed one by their share of the held pages.
     fn charge(&mut self, id: PartitionId) {
-        let held = self.held().max(1) as f64;
-        for partition in &mut self.partitions {
-            partition.credit += partition.held as f64 / held;
-        }
+        self.uncredited += 1.0;
         self.partition(id).credit -= 1.0;
+    }
+
+    /// Gives the partitions what they are owed for the visits since last time.
+    fn credit(&mut self) {
+        let each = std::mem::take(&mut self.uncredited) / self.held().max(1) as f64;
+        for partition in &mut self.partitions {
+            partition.credit += partition.held as f64 * each;
+        }
     }
 
     /// Asks the policies, the partition that is owed the most visits first.
@@ -148,6 +158,7 @@ impl Crawler {
         if left == 0 || self.held() == 0 {
             return;
         }
+        self.credit();
         let mut order: Vec<usize> = (0..self.partitions.len()).filter(|&at| self.partitions[at].held > 0).collect();
         order.sort_by(|&a, &b| self.partitions[b].credit.total_cmp(&self.partitions[a].credit).then(a.cmp(&b)));
         for index in order {
