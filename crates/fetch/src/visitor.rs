@@ -92,8 +92,9 @@ impl Visitor {
             "http" | "https" => {
                 http::ask(url, validators, settings, &self.lines, &self.dialler, &self.pool, meter).await
             }
-            "ftp" => ftp::ask(url, validators, settings, &self.dialler, meter).await,
-            "gopher" => gopher::ask(url, settings, &self.dialler, meter).await,
+            // Rare ways are boxed, here and below: room for them would be made, and moved, with every visit.
+            "ftp" => Box::pin(ftp::ask(url, validators, settings, &self.dialler, meter)).await,
+            "gopher" => Box::pin(gopher::ask(url, settings, &self.dialler, meter)).await,
             _ => Err(Outcome::Refused(Refusal::Scheme)),
         }
     }
@@ -159,11 +160,13 @@ impl Visitor {
         }
         let large = self.settings.large_body_bytes;
         if body::is_likely_large(&answer, large) {
-            return self.meaning_beside(answer, None, order).await;
+            return Box::pin(self.meaning_beside(answer, None, order)).await;
         }
         let mut scratch = self.scratch.take();
         let meaning = match body::unpack(&answer, &self.settings, &mut scratch) {
-            Ok(()) if scratch.len() > large => return self.meaning_beside(answer, Some(scratch), order).await,
+            Ok(()) if scratch.len() > large => {
+                return Box::pin(self.meaning_beside(answer, Some(scratch), order)).await;
+            }
             Ok(()) => parse::read(&order.url, &answer, &scratch),
             Err(failure) => Err(failure),
         };
