@@ -89,6 +89,11 @@ pub struct Crawler {
     second_looks: SecondLooks,
     /// Where the round over the partitions goes on.
     turn: usize,
+    /// The partitions in which anything can happen, a bit for each: most crawls live in a few of them, and walking
+    /// through all for every order would cost more than the order.
+    lively: u64,
+    /// Visits to held pages that the partitions' credits do not know of yet.
+    uncredited: f64,
     chance: Chance,
     started: bool,
     paused: bool,
@@ -160,6 +165,8 @@ impl Crawler {
             books: Books::default(),
             second_looks: SecondLooks::default(),
             turn: 0,
+            lively: 0,
+            uncredited: 0.0,
             chance: Chance::new(settings.chance).stream("crawler"),
             started: false,
             paused: reader.paused_all(),
@@ -202,7 +209,27 @@ impl Crawler {
             let next_number = self.reader.next_number(PartitionId(id));
             self.partition(PartitionId(id)).next_number = next_number;
         }
+        self.note_lively();
         Ok(())
+    }
+
+    /// Looks anew which partitions have sites at all.
+    fn note_lively(&mut self) {
+        let bits = self.partitions.iter().enumerate().filter(|(_, partition)| !partition.is_quiet());
+        self.lively = bits.fold(0, |bits, (index, _)| bits | 1 << index);
+    }
+
+    fn is_lively(&self, index: usize) -> bool {
+        self.lively >> index & 1 == 1
+    }
+
+    fn lively(&self) -> impl Iterator<Item = &Partition> {
+        let bits = self.lively;
+        self.partitions
+            .iter()
+            .enumerate()
+            .filter(move |(index, _)| bits >> index & 1 == 1)
+            .map(|(_, partition)| partition)
     }
 
     pub fn reader(&self) -> Reader {
@@ -229,6 +256,7 @@ impl Crawler {
         }
         self.repository.commit(&deeds, now)?;
         self.commits += 1;
+        self.note_lively();
         for (_, deed) in &deeds {
             if let Deed::Visited(visited) = deed {
                 self.out.remove(&visited.page.key);
@@ -345,11 +373,11 @@ impl Crawler {
     }
 
     fn held(&self) -> u64 {
-        self.partitions.iter().map(|partition| partition.held).sum()
+        self.lively().map(|partition| partition.held).sum()
     }
 
     fn waiting(&self) -> u64 {
-        self.partitions.iter().map(|partition| partition.undrawn() + partition.frontier.len() as u64).sum()
+        self.lively().map(|partition| partition.undrawn() + partition.frontier.len() as u64).sum()
     }
 
     /// Journals how we stand towards a site now.
@@ -386,6 +414,8 @@ impl Crawler {
         self.note_site(site, id);
     }
 }
+
+const _: () = assert!(PartitionId::COUNT as u32 <= u64::BITS, "one bit for each partition");
 
 /// Pages read at a time when the work is taken up.
 const RECALL_BATCH: usize = 10_000;

@@ -136,7 +136,7 @@ impl Default for Settings {
             concurrency: 64,
             refresh_min: Span::from_hours(1),
             address: AddressLimits::default(),
-            group: GroupLimits { visits: 128, bytes: 1 << 20 },
+            group: GroupLimits { visits: 512, bytes: 1 << 20 },
             robots_agent: "vernal".into(),
             once: false,
             visits_max: None,

@@ -126,8 +126,11 @@ impl Visitor {
     async fn ask(&self, order: &Order, way: Way, meter: &Meter) -> std::result::Result<Answer, Outcome> {
         let (url, validators, settings) = (&order.url, &order.validators, &*self.settings);
         match (url.scheme(), way) {
-            ("ftp", Way::Fresh(found)) => ftp::ask(url, &found, validators, settings, &self.dialler, meter).await,
-            ("gopher", Way::Fresh(found)) => gopher::ask(url, &found, settings, &self.dialler, meter).await,
+            // Rare ways are boxed, here and below: room for them would be made, and moved, with every visit.
+            ("ftp", Way::Fresh(found)) => {
+                Box::pin(ftp::ask(url, &found, validators, settings, &self.dialler, meter)).await
+            }
+            ("gopher", Way::Fresh(found)) => Box::pin(gopher::ask(url, &found, settings, &self.dialler, meter)).await,
             (_, way) => http::ask(order, way, settings, &self.lines, &self.dialler, &self.pool, meter).await,
         }
     }
@@ -193,11 +196,13 @@ impl Visitor {
         }
         let large = self.settings.large_body_bytes;
         if body::is_likely_large(&answer, large) {
-            return self.meaning_beside(answer, None, order).await;
+            return Box::pin(self.meaning_beside(answer, None, order)).await;
         }
         let mut scratch = self.scratch.take();
         let meaning = match body::unpack(&answer, &self.settings, &mut scratch) {
-            Ok(()) if scratch.len() > large => return self.meaning_beside(answer, Some(scratch), order).await,
+            Ok(()) if scratch.len() > large => {
+                return Box::pin(self.meaning_beside(answer, Some(scratch), order)).await;
+            }
             Ok(()) => parse::read(&order.url, &answer, &scratch),
             Err(failure) => Err(failure),
         };

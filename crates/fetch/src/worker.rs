@@ -3,11 +3,13 @@
 //! An ordinary page is handled where its bytes arrive, without a hop to another thread (a hop costs a quarter of the
 //! page); only large bodies are read beside the loop.
 
+use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::mpsc as std_mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -175,11 +177,10 @@ async fn next_order(
     Some((permit, orders.recv().await?))
 }
 
-/// A visit in a task of its own, so that whatever goes wrong in it still ends in a report.
+/// A visit behind a fence, so that whatever goes wrong in it still ends in a report.
 async fn carry_out(visitor: Rc<Visitor>, order: Order) -> Report {
     let (started, kept) = (visitor.now(), order.clone());
-    let visiting = Rc::clone(&visitor);
-    match spawn_local(async move { visiting.visit(order).await }).await {
+    match AssertUnwindSafe(visitor.visit(order)).catch_unwind().await {
         Ok(report) => report,
         Err(_) => {
             let failure = Failure::Protocol("the visit panicked".into());

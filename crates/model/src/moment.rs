@@ -69,7 +69,29 @@ impl Moment {
 
     /// RFC 3339 in UTC with whole seconds, as WARC dates are best read by other people's tools.
     pub fn warc_date(self) -> String {
-        self.format("%Y-%m-%dT%H:%M:%SZ")
+        // Written by hand: every record has one or two, and patterns cost more than the rest of a small record.
+        let stamp = jiff::Timestamp::from_microsecond(self.0).unwrap_or(jiff::Timestamp::MAX);
+        let civil = jiff::tz::Offset::UTC.to_datetime(stamp);
+        let mut text = String::with_capacity(24);
+        let parts = [
+            (i32::from(civil.year()), 4, '-'),
+            (i32::from(civil.month()), 2, '-'),
+            (i32::from(civil.day()), 2, 'T'),
+            (i32::from(civil.hour()), 2, ':'),
+            (i32::from(civil.minute()), 2, ':'),
+            (i32::from(civil.second()), 2, 'Z'),
+        ];
+        for (number, digits, end) in parts {
+            for place in (0..digits).rev() {
+                let digit = number.unsigned_abs() / 10u32.pow(place) % 10;
+                text.extend(char::from_digit(digit, 10));
+            }
+            text.push(end);
+        }
+        if civil.year() < 0 {
+            text.insert(0, '-');
+        }
+        text
     }
 
     /// `YYYYMMDDhhmmss`, the time stamp of CDXJ, Memento and file names.
@@ -234,6 +256,15 @@ impl fmt::Display for Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_date_of_a_record_is_what_the_pattern_says() {
+        for secs in [0, 1, 951_782_400, 1_000_000_000, 1_777_600_000, 4_102_444_799, -1, -86_400 * 365] {
+            let moment = Moment::from_secs(secs) + Span::from_millis(999);
+            assert_eq!(moment.warc_date(), moment.format("%Y-%m-%dT%H:%M:%SZ"));
+        }
+        assert_eq!(Moment::from_secs(1_777_600_000).warc_date(), "2026-05-01T01:46:40Z");
+    }
 
     #[test]
     fn every_written_form_names_the_same_moment() {

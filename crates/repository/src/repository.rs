@@ -7,6 +7,7 @@ use vernal_model::{Deed, Location, Moment, Partition, Sequence};
 use crate::bodies::{Keep, Segments};
 use crate::journal::Journal;
 use crate::reader::Reader;
+use crate::recover::TABLES_FOLDER;
 use crate::sieve::{Sieving, sieve};
 use crate::tables::{Group, Outlived, Shared, apply, keys};
 use crate::{Cursor, Error, Result};
@@ -129,7 +130,8 @@ impl Repository {
         if self.broken {
             return Err(Error::Broken);
         }
-        self.checkpoint()
+        self.checkpoint()?;
+        self.shared.tables.flush(&self.shared.dir.join(TABLES_FOLDER))
     }
 }
 

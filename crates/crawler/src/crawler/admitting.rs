@@ -23,6 +23,7 @@ impl Crawler {
         if anything && (runs_low || is_time || pending as usize >= SIEVE_URLS_MAX) {
             self.sieve(now)?;
         }
+        self.note_lively();
         for partition in &mut self.partitions {
             partition.draw(&self.reader, &self.out, now)?;
         }

@@ -66,7 +66,8 @@ impl Crawler {
     }
 
     /// The partitions that hold pages, the one that is owed the most visits first.
-    fn by_share(&self) -> Vec<usize> {
+    fn by_share(&mut self) -> Vec<usize> {
+        self.credit();
         let mut order: Vec<usize> = (0..self.partitions.len()).filter(|&at| self.partitions[at].held > 0).collect();
         order.sort_by(|&a, &b| self.partitions[b].credit.total_cmp(&self.partitions[a].credit).then(a.cmp(&b)));
         order
@@ -74,11 +75,16 @@ impl Crawler {
 
     /// A visit to a held page of one partition: the others are owed one by their share of the held pages.
     pub(super) fn charge(&mut self, id: PartitionId) {
-        let held = self.held().max(1) as f64;
-        for partition in &mut self.partitions {
-            partition.credit += partition.held as f64 / held;
-        }
+        self.uncredited += 1.0;
         self.partition(id).credit -= 1.0;
+    }
+
+    /// Gives the partitions what they are owed for the visits since last time.
+    fn credit(&mut self) {
+        let each = std::mem::take(&mut self.uncredited) / self.held().max(1) as f64;
+        for partition in &mut self.partitions {
+            partition.credit += partition.held as f64 * each;
+        }
     }
 
     fn sum_up_rates(&mut self, now: Moment) {

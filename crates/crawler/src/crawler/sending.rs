@@ -104,6 +104,9 @@ impl Crawler {
         }
         for step in 0..self.partitions.len() {
             let index = (self.turn + step) % self.partitions.len();
+            if !self.is_lively(index) {
+                continue;
+            }
             let partition = &mut self.partitions[index];
             if let Some(waiting) = partition.next_new(now) {
                 self.turn = index + 1;
@@ -114,7 +117,9 @@ impl Crawler {
     }
 
     fn next_retry(&mut self, lane: Lane, now: Moment) -> Option<PageKey> {
-        self.partitions.iter_mut().find_map(|partition| partition.next_retry(lane, now))
+        let bits = self.lively;
+        let lively = self.partitions.iter_mut().enumerate().filter(|(index, _)| bits >> index & 1 == 1);
+        lively.map(|(_, partition)| partition).find_map(|partition| partition.next_retry(lane, now))
     }
 
     fn due_candidate(&mut self, now: Moment) -> Result<Option<Candidate>> {

@@ -64,8 +64,8 @@ pub async fn ask(
             }
         },
     };
-    let open = open(url, &found, settings, dialler).await?;
-    match asking.over(open).await {
+    let open = Box::pin(open(url, &found, settings, dialler)).await?;
+    match Box::pin(asking.over(open)).await {
         Ok(answer) => Ok(answer),
         Err(Broken::Over(outcome)) => Err(outcome),
         Err(Broken::Stale) => Err(Outcome::Failed(Failure::Protocol("closed without an answer".into()))),
@@ -95,7 +95,8 @@ impl Asking<'_> {
             }
             Open::Http2(session) => {
                 let again = session.again();
-                let answer = session.ask(self.url, self.lines, self.validators, self.settings, self.meter).await?;
+                let asked = session.ask(self.url, self.lines, self.validators, self.settings, self.meter);
+                let answer = Box::pin(asked).await?;
                 self.pool.borrow_mut().put(origin, Open::Http2(again), Instant::now());
                 answer
             }

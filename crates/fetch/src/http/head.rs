@@ -1,5 +1,7 @@
 //! Request heads written; response heads found in the bytes, judged, and looked up.
 
+use std::mem::MaybeUninit;
+
 use memchr::memchr;
 use vernal_model::{Failure, Url, Validators};
 
@@ -107,10 +109,10 @@ pub fn read(head: &[u8], headers_max: usize) -> Result<Status, Failure> {
     config.allow_obsolete_multiline_headers_in_responses(true);
     // A line that is no header is passed over, as browsers do; lines that frame the body are read strictly below.
     config.ignore_invalid_headers_in_responses(true);
-    let mut lines = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut lines = [const { MaybeUninit::uninit() }; HEADERS_MAX];
     let lines = &mut lines[..headers_max.min(HEADERS_MAX)];
-    let mut response = httparse::Response::new(lines);
-    match config.parse_response(&mut response, head) {
+    let mut response = httparse::Response::new(&mut []);
+    match config.parse_response_with_uninit_headers(&mut response, head, lines) {
         Ok(httparse::Status::Complete(_)) => {}
         Ok(httparse::Status::Partial) => return Err(protocol("the head ends within a line")),
         Err(httparse::Error::TooManyHeaders) => return Err(Failure::HeadTooLarge),

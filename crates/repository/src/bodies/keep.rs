@@ -48,6 +48,8 @@ pub enum KeepKind<'a> {
     Resource { content_type: &'a str },
 }
 
+/// Angle brackets, `urn:uuid:`, thirty-two digits and four hyphens.
+const RECORD_ID_BYTES: usize = 47;
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 /// The origin whose robots.txt a response was asked for as.
 pub(super) const ROBOTS_FIELD: &str = "Vernal-Robots-For";
@@ -65,9 +67,7 @@ pub(super) fn main_record<'a>(keep: &'a Keep<'a>, id: &str) -> (String, [&'a [u8
     };
     let mut head = opened(kind, id, keep.moment);
     field(&mut head, "WARC-Target-URI", keep.url.as_str());
-    if let Some(address) = exchange.address {
-        field(&mut head, "WARC-IP-Address", &address.to_string());
-    }
+    address_field(&mut head, exchange);
     field(&mut head, "WARC-Protocol", protocol_name(exchange));
     if let KeepKind::Revisit { target, date, server_not_modified } = keep.what {
         field(&mut head, "WARC-Profile", if server_not_modified { NOT_MODIFIED } else { IDENTICAL_PAYLOAD });
@@ -82,8 +82,8 @@ pub(super) fn main_record<'a>(keep: &'a Keep<'a>, id: &str) -> (String, [&'a [u8
         KeepKind::Resource { .. } => keep.payload,
         _ => digest_of(&block),
     };
-    field(&mut head, "WARC-Payload-Digest", &keep.payload.to_string());
-    field(&mut head, "WARC-Block-Digest", &block_digest.to_string());
+    digest_field(&mut head, "WARC-Payload-Digest", keep.payload);
+    digest_field(&mut head, "WARC-Block-Digest", block_digest);
     let content_type = match keep.what {
         KeepKind::Resource { content_type } => content_type,
         _ => "application/http;msgtype=response",
@@ -101,7 +101,7 @@ pub(super) fn not_modified_record(keep: &Keep<'_>, id: &str, concurrent_to: &str
     let mut head = opened("metadata", id, keep.moment);
     field(&mut head, "WARC-Target-URI", keep.url.as_str());
     field(&mut head, "WARC-Concurrent-To", concurrent_to);
-    field(&mut head, "WARC-Block-Digest", &digest_of(&[&block]).to_string());
+    digest_field(&mut head, "WARC-Block-Digest", digest_of(&[&block]));
     closed(&mut head, "application/warc-fields", &[&block]);
     (head, block)
 }
@@ -112,11 +112,9 @@ pub(super) fn request_record<'a>(keep: &'a Keep<'a>, id: &str, concurrent_to: &s
     let mut head = opened("request", id, keep.moment);
     field(&mut head, "WARC-Target-URI", keep.url.as_str());
     field(&mut head, "WARC-Concurrent-To", concurrent_to);
-    if let Some(address) = keep.exchange.address {
-        field(&mut head, "WARC-IP-Address", &address.to_string());
-    }
+    address_field(&mut head, keep.exchange);
     field(&mut head, "WARC-Protocol", protocol_name(keep.exchange));
-    field(&mut head, "WARC-Block-Digest", &digest_of(&block).to_string());
+    digest_field(&mut head, "WARC-Block-Digest", digest_of(&block));
     closed(&mut head, "application/http;msgtype=request", &block);
     (head, block)
 }
@@ -140,7 +138,7 @@ pub(super) fn warcinfo_record(info: &WarcInfo, id: &str, file_name: &str, now: M
     let block = fields.into_bytes();
     let mut head = opened("warcinfo", id, now);
     field(&mut head, "WARC-Filename", file_name);
-    field(&mut head, "WARC-Block-Digest", &digest_of(&[&block]).to_string());
+    digest_field(&mut head, "WARC-Block-Digest", digest_of(&[&block]));
     closed(&mut head, "application/warc-fields", &[&block]);
     (head, block)
 }
@@ -154,8 +152,17 @@ pub(super) fn record_id(repository: u128, segment: u32, offset: u64) -> String {
     let bits = xxhash_rust::xxh3::xxh3_128(&place);
     // Version 8 and the RFC 9562 variant: "the rest means what its maker says".
     let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
-    let hex = format!("{bits:032x}");
-    format!("<urn:uuid:{}-{}-{}-{}-{}>", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    let mut id = String::with_capacity(RECORD_ID_BYTES);
+    id.push_str("<urn:uuid:");
+    for place in 0..32u32 {
+        if matches!(place, 8 | 12 | 16 | 20) {
+            id.push('-');
+        }
+        let digit = (bits >> (124 - 4 * place)) as usize & 0xf;
+        id.push(char::from(b"0123456789abcdef"[digit]));
+    }
+    id.push('>');
+    id
 }
 
 pub(super) fn digest_of(parts: &[&[u8]]) -> Digest {
@@ -195,8 +202,24 @@ fn closed(head: &mut String, content_type: &str, block: &[&[u8]]) {
 fn field(head: &mut String, name: &str, value: &str) {
     head.push_str(name);
     head.push_str(": ");
-    head.extend(value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
+    if value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        head.push_str(value);
+    } else {
+        head.extend(value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
+    }
     head.push_str("\r\n");
+}
+
+fn address_field(head: &mut String, exchange: &Exchange) {
+    if let Some(address) = exchange.address {
+        let _ = write!(head, "WARC-IP-Address: {address}\r\n");
+    }
+}
+
+fn digest_field(head: &mut String, name: &str, digest: Digest) {
+    for part in [name, ": sha1:", &digest.base32(), "\r\n"] {
+        head.push_str(part);
+    }
 }
 
 #[cfg(test)]

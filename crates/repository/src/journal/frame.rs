@@ -76,6 +76,13 @@ fn extend<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Result<()> {
     Ok(())
 }
 
+/// The position of the first deed and the bytes of the frame with this head, unread.
+pub(super) fn read_head(head: &[u8; HEAD_BYTES]) -> Option<(u64, u64)> {
+    let length = u64::from(u32::from_le_bytes(array(&head[4..8])));
+    let is_one = head[..4] == MAGIC && length <= PAYLOAD_BYTES_MAX;
+    is_one.then(|| (u64::from_le_bytes(array(&head[8..16])), HEAD_BYTES as u64 + length))
+}
+
 /// Reads the frame that begins here; `remaining` is what the file still holds.
 pub(super) fn next(input: &mut impl Read, remaining: u64, seed: u64) -> std::io::Result<Next> {
     if remaining == 0 {

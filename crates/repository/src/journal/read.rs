@@ -113,7 +113,8 @@ impl OpenedFile {
         if self.first != tail.next {
             return Err(self.corrupt(0, format!("it begins with deed {}, {} was due", self.first, tail.next)));
         }
-        let mut offset = HEAD_BYTES as u64;
+        let (mut offset, first) = self.passed(applied)?.unwrap_or((HEAD_BYTES as u64, tail.next));
+        tail.next = first;
         let handle = self.file.try_clone().map_err(Error::io("open", &self.path))?;
         let mut input = BufReader::new(At { file: handle, offset });
         loop {
@@ -146,6 +147,29 @@ impl OpenedFile {
         tail.file = Some((self.number, offset));
         tail.next_file = self.number + 1;
         Ok(())
+    }
+
+    /// Where the last frame that the tables have seen begins, and the position of its first deed: what stands before it
+    /// was acknowledged and applied, and needs no reading. Heads alone tell, so that an opening does not read the whole
+    /// file again; where they do not, everything is read. `verify` reads it all in any case.
+    fn passed(&self, applied: u64) -> Result<Option<(u64, u64)>> {
+        let mut seen = None;
+        let mut offset = HEAD_BYTES as u64;
+        let mut due = self.first;
+        while offset + frame::HEAD_BYTES as u64 <= self.length {
+            let mut head = [0; frame::HEAD_BYTES];
+            self.file.read_exact_at(&mut head, offset).map_err(Error::io("read", &self.path))?;
+            let Some((first, bytes)) = frame::read_head(&head).filter(|(first, _)| *first >= due) else {
+                return Ok(None);
+            };
+            if first > applied {
+                break;
+            }
+            seen = Some((offset, first));
+            due = first + 1;
+            offset += bytes;
+        }
+        Ok(seen.filter(|_| offset <= self.length))
     }
 
     /// Cuts a torn tail; refuses when what follows is more than a torn write leaves behind.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::known::{KnownSet, Resolved, Update, both};
-use super::run::{KnownRecord, Run, RunWriter, Stream};
+use super::run::{Key, KnownRecord, Run, RunWriter, Stream};
 use crate::Result;
 
 /// The small run stays below this part of the big one.
@@ -56,8 +56,9 @@ impl KnownSet {
             small: Peeked::new(self.small.as_deref().map(Run::stream))?,
             news,
         };
-        let mut out = RunWriter::new(&self.folder, generation)?;
-        sources.each(&mut |record| out.push(&record))?;
+        let records_max = small_count + older.map_or(0, |run| run.count);
+        let mut out = RunWriter::new(&self.folder, generation, records_max)?;
+        sources.write(&mut out)?;
         let run = Some(Arc::new(out.finish()?));
         let folder = self.folder.clone();
         Ok(match fits_small {
@@ -76,30 +77,39 @@ struct Sources<'a> {
 
 impl Sources<'_> {
     fn each(mut self, take: &mut dyn FnMut(KnownRecord) -> Result<()>) -> Result<()> {
-        loop {
-            // Most of a big run lies between two younger keys, and passes as it is.
-            let young = [self.small.head.as_ref(), self.news.first()].into_iter().flatten();
-            let next_young = young.map(|record| record.key).min();
-            while let Some(record) = self.big.head.filter(|big| next_young.is_none_or(|young| big.key < young)) {
-                take(record)?;
-                self.big.advance()?;
-            }
-            let heads = [self.big.head, self.small.head, self.news.first().copied()];
-            let Some(key) = heads.iter().flatten().map(|record| record.key).min() else { break };
-            let here = heads.map(|head| head.filter(|record| record.key == key));
-            if here[0].is_some() {
-                self.big.advance()?;
-            }
-            if here[1].is_some() {
-                self.small.advance()?;
-            }
-            if here[2].is_some() {
-                self.news = &self.news[1..];
-            }
-            let record = both(both(here[0], here[1]), here[2]).expect("the least key comes from one of the sources");
+        while let Some(record) = self.next()? {
             take(record)?;
         }
         Ok(())
+    }
+
+    /// Most of a big run lies between two younger keys, and passes as it is.
+    fn write(mut self, out: &mut RunWriter) -> Result<()> {
+        loop {
+            let young = [self.small.head.as_ref(), self.news.first()].into_iter().flatten();
+            let next_young = young.map(|record| record.key).min();
+            self.big.pass_below(next_young, out)?;
+            let Some(record) = self.next()? else { break };
+            out.push(&record)?;
+        }
+        Ok(())
+    }
+
+    /// What all sources say of the least key.
+    fn next(&mut self) -> Result<Option<KnownRecord>> {
+        let heads = [self.big.head, self.small.head, self.news.first().copied()];
+        let Some(key) = heads.iter().flatten().map(|record| record.key).min() else { return Ok(None) };
+        let here = heads.map(|head| head.filter(|record| record.key == key));
+        if here[0].is_some() {
+            self.big.advance()?;
+        }
+        if here[1].is_some() {
+            self.small.advance()?;
+        }
+        if here[2].is_some() {
+            self.news = &self.news[1..];
+        }
+        Ok(both(both(here[0], here[1]), here[2]))
     }
 }
 
@@ -114,6 +124,16 @@ impl<'a> Peeked<'a> {
         let mut peeked = Peeked { stream, head: None };
         peeked.advance()?;
         Ok(peeked)
+    }
+
+    /// Writes everything below `limit` to `out`.
+    fn pass_below(&mut self, limit: Option<Key>, out: &mut RunWriter) -> Result<()> {
+        let Some(head) = self.head.filter(|head| limit.is_none_or(|limit| head.key < limit)) else { return Ok(()) };
+        out.push(&head)?;
+        if let Some(stream) = &mut self.stream {
+            self.head = stream.pass_below(limit, out)?;
+        }
+        Ok(())
     }
 
     fn advance(&mut self) -> Result<()> {
@@ -194,7 +214,7 @@ mod tests {
     fn figures_of_a_merge_with_ten_million_known() {
         let dir = tempfile::tempdir().unwrap();
         let key = |n: u64| (Partition((n / 156_250) as u8), Fingerprint((n % 156_250) << 40));
-        let mut out = RunWriter::new(dir.path(), 1).unwrap();
+        let mut out = RunWriter::new(dir.path(), 1, 10_000_000).unwrap();
         for n in 0..10_000_000 {
             out.push(&KnownRecord { key: key(n), number: n as u32, back_links: 1 }).unwrap();
         }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use vernal_model::{Fingerprint, Partition};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::filter::Filter;
 use crate::folder::sync_folder;
 use crate::{Error, Result};
 
@@ -76,6 +77,7 @@ pub(crate) struct Run {
     pub count: u64,
     /// The first key of each block.
     index: Vec<Key>,
+    filter: Filter,
 }
 
 pub(crate) fn path(folder: &Path, generation: u32) -> PathBuf {
@@ -100,8 +102,10 @@ impl Run {
         if head != run_head() {
             return Err(corrupt(0, "its head is not that of a run this Vernal reads"));
         }
-        let mut run =
-            Run { path: path.clone(), file, generation, count: records_bytes / RECORD_BYTES as u64, index: Vec::new() };
+        let count = records_bytes / RECORD_BYTES as u64;
+        let filter = Filter::for_records(0);
+        let mut run = Run { path: path.clone(), file, generation, count, index: Vec::new(), filter };
+        let mut filter = Filter::for_records(count);
         let mut hash = Xxh3::new();
         hash.update(&head);
         let (mut index, mut before, mut place) = (Vec::new(), None, 0);
@@ -115,6 +119,7 @@ impl Run {
                     return Err(corrupt(offset, "its records are out of order"));
                 }
                 before = Some(key);
+                filter.put(key);
                 if place.is_multiple_of(BLOCK_RECORDS) {
                     index.push(key);
                 }
@@ -128,6 +133,7 @@ impl Run {
             return Err(corrupt(HEAD_BYTES as u64 + records_bytes, "its count or its checksum is wrong"));
         }
         run.index = index;
+        run.filter = filter;
         Ok(run)
     }
 
@@ -166,6 +172,22 @@ impl Stream<'_> {
         Ok(bytes.map(KnownRecord::from_bytes))
     }
 
+    /// Writes all records below `limit` to `out`, beginning with what the buffer holds, and gives back the first that is
+    /// not below it.
+    pub fn pass_below(&mut self, limit: Option<Key>, out: &mut RunWriter) -> Result<Option<KnownRecord>> {
+        loop {
+            let (records, _) = self.buffer[self.at..].as_chunks::<RECORD_BYTES>();
+            let is_below =
+                |bytes: &[u8; RECORD_BYTES]| limit.is_none_or(|limit| KnownRecord::from_bytes(bytes).key < limit);
+            let below = records.iter().take_while(|bytes| is_below(bytes)).count();
+            out.push_all(&records[..below])?;
+            self.at += below * RECORD_BYTES;
+            if self.at < self.buffer.len() || !self.fill()? {
+                return self.next();
+            }
+        }
+    }
+
     /// Reads the next piece; `false` at the end.
     fn fill(&mut self) -> Result<bool> {
         let count = (self.run.count - self.next).min((STREAM_BYTES / RECORD_BYTES) as u64);
@@ -187,6 +209,9 @@ pub(crate) struct Probe<'a> {
 
 impl Probe<'_> {
     pub fn look_up(&mut self, key: Key) -> Result<Option<KnownRecord>> {
+        if !self.run.filter.may_hold(key) {
+            return Ok(None);
+        }
         // The block is the last one whose first key is not above ours.
         let Some(block) = self.run.index.partition_point(|first| *first <= key).checked_sub(1) else {
             return Ok(None);
@@ -214,10 +239,12 @@ pub(crate) struct RunWriter {
     hash: Xxh3,
     count: u64,
     index: Vec<Key>,
+    filter: Filter,
 }
 
 impl RunWriter {
-    pub fn new(folder: &Path, generation: u32) -> Result<RunWriter> {
+    /// `records_max`: as many as may come, for the filter's size.
+    pub fn new(folder: &Path, generation: u32, records_max: u64) -> Result<RunWriter> {
         let path = path(folder, generation);
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
         let file = file.map_err(Error::io("make", &path))?;
@@ -229,6 +256,7 @@ impl RunWriter {
             hash: Xxh3::new(),
             count: 0,
             index: Vec::new(),
+            filter: Filter::for_records(records_max),
             path,
         };
         writer.buffer.extend_from_slice(&run_head());
@@ -241,7 +269,25 @@ impl RunWriter {
             self.index.push(record.key);
         }
         self.count += 1;
+        self.filter.put(record.key);
         self.buffer.extend_from_slice(&record.bytes());
+        if self.buffer.len() >= STREAM_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes records of another run as they are.
+    fn push_all(&mut self, records: &[[u8; RECORD_BYTES]]) -> Result<()> {
+        for bytes in records {
+            let key = KnownRecord::from_bytes(bytes).key;
+            self.filter.put(key);
+            if self.count.is_multiple_of(BLOCK_RECORDS) {
+                self.index.push(key);
+            }
+            self.count += 1;
+        }
+        self.buffer.extend_from_slice(records.as_flattened());
         if self.buffer.len() >= STREAM_BYTES {
             self.flush()?;
         }
@@ -257,7 +303,8 @@ impl RunWriter {
         self.flush()?;
         self.file.sync_all().map_err(Error::io("sync", &self.path))?;
         sync_folder(&self.folder)?;
-        Ok(Run { path: self.path, file: self.file, generation: self.generation, count: self.count, index: self.index })
+        let RunWriter { path, file, generation, count, index, filter, .. } = self;
+        Ok(Run { path, file, generation, count, index, filter })
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -300,7 +347,7 @@ mod tests {
     fn written(folder: &Path, count: u64) -> Vec<KnownRecord> {
         let mut records: Vec<_> = (1..=count).map(record).collect();
         records.sort_by_key(|record| record.key);
-        let mut writer = RunWriter::new(folder, 1).unwrap();
+        let mut writer = RunWriter::new(folder, 1, count).unwrap();
         for record in &records {
             writer.push(record).unwrap();
         }

@@ -1,28 +1,41 @@
 //! The tables opened: one database, one keyspace per table, every buffer limited.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
+use fjall::compaction::Leveled;
 use fjall::config::CompressionPolicy;
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use vernal_model::Site;
 
 use super::keys;
 use super::rows::{StampedSite, State, decode};
-use crate::bodies::Bodies;
+use crate::bodies::{Bodies, sync_folder};
 use crate::sieve::KnownSet;
 use crate::{Error, Result};
 
 /// Each table's write buffer; twelve tables, of which four are busy.
 const MEMTABLE_BYTES_MAX: u64 = 4 << 20;
+/// That of the tables which grow with each URL that is met: larger, so that less is merged again and again.
+const MEMTABLE_OF_URLS_BYTES_MAX: u64 = 8 << 20;
+/// The size of a table file. What is added lies at a few ends of the key space (the next number, the last arrival of each
+/// band); with small files a merge touches the files at those ends alone, and its cost does not grow with the table.
+const TABLE_FILE_BYTES: u64 = 4 << 20;
 const CACHE_BYTES_MAX: u64 = 16 << 20;
 /// The least the store allows for its own log.
 const STORE_LOG_BYTES_MAX: u64 = 64 << 20;
 /// One thread of the store's own, for flushing and compacting. With more, fjall 3.1 lets the first of them pass every
 /// request to compact on to itself while another is at it: at ten million URLs that was a third of all CPU.
 const STORE_THREADS: usize = 1;
+/// Says that every row lies in a table file, so that the store's log tells nothing more.
+const FLUSHED_FILE: &str = "flushed";
+const STORE_LOG_SUFFIX: &str = "jnl";
+/// How long a close waits for the store to flush. Without it nothing is lost: the next start replays the store's log.
+const FLUSH_LOOK_EVERY: Duration = Duration::from_millis(1);
+const FLUSH_LOOKS_MAX: usize = 10_000;
 
 pub(crate) struct Tables {
     pub database: Database,
@@ -59,6 +72,7 @@ pub(crate) struct Shared {
 
 impl Tables {
     pub fn open(folder: &Path) -> Result<Tables> {
+        empty_flushed_log(folder)?;
         let open = || -> fjall::Result<Tables> {
             let database = Database::builder(folder)
                 .cache_size(CACHE_BYTES_MAX)
@@ -67,12 +81,16 @@ impl Tables {
                 // The store's own log is short-lived; packing it costs more than writing it.
                 .journal_compression(CompressionType::None)
                 .open()?;
-            let table = |name: &str| database.keyspace(name, options);
+            let table = |name: &str| database.keyspace(name, || options(MEMTABLE_BYTES_MAX));
+            let large_table = |name: &str| database.keyspace(name, || options(MEMTABLE_OF_URLS_BYTES_MAX));
             Ok(Tables {
-                urls: table("urls")?,
-                waiting: table("waiting")?,
+                urls: large_table("urls")?,
+                waiting: large_table("waiting")?,
                 pages: table("pages")?,
-                documents: table("documents")?,
+                documents: database.keyspace("documents", || {
+                    // Digests and fingerprints: packing them costs as much as a tenth of a visit and wins nothing.
+                    options(MEMTABLE_BYTES_MAX).data_block_compression_policy(CompressionPolicy::disabled())
+                })?,
                 visits: table("visits")?,
                 sites: table("sites")?,
                 robots: table("robots")?,
@@ -104,7 +122,15 @@ impl Tables {
 
     /// Rewrites every table without what was overwritten or removed.
     pub fn compact(&self) -> Result<()> {
-        let tables = [
+        for table in self.all() {
+            table.rotate_memtable_and_wait().map_err(Error::tables("flush a table"))?;
+            table.major_compact().map_err(Error::tables("compact a table"))?;
+        }
+        Ok(())
+    }
+
+    fn all(&self) -> [&Keyspace; 12] {
+        [
             &self.urls,
             &self.waiting,
             &self.pages,
@@ -117,10 +143,24 @@ impl Tables {
             &self.noise,
             &self.page_noise,
             &self.meta,
-        ];
-        for table in tables {
-            table.rotate_memtable_and_wait().map_err(Error::tables("flush a table"))?;
-            table.major_compact().map_err(Error::tables("compact a table"))?;
+        ]
+    }
+
+    /// Brings every row into a table file and says so, so that the next opening has no log of the store to replay. For
+    /// the last writer: nothing may be written afterwards.
+    pub fn flush(&self, folder: &Path) -> Result<()> {
+        for table in self.all() {
+            table.rotate_memtable().map_err(Error::tables("flush a table"))?;
+        }
+        let is_flushed = || self.all().iter().all(|table| table.sealed_memtable_count() == 0);
+        for _ in 0..FLUSH_LOOKS_MAX {
+            if is_flushed() {
+                let path = folder.join(FLUSHED_FILE);
+                let mark = File::create(&path).map_err(Error::io("make", &path))?;
+                mark.sync_all().map_err(Error::io("sync", &path))?;
+                return sync_folder(folder);
+            }
+            std::thread::park_timeout(FLUSH_LOOK_EVERY);
         }
         Ok(())
     }
@@ -130,9 +170,38 @@ impl Tables {
     }
 }
 
-fn options() -> KeyspaceCreateOptions {
+/// Empties the store's log where the tables were flushed whole. The newest file of it stays, without a byte: only where
+/// there is one does the store learn from its tables how far its numbers have come. The mark goes last, so that a crash
+/// in between empties the rest the next time, and before the store writes anything new.
+fn empty_flushed_log(folder: &Path) -> Result<()> {
+    let mark = folder.join(FLUSHED_FILE);
+    if !mark.exists() {
+        return Ok(());
+    }
+    let mut logs = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let path = entry.map_err(Error::io("list", folder))?.path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
+        logs.extend(stem.filter(|_| path.extension().is_some_and(|suffix| suffix == STORE_LOG_SUFFIX)).zip(Some(path)));
+    }
+    logs.sort_unstable();
+    if let Some((_, newest)) = logs.pop() {
+        let log = File::options().write(true).open(&newest).map_err(Error::io("open", &newest))?;
+        log.set_len(0).map_err(Error::io("empty", &newest))?;
+        log.sync_all().map_err(Error::io("sync", &newest))?;
+    }
+    for (_, path) in logs {
+        fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+    }
+    sync_folder(folder)?;
+    fs::remove_file(&mark).map_err(Error::io("remove", &mark))?;
+    sync_folder(folder)
+}
+
+fn options(memtable_bytes_max: u64) -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
-        .max_memtable_size(MEMTABLE_BYTES_MAX)
+        .max_memtable_size(memtable_bytes_max)
+        .compaction_strategy(Arc::new(Leveled::default().with_table_target_size(TABLE_FILE_BYTES)))
         .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
 }
 

@@ -82,6 +82,38 @@ fn every_answer_is_that_of_plain_maps_also_after_reopening() {
 }
 
 #[test]
+fn a_clean_close_leaves_the_store_no_log_to_replay_and_a_kill_while_it_is_emptied_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::new(31);
+    let (mut repository, _) = open(dir.path());
+    for _ in 0..40 {
+        world.step(&mut repository);
+    }
+    let expected = dump(&repository.reader());
+    repository.close().unwrap();
+    let logs = |dir: &Path| -> Vec<PathBuf> {
+        let files = fs::read_dir(dir.join("tables")).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.extension().is_some_and(|suffix| suffix == "jnl")).collect()
+    };
+    let killed = tempfile::tempdir().unwrap();
+    copy(dir.path(), killed.path());
+    for log in logs(killed.path()) {
+        fs::write(log, "").unwrap();
+    }
+    for dir in [killed.path(), dir.path()] {
+        for _ in 0..2 {
+            let (repository, recovery) = open(dir);
+            assert_eq!((recovery.tables, recovery.groups_replayed), (TablesRecovery::Sound, 0));
+            assert!(!dir.join("tables/flushed").exists(), "what is written from now on lies in the log alone");
+            let logged: u64 = logs(dir).iter().map(|log| log.metadata().unwrap().len()).sum();
+            assert!(logged < 4_096, "{logged} bytes of log");
+            assert_same(&dump(&repository.reader()), &expected, "opened again");
+            world.plain.check(&repository.reader());
+        }
+    }
+}
+
+#[test]
 fn any_prefix_of_the_journal_applied_to_an_empty_store_equals_the_tables() {
     let dir = tempfile::tempdir().unwrap();
     let mut world = World::new(77);

@@ -1,0 +1,60 @@
+//! A filter beside each run: it says of most keys that are not in the run that they are not, without a read. It lives in
+//! memory only, a byte per record, and is made anew whenever a run is opened or written.
+
+use super::run::Key;
+
+/// Bits per record; with four of them set for each, about one unknown key in twenty passes all the same.
+const RECORDS_PER_WORD: u64 = 8;
+
+pub(super) struct Filter {
+    words: Box<[u64]>,
+}
+
+impl Filter {
+    /// A filter with room for so many records.
+    pub fn for_records(count: u64) -> Filter {
+        let words = (count / RECORDS_PER_WORD + 1) as usize;
+        Filter { words: vec![0; words].into_boxed_slice() }
+    }
+
+    pub fn put(&mut self, key: Key) {
+        let (word, bits) = self.place(key);
+        self.words[word] |= bits;
+    }
+
+    /// `false` is certain.
+    pub fn may_hold(&self, key: Key) -> bool {
+        let (word, bits) = self.place(key);
+        self.words[word] & bits == bits
+    }
+
+    /// Four bits of one word, so that a question touches one line of memory. The word and the bits come of two
+    /// multiplications, so that one tells nothing of the other.
+    fn place(&self, (partition, fingerprint): Key) -> (usize, u64) {
+        let mixed = (fingerprint.0 ^ (u64::from(partition.0) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let word = ((u128::from(mixed) * self.words.len() as u128) >> 64) as usize;
+        let again = mixed.rotate_left(32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        let bits = [40, 46, 52, 58].iter().fold(0, |bits, shift| bits | 1u64 << (again >> shift & 63));
+        (word, bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::{Chance, Fingerprint, Partition};
+
+    use super::*;
+
+    #[test]
+    fn what_was_put_in_is_never_denied_and_most_else_is() {
+        let mut chance = Chance::new(1);
+        let mut key = || (Partition((chance.bits() % 64) as u8), Fingerprint(chance.bits()));
+        let (held, others): (Vec<Key>, Vec<Key>) = (0..10_000).map(|_| (key(), key())).unzip();
+        let mut filter = Filter::for_records(held.len() as u64);
+        held.iter().for_each(|key| filter.put(*key));
+        assert!(held.iter().all(|key| filter.may_hold(*key)));
+        let wrongly = others.iter().filter(|key| filter.may_hold(**key)).count();
+        assert!(wrongly < others.len() / 10, "{wrongly}");
+        assert!(!Filter::for_records(0).may_hold(held[0]));
+    }
+}
