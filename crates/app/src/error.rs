@@ -10,6 +10,8 @@ pub enum Error {
     Usage(String),
     /// The command was asked rightly and failed: exit 1.
     Failed(String),
+    /// Nothing failed: two things differ, and the exit code was asked to say so.
+    Differs,
     /// Whoever read our output went away: nothing failed, nothing is said.
     PipeClosed,
 }
@@ -29,6 +31,7 @@ impl Error {
         match self {
             Error::Usage(_) => 2,
             Error::Failed(_) => 1,
+            Error::Differs => 3,
             Error::PipeClosed => 0,
         }
     }
@@ -37,7 +40,7 @@ impl Error {
     pub fn line(&self) -> Option<&str> {
         match self {
             Error::Usage(line) | Error::Failed(line) => Some(line),
-            Error::PipeClosed => None,
+            Error::Differs | Error::PipeClosed => None,
         }
     }
 

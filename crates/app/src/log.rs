@@ -55,6 +55,11 @@ impl Log {
         self.write(Level::Debug, line);
     }
 
+    /// Whether more was asked for than usual.
+    pub fn is_verbose(&self) -> bool {
+        self.loudest == Level::Debug
+    }
+
     /// Whether progress is one line that is written again and again; else it is a plain line now and then.
     pub fn progress_is_live(&self) -> bool {
         self.format == LogFormat::Text && self.loudest >= Level::Info && io::stderr().is_terminal()

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use serde::{Deserialize, Serialize};
-use vernal_model::{Moment, Scope, Seed, Span, Url};
+use vernal_model::{Moment, Scope, Seed, Site, Span, Url};
 
 /// Seeds that are taken at once: a larger crowd comes in parts, so that no group of deeds grows without end.
 pub const SEEDS_AT_ONCE: usize = 1_000;
@@ -67,6 +67,12 @@ impl Wish {
     fn check(&self) -> Result<(), String> {
         self.seed(Defaults { scope: Scope::Site, depth: None }, Moment::EPOCH).map(drop)
     }
+}
+
+/// A site by its name, or by any URL of it.
+pub fn site(text: &str) -> Result<Site, String> {
+    let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}/")) };
+    Ok(url.map_err(|_| format!("`{text}` names no site: give a host, such as example.org"))?.site())
 }
 
 /// A URL as a person gives it.

@@ -91,6 +91,12 @@ pub(crate) fn read_marked(input: &Input<'_>) -> (Parsed, Marks) {
     (Parsed { document, signature, evidence: passed.evidence, parts: Parts::default() }, passed.marks)
 }
 
+/// The source of a body as letters, in the character set that reading it settles on.
+pub fn source_text(input: &Input<'_>) -> String {
+    let tld = input.url.host().rsplit('.').next().unwrap_or_default();
+    encoding::decode(input.bytes, input.content_type.and_then(charset_of), tld).0.into_owned()
+}
+
 fn robots_tags(values: &[&str]) -> Directives {
     values.iter().fold(Directives::default(), |all, value| all.with(hints::from_header(value)))
 }

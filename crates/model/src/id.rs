@@ -43,6 +43,20 @@ impl fmt::Display for PageKey {
     }
 }
 
+/// A paragraph by its number within its page (see `ParagraphMark`): unique in the repository, kept across edits and moves.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ParagraphKey {
+    pub page: PageKey,
+    pub number: u32,
+}
+
+/// `p`, then partition, page and paragraph in hexadecimal digits: `p1f-3a-7`.
+impl fmt::Display for ParagraphKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p{:02x}-{:x}-{:x}", self.page.partition.0, self.page.number, self.number)
+    }
+}
+
 /// 64 bits of a canonical URL (xxh3), by which the sieve meets discovered URLs with known ones.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fingerprint(pub u64);

@@ -33,7 +33,7 @@ pub use document::{
     AlternateLink, CountedIn, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media, Paragraph, Rel, Role,
 };
 pub use event::{Event, EventKind};
-pub use id::{Fingerprint, OrderId, PageKey, Partition, Sequence};
+pub use id::{Fingerprint, OrderId, PageKey, ParagraphKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span, TimeOrigin};
 pub use noise::{Fold, Masked, NoiseBook, NoiseRows, NoiseRule, PageNoise, Reach, RuleStanding, Suspect, Volatile};
 pub use order::{Order, OrderKind, Validators};

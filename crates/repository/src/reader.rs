@@ -287,6 +287,21 @@ impl Reader {
         rows.take(limit).map(event_row).collect()
     }
 
+    /// The events of one page, oldest first.
+    pub fn page_events(&self, key: PageKey) -> Result<Vec<(Cursor, EventId, Event)>> {
+        let tables = &self.shared.tables;
+        let mut events = Vec::new();
+        for guard in tables.page_events.prefix(key.bytes()) {
+            let key = guard.key().map_err(Error::tables("read the events of a page"))?;
+            let position = key.get(key.len().saturating_sub(8)..).and_then(keys::position);
+            let position = position.ok_or_else(|| Error::row("page_events", "its key is too short"))?;
+            let row: Option<(EventId, Event)> = self.row(&tables.events, "events", &position.to_be_bytes())?;
+            let (id, event) = row.ok_or_else(|| Error::row("page_events", "it leads to no event"))?;
+            events.push((Cursor(position), id, event));
+        }
+        Ok(events)
+    }
+
     /// The newest events, newest first.
     pub fn latest_events(&self, limit: usize) -> Result<Vec<(Cursor, EventId, Event)>> {
         self.shared.tables.events.iter().rev().take(limit).map(event_row).collect()

@@ -158,6 +158,11 @@ pub fn streamed(
     typed(content_type, Body::from_stream(stream))
 }
 
+/// Does what takes long beside the event loop.
+pub async fn beside<T: Send + 'static>(work: impl FnOnce() -> Result<T, No> + Send + 'static) -> Result<T, No> {
+    tokio::task::spawn_blocking(work).await.map_err(No::failed)?
+}
+
 pub async fn no_such_route(request: Request) -> No {
     No::unknown(format!("there is nothing at {}", request.uri().path()))
 }

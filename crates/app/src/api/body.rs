@@ -8,6 +8,7 @@ use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use vernal_document::Input;
 use vernal_model::{Media, Moment, Page, Url, Version};
 use vernal_repository::{Reader, Record};
 
@@ -118,8 +119,43 @@ impl Kept {
             .map_err(|failure| No::failed(format!("unpack version {}: {failure:?}", self.version.number)))
     }
 
+    /// The body, ready to be read for its meaning.
+    pub fn read(&self, shared: &Shared, url: &Url) -> Result<ReadBody, No> {
+        // A resource has no head of a response; its record says what it is.
+        let of_record = || self.record.header("Content-Type").filter(|_| self.record.kind() == "resource");
+        Ok(ReadBody {
+            url: url.clone(),
+            bytes: self.unpacked(shared)?,
+            content_type: self.header("content-type").or_else(|| of_record().map(str::to_owned)),
+            content_language: self.header("content-language"),
+            payload: self.version.payload,
+        })
+    }
+
     pub fn header(&self, name: &str) -> Option<String> {
         self.record.http()?.header(name).map(str::to_owned)
+    }
+}
+
+/// A body as its author wrote it, with what it takes to read it.
+pub struct ReadBody {
+    pub url: Url,
+    pub bytes: Vec<u8>,
+    content_type: Option<String>,
+    content_language: Option<String>,
+    payload: vernal_model::Digest,
+}
+
+impl ReadBody {
+    pub fn input(&self) -> Input<'_> {
+        Input {
+            url: &self.url,
+            bytes: &self.bytes,
+            content_type: self.content_type.as_deref(),
+            content_language: self.content_language.as_deref(),
+            robots_tags: &[],
+            payload: self.payload,
+        }
     }
 }
 

@@ -10,10 +10,11 @@ use axum::response::Response;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use vernal_model::{Change, DecidedBy, Event, EventKind, Kind, Moment, Operation, ParagraphChange, Role, Site};
+use vernal_model::{Event, EventKind, Kind, Moment, Site};
 use vernal_repository::{Cursor, EventId, Reader};
 
 use super::answer::{self, Answered, Broken, Lines, No};
+use super::change::{self, ChangeShown, Paragraph};
 use super::parameters::{Asked, site};
 use super::shared::{Seeds, Shared, time};
 
@@ -57,25 +58,10 @@ struct Shown {
     previous: Option<u32>,
     seen_same: Option<String>,
     seen_different: Option<String>,
-    kinds: Vec<Kind>,
-    magnitude: f32,
-    flapping: bool,
-    /// Null for a new page, which was compared with nothing.
-    decided_by: Option<DecidedBy>,
+    #[serde(flatten)]
+    change: ChangeShown,
     paragraphs: Vec<Paragraph>,
     detail: String,
-}
-
-#[derive(Serialize)]
-struct Paragraph {
-    op: Operation,
-    id: Option<String>,
-    digest: String,
-    role: &'static str,
-    headings: Vec<String>,
-    position: u32,
-    before: Option<String>,
-    after: Option<String>,
 }
 
 /// Events read from the tables at once.
@@ -111,7 +97,7 @@ fn read(shared: &Shared, wanted: &Wanted) -> Result<(Cursor, Filter), No> {
     Ok((Cursor::START, filter))
 }
 
-fn kind(text: &str) -> Result<Kind, No> {
+pub fn kind(text: &str) -> Result<Kind, No> {
     let found = Kind::ALL.into_iter().find(|kind| kind.name() == text);
     found.ok_or_else(|| {
         No::wrong(format!("`{text}` is no kind of change; there are {}", Kind::ALL.map(Kind::name).join(", ")))
@@ -121,10 +107,11 @@ fn kind(text: &str) -> Result<Kind, No> {
 impl Filter {
     fn covers(&self, event: &Event, seeds: &Seeds) -> bool {
         let is_noise = event.kind == EventKind::Changed && !event.change.is_change();
+        let kinds = if self.with_noise { event.change.kinds } else { event.change.left };
         (self.with_noise || !is_noise)
             && self.not_before.is_none_or(|moment| event.seen_different >= moment)
             && self.site.as_ref().is_none_or(|site| event.url.site_text() == site.as_str())
-            && self.kind.is_none_or(|kind| event.change.kinds.contains(kind))
+            && self.kind.is_none_or(|kind| kinds.contains(kind))
             && seeds.tagged(self.tag.as_deref(), &event.url, 0)
     }
 }
@@ -237,7 +224,10 @@ impl Following {
 const KEEP_ALIVE_EVERY: std::time::Duration = std::time::Duration::from_secs(15);
 
 fn shown(cursor: Cursor, id: EventId, event: Event, seeds: &Seeds) -> Shown {
-    let Change { kinds, magnitude, decided_by, paragraphs, flapping, .. } = event.change;
+    let mut change = event.change;
+    let paragraphs = std::mem::take(&mut change.paragraphs);
+    let mut change = ChangeShown::of(change);
+    change.decided_by = change.decided_by.filter(|_| event.kind != EventKind::New);
     Shown {
         id: format!("e{id}"),
         cursor: cursor.to_string(),
@@ -252,36 +242,8 @@ fn shown(cursor: Cursor, id: EventId, event: Event, seeds: &Seeds) -> Shown {
         previous: event.previous,
         seen_same: event.seen_same.and_then(time),
         seen_different: time(event.seen_different),
-        kinds: kinds.iter().collect(),
-        magnitude,
-        flapping,
-        decided_by: (event.kind != EventKind::New).then_some(decided_by),
-        paragraphs: paragraphs.into_iter().map(paragraph).collect(),
+        change,
+        paragraphs: paragraphs.into_iter().map(|one| change::paragraph(Some(event.page), one)).collect(),
         detail: event.detail.into(),
-    }
-}
-
-fn paragraph(change: ParagraphChange) -> Paragraph {
-    Paragraph {
-        op: change.operation,
-        id: None,
-        digest: format!("{:016x}", change.digest),
-        role: role(change.role),
-        headings: Vec::new(),
-        position: change.position,
-        before: change.before.map(Into::into),
-        after: change.after.map(Into::into),
-    }
-}
-
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::Main => "main",
-        Role::Heading => "heading",
-        Role::Navigation => "navigation",
-        Role::Footer => "footer",
-        Role::ListItem => "list-item",
-        Role::TableRow => "table-row",
-        Role::Title => "title",
     }
 }

@@ -1,12 +1,14 @@
-//! Every visit to one page, and the versions that they made; newest first.
+//! Every visit to one page, what it found, and the versions that they made; newest first.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::State;
 use serde::Serialize;
-use vernal_model::{DecidedBy, Location, Visit};
+use vernal_model::{DecidedBy, Event, EventKind, Location, Moment, Visit};
 
 use super::answer::{self, Answered};
+use super::change::ChangeShown;
 use super::page::{self, VersionRow, version_row};
 use super::parameters::{Asked, OfUrl, url};
 use super::shared::{Shared, time};
@@ -23,21 +25,50 @@ struct Row {
     address: Option<std::net::IpAddr>,
     wire_bytes: u64,
     record: Option<Location>,
+    /// It was ordered to learn what is noise.
+    second_look: bool,
+    /// Whether a kind of change that counts for the schedule was found; null where nothing was compared.
+    counted: Option<bool>,
+    /// Whether something was left when noise was set aside; null where nothing was compared.
+    changed: Option<bool>,
+    /// What the feed tells of this visit; null where it has nothing to tell.
+    event: Option<EventKind>,
+    /// It differs as many pages of its site do, and the site's one event tells of that.
+    folded: bool,
+    /// The change happened between these two visits.
+    seen_same: Option<String>,
+    seen_different: Option<String>,
+    /// The verdict; null where there is none.
+    change: Option<ChangeShown>,
 }
 
 pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
     let page = page::of(&shared, &url(&asked.url)?)?;
     let visits = shared.reader.visits(page.key)?;
     let limit = asked.limit.unwrap_or(usize::MAX);
+    let reader = shared.reader.clone();
     Ok(answer::lines(move |lines| {
+        let events = reader.page_events(page.key)?;
+        let mut events: HashMap<Moment, Event> =
+            events.into_iter().map(|(_, _, event)| (event.seen_different, event)).collect();
         for visit in visits.into_iter().rev().take(limit) {
-            lines.line(&row(visit))?;
+            let event = events.remove(&visit.started);
+            lines.line(&row(visit, event))?;
         }
         Ok(())
     }))
 }
 
-fn row(visit: Visit) -> Row {
+fn row(visit: Visit, event: Option<Event>) -> Row {
+    let is_first = visit.version.is_some_and(|version| version.number == 1);
+    let is_other = visit.version.is_some() && !is_first && visit.decided_by != Some(DecidedBy::Nothing);
+    let folded = is_other && event.is_none();
+    let compared = event.as_ref().filter(|event| !event.change.kinds.is_empty());
+    let changed = match (&visit.decided_by, compared) {
+        (_, Some(event)) => Some(event.change.is_change()),
+        (Some(_), None) => Some(folded),
+        (None, None) => None,
+    };
     Row {
         started: time(visit.started),
         finished: time(visit.finished),
@@ -49,5 +80,13 @@ fn row(visit: Visit) -> Row {
         address: visit.address,
         wire_bytes: visit.wire_bytes,
         record: visit.record,
+        second_look: visit.second_look,
+        counted: visit.changed,
+        changed,
+        event: event.as_ref().map(|event| event.kind),
+        folded,
+        seen_same: compared.and_then(|event| event.seen_same).and_then(time),
+        seen_different: compared.and_then(|event| time(event.seen_different)),
+        change: compared.map(|event| ChangeShown::of(event.change.clone())),
     }
 }

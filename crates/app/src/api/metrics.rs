@@ -21,6 +21,7 @@ fn totals(shared: &Shared, text: &mut String) {
     let totals = shared.reader.totals();
     counter(text, "visits_total", "Requests that left, robots included", totals.visits as f64);
     counter(text, "changes_total", "Visits that found a change", totals.changes as f64);
+    counter(text, "noise_total", "Visits that found a difference of which nothing was left", totals.noise as f64);
     counter(text, "versions_total", "Versions kept", totals.versions as f64);
     counter(text, "events_total", "Events of the change feed", totals.events as f64);
     counter(text, "wire_bytes_total", "Bytes sent and received", totals.wire_bytes as f64);

@@ -4,17 +4,21 @@
 //! - `shared`: what every answer is made from. `hands`: what can act. `answer`: how answers look. `door`: who may ask.
 
 mod answer;
+mod blame;
 mod body;
+mod change;
 mod changes;
 mod check;
 mod compact;
 mod control;
+mod diff;
 mod door;
 mod hands;
 mod health;
 mod history;
 mod links;
 mod metrics;
+mod noise;
 mod openapi;
 mod page;
 mod pages;
@@ -35,6 +39,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
 
+pub use change::{Answers, ChangeShown, Paragraph, named_noise, paragraph};
 pub use door::{Door, is_loopback};
 pub use hands::Hands;
 pub use openapi::event_schema;
@@ -51,6 +56,9 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/pages", get(pages::list))
         .route("/page", get(page::show))
         .route("/history", get(history::list))
+        .route("/diff", get(diff::show))
+        .route("/blame", get(blame::show))
+        .route("/noise", get(noise::list).post(noise::say))
         .route("/body", get(body::show))
         .route("/links", get(links::list))
         .route("/changes", get(changes::list))

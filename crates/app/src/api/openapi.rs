@@ -58,6 +58,46 @@ const ROUTES: &[Route] = &[
         LINES,
     ),
     get(
+        "/api/v1/diff",
+        "What differs between two versions of a page; the HTML view can run nothing",
+        &[
+            URL,
+            ("from", "string", false, "A number, a time, latest or previous (default: the version before `to`)"),
+            ("to", "string", false, "A number, a time, latest or previous (default: latest)"),
+            ("view", "string", false, "json (default), text, source or html"),
+            ("full", "boolean", false, "Everything, not only what changed"),
+            ("with_noise", "boolean", false, "Also what was set aside"),
+            ("colour", "boolean", false, "Colours for a terminal, in text and source"),
+        ],
+        JSON,
+    ),
+    get("/api/v1/blame", "Which version each paragraph and each word of a page came from", &[URL, LIMIT], JSON),
+    get(
+        "/api/v1/noise",
+        "What was learned or said to be noise, and on what evidence",
+        &[
+            SITE,
+            ("id", "integer", false, "The rule with this number of the site"),
+            ("standing", "string", false, "suspected, learned, added, allowed or turned"),
+            LIMIT,
+        ],
+        LINES,
+    ),
+    post(
+        "/api/v1/noise",
+        "A person's word on what is noise",
+        &[
+            ("site", "string", true, "A host"),
+            ("word", "string", true, "add, allow or forget"),
+            ("id", "integer", false, "The rule to allow or forget"),
+            ("words", "string", false, "To add: a paragraph with wildcards, such as Views: *"),
+            ("kind", "string", false, "To add: structure, presentation or behaviour"),
+            ("notes", "string", false, "With a kind: what of it, as notes name it, separated by commas"),
+            ("page", "string", false, "To add: only on this page"),
+            ("reason", "string", false, "Why, in words"),
+        ],
+    ),
+    get(
         "/api/v1/body",
         "The bytes of a version, as a download",
         &[
@@ -184,10 +224,14 @@ pub fn event_schema() -> Value {
         "previous": number_or_null,
         "seen_same": time_or_null,
         "seen_different": time_or_null,
-        "kinds": { "type": "array", "items": { "enum": ["structure", "content", "presentation", "behaviour"] } },
+        "kinds": { "type": "array", "items": kind_schema() },
+        "left": { "type": "array", "items": kind_schema() },
         "magnitude": { "type": "number", "minimum": 0, "maximum": 1 },
+        "degree": { "enum": ["none", "hidden", "slight", "moderate", "large", "total"] },
         "flapping": { "type": "boolean" },
         "decided_by": { "type": ["string", "null"] },
+        "notes": { "type": "array", "items": difference_schema("what") },
+        "noise": { "type": "array", "items": difference_schema("detector") },
         "paragraphs": { "type": "array", "items": paragraph_schema() },
         "detail": text,
     });
@@ -202,18 +246,35 @@ pub fn event_schema() -> Value {
     })
 }
 
+fn kind_schema() -> Value {
+    json!({ "enum": ["structure", "content", "presentation", "behaviour"] })
+}
+
+/// A note, or what was set aside: told by `name`.
+fn difference_schema(name: &str) -> Value {
+    let text_or_null = json!({ "type": ["string", "null"] });
+    let mut properties = json!({ "kind": kind_schema(), "before": text_or_null, "after": text_or_null });
+    properties[name] = json!({ "type": "string" });
+    if name == "detector" {
+        properties["rule"] = json!({ "type": ["integer", "null"], "minimum": 1 });
+    }
+    json!({ "type": "object", "required": ["kind", name, "before", "after"], "properties": properties })
+}
+
 fn paragraph_schema() -> Value {
     let text_or_null = json!({ "type": ["string", "null"] });
     json!({
         "type": "object",
-        "required": ["op", "id", "digest", "role", "headings", "position", "before", "after"],
+        "required": ["op", "id", "digest", "role", "headings", "position", "from", "others", "before", "after"],
         "properties": {
             "op": { "enum": ["added", "removed", "edited", "moved", "split", "merged"] },
-            "id": text_or_null,
+            "id": { "type": ["string", "null"], "pattern": "^p[0-9a-f]{2}-[0-9a-f]+-[0-9a-f]+$" },
             "digest": { "type": "string" },
             "role": { "type": "string" },
             "headings": { "type": "array", "items": { "type": "string" } },
             "position": { "type": "integer", "minimum": 0 },
+            "from": { "type": ["integer", "null"], "minimum": 0 },
+            "others": { "type": "array", "items": { "type": "integer", "minimum": 0 } },
             "before": text_or_null,
             "after": text_or_null,
         },

@@ -49,8 +49,7 @@ pub fn url(text: &str) -> Result<Url, No> {
 
 /// A site by its name, or by any URL of it.
 pub fn site(text: &str) -> Result<Site, No> {
-    let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}/")) };
-    Ok(url.map_err(|_| No::wrong(format!("`{text}` names no site: give a host, such as example.org")))?.site())
+    crate::seeds::site(text).map_err(No::wrong)
 }
 
 /// A column to sort by, and whether the greatest comes first (a hyphen before the name).

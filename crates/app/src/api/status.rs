@@ -29,6 +29,8 @@ struct Status {
     visits: u64,
     versions: u64,
     changes: u64,
+    /// Changes of which nothing was left when noise was set aside.
+    noise: u64,
     events: u64,
     wire_bytes: u64,
     body_bytes: u64,
@@ -95,6 +97,7 @@ fn status(shared: &Shared) -> Result<Response, answer::No> {
         visits: totals.visits,
         versions: totals.versions,
         changes: totals.changes,
+        noise: totals.noise,
         events: totals.events,
         wire_bytes: totals.wire_bytes,
         body_bytes: totals.body_bytes,

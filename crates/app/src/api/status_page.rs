@@ -140,7 +140,9 @@ fn changes(shared: &Shared, html: &mut String) -> Result<(), No> {
 }
 
 fn latest(shared: &Shared) -> Result<Vec<Event>, No> {
-    Ok(shared.reader.latest_events(EVENTS_SHOWN)?.into_iter().map(|(_, _, event)| event).collect())
+    // Where much is noise, a page of events may be all noise; a few times as many are enough.
+    let events = shared.reader.latest_events(EVENTS_SHOWN * 10)?.into_iter().map(|(_, _, event)| event);
+    Ok(events.filter(|event| !event.change.is_noise()).take(EVENTS_SHOWN).collect())
 }
 
 /// Titles and URLs are hostile.

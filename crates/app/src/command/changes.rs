@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Context;
 use super::listing::{Question, cell, list, time};
 use crate::error::{OrFail, Result};
-use crate::output::{Column, Sink, Table};
+use crate::output::{Column, Sink, Table, quoted};
 use crate::runtime::folder::Folder;
 
 #[derive(Args)]
@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Only events of pages that a seed with this tag covers
     #[arg(long)]
     tag: Option<String>,
-    /// Also changes that nobody would care about
+    /// Also changes of which nothing is left when noise is set aside
     #[arg(long)]
     with_noise: bool,
     /// So many at most
@@ -37,14 +37,18 @@ pub struct Arguments {
     schema: bool,
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     Column::left("seen"),
     Column::left("event"),
     Column::left("kinds"),
     Column::right("version"),
     Column::left("cursor"),
     Column::left("url"),
+    Column::left("what"),
 ];
+
+/// What a row shows of the words that came and went.
+const WORDS_LETTERS_MAX: usize = 40;
 
 pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
     if arguments.schema {
@@ -70,15 +74,59 @@ fn row(context: &Context, event: &Value) -> Vec<String> {
     vec![
         time(context, event, "seen_different"),
         cell(event, "event"),
-        cell(event, "kinds"),
+        kinds(event),
         cell(event, "version"),
         cell(event, "cursor"),
         cell(event, "url"),
+        what(event),
     ]
 }
 
+fn kinds(event: &Value) -> String {
+    let is_noise = event["event"] == "changed" && event["left"].as_array().is_some_and(Vec::is_empty);
+    if is_noise { "noise".into() } else { cell(event, "left") }
+}
+
+/// The first words that differ, and how much more there is; else what else there is to read.
+fn what(event: &Value) -> String {
+    let (paragraphs, notes) = (rows(event, "paragraphs"), rows(event, "notes"));
+    let told = paragraphs.iter().find(|one| !one["before"].is_null() || !one["after"].is_null());
+    let first = match (told, notes.first(), rows(event, "noise").first()) {
+        (Some(paragraph), ..) => brief(&paragraph["before"], &paragraph["after"]),
+        (None, Some(note), _) => format!("{}: {}", cell(note, "what"), brief(&note["before"], &note["after"])),
+        (None, None, Some(aside)) => {
+            format!("{}: {}", cell(aside, "detector"), brief(&aside["before"], &aside["after"]))
+        }
+        (None, None, None) => return cell(event, "detail"),
+    };
+    match (paragraphs.len() + notes.len()).saturating_sub(1) {
+        0 => first,
+        more => format!("{first} (and {more} more)"),
+    }
+}
+
+fn rows<'a>(event: &'a Value, name: &str) -> &'a [Value] {
+    event[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Two texts without the words that they begin and end with alike.
+fn brief(before: &Value, after: &Value) -> String {
+    let words = |text: &'_ Value| -> Vec<String> {
+        text.as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+    };
+    let (old, new) = (words(before), words(after));
+    let head = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
+    let rest = old.len().min(new.len()) - head;
+    let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
+    let cut = |words: &[String]| match &words[head..words.len() - tail] {
+        [] => "-".to_owned(),
+        words => quoted(&words.join(" "), WORDS_LETTERS_MAX),
+    };
+    format!("{} → {}", cut(&old), cut(&new))
+}
+
 /// As wide as the longest time, event, kinds and cursor usually are.
-const WIDTHS: [usize; COLUMNS.len()] = [20, 8, 17, 7, 8, 0];
+const WIDTHS: [usize; COLUMNS.len()] = [20, 8, 17, 7, 8, 40, 0];
 
 /// Each event of the stream as a line, at once. The stream ends with the crawl.
 async fn follow(context: &Context, question: Question) -> Result<()> {
@@ -101,4 +149,18 @@ async fn follow(context: &Context, question: Question) -> Result<()> {
         })
         .await?;
     folder.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_shows_only_the_words_that_differ() {
+        let told = |before: &str, after: &str| brief(&before.into(), &after.into());
+        assert_eq!(told("It costs €9.99 a month.", "It costs €12.99 a month."), "€9.99 → €12.99");
+        assert_eq!(told("a b", "a b c"), "- → c");
+        assert_eq!(brief(&Value::Null, &"New words".into()), "- → New words");
+        assert_eq!(told("a a", "a a a"), "- → a");
+    }
 }

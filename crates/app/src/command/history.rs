@@ -1,6 +1,7 @@
 //! `vernal history URL`
 
 use clap::Args;
+use serde_json::Value;
 
 use super::Context;
 use super::listing::{Question, bytes, cell, list, shown, time};
@@ -15,13 +16,14 @@ pub struct Arguments {
     limit: Option<usize>,
 }
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 8] = [
     Column::left("visit"),
     Column::left("outcome"),
     Column::right("status"),
     Column::right("version"),
     Column::right("wire"),
     Column::left("decided by"),
+    Column::left("verdict"),
     Column::left("detail"),
 ];
 
@@ -35,8 +37,42 @@ pub async fn history(context: &Context, arguments: &Arguments) -> Result<()> {
             shown(&row["version"]["number"]),
             bytes(row, "wire_bytes"),
             cell(row, "decided_by"),
+            verdict(context, row),
             cell(row, "detail"),
         ]
     })
     .await
+}
+
+/// What a visit found, with the bracket in which it happened: never one false exact time.
+fn verdict(context: &Context, row: &Value) -> String {
+    let change = &row["change"];
+    let mut parts = Vec::new();
+    match (row["event"].as_str(), change.is_object()) {
+        (Some("changed"), true) if row["changed"] == false => {
+            parts.push(format!("noise only: {}", cell(change, "kinds")))
+        }
+        (Some(event), true) => {
+            let magnitude = change["magnitude"].as_f64().unwrap_or(0.0);
+            parts.push(format!("{event}: {}, {} ({magnitude:.3})", cell(change, "left"), cell(change, "degree")));
+        }
+        (Some(event), false) => parts.push(event.to_owned()),
+        (None, _) if row["folded"] == true => parts.push("changed with its template".into()),
+        (None, _) if row["changed"] == false => parts.push("same".into()),
+        (None, _) => {}
+    }
+    let aside = change["noise"].as_array().map_or(0, Vec::len);
+    if aside > 0 && row["changed"] == true {
+        parts.push(format!("{aside} set aside as noise"));
+    }
+    if change["flapping"] == true {
+        parts.push("flapping".into());
+    }
+    if row["second_look"] == true {
+        parts.push("second look".into());
+    }
+    if row["changed"] == true && !row["seen_same"].is_null() {
+        parts.push(format!("since {}", time(context, row, "seen_same")));
+    }
+    if parts.is_empty() { "-".into() } else { parts.join("; ") }
 }

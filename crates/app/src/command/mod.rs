@@ -1,18 +1,22 @@
 //! The command line: one file per verb. Each asks the same router, so that a running and a stopped crawl answer alike.
 
+mod blame;
 mod block;
 mod cat;
 mod changes;
 mod check;
 mod compact;
+mod compare;
 mod completions;
 mod config;
 mod context;
 mod demo;
+mod diff;
 mod export;
 mod history;
 mod links;
 mod listing;
+mod noise;
 mod page;
 mod pages;
 mod pause;
@@ -98,6 +102,14 @@ pub enum Verb {
     Page(page::Arguments),
     /// Every visit to a page, and the versions that they made
     History(history::Arguments),
+    /// What differs between two versions of a page
+    Diff(diff::Arguments),
+    /// Which version each paragraph of a page came from
+    Blame(blame::Arguments),
+    /// The verdict on two files, no repository needed
+    Compare(compare::Arguments),
+    /// What was learned to be noise, and the last word of people over it
+    Noise(noise::Arguments),
     /// The body of a version
     Cat(cat::Arguments),
     /// Links out of a page, or into it
@@ -140,6 +152,7 @@ impl Verb {
             Verb::Run(arguments) => run::run(context, arguments),
             Verb::Demo(arguments) => demo::demo(context, arguments),
             Verb::Completions(arguments) => completions::completions(&arguments),
+            Verb::Compare(arguments) => compare::compare(context, &arguments),
             asking => context.block_on(asking.ask(context)),
         }
     }
@@ -156,6 +169,9 @@ impl Verb {
             Verb::Pages(arguments) => pages::pages(context, &arguments).await,
             Verb::Page(arguments) => page::page(context, &arguments).await,
             Verb::History(arguments) => history::history(context, &arguments).await,
+            Verb::Diff(arguments) => diff::diff(context, &arguments).await,
+            Verb::Blame(arguments) => blame::blame(context, &arguments).await,
+            Verb::Noise(arguments) => noise::noise(context, arguments).await,
             Verb::Cat(arguments) => cat::cat(context, &arguments).await,
             Verb::Links(arguments) => links::links(context, &arguments).await,
             Verb::Check(arguments) => check::check(context, &arguments).await,
@@ -165,7 +181,7 @@ impl Verb {
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,
             Verb::Config(arguments) => config::config(context, &arguments).await,
-            Verb::Run(_) | Verb::Demo(_) | Verb::Completions(_) => Ok(()),
+            Verb::Run(_) | Verb::Demo(_) | Verb::Completions(_) | Verb::Compare(_) => Ok(()),
         }
     }
 }

@@ -33,7 +33,7 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
     }
     rows.extend([
         row("visits", cell(status, "visits")),
-        row("changes", cell(status, "changes")),
+        row("changes", format!("{}, and {} set aside as noise", cell(status, "changes"), cell(status, "noise"))),
         row("versions", format!("{} ({})", cell(status, "versions"), bytes(status, "body_bytes"))),
         row("on the wire", bytes(status, "wire_bytes")),
         row("budget", format!("{}, policy {}", cell(status, "budget"), cell(status, "policy"))),

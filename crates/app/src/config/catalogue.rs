@@ -76,6 +76,17 @@ pub static ALL: &[Setting] = &[
     many("include", "REGEX", "Only URLs that match one of these; may be repeated"),
     many("exclude", "REGEX", "No URL that matches one of these; may be repeated"),
     one("policy", "NAME", "round-robin", "How pages are chosen for a refresh"),
+    Setting {
+        default: "content",
+        ..many(
+            "counts",
+            "KIND",
+            "The kinds of change that the schedule learns from: content, structure, presentation, behaviour or any; \
+             may be repeated",
+        )
+    },
+    switch("strict", "false", "Set nothing aside that was only learned to be noise"),
+    many("strict-sites", "SITE", "Sites where nothing is set aside that was only learned to be noise; may be repeated"),
     one("order", "ORDER", "paper", "In which order found URLs are visited: paper, breadth-first or depth-first"),
     one("delay", "SPAN", "1s", "Between two requests to one site"),
     one("delay-max", "SPAN", "60s", "A crawl-delay of robots.txt is honoured up to this"),

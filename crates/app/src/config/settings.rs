@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use vernal_model::{Budget, Scope, Span};
+use vernal_model::{Budget, Kind, Kinds, Scope, Site, Span};
 
 use super::resolve::{Given, InForce};
 use crate::error::{Error, Result};
@@ -23,6 +23,9 @@ pub struct Settings {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub policy: String,
+    pub counts: Kinds,
+    pub strict: bool,
+    pub strict_sites: Vec<Site>,
     pub order: String,
     pub delay: Span,
     pub delay_max: Span,
@@ -64,6 +67,9 @@ impl Settings {
             include: texts.many("include"),
             exclude: texts.many("exclude"),
             policy: texts.needed("policy", |text| Ok(text.to_owned()))?,
+            counts: texts.kinds("counts")?,
+            strict: texts.needed("strict", switch)?,
+            strict_sites: texts.all("strict-sites", crate::seeds::site)?,
             order: texts.needed("order", |text| Ok(text.to_owned()))?,
             delay: texts.needed("delay", span)?,
             delay_max: texts.needed("delay-max", span)?,
@@ -91,6 +97,11 @@ impl Settings {
         };
         Ok(settings)
     }
+
+    /// Whether nothing that was learned is set aside at this site.
+    pub fn is_strict(&self, site: &Site) -> bool {
+        self.strict || self.strict_sites.contains(site)
+    }
 }
 
 struct Texts<'a>(&'a InForce);
@@ -106,9 +117,40 @@ impl Texts<'_> {
         self.wished(name, read)?.ok_or_else(|| Error::Usage(format!("the setting {name} is empty")))
     }
 
+    /// Each of many values.
+    fn all<T>(&self, name: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>> {
+        let Some(given) = self.0.given(name) else { return Ok(Vec::new()) };
+        given.values.iter().map(|text| read(text).map_err(|what| complaint(given, &what))).collect()
+    }
+
+    /// A set of kinds that is not empty.
+    fn kinds(&self, name: &str) -> Result<Kinds> {
+        let mut all = Kinds::default();
+        for some in self.all(name, kinds)? {
+            some.iter().for_each(|kind| all.insert(kind));
+        }
+        if all.is_empty() { Err(Error::Usage(format!("the setting {name} is empty"))) } else { Ok(all) }
+    }
+
     fn many(&self, name: &str) -> Vec<String> {
         self.0.given(name).map(|given| given.values.clone()).unwrap_or_default()
     }
+}
+
+/// One or many kinds, separated by commas.
+fn kinds(text: &str) -> Result<Kinds, String> {
+    let mut kinds = Kinds::default();
+    for name in text.split(',').map(str::trim) {
+        match Kind::ALL.into_iter().find(|kind| kind.name() == name) {
+            Some(kind) => kinds.insert(kind),
+            None if name == "any" => kinds = Kinds::of(&Kind::ALL),
+            None => {
+                let known = Kind::ALL.map(Kind::name).join(", ");
+                return Err(format!("`{name}` is no kind of change: give {known} or any"));
+            }
+        }
+    }
+    Ok(kinds)
 }
 
 fn complaint(given: &Given, what: &str) -> Error {
@@ -201,6 +243,17 @@ mod tests {
     #[test]
     fn every_default_is_a_value_of_its_setting() {
         assert_eq!(with("delay", "1s").unwrap().body_bytes_max, 8 << 20);
+    }
+
+    #[test]
+    fn kinds_that_count_are_a_list_and_content_unless_somebody_says_otherwise() {
+        let counts = |value: &str| with("counts", value).unwrap().counts;
+        assert_eq!(with("delay", "1s").unwrap().counts, Kinds::of(&[Kind::Content]));
+        assert_eq!(counts("structure, behaviour"), Kinds::of(&[Kind::Structure, Kind::Behaviour]));
+        assert_eq!(counts("any"), Kinds::of(&Kind::ALL));
+        assert_eq!(with("counts", "colour").unwrap_err().exit_code(), 2);
+        let strict = with("strict-sites", "a.example").unwrap();
+        assert!(strict.is_strict(&Site::new("a.example")) && !strict.is_strict(&Site::new("b.example")));
     }
 
     #[test]

@@ -4,8 +4,10 @@ mod bytes;
 mod sink;
 mod table;
 mod time;
+mod verdict;
 
 pub use bytes::bytes_shown;
 pub use sink::Sink;
 pub use table::{Column, Table};
 pub use time::TimeStyle;
+pub use verdict::{plain, quoted, remarks, sides, verdict};

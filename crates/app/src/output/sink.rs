@@ -1,7 +1,7 @@
 //! Where output goes: standard output, or a file that a person named with `--out`.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use crate::error::{Error, Result};
 
@@ -14,6 +14,11 @@ pub struct Sink {
 impl Sink {
     pub fn stdout() -> Sink {
         Sink { name: "standard output".into(), out: Box::new(BufWriter::new(io::stdout())) }
+    }
+
+    /// Whether standard output is a terminal that may be given colours.
+    pub fn takes_colours() -> bool {
+        io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
     }
 
     /// `-` is standard output.

@@ -163,6 +163,8 @@ fn note_run(settings: &Settings, started: Moment) -> Result<()> {
         budget: settings.budget.to_string(),
         policy: settings.policy.clone(),
         allow_private: settings.allow_private,
+        strict: settings.strict,
+        strict_sites: settings.strict_sites.clone(),
     };
     runs::append(&settings.data, promise, manner)
 }

@@ -143,6 +143,12 @@ fn settings_of_last_run(context: &Context) -> Settings {
     if is_free("allow-private") {
         settings.allow_private = last.allow_private;
     }
+    if is_free("strict") {
+        settings.strict = last.strict;
+    }
+    if is_free("strict-sites") {
+        settings.strict_sites = last.strict_sites;
+    }
     settings
 }
 

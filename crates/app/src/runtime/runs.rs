@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! DIR/runs.jsonl   one JSON object per line: {"started":RFC 3339,"delay_us":N,"per_site":N,"version":"0.1.0",
-//!                  "budget":"20%/day","policy":"round-robin","allow_private":false}
+//!                  "budget":"20%/day","policy":"round-robin","allow_private":false,"strict":false,"strict_sites":[]}
 //!                  or {"repaired":RFC 3339}: visits before that came from records, which know whole seconds only
 //! ```
 
@@ -32,6 +32,10 @@ pub struct Manner {
     pub budget: String,
     pub policy: String,
     pub allow_private: bool,
+    #[serde(default)]
+    pub strict: bool,
+    #[serde(default)]
+    pub strict_sites: Vec<vernal_model::Site>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -109,7 +113,13 @@ mod tests {
     use super::*;
 
     fn manner() -> Manner {
-        Manner { budget: "5/day".into(), policy: "round-robin".into(), allow_private: true }
+        Manner {
+            budget: "5/day".into(),
+            policy: "round-robin".into(),
+            allow_private: true,
+            strict: false,
+            strict_sites: Vec::new(),
+        }
     }
 
     #[test]

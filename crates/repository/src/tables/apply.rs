@@ -127,6 +127,7 @@ impl Applying<'_> {
         if let Some(event) = &visited.event {
             let id = EventId { partition, sequence };
             self.put(&tables.events, "events", position.to_be_bytes(), &(id, event))?;
+            self.put(&tables.page_events, "page_events", keys::page_event(event.page, position), &())?;
         }
         self.count_visited(partition, visited);
         Ok(())

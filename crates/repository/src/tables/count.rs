@@ -16,6 +16,7 @@ impl Applying<'_> {
         }
         *of_state(totals, visited.page.state) += 1;
         let (left, changed) = (visited.left.is_some(), is_change(visited));
+        totals.noise += u64::from(is_noise(visited));
         if left {
             less(&mut totals.waiting);
         }
@@ -65,8 +66,15 @@ impl Applying<'_> {
     }
 }
 
+/// Something was left that a reader would care about.
 fn is_change(visited: &Visited) -> bool {
-    visited.event.as_ref().is_some_and(|event| event.kind == EventKind::Changed)
+    let told = |kind| matches!(kind, EventKind::Changed | EventKind::Template);
+    visited.event.as_ref().is_some_and(|event| told(event.kind) && event.change.is_change())
+}
+
+/// Something differed, and all of it was set aside.
+fn is_noise(visited: &Visited) -> bool {
+    visited.event.as_ref().is_some_and(|event| event.kind == EventKind::Changed && event.change.is_noise())
 }
 
 fn of_state(totals: &mut Totals, state: PageState) -> &mut u64 {

@@ -37,6 +37,7 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
         keys::found_sequence(key).is_some_and(|sequence| sequence > through)
     })?;
     dump.table::<(EventId, Event)>(&tables.events, "events", |_| true)?;
+    dump.table::<()>(&tables.page_events, "page_events", |_| true)?;
     let of_kind = |kind: u8| move |key: &[u8]| keys::noise_parts(key).is_some_and(|(_, found)| found == kind);
     dump.table::<u32>(&tables.noise, "noise", of_kind(keys::NOISE_LAST_ID))?;
     dump.table::<NoiseRule>(&tables.noise, "noise", of_kind(keys::NOISE_RULE))?;

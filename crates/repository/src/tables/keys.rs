@@ -9,6 +9,7 @@
 //! robots                 partition u8 | origin
 //! found                  partition u8 | sequence u64
 //! events                 position u64
+//! page_events            partition u8 | number u32 | position u64
 //! noise                  partition u8 | site | 0 | 0: last id; 1 | rule u32; 2 | fold u64
 //! meta                   "state" or "seed/" URL
 //! ```
@@ -51,6 +52,14 @@ pub(crate) fn visit(page: PageKey, started: Moment, sequence: Sequence) -> [u8; 
 /// The sequence in the key of a visit.
 pub(crate) fn visit_sequence(key: &[u8]) -> Option<Sequence> {
     Some(Sequence(u64::from_be_bytes(*key.get(13..)?.first_chunk::<8>()?)))
+}
+
+/// Where an event of a page lies among all events.
+pub(crate) fn page_event(page: PageKey, position: u64) -> [u8; 13] {
+    let mut key = [0; 13];
+    key[..5].copy_from_slice(&page.bytes());
+    key[5..].copy_from_slice(&position.to_be_bytes());
+    key
 }
 
 /// Sites and origins: the partition, then the name.

@@ -70,6 +70,8 @@ pub struct Totals {
     /// Findings that the sieve has not met yet, links to URLs found before included.
     pub found_pending: u64,
     pub events: u64,
+    /// Changes of which nothing was left when noise was set aside; they are events too, and no changes.
+    pub noise: u64,
 }
 
 /// The one row that says how far the tables are; written with every commit.

@@ -244,6 +244,8 @@ impl Plain {
             let versions: Vec<_> = visits.iter().filter_map(|visit| visit.version).collect();
             assert_eq!(reader.visits(*key).unwrap(), visits);
             assert_eq!(reader.versions(*key).unwrap(), versions);
+            let events: Vec<_> = self.events.iter().filter(|(_, _, event)| event.page == *key).cloned().collect();
+            assert_eq!(reader.page_events(*key).unwrap(), events);
         }
         let mut robots: Vec<Visit> = Vec::new();
         let mut pages = 0;
@@ -311,7 +313,7 @@ impl Plain {
             held: pages().filter(|page| page.state == PageState::Held).count() as u64,
             gone: pages().filter(|page| page.state == PageState::Gone).count() as u64,
             visits: visits.iter().filter(|visit| visit.outcome.asked()).count() as u64,
-            changes: changes.filter(|(_, _, event)| event.kind == EventKind::Changed).count() as u64,
+            changes: changes.filter(|(_, _, event)| is_change(event)).count() as u64,
             failures: visits.iter().filter(|visit| matches!(visit.outcome, Outcome::Failed(_))).count() as u64,
             wire_bytes: visits.iter().map(|visit| visit.wire_bytes).sum(),
         }
@@ -332,12 +334,21 @@ impl Plain {
             refused: state(PageState::Refused),
             failed: state(PageState::Failed),
             visits: visits().filter(|visit| visit.outcome.asked()).count() as u64,
-            changes: self.events.iter().filter(|(_, _, event)| event.kind == EventKind::Changed).count() as u64,
+            changes: self.events.iter().filter(|(_, _, event)| is_change(event)).count() as u64,
             versions: versions().count() as u64,
             wire_bytes: visits().map(|visit| visit.wire_bytes).sum(),
             body_bytes: versions().map(|version| u64::from(version.body_bytes)).sum(),
             found_pending: self.found.iter().map(|row| (row.2.len() + row.3.len() + row.4.len()) as u64).sum(),
             events: self.events.len() as u64,
+            noise: self.events.iter().filter(|(_, _, event)| is_noise(event)).count() as u64,
         }
     }
+}
+
+fn is_change(event: &Event) -> bool {
+    matches!(event.kind, EventKind::Changed | EventKind::Template) && event.change.is_change()
+}
+
+fn is_noise(event: &Event) -> bool {
+    event.kind == EventKind::Changed && event.change.is_noise()
 }

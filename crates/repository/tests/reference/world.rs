@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use vernal_model::{
     Account, Admitted, Chance, Change, Control, Deed, Digest, DocumentRow, Event, EventKind, Exchange, Failure,
-    Fingerprint, Fold, Found, Kinds, Location, Masked, Moment, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise,
-    PageState, Partition, PolicyState, Reach, Refusal, RobotsAnswer, RobotsRow, RuleStanding, ScopeMark, Seed,
-    SitePosture, Span, Standing, TimeOrigin, Url, Validators, Version, Via, Visit, Visited, Volatile, WaitingPlace,
+    Fingerprint, Fold, Found, Kind, Kinds, Location, Masked, Moment, NoiseRows, NoiseRule, Outcome, Page, PageKey,
+    PageNoise, PageState, Partition, PolicyState, Reach, Refusal, RobotsAnswer, RobotsRow, RuleStanding, ScopeMark,
+    Seed, SitePosture, Span, Standing, TimeOrigin, Url, Validators, Version, Via, Visit, Visited, Volatile,
+    WaitingPlace,
 };
 use vernal_repository::{Keep, KeepKind, Repository};
 
@@ -334,6 +335,14 @@ impl World {
     }
 
     fn event(&self, page: PageKey, url: &Url, kind: EventKind) -> Event {
+        let mut change = Change::default();
+        if kind == EventKind::Changed {
+            change.kinds.insert(Kind::Content);
+            // Of every other page all that differs is noise.
+            if page.number % 2 == 0 {
+                change.left.insert(Kind::Content);
+            }
+        }
         Event {
             kind,
             page,
@@ -345,7 +354,7 @@ impl World {
             title: "a title".into(),
             language: "en".into(),
             content_type: "text/html".into(),
-            change: Change::default(),
+            change,
             detail: "".into(),
         }
     }

@@ -1,0 +1,115 @@
+//! Which version each paragraph of a page, and each of its words, came from.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use vernal_document::diff::{Blame, BlamedParagraph, Seen};
+use vernal_model::{Page, ParagraphMark};
+
+use super::answer::{self, Answered, No};
+use super::body;
+use super::change::{self, paragraph_id};
+use super::page;
+use super::parameters::{Asked, OfUrl, url};
+use super::shared::{Shared, time};
+
+/// Versions that are walked over, the newest of them; what was there before counts as brought by the first.
+const VERSIONS_MAX: usize = 1_000;
+
+#[derive(Serialize)]
+struct Shown {
+    url: String,
+    /// The newest version: the one whose paragraphs these are.
+    version: u32,
+    /// The first version that was looked at; what it had may be older.
+    first: u32,
+    versions: usize,
+    /// Versions without a body: what they brought is told as brought by the next.
+    without_body: Vec<u32>,
+    paragraphs: Vec<Paragraph>,
+}
+
+#[derive(Serialize)]
+struct Paragraph {
+    id: Option<String>,
+    position: u32,
+    role: &'static str,
+    text: String,
+    born: SeenShown,
+    edited: SeenShown,
+    edits: u32,
+    words: Vec<Words>,
+}
+
+#[derive(Serialize)]
+struct SeenShown {
+    version: u32,
+    moment: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Words {
+    version: u32,
+    text: Box<str>,
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
+    let page = page::of(&shared, &url(&asked.url)?)?;
+    answer::beside(move || Ok(answer::value(&blamed(&shared, &page)?))).await
+}
+
+fn blamed(shared: &Shared, page: &Page) -> Result<Shown, No> {
+    let versions = shared.reader.versions(page.key)?;
+    let newest = &versions[versions.len().saturating_sub(VERSIONS_MAX)..];
+    let mut blame = Blame::new();
+    let (mut without_body, mut last) = (Vec::new(), None);
+    for version in newest {
+        if version.location.is_none() {
+            without_body.push(version.number);
+            continue;
+        }
+        let body = body::kept(&shared.reader, &page.url, *version)?.read(shared, &page.url)?;
+        blame.version(version.number, version.moment, &vernal_document::read(&body.input()).document);
+        last = Some(*version);
+    }
+    let (Some(first), Some(last)) = (newest.first(), last) else {
+        return Err(No::unknown(match versions.is_empty() {
+            true => format!("{} has no version: it is {}", page.url, page.state.name()),
+            false => format!("no version of {} has a body", page.url),
+        }));
+    };
+    let marks = shared.reader.document(page.key)?.map(|row| row.signature.paragraphs).unwrap_or_default();
+    let is_newest = page.version.is_some_and(|version| version.number == last.number);
+    let marks = if is_newest { marks } else { Vec::new() };
+    Ok(Shown {
+        url: page.url.to_string(),
+        version: last.number,
+        first: first.number,
+        versions: newest.len(),
+        without_body,
+        paragraphs: blame.finish().into_iter().map(|paragraph| shown(page, &marks, paragraph)).collect(),
+    })
+}
+
+fn shown(page: &Page, marks: &[ParagraphMark], paragraph: BlamedParagraph) -> Paragraph {
+    let number = marks.get(paragraph.position as usize).map_or(0, |mark| mark.id);
+    Paragraph {
+        id: paragraph_id(Some(page.key), number),
+        position: paragraph.position,
+        role: change::role(paragraph.role),
+        text: paragraph.text(),
+        born: seen(paragraph.born),
+        edited: seen(paragraph.edited),
+        edits: paragraph.edits,
+        words: paragraph
+            .words
+            .into_iter()
+            .map(|words| Words { version: words.seen.version, text: words.text })
+            .collect(),
+    }
+}
+
+fn seen(seen: Seen) -> SeenShown {
+    SeenShown { version: seen.version, moment: time(seen.moment) }
+}

@@ -1,0 +1,130 @@
+//! A change as every answer shows it: the same names in the feed, the history, a diff and a comparison of two files.
+
+use serde::Serialize;
+use vernal_model::{
+    Change, DecidedBy, Degree, Kind, Note, Operation, PageKey, ParagraphChange, ParagraphKey, Role, SetAside,
+};
+
+/// The verdict, without its paragraphs.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangeShown {
+    /// Every kind that differs, noise included.
+    pub kinds: Vec<Kind>,
+    /// The kinds that still differ when noise is set aside.
+    pub left: Vec<Kind>,
+    pub magnitude: f32,
+    pub degree: Degree,
+    /// Null for a new page, which was compared with nothing.
+    pub decided_by: Option<DecidedBy>,
+    pub flapping: bool,
+    pub notes: Vec<Note>,
+    pub noise: Vec<SetAside>,
+}
+
+/// What happened to one paragraph.
+#[derive(Clone, Debug, Serialize)]
+pub struct Paragraph {
+    pub op: Operation,
+    /// Null where there is no repository that gave it one.
+    pub id: Option<String>,
+    pub digest: String,
+    pub role: &'static str,
+    pub headings: Vec<Box<str>>,
+    pub position: u32,
+    /// Where it was before, if it was.
+    pub from: Option<u32>,
+    /// The other places of a split, a merge or a reordered list.
+    pub others: Vec<u32>,
+    pub before: Option<Box<str>>,
+    pub after: Option<Box<str>>,
+}
+
+/// The plain questions, each answered for itself.
+#[derive(Copy, Clone, Debug, Serialize)]
+pub struct Answers {
+    /// Something is left when noise is set aside.
+    pub changed: bool,
+    pub bytes_differ: bool,
+    pub reader_sees: bool,
+    pub only_presentation: bool,
+    pub only_behaviour: bool,
+    pub only_noise: bool,
+}
+
+impl Answers {
+    pub fn of(change: &Change, bytes_differ: bool) -> Answers {
+        let only = |kind| change.left == vernal_model::Kinds::of(&[kind]);
+        Answers {
+            changed: change.is_change(),
+            bytes_differ,
+            reader_sees: change.left.contains(Kind::Content),
+            only_presentation: only(Kind::Presentation),
+            only_behaviour: only(Kind::Behaviour),
+            only_noise: change.is_noise(),
+        }
+    }
+}
+
+impl ChangeShown {
+    pub fn of(change: Change) -> ChangeShown {
+        let noise = named_noise(&change);
+        ChangeShown {
+            kinds: change.kinds.iter().collect(),
+            left: change.left.iter().collect(),
+            magnitude: change.magnitude,
+            degree: change.degree,
+            decided_by: Some(change.decided_by),
+            flapping: change.flapping,
+            notes: change.notes,
+            noise,
+        }
+    }
+}
+
+/// What was set aside. What marks alone set aside has no words; it is named by its kind, so that every kind that differs
+/// and is not left has a reason.
+pub fn named_noise(change: &Change) -> Vec<SetAside> {
+    let mut noise = change.noise.clone();
+    for kind in change.kinds.iter().filter(|&kind| !change.left.contains(kind)) {
+        if !noise.iter().any(|aside| aside.kind == kind) {
+            noise.push(SetAside { kind, detector: "built-in".into(), rule: None, before: None, after: None });
+        }
+    }
+    noise
+}
+
+/// `page` is the page whose paragraphs these are; two files have none.
+pub fn paragraph(page: Option<PageKey>, change: ParagraphChange) -> Paragraph {
+    Paragraph {
+        op: change.operation,
+        id: paragraph_id(page, change.id),
+        digest: digest(change.digest),
+        role: role(change.role),
+        headings: change.headings,
+        position: change.position,
+        from: change.from,
+        others: change.others,
+        before: change.before,
+        after: change.after,
+    }
+}
+
+pub fn paragraph_id(page: Option<PageKey>, number: u32) -> Option<String> {
+    page.filter(|_| number > 0).map(|page| ParagraphKey { page, number }.to_string())
+}
+
+pub fn digest(digest: u64) -> String {
+    format!("{digest:016x}")
+}
+
+pub fn role(role: Role) -> &'static str {
+    match role {
+        Role::Main => "main",
+        Role::Heading => "heading",
+        Role::Navigation => "navigation",
+        Role::Footer => "footer",
+        Role::ListItem => "list-item",
+        Role::TableRow => "table-row",
+        Role::Title => "title",
+    }
+}

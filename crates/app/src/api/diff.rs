@@ -1,0 +1,375 @@
+//! What differs between any two versions of a page: as JSON, as text, as source lines, or as a page that cannot run.
+//!
+//! The rules that govern the feed govern this too: what they set aside is named and not told as a change.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::http::header::CONTENT_SECURITY_POLICY;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, WordEdit, render};
+use vernal_document::noise::{self, NoiseInput};
+use vernal_document::{Parsed, compare_pages, source_text};
+use vernal_model::{Change, Event, Moment, Operation, Page, PageNoise, RuleStanding, Url, Version};
+
+use super::answer::{self, Answered, No};
+use super::body::{self, ReadBody};
+use super::change::{self, Answers, ChangeShown};
+use super::page::{self, VersionRow, version_row};
+use super::parameters::{Asked, url};
+use super::shared::{Shared, time};
+use crate::output::{plain, remarks, verdict};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    url: String,
+    /// A number, a time, `latest` or `previous`.
+    from: Option<String>,
+    to: Option<String>,
+    #[serde(default)]
+    view: View,
+    /// Everything, not only what changed.
+    #[serde(default)]
+    full: bool,
+    /// Also what was set aside.
+    #[serde(default)]
+    with_noise: bool,
+    #[serde(default)]
+    colour: bool,
+}
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum View {
+    #[default]
+    Json,
+    Text,
+    Source,
+    Html,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    url: String,
+    from: VersionRow,
+    to: VersionRow,
+    /// The last visit that found the older of two neighbouring versions, and the first that found the newer.
+    seen_same: Option<String>,
+    seen_different: Option<String>,
+    #[serde(flatten)]
+    answers: Answers,
+    #[serde(flatten)]
+    change: ChangeShown,
+    paragraphs: Vec<Paragraph>,
+    fallback: Option<Fallback>,
+}
+
+#[derive(Serialize)]
+struct Paragraph {
+    op: Operation,
+    id: Option<String>,
+    digest: String,
+    role: &'static str,
+    headings: Vec<Box<str>>,
+    position: u32,
+    from: Option<u32>,
+    others: Vec<u32>,
+    before: Option<Box<str>>,
+    after: Option<Box<str>>,
+    words: Vec<WordEdit>,
+}
+
+/// A browser may show this and do nothing else with it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+/// Unchanged lines of source around a change.
+const SOURCE_LINES_AROUND: usize = 3;
+
+pub async fn show(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
+    let page = page::of(&shared, &url(&wanted.url)?)?;
+    let versions = shared.reader.versions(page.key)?;
+    if versions.is_empty() {
+        return Err(No::unknown(format!("{} has no version: it is {}", page.url, page.state.name())));
+    }
+    let (from, to) = both(&page.url, &versions, &wanted, shared.clock.now())?;
+    answer::beside(move || answered(&shared, &page, from, to, &wanted)).await
+}
+
+fn answered(shared: &Shared, page: &Page, from: Version, to: Version, wanted: &Wanted) -> Result<Response, No> {
+    let sides = Sides::read(shared, page, from, to)?;
+    if wanted.view == View::Source {
+        let (old, new) = (source_text(&sides.old_body.input()), source_text(&sides.new_body.input()));
+        let (from, to) = (named(&from), named(&to));
+        let view = render::View { context: SOURCE_LINES_AROUND, ..sides.view(wanted, &from, &to) };
+        return Ok(answer::typed("text/plain; charset=utf-8", Body::from(render::source(&old, &new, &view))));
+    }
+    let change = sides.judged(shared, page)?;
+    let mut diff = diff::diff(&sides.old.document, &sides.new.document).between(from.number, to.number);
+    if !wanted.with_noise {
+        leave_out_noise(&mut diff, &change);
+    }
+    let events = shared.reader.page_events(page.key)?;
+    let events: Vec<Event> = events.into_iter().map(|(_, _, event)| event).collect();
+    sides.number(shared, page, &events, &mut diff)?;
+    Ok(match wanted.view {
+        View::Json => answer::value(&shown(page, &sides, change, diff, &events)),
+        View::Html => html(&sides, &diff, wanted),
+        View::Text | View::Source => text(&sides, &change, &diff, wanted),
+    })
+}
+
+/// The two versions that are meant. Without a word it is the last change; `--to` alone means the change that led there.
+fn both(url: &Url, versions: &[Version], wanted: &Wanted, now: Moment) -> Result<(Version, Version), No> {
+    let to = meant(url, versions, wanted.to.as_deref().unwrap_or("latest"), now)?;
+    let from = match &wanted.from {
+        Some(text) => meant(url, versions, text, now)?,
+        None => before(versions, &to).ok_or_else(|| {
+            No::unknown(format!("{url} has nothing before version {}: there is nothing to compare it with", to.number))
+        })?,
+    };
+    Ok((from, to))
+}
+
+fn before(versions: &[Version], of: &Version) -> Option<Version> {
+    versions.iter().rfind(|version| version.number < of.number).copied()
+}
+
+fn meant(url: &Url, versions: &[Version], text: &str, now: Moment) -> Result<Version, No> {
+    /// Longer runs of digits are times.
+    const NUMBER_DIGITS_MAX: usize = 9;
+    let (first, latest) = match (versions.first(), versions.last()) {
+        (Some(first), Some(latest)) => (first, latest),
+        _ => return Err(No::unknown(format!("{url} has no version"))),
+    };
+    let is_number = !text.is_empty() && text.len() <= NUMBER_DIGITS_MAX && text.bytes().all(|b| b.is_ascii_digit());
+    let found = match text {
+        "latest" => Some(*latest),
+        "previous" => before(versions, latest),
+        number if is_number => versions.iter().find(|version| version.number.to_string() == number).copied(),
+        at => {
+            let until = Moment::parse(at, now).map_err(|_| {
+                No::wrong(format!("`{at}` is no version: give a number, a time, `latest` or `previous`"))
+            })?;
+            versions.iter().rfind(|version| version.moment <= until).copied()
+        }
+    };
+    found.ok_or_else(|| {
+        let have = format!("it has {} to {}", first.number, latest.number);
+        match text {
+            "previous" => No::unknown(format!("{url} has one version only")),
+            number if is_number => No::unknown(format!("{url} has no version {number}; {have}")),
+            at => No::unknown(format!("no version of {url} was held at {at}; {have}")),
+        }
+    })
+}
+
+/// Two versions, read closely.
+struct Sides {
+    from: Version,
+    to: Version,
+    old_body: ReadBody,
+    new_body: ReadBody,
+    old: Parsed,
+    new: Parsed,
+}
+
+impl Sides {
+    fn read(shared: &Shared, page: &Page, from: Version, to: Version) -> Result<Sides, No> {
+        let read = |version| body::kept(&shared.reader, &page.url, version)?.read(shared, &page.url);
+        let (old_body, new_body) = (read(from)?, read(to)?);
+        let parsed = |body: &ReadBody| vernal_document::read_closely(&body.input());
+        let (old, new) = (parsed(&old_body), parsed(&new_body));
+        Ok(Sides { from, to, old_body, new_body, old, new })
+    }
+
+    fn bytes_differ(&self) -> bool {
+        self.from.payload != self.to.payload && self.old_body.bytes != self.new_body.bytes
+    }
+
+    /// The verdict by the rules in force. A look at two versions is no evidence: what is only suspected stays so.
+    fn judged(&self, shared: &Shared, page: &Page) -> Result<Change, No> {
+        let change = compare_pages(&self.old, &self.new);
+        if change.kinds.is_empty() {
+            return Ok(change);
+        }
+        let site = page.url.site();
+        let mut book = shared.reader.noise_book(&site)?;
+        let speaks = [RuleStanding::Learned, RuleStanding::Added, RuleStanding::Allowed];
+        book.rules.retain(|rule| speaks.contains(&rule.standing));
+        let known = PageNoise { suspects: Vec::new(), ..shared.reader.page_noise(page.key)? };
+        let judgement = noise::judge(&NoiseInput {
+            site: &site,
+            page: page.key,
+            template: noise::template_key(&self.new.signature.paragraphs),
+            moment: self.to.moment,
+            second_look: false,
+            strict: shared.settings.is_strict(&site),
+            old_marks: &self.old.signature.paragraphs,
+            new_marks: &self.new.signature.paragraphs,
+            old: Some(&self.old.document),
+            new: &self.new.document,
+            change: &change,
+            book: &book,
+            noise: &known,
+        });
+        Ok(judgement.change)
+    }
+
+    /// Writes the paragraphs' numbers in: those of the newest version are kept with it; those of older ones are known as
+    /// far as events tell of the same words.
+    fn number(&self, shared: &Shared, page: &Page, events: &[Event], diff: &mut Diff) -> Result<(), No> {
+        let mut by_digest: HashMap<u64, u32> = HashMap::new();
+        let told = events.iter().flat_map(|event| &event.change.paragraphs).filter(|one| one.id > 0);
+        by_digest.extend(told.map(|one| (one.digest, one.id)));
+        let newest = shared.reader.document(page.key)?.map(|row| row.signature.paragraphs).unwrap_or_default();
+        by_digest.extend(newest.iter().filter(|mark| mark.id > 0).map(|mark| (mark.digest, mark.id)));
+        for paragraph in &mut diff.paragraphs {
+            let (document, _) = self.side(paragraph);
+            let place = paragraph.position as usize;
+            let Some(digest) = document.document.paragraphs.get(place).map(|one| one.digest) else { continue };
+            let exact = newest.get(place).filter(|mark| mark.digest == digest).map(|mark| mark.id);
+            paragraph.id = exact.or_else(|| by_digest.get(&digest).copied()).unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    /// The version that has the paragraph at its place.
+    fn side(&self, paragraph: &ParagraphDiff) -> (&Parsed, &Version) {
+        match paragraph.op {
+            Operation::Removed => (&self.old, &self.from),
+            _ => (&self.new, &self.to),
+        }
+    }
+
+    fn view<'a>(&'a self, wanted: &Wanted, from: &'a str, to: &'a str) -> render::View<'a> {
+        let title = match self.new.document.title.as_str() {
+            "" => self.new_body.url.as_str(),
+            title => title,
+        };
+        render::View { title, from, to, full: wanted.full, colour: wanted.colour, ..render::View::default() }
+    }
+}
+
+fn named(version: &Version) -> String {
+    format!("version {}, {}", version.number, version.moment.rfc3339())
+}
+
+/// What the verdict does not tell was set aside, or is a boundary between paragraphs whose words are all the same.
+fn leave_out_noise(diff: &mut Diff, change: &Change) {
+    let told = |one: &ParagraphDiff| {
+        change.paragraphs.iter().any(|told| (told.operation, told.position) == (one.op, one.position))
+    };
+    diff.paragraphs.retain(told);
+}
+
+fn shown(page: &Page, sides: &Sides, change: Change, diff: Diff, events: &[Event]) -> Shown {
+    let digest = |paragraph: &ParagraphDiff| {
+        let place = paragraph.position as usize;
+        sides.side(paragraph).0.document.paragraphs.get(place).map_or(0, |one| one.digest)
+    };
+    let event =
+        events.iter().find(|event| (event.previous, event.version) == (Some(sides.from.number), Some(sides.to.number)));
+    Shown {
+        url: page.url.to_string(),
+        from: version_row(&sides.from),
+        to: version_row(&sides.to),
+        seen_same: event.and_then(|event| event.seen_same).and_then(time),
+        seen_different: event.and_then(|event| time(event.seen_different)),
+        answers: Answers::of(&change, sides.bytes_differ()),
+        change: ChangeShown::of(change),
+        fallback: diff.fallback,
+        paragraphs: diff
+            .paragraphs
+            .into_iter()
+            .map(|one| Paragraph {
+                digest: change::digest(digest(&one)),
+                op: one.op,
+                id: change::paragraph_id(Some(page.key), one.id),
+                role: change::role(one.role),
+                headings: one.headings,
+                position: one.position,
+                from: one.from,
+                others: one.others,
+                before: one.before,
+                after: one.after,
+                words: one.words,
+            })
+            .collect(),
+    }
+}
+
+fn html(sides: &Sides, diff: &Diff, wanted: &Wanted) -> Response {
+    let (from, to) = (named(&sides.from), named(&sides.to));
+    let page = render::html(diff, &sides.new.document, &sides.view(wanted, &from, &to));
+    let mut response = answer::typed("text/html; charset=utf-8", Body::from(page)).into_response();
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    response
+}
+
+fn text(sides: &Sides, change: &Change, diff: &Diff, wanted: &Wanted) -> Response {
+    let (from, to) = (named(&sides.from), named(&sides.to));
+    let view = sides.view(wanted, &from, &to);
+    let mut text = format!("{}\n{}\n", plain(view.title), verdict(change, sides.bytes_differ()));
+    text.push_str(&render::text(diff, &sides.new.document, &view));
+    for line in remarks(change, &change::named_noise(change)) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    answer::typed("text/plain; charset=utf-8", Body::from(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vernal_model::Digest;
+
+    fn versions() -> Vec<Version> {
+        let version = |number: u32| Version {
+            number,
+            moment: Moment::from_secs(i64::from(number) * 1_000),
+            status: 200,
+            payload: Digest::default(),
+            body_bytes: 1,
+            location: None,
+        };
+        vec![version(1), version(2), version(4)]
+    }
+
+    fn numbers(from: Option<&str>, to: Option<&str>) -> Result<(u32, u32), u16> {
+        let url = Url::parse("http://a.example/").unwrap();
+        let wanted = Wanted {
+            url: String::new(),
+            from: from.map(str::to_owned),
+            to: to.map(str::to_owned),
+            view: View::Json,
+            full: false,
+            with_noise: false,
+            colour: false,
+        };
+        let found = both(&url, &versions(), &wanted, Moment::from_secs(5_000));
+        found.map(|(from, to)| (from.number, to.number)).map_err(|no| no.status.as_u16())
+    }
+
+    #[test]
+    fn versions_are_named_by_number_time_and_word() {
+        assert_eq!(numbers(None, None), Ok((2, 4)));
+        assert_eq!(numbers(Some("1"), None), Ok((1, 4)));
+        assert_eq!(numbers(None, Some("2")), Ok((1, 2)));
+        assert_eq!(numbers(Some("latest"), Some("previous")), Ok((4, 2)));
+        assert_eq!(numbers(Some("1970-01-01T00:20:00Z"), Some("1s")), Ok((1, 4)));
+    }
+
+    #[test]
+    fn a_version_that_is_not_there_is_unknown_and_nonsense_is_wrong() {
+        assert_eq!(numbers(Some("3"), None), Err(404));
+        assert_eq!(numbers(None, Some("1")), Err(404));
+        assert_eq!(numbers(Some("1970-01-01"), None), Err(404));
+        assert_eq!(numbers(Some("yonder"), None), Err(400));
+    }
+}

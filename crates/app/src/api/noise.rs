@@ -1,0 +1,279 @@
+//! What differs without meaning, on what evidence, and the last word of people over it.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use vernal_crawler::{Act, Acted, NoiseWord};
+use vernal_document::noise::Shape;
+use vernal_model::{Kind, NoiseRule, Reach, RuleStanding, Site, Volatile};
+
+use super::answer::{self, Answered, No};
+use super::changes::kind;
+use super::page;
+use super::parameters::{Asked, site, url};
+use super::shared::{Shared, time};
+
+/// A person's reason is a line, not a book.
+const REASON_LETTERS_MAX: usize = 500;
+/// The words of a rule that a person gives.
+const WORDS_BYTES_MAX: usize = 4_096;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    site: Option<String>,
+    /// The rule with this number of the site.
+    id: Option<u32>,
+    /// Suspected, learned, added, allowed or turned.
+    standing: Option<String>,
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Said {
+    site: String,
+    word: Word,
+    id: Option<u32>,
+    /// A paragraph with wildcards.
+    words: Option<String>,
+    kind: Option<String>,
+    /// What of that kind differs, as notes name it, separated by commas.
+    notes: Option<String>,
+    /// Only on this page.
+    page: Option<String>,
+    reason: Option<String>,
+}
+
+#[derive(Copy, Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Add,
+    Allow,
+    Forget,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    site: String,
+    id: u32,
+    standing: &'static str,
+    /// `words`, `slot` or `kind`.
+    rule: &'static str,
+    /// What it speaks of, in words.
+    what: String,
+    /// `site`, `template` or `page`.
+    on: &'static str,
+    /// The page, where it is one.
+    page: Option<String>,
+    template: Option<String>,
+    since: Option<String>,
+    last: Option<String>,
+    differed: u32,
+    compared: u32,
+    quiet: u16,
+    pages: u32,
+    before: Box<str>,
+    after: Box<str>,
+    reason: Box<str>,
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
+    let books = match &wanted.site {
+        Some(name) => {
+            let site = known_site(&shared, name)?;
+            vec![(site.clone(), shared.reader.noise_book(&site)?)]
+        }
+        None if wanted.id.is_some() => return Err(No::wrong("name the site whose rule this is")),
+        None => shared.reader.noise_books()?,
+    };
+    let standing = wanted.standing.as_deref().map(standing).transpose()?;
+    let mut rows = Vec::new();
+    for (site, book) in books {
+        for rule in book.rules {
+            let is_wanted = wanted.id.is_none_or(|id| id == rule.id) && standing.is_none_or(|one| one == rule.standing);
+            if is_wanted && rows.len() < wanted.limit.unwrap_or(usize::MAX) {
+                rows.push(shown(&shared, &site, rule)?);
+            }
+        }
+    }
+    if let (Some(id), Some(site), true) = (wanted.id, &wanted.site, rows.is_empty()) {
+        return Err(no_such_rule(site, id));
+    }
+    Ok(answer::lines(move |lines| {
+        for row in &rows {
+            lines.line(row)?;
+        }
+        Ok(())
+    }))
+}
+
+pub async fn say(State(shared): State<Arc<Shared>>, Asked(said): Asked<Said>) -> Answered {
+    let site = known_site(&shared, &said.site)?;
+    let reason = reason(&said)?;
+    let word = match said.word {
+        Word::Add => NoiseWord::Add { what: what(&said)?, on: reach(&shared, &site, &said)?, reason },
+        Word::Allow => NoiseWord::Allow { rule: id(&said)?, reason },
+        Word::Forget => NoiseWord::Forget { rule: id(&said)? },
+    };
+    let act = Act::Noise { site: site.clone(), word };
+    match shared.hands.act(act, shared.clock.now()).await.map_err(No::failed)? {
+        Acted::Ruled(id) => Ok(answer::value(&serde_json::json!({ "site": site.as_str(), "id": id }))),
+        Acted::UnknownRule(id) => Err(no_such_rule(site.as_str(), id)),
+        Acted::BookFull => Err(No::failed(format!("the book of {site} is full of rules that people gave"))),
+        _ => Err(No::unknown(format!("no site {site} is known here"))),
+    }
+}
+
+fn known_site(shared: &Shared, name: &str) -> Result<Site, No> {
+    let site = site(name)?;
+    match shared.reader.site(&site) {
+        Some(_) => Ok(site),
+        None => Err(No::unknown(format!("no site {site} is known here"))),
+    }
+}
+
+fn no_such_rule(site: &str, id: u32) -> No {
+    No::unknown(format!("{site} has no rule {id}; `vernal noise list --site {site}` shows those it has"))
+}
+
+fn standing(text: &str) -> Result<RuleStanding, No> {
+    const ALL: [RuleStanding; 5] = [
+        RuleStanding::Suspected,
+        RuleStanding::Learned,
+        RuleStanding::Added,
+        RuleStanding::Allowed,
+        RuleStanding::Turned,
+    ];
+    ALL.into_iter().find(|standing| standing.name() == text).ok_or_else(|| {
+        No::wrong(format!("`{text}` is no standing; there are {}", ALL.map(RuleStanding::name).join(", ")))
+    })
+}
+
+fn id(said: &Said) -> Result<u32, No> {
+    said.id.ok_or_else(|| No::wrong("give the number of the rule"))
+}
+
+fn reason(said: &Said) -> Result<String, No> {
+    let reason = said.reason.clone().unwrap_or_else(|| "a person said so".into());
+    match reason.chars().count() > REASON_LETTERS_MAX || reason.chars().any(char::is_control) {
+        true => Err(No::wrong(format!("a reason is one line of at most {REASON_LETTERS_MAX} letters"))),
+        false => Ok(reason),
+    }
+}
+
+/// What a person calls noise. Nothing but fixed words tells which paragraph is meant, so that some are needed.
+fn what(said: &Said) -> Result<Volatile, No> {
+    match (&said.words, &said.kind) {
+        (Some(words), None) => {
+            let shape = Shape::parse(words);
+            if words.len() > WORDS_BYTES_MAX {
+                return Err(No::wrong(format!("the words of a rule are at most {WORDS_BYTES_MAX} bytes")));
+            }
+            if shape.is_bare() {
+                return Err(No::wrong("these words would hide any paragraph: give at least one word that stays"));
+            }
+            Ok(Volatile::Words { shape: shape.text(), place: 0 })
+        }
+        (None, Some(name)) => {
+            let kind = kind(name)?;
+            if kind == Kind::Content {
+                return Err(No::wrong("content as a whole is never noise; name it by its words"));
+            }
+            let notes = said.notes.as_deref().unwrap_or_default().split(',').map(str::trim);
+            let notes: Vec<Box<str>> = notes.filter(|note| !note.is_empty()).map(Box::from).collect();
+            match notes.is_empty() {
+                true => Err(No::wrong("name what of that kind differs, as notes do: `script source`, `style sheet` …")),
+                false => Ok(Volatile::Kind { kind, notes }),
+            }
+        }
+        _ => Err(No::wrong("give words, or a kind with its notes")),
+    }
+}
+
+fn reach(shared: &Shared, site: &Site, said: &Said) -> Result<Reach, No> {
+    let Some(text) = &said.page else { return Ok(Reach::Site) };
+    let page = page::of(shared, &url(text)?)?;
+    match page.url.site() == *site {
+        true => Ok(Reach::Page(page.key)),
+        false => Err(No::wrong(format!("{} is no page of {site}", page.url))),
+    }
+}
+
+fn shown(shared: &Shared, site: &Site, rule: NoiseRule) -> Result<Shown, No> {
+    let (on, page, template) = match rule.on {
+        Reach::Site => ("site", None, None),
+        Reach::Template(template) => ("template", None, Some(format!("{template:08x}"))),
+        Reach::Page(key) => ("page", shared.reader.url(key)?.map(|row| row.url.to_string()), None),
+    };
+    let (name, what) = in_words(&rule.what);
+    Ok(Shown {
+        site: site.to_string(),
+        id: rule.id,
+        standing: rule.standing.name(),
+        rule: name,
+        what,
+        on,
+        page,
+        template,
+        since: time(rule.since),
+        last: time(rule.last),
+        differed: rule.differed,
+        compared: rule.compared,
+        quiet: rule.quiet,
+        pages: rule.pages,
+        before: rule.before,
+        after: rule.after,
+        reason: rule.reason,
+    })
+}
+
+fn in_words(what: &Volatile) -> (&'static str, String) {
+    match what {
+        Volatile::Words { shape, .. } => ("words", shape.to_string()),
+        Volatile::Slot { count, words, after, .. } => {
+            let paragraphs = if *count == 1 { "the paragraph".into() } else { format!("{count} paragraphs") };
+            let anchor = if *after == 0 { "the beginning of the page".into() } else { format!("\"{words}\"") };
+            ("slot", format!("{paragraphs} behind {anchor}"))
+        }
+        Volatile::Kind { kind, notes } => {
+            let notes = if notes.is_empty() { "without notes".into() } else { notes.join(", ") };
+            ("kind", format!("{}: {notes}", kind.name()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(words: Option<&str>, kind: Option<&str>, notes: Option<&str>) -> Said {
+        Said {
+            site: "a.example".into(),
+            word: Word::Add,
+            id: None,
+            words: words.map(str::to_owned),
+            kind: kind.map(str::to_owned),
+            notes: notes.map(str::to_owned),
+            page: None,
+            reason: None,
+        }
+    }
+
+    #[test]
+    fn a_rule_must_say_what_it_speaks_of() {
+        assert!(what(&said(Some("Views: *"), None, None)).is_ok());
+        assert!(what(&said(None, Some("presentation"), Some("style sheet"))).is_ok());
+        for (words, kind, notes) in [
+            (None, None, None),
+            (Some("* **"), None, None),
+            (Some(""), None, None),
+            (None, Some("content"), Some("text")),
+            (None, Some("behaviour"), None),
+            (Some("Views: *"), Some("behaviour"), None),
+        ] {
+            assert!(what(&said(words, kind, notes)).is_err(), "{words:?} {kind:?} {notes:?}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Labelled pairs judge us: a table of precision, recall and agreement for each question.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use vernal_document::judge::{self, Label, LabelFault, QUESTIONS, Table};
+use vernal_model::Url;
+
+use super::{Body, Compared, NOWHERE};
+use crate::command::Context;
+use crate::error::{Error, OrFail, Result};
+use crate::output::Sink;
+
+pub fn judge(context: &Context, folder: &Path, labels: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(labels)
+        .map_err(|error| Error::Failed(format!("read {}: {error}", labels.display())))?;
+    let url = Url::parse(NOWHERE).or_fail()?;
+    let mut table = Table::default();
+    let mut passed_over = 0_u64;
+    for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let judged = label(line).and_then(|label| Ok((both(folder, &label)?, label)));
+        match judged {
+            Ok(((old, new), label)) => {
+                let compared = Compared::of(&url, &old, &new);
+                table.add(&label, &compared.flags, &compared.change);
+            }
+            Err(what) => {
+                passed_over += 1;
+                context.log.warn(format!("{}, line {}: {what}", labels.display(), place + 1));
+            }
+        }
+    }
+    if table.pairs == 0 {
+        return Err(Error::Failed(format!("{} names no pair that is in {}", labels.display(), folder.display())));
+    }
+    let mut sink = Sink::stdout();
+    if context.json {
+        sink.line(&shown(&table, passed_over).to_string())?;
+        return sink.flush();
+    }
+    sink.bytes(table.to_string().as_bytes())?;
+    if context.log.is_verbose() {
+        for (id, question, ours) in &table.disagreements {
+            sink.line(&format!("{id}: {question}: we say {}", if *ours { "yes" } else { "no" }))?;
+        }
+    }
+    sink.flush()
+}
+
+fn label(line: &str) -> Result<Label, String> {
+    let labels = judge::labels(line).map_err(|fault| match fault {
+        LabelFault::Json { why, .. } => format!("this is no label: {why}"),
+        LabelFault::Missing { field, .. } => format!("`{field}` is missing"),
+    })?;
+    let label = labels.into_iter().next().ok_or("this is no label")?;
+    match label.id.is_empty() || label.id.contains(['/', '\\', '\0']) {
+        true => Err(format!("`{}` is no id of a pair", crate::output::plain(&label.id))),
+        false => Ok(label),
+    }
+}
+
+/// The two bodies of a pair, in the folder or in its folder `html`.
+fn both(folder: &Path, label: &Label) -> Result<(Body, Body), String> {
+    Ok((body(folder, label, "before")?, body(folder, label, "after")?))
+}
+
+fn body(folder: &Path, label: &Label, side: &str) -> Result<Body, String> {
+    let name = format!("{}.{side}.html", label.id);
+    let places: [PathBuf; 2] = [folder.join(&name), folder.join("html").join(&name)];
+    let path = places.iter().find(|path| path.is_file()).unwrap_or(&places[0]);
+    let bytes = std::fs::read(path).map_err(|error| format!("read {}: {error}", path.display()))?;
+    Ok(Body { name, bytes, content_type: Some("text/html".into()) })
+}
+
+fn shown(table: &Table, passed_over: u64) -> Value {
+    let questions: Vec<Value> = QUESTIONS
+        .iter()
+        .zip(&table.scores)
+        .map(|(question, score)| {
+            json!({
+                "question": question,
+                "precision": score.precision(),
+                "recall": score.recall(),
+                "agreement": score.agreement(),
+                "both": score.both,
+                "ours_only": score.ours_only,
+                "label_only": score.label_only,
+                "neither": score.neither,
+            })
+        })
+        .collect();
+    let disagreements: Vec<Value> = table
+        .disagreements
+        .iter()
+        .map(|(id, question, ours)| json!({ "id": id, "question": question, "ours": ours, "label": !ours }))
+        .collect();
+    let classes: Vec<Value> = table
+        .noise_only
+        .iter()
+        .map(|(class, quiet, all)| json!({ "class": class, "noise_only": quiet, "pairs": all }))
+        .collect();
+    json!({
+        "pairs": table.pairs,
+        "passed_over": passed_over,
+        "questions": questions,
+        "false_content": table.false_content,
+        "classes": classes,
+        "disagreements": disagreements,
+    })
+}

@@ -1,0 +1,184 @@
+//! `vernal noise list|show|add|allow|forget`
+
+use axum::http::Method;
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use super::Context;
+use super::listing::{Question, cell, copy, list, names_and_values, time};
+use crate::error::{Error, Result};
+use crate::output::{Column, Sink, quoted, sides};
+use crate::runtime::folder::Folder;
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    act: Act,
+}
+
+#[derive(Subcommand)]
+enum Act {
+    /// What was learned or said to be noise
+    List {
+        /// Only rules of this site
+        #[arg(long)]
+        site: Option<String>,
+        /// Only rules that stand so: suspected, learned, added, allowed or turned
+        #[arg(long)]
+        standing: Option<String>,
+        /// So many at most
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+    },
+    /// One rule, with its evidence
+    Show { site: String, id: u32 },
+    /// Say that something is noise
+    Add(Add),
+    /// Say that a rule is wrong: what it speaks of means something
+    Allow {
+        site: String,
+        id: u32,
+        /// Why, for those who read it later
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Take a rule away with its evidence; it may be learned anew
+    Forget { site: String, id: u32 },
+}
+
+#[derive(Args)]
+struct Add {
+    site: String,
+    /// A paragraph with wildcards: # a number, @ a word of time, ~ a token, * a word, ** up to six words
+    #[arg(long, value_name = "TEXT", required_unless_present = "kind", conflicts_with = "kind")]
+    words: Option<String>,
+    /// A kind of change: structure, presentation or behaviour
+    #[arg(long, requires = "note")]
+    kind: Option<String>,
+    /// What of that kind, as notes name it, such as `script source`; may be repeated
+    #[arg(long, value_name = "WHAT", requires = "kind")]
+    note: Vec<String>,
+    /// Only on this page of the site
+    #[arg(long, value_name = "URL")]
+    page: Option<String>,
+    /// Why, for those who read it later
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+const COLUMNS: [Column; 8] = [
+    Column::left("site"),
+    Column::right("id"),
+    Column::left("standing"),
+    Column::left("on"),
+    Column::right("differed"),
+    Column::right("pages"),
+    Column::left("since"),
+    Column::left("what"),
+];
+
+/// What a row shows of a rule.
+const WHAT_LETTERS_MAX: usize = 100;
+
+pub async fn noise(context: &Context, arguments: Arguments) -> Result<()> {
+    let word = |word: &str, site: &str| Question::at("/api/v1/noise").with("site", Some(site)).with("word", Some(word));
+    match arguments.act {
+        Act::List { site, standing, limit } => {
+            let question =
+                Question::at("/api/v1/noise").with("site", site).with("standing", standing).with("limit", limit);
+            list(context, question, &COLUMNS, |rule| row(context, rule)).await
+        }
+        Act::Show { site, id } => show(context, &site, id).await,
+        Act::Add(add) => {
+            let notes = (!add.note.is_empty()).then(|| add.note.join(","));
+            let question = word("add", &add.site)
+                .with("words", add.words)
+                .with("kind", add.kind)
+                .with("notes", notes)
+                .with("page", add.page)
+                .with("reason", add.reason);
+            say(context, question, "added").await
+        }
+        Act::Allow { site, id, reason } => {
+            say(context, word("allow", &site).with("id", Some(id)).with("reason", reason), "allowed").await
+        }
+        Act::Forget { site, id } => say(context, word("forget", &site).with("id", Some(id)), "forgot").await,
+    }
+}
+
+fn row(context: &Context, rule: &Value) -> Vec<String> {
+    vec![
+        cell(rule, "site"),
+        cell(rule, "id"),
+        cell(rule, "standing"),
+        cell(rule, "on"),
+        format!("{} of {}", cell(rule, "differed"), cell(rule, "compared")),
+        cell(rule, "pages"),
+        time(context, rule, "since"),
+        quoted(&cell(rule, "what"), WHAT_LETTERS_MAX),
+    ]
+}
+
+async fn show(context: &Context, site: &str, id: u32) -> Result<()> {
+    let question = Question::at("/api/v1/noise").with("site", Some(site)).with("id", Some(id));
+    let folder = Folder::open(context, false).await?;
+    let answer = folder.get(question.text()).await?;
+    let mut sink = Sink::stdout();
+    if context.json {
+        copy(answer, &mut sink).await?;
+        return folder.close();
+    }
+    let mut rows = Vec::new();
+    answer
+        .each_line(|line| {
+            let rule: Value = serde_json::from_str(line).map_err(Error::failed)?;
+            rows = told(context, &rule);
+            Ok(())
+        })
+        .await?;
+    names_and_values(&mut sink, &rows)?;
+    folder.close()
+}
+
+fn told(context: &Context, rule: &Value) -> Vec<(String, String)> {
+    let row = |name: &str, value: String| (name.to_owned(), value);
+    let on = match (rule["page"].as_str(), rule["template"].as_str()) {
+        (Some(page), _) => format!("the page {page}"),
+        (_, Some(template)) => format!("pages of template {template}"),
+        _ => "the whole site".into(),
+    };
+    let evidence = format!(
+        "differed in {} of {} comparisons, on {} pages; {} in a row without a difference",
+        cell(rule, "differed"),
+        cell(rule, "compared"),
+        cell(rule, "pages"),
+        cell(rule, "quiet")
+    );
+    let mut rows = vec![
+        row("rule", format!("{} of {}", cell(rule, "id"), cell(rule, "site"))),
+        row("what", format!("{}: {}", cell(rule, "rule"), cell(rule, "what"))),
+        row("on", on),
+        row("standing", cell(rule, "standing")),
+        row("since", time(context, rule, "since")),
+        row("last", time(context, rule, "last")),
+        row("evidence", evidence),
+    ];
+    let sample = (rule["before"].as_str().unwrap_or_default(), rule["after"].as_str().unwrap_or_default());
+    if sample != ("", "") {
+        rows.push(row("sample", sides(Some(sample.0), Some(sample.1))));
+    }
+    rows.push(row("reason", cell(rule, "reason")));
+    rows
+}
+
+async fn say(context: &Context, question: Question, done: &str) -> Result<()> {
+    let folder = Folder::open(context, false).await?;
+    let answer = folder.ask(Method::POST, question.text(), String::new()).await?;
+    if context.json {
+        copy(answer, &mut Sink::stdout()).await?;
+    } else {
+        let ruled = answer.json().await?;
+        context.log.info(format!("{done} rule {} of {}", cell(&ruled, "id"), cell(&ruled, "site")));
+    }
+    folder.close()
+}
