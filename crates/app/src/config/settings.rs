@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use vernal_model::{Budget, Scope, Span};
 
+use super::promises;
 use super::resolve::{Given, InForce};
 use crate::error::{Error, Result};
 use crate::log::LogFormat;
@@ -23,6 +24,7 @@ pub struct Settings {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub policy: String,
+    pub promises: Vec<vernal_crawler::Wish>,
     pub order: String,
     pub delay: Span,
     pub delay_max: Span,
@@ -64,6 +66,7 @@ impl Settings {
             include: texts.many("include"),
             exclude: texts.many("exclude"),
             policy: texts.needed("policy", |text| Ok(text.to_owned()))?,
+            promises: texts.each("promises", promises::parse)?,
             order: texts.needed("order", |text| Ok(text.to_owned()))?,
             delay: texts.needed("delay", span)?,
             delay_max: texts.needed("delay-max", span)?,
@@ -104,6 +107,11 @@ impl Texts<'_> {
 
     fn needed<T>(&self, name: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T> {
         self.wished(name, read)?.ok_or_else(|| Error::Usage(format!("the setting {name} is empty")))
+    }
+
+    fn each<T>(&self, name: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>> {
+        let Some(given) = self.0.given(name) else { return Ok(Vec::new()) };
+        given.values.iter().map(|text| read(text).map_err(|what| complaint(given, &what))).collect()
     }
 
     fn many(&self, name: &str) -> Vec<String> {
