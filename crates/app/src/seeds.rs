@@ -24,6 +24,8 @@ pub struct Wish {
     pub depth: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least_every: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most_every: Option<String>,
 }
 
 /// What the settings say for seeds that do not say it themselves.
@@ -53,13 +55,15 @@ impl Wish {
         if !weight.is_finite() || weight < 0.0 {
             return Err(format!("`{weight}` is no weight: give a number from 0"));
         }
-        let at_least_every = self.at_least_every.as_deref().map(Span::parse).transpose();
+        let span =
+            |text: &Option<String>| text.as_deref().map(Span::parse).transpose().map_err(|error| error.to_string());
         Ok(Seed {
             tags: self.tags.clone(),
             weight,
             scope: self.scope.unwrap_or(defaults.scope),
             depth: self.depth.or(defaults.depth),
-            at_least_every: at_least_every.map_err(|error| error.to_string())?,
+            at_least_every: span(&self.at_least_every)?,
+            at_most_every: span(&self.at_most_every)?,
             ..Seed::new(url, now)
         })
     }
@@ -148,7 +152,7 @@ pub fn from_json(line: &str) -> Result<Wish, String> {
     serde_json::from_str(line).map_err(|error| format!("no seed in JSON: {error}"))
 }
 
-const COLUMNS: [&str; 6] = ["url", "tags", "weight", "scope", "depth", "at_least_every"];
+const COLUMNS: [&str; 7] = ["url", "tags", "weight", "scope", "depth", "at_least_every", "at_most_every"];
 
 /// The columns of a CSV header; `None` if the line is none.
 fn header(line: &str) -> Option<Result<Vec<String>, String>> {
@@ -176,6 +180,7 @@ fn from_csv(header: &[String], line: &str) -> Result<Wish, String> {
             "weight" => wish.weight = Some(cell.parse().map_err(|_| wrong("number"))?),
             "scope" => wish.scope = Some(cell.parse()?),
             "depth" => wish.depth = Some(cell.parse().map_err(|_| wrong("whole number"))?),
+            "at_most_every" => wish.at_most_every = Some(cell),
             _ => wish.at_least_every = Some(cell),
         }
     }
@@ -234,16 +239,18 @@ mod tests {
 
     #[test]
     fn every_wish_is_heard() {
-        let csv =
-            read("url,tags,weight,scope,depth,at_least_every\n\"http://a.example/?x=1,2\",news fast,2.5,page,3,1h");
+        let csv = read(
+            "url,tags,weight,scope,depth,at_least_every,at_most_every\n\"http://a.example/?x=1,2\",news fast,2.5,page,3,1h,30m",
+        );
         let json = read(
-            r#"{"url":"http://a.example/?x=1,2","tags":["news","fast"],"weight":2.5,"scope":"page","depth":3,"at_least_every":"1h"}"#,
+            r#"{"url":"http://a.example/?x=1,2","tags":["news","fast"],"weight":2.5,"scope":"page","depth":3,"at_least_every":"1h","at_most_every":"30m"}"#,
         );
         assert_eq!(csv.wrong, []);
         assert_eq!(csv, json);
         let seed = csv.wishes[0].seed(Defaults { scope: Scope::Site, depth: None }, Moment::EPOCH).unwrap();
         assert_eq!((seed.weight, seed.scope, seed.depth), (2.5, Scope::Page, Some(3)));
         assert_eq!(seed.at_least_every, Some(Span::from_hours(1)));
+        assert_eq!(seed.at_most_every, Some(Span::from_secs(1_800)));
     }
 
     #[test]

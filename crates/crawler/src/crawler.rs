@@ -16,6 +16,7 @@ mod acting;
 mod admitting;
 mod choosing;
 mod judging;
+mod promises;
 mod restoring;
 mod sampling;
 mod second_looks;
@@ -23,6 +24,7 @@ mod sending;
 mod taking;
 mod widening;
 
+pub use promises::{Cure, PromisesKept};
 pub use restoring::Restored;
 pub use sampling::Measured;
 

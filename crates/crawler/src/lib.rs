@@ -19,7 +19,7 @@ mod robots_book;
 mod settings;
 
 pub use act::{Act, Acted, Check, NoiseWord, Pulse};
-pub use crawler::{Crawler, Measured, Restored};
+pub use crawler::{Crawler, Cure, Measured, PromisesKept, Restored};
 pub use error::{Error, Result};
 pub use plan::{Forecast, Plan, PlannedVisit, plan};
 pub use settings::{DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};

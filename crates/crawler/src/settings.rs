@@ -124,7 +124,7 @@ impl Default for Settings {
             include: Vec::new(),
             exclude: Vec::new(),
             budget: Budget::default(),
-            policy: "round-robin".into(),
+            policy: "vernal".into(),
             promises: Vec::new(),
             counts: Kinds::of(&[Kind::Content]),
             strict: false,

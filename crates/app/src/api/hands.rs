@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
-use vernal_crawler::{Act, Acted, Check, Crawler, Pulse};
+use vernal_crawler::{Act, Acted, Check, Crawler, PromisesKept, Pulse};
 use vernal_model::{Moment, Url};
 use vernal_repository::Repository;
 
@@ -49,6 +49,16 @@ impl Hands {
         match self {
             Hands::Live(handle) => handle.ask(|reply| Input::Why(url, reply)).await,
             Hands::Still(still) => still.with(now, |crawler| crawler.why(&url, now)),
+        }
+    }
+
+    /// How promises stand; nothing if nobody promised anything.
+    pub async fn promises(&self, now: Moment) -> Result<Option<PromisesKept>, String> {
+        match self {
+            Hands::Live(handle) => handle.ask(Input::Promises).await,
+            Hands::Still(still) => {
+                still.with(now, |crawler| Ok(crawler.has_promises().then(|| crawler.promises_kept(now))))
+            }
         }
     }
 

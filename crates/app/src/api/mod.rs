@@ -23,12 +23,14 @@ mod openapi;
 mod page;
 mod pages;
 mod parameters;
+mod plan;
 mod seeds;
 mod settings;
 mod shared;
 mod sites;
 mod status;
 mod status_page;
+mod trace;
 mod verify;
 mod why;
 
@@ -71,6 +73,8 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/settings", get(settings::list))
         .route("/check", get(check::show))
         .route("/why", get(why::show))
+        .route("/plan", get(plan::show))
+        .route("/trace", get(trace::list))
         .route("/verify", get(verify::stream))
         .route("/compact", post(compact::compact))
         .route("/openapi.json", get(openapi::show));

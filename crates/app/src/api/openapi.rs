@@ -132,6 +132,17 @@ const ROUTES: &[Route] = &[
     get("/api/v1/check", "What stands between a URL and its next visit", &[URL], JSON),
     get("/api/v1/why", "Why a page is due when it is", &[URL], JSON),
     get(
+        "/api/v1/plan",
+        "Who would be visited when and what it would win, without a request",
+        &[
+            ("for", "string", false, "How far ahead, such as 1d"),
+            ("budget", "string", false, "Budgets, separated by commas; the one in force if none is given"),
+            LIMIT,
+        ],
+        JSON,
+    ),
+    get("/api/v1/trace", "Every change that visits found, as rows of a trace", &[], LINES),
+    get(
         "/api/v1/verify",
         "Checks everything that was kept; progress, then the verdict",
         &[("deep", "boolean", false, "Also hold the tables against the journal, however large it is")],

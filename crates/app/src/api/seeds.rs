@@ -21,6 +21,7 @@ struct Row {
     scope: Scope,
     depth: Option<u16>,
     at_least_every: Option<String>,
+    at_most_every: Option<String>,
     moved_to: Option<String>,
 }
 
@@ -113,6 +114,7 @@ fn row(seed: Seed) -> Row {
         scope: seed.scope,
         depth: seed.depth,
         at_least_every: seed.at_least_every.map(|span| span.to_string()),
+        at_most_every: seed.at_most_every.map(|span| span.to_string()),
         moved_to: seed.moved_to.map(|url| url.to_string()),
     }
 }

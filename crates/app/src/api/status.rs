@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
+use vernal_crawler::Cure;
 use vernal_model::Moment;
 
 use super::answer::{self, Answered};
@@ -42,8 +43,22 @@ struct Status {
     cursor: String,
     disk_free_bytes: Option<u64>,
     disk_total_bytes: Option<u64>,
+    /// How the promises to visit at least so often stand; null if nobody promised anything.
+    promises: Option<Promises>,
     /// Null when nothing crawls.
     crawl: Option<Crawl>,
+}
+
+#[derive(Serialize)]
+struct Promises {
+    pages: u64,
+    overdue: u64,
+    most_overdue_s: f64,
+    /// Visits a day that the promises need, and that the budget pays for.
+    needs_per_day: f64,
+    budget_per_day: f64,
+    /// What would keep those that cannot be kept, in words.
+    cures: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -73,10 +88,35 @@ struct Crawl {
 }
 
 pub async fn show(State(shared): State<Arc<Shared>>) -> Answered {
-    status(&shared)
+    let promises = promises(&shared).await?;
+    status(&shared, promises)
 }
 
-fn status(shared: &Shared) -> Result<Response, answer::No> {
+/// A stopped crawl is taken up only if there is a promise to be judged.
+async fn promises(shared: &Shared) -> Result<Option<Promises>, answer::No> {
+    let promising = |seed: &vernal_model::Seed| seed.at_least_every.is_some();
+    if shared.settings.promises.is_empty() && !shared.reader.seeds()?.iter().any(promising) {
+        return Ok(None);
+    }
+    let kept = shared.hands.promises(shared.clock.now()).await.map_err(answer::No::failed)?;
+    Ok(kept.map(|kept| Promises {
+        pages: kept.promised,
+        overdue: kept.overdue,
+        most_overdue_s: kept.most_overdue.secs_f64(),
+        needs_per_day: kept.needs_per_day,
+        budget_per_day: kept.per_day,
+        cures: kept.cures.iter().map(cure).collect(),
+    }))
+}
+
+pub fn cure(cure: &Cure) -> String {
+    match cure {
+        Cure::Budget { per_day } => format!("a budget of at least {:.0}/day for held pages", per_day.ceil()),
+        Cure::Delay { site, at_most, now } => format!("a delay of at most {at_most} at {site} (it is {now})"),
+    }
+}
+
+fn status(shared: &Shared, promises: Option<Promises>) -> Result<Response, answer::No> {
     let (reader, totals) = (&shared.reader, shared.reader.totals());
     let disk = reader.disk_free().ok();
     let status = Status {
@@ -109,6 +149,7 @@ fn status(shared: &Shared) -> Result<Response, answer::No> {
         cursor: reader.cursor().to_string(),
         disk_free_bytes: disk.map(|disk| disk.free_bytes),
         disk_total_bytes: disk.map(|disk| disk.total_bytes),
+        promises,
         crawl: crawl(shared),
     };
     Ok(answer::value(&status))

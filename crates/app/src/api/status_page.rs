@@ -8,11 +8,12 @@ use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::Response;
+use vernal_crawler::PromisesKept;
 use vernal_model::{Event, Moment};
 
 use super::answer::{self, No};
 use super::shared::Shared;
-use super::status::waits_for_budget_until;
+use super::status::{cure, waits_for_budget_until};
 use crate::output::{TimeStyle, bytes_shown};
 
 const SITES_SHOWN: usize = 20;
@@ -33,7 +34,8 @@ pub async fn show(State(shared): State<Arc<Shared>>) -> Result<Response, No> {
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>Vernal</title>",
     );
     html.push_str("<link rel=\"stylesheet\" href=\"/style.css\"><h1>Vernal</h1>");
-    totals(&shared, &mut html);
+    let promises = shared.hands.promises(shared.clock.now()).await.map_err(No::failed)?;
+    totals(&shared, promises, &mut html);
     sites(&shared, &mut html);
     changes(&shared, &mut html)?;
     html.push_str("<p>API: <a href=\"/api/v1/openapi.json\">openapi.json</a> · <a href=\"/api/v1/status\">status</a> · <a href=\"/metrics\">metrics</a></p>");
@@ -46,7 +48,7 @@ pub async fn style() -> Response {
     answer::typed("text/css; charset=utf-8", Body::from(STYLE))
 }
 
-fn totals(shared: &Shared, html: &mut String) {
+fn totals(shared: &Shared, promises: Option<PromisesKept>, html: &mut String) {
     let totals = shared.reader.totals();
     let crawling = if shared.hands.pulse().is_some() { "crawling" } else { "stopped" };
     let paused = if shared.reader.paused_all() { ", paused" } else { "" };
@@ -67,6 +69,10 @@ fn totals(shared: &Shared, html: &mut String) {
         rows.insert(2, ("found, not yet looked through", totals.found_pending.to_string()));
     }
     rows.extend(pulse(shared));
+    if let Some(kept) = promises {
+        rows.push(("promised pages overdue", format!("{} of {}", kept.overdue, kept.promised)));
+        rows.extend(kept.cures.iter().map(|one| ("would keep promises", cure(one))));
+    }
     for (name, value) in rows {
         let _ = write!(html, "<tr><th>{name}<td class=\"n\">{}", escaped(&value));
     }
@@ -83,6 +89,13 @@ fn pulse(shared: &Shared) -> Vec<(&'static str, String)> {
         ("sites in trouble", pulse.sites_backing_off.to_string()),
         ("pages to try again", pulse.retries_waiting.to_string()),
     ];
+    if let Some(expected) = pulse.believed {
+        rows.push(("fresh, as expected", format!("{:.1} %", expected * 100.0)));
+    }
+    if let Some(measured) = pulse.measured {
+        let share = 100.0 * f64::from(measured.fresh) / f64::from(measured.samples);
+        rows.push(("fresh, as measured", format!("{share:.1} % of {} samples", measured.samples)));
+    }
     if let Some(until) = waits_for_budget_until(shared) {
         rows.push(("waiting for budget until", shown_time(until)));
     }

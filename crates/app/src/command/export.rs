@@ -1,4 +1,4 @@
-//! `vernal export warc|cdxj`
+//! `vernal export warc|cdxj|trace`
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use vernal_repository::Record;
 use vernal_repository::archive::{self, ExportTo};
 
-use super::Context;
+use super::{Context, trace};
 use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
 use crate::runtime::folder::Folder;
@@ -28,6 +28,8 @@ enum Format {
     Warc,
     /// The index that replay tools read
     Cdxj,
+    /// When pages changed, for `lab replay`: gzipped CSV if the path ends so, with a head file beside it
+    Trace,
 }
 
 /// Segments are only ever appended to, so that an export reads them beside a running crawl; the cursor it names is asked
@@ -39,6 +41,7 @@ pub async fn export(context: &Context, arguments: &Arguments) -> Result<()> {
     let exported = match arguments.format {
         Format::Warc => warc(context, arguments),
         Format::Cdxj => cdxj(context, arguments),
+        Format::Trace => trace::export(context, &folder, &arguments.out, &cursor).await,
     };
     folder.close()?;
     let told = exported?;

@@ -14,18 +14,21 @@ mod demo;
 mod diff;
 mod export;
 mod history;
+mod lab;
 mod links;
 mod listing;
 mod noise;
 mod page;
 mod pages;
 mod pause;
+mod plan;
 mod repair;
 mod resume;
 mod run;
 mod seeds;
 mod sites;
 mod status;
+mod trace;
 mod verify;
 mod why;
 
@@ -118,6 +121,10 @@ pub enum Verb {
     Check(check::Arguments),
     /// Why a page is due when it is
     Why(why::Arguments),
+    /// Who would be visited when and what it would win, without a request
+    Plan(plan::Arguments),
+    /// Policies side by side on invented and recorded webs, their bounds, and the founding papers
+    Lab(lab::Arguments),
     /// The change feed
     Changes(changes::Arguments),
     /// Copies for other people's tools
@@ -141,6 +148,7 @@ impl Verb {
             Verb::Config(arguments) => arguments.flags.clone(),
             Verb::Check(arguments) => arguments.flags.clone(),
             Verb::Why(arguments) => arguments.flags.clone(),
+            Verb::Plan(arguments) => arguments.flags(),
             Verb::Compact(arguments) => arguments.flags(),
             Verb::Seeds(arguments) => arguments.flags(),
             _ => Flags::default(),
@@ -153,6 +161,7 @@ impl Verb {
             Verb::Demo(arguments) => demo::demo(context, arguments),
             Verb::Completions(arguments) => completions::completions(&arguments),
             Verb::Compare(arguments) => compare::compare(context, &arguments),
+            Verb::Lab(arguments) => lab::lab(context, &arguments),
             asking => context.block_on(asking.ask(context)),
         }
     }
@@ -176,12 +185,13 @@ impl Verb {
             Verb::Links(arguments) => links::links(context, &arguments).await,
             Verb::Check(arguments) => check::check(context, &arguments).await,
             Verb::Why(arguments) => why::why(context, &arguments).await,
+            Verb::Plan(arguments) => plan::plan(context, &arguments).await,
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,
             Verb::Config(arguments) => config::config(context, &arguments).await,
-            Verb::Run(_) | Verb::Demo(_) | Verb::Completions(_) | Verb::Compare(_) => Ok(()),
+            Verb::Run(_) | Verb::Demo(_) | Verb::Completions(_) | Verb::Compare(_) | Verb::Lab(_) => Ok(()),
         }
     }
 }

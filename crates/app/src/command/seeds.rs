@@ -59,6 +59,9 @@ struct Add {
     /// Visited at least this often
     #[arg(long, value_name = "SPAN")]
     at_least_every: Option<String>,
+    /// Visited at most this often
+    #[arg(long, value_name = "SPAN")]
+    at_most_every: Option<String>,
     /// Also take loopback and private addresses; a crawl that runs goes by its own setting
     #[arg(long)]
     allow_private: bool,
@@ -75,12 +78,14 @@ impl Arguments {
     }
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 8] = [
     Column::left("url"),
     Column::left("scope"),
     Column::right("depth"),
     Column::right("weight"),
     Column::left("tags"),
+    Column::right("at least every"),
+    Column::right("at most every"),
     Column::left("added"),
 ];
 
@@ -90,7 +95,9 @@ pub async fn seeds(context: &Context, arguments: Arguments) -> Result<()> {
             let question = Question::at("/api/v1/seeds").with("tag", tag).with("limit", limit).with("sort", sort);
             list(context, question, &COLUMNS, |row| {
                 let mut cells: Vec<String> =
-                    ["url", "scope", "depth", "weight", "tags"].map(|name| cell(row, name)).into();
+                    ["url", "scope", "depth", "weight", "tags", "at_least_every", "at_most_every"]
+                        .map(|name| cell(row, name))
+                        .into();
                 cells.push(time(context, row, "added"));
                 cells
             })
@@ -112,6 +119,7 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
         scope: add.scope,
         depth: add.depth,
         at_least_every: add.at_least_every.clone(),
+        at_most_every: add.at_most_every.clone(),
     };
     let given = add.urls.iter().map(wished).collect();
     let mut wishes = gather(context, given, add.seeds.as_deref())?;

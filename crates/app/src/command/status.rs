@@ -1,6 +1,7 @@
 //! `vernal status`
 
 use serde_json::Value;
+use vernal_model::Span;
 
 use super::Context;
 use super::listing::{Question, bytes, cell, show, time};
@@ -40,6 +41,10 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
         row("last moment", time(context, status, "last_moment")),
         row("disk free", bytes(status, "disk_free_bytes")),
     ]);
+    if let Some(fresh) = freshness(crawl) {
+        rows.push(row("fresh", fresh));
+    }
+    rows.extend(promises(&status["promises"]).into_iter().map(|(name, value)| row(name, value)));
     if !crawl["waits_for_budget_until"].is_null() {
         rows.push(row("waiting for", format!("budget until {}", time(context, crawl, "waits_for_budget_until"))));
     }
@@ -49,6 +54,29 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
     if crawl["disk_full"] == true {
         rows.push(row("stopped for", "want of room on the disk".into()));
     }
+    rows
+}
+
+/// What the policy believes and what samples drawn by chance show, side by side.
+fn freshness(crawl: &Value) -> Option<String> {
+    let percent = |name: &str| crawl[name].as_f64().map(|share| format!("{:.1} %", share * 100.0));
+    let measured = percent("freshness_measured")
+        .map(|share| format!("{share} measured ({} samples)", cell(crawl, "freshness_samples")));
+    let both = [percent("freshness_expected").map(|share| format!("{share} expected")), measured];
+    let told: Vec<String> = both.into_iter().flatten().collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+fn promises(promises: &Value) -> Vec<(&'static str, String)> {
+    if promises.is_null() {
+        return Vec::new();
+    }
+    let overdue = promises["most_overdue_s"].as_f64().unwrap_or(0.0);
+    let late = if overdue > 0.0 { format!(", the latest by {}", Span::from_secs_f64(overdue)) } else { String::new() };
+    let mut rows =
+        vec![("promises", format!("{} pages, {} overdue{late}", cell(promises, "pages"), cell(promises, "overdue")))];
+    let cures = promises["cures"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    rows.extend(cures.map(|cure| ("would keep them", cure.to_owned())));
     rows
 }
 

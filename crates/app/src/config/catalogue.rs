@@ -75,7 +75,19 @@ pub static ALL: &[Setting] = &[
     one("max-pages-per-site", "N", "", "Pages held of one site at most (default: no limit)"),
     many("include", "REGEX", "Only URLs that match one of these; may be repeated"),
     many("exclude", "REGEX", "No URL that matches one of these; may be repeated"),
-    one("policy", "NAME", "round-robin", "How pages are chosen for a refresh"),
+    one(
+        "policy",
+        "NAME",
+        "vernal",
+        "How pages are chosen for a refresh: vernal, bayes, round-robin, refresh-time, greedy, hybrid and many more; a \
+         wrong name is answered with all of them",
+    ),
+    many(
+        "promises",
+        "PROMISE",
+        "How often pages are visited at least or at most: \"tag:news at_least_every=1h\" or \"pattern:REGEX \
+         at_most_every=7d\"; in the file as [[promises]] tables; may be repeated",
+    ),
     Setting {
         default: "content",
         ..many(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::catalogue::{self, Setting, Shape};
-use super::nearest;
+use super::{nearest, promises};
 use crate::error::{Error, Result};
 
 pub const FILE_NAME: &str = "vernal.toml";
@@ -39,11 +39,19 @@ fn unknown(key: &str) -> String {
 
 fn texts(setting: &Setting, value: &toml::Value) -> Result<Vec<String>, String> {
     match (setting.shape, value) {
-        (Shape::Many, toml::Value::Array(values)) => values.iter().map(text).collect(),
+        (Shape::Many, toml::Value::Array(values)) => values.iter().map(|value| one_of_many(setting, value)).collect(),
         (Shape::Many, single) => Ok(vec![text(single)?]),
         (Shape::Switch, toml::Value::Boolean(on)) => Ok(vec![on.to_string()]),
         (Shape::Switch, _) => Err("give true or false".into()),
         (Shape::One, single) => Ok(vec![text(single)?]),
+    }
+}
+
+/// Promises are tables in a file; everything else that may be repeated is a text.
+fn one_of_many(setting: &Setting, value: &toml::Value) -> Result<String, String> {
+    match value {
+        toml::Value::Table(table) if setting.name == "promises" => promises::text_of(table),
+        other => text(other),
     }
 }
 

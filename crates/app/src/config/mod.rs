@@ -4,12 +4,14 @@
 //! - `file`: `vernal.toml` read into texts, unknown keys refused with the nearest name.
 //! - `resolve`: flag before environment before file before default.
 //! - `settings`: the texts as typed values, refused at the door when they are none.
+//! - `promises`: how often pages are to be visited, as text and as tables of the file.
 //! - `flags`: the catalogue as flags of a command.
 
 mod catalogue;
 mod file;
 mod flags;
 mod nearest;
+mod promises;
 mod resolve;
 mod settings;
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use vernal_model::{Budget, Kind, Kinds, Scope, Site, Span};
 
+use super::promises;
 use super::resolve::{Given, InForce};
 use crate::error::{Error, Result};
 use crate::log::LogFormat;
@@ -26,6 +27,7 @@ pub struct Settings {
     pub counts: Kinds,
     pub strict: bool,
     pub strict_sites: Vec<Site>,
+    pub promises: Vec<vernal_crawler::Wish>,
     pub order: String,
     pub delay: Span,
     pub delay_max: Span,
@@ -70,6 +72,7 @@ impl Settings {
             counts: texts.kinds("counts")?,
             strict: texts.needed("strict", switch)?,
             strict_sites: texts.all("strict-sites", crate::seeds::site)?,
+            promises: texts.all("promises", promises::parse)?,
             order: texts.needed("order", |text| Ok(text.to_owned()))?,
             delay: texts.needed("delay", span)?,
             delay_max: texts.needed("delay-max", span)?,

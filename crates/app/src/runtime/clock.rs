@@ -14,6 +14,12 @@ pub struct Clock {
     latest: AtomicI64,
 }
 
+/// CPU seconds that the calling thread has used so far.
+pub fn cpu_seconds() -> f64 {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
+}
+
 /// The hour on the wall.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
 pub fn wall() -> Moment {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
-use vernal_crawler::{Act, Acted, Check, Crawler, Pulse};
+use vernal_crawler::{Act, Acted, Check, Crawler, PromisesKept, Pulse};
 use vernal_fetch::Workers;
 use vernal_model::{BudgetUnit, Order, OrderKind, Outcome, Report, Site, Url};
 
@@ -37,6 +37,8 @@ pub enum Input {
     Act(Act, oneshot::Sender<Result<Acted, String>>),
     Check(Url, oneshot::Sender<Result<Check, String>>),
     Why(Url, oneshot::Sender<Result<Reasons, String>>),
+    /// How promises stand; nothing if nobody promised anything.
+    Promises(oneshot::Sender<Result<Option<PromisesKept>, String>>),
     Stop,
 }
 
@@ -275,6 +277,10 @@ impl Loop {
                 drop(reply.send(self.crawler.check(&url, now).map_err(|error| error.to_string())));
             }
             Input::Why(url, reply) => drop(reply.send(self.crawler.why(&url, now).map_err(|error| error.to_string()))),
+            Input::Promises(reply) => {
+                let kept = self.crawler.has_promises().then(|| self.crawler.promises_kept(now));
+                drop(reply.send(Ok(kept)));
+            }
             Input::Stop => return Ok(false),
         }
         Ok(true)

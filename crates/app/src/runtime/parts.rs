@@ -14,12 +14,7 @@ const ANONYMOUS_SITES_MAX: usize = 10;
 const ANONYMOUS_VISITS_PER_DAY_MAX: f64 = 10_000.0;
 
 pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_crawler::Settings> {
-    if vernal_policy::by_name(&settings.policy).is_none() {
-        let known = vernal_policy::NAMES.join(", ");
-        let near = nearest(&settings.policy, vernal_policy::NAMES.iter().copied());
-        let meant = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
-        return Err(Error::Usage(format!("`{}` is no policy{meant}; the policies are {known}", settings.policy)));
-    }
+    known_policy(&settings.policy)?;
     for pattern in settings.include.iter().chain(&settings.exclude) {
         vernal_frontier::pattern(pattern).or_usage()?;
     }
@@ -35,6 +30,7 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         counts: settings.counts,
         strict: settings.strict,
         strict_sites: settings.strict_sites.clone(),
+        promises: settings.promises.clone(),
         visit_order: settings.order.parse().or_usage()?,
         delay: settings.delay,
         delay_max: settings.delay_max,
@@ -48,6 +44,17 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         chance: settings.chance,
         ..vernal_crawler::Settings::default()
     })
+}
+
+/// Refuses what is no policy, with the nearest name and all of them.
+pub fn known_policy(name: &str) -> Result<()> {
+    if vernal_policy::by_name(name).is_some() {
+        return Ok(());
+    }
+    let known = vernal_policy::NAMES.join(", ");
+    let near = nearest(name, vernal_policy::NAMES.iter().copied());
+    let meant = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
+    Err(Error::Usage(format!("`{name}` is no policy{meant}; the policies are {known}")))
 }
 
 /// The product token: what stands before the slash or the first space of the User-Agent.

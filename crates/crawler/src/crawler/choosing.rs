@@ -116,7 +116,7 @@ impl Crawler {
         }
     }
 
-    fn mean_visit_bytes(&self) -> f64 {
+    pub(super) fn mean_visit_bytes(&self) -> f64 {
         let totals = self.reader.totals();
         totals.wire_bytes as f64 / totals.visits.max(1) as f64
     }

@@ -3,12 +3,14 @@
 //! - [`selection`]: which sites, pages, kinds and days of a recording make a world, and the named selections.
 //! - `rows`: the rows of a trace file, one at a time, with errors that name line and column.
 //! - `replay`: rows become a world.
+//! - [`own`]: one's own crawl as a trace.
 //! - [`recrawl`]: the format of Microsoft's Optimal-Freshness-Crawl-Scheduling release.
 //!
 //! A trace is a CSV file, gzipped or not, with the columns `site,page,change_time_unix,bytes,kind` and one row for each
 //! change, sorted by site, page and time. A page is online from its first row (or `create`) to its `delete`; a page that
 //! is created again goes on with the same life, and both instants count as changes.
 
+pub mod own;
 pub mod recrawl;
 mod replay;
 mod rows;
@@ -31,5 +33,25 @@ pub fn load(path: &Path, selection: &Selection) -> Result<(World, Summary)> {
 
 /// The same from any reader; `name` is for errors.
 pub fn read(input: impl Read + 'static, name: &str, selection: &Selection) -> Result<(World, Summary)> {
-    replay::replay(rows::Rows::new(input, name)?, selection)
+    replay::replay(rows::Rows::new(input, name)?, selection, &mut Err)
+}
+
+/// Rows that may be wrong before the whole file is taken for something else.
+const WRONG_MAX: usize = 1_000;
+
+/// The same, with bad rows passed over: each is told, by its line, and the rest is taken. A file whose head is no
+/// trace's, or that has more than a thousand bad rows, is refused all the same.
+pub fn load_good_rows(path: &Path, selection: &Selection) -> Result<(World, Summary, Vec<Error>)> {
+    let file = std::fs::File::open(path).map_err(|source| Error::TraceUnreadable { path: path.to_owned(), source })?;
+    let mut wrong = Vec::new();
+    let mut pass_over = |error: Error| match &error {
+        Error::TraceMalformed { .. } if wrong.len() < WRONG_MAX => {
+            wrong.push(error);
+            Ok(())
+        }
+        _ => Err(error),
+    };
+    let rows = rows::Rows::new(file, &path.display().to_string())?;
+    let (world, summary) = replay::replay(rows, selection, &mut pass_over)?;
+    Ok((world, summary, wrong))
 }

@@ -44,10 +44,25 @@ struct SitePages {
     pages: Vec<Candidate>,
 }
 
-pub(super) fn replay(mut rows: Rows, selection: &Selection) -> Result<(World, Summary)> {
+/// `wrong` hears of each row that is none, and says whether that ends the reading.
+pub(super) fn replay(
+    mut rows: Rows,
+    selection: &Selection,
+    wrong: &mut dyn FnMut(Error) -> Result<()>,
+) -> Result<(World, Summary)> {
     let mut reading = Reading::new(selection);
-    while let Some(row) = rows.next()? {
-        reading.take(&rows, row)?;
+    loop {
+        let row = match rows.next() {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
+            Err(error) => {
+                wrong(error)?;
+                continue;
+            }
+        };
+        if let Err(error) = reading.take(&rows, row) {
+            wrong(error)?;
+        }
     }
     reading.close_page();
     reading.close_site();

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 /// A row is at most so long; beyond it the file is no trace.
 const ROW_BYTES_MAX: usize = 64 << 10;
-const COLUMNS: [&str; 5] = ["site", "page", "change_time_unix", "bytes", "kind"];
+pub(super) const COLUMNS: [&str; 5] = ["site", "page", "change_time_unix", "bytes", "kind"];
 const READ_AHEAD_BYTES: usize = 256 << 10;
 /// Times beyond these seconds are slips: 1970 to 2100.
 const TIME_SECS_MAX: i64 = 4_102_444_800;

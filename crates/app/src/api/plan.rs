@@ -1,0 +1,121 @@
+//! Who would be visited when, and what it would win.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use vernal_crawler::{Forecast, Plan, PlannedVisit};
+use vernal_model::{Budget, Moment, Span};
+
+use super::answer::{self, Answered, No};
+use super::parameters::Asked;
+use super::shared::{Shared, time};
+use crate::runtime::live::Until;
+use crate::runtime::parts;
+
+/// How far ahead, where nobody says.
+const AHEAD: Span = Span::from_days(1);
+/// Farther than this a forecast says nothing any more.
+const AHEAD_MAX: Span = Span::from_days(366);
+const VISITS_SHOWN: usize = 100;
+const BUDGETS_MAX: usize = 20;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    #[serde(rename = "for")]
+    ahead: Option<String>,
+    /// Separated by commas.
+    budget: Option<String>,
+    limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    policy: String,
+    from: Option<String>,
+    until: Option<String>,
+    forecasts: Vec<ForecastShown>,
+    /// The first visits under the first budget.
+    visits: Vec<VisitShown>,
+}
+
+#[derive(Serialize)]
+struct ForecastShown {
+    budget: String,
+    visits: u64,
+    pages_visited: u64,
+    /// Freshness as the policy believes it: now, at the end, and in the mean; null without a model.
+    freshness_now: Option<f64>,
+    freshness_end: Option<f64>,
+    freshness_mean: Option<f64>,
+    promises: u64,
+    promises_broken: u64,
+    longest_overdue_s: f64,
+}
+
+#[derive(Serialize)]
+struct VisitShown {
+    at: Option<String>,
+    url: String,
+    site: String,
+    last_visit: Option<String>,
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<Question>) -> Answered {
+    let ahead = asked.ahead.as_deref().map(Span::parse).transpose().map_err(No::wrong)?.unwrap_or(AHEAD);
+    if ahead == Span::ZERO || ahead > AHEAD_MAX {
+        return Err(No::wrong(format!("a plan reaches up to {AHEAD_MAX} ahead, not {ahead}")));
+    }
+    let texts = asked.budget.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|text| !text.is_empty());
+    let mut budgets: Vec<Budget> = texts.map(str::parse).collect::<Result<_, _>>().map_err(No::wrong)?;
+    if budgets.is_empty() {
+        budgets.push(shared.settings.budget);
+    }
+    if budgets.len() > BUDGETS_MAX {
+        return Err(No::wrong(format!("a plan compares at most {BUDGETS_MAX} budgets")));
+    }
+    let settings = parts::crawler_settings(&shared.settings, Until::default())
+        .map_err(|error| No::failed(error.line().unwrap_or_default()))?;
+    let (reader, now) = (shared.reader.clone(), shared.clock.now());
+    let limit = asked.limit.unwrap_or(VISITS_SHOWN);
+    let policy = shared.settings.policy.clone();
+    // A plan takes up every held page: not on the event loop.
+    let planned =
+        tokio::task::spawn_blocking(move || vernal_crawler::plan(&reader, &settings, &budgets, ahead, limit, now));
+    let plan = planned.await.map_err(No::failed)?.map_err(No::failed)?;
+    Ok(answer::value(&shown(policy, plan, now, ahead)))
+}
+
+fn shown(policy: String, plan: Plan, now: Moment, ahead: Span) -> Shown {
+    Shown {
+        policy,
+        from: time(now),
+        until: time(now + ahead),
+        forecasts: plan.forecasts.iter().map(forecast).collect(),
+        visits: plan.visits.iter().map(visit).collect(),
+    }
+}
+
+fn forecast(forecast: &Forecast) -> ForecastShown {
+    ForecastShown {
+        budget: forecast.budget.to_string(),
+        visits: forecast.visits,
+        pages_visited: forecast.pages_visited,
+        freshness_now: forecast.now,
+        freshness_end: forecast.end,
+        freshness_mean: forecast.mean,
+        promises: forecast.promises,
+        promises_broken: forecast.promises_broken,
+        longest_overdue_s: forecast.longest_overdue.secs_f64(),
+    }
+}
+
+fn visit(visit: &PlannedVisit) -> VisitShown {
+    VisitShown {
+        at: time(visit.at),
+        url: visit.url.to_string(),
+        site: visit.site.to_string(),
+        last_visit: time(visit.last_visit),
+    }
+}

@@ -1,0 +1,76 @@
+//! `vernal lab bound`
+
+use std::sync::Arc;
+
+use clap::Args;
+use vernal_simulator::lab::{Bounder, Bounds, Options, Reckoned, Source};
+
+use super::trials::{budgets, chances};
+use super::worlds::{Invented, Length, Recorded};
+use crate::command::Context;
+use crate::error::{OrFail, Result};
+use crate::output::{Column, Sink, Table};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// What may be spent: 5%/day, 500/day; may be repeated [default: 5%/day]
+    #[arg(long = "budget", value_name = "BUDGET")]
+    budgets: Vec<String>,
+    /// The number that invented webs are drawn from; 1..10 are ten of them
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    chance: String,
+    #[command(flatten)]
+    invented: Invented,
+    #[command(flatten)]
+    recorded: Recorded,
+    #[command(flatten)]
+    length: Length,
+}
+
+const COLUMNS: [Column; 7] = [
+    Column::left("world"),
+    Column::left("budget"),
+    Column::right("chance"),
+    Column::right("optimum"),
+    Column::right("in this window"),
+    Column::right("change ratio"),
+    Column::right("clairvoyant"),
+];
+
+pub fn bound(context: &Context, arguments: &Arguments) -> Result<()> {
+    let (budgets, chances) = (budgets(&arguments.budgets)?, chances(&arguments.chance)?);
+    let sources = if arguments.recorded.is_given() {
+        vec![Source::Recorded(Arc::new(arguments.recorded.world(context, &arguments.length)?.0))]
+    } else {
+        arguments.invented.sources(&arguments.length)?
+    };
+    let (mut sink, mut table) = (Sink::stdout(), Table::new(&COLUMNS));
+    for source in &sources {
+        for &chance in &chances {
+            let world = match source {
+                Source::Recorded(world) => Arc::clone(world),
+                Source::Invented(scenario) => Arc::new(scenario.world(chance).or_fail()?),
+            };
+            for &budget in &budgets {
+                let bounds = Reckoned.bounds(&world, &Options { budget, chance, ..Options::default() });
+                let Bounds { optimum, window, change_ratio, clairvoyant } = bounds;
+                if context.json {
+                    let line = serde_json::json!({
+                        "world": world.name, "budget": budget.to_string(), "chance": chance, "optimum": optimum,
+                        "window": window, "change_ratio": change_ratio, "clairvoyant": clairvoyant,
+                    });
+                    sink.line(&line.to_string())?;
+                    continue;
+                }
+                let mut cells = vec![world.name.clone(), budget.to_string(), chance.to_string()];
+                let shown = |bound: Option<f64>| bound.map_or("-".to_owned(), |bound| format!("{bound:.4}"));
+                cells.extend([optimum, window, change_ratio, clairvoyant].map(shown));
+                table.row(&mut sink, cells)?;
+            }
+            if matches!(source, Source::Recorded(_)) {
+                break;
+            }
+        }
+    }
+    table.end(&mut sink)
+}

@@ -1,0 +1,42 @@
+//! `vernal lab compare|replay|bound|papers`: what a policy is worth, shown on invented and on recorded webs.
+//!
+//! - `worlds`: the worlds that a command line names. `trials`: how they are played and shown.
+
+mod bound;
+mod compare;
+mod papers;
+mod replay;
+mod trials;
+mod worlds;
+
+use clap::{Args, Subcommand};
+
+use super::Context;
+use crate::error::Result;
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    act: Act,
+}
+
+#[derive(Subcommand)]
+enum Act {
+    /// Policies side by side on invented webs
+    Compare(compare::Arguments),
+    /// Policies side by side on a recorded web, or on one's own crawl
+    Replay(replay::Arguments),
+    /// What no policy can exceed on a web
+    Bound(bound::Arguments),
+    /// The founding papers' examples, tables and figures, beside what was printed
+    Papers(papers::Arguments),
+}
+
+pub fn lab(context: &Context, arguments: &Arguments) -> Result<()> {
+    match &arguments.act {
+        Act::Compare(arguments) => compare::compare(context, arguments),
+        Act::Replay(arguments) => replay::replay(context, arguments),
+        Act::Bound(arguments) => bound::bound(context, arguments),
+        Act::Papers(arguments) => papers::papers(context, arguments),
+    }
+}

@@ -1,0 +1,60 @@
+//! `vernal lab papers`
+
+use clap::Args;
+use vernal_simulator::lab::papers::{self, Told};
+
+use crate::command::Context;
+use crate::error::{OrFail, Result};
+use crate::output::Sink;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// The number that re-enacted experiments are drawn from
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    chance: u64,
+}
+
+pub fn papers(context: &Context, arguments: &Arguments) -> Result<()> {
+    let mut sink = Sink::stdout();
+    let mut paper = "";
+    for vector in papers::papers(arguments.chance) {
+        if context.json {
+            sink.line(&serde_json::to_string(&vector).or_fail()?)?;
+            continue;
+        }
+        if vector.paper != paper {
+            paper = vector.paper;
+            sink.line(&format!("\n{}", title(paper)))?;
+        }
+        let verdict = match vector.agrees {
+            Some(true) => "as printed",
+            Some(false) => "not as printed",
+            None => "re-enacted",
+        };
+        sink.line(&format!("  {}, {}: {}", vector.place, vector.what, shown(&vector.ours)))?;
+        if let Some(printed) = vector.printed.filter(|_| vector.agrees != Some(true)) {
+            sink.line(&format!("      printed: {}", shown(&printed)))?;
+        }
+        let note = if vector.note.is_empty() { String::new() } else { format!(": {}", vector.note) };
+        sink.line(&format!("      {verdict}{note}"))?;
+    }
+    sink.flush()
+}
+
+fn title(paper: &str) -> &'static str {
+    match paper {
+        "000" => "000: sampling policies and the frequency-greedy hybrid (thesis)",
+        "001" => "001: sampling with correlation",
+        "003" => "003: incremental parallel crawler, change detection",
+        "004" => "004: self-adjusting refresh time",
+        _ => "Since then",
+    }
+}
+
+fn shown(told: &Told) -> String {
+    match told {
+        Told::Number(number) => number.to_string(),
+        Told::Numbers(numbers) => numbers.iter().map(f64::to_string).collect::<Vec<_>>().join("  "),
+        Told::Text(text) => text.clone(),
+    }
+}

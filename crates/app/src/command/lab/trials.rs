@@ -1,0 +1,220 @@
+//! How worlds are played, and how the results are shown.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use vernal_model::Budget;
+use vernal_simulator::lab::compare::OUTSIDE_PREFIX;
+use vernal_simulator::lab::findings::{self, Cell};
+use vernal_simulator::lab::statistics::Interval;
+use vernal_simulator::lab::{Compared, Comparison, Means, Options, Reckoned, Source};
+
+use crate::command::Context;
+use crate::error::{Error, OrFail, Result};
+use crate::output::{Column, Sink, Table};
+use crate::runtime::clock::cpu_seconds;
+use crate::runtime::parts;
+
+/// Where nobody names policies: the simplest, the papers' best known, the default, and the one that knows every rate.
+const POLICIES: &str = "round-robin,refresh-time,hybrid,bayes,vernal,hindsight";
+const BUDGET: &str = "5%/day";
+/// Trials with more chance numbers than this are a slip.
+const CHANCES_MAX: u64 = 10_000;
+
+#[derive(Args)]
+pub struct Trials {
+    /// Policies, separated by commas; exec:COMMAND is a program of its own; may be repeated
+    #[arg(long, value_name = "NAMES", default_value = POLICIES)]
+    policies: Vec<String>,
+    /// What may be spent: 5%/day, 500/day, 1GB/day; may be repeated [default: 5%/day]
+    #[arg(long = "budget", value_name = "BUDGET")]
+    budgets: Vec<String>,
+    /// The number that all randomness begins with; 1..10 are ten of them
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    chance: String,
+    /// Threads [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// A folder for report.html, rows.csv and the plots
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub fn play(context: &Context, trials: &Trials, sources: Vec<Source>, title: &str, notes: Vec<String>) -> Result<()> {
+    let recorded: Vec<String> = sources
+        .iter()
+        .filter(|source| matches!(source, Source::Recorded(_)))
+        .map(|source| source.name().to_owned())
+        .collect();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let comparison = Comparison {
+        policies: policies(&trials.policies)?,
+        sources,
+        budgets: budgets(&trials.budgets)?,
+        chances: chances(&trials.chance)?,
+        options: Options::default(),
+        jobs: trials.jobs.unwrap_or(cores),
+    };
+    if let Some(out) = &trials.out {
+        std::fs::create_dir_all(out).map_err(|error| Error::Failed(format!("create {}: {error}", out.display())))?;
+    }
+    let live = context.log.progress_is_live();
+    let progress = |done: usize, all: usize| {
+        if live {
+            context.log.progress(&format!("{done} of {all} trials"));
+        }
+    };
+    let means = Means { bounds: &Reckoned, cpu_seconds: &cpu_seconds, progress: &progress };
+    let compared = comparison.run(&means).or_fail()?;
+    if live {
+        context.log.info(format!("{} trials", compared.len()));
+    }
+    let is_recorded = |world: &str| recorded.iter().any(|name| name == world);
+    let cells = findings::summary(&compared, is_recorded);
+    show(context, &compared, &cells)?;
+    match &trials.out {
+        Some(out) => write_report(context, out, title, &notes, &compared, &cells, is_recorded),
+        None => Ok(()),
+    }
+}
+
+/// Names between commas; what follows `exec:` is a command line and keeps its commas.
+fn policies(given: &[String]) -> Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    for list in given {
+        let mut rest = list.as_str();
+        while !rest.is_empty() {
+            let end = if rest.trim_start().starts_with(OUTSIDE_PREFIX) { None } else { rest.find(',') };
+            let (name, after) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
+            let name = name.trim();
+            if !name.is_empty() && !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+            rest = after;
+        }
+    }
+    if names.is_empty() {
+        return Err(Error::usage("no policy was given"));
+    }
+    let ours = names.iter().filter(|name| !name.starts_with(OUTSIDE_PREFIX));
+    ours.into_iter().try_for_each(|name| parts::known_policy(name))?;
+    Ok(names)
+}
+
+pub fn budgets(given: &[String]) -> Result<Vec<Budget>> {
+    let given = if given.is_empty() { vec![BUDGET.to_owned()] } else { given.to_vec() };
+    given.iter().flat_map(|list| list.split(',')).map(|text| text.trim().parse().or_usage()).collect()
+}
+
+/// One number, or the first and the last of many.
+pub fn chances(text: &str) -> Result<Vec<u64>> {
+    let wrong = || Error::Usage(format!("`{text}` is no chance number: give one, such as 7, or many, such as 1..10"));
+    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
+    let (first, last) = match text.split_once("..") {
+        Some((first, last)) => (number(first)?, number(last.trim_start_matches('='))?),
+        None => (number(text)?, number(text)?),
+    };
+    if last < first || last - first >= CHANCES_MAX {
+        return Err(wrong());
+    }
+    Ok((first..=last).collect())
+}
+
+const COLUMNS: [Column; 12] = [
+    Column::left("world"),
+    Column::left("budget"),
+    Column::left("policy"),
+    Column::right("freshness"),
+    Column::right("to round-robin"),
+    Column::right("gap closed"),
+    Column::right("bound"),
+    Column::right("change ratio"),
+    Column::right("age, days"),
+    Column::right("never visited"),
+    Column::right("first 60 days"),
+    Column::right("CPU, s"),
+];
+
+fn show(context: &Context, compared: &[Compared], cells: &[Cell]) -> Result<()> {
+    let mut sink = Sink::stdout();
+    if context.json {
+        for line in findings::lines(compared) {
+            sink.line(&serde_json::to_string(&line).or_fail()?)?;
+        }
+        return sink.flush();
+    }
+    let mut table = Table::new(&COLUMNS);
+    for cell in cells {
+        let row = vec![
+            cell.world.clone(),
+            cell.budget.clone(),
+            cell.policy.clone(),
+            interval(&cell.freshness, 4),
+            cell.difference.as_ref().map_or("-".into(), |difference| {
+                let sign = if difference.mean >= 0.0 { "+" } else { "" };
+                format!("{sign}{}", interval(difference, 4))
+            }),
+            cell.gap_closed.as_ref().map_or("-".into(), |gap| interval(gap, 2)),
+            cell.bound.map_or("-".into(), |bound| format!("{bound:.4}")),
+            format!("{:.3}", cell.change_ratio),
+            format!("{:.2}", cell.age_days),
+            format!("{:.0}", cell.never_visited),
+            format!("{:.4}", cell.first_60_days),
+            format!("{:.2}", cell.cpu_s),
+        ];
+        table.row(&mut sink, row)?;
+    }
+    table.end(&mut sink)
+}
+
+/// A mean with half of its interval; of one trial only the mean is known.
+fn interval(interval: &Interval, places: usize) -> String {
+    let half = (interval.high - interval.low) / 2.0;
+    let mean = interval.mean;
+    if half.is_finite() { format!("{mean:.places$} ± {half:.places$}") } else { format!("{mean:.places$}") }
+}
+
+fn write_report(
+    context: &Context,
+    out: &Path,
+    title: &str,
+    notes: &[String],
+    compared: &[Compared],
+    cells: &[Cell],
+    is_recorded: impl Fn(&str) -> bool,
+) -> Result<()> {
+    let write = |name: &str, text: &str| {
+        let path = out.join(name);
+        std::fs::write(&path, text).map_err(|error| Error::Failed(format!("write {}: {error}", path.display())))
+    };
+    let plots = findings::plots(compared, is_recorded);
+    for plot in &plots {
+        write(&plot.file, &plot.chart.draw(true))?;
+    }
+    write("rows.csv", &findings::csv(&findings::lines(compared)))?;
+    write("report.html", &findings::html(title, notes, cells, &plots))?;
+    context.log.info(format!("{} and {} plots", out.join("report.html").display(), plots.len()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_numbers_are_one_or_many() {
+        assert_eq!(chances("7").unwrap(), [7]);
+        assert_eq!(chances("1..3").unwrap(), [1, 2, 3]);
+        for wrong in ["", "x", "3..1", "1..99999999"] {
+            assert_eq!(chances(wrong).unwrap_err().exit_code(), 2, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_command_line_keeps_its_commas_and_a_slip_names_the_nearest() {
+        let given = ["bayes, vernal".to_owned(), "exec:./mine --a 1,2".to_owned(), "bayes".to_owned()];
+        assert_eq!(policies(&given).unwrap(), ["bayes", "vernal", "exec:./mine --a 1,2"]);
+        let told = policies(&["vernall".to_owned()]).unwrap_err();
+        assert!(told.exit_code() == 2 && told.line().unwrap().contains("did you mean vernal?"));
+    }
+}

@@ -1,0 +1,226 @@
+//! The worlds that a command line names.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use vernal_model::{Moment, Span};
+use vernal_simulator::lab::generate::scenario;
+use vernal_simulator::lab::trace::own::{CENSORED_NOTE, Head};
+use vernal_simulator::lab::trace::{self, Selection, Summary, recrawl};
+use vernal_simulator::lab::{LabScenario, Source, World};
+
+use crate::command::Context;
+use crate::command::trace as own_trace;
+use crate::config::nearest;
+use crate::error::{Error, OrFail, Result};
+use crate::runtime::clock::wall;
+use crate::runtime::folder::Folder;
+
+/// Where nobody names a world.
+const WORLD: &str = "w1";
+/// Bad rows that are told one by one; of the rest the number is.
+const WRONG_TOLD_MAX: usize = 20;
+
+#[derive(Args)]
+pub struct Invented {
+    /// Worlds of the protocol, separated by commas: w1, w2, … [default: w1]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    worlds: Vec<String>,
+    /// A scenario file; may be repeated
+    #[arg(long = "scenario", value_name = "FILE")]
+    scenarios: Vec<PathBuf>,
+    /// So many pages instead of the scenario's
+    #[arg(long, value_name = "N")]
+    pages: Option<usize>,
+}
+
+#[derive(Args)]
+pub struct Length {
+    /// So many days instead of the scenario's or the recording's
+    #[arg(long, value_name = "N")]
+    days: Option<f64>,
+    /// What happens before is measured apart, such as 60d
+    #[arg(long, value_name = "SPAN")]
+    warm_up: Option<String>,
+}
+
+impl Length {
+    fn warm_up(&self) -> Result<Option<Span>> {
+        self.warm_up.as_deref().map(Span::parse).transpose().or_usage()
+    }
+}
+
+impl Invented {
+    pub fn sources(&self, length: &Length) -> Result<Vec<Source>> {
+        let mut scenarios = Vec::new();
+        for path in &self.scenarios {
+            scenarios.push(LabScenario::load(path).or_fail()?);
+        }
+        let named =
+            if self.worlds.is_empty() && scenarios.is_empty() { vec![WORLD.to_owned()] } else { self.worlds.clone() };
+        for name in &named {
+            known("world", name, scenario::NAMES)?;
+            scenarios.push(LabScenario::by_name(name).or_fail()?);
+        }
+        let mut sources = Vec::new();
+        for mut scenario in scenarios {
+            if let Some(selection) = &scenario.replay {
+                return Err(Error::Usage(format!(
+                    "{} replays a recording: `vernal lab replay --trace FILE --web {selection}`",
+                    scenario.name
+                )));
+            }
+            if let Some(world) = &mut scenario.world {
+                world.days = length.days.unwrap_or(world.days);
+                world.warm_up_days = length.warm_up()?.map_or(world.warm_up_days, Span::days_f64);
+                if let Some(pages) = self.pages {
+                    world.sites = (world.sites * pages).div_ceil(world.pages.max(1)).clamp(1, pages.max(1));
+                    world.pages = pages;
+                }
+            }
+            // Whatever was changed is checked as a file would be.
+            let scenario = LabScenario::parse(&scenario.name, &scenario.text()).or_usage()?;
+            sources.extend(scenario.variants().into_iter().map(|variant| Source::Invented(Box::new(variant))));
+        }
+        Ok(sources)
+    }
+}
+
+#[derive(Args)]
+pub struct Recorded {
+    /// A trace, gzipped or not, or the folder of Microsoft's recrawl release
+    #[arg(long, value_name = "PATH")]
+    trace: Option<PathBuf>,
+    /// A part of the shared recording by name: pub, pubs, pubold, ota, otaold or stalker
+    #[arg(long, value_name = "NAME")]
+    web: Option<String>,
+    /// Only sites whose names begin so; may be repeated
+    #[arg(long, value_name = "PREFIX")]
+    sites: Vec<String>,
+    /// Where the world begins: a date
+    #[arg(long, value_name = "DATE")]
+    from: Option<String>,
+    /// At most so many pages of each site
+    #[arg(long, value_name = "N")]
+    site_cap: Option<usize>,
+    /// At most so many pages in all
+    #[arg(long, value_name = "N")]
+    max_pages: Option<usize>,
+    /// Kinds of change that do not count, such as none,presentation
+    #[arg(long, value_name = "KINDS")]
+    ignore_kinds: Option<String>,
+}
+
+impl Recorded {
+    pub fn is_given(&self) -> bool {
+        self.trace.is_some() || self.web.is_some()
+    }
+
+    /// The world, and what is to be known about it.
+    pub fn world(&self, context: &Context, length: &Length) -> Result<(World, Vec<String>)> {
+        let selection = self.selection(length)?;
+        let (mut world, summary) = match &self.trace {
+            Some(path) if path.is_dir() => {
+                let world = recrawl::load(path, &selection, None).or_fail()?;
+                let summary = Summary {
+                    sites: world.sites.len() as u64,
+                    pages: world.pages.len() as u64,
+                    changes: world.changes_total() as u64,
+                    ..Summary::default()
+                };
+                (world, summary)
+            }
+            Some(path) => self.recording(context, path, &selection)?,
+            None if context.in_force.is_default("data") => {
+                return Err(Error::usage(
+                    "what shall be replayed? Give --trace FILE, or --data DIR for one's own crawl",
+                ));
+            }
+            None => own_crawl(context, &selection)?,
+        };
+        let mut notes = vec![format!(
+            "{}: {} sites, {} pages, {} changes in {:.0} days, warm-up {:.0} days",
+            world.name,
+            summary.sites,
+            summary.pages,
+            summary.changes,
+            world.length().days_f64(),
+            world.warm_up.days_f64(),
+        )];
+        if length.warm_up.is_none() && world.warm_up.days_f64() * 2.0 > world.length().days_f64() {
+            world.warm_up = world.length().scaled(1.0 / 3.0);
+            notes.push(format!("the recording is short: its first third ({}) is the warm-up", world.warm_up));
+        }
+        if world.censored {
+            notes.push(format!("interval-censored: {CENSORED_NOTE}"));
+        }
+        notes.iter().for_each(|note| context.log.info(note));
+        Ok((world, notes))
+    }
+
+    fn selection(&self, length: &Length) -> Result<Selection> {
+        let mut selection = match &self.web {
+            Some(name) => {
+                known("web", name, &Selection::NAMES)?;
+                Selection::by_name(name).or_usage()?
+            }
+            None => Selection::default(),
+        };
+        if let Some(from) = &self.from {
+            selection.from = Some(Moment::parse(from, wall()).or_usage()?);
+        }
+        selection.days = length.days.or(selection.days);
+        selection.warm_up = length.warm_up()?.unwrap_or(selection.warm_up);
+        selection.site_cap = self.site_cap.or(selection.site_cap);
+        selection.pages_max = self.max_pages.or(selection.pages_max);
+        if let Some(kinds) = &self.ignore_kinds {
+            selection.ignored = Selection::kinds(kinds).or_usage()?;
+        }
+        if !self.sites.is_empty() {
+            selection.only = self.sites.clone();
+        }
+        Ok(selection)
+    }
+
+    /// Bad rows are told by their lines, and the rest is taken.
+    fn recording(&self, context: &Context, path: &Path, selection: &Selection) -> Result<(World, Summary)> {
+        let (mut world, summary, wrong) = trace::load_good_rows(path, selection).or_fail()?;
+        for error in wrong.iter().take(WRONG_TOLD_MAX) {
+            context.log.warn(error);
+        }
+        if wrong.len() > WRONG_TOLD_MAX {
+            context.log.warn(format!("and {} more bad rows", wrong.len() - WRONG_TOLD_MAX));
+        }
+        world.censored = world.censored || Head::of(path).is_some_and(|head| head.censored);
+        if self.web.is_none() {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            world.name = name.unwrap_or(world.name);
+        }
+        Ok((world, summary))
+    }
+}
+
+/// The crawl of the data folder, through the very format that `export trace` writes.
+fn own_crawl(context: &Context, selection: &Selection) -> Result<(World, Summary)> {
+    let mut bytes = Vec::new();
+    context.block_on(async {
+        let folder = Folder::open(context, false).await?;
+        bytes = own_trace::whole(&folder).await?.0;
+        folder.close()
+    })?;
+    let name = context.settings.data.display().to_string();
+    let (mut world, summary) = trace::read(std::io::Cursor::new(bytes), &name, selection).or_fail()?;
+    world.censored = true;
+    world.name = "own".into();
+    Ok((world, summary))
+}
+
+/// Refuses a name that is none, with the nearest that is one.
+fn known(what: &str, name: &str, names: &[&str]) -> Result<()> {
+    if names.contains(&name) {
+        return Ok(());
+    }
+    let near = nearest(name, names.iter().copied());
+    let meant = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
+    Err(Error::Usage(format!("there is no {what} `{name}`{meant}; there are {}", names.join(", "))))
+}

@@ -1,0 +1,96 @@
+//! `vernal plan`
+
+use clap::Args;
+use serde_json::Value;
+use vernal_model::Span;
+
+use super::Context;
+use super::listing::{Question, cell, copy, time};
+use crate::config::Flags;
+use crate::error::Result;
+use crate::output::{Column, Sink, Table};
+use crate::runtime::folder::Folder;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// How far ahead [default: 1d]
+    #[arg(long = "for", value_name = "SPAN")]
+    ahead: Option<String>,
+    /// A budget to plan with; may be repeated [default: the one in force]
+    #[arg(long = "budget", value_name = "BUDGET")]
+    budgets: Vec<String>,
+    /// The policy to plan with [default: that of the crawl]
+    #[arg(long, value_name = "NAME")]
+    policy: Option<String>,
+    /// So many visits are listed; all are counted
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+impl Arguments {
+    pub fn flags(&self) -> Flags {
+        let mut flags = Flags::default();
+        if let Some(policy) = &self.policy {
+            flags.push("policy", policy.clone());
+        }
+        flags
+    }
+}
+
+const FORECASTS: [Column; 7] = [
+    Column::left("budget"),
+    Column::right("visits"),
+    Column::right("pages"),
+    Column::right("fresh now"),
+    Column::right("at the end"),
+    Column::right("in the mean"),
+    Column::left("promises"),
+];
+
+const VISITS: [Column; 3] = [Column::left("visit"), Column::left("last visit"), Column::left("url")];
+
+pub async fn plan(context: &Context, arguments: &Arguments) -> Result<()> {
+    let budgets = (!arguments.budgets.is_empty()).then(|| arguments.budgets.join(","));
+    let question = Question::at("/api/v1/plan")
+        .with("for", arguments.ahead.as_ref())
+        .with("budget", budgets)
+        .with("limit", arguments.limit);
+    let folder = Folder::open(context, false).await?;
+    let answer = folder.get(question.text()).await?;
+    let mut sink = Sink::stdout();
+    if context.json {
+        copy(answer, &mut sink).await?;
+        return folder.close();
+    }
+    let plan = answer.json().await?;
+    let mut table = Table::new(&FORECASTS);
+    for forecast in plan["forecasts"].as_array().into_iter().flatten() {
+        table.row(&mut sink, forecast_row(forecast))?;
+    }
+    table.end(&mut sink)?;
+    sink.line("")?;
+    let mut table = Table::new(&VISITS);
+    for visit in plan["visits"].as_array().into_iter().flatten() {
+        let cells = vec![time(context, visit, "at"), time(context, visit, "last_visit"), cell(visit, "url")];
+        table.row(&mut sink, cells)?;
+    }
+    if table.is_empty() {
+        context.log.info("nothing would be visited");
+    }
+    table.end(&mut sink)?;
+    folder.close()
+}
+
+fn forecast_row(forecast: &Value) -> Vec<String> {
+    let share = |name: &str| forecast[name].as_f64().map_or("-".into(), |share| format!("{:.1} %", share * 100.0));
+    let overdue = Span::from_secs_f64(forecast["longest_overdue_s"].as_f64().unwrap_or(0.0));
+    let promises = match (forecast["promises"].as_u64().unwrap_or(0), forecast["promises_broken"].as_u64().unwrap_or(0))
+    {
+        (0, _) => "-".to_owned(),
+        (promises, 0) => format!("{promises} kept"),
+        (promises, broken) => format!("{promises}, broken {broken} times, by up to {overdue}"),
+    };
+    let [budget, visits, pages] = ["budget", "visits", "pages_visited"].map(|name| cell(forecast, name));
+    let [now, end, mean] = ["freshness_now", "freshness_end", "freshness_mean"].map(share);
+    vec![budget, visits, pages, now, end, mean, promises]
+}

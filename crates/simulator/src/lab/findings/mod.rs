@@ -1,0 +1,15 @@
+//! What a comparison showed, for people and for other programs: plain strings, made from its results alone.
+//!
+//! - `summary`: one cell for each policy on each world at each budget, with intervals; one line for each trial.
+//! - `svg`: a chart; `plots`: which charts there are.
+//! - `report`: a page that needs nothing but itself, the rows as CSV and every plot as a file.
+
+mod plots;
+mod report;
+mod summary;
+mod svg;
+
+pub use plots::{Plot, plots};
+pub use report::{csv, html};
+pub use summary::{BASELINE, Cell, Line, lines, summary};
+pub use svg::{Axis, Chart, Series};

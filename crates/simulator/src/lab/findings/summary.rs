@@ -1,0 +1,161 @@
+//! The results of a comparison in two sizes: a line for each trial, a cell for each policy, world and budget.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::lab::compare::{Compared, Row};
+use crate::lab::measure::SiteFigures;
+use crate::lab::statistics::{
+    BOOTSTRAP_DRAWS, Interval, gap_closed, mean_interval, mean_of_sites, paired_difference, site_bootstrap,
+};
+
+/// The policy that others are held against.
+pub const BASELINE: &str = "round-robin";
+/// Policies that know every rate, the first of these that took part being the far end of the gap.
+const KNOWING: [&str; 3] = ["hindsight", "optimal", "index"];
+/// The chance number of the bootstrap: it is no part of what is compared.
+const BOOTSTRAP_CHANCE: u64 = 1;
+
+/// One trial, as a machine reads it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line<'a> {
+    #[serde(flatten)]
+    pub row: &'a Row,
+    /// (F − F_round-robin)/(F_known − F_round-robin) of trials with the same world, budget and chance number.
+    pub gap_closed: Option<f64>,
+    /// Freshness of the first days, from the very start: how fast it learns.
+    pub first_60_days: f64,
+}
+
+/// One policy on one world at one budget, over all chance numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    pub world: String,
+    pub budget: String,
+    pub policy: String,
+    pub freshness: Interval,
+    /// To the baseline: pairs over chance numbers on invented worlds, whole sites drawn again on recordings.
+    pub difference: Option<Interval>,
+    pub gap_closed: Option<Interval>,
+    pub bound: Option<f64>,
+    pub change_ratio: f64,
+    pub age_days: f64,
+    pub harmonic: f64,
+    pub visits: f64,
+    pub wasted: f64,
+    pub never_visited: f64,
+    pub first_60_days: f64,
+    pub cpu_s: f64,
+}
+
+/// A line for each trial, in the order of the results.
+pub fn lines(compared: &[Compared]) -> Vec<Line<'_>> {
+    let mut found: BTreeMap<(&str, &str, u64, &str), f64> = BTreeMap::new();
+    for Compared { row, .. } in compared {
+        found.insert((&row.world, &row.budget, row.chance, &row.policy), row.freshness);
+    }
+    compared.iter().map(|one| line(&one.row, &found)).collect()
+}
+
+fn line<'a>(row: &'a Row, found: &BTreeMap<(&'a str, &'a str, u64, &'a str), f64>) -> Line<'a> {
+    let of = |policy: &'a str| found.get(&(row.world.as_str(), row.budget.as_str(), row.chance, policy)).copied();
+    let ends = of(BASELINE).zip(KNOWING.into_iter().find_map(of));
+    let gap_closed = ends.and_then(|(from, to)| gap_closed(row.freshness, from, to));
+    Line { row, gap_closed, first_60_days: row.freshness_first }
+}
+
+/// A cell for each policy, world and budget, in the order of the results. `is_recorded` tells worlds that are the same
+/// for every chance number: there the uncertainty lies in the sites, and whole sites are drawn again.
+pub fn summary(compared: &[Compared], is_recorded: impl Fn(&str) -> bool) -> Vec<Cell> {
+    let mut order: Vec<(&str, &str, &str)> = Vec::new();
+    let mut trials: BTreeMap<(&str, &str, &str), Vec<&Compared>> = BTreeMap::new();
+    for one in compared {
+        let key = (one.row.world.as_str(), one.row.budget.as_str(), one.row.policy.as_str());
+        let group = trials.entry(key).or_default();
+        if group.is_empty() {
+            order.push(key);
+        }
+        group.push(one);
+    }
+    let mut cells = Vec::with_capacity(order.len());
+    for (world, budget, policy) in order {
+        let of = |policy| trials.get(&(world, budget, policy)).map(Vec::as_slice);
+        let own = of(policy).unwrap_or_default();
+        let base = of(BASELINE).filter(|_| policy != BASELINE);
+        let against = Against { own, base, known: KNOWING.into_iter().find_map(of) };
+        let told = if is_recorded(world) { against.by_sites() } else { against.by_chance_numbers() };
+        cells.push(described(own, told));
+    }
+    cells
+}
+
+/// A policy's trials, and those it is held against.
+struct Against<'a> {
+    own: &'a [&'a Compared],
+    base: Option<&'a [&'a Compared]>,
+    known: Option<&'a [&'a Compared]>,
+}
+
+/// Freshness, its difference to the baseline, and the gap closed.
+type Told = (Interval, Option<Interval>, Option<Interval>);
+
+impl Against<'_> {
+    fn by_chance_numbers(&self) -> Told {
+        let own = freshness(self.own);
+        let difference = self.base.map(|base| paired_difference(&own, &freshness(base)));
+        let gaps = self.base.zip(self.known).map(|(base, known)| {
+            let (base, known) = (freshness(base), freshness(known));
+            let gaps = own.iter().zip(base.iter().zip(&known));
+            gaps.filter_map(|(&own, (&base, &known))| gap_closed(own, base, known)).collect::<Vec<f64>>()
+        });
+        (mean_interval(&own), difference, gaps.filter(|gaps| !gaps.is_empty()).map(|gaps| mean_interval(&gaps)))
+    }
+
+    fn by_sites(&self) -> Told {
+        let own = sites(self.own);
+        let draws = BOOTSTRAP_DRAWS;
+        let whole = site_bootstrap([&own], BOOTSTRAP_CHANCE, draws, |[freshness]| Some(freshness));
+        let difference = self.base.and_then(|base| {
+            site_bootstrap([&own, &sites(base)], BOOTSTRAP_CHANCE, draws, |[own, base]| Some(own - base))
+        });
+        let gap = self.base.zip(self.known).and_then(|(base, known)| {
+            let ends = [&own[..], &sites(base), &sites(known)];
+            site_bootstrap(ends, BOOTSTRAP_CHANCE, draws, |[own, base, known]| gap_closed(own, base, known))
+        });
+        (whole.unwrap_or_default(), difference, gap)
+    }
+}
+
+fn freshness(trials: &[&Compared]) -> Vec<f64> {
+    trials.iter().map(|one| one.row.freshness).collect()
+}
+
+fn sites(trials: &[&Compared]) -> Vec<SiteFigures> {
+    let each: Vec<&[SiteFigures]> = trials.iter().map(|one| one.findings.sites.as_slice()).collect();
+    mean_of_sites(&each)
+}
+
+fn described(trials: &[&Compared], (freshness, difference, gap_closed): Told) -> Cell {
+    let mean =
+        |figure: fn(&Row) -> f64| trials.iter().map(|one| figure(&one.row)).sum::<f64>() / trials.len().max(1) as f64;
+    let bounds: Vec<f64> = trials.iter().filter_map(|one| one.row.bound).collect();
+    let name = |figure: fn(&Row) -> &String| trials.first().map(|one| figure(&one.row).clone()).unwrap_or_default();
+    Cell {
+        world: name(|row| &row.world),
+        budget: name(|row| &row.budget),
+        policy: name(|row| &row.policy),
+        freshness,
+        difference,
+        gap_closed,
+        bound: (!bounds.is_empty()).then(|| bounds.iter().sum::<f64>() / bounds.len() as f64),
+        change_ratio: mean(|row| row.change_ratio),
+        age_days: mean(|row| row.age_days),
+        harmonic: mean(|row| row.harmonic),
+        visits: mean(|row| row.visits as f64),
+        wasted: mean(|row| row.wasted as f64),
+        never_visited: mean(|row| row.never_visited as f64),
+        first_60_days: mean(|row| row.freshness_first),
+        cpu_s: mean(|row| row.cpu_s),
+    }
+}

@@ -1,0 +1,113 @@
+//! The founding papers' worked examples, tables and figures, computed by the program's own parts and set beside what was
+//! printed; slips in print are noted and never imitated.
+//!
+//! - `thesis`: sampling policies and the frequency-greedy hybrid (000), with its experiment re-enacted.
+//! - `nine_sites`: the web of that experiment: nine sites with the published pages and rates.
+//! - `correlation`: sampling by topics (001).
+//! - `detection`: the incremental parallel crawler and its change detection (003).
+//! - `refresh_time`: self-adjusting refresh times (004).
+//! - `since`: the closed forms that came after them.
+
+mod correlation;
+mod detection;
+mod nine_sites;
+mod refresh_time;
+mod since;
+mod thesis;
+
+use serde::Serialize;
+
+/// One number or text of a paper, as it was printed and as it comes out here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Vector {
+    pub paper: &'static str,
+    /// The section, table or figure.
+    pub place: &'static str,
+    pub what: String,
+    pub ours: Told,
+    /// Nothing where the paper shows a drawing only.
+    pub printed: Option<Told>,
+    /// Whether ours is the printed value, to the printed number of places; nothing where there is nothing to compare.
+    pub agrees: Option<bool>,
+    /// What is wrong in print, or what the re-enactment had to suppose.
+    pub note: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Told {
+    Number(f64),
+    Numbers(Vec<f64>),
+    Text(String),
+}
+
+/// All papers, in the order of their numbers.
+pub fn papers(chance: u64) -> Vec<Vector> {
+    let mut vectors = thesis::vectors(chance);
+    vectors.extend(correlation::vectors(chance));
+    vectors.extend(detection::vectors());
+    vectors.extend(refresh_time::vectors());
+    vectors.extend(since::vectors());
+    vectors
+}
+
+/// Makes the vectors of one place.
+#[derive(Copy, Clone)]
+struct Page {
+    paper: &'static str,
+    place: &'static str,
+}
+
+impl Page {
+    /// A number that was printed with so many places.
+    fn number(self, what: &str, ours: f64, printed: f64, places: i32, note: &'static str) -> Vector {
+        let agrees = (ours - printed).abs() <= 0.5000001 * 10f64.powi(-places);
+        self.vector(what, Told::Number(rounded(ours)), Some(Told::Number(printed)), Some(agrees), note)
+    }
+
+    fn numbers(self, what: &str, ours: &[f64], printed: &[f64], places: i32, note: &'static str) -> Vector {
+        let near = |(ours, printed): (&f64, &f64)| (ours - printed).abs() <= 0.5000001 * 10f64.powi(-places);
+        let agrees = ours.len() == printed.len() && ours.iter().zip(printed).all(near);
+        let ours = Told::Numbers(ours.iter().copied().map(rounded).collect());
+        self.vector(what, ours, Some(Told::Numbers(printed.to_vec())), Some(agrees), note)
+    }
+
+    fn text(self, what: &str, ours: &str, printed: &str, note: &'static str) -> Vector {
+        let told = |text: &str| Told::Text(text.to_owned());
+        self.vector(what, told(ours), Some(told(printed)), Some(ours == printed), note)
+    }
+
+    /// Numbers of a re-enactment, beside printed ones that they need not equal.
+    fn enacted(self, what: &str, ours: &[f64], printed: &[f64], note: &'static str) -> Vector {
+        let ours = Told::Numbers(ours.iter().copied().map(rounded).collect());
+        let printed = (!printed.is_empty()).then(|| Told::Numbers(printed.to_vec()));
+        self.vector(what, ours, printed, None, note)
+    }
+
+    fn vector(self, what: &str, ours: Told, printed: Option<Told>, agrees: Option<bool>, note: &'static str) -> Vector {
+        Vector { paper: self.paper, place: self.place, what: what.to_owned(), ours, printed, agrees, note }
+    }
+}
+
+/// Six places are more than any paper prints.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What disagrees is a slip in print, and says so.
+    #[test]
+    fn every_printed_value_is_reproduced_or_its_slip_is_named() {
+        for vector in papers(1) {
+            assert!(vector.agrees != Some(false) || !vector.note.is_empty(), "{vector:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_chance_number_gives_the_same_numbers() {
+        assert_eq!(papers(7), papers(7));
+    }
+}
