@@ -131,7 +131,7 @@ impl Tables {
         Ok(())
     }
 
-    fn all(&self) -> [&Keyspace; 12] {
+    fn all(&self) -> [&Keyspace; 13] {
         [
             &self.urls,
             &self.waiting,
