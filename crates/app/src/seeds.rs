@@ -55,7 +55,8 @@ impl Wish {
         if !weight.is_finite() || weight < 0.0 {
             return Err(format!("`{weight}` is no weight: give a number from 0"));
         }
-        let span = |text: &Option<String>| text.as_deref().map(Span::parse).transpose().map_err(|error| error.to_string());
+        let span =
+            |text: &Option<String>| text.as_deref().map(Span::parse).transpose().map_err(|error| error.to_string());
         Ok(Seed {
             tags: self.tags.clone(),
             weight,
@@ -232,8 +233,9 @@ mod tests {
 
     #[test]
     fn every_wish_is_heard() {
-        let csv =
-            read("url,tags,weight,scope,depth,at_least_every,at_most_every\n\"http://a.example/?x=1,2\",news fast,2.5,page,3,1h,30m");
+        let csv = read(
+            "url,tags,weight,scope,depth,at_least_every,at_most_every\n\"http://a.example/?x=1,2\",news fast,2.5,page,3,1h,30m",
+        );
         let json = read(
             r#"{"url":"http://a.example/?x=1,2","tags":["news","fast"],"weight":2.5,"scope":"page","depth":3,"at_least_every":"1h","at_most_every":"30m"}"#,
         );

@@ -84,7 +84,8 @@ pub async fn plan(context: &Context, arguments: &Arguments) -> Result<()> {
 fn forecast_row(forecast: &Value) -> Vec<String> {
     let share = |name: &str| forecast[name].as_f64().map_or("-".into(), |share| format!("{:.1} %", share * 100.0));
     let overdue = Span::from_secs_f64(forecast["longest_overdue_s"].as_f64().unwrap_or(0.0));
-    let promises = match (forecast["promises"].as_u64().unwrap_or(0), forecast["promises_broken"].as_u64().unwrap_or(0)) {
+    let promises = match (forecast["promises"].as_u64().unwrap_or(0), forecast["promises_broken"].as_u64().unwrap_or(0))
+    {
         (0, _) => "-".to_owned(),
         (promises, 0) => format!("{promises} kept"),
         (promises, broken) => format!("{promises}, broken {broken} times, by up to {overdue}"),

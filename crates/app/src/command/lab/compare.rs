@@ -8,7 +8,9 @@ use crate::command::Context;
 use crate::error::Result;
 
 #[derive(Args)]
-#[command(after_help = "With --json, standard output gets one JSON line for each world, budget, policy and chance number.")]
+#[command(
+    after_help = "With --json, standard output gets one JSON line for each world, budget, policy and chance number."
+)]
 pub struct Arguments {
     #[command(flatten)]
     trials: Trials,

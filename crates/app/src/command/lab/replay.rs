@@ -11,8 +11,10 @@ use crate::command::Context;
 use crate::error::Result;
 
 #[derive(Args)]
-#[command(after_help = "Without --trace, the crawl in --data is replayed. With --json, standard output gets one JSON line for \
-                        each budget, policy and chance number.")]
+#[command(
+    after_help = "Without --trace, the crawl in --data is replayed. With --json, standard output gets one JSON line for \
+                        each budget, policy and chance number."
+)]
 pub struct Arguments {
     #[command(flatten)]
     trials: Trials,

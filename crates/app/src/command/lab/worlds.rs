@@ -56,7 +56,8 @@ impl Invented {
         for path in &self.scenarios {
             scenarios.push(LabScenario::load(path).or_fail()?);
         }
-        let named = if self.worlds.is_empty() && scenarios.is_empty() { vec![WORLD.to_owned()] } else { self.worlds.clone() };
+        let named =
+            if self.worlds.is_empty() && scenarios.is_empty() { vec![WORLD.to_owned()] } else { self.worlds.clone() };
         for name in &named {
             known("world", name, scenario::NAMES)?;
             scenarios.push(LabScenario::by_name(name).or_fail()?);
@@ -131,7 +132,9 @@ impl Recorded {
             }
             Some(path) => self.recording(context, path, &selection)?,
             None if context.in_force.is_default("data") => {
-                return Err(Error::usage("what shall be replayed? Give --trace FILE, or --data DIR for one's own crawl"));
+                return Err(Error::usage(
+                    "what shall be replayed? Give --trace FILE, or --data DIR for one's own crawl",
+                ));
             }
             None => own_crawl(context, &selection)?,
         };
