@@ -96,8 +96,8 @@ fn policies(given: &[String]) -> Result<Vec<String>> {
     if names.is_empty() {
         return Err(Error::usage("no policy was given"));
     }
-    let ours = names.iter().filter(|name| !name.starts_with(OUTSIDE_PREFIX));
-    ours.into_iter().try_for_each(|name| parts::known_policy(name))?;
+    let mut ours = names.iter().filter(|name| !name.starts_with(OUTSIDE_PREFIX));
+    ours.try_for_each(|name| parts::known_policy(name))?;
     Ok(names)
 }
 

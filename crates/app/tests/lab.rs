@@ -1,0 +1,251 @@
+//! The laboratory, plans and promises, through the real binary.
+
+mod common;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use common::{crawl_until_idle, json_lines, output, refused, run, small_web, told, vernal};
+
+const DAY: i64 = 86_400;
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a folder can be made");
+    let data = dir.path().join("data");
+    (dir, data)
+}
+
+fn small_comparison(data: &Path) -> std::process::Command {
+    let mut command = vernal(data);
+    command.args(["lab", "compare", "--policies", "round-robin,vernal,hindsight", "--worlds", "w1"]);
+    command.args(["--pages", "120", "--days", "40", "--warm-up", "10d", "--budget", "5%/day", "--chance", "1..2"]);
+    command
+}
+
+/// The lines without what the machine's speed decides.
+fn without_time(text: &str) -> Vec<Value> {
+    let mut lines = json_lines(text);
+    for line in &mut lines {
+        line["cpu_s"] = Value::Null;
+    }
+    lines
+}
+
+#[test]
+fn the_same_comparison_gives_the_same_lines_whatever_the_number_of_threads() {
+    let (_dir, data) = folder();
+    let one = told(small_comparison(&data).args(["--json", "--jobs", "1"]));
+    let two = told(small_comparison(&data).args(["--json", "--jobs", "2"]));
+    let lines = without_time(&one);
+    assert_eq!(lines, without_time(&two));
+    assert_eq!(lines.len(), 6);
+    for field in [
+        "policy",
+        "world",
+        "budget",
+        "freshness",
+        "bound",
+        "change_ratio",
+        "age_days",
+        "harmonic",
+        "visits",
+        "wasted",
+        "never_visited",
+        "cpu_s",
+        "chance",
+        "gap_closed",
+        "first_60_days",
+    ] {
+        assert!(lines.iter().all(|line| line.get(field).is_some()), "{field}");
+    }
+    assert!(lines.iter().all(|line| line["freshness"].as_f64().is_some_and(|share| share > 0.2 && share < 1.0)));
+    assert_eq!(lines[0]["gap_closed"], 0.0);
+}
+
+#[test]
+fn a_report_stands_alone() {
+    let (dir, data) = folder();
+    let out = dir.path().join("report");
+    told(small_comparison(&data).args(["--budget", "20%/day", "--out"]).arg(&out));
+    let html = std::fs::read_to_string(out.join("report.html")).expect("the report is there");
+    assert!(html.starts_with("<!doctype html>"));
+    for foreign in ["http:", "https:", "src=", "url(", "<script", "@import"] {
+        assert!(!html.contains(foreign), "{foreign}");
+    }
+    assert!(vernal_document::written_tree(&html).counts().len() > 3, "it is a page");
+    assert_eq!(html.matches("<svg").count(), html.matches("</svg>").count());
+    for plot in ["Freshness against budget", "Learning", "Allocation against rate", "Regret", "Calibration"] {
+        assert!(html.contains(plot), "{plot}");
+    }
+    let rows = std::fs::read_to_string(out.join("rows.csv")).expect("the rows are there");
+    assert_eq!(rows.lines().count(), 1 + 2 * 2 * 3);
+    let svgs = std::fs::read_dir(&out).expect("a folder").filter_map(Result::ok);
+    assert!(svgs.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "svg")).count() >= 5);
+}
+
+#[test]
+fn a_wrong_name_is_answered_with_the_nearest_and_exit_2() {
+    let (_dir, data) = folder();
+    for (words, meant) in [
+        (vec!["lab", "compare", "--policies", "vernall"], "vernal"),
+        (vec!["lab", "compare", "--worlds", "w1-smal"], "w1-small"),
+        (vec!["lab", "replay", "--trace", "x.csv", "--web", "stalkr"], "stalker"),
+        (vec!["run", "--policy", "vernall", "http://a.example/"], "vernal"),
+    ] {
+        let (code, said) = refused(vernal(&data).args(&words));
+        assert!(code == 2 && said.contains(&format!("did you mean {meant}?")), "{words:?}: {code} {said}");
+    }
+    let (code, said) = refused(vernal(&data).args(["lab", "replay", "--trace", "nowhere.csv"]));
+    assert!(code == 1 && said.contains("nowhere.csv"), "{said}");
+    let (code, said) = refused(vernal(&data).args(["lab", "compare", "--worlds", "w9-pub"]));
+    assert!(code == 2 && said.contains("lab replay --trace FILE --web pub"), "{said}");
+}
+
+/// Two sites of five pages; those of the first change every ten days, all at once.
+fn tiny_trace() -> String {
+    let mut text = String::from("site,page,change_time_unix,bytes,kind\n");
+    for (site, every) in [("a.example", 10), ("b.example", 45)] {
+        for page in 0..5 {
+            let _ = writeln!(text, "{site},/{page},{},100,create", 1_000 * DAY);
+            for change in 1..(90 / every) {
+                let _ = writeln!(text, "{site},/{page},{},100,content", (1_000 + change * every) * DAY + 60);
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn a_bad_row_of_a_trace_is_named_by_its_line_and_the_rest_is_taken() {
+    let (dir, data) = folder();
+    let trace = dir.path().join("web.csv");
+    std::fs::write(&trace, tiny_trace().replacen("87264060,100,content", "tomorrow,100,content", 1) + "c,/x,1,1\n")
+        .unwrap();
+    let bad = tiny_trace().lines().count() + 1;
+    let mut command = vernal(&data);
+    command.args(["lab", "replay", "--json", "--budget", "20%/day", "--policies", "round-robin,vernal"]);
+    let done = output(command.arg("--warm-up").arg("10d").arg("--trace").arg(&trace));
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{said}");
+    assert!(said.contains("line 3, column change_time_unix") && said.contains(&format!("line {bad}, column row")), "{said}");
+    let lines = json_lines(std::str::from_utf8(&done.stdout).unwrap());
+    assert_eq!(lines.len(), 2);
+    assert!(lines.iter().all(|line| line["world"] == "web.csv" && line["pages"] == 10), "{lines:?}");
+    assert!(lines.iter().all(|line| line["bound_clairvoyant"].as_f64() >= line["freshness"].as_f64()), "{lines:?}");
+}
+
+#[test]
+fn the_papers_numbers_come_out_as_printed_or_with_the_slip() {
+    let (_dir, data) = folder();
+    let vectors = json_lines(&told(vernal(&data).args(["lab", "papers", "--json"])));
+    let of = |paper: &str, what: &str| {
+        let found = vectors.iter().find(|vector| vector["paper"] == paper && vector["what"] == what);
+        found.unwrap_or_else(|| panic!("{paper}: {what}")).clone()
+    };
+    assert_eq!(of("001", "change ratio by site")["ours"], 0.66);
+    assert_eq!(of("001", "change ratio by topic")["ours"], 0.77);
+    assert_eq!(of("004", "refresh time after 0.25 changed")["agrees"], true);
+    assert_eq!(of("000", "average accuracy, greedy then hybrid")["agrees"], true);
+    assert_eq!(of("003", "root mean square, dog and cog")["agrees"], true);
+    for vector in &vectors {
+        assert!(vector["agrees"] != false || vector["note"] != "", "{vector}");
+    }
+}
+
+#[test]
+fn bounds_hold_for_a_web_that_nobody_visits() {
+    let (_dir, data) = folder();
+    let words = ["lab", "bound", "--worlds", "w1", "--pages", "200", "--days", "60", "--warm-up", "10d", "--json"];
+    let lines = json_lines(&told(vernal(&data).args(words).args(["--budget", "5%/day", "--budget", "10%/day"])));
+    let number = |line: &Value, name: &str| line[name].as_f64().unwrap_or_else(|| panic!("{name}: {line}"));
+    assert_eq!(lines.len(), 2);
+    for line in &lines {
+        assert!(number(line, "optimum") < number(line, "window"));
+        assert!(number(line, "optimum") < number(line, "clairvoyant"));
+    }
+    assert!(number(&lines[0], "optimum") < number(&lines[1], "optimum"));
+}
+
+#[test]
+fn a_plan_tells_who_would_be_visited_at_each_budget_without_a_request() {
+    let (_dir, data) = folder();
+    let web = small_web();
+    crawl_until_idle(&data, &web);
+    let visits = |status: &str| serde_json::from_str::<Value>(status).unwrap()["visits"].as_u64();
+    let before = visits(&told(vernal(&data).args(["status", "--json"])));
+    let words = ["plan", "--for", "2d", "--budget", "50%/day", "--budget", "200%/day", "--limit", "7", "--json"];
+    let plan: Value = serde_json::from_str(&told(vernal(&data).args(words))).unwrap();
+    let forecasts = plan["forecasts"].as_array().unwrap();
+    assert_eq!((forecasts[0]["budget"].as_str(), forecasts[1]["budget"].as_str()), (Some("50%/day"), Some("200%/day")));
+    assert!(forecasts[0]["visits"].as_u64() < forecasts[1]["visits"].as_u64(), "{plan}");
+    assert!(plan["visits"].as_array().unwrap().len() <= 7);
+    assert_eq!(visits(&told(vernal(&data).args(["status", "--json"]))), before);
+    let (code, _) = refused(vernal(&data).args(["plan", "--budget", "much"]));
+    assert_eq!(code, 2);
+    assert!(told(vernal(&data).args(["plan", "--utc"])).contains("fresh now"));
+}
+
+#[test]
+fn ones_own_crawl_becomes_a_trace_that_says_it_is_censored() {
+    let (dir, data) = folder();
+    let web = small_web();
+    crawl_until_idle(&data, &web);
+    let out = dir.path().join("own.csv.gz");
+    told(vernal(&data).args(["export", "trace", "--out"]).arg(&out));
+    let head: Value =
+        serde_json::from_str(&std::fs::read_to_string(dir.path().join("own.head.json")).unwrap()).unwrap();
+    assert_eq!(head["censored"], true);
+    let status: Value = serde_json::from_str(&told(vernal(&data).args(["status", "--json"]))).unwrap();
+    assert_eq!(head["pages"], status["held"]);
+    // A crawl that has seen nothing change holds one instant of each page: too little for a replay, and it says so.
+    let replay = |words: &[&str]| {
+        output(vernal(&data).args(["lab", "replay", "--policies", "round-robin", "--json"]).args(words))
+    };
+    let own = replay(&[]);
+    let theirs = replay(&["--trace", out.to_str().unwrap()]);
+    assert_eq!(
+        without_time(&String::from_utf8_lossy(&own.stdout)).len(),
+        without_time(&String::from_utf8_lossy(&theirs.stdout)).len()
+    );
+    assert_eq!(own.status.code(), theirs.status.code());
+    if own.status.success() {
+        for done in [&own, &theirs] {
+            assert!(String::from_utf8_lossy(&done.stderr).contains("interval-censored"));
+        }
+        let freshness = |done: &std::process::Output| {
+            json_lines(std::str::from_utf8(&done.stdout).unwrap())[0]["freshness"].clone()
+        };
+        assert_eq!(freshness(&own), freshness(&theirs));
+    }
+}
+
+#[test]
+fn promises_of_the_file_are_kept() {
+    let (dir, data) = folder();
+    let web = small_web();
+    crawl_until_idle(&data, &web);
+    let urls: Vec<String> = json_lines(&told(vernal(&data).args(["pages", "--json"])))
+        .iter()
+        .map(|page| page["url"].as_str().unwrap().to_owned())
+        .collect();
+    let promised = &urls[urls.len() / 2];
+    let pattern = promised.replace('.', "[.]").replace('?', "[?]");
+    let file = format!("[[promises]]\npattern = '^{pattern}$'\nat_least_every = '1h'\n");
+    std::fs::write(dir.path().join("vernal.toml"), file).unwrap();
+    // About a visit an hour; ten hours pass in a second.
+    told(run(&data).args(["--time-scale", "36000", "--budget", "100%/day", "--refresh-min", "1m", "--visits", "10"]));
+    let visits = |url: &str| json_lines(&told(vernal(&data).args(["history", url, "--json"]))).len();
+    let kept = visits(promised);
+    assert!(kept >= 4, "{kept} visits to {promised}");
+    assert!(urls.iter().filter(|url| *url != promised).all(|url| visits(url) < kept));
+    let why = told(vernal(&data).args(["why", promised]));
+    assert!(why.contains("at least every 1h"), "{why}");
+    let status: Value = serde_json::from_str(&told(vernal(&data).args(["status", "--json"]))).unwrap();
+    assert_eq!(status["promises"]["pages"], 1, "{status}");
+    let wrong = "[[promises]]\npattern = 'x'\nat_leest_every = '1h'\n";
+    std::fs::write(dir.path().join("vernal.toml"), wrong).unwrap();
+    let (code, said) = refused(vernal(&data).arg("status"));
+    assert!(code == 2 && said.contains("at_least_every"), "{said}");
+}
