@@ -105,10 +105,15 @@ pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
     for members in slots.values() {
         let group: Vec<&Spot<'_>> = members.iter().map(|&index| &spots[index]).collect();
         if let Some((id, reach)) = suspect_slot(&mut ledger, input, &group, &mut touched) {
-            let within = |index: &usize| reach_of(&spots[*index]) <= reach;
+            let within = |index: &usize| {
+                let Spot { before, .. } = &spots[*index];
+                let is_here = spots[*index].is_here(before) || ledger.slot_over(before).is_some();
+                spots[*index].reach() <= reach && is_here
+            };
             aside.extend(members.iter().copied().filter(within).map(|index| (index, id)));
         }
     }
+    spots.iter().filter(|spot| spot.before.offset > 0).for_each(|spot| ledger.join(&spot.before));
     let kinds = suspect_kinds(&mut ledger, input, &mut touched);
     let present: HashSet<u64> = input.new_marks.iter().map(|mark| mark.digest).collect();
     settle(&mut ledger, &touched, |digest| present.contains(&digest));
@@ -296,7 +301,7 @@ fn suspect_slot(
 ) -> Option<(u32, u16)> {
     let first = *group.first()?;
     let list_end = |spot: &&Spot<'_>| spot.before.list_end.max(spot.after.list_end);
-    let reach = group.iter().map(|spot| reach_of(spot).max(list_end(spot))).max().unwrap_or(0);
+    let reach = group.iter().map(|spot| spot.reach().max(list_end(spot))).max().unwrap_or(0);
     if reach == 0 || reach > SLOT_PARAGRAPHS_MAX {
         return None;
     }
@@ -320,9 +325,16 @@ fn suspect_slot(
             (suspect, matches!(step, Step::Expected))
         }
         None => {
+            let known = ledger.narrower(&what).map(|rule| (rule.since, rule.differed, rule.compared));
             let mut suspect = ledger.seen.suspect(what, first.role, 0);
             remember(&mut suspect, &gone, &came);
-            (suspect, true)
+            if let Some((since, differed, compared)) = known {
+                // It is the same slot that reaches further than was known: once is an edit, twice is noise.
+                suspect.since = since;
+                suspect.differed = suspect.differed.saturating_add(differed.min(u16::MAX.into()) as u16);
+                suspect.compared = suspect.compared.saturating_add(compared.min(u16::MAX.into()) as u16);
+            }
+            (suspect, known.is_none())
         }
     };
     let quoted = (text(&first.before.text), text(&first.after.text));
@@ -340,10 +352,6 @@ fn suspect_slot(
         keep(&mut ledger.page, suspect);
     }
     learned.map(|id| (id, count))
-}
-
-fn reach_of(spot: &Spot<'_>) -> u16 {
-    spot.before.offset.max(spot.after.offset)
 }
 
 fn is_short_number(spot: &Spot<'_>) -> bool {

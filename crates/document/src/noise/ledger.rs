@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use vernal_model::{NoiseRows, NoiseRule, PageNoise, Reach, RuleStanding, Suspect, Volatile};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::evidence::{QUIET_MAX, Seen};
+use super::evidence::{QUIET_MAX, SLOT_PARAGRAPHS_MAX, Seen};
 use super::learned::NoiseInput;
 use super::shape::Shape;
-use super::spot::{Spot, paragraph};
+use super::spot::{Side, Spot, paragraph};
 use crate::parse::links::limited;
 
 /// Pages of a template that must show a thing before it is one of the template.
@@ -129,7 +129,17 @@ impl<'a> Ledger<'a> {
             }
             covering = covering.or(Some(id));
         }
-        covering.map_or(Cover::Nothing, Cover::Rule)
+        let moved = || {
+            self.slot_over(&spot.before)?;
+            self.slot_over(&spot.after)
+        };
+        covering.or_else(moved).map_or(Cover::Nothing, Cover::Rule)
+    }
+
+    /// The rule on a slot that this side lies in.
+    pub fn slot_over(&self, side: &Side<'_>) -> Option<u32> {
+        let mut rules = self.in_force().filter(|(_, rule)| rule.row.standing != RuleStanding::Allowed);
+        rules.find(|(_, rule)| in_slot(&rule.row.what, side)).map(|(id, _)| id)
     }
 
     fn covers(&self, id: u32, rule: &Rule, spot: &Spot<'_>) -> bool {
@@ -138,9 +148,9 @@ impl<'a> Ledger<'a> {
                 let at_place = *place != 0 && *place == spot.place;
                 spot.is_pair() && (*place == 0 || at_place) && self.words_hold(id, shape, at_place, spot)
             }
-            (Volatile::Slot { place, after, count, .. }, _) => {
-                let reach = spot.before.offset.max(spot.after.offset);
-                *place == spot.place && *after == spot.anchor && (1..=*count).contains(&reach)
+            (slot @ Volatile::Slot { .. }, _) => {
+                let holds = |side: &Side<'_>| side.offset == 0 || in_slot(slot, side);
+                spot.reach() > 0 && holds(&spot.before) && holds(&spot.after)
             }
             _ => false,
         }
@@ -299,6 +309,39 @@ impl<'a> Ledger<'a> {
         ripe.then_some(id)
     }
 
+    /// The rule in force on this slot, which then reaches less far.
+    pub fn narrower(&self, what: &Volatile) -> Option<&NoiseRule> {
+        let is = |rule: &&NoiseRule| rule.standing == RuleStanding::Learned && same_thing(&rule.what, what);
+        self.in_force().map(|(_, rule)| &rule.row).find(|rule| matches!(what, Volatile::Slot { .. }) && is(rule))
+    }
+
+    /// A paragraph that went is no anchor: if it stood in a slot or at its end, what varied behind it belongs to that slot.
+    pub fn join(&mut self, gone: &Side<'_>) {
+        let of_page = Reach::Page(self.input.page);
+        let slots = |wanted: &dyn Fn(u64, u16) -> bool| {
+            let found = self.in_force().find_map(|(id, rule)| match rule.row.what {
+                Volatile::Slot { place, after, count, .. } if place == gone.place && wanted(after, count) => {
+                    (rule.row.standing == RuleStanding::Learned && rule.row.on == of_page).then_some((id, count))
+                }
+                _ => None,
+            });
+            found
+        };
+        let around = slots(&|after, count| after == gone.anchor && gone.offset <= count.saturating_add(1));
+        let behind = slots(&|after, _| after == gone.digest && after != gone.anchor);
+        let (Some((id, _)), Some((other, further))) = (around, behind) else { return };
+        let reach = gone.offset.saturating_add(further).min(SLOT_PARAGRAPHS_MAX);
+        if let Some(Rule { row, .. }) = self.rules.get_mut(&id)
+            && let Volatile::Slot { count, .. } = &mut row.what
+        {
+            *count = reach.max(*count);
+            self.changed.insert(id);
+        }
+        self.rules.remove(&other);
+        self.changed.remove(&other);
+        self.forgotten.insert(other);
+    }
+
     /// Rules of single pages become one of the template.
     fn widen(&mut self, id: u32) {
         let Some(rule) = self.rules.get(&id).map(|rule| rule.row.clone()) else { return };
@@ -412,6 +455,11 @@ impl<'a> Ledger<'a> {
         rows.page = differs.then_some((input.page, page));
         rows
     }
+}
+
+fn in_slot(slot: &Volatile, side: &Side<'_>) -> bool {
+    let Volatile::Slot { place, after, count, .. } = slot else { return false };
+    (*place, *after) == (side.place, side.anchor) && (1..=*count).contains(&side.offset)
 }
 
 fn same_thing(one: &Volatile, other: &Volatile) -> bool {

@@ -35,6 +35,9 @@ pub(super) struct Side<'a> {
     pub text: Option<Cow<'a, str>>,
     /// How many paragraphs behind the anchor, from 1; 0 where nothing stands.
     pub offset: u16,
+    /// The anchor and place of this side: what moved has two.
+    pub anchor: u64,
+    pub place: u16,
     /// How far behind it the list ends that this is an item of, if most of that varies; else 0.
     pub list_end: u16,
 }
@@ -42,6 +45,17 @@ pub(super) struct Side<'a> {
 impl Spot<'_> {
     pub fn is_pair(&self) -> bool {
         self.before.offset > 0 && self.after.offset > 0
+    }
+
+    /// How far behind its anchor it reaches, as far as it stands behind that.
+    pub fn reach(&self) -> u16 {
+        let here = |side: &Side<'_>| if self.is_here(side) { side.offset } else { 0 };
+        here(&self.before).max(here(&self.after))
+    }
+
+    /// Whether this side stands where the spot is, or nowhere.
+    pub fn is_here(&self, side: &Side<'_>) -> bool {
+        side.offset == 0 || (side.anchor, side.place) == (self.anchor, self.place)
     }
 
     /// Neither menu nor footer: what people come to read.
@@ -80,6 +94,11 @@ pub(super) fn spots<'a>(
         mark(&mut new_moves, *new);
         let others = if operation.operation == Operation::Merged { &mut old_moves } else { &mut new_moves };
         operation.others.iter().for_each(|place| mark(others, Some(*place as usize)));
+        if operation.operation == Operation::Moved {
+            // Only their new places are told.
+            let digests = operation.others.iter().filter_map(|place| sides.new_marks.get(*place as usize));
+            digests.for_each(|moved| mark(&mut old_moves, old_places.get(&moved.digest).copied()));
+        }
     }
     let old_anchors = anchors(sides.old_marks, &old_moves, &is_masked, &is_slot);
     let new_anchors = anchors(sides.new_marks, &new_moves, &is_masked, &is_slot);
@@ -87,14 +106,22 @@ pub(super) fn spots<'a>(
         let operation = &change.paragraphs[index];
         let anchor_of = |place: Option<usize>, anchors: &[Anchor]| place.and_then(|place| anchors.get(place).copied());
         let (from, to) = (anchor_of(old, &old_anchors), anchor_of(new, &new_anchors));
-        let marked = new.and_then(|new| sides.new_marks.get(new)).or(old.and_then(|old| sides.old_marks.get(old)));
+        let was = old.and_then(|old| sides.old_marks.get(old));
+        let is = new.and_then(|new| sides.new_marks.get(new));
+        let place = is.or(was).map_or(0, |mark| mark.place);
+        let anchor = to.or(from).map_or(0, |anchor| anchor.digest);
+        let side = |found: Option<Anchor>, mark: Option<&ParagraphMark>, text| Side {
+            anchor: found.map_or(anchor, |found| found.digest),
+            place: mark.map_or(place, |mark| mark.place),
+            ..side(found, mark.map(|mark| mark.digest), text)
+        };
         Spot {
             operations: vec![index],
-            before: side(from, old.map(|old| sides.old_marks[old].digest), before(operation, old, sides)),
-            after: side(to, new.map(|new| sides.new_marks[new].digest), after(operation, new, sides)),
+            before: side(from, was, before(operation, old, sides)),
+            after: side(to, is, after(operation, new, sides)),
             role: operation.role,
-            place: marked.map_or(0, |mark| mark.place),
-            anchor: to.or(from).map_or(0, |anchor| anchor.digest),
+            place,
+            anchor,
             anchor_at: to.and_then(|anchor| anchor.at),
         }
     });
@@ -158,7 +185,9 @@ fn anchors(
 
 /// The end of the list that begins here, if at least half of its items vary: it then varies as a whole.
 fn varying_list(marks: &[ParagraphMark], moves: &[bool], start: usize) -> usize {
-    let same = |mark: &&ParagraphMark| mark.role == Role::ListItem && mark.place == marks[start].place;
+    // What lies in a menu is called so, list or not.
+    let listed = |mark: &ParagraphMark| matches!(mark.role, Role::ListItem | Role::Navigation);
+    let same = |mark: &&ParagraphMark| listed(mark) && mark.place == marks[start].place;
     let items = marks[start..].iter().take_while(same).count();
     let varying = moves[start..start + items].iter().filter(|moves| **moves).count();
     if items > 1 && varying * 2 >= items { start + items } else { start }
@@ -168,7 +197,7 @@ fn side<'a>(anchor: Option<Anchor>, digest: Option<u64>, text: Option<Cow<'a, st
     let digest = digest.unwrap_or_else(|| text.as_ref().map_or(0, |text| xxh3_64(text.as_bytes())));
     // A text whose place is not known still stood somewhere.
     let offset = anchor.map_or(u16::from(text.is_some()), |anchor| anchor.offset);
-    Side { digest, text, offset, list_end: anchor.map_or(0, |anchor| anchor.list_end) }
+    Side { digest, text, offset, list_end: anchor.map_or(0, |anchor| anchor.list_end), ..Side::default() }
 }
 
 fn before<'a>(operation: &'a ParagraphChange, old: Option<usize>, sides: &Sides<'a>) -> Option<Cow<'a, str>> {
