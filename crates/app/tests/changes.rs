@@ -83,10 +83,7 @@ fn a_price_is_content_and_exits_3() {
     assert!(paragraph["after"].as_str().unwrap().contains("€12.99"));
     // Without being asked for, the code stays 0; the words say it.
     let words = told(compare(dir.path()).args([&old, &new]));
-    assert!(
-        words.starts_with("changed: content; ") && words.contains("[-€9.99-]") && words.contains("{+€12.99+}"),
-        "{words}"
-    );
+    assert!(words.starts_with("changed: content; ") && words.contains("€[-9.99-]{+12.99+}"), "{words}");
 }
 
 #[test]
@@ -303,7 +300,7 @@ fn diff_blame_history_and_feed_tell_one_story_stopped_and_running() {
 fn check_diffs<'a>(url: &'a str, of: &impl Fn(&[&'a str]) -> &'a str) {
     assert!(of(&["diff", url]).contains("+ A smaller plan"), "{}", of(&["diff", url]));
     let priced = of(&["diff", url, "--from", "1", "--to", "2"]);
-    assert!(priced.contains("[-€9.99-]") && priced.contains("{+€12.99+}"), "{priced}");
+    assert!(priced.contains("€[-9.99-]{+12.99+}"), "{priced}");
     let last = one(of(&["diff", url, "--json"]));
     assert_eq!((&last["from"]["number"], &last["to"]["number"]), (&2.into(), &3.into()), "{last}");
     assert_eq!((&last["changed"], &last["paragraphs"][0]["op"]), (&true.into(), &"added".into()), "{last}");
@@ -343,7 +340,7 @@ fn check_story<'a>(url: &'a str, of: &impl Fn(&[&'a str]) -> &'a str) {
     );
     assert_eq!((&new["born"]["version"], &new["edits"]), (&3.into(), &0.into()));
     let price = priced["words"].as_array().unwrap().iter().find(|words| words["version"] == 2).unwrap();
-    assert!(price["text"].as_str().unwrap().contains("€12.99"), "{priced}");
+    assert!(price["text"].as_str().unwrap().contains("12.99"), "{priced}");
     let visits = json_lines(of(&["history", url, "--json"]));
     let changed: Vec<&Value> = visits.iter().filter(|visit| visit["changed"] == true).collect();
     assert_eq!(changed.len(), 2, "{visits:#?}");
@@ -466,12 +463,18 @@ fn the_page_of_a_diff_is_served_so_that_it_can_run_nothing() {
 fn the_kinds_that_count_and_strict_sites_are_settings() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
-    std::fs::write(dir.path().join("vernal.toml"), "counts = ['content', 'structure']\nstrict_sites = ['a.example']\n")
-        .unwrap();
+    std::fs::write(
+        dir.path().join("vernal.toml"),
+        "counts = ['content', 'structure']\nstrict_sites = ['a.example', 'b.example:8080']\n",
+    )
+    .unwrap();
     let rows = json_lines(&told(vernal(&data).args(["config", "--json", "--strict"])));
     let value = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap()["value"].clone();
     assert_eq!(value("counts"), serde_json::json!(["content", "structure"]));
-    assert_eq!((value("strict"), value("strict_sites")), ("true".into(), serde_json::json!(["a.example"])));
+    assert_eq!(
+        (value("strict"), value("strict_sites")),
+        ("true".into(), serde_json::json!(["a.example", "b.example:8080"]))
+    );
     let (code, complaint) = refused(vernal(&data).args(["config", "--counts", "colour"]));
     assert_eq!((code, complaint.contains("is no kind of change")), (2, true), "{complaint}");
 }

@@ -56,7 +56,13 @@ struct Words {
 
 pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
     let page = page::of(&shared, &url(&asked.url)?)?;
-    answer::beside(move || Ok(answer::value(&blamed(&shared, &page)?))).await
+    let limit = asked.limit.unwrap_or(usize::MAX);
+    answer::beside(move || {
+        let mut shown = blamed(&shared, &page)?;
+        shown.paragraphs.truncate(limit);
+        Ok(answer::value(&shown))
+    })
+    .await
 }
 
 fn blamed(shared: &Shared, page: &Page) -> Result<Shown, No> {

@@ -12,6 +12,9 @@ use crate::runtime::folder::Folder;
 #[derive(Args)]
 pub struct Arguments {
     url: String,
+    /// So many paragraphs at most
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 const COLUMNS: [Column; 6] = [
@@ -27,7 +30,7 @@ const COLUMNS: [Column; 6] = [
 const TEXT_LETTERS_MAX: usize = 120;
 
 pub async fn blame(context: &Context, arguments: &Arguments) -> Result<()> {
-    let question = Question::at("/api/v1/blame").with("url", Some(&arguments.url));
+    let question = Question::at("/api/v1/blame").with("url", Some(&arguments.url)).with("limit", arguments.limit);
     let folder = Folder::open(context, false).await?;
     let answer = folder.get(question.text()).await?;
     let mut sink = Sink::stdout();
