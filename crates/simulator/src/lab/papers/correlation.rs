@@ -95,7 +95,7 @@ impl Repository {
         }
         let mut visited = vec![false; PAGES];
         let (mut visits, mut hits) = (0, 0);
-        let mut rates = vec![0.0; TOPICS];
+        let mut rates = [0.0; TOPICS];
         for topic in 0..TOPICS {
             chance.shuffle(&mut members[topic]);
             let mut found = 0;
