@@ -129,7 +129,10 @@ fn a_bad_row_of_a_trace_is_named_by_its_line_and_the_rest_is_taken() {
     let done = output(command.arg("--warm-up").arg("10d").arg("--trace").arg(&trace));
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(done.status.success(), "{said}");
-    assert!(said.contains("line 3, column change_time_unix") && said.contains(&format!("line {bad}, column row")), "{said}");
+    assert!(
+        said.contains("line 3, column change_time_unix") && said.contains(&format!("line {bad}, column row")),
+        "{said}"
+    );
     let lines = json_lines(std::str::from_utf8(&done.stdout).unwrap());
     assert_eq!(lines.len(), 2);
     assert!(lines.iter().all(|line| line["world"] == "web.csv" && line["pages"] == 10), "{lines:?}");

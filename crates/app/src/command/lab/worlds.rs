@@ -138,19 +138,17 @@ impl Recorded {
             }
             None => own_crawl(context, &selection)?,
         };
-        let mut notes = vec![format!(
-            "{}: {} sites, {} pages, {} changes in {:.0} days, warm-up {:.0} days",
-            world.name,
-            summary.sites,
-            summary.pages,
-            summary.changes,
-            world.length().days_f64(),
-            world.warm_up.days_f64(),
-        )];
+        let mut notes = Vec::new();
         if length.warm_up.is_none() && world.warm_up.days_f64() * 2.0 > world.length().days_f64() {
             world.warm_up = world.length().scaled(1.0 / 3.0);
-            notes.push(format!("the recording is short: its first third ({}) is the warm-up", world.warm_up));
+            notes.push("the recording is short: its first third is the warm-up".to_owned());
         }
+        let (name, Summary { sites, pages, changes, .. }) = (&world.name, summary);
+        let (lasts, warm_up) = (world.length(), world.warm_up);
+        notes.insert(
+            0,
+            format!("{name}: {sites} sites, {pages} pages, {changes} changes in {lasts}, warm-up {warm_up}"),
+        );
         if world.censored {
             notes.push(format!("interval-censored: {CENSORED_NOTE}"));
         }

@@ -44,7 +44,8 @@ fn table(page: &mut String, cells: &[Cell]) {
         page,
         "<h2>Results</h2><p class=\"soft\">Means with 95 % intervals: over chance numbers on invented worlds, over sites \
          drawn again on recordings. The difference is to {BASELINE} on the same worlds; the gap closed is the share of \
-         the way from {BASELINE} to known rates.</p>\n<div class=\"wide\"><table><tr><th>world<th>budget<th>policy\
+         the way from {BASELINE} to known rates. The bound is the optimum of the model in the long run where the model holds \
+         (a short window, begun with fresh pages, may exceed it), else what a clairvoyant could reach.</p>\n<div class=\"wide\"><table><tr><th>world<th>budget<th>policy\
          <th class=\"n\">freshness<th class=\"n\">difference<th class=\"n\">gap closed<th class=\"n\">bound\
          <th class=\"n\">change ratio<th class=\"n\">age, days<th class=\"n\">harmonic<th class=\"n\">visits<th class=\"n\">wasted\
          <th class=\"n\">never visited<th class=\"n\">first 60 days<th class=\"n\">CPU, s</tr>\n"

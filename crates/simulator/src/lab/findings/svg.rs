@@ -207,11 +207,16 @@ fn marks(axis: &Axis, scale: &Scale) -> Vec<(f64, String)> {
         return axis.marks.clone();
     }
     if scale.tenfold {
-        let (first, last) = (
-            (scale.low / std::f64::consts::LN_10).ceil() as i32,
-            (scale.high / std::f64::consts::LN_10).floor() as i32,
-        );
-        return (first..=last).map(|power| 10f64.powi(power)).map(|value| (value, value.to_string())).collect();
+        let power = |value: f64| (value / std::f64::consts::LN_10).floor() as i32;
+        let within = |value: &f64| value.ln() >= scale.low && value.ln() <= scale.high;
+        let at = |steps: &[f64]| -> Vec<f64> {
+            let powers = power(scale.low)..=power(scale.high);
+            powers.flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power))).filter(within).collect()
+        };
+        // Few tenfold steps are told apart by twos and fives.
+        let tens = at(&[1.0]);
+        let values = if tens.len() > 2 { tens } else { at(&[1.0, 2.0, 5.0]) };
+        return values.into_iter().map(|value| (value, format!("{}", (value * 1e9).round() / 1e9))).collect();
     }
     let raw = (scale.high - scale.low) / 5.0;
     let power = 10f64.powf(raw.log10().floor());
