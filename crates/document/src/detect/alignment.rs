@@ -5,9 +5,9 @@
 //! rest is met by digest alone, in order of occurrence. Cost: n log n, plus at most `CELLS_MAX` cells per gap, and never
 //! more than `STEPS_MAX`.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use super::digest_map::DigestMap;
 use crate::diff::{STEPS_MAX, Steps};
 
 /// The largest table of the exact method; about a quarter of a millisecond.
@@ -93,7 +93,7 @@ fn unique_in_order(old: &[u64], new: &[u64], a: &Range<usize>, b: &Range<usize>)
         old: (u32, usize),
         new: (u32, usize),
     }
-    let mut seen: HashMap<u64, Seen> = HashMap::with_capacity(a.len());
+    let mut seen: DigestMap<Seen> = DigestMap::with_capacity_and_hasher(a.len(), Default::default());
     for place in a.clone() {
         let entry = seen.entry(old[place]).or_insert(Seen { old: (0, 0), new: (0, 0) });
         entry.old = (entry.old.0 + 1, place);
@@ -169,15 +169,22 @@ fn meet_the_rest(old: &[u64], new: &[u64], alignment: &mut Alignment) {
     for &place in alignment.stayed.iter().flatten() {
         taken[place] = true;
     }
-    let mut left: HashMap<u64, Vec<usize>> = HashMap::new();
+    // For each digest the first old place that is left; for each place the next one of the same digest.
+    let mut first: DigestMap<Option<usize>> = DigestMap::default();
+    let mut next = vec![None; old.len()];
     for (place, stayed) in alignment.stayed.iter().enumerate().rev() {
         if stayed.is_none() {
-            left.entry(old[place]).or_default().push(place);
+            next[place] = first.insert(old[place], Some(place)).flatten();
         }
     }
     let mut gone = vec![false; old.len()];
     for (place, _) in taken.iter().enumerate().filter(|(_, taken)| !**taken) {
-        match left.get_mut(&new[place]).and_then(Vec::pop) {
+        let equal = first.get_mut(&new[place]).and_then(|left| {
+            let from = left.take()?;
+            *left = next[from];
+            Some(from)
+        });
+        match equal {
             Some(from) => {
                 gone[from] = true;
                 alignment.moved.push((from, place));

@@ -1,6 +1,7 @@
 //! Two meanings become a change, and an answer that is no page becomes a wall.
 
 pub mod alignment;
+pub(crate) mod digest_map;
 mod flags;
 mod pages;
 pub mod structure;

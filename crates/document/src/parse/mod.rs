@@ -6,6 +6,7 @@ pub mod hints;
 pub mod html;
 pub mod links;
 pub mod listing;
+pub mod name;
 pub mod parts;
 pub mod plain;
 pub mod robots;

@@ -8,6 +8,7 @@ use vernal_model::Kind;
 use super::encoding;
 use super::format::{Reading, charset_of, format_of};
 use super::links::limited;
+use super::name::Name;
 use super::scan::{Markup, OpenTag, Sink, scan};
 use super::tag::Tag;
 use crate::Input;
@@ -69,10 +70,9 @@ impl Sink for Collector {
             let value = attribute.value();
             let quieted = match is_advertising {
                 true => Quieted { text: Cow::Borrowed(""), detector: Some("advertising") },
-                false => builtin::attribute(tag.tag, attribute.name, &value, holds_token),
+                false => builtin::attribute(tag.tag, attribute, &value, holds_token),
             };
-            let name = attribute.name.to_ascii_lowercase();
-            let (kind, what) = told(tag, &name);
+            let (kind, what) = told(tag, attribute.name);
             self.keep(kind, what, &value, &quieted);
         }
         if tag.tag == Tag::Script {
@@ -125,9 +125,12 @@ fn shown(value: &str) -> Box<str> {
 }
 
 /// What an attribute is, in words.
-fn told(tag: &OpenTag<'_, '_>, name: &str) -> (Kind, Cow<'static, str>) {
+fn told(tag: &OpenTag<'_, '_>, name: Name<'_>) -> (Kind, Cow<'static, str>) {
+    let aspect = aspect_of(tag, name, true);
+    let name = name.text.to_ascii_lowercase();
+    let name = name.as_str();
     // Where the head ends does not matter here: meta and link say the same thing anywhere.
-    match (aspect_of(tag, name, true), tag.tag, name) {
+    match (aspect, tag.tag, name) {
         (Aspect::Link, Tag::A | Tag::Area, _) => (Kind::Presentation, "link".into()),
         (Aspect::Link, ..) => (Kind::Presentation, "frame".into()),
         (Aspect::Image, _, "alt") => (Kind::Presentation, "image text".into()),

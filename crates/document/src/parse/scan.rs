@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter, memchr2, memmem};
 
+use super::name::{Name, PACKED_BYTES_MAX};
 use super::tag::Tag;
 
 /// Attributes of one tag beyond these are not looked at: finding repeats stays linear.
@@ -31,8 +32,7 @@ pub trait Sink {
 #[derive(Debug)]
 pub struct OpenTag<'t, 'a> {
     pub tag: Tag,
-    /// As written.
-    pub name: &'a str,
+    pub name: Name<'a>,
     pub attributes: &'t [Attribute<'a>],
     pub self_closing: bool,
     /// It lies in svg or math.
@@ -41,10 +41,12 @@ pub struct OpenTag<'t, 'a> {
 
 impl<'t, 'a> OpenTag<'t, 'a> {
     /// The value of an attribute, character references decoded.
+    #[inline]
     pub fn value(&self, name: &str) -> Option<Cow<'a, str>> {
         self.attributes.iter().find(|attribute| attribute.is(name)).map(Attribute::value)
     }
 
+    #[inline]
     pub fn has(&self, name: &str) -> bool {
         self.attributes.iter().any(|attribute| attribute.is(name))
     }
@@ -52,20 +54,85 @@ impl<'t, 'a> OpenTag<'t, 'a> {
 
 #[derive(Copy, Clone, Debug)]
 pub struct Attribute<'a> {
-    pub name: &'a str,
+    pub name: Name<'a>,
     /// As written, without quotes.
     pub raw: &'a str,
+    signs: Signs,
+}
+
+/// What letters a value has, seen while its end was looked for: most values need no second look.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Signs(u8);
+
+impl Signs {
+    /// A character reference, or NUL.
+    const CODED: u8 = 1;
+    /// A digit.
+    const DIGIT: u8 = 2;
+    /// `?`
+    const QUERY: u8 = 4;
+    /// `_`
+    const UNDERSCORE: u8 = 8;
+    const CAPITAL: u8 = 16;
+
+    const TABLE: [u8; 256] = {
+        let mut table = [0; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            table[byte] = match byte as u8 {
+                b'&' | 0 => Self::CODED,
+                b'0'..=b'9' => Self::DIGIT,
+                b'?' => Self::QUERY,
+                b'_' => Self::UNDERSCORE,
+                b'A'..=b'Z' => Self::CAPITAL,
+                _ => 0,
+            };
+            byte += 1;
+        }
+        table
+    };
+
+    pub fn of(text: &str) -> Self {
+        Signs(text.bytes().fold(0, |signs, byte| signs | Self::TABLE[usize::from(byte)]))
+    }
+
+    fn is_coded(self) -> bool {
+        self.0 & Self::CODED != 0
+    }
+
+    /// Whether a random name among others is possible.
+    pub fn may_name_at_random(self) -> bool {
+        self.0 & (Self::DIGIT | Self::UNDERSCORE | Self::CAPITAL) != 0
+    }
+
+    /// Whether something drawn, or an address with a query, is possible.
+    pub fn may_be_drawn(self) -> bool {
+        self.0 & (Self::DIGIT | Self::UNDERSCORE | Self::QUERY) != 0
+    }
 }
 
 impl<'a> Attribute<'a> {
-    pub fn is(&self, name: &str) -> bool {
-        self.name.eq_ignore_ascii_case(name)
+    #[cfg(test)]
+    pub fn of(name: &'a str, raw: &'a str) -> Self {
+        Attribute { name: Name::of(name), raw, signs: Signs::of(raw) }
     }
 
+    #[inline(always)]
+    pub fn is(&self, name: &str) -> bool {
+        self.name.is(name)
+    }
+
+    /// What letters the decoded value has.
+    pub fn signs(&self, value: &str) -> Signs {
+        if self.signs.is_coded() { Signs::of(value) } else { self.signs }
+    }
+
+    #[inline]
     pub fn value(&self) -> Cow<'a, str> {
-        if memchr2(b'&', 0, self.raw.as_bytes()).is_none() {
-            return Cow::Borrowed(self.raw);
-        }
+        if self.signs.is_coded() { self.decoded() } else { Cow::Borrowed(self.raw) }
+    }
+
+    fn decoded(&self) -> Cow<'a, str> {
         if self.raw.contains('\0') {
             return Cow::Owned(htmlize::unescape_attribute(self.raw.replace('\0', "\u{fffd}")).into_owned());
         }
@@ -191,7 +258,7 @@ impl<'a> Scan<'a> {
         let foreign = self.markup == Markup::Xml || self.enter(tag, self_closing);
         sink.open(&OpenTag { tag, name, attributes: &self.attributes, self_closing, foreign });
         if !foreign {
-            self.raw_text(tag, name, sink);
+            self.raw_text(tag, name.text, sink);
         }
         true
     }
@@ -214,11 +281,9 @@ impl<'a> Scan<'a> {
     }
 
     /// Name and attributes up to the closing `>`; `None` if the input ends first.
-    fn tag(&mut self, name_start: usize) -> Option<(&'a str, bool)> {
+    fn tag(&mut self, name_start: usize) -> Option<(Name<'a>, bool)> {
         self.attributes.clear();
-        let name_end = self.find_from(name_start, |byte| is_space(byte) || byte == b'/' || byte == b'>')?;
-        let name = &self.source[name_start..name_end];
-        let mut place = name_end;
+        let (name, mut place) = self.name(name_start, ENDS_NAME)?;
         let mut slash = false;
         loop {
             let byte = *self.bytes.get(place)?;
@@ -233,35 +298,62 @@ impl<'a> Scan<'a> {
 
     /// One attribute; gives the place after it.
     fn attribute(&mut self, start: usize) -> Option<usize> {
-        // A `=` at the beginning is part of the name.
-        let name_end = self.find_from(start + 1, |byte| is_space(byte) || matches!(byte, b'/' | b'>' | b'='))?;
-        let name = &self.source[start..name_end];
+        let (name, name_end) = self.name(start, ENDS_NAME | ENDS_ATTRIBUTE_NAME)?;
         let after_name = self.find_from(name_end, |byte| !is_space(byte))?;
         if self.bytes[after_name] != b'=' {
-            self.keep(name, "");
+            self.keep(name, "", Signs::default());
             return Some(after_name);
         }
         let value_start = self.find_from(after_name + 1, |byte| !is_space(byte))?;
-        let (raw, next) = match self.bytes[value_start] {
-            quote @ (b'"' | b'\'') => {
-                let inner = value_start + 1;
-                let end = inner + memchr(quote, &self.bytes[inner..])?;
-                (&self.source[inner..end], end + 1)
-            }
-            b'>' => ("", value_start),
+        let (raw, signs, next) = match self.bytes[value_start] {
+            b'"' => self.quoted(value_start + 1, b'"')?,
+            b'\'' => self.quoted(value_start + 1, b'\'')?,
+            b'>' => ("", Signs::default(), value_start),
             _ => {
                 let end = self.find_from(value_start, |byte| is_space(byte) || byte == b'>')?;
-                (&self.source[value_start..end], end)
+                let raw = &self.source[value_start..end];
+                (raw, Signs::of(raw), end)
             }
         };
-        self.keep(name, raw);
+        self.keep(name, raw, signs);
         Some(next)
     }
 
+    /// A value up to its quote, and the place after that.
+    #[inline]
+    fn quoted(&self, start: usize, quote: u8) -> Option<(&'a str, Signs, usize)> {
+        let mut signs = 0;
+        for (ahead, &byte) in self.bytes.get(start..)?.iter().enumerate() {
+            if byte == quote {
+                return Some((&self.source[start..start + ahead], Signs(signs), start + ahead + 1));
+            }
+            signs |= Signs::TABLE[usize::from(byte)];
+        }
+        None
+    }
+
+    /// A name of at least one letter (which may be any), and the place where it ends.
+    #[inline]
+    fn name(&self, start: usize, ends: u8) -> Option<(Name<'a>, usize)> {
+        let first = *self.bytes.get(start)?;
+        let mut packed = u64::from(first.to_ascii_lowercase());
+        let mut end = start + 1;
+        loop {
+            let byte = *self.bytes.get(end)?;
+            if NAME_ENDS[usize::from(byte)] & ends != 0 {
+                break;
+            }
+            packed = packed << 8 | u64::from(byte.to_ascii_lowercase());
+            end += 1;
+        }
+        let fits = end - start <= PACKED_BYTES_MAX && first != 0;
+        Some((Name::packed_already(&self.source[start..end], if fits { packed } else { 0 }), end))
+    }
+
     /// Of attributes with the same name the first counts.
-    fn keep(&mut self, name: &'a str, raw: &'a str) {
-        if self.attributes.len() < ATTRIBUTES_MAX && !self.attributes.iter().any(|known| known.is(name)) {
-            self.attributes.push(Attribute { name, raw });
+    fn keep(&mut self, name: Name<'a>, raw: &'a str, signs: Signs) {
+        if self.attributes.len() < ATTRIBUTES_MAX && !self.attributes.iter().any(|known| known.name.same(&name)) {
+            self.attributes.push(Attribute { name, raw, signs });
         }
     }
 
@@ -378,7 +470,26 @@ impl<'a> Scan<'a> {
     }
 }
 
-fn is_space(byte: u8) -> bool {
+/// Ends the name of a tag; ends the name of an attribute.
+const ENDS_NAME: u8 = 1;
+const ENDS_ATTRIBUTE_NAME: u8 = 2;
+
+const NAME_ENDS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let letter = byte as u8;
+        if is_space(letter) || letter == b'/' || letter == b'>' {
+            table[byte] = ENDS_NAME;
+        } else if letter == b'=' {
+            table[byte] = ENDS_ATTRIBUTE_NAME;
+        }
+        byte += 1;
+    }
+    table
+};
+
+const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'\x0c')
 }
 

@@ -1,5 +1,7 @@
 //! The element names that mean something to us, as small numbers with properties, so that no tag costs an allocation.
 
+use super::name::{Name, PACKED_BYTES_MAX};
+
 /// Names of up to eight letters are packed into one number and met in one search; longer ones are compared as text.
 macro_rules! tags {
     ($($variant:ident = $name:literal: $traits:expr;)*) => {
@@ -14,16 +16,16 @@ macro_rules! tags {
         impl Tag {
             /// The element of this name, in any case.
             #[allow(unreachable_patterns, non_upper_case_globals, reason = "made by a macro; longer names pack to 0")]
-            pub fn of(name: &str) -> Tag {
-                if name.len() <= 8 {
+            pub fn of(name: Name<'_>) -> Tag {
+                if name.text.len() <= PACKED_BYTES_MAX {
                     $(const $variant: u64 = pack($name.as_bytes());)*
-                    return match pack(name.as_bytes()) {
+                    return match name.packed() {
                         0 => Tag::Other,
                         $($variant => Tag::$variant,)*
                         _ => Tag::Other,
                     };
                 }
-                $(if $name.len() > 8 && name.eq_ignore_ascii_case($name) {
+                $(if $name.len() > PACKED_BYTES_MAX && name.is($name) {
                     return Tag::$variant;
                 })*
                 Tag::Other
@@ -35,8 +37,9 @@ macro_rules! tags {
 }
 
 /// The letters in lower case as one number; 0 for what does not fit.
+#[inline(always)]
 pub const fn pack(name: &[u8]) -> u64 {
-    if name.len() > 8 {
+    if name.len() > PACKED_BYTES_MAX {
         return 0;
     }
     let mut packed = 0;
@@ -228,15 +231,19 @@ impl Tag {
 mod tests {
     use super::*;
 
+    fn tag_of(name: &str) -> Tag {
+        Tag::of(Name::of(name))
+    }
+
     #[test]
     fn names_are_met_in_any_case_and_only_whole() {
-        assert_eq!(Tag::of("DIV"), Tag::Div);
-        assert_eq!(Tag::of("h6"), Tag::H6);
-        assert_eq!(Tag::of("noscript"), Tag::Noscript);
-        assert_eq!(Tag::of("BlockQuote"), Tag::Blockquote);
-        assert_eq!(Tag::of("annotation-xml"), Tag::AnnotationXml);
-        assert_eq!(Tag::of("divx"), Tag::Other);
-        assert_eq!(Tag::of(""), Tag::Other);
-        assert_eq!(Tag::of("my-very-own-element"), Tag::Other);
+        assert_eq!(tag_of("DIV"), Tag::Div);
+        assert_eq!(tag_of("h6"), Tag::H6);
+        assert_eq!(tag_of("noscript"), Tag::Noscript);
+        assert_eq!(tag_of("BlockQuote"), Tag::Blockquote);
+        assert_eq!(tag_of("annotation-xml"), Tag::AnnotationXml);
+        assert_eq!(tag_of("divx"), Tag::Other);
+        assert_eq!(tag_of(""), Tag::Other);
+        assert_eq!(tag_of("my-very-own-element"), Tag::Other);
     }
 }

@@ -8,10 +8,10 @@ use vernal_model::{Paragraph, Role};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::scan::OpenTag;
-use super::tag::{Tag, pack};
+use super::tag::Tag;
 use crate::PARAGRAPHS_MAX;
-use crate::signature::checksum::{PLAIN_POINTS, checksum, font_points, heading_points, styled_points};
-use crate::signature::rms::rms;
+use crate::signature::checksum::{PLAIN_POINTS, font_points, heading_points, styled_points};
+use crate::signature::letters::LetterSums;
 
 /// Open elements remembered at once.
 const OPEN_MAX: usize = 128;
@@ -123,7 +123,7 @@ impl TextBuilder {
         if tag.tag.is_held() {
             self.hold(tag);
         } else if tag.tag.is_block() {
-            self.block = pack(tag.name.as_bytes());
+            self.block = tag.name.packed();
             self.block_points = styled(tag);
         } else if tag.tag == Tag::Font {
             self.font_points = tag.value("size").and_then(|size| font_points(&size)).map(|points| points as f32);
@@ -226,8 +226,9 @@ impl TextBuilder {
         let end = self.text.len();
         let words = &self.text[start..end];
         let digest = xxh3_64(words.as_bytes());
-        self.letters.rms += rms(words);
-        self.letters.checksum += checksum(words, f64::from(points));
+        let sums = LetterSums::of(words);
+        self.letters.rms += sums.rms();
+        self.letters.checksum += sums.checksum(f64::from(points));
         self.paragraphs.push(Paragraph { start: start as u32, end: end as u32, role, level, digest, place, heading });
     }
 
@@ -429,7 +430,7 @@ impl TextBuilder {
 
 /// The mark of a place inside this element: its name, and those of its id and classes that a person gave it.
 fn place_inside(around: u32, tag: &OpenTag<'_, '_>) -> u32 {
-    let mut place = mix(around, pack(tag.name.as_bytes()));
+    let mut place = mix(around, tag.name.packed());
     for attribute in tag.attributes {
         if attribute.is("id") || attribute.is("class") {
             for word in attribute.raw.split_ascii_whitespace().filter(|word| is_lasting(word)) {
@@ -443,12 +444,30 @@ fn place_inside(around: u32, tag: &OpenTag<'_, '_>) -> u32 {
 
 /// Letters and single hyphens only, and no word for a passing state: such names outlive builds and visits.
 fn is_lasting(word: &str) -> bool {
-    const PASSING: [&str; 12] = [
-        "active", "current", "selected", "open", "opened", "closed", "hidden", "visible", "show", "first", "last",
-        "loaded",
-    ];
-    let plain = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    plain && word.len() <= NAME_BYTES_MAX && !word.contains("css-") && !PASSING.contains(&word)
+    let is_passing = || {
+        matches!(
+            word,
+            "active"
+                | "current"
+                | "selected"
+                | "open"
+                | "opened"
+                | "closed"
+                | "hidden"
+                | "visible"
+                | "show"
+                | "first"
+                | "last"
+                | "loaded"
+        )
+    };
+    let (mut plain, mut hyphens) = (true, false);
+    for byte in word.bytes() {
+        plain &= byte.is_ascii_lowercase() || byte == b'-';
+        hyphens |= byte == b'-';
+    }
+    let is_made = || hyphens && word.as_bytes().windows(4).any(|letters| letters == b"css-");
+    plain && word.len() <= NAME_BYTES_MAX && !is_made() && !is_passing()
 }
 
 /// Longer names are made by machines.

@@ -1,14 +1,16 @@
 //! The weighted checksum (paper 003, 4.2.3): the letters' numbers, each times the size of its type. Blind to order.
 
+use super::letters::LetterSums;
+
 /// The paper's K. Its text says 0.0001; its numbers need this.
-const K: f64 = 0.001;
+pub(super) const K: f64 = 0.001;
 
 /// The size of plain text, in points; the paper's examples have it.
 pub const PLAIN_POINTS: f64 = 12.0;
 
 /// Σ I · letter · K over the letters, white space left out; `points` is the importance I.
 pub fn checksum(text: &str, points: f64) -> f64 {
-    checksum_from(text, points, 0)
+    LetterSums::of(text).checksum(points)
 }
 
 /// The same without the first letters, as the paper's own program counted (it left out two).

@@ -1,7 +1,6 @@
 //! Elements that are there although nobody wrote them, in small: what of the HTML standard's tree construction can be
 //! seen in the sequence of element names without building the tree.
 
-use super::marks::name_mark;
 use crate::parse::scan::OpenTag;
 use crate::parse::tag::{Tag, pack};
 
@@ -63,7 +62,7 @@ impl Implied {
         tell(match tag.tag {
             // The standard's own word: "don't ask".
             Tag::Image if !tag.foreign => pack(b"img"),
-            _ => name_mark(tag.name),
+            _ => tag.name.mark(),
         });
     }
 
@@ -138,6 +137,6 @@ fn stays_in_head(tag: &OpenTag<'_, '_>) -> bool {
     matches!(
         tag.tag,
         Tag::Base | Tag::Link | Tag::Meta | Tag::Title | Tag::Script | Tag::Style | Tag::Template | Tag::Noframes
-    ) || tag.name.eq_ignore_ascii_case("basefont")
-        || tag.name.eq_ignore_ascii_case("bgsound")
+    ) || tag.name.is("basefont")
+        || tag.name.is("bgsound")
 }

@@ -11,8 +11,9 @@ use super::implied::Implied;
 use super::similarity::{simhash, sketch};
 use crate::PARAGRAPHS_MAX;
 use crate::noise::builtin;
+use crate::parse::name::Name;
 use crate::parse::scan::OpenTag;
-use crate::parse::tag::{Tag, pack};
+use crate::parse::tag::Tag;
 use crate::parse::text::Letters;
 
 /// The marks that grow with every tag. Tags, scripts and styles have an order; attributes are a bag, because an element
@@ -98,7 +99,7 @@ pub enum Aspect {
 impl Marks {
     pub fn open(&mut self, tag: &OpenTag<'_, '_>) {
         self.tags = self.tags.saturating_add(1);
-        let name = name_mark(tag.name);
+        let name = tag.name.mark();
         let is_advertising = !tag.attributes.is_empty() && builtin::is_advertising(tag);
         let Marks { structure, quiet, .. } = self;
         self.implied.open(tag, |name| {
@@ -161,7 +162,7 @@ impl Marks {
         let is_metadata = in_head && matches!(tag.tag, Tag::Meta | Tag::Link | Tag::Base);
         for attribute in tag.attributes {
             let value = attribute.value();
-            let name = element.rotate_left(7) ^ name_mark(attribute.name);
+            let name = element.rotate_left(7) ^ attribute.name.mark();
             let mark = value_mark(name, &value);
             let aspect = aspect_of(tag, attribute.name, in_head);
             self.attributes.add(mark);
@@ -174,7 +175,7 @@ impl Marks {
             if is_advertising {
                 continue;
             }
-            let quieted = builtin::attribute(tag.tag, attribute.name, &value, holds_token);
+            let quieted = builtin::attribute(tag.tag, attribute, &value, holds_token);
             let mark = if quieted.detector.is_none() { mark } else { value_mark(name, &quieted.text) };
             match aspect {
                 Aspect::Looks => self.quiet.looks.add(mark),
@@ -245,12 +246,25 @@ pub fn opaque(bytes: &[u8], payload: Digest) -> Signature {
 /// for it. The high half is of the words as they are read, the low half of the words as tags part them: a space that comes
 /// or goes beside a tag changes only one of them, and is no change of the words (see `Signature::has_words_of`).
 fn content(document: &Document, joints: &[u32]) -> (u128, u64) {
-    let words = document.text.replace('\n', " ");
+    let words = with_spaces(&document.text);
     let read = xxh3_64(words.as_bytes());
     let parted = if joints.is_empty() { read } else { xxh3_64(parted(&words, joints).as_bytes()) };
     let quieted = builtin::words(&words);
     let quiet = if quieted.detector.is_none() { read } else { xxh3_64(quieted.text.as_bytes()) };
     (u128::from(read) << 64 | u128::from(parted), quiet)
+}
+
+/// The text with a space for each line feed.
+fn with_spaces(text: &str) -> String {
+    let mut words = String::with_capacity(text.len());
+    let mut from = 0;
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+        words.push_str(&text[from..end]);
+        words.push(' ');
+        from = end + 1;
+    }
+    words.push_str(&text[from..]);
+    words
 }
 
 fn parted(words: &str, joints: &[u32]) -> String {
@@ -274,13 +288,16 @@ fn links(document: &Document) -> (u64, u64) {
         .filter(|link| matches!(link.kind, LinkKind::Anchor | LinkKind::Frame | LinkKind::Media | LinkKind::Redirect));
     let mut quiet: Vec<u64> = Vec::with_capacity(document.links.len());
     let mut loud: Vec<u64> = Vec::with_capacity(document.links.len());
+    let mut is_noisy = false;
     for link in reached {
         let mark = link.target.fingerprint().0;
         loud.push(mark);
         let quieted = builtin::address(link.target.as_str(), link.kind != LinkKind::Anchor);
+        is_noisy |= quieted.detector.is_some();
         quiet.push(if quieted.detector.is_none() { mark } else { xxh3_64(quieted.text.as_bytes()) });
     }
-    (set_mark(loud), set_mark(quiet))
+    let mark = set_mark(loud);
+    (mark, if is_noisy { set_mark(quiet) } else { mark })
 }
 
 fn set_mark(mut items: Vec<u64>) -> u64 {
@@ -294,8 +311,8 @@ fn set_mark(mut items: Vec<u64>) -> u64 {
 }
 
 /// What an attribute says something about.
-pub fn aspect_of(tag: &OpenTag<'_, '_>, name: &str, in_head: bool) -> Aspect {
-    let is = |known: &str| name.eq_ignore_ascii_case(known);
+pub fn aspect_of(tag: &OpenTag<'_, '_>, name: Name<'_>, in_head: bool) -> Aspect {
+    let is = |known: &str| name.is(known);
     match tag.tag {
         Tag::Meta | Tag::Base if in_head => Aspect::Metadata,
         Tag::Link if in_head => match tag.value("rel").is_some_and(|rel| is_stylesheet(&rel)) {
@@ -314,9 +331,9 @@ pub fn aspect_of(tag: &OpenTag<'_, '_>, name: &str, in_head: bool) -> Aspect {
     }
 }
 
-fn says_behaviour(tag: Tag, name: &str) -> bool {
-    let is = |known: &str| name.eq_ignore_ascii_case(known);
-    let is_handler = name.len() > 2 && name.as_bytes()[..2].eq_ignore_ascii_case(b"on");
+fn says_behaviour(tag: Tag, name: Name<'_>) -> bool {
+    let is = |known: &str| name.is(known);
+    let is_handler = name.text.len() > 2 && name.text.as_bytes()[..2].eq_ignore_ascii_case(b"on");
     is_handler
         || match tag {
             Tag::Script => true,
@@ -329,14 +346,6 @@ fn says_behaviour(tag: Tag, name: &str) -> bool {
 
 pub fn is_stylesheet(rel: &str) -> bool {
     rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("stylesheet"))
-}
-
-/// A name, whose case means nothing.
-pub fn name_mark(name: &str) -> u64 {
-    match pack(name.as_bytes()) {
-        0 => xxh3_64(name.to_ascii_lowercase().as_bytes()),
-        packed => packed,
-    }
 }
 
 fn value_mark(name: u64, value: &str) -> u64 {

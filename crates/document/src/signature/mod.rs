@@ -6,6 +6,7 @@
 pub mod checksum;
 pub mod fingerprint;
 mod implied;
+pub(crate) mod letters;
 mod marks;
 pub mod rms;
 pub mod similarity;

@@ -12,7 +12,7 @@ pub(super) fn absolute(text: &str) -> Option<Url> {
         _ => return None,
     };
     let rest = &text[authority_start..];
-    let slash = rest.find('/')?;
+    let slash = rest.bytes().position(|byte| byte == b'/')?;
     if !is_plain_host(&rest[..slash]) || !is_plain_tail(&rest[slash..]) {
         return None;
     }
@@ -33,15 +33,42 @@ pub(super) fn join(base: &Url, reference: &str) -> Option<Url> {
         b'/' if reference.as_bytes().get(1) == Some(&b'/') => None,
         b'/' => extended(base, base.origin_text(), reference),
         first if first.is_ascii_alphanumeric() => {
-            let name_end = reference.find(['/', '?']).unwrap_or(reference.len());
-            if reference[..name_end].contains(':') {
+            let mark = reference.bytes().find(|byte| matches!(byte, b'/' | b'?' | b':'));
+            if mark == Some(b':') {
                 return absolute(reference);
             }
-            let path = base.path();
-            let folder_end = usize::from(base.authority_end) + path.rfind('/')? + 1;
-            extended(base, &base.text[..folder_end], reference)
+            extended(base, folder(base)?, reference)
+        }
+        b'.' => {
+            let mut start = folder(base)?;
+            let mut rest = reference;
+            loop {
+                if let Some(inner) = rest.strip_prefix("../") {
+                    start = above(base, start);
+                    rest = inner;
+                } else if let Some(inner) = rest.strip_prefix("./") {
+                    rest = inner;
+                } else {
+                    return extended(base, start, rest);
+                }
+            }
         }
         _ => None,
+    }
+}
+
+/// The base up to the last slash of its path.
+fn folder(base: &Url) -> Option<&str> {
+    let folder_end = usize::from(base.authority_end) + base.path().bytes().rposition(|byte| byte == b'/')? + 1;
+    Some(&base.text[..folder_end])
+}
+
+/// The folder around a folder; nothing is above the root.
+fn above<'a>(base: &Url, folder: &'a str) -> &'a str {
+    let inside = folder.len() - 1;
+    match folder.as_bytes()[usize::from(base.authority_end)..inside].iter().rposition(|&byte| byte == b'/') {
+        Some(slash) => &folder[..usize::from(base.authority_end) + slash + 1],
+        None => folder,
     }
 }
 
@@ -59,32 +86,31 @@ fn without_fragment(text: &str) -> Option<&str> {
     if text.len() > URL_BYTES_MAX {
         return None;
     }
-    Some(&text[..text.find('#').unwrap_or(text.len())])
+    Some(&text[..text.bytes().position(|byte| byte == b'#').unwrap_or(text.len())])
 }
 
 /// A lower-case name that no rule changes: no port, no punycode, no number at the end (it could be an address).
 fn is_plain_host(host: &str) -> bool {
-    let last_label = host.rsplit('.').next().unwrap_or("");
-    !host.is_empty()
-        && host.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'.' || byte == b'-')
-        && last_label.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase())
-        && !host.contains("xn--")
-        && !host.contains("..")
-        && !host.starts_with('.')
-        && !has_odd_hyphens(host)
-}
-
-/// Labels that begin or end with a hyphen, or have two of them in places three and four, are for the full parser.
-fn has_odd_hyphens(host: &str) -> bool {
-    host.split('.').any(|label| {
-        let bytes = label.as_bytes();
-        label.starts_with('-') || label.ends_with('-') || bytes.get(2..4) == Some(b"--")
-    })
+    let mut last = b'.';
+    let mut label_begins_with = 0;
+    for byte in host.bytes() {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' => {}
+            // Empty labels, hyphens at their ends and two hyphens in a row (punycode) are for the full parser.
+            b'.' | b'-' if !matches!(last, b'.' | b'-') => {}
+            _ => return false,
+        }
+        if last == b'.' {
+            label_begins_with = byte;
+        }
+        last = byte;
+    }
+    label_begins_with.is_ascii_lowercase() && !matches!(last, b'.' | b'-')
 }
 
 /// Path and query that no rule changes.
 fn is_plain_tail(tail: &str) -> bool {
-    let (path, query) = match tail.find('?') {
+    let (path, query) = match tail.bytes().position(|byte| byte == b'?') {
         Some(mark) => (&tail[..mark], Some(&tail[mark + 1..])),
         None => (tail, None),
     };
@@ -117,7 +143,15 @@ mod tests {
 
     #[test]
     fn ordinary_links_take_the_quick_way() {
-        for reference in ["/x/y.html", "page2.html", "sub/page?id=3&x=a.b", "https://other.example.com/z#top", "/"] {
+        for reference in [
+            "/x/y.html",
+            "page2.html",
+            "sub/page?id=3&x=a.b",
+            "https://other.example.com/z#top",
+            "/",
+            "../up.html",
+            "./../../../here/",
+        ] {
             assert!(join(&base(), reference).is_some(), "{reference}");
         }
     }
@@ -132,6 +166,17 @@ mod tests {
             }
             if let Some(quick) = absolute(&reference) {
                 prop_assert_eq!(Ok(quick), canonical::parse(&reference, None));
+            }
+        }
+
+        #[test]
+        fn folders_above_are_those_of_the_rules(
+            reference in "([.]{1,2}/){0,4}[a-z./?]{0,6}(/?[.]{1,2}/?)?",
+            folders in "(/[a-z]{0,2}){0,4}"
+        ) {
+            let base = canonical::parse(&format!("https://www.example.org{folders}/page?q=1"), None).unwrap();
+            if let Some(quick) = join(&base, &reference) {
+                prop_assert_eq!(Ok(quick), canonical::parse(&reference, Some(&base)));
             }
         }
 

@@ -1,6 +1,8 @@
 //! Noise in addresses: cache busters, sessions, signatures, build ids.
 
-use super::token::drawn;
+use memchr::{memchr, memchr2};
+
+use super::token::{drawn, next_digit};
 use super::{Cutter, Quieted};
 
 /// Parameters that name a session, a campaign, a moment or a signature, whatever their value.
@@ -58,14 +60,21 @@ const BUSTER_NAMES: [&str; 14] =
 /// may hold the hash of a build; the path of a link is never touched, save for a session in it.
 pub fn address(text: &str, is_asset: bool) -> Quieted<'_> {
     let bytes = text.as_bytes();
+    let has_noise = match is_asset {
+        true => next_digit(bytes, 0).is_some() || memchr(b'?', bytes).is_some(),
+        // Only a query or a session.
+        false => {
+            memchr2(b'?', b';', bytes).is_some() && (memchr(b'?', bytes).is_some() || next_digit(bytes, 0).is_some())
+        }
+    };
     // Inline data is content, not an address.
-    if !bytes.iter().any(u8::is_ascii_digit) && memchr::memchr(b'?', bytes).is_none() || text.starts_with("data:") {
+    if !has_noise || text.starts_with("data:") {
         return Quieted::plain(text);
     }
     let mut cutter = Cutter::new(text);
-    let path_end = text.find(['?', '#']).unwrap_or(text.len());
+    let path_end = memchr2(b'?', b'#', bytes).unwrap_or(text.len());
     path(text, path_end, is_asset, &mut cutter);
-    let query_end = text[path_end..].find('#').map_or(text.len(), |ahead| path_end + ahead);
+    let query_end = memchr(b'#', &bytes[path_end..]).map_or(text.len(), |ahead| path_end + ahead);
     if path_end < query_end {
         query(text, path_end + 1, query_end, is_asset, &mut cutter);
     }
@@ -74,16 +83,18 @@ pub fn address(text: &str, is_asset: bool) -> Quieted<'_> {
 
 fn path(text: &str, path_end: usize, is_asset: bool, cutter: &mut Cutter<'_>) {
     // `;jsessionid=…`
-    let sessions = text[..path_end].find(';').filter(|&semicolon| {
+    let sessions = memchr(b';', &text.as_bytes()[..path_end]).filter(|&semicolon| {
         text[semicolon + 1..path_end].split('=').next().is_some_and(|name| is_known(name, &NOISE_NAMES))
     });
     let end = sessions.unwrap_or(path_end);
     if is_asset {
-        let host_end =
-            text.find("//").and_then(|slashes| text[slashes + 2..].find('/').map(|ahead| slashes + 2 + ahead));
+        let bytes = text.as_bytes();
+        let slashes = bytes.windows(2).position(|pair| pair == b"//");
+        let host_end = slashes.and_then(|slashes| memchr(b'/', &bytes[slashes + 2..]).map(|ahead| slashes + 2 + ahead));
         let mut start = host_end.unwrap_or(0).min(end);
-        for piece in text[start..end].split(['/', '.', '~', '@', '%', '=', ',']) {
-            if let Some(detector) = drawn(piece.as_bytes()) {
+        let parts = |byte: &u8| matches!(byte, b'/' | b'.' | b'~' | b'@' | b'%' | b'=' | b',');
+        for piece in bytes[start..end].split(parts) {
+            if let Some(detector) = drawn(piece) {
                 cutter.cut(start, start + piece.len(), detector);
             }
             start += piece.len() + 1;

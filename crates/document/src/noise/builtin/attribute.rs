@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr2, memmem};
+
 use super::address::address;
 use super::code::code;
 use super::token::{drawn, is_numbered_name, is_random_name, is_uuid};
 use super::{Cutter, Quieted};
-use crate::parse::scan::OpenTag;
+use crate::parse::name::Name;
+use crate::parse::scan::{Attribute, OpenTag};
 use crate::parse::tag::Tag;
 
 /// Names of form fields and meta elements that carry something drawn for this one answer.
@@ -35,60 +38,90 @@ const TOKEN_FIELDS: [&str; 22] = [
     "generated-at",
 ];
 
-/// Attributes whose value is drawn for each answer or each build.
-const TOKEN_ATTRIBUTES: [&str; 8] =
-    ["nonce", "integrity", "data-cfemail", "data-nonce", "data-token", "data-csrf", "data-turbo-nonce", "data-n-head"];
+/// What an attribute is for, as far as noise is concerned.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Use {
+    /// Its value is drawn for each answer or each build.
+    Token,
+    ObfuscatedMail,
+    Class,
+    /// The address of a page; of one that a reader may go to.
+    Address,
+    Reference,
+    /// One or many addresses of what belongs to the page.
+    Addresses,
+    /// Names an element or points to one.
+    Name,
+    /// Words for people, or for machines: the value of a field and the content of a note among them.
+    Carried,
+    Spoken,
+    Other,
+}
 
-/// Attributes that name an element or point to one.
-const NAMES: [&str; 12] = [
-    "id",
-    "for",
-    "name",
-    "aria-controls",
-    "aria-labelledby",
-    "aria-describedby",
-    "aria-owns",
-    "data-id",
-    "data-target",
-    "list",
-    "form",
-    "headers",
-];
+/// Every name here has a length of its own or is met as one number: the order does not matter.
+fn use_of(name: Name<'_>) -> Use {
+    let is = |known: &str| name.is(known);
+    let is_any = |known: &[&str]| known.iter().any(|known| name.is(known));
+    match name.text.len() {
+        2 if is("id") => Use::Name,
+        3 if is("src") => Use::Addresses,
+        3 if is("alt") => Use::Spoken,
+        3 if is("for") => Use::Name,
+        4 if is("href") => Use::Reference,
+        4 if is("name") || is("list") || is("form") => Use::Name,
+        5 if is("class") => Use::Class,
+        5 if is("title") => Use::Spoken,
+        5 if is("value") => Use::Carried,
+        5 if is("nonce") => Use::Token,
+        6 if is("srcset") || is("poster") => Use::Addresses,
+        6 if is("action") => Use::Address,
+        7 if is("content") => Use::Carried,
+        7 if is("data-id") || is("headers") => Use::Name,
+        8 if is("data-src") => Use::Addresses,
+        9 if is_any(&["integrity", "data-csrf"]) => Use::Token,
+        9 if is("data-href") => Use::Addresses,
+        9 if is("aria-owns") => Use::Name,
+        10 if is_any(&["data-nonce", "data-token"]) => Use::Token,
+        10 if is("formaction") => Use::Address,
+        10 if is("aria-label") => Use::Spoken,
+        11 if is("data-n-head") => Use::Token,
+        11 if is("data-srcset") => Use::Addresses,
+        11 if is("data-target") => Use::Name,
+        11 if is("placeholder") => Use::Spoken,
+        12 if is("data-cfemail") => Use::ObfuscatedMail,
+        13 if is("aria-controls") => Use::Name,
+        15 if is("aria-labelledby") => Use::Name,
+        16 if is("data-turbo-nonce") => Use::Token,
+        16 if is("aria-describedby") => Use::Name,
+        _ => Use::Other,
+    }
+}
 
-/// One attribute's value without its noise. `holds_token` says that the element is a field made for tokens (see
+/// The value of one attribute without its noise. `holds_token` says that the element is a field made for tokens (see
 /// [`holds_token`]).
-pub fn attribute<'a>(tag: Tag, name: &str, value: &'a str, holds_token: bool) -> Quieted<'a> {
-    let is = |known: &str| name.eq_ignore_ascii_case(known);
-    let may_name_token = matches!(name.as_bytes().first(), Some(b'n' | b'N' | b'i' | b'I' | b'd' | b'D'));
-    if may_name_token && TOKEN_ATTRIBUTES.iter().any(|known| is(known)) {
-        return Quieted::nothing(if is("data-cfemail") { "obfuscated mail" } else { "nonce" });
+pub fn attribute<'a>(tag: Tag, attribute: &Attribute<'_>, value: &'a str, holds_token: bool) -> Quieted<'a> {
+    let used = use_of(attribute.name);
+    let signs = attribute.signs(value);
+    match used {
+        Use::Token => return Quieted::nothing("nonce"),
+        Use::ObfuscatedMail => return Quieted::nothing("obfuscated mail"),
+        Use::Carried if holds_token => return Quieted::nothing("token field"),
+        Use::Class if !signs.may_name_at_random() => return Quieted::plain(value),
+        Use::Class => return class(value),
+        _ if !signs.may_be_drawn() => return Quieted::plain(value),
+        _ => {}
     }
-    if holds_token && (is("value") || is("content")) {
-        return Quieted::nothing("token field");
+    match used {
+        Use::Reference if memmem::find(value.as_bytes(), b"/cdn-cgi/l/email-protection").is_some() => {
+            Quieted::nothing("obfuscated mail")
+        }
+        Use::Reference if matches!(tag, Tag::A | Tag::Area) => address(value, false),
+        Use::Address => address(value, false),
+        Use::Reference | Use::Addresses => addresses(value),
+        Use::Name => named(value),
+        Use::Spoken | Use::Carried => spoken(value),
+        _ => code(value),
     }
-    if is("class") {
-        return class(value);
-    }
-    if !value.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'?' | b'_')) {
-        return Quieted::plain(value);
-    }
-    if is("href") && value.contains("/cdn-cgi/l/email-protection") {
-        return Quieted::nothing("obfuscated mail");
-    }
-    if is("href") && matches!(tag, Tag::A | Tag::Area) || is("action") || is("formaction") {
-        return address(value, false);
-    }
-    if is("src") || is("href") || is("srcset") || is("data-src") || is("data-srcset") || is("poster") || is("data-href")
-    {
-        return addresses(value);
-    }
-    if NAMES.iter().any(|known| is(known)) {
-        return named(value);
-    }
-    if is("content") || is("alt") || is("title") || is("placeholder") || is("aria-label") || is("value") {
-        return spoken(value);
-    }
-    code(value)
 }
 
 /// Whether an element is a field or a note that carries a token.
@@ -109,8 +142,11 @@ pub fn is_advertising(tag: &OpenTag<'_, '_>) -> bool {
     if !matches!(tag.tag, Tag::Div | Tag::Iframe | Tag::Other | Tag::Script) {
         return false;
     }
-    let is_slot = |word: &str| MARKS.iter().any(|mark| word.starts_with(mark));
-    tag.attributes.iter().any(|attribute| match attribute.name.len() {
+    let is_slot = |word: &str| {
+        let may_be = matches!(word.as_bytes().get(..2), Some(b"ad" | b"go" | b"di" | b"df" | b"ta" | b"ou"));
+        may_be && MARKS.iter().any(|mark| word.starts_with(mark))
+    };
+    tag.attributes.iter().any(|attribute| match attribute.name.text.len() {
         2 if attribute.is("id") => is_slot(attribute.raw),
         5 if attribute.is("class") => attribute.raw.split_ascii_whitespace().any(is_slot),
         3 if tag.tag != Tag::Div && attribute.is("src") => attribute.raw.contains("googlesyndication.com"),
@@ -120,8 +156,7 @@ pub fn is_advertising(tag: &OpenTag<'_, '_>) -> bool {
 
 /// The classes without those that a build made; their order says nothing to anyone, but is kept.
 fn class(value: &str) -> Quieted<'_> {
-    let suspicious = value.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || byte == b'_');
-    if !suspicious || !value.split_ascii_whitespace().any(is_random_name) {
+    if !value.split_ascii_whitespace().any(is_random_name) {
         return Quieted::plain(value);
     }
     let kept: Vec<&str> = value.split_ascii_whitespace().filter(|word| !is_random_name(word)).collect();
@@ -140,12 +175,22 @@ fn named(value: &str) -> Quieted<'_> {
 
 /// The addresses of a `srcset`.
 fn addresses(value: &str) -> Quieted<'_> {
+    if memchr2(b' ', b',', value.as_bytes()).is_none() {
+        return address(value, true);
+    }
     let mut detector = None;
-    let mut kept = String::with_capacity(value.len());
+    let mut kept = String::new();
+    let mut place = 0;
     for piece in value.split_inclusive([' ', ',']) {
         let quiet = address(piece, true);
-        detector = detector.or(quiet.detector);
-        kept.push_str(&quiet.text);
+        if detector.is_none() && quiet.detector.is_some() {
+            detector = quiet.detector;
+            kept.push_str(&value[..place]);
+        }
+        if detector.is_some() {
+            kept.push_str(&quiet.text);
+        }
+        place += piece.len();
     }
     match detector {
         None => Quieted::plain(value),
@@ -174,7 +219,8 @@ mod tests {
     use super::*;
 
     fn same(tag: Tag, name: &str, before: &str, after: &str) -> bool {
-        attribute(tag, name, before, false).text == attribute(tag, name, after, false).text
+        let quiet = |value| attribute(tag, &Attribute::of(name, value), value, false).text;
+        quiet(before) == quiet(after)
     }
 
     #[test]
@@ -193,7 +239,7 @@ mod tests {
         ] {
             assert!(same(tag, name, before, after), "{name}: {before} {after}");
         }
-        assert_eq!(attribute(Tag::Input, "value", "x1", true).detector, Some("token field"));
+        assert_eq!(attribute(Tag::Input, &Attribute::of("value", "x1"), "x1", true).detector, Some("token field"));
     }
 
     #[test]

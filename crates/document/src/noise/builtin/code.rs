@@ -1,6 +1,6 @@
 //! Noise in scripts and style sheets: the tokens, ids and times that a server writes into them.
 
-use super::token::{TOKEN_BYTES_MIN, drawn};
+use super::token::{TOKEN_BYTES_MIN, drawn, next_digit};
 use super::{Cutter, Quieted};
 
 /// Digits after the point that no person writes: measured seconds, random numbers.
@@ -10,28 +10,23 @@ const FRACTION_DIGITS_MIN: usize = 6;
 pub fn code(text: &str) -> Quieted<'_> {
     let bytes = text.as_bytes();
     let mut cutter = Cutter::new(text);
-    let mut place = 0;
-    while place < bytes.len() {
-        if !IN_RUN[usize::from(bytes[place])] {
-            place += 1;
+    let in_run = |byte: &u8| IN_RUN[usize::from(*byte)];
+    let mut from = 0;
+    // Only runs with a digit count, so that we go from digit to digit.
+    while let Some(digit) = next_digit(bytes, from) {
+        let start = digit - bytes[from..digit].iter().rev().take_while(|byte| in_run(byte)).count();
+        let end = digit + bytes[digit..].iter().take_while(|byte| in_run(byte)).count();
+        from = end;
+        if end - start < FRACTION_DIGITS_MIN {
             continue;
         }
-        let start = place;
-        let mut digits = false;
-        while let Some(&byte) = bytes.get(place).filter(|byte| IN_RUN[usize::from(**byte)]) {
-            digits |= byte.is_ascii_digit();
-            place += 1;
-        }
-        if !digits || place - start < FRACTION_DIGITS_MIN {
-            continue;
-        }
-        let run = &bytes[start..place];
+        let run = &bytes[start..end];
         if is_fraction(bytes, start, run) {
-            cutter.cut(start, place, "measured time");
+            cutter.cut(start, end, "measured time");
         } else if run.len() >= TOKEN_BYTES_MIN
             && let Some(detector) = drawn(run)
         {
-            cutter.cut(start, place, detector);
+            cutter.cut(start, end, detector);
         }
     }
     cutter.finish()

@@ -38,9 +38,18 @@ pub fn drawn(run: &[u8]) -> Option<&'static str> {
 
 /// A name made at build time or at each answer, such as `css-1x2y3z`, `Button_root__3kF9d` or `ember1432`.
 pub fn is_random_name(word: &str) -> bool {
-    const MADE_BY: [&str; 9] = ["css-", "sc-", "svelte-", "jsx-", "jss", "emotion-", "ember", "radix-", "headlessui-"];
     let bytes = word.as_bytes();
-    if MADE_BY.iter().any(|maker| {
+    let makers: &[&str] = match bytes {
+        [b'c', b's', ..] => &["css-"],
+        [b's', b'c', ..] => &["sc-"],
+        [b's', b'v', ..] => &["svelte-"],
+        [b'j', b's', ..] => &["jsx-", "jss"],
+        [b'e', b'm', ..] => &["emotion-", "ember"],
+        [b'r', b'a', ..] => &["radix-"],
+        [b'h', b'e', ..] => &["headlessui-"],
+        _ => &[],
+    };
+    if makers.iter().any(|maker| {
         word.strip_prefix(maker).is_some_and(|rest| {
             rest.len() >= 3
                 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b':')
@@ -60,8 +69,13 @@ pub fn is_random_name(word: &str) -> bool {
 
 /// A CSS module's name ends with two underscores and a short hash.
 fn is_module_name(word: &str) -> bool {
-    let Some((_, hash)) = word.rsplit_once("__") else { return false };
-    let look = Look::of(hash.as_bytes());
+    let bytes = word.as_bytes();
+    let Some(marks) = bytes.windows(2).rposition(|pair| pair == b"__") else { return false };
+    let hash = &bytes[marks + 2..];
+    if hash.len() > 8 {
+        return false;
+    }
+    let look = Look::of(hash);
     (5..=8).contains(&hash.len()) && (look.digits > 0 || (look.upper > 0 && look.lower > 0)) && look.changes >= 2
 }
 
@@ -112,33 +126,86 @@ struct Look {
 impl Look {
     fn of(run: &[u8]) -> Look {
         let mut look = Look::default();
-        let mut last = 0u8;
-        for byte in run {
-            let class = match byte {
-                b'0'..=b'9' => {
-                    look.digits += 1;
-                    1
-                }
-                b'a'..=b'z' => {
-                    look.lower += 1;
-                    2
-                }
-                b'A'..=b'Z' => {
-                    look.upper += 1;
-                    3
-                }
-                _ => {
-                    look.marks += 1;
-                    4
-                }
-            };
-            look.not_hex += usize::from(!byte.is_ascii_hexdigit());
-            let turns = last != 0 && class != last && class != 4 && last != 4 && !(last == 3 && class == 2);
-            look.changes += usize::from(turns);
-            last = class;
+        let mut last = 0u32;
+        for stretch in run.chunks(STRETCH_BYTES) {
+            let mut counts = 0u64;
+            for &byte in stretch {
+                let class = u32::from(CLASSES[usize::from(byte)]);
+                counts += COUNTS[(class & 7) as usize] + (u64::from(class >> 3) << 48);
+                let class = class & 7;
+                look.changes += (TURNS >> (last * 5 + class) & 1) as usize;
+                last = class;
+            }
+            let field = |shift: u32| (counts >> shift & 0xffff) as usize;
+            look.digits += field(0);
+            look.lower += field(16);
+            look.upper += field(32);
+            look.not_hex += field(48);
         }
+        look.marks = run.len() - look.digits - look.lower - look.upper;
         look
     }
+}
+
+/// Four counts share one number, sixteen bits each, for so many bytes.
+const STRETCH_BYTES: usize = 0xffff;
+
+const DIGIT: u8 = 1;
+const LOWER: u8 = 2;
+const UPPER: u8 = 3;
+const MARK: u8 = 4;
+const NOT_HEX: u8 = 8;
+
+const CLASSES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let class = match byte as u8 {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            _ => MARK,
+        };
+        table[byte] = if (byte as u8).is_ascii_hexdigit() { class } else { class | NOT_HEX };
+        byte += 1;
+    }
+    table
+};
+
+/// What a byte of a class adds to the counts.
+const COUNTS: [u64; 8] = [0, 1, 1 << 16, 1 << 32, 0, 0, 0, 0];
+
+/// The pairs of classes, last · 5 + next, that take turns.
+const TURNS: u32 = {
+    let mut turns = 0;
+    let mut last = DIGIT;
+    while last < MARK {
+        let mut next = DIGIT;
+        while next < MARK {
+            if last != next && !(last == UPPER && next == LOWER) {
+                turns |= 1 << (last * 5 + next);
+            }
+            next += 1;
+        }
+        last += 1;
+    }
+    turns
+};
+
+/// The place of the first digit from `from` on, looked for eight bytes at a time.
+pub fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let mut place = from;
+    while let Some(block) = bytes.get(place..).and_then(|rest| rest.first_chunk::<8>()) {
+        // A digit, and nothing else, becomes less than ten; adding 118 carries all others into the high bit.
+        let block = u64::from_le_bytes(*block) ^ 0x3030_3030_3030_3030;
+        let digits = !(((block & !HIGH) + 0x7676_7676_7676_7676) | block) & HIGH;
+        if digits != 0 {
+            return Some(place + (digits.trailing_zeros() / 8) as usize);
+        }
+        place += 8;
+    }
+    bytes.get(place..)?.iter().position(u8::is_ascii_digit).map(|ahead| place + ahead)
 }
 
 #[cfg(test)]
@@ -174,6 +241,20 @@ mod tests {
         ] {
             assert_eq!(drawn(word.as_bytes()), None, "{word}");
         }
+    }
+
+    #[test]
+    fn digits_are_found_wherever_they_stand() {
+        let mut bytes = vec![0u8; 40];
+        for byte in 0..=255u8 {
+            for place in 0..bytes.len() {
+                bytes[place] = byte;
+                assert_eq!(next_digit(&bytes, 0), byte.is_ascii_digit().then_some(place), "{byte} at {place}");
+                assert_eq!(next_digit(&bytes, place + 1), None);
+                bytes[place] = 0;
+            }
+        }
+        assert_eq!(next_digit(b"", 3), None);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! Numbers, dates, prices and percentages are what people come to read. So nothing is taken out here unless the words
 //! around it say that a machine wrote it.
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memmem, memrchr};
 
-use super::token::drawn;
+use super::token::{drawn, next_digit};
 use super::{Cutter, Quieted};
 
 /// Words beside which a drawn id is an id of this answer.
@@ -59,9 +59,8 @@ pub fn words(text: &str) -> Quieted<'_> {
         }
     }
     let mut from = 0;
-    while let Some(ahead) = bytes[from..].iter().position(u8::is_ascii_digit) {
-        let digit = from + ahead;
-        let start = bytes[from..digit].iter().rposition(|&byte| byte == b' ').map_or(from, |space| from + space + 1);
+    while let Some(digit) = next_digit(bytes, from) {
+        let start = memrchr(b' ', &bytes[from..digit]).map_or(from, |space| from + space + 1);
         let end = memchr(b' ', &bytes[digit..]).map_or(bytes.len(), |space| digit + space);
         cuts.extend(beside_number(text, start, end));
         from = end;
@@ -74,6 +73,10 @@ pub fn words(text: &str) -> Quieted<'_> {
     cutter.finish()
 }
 
+fn first_word(text: &str) -> &str {
+    &text[..memchr(b' ', text.as_bytes()).unwrap_or(text.len())]
+}
+
 fn ends_word(bytes: &[u8], place: usize) -> bool {
     bytes.get(place).is_none_or(|byte| !byte.is_ascii_alphanumeric())
 }
@@ -83,7 +86,7 @@ type Cut = (usize, usize, &'static str);
 
 /// `3 minutes ago`, `an hour ago`, `5h ago`; `space` is the place of the space before `ago`.
 fn before_ago(text: &str, space: usize) -> Option<Cut> {
-    let after = text[space + 1..].split(' ').next().unwrap_or_default();
+    let after = first_word(&text[space + 1..]);
     if !AGO.contains(&after) {
         return None;
     }
@@ -109,7 +112,7 @@ fn beside_number(text: &str, start: usize, end: usize) -> Option<Cut> {
     if !word.as_bytes()[0].is_ascii_digit() {
         return None;
     }
-    let next = after.split(' ').next().unwrap_or_default();
+    let next = first_word(after);
     if before.ends_with(" in") {
         return timing(before, word, next, start);
     }
