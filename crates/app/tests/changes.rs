@@ -1,6 +1,8 @@
 //! What changed, how much, and does it matter: the real binary on files, on labelled pairs, and on a small web of its own
 //! that is edited between visits.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 mod common;
 
 use std::collections::HashMap;

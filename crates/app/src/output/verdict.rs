@@ -16,10 +16,7 @@ pub fn verdict(change: &Change, bytes_differ: bool) -> String {
         return "other bytes, and nothing in them that a reader or a browser would tell apart".into();
     }
     if change.is_noise() {
-        return format!(
-            "noise only: {} differs, and nothing of it is left when noise is set aside",
-            kinds(change.kinds)
-        );
+        return format!("noise only: {}; nothing is left when noise is set aside", kinds(change.kinds));
     }
     let flapping = if change.flapping { "; flapping: again what it was before" } else { "" };
     let by = decided_by(change.decided_by);

@@ -339,7 +339,7 @@ impl World {
         if kind == EventKind::Changed {
             change.kinds.insert(Kind::Content);
             // Of every other page all that differs is noise.
-            if page.number % 2 == 0 {
+            if page.number.is_multiple_of(2) {
                 change.left.insert(Kind::Content);
             }
         }

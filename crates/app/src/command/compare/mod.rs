@@ -97,7 +97,7 @@ pub fn compare(context: &Context, arguments: &Arguments) -> Result<()> {
     if old == "-" && new == "-" {
         return Err(Error::usage("only one of the two can be standard input"));
     }
-    let url = arguments.url.as_deref().map_or_else(|| Url::parse(NOWHERE).or_usage(), |url| seed_url(url))?;
+    let url = arguments.url.as_deref().map_or_else(|| Url::parse(NOWHERE).or_usage(), seed_url)?;
     let (old, new) = (Body::read(old, arguments)?, Body::read(new, arguments)?);
     let compared = Compared::of(&url, &old, &new);
     let changed = compared.change.is_change();

@@ -295,7 +295,7 @@ fn conclude(context: &Context, sink: &mut Sink, summary: &Summary, seconds: &[Se
         "{} visits found a change; {} changes happened on those pages since they were first visited",
         summary.changes, summary.true_changes
     ))?;
-    sink.line("(noise, such as a date on the page, is not yet told from change, so that a find may be noise)")?;
+    sink.line("(what was set aside as noise, such as a clock or a counter on the page, is not among the finds)")?;
     sink.line(&format!(
         "freshness {:.1}% at the end, {:.1}% on average",
         summary.freshness_last * 100.0,
