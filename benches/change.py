@@ -6,7 +6,7 @@ Peers run in a Python environment of their own below target/: lxml's htmldiff, a
 import difflib, json, os, statistics, subprocess, sys, tarfile, tempfile, time
 
 PAIRS = os.environ.get("BENCH_PAIRS", "../shared/pairs/pairs.tar.zst")
-BENCH = os.environ.get("BENCH_CHANGE", "target/release/bench-change")
+BENCH = os.environ.get("BENCH_CHANGE", os.environ.get("CARGO_TARGET_DIR", "target") + "/release/bench-change")
 # htmldiff needs seconds for some pages; a sample of the pairs is enough for a median.
 PEER_PAIRS = int(os.environ.get("BENCH_PEER_PAIRS", "60"))
 

@@ -47,6 +47,7 @@ impl<'a> Name<'a> {
     }
 
     /// A number for the name, whose case means nothing.
+    #[inline]
     pub fn mark(&self) -> u64 {
         if self.packed != 0 { self.packed } else { self.long_mark() }
     }

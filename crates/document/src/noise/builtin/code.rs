@@ -54,7 +54,25 @@ const IN_RUN: [bool; 256] = {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Run by run, whether it has a digit or not.
+    fn code_by_runs(text: &str) -> String {
+        let bytes = text.as_bytes();
+        let mut kept = String::new();
+        let mut place = 0;
+        while place < bytes.len() {
+            let length = bytes[place..].iter().take_while(|byte| IN_RUN[usize::from(**byte)]).count().max(1);
+            let run = &bytes[place..place + length];
+            let is_run = IN_RUN[usize::from(run[0])] && run.iter().any(u8::is_ascii_digit);
+            let goes = is_run && (is_fraction(bytes, place, run) || drawn(run).is_some());
+            kept.push_str(if goes { "…" } else { &text[place..place + length] });
+            place += length;
+        }
+        kept
+    }
 
     #[test]
     fn tokens_go_and_code_stays() {
@@ -62,5 +80,12 @@ mod tests {
             code(r#"var nonce="AKx9fQ2mZ7pL0wE4", time=1700000000123, took=0.0123456; step(2); color="ff00aa";"#);
         assert_eq!(quiet.text, "var nonce=\"…\", time=…, took=0.…; step(2); color=\"ff00aa\";");
         assert_eq!(code("a = b + 1200; f(20240501)").detector, None);
+    }
+
+    proptest! {
+        #[test]
+        fn going_from_digit_to_digit_misses_no_run(text in "([a-z]{0,9}|[0-9]{0,11}|[0-9a-fA-F]{0,12}|[ .=_+;\"-]{0,3}){0,12}") {
+            prop_assert_eq!(code(&text).text, code_by_runs(&text));
+        }
     }
 }
