@@ -300,8 +300,7 @@ fn suspect_slot(
     touched: &mut Touched,
 ) -> Option<(u32, u16)> {
     let first = *group.first()?;
-    let list_end = |spot: &&Spot<'_>| spot.before.list_end.max(spot.after.list_end);
-    let reach = group.iter().map(|spot| spot.reach().max(list_end(spot))).max().unwrap_or(0);
+    let reach = group.iter().map(|spot| spot.whole_reach()).max().unwrap_or(0);
     if reach == 0 || reach > SLOT_PARAGRAPHS_MAX {
         return None;
     }
