@@ -512,3 +512,71 @@ proptest! {
         prop_assert_eq!(judgement.change, change);
     }
 }
+
+#[test]
+fn random_versions_of_random_pages_are_judged_within_all_bounds() {
+    const PARTS: [&str; 16] = [
+        "<p>",
+        "<li>",
+        "<ul>",
+        "</ul>",
+        "<nav>",
+        "</nav>",
+        "<footer>",
+        "<h3>You may also like</h3>",
+        "red fox ",
+        "old oak ",
+        "wet dog ",
+        "Price: 5 euros ",
+        "Views: 17 today ",
+        "Views: 23 today ",
+        "a8f3c1d902 ",
+        "\0",
+    ];
+    for number in 0..400 {
+        let mut chance = Chance::new(number).stream("judged");
+        let bytes: String = (0..chance.below(300)).map(|_| *chance.pick(&PARTS).unwrap()).collect();
+        vernal_document::fuzz::judge_pass(bytes.as_bytes());
+    }
+}
+
+#[test]
+#[ignore = "prints what a judgement costs"]
+#[expect(clippy::disallowed_methods, reason = "a measurement takes the real time")]
+fn what_a_judgement_costs() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    let text: Vec<String> = (0..200).map(|line| format!("Line {line} of a long text that stays as it is")).collect();
+    let html = |visit: usize| {
+        let item =
+            |at: usize| format!("item {} of all", "abcdefghijklmnop".as_bytes()[(visit * 5 + at * 3) % 16] as char);
+        let items = [item(0), item(1), item(2), item(3)];
+        let list = listed(&items.each_ref().map(String::as_str));
+        page("Terms", &format!("Views: {visit} today</p><p>{}</p>{list}<p>", text.join("</p><p>")), "Ours")
+    };
+    (0..8).for_each(|visit| drop(watcher.visit(&mut book, &html(visit))));
+    let (old, new) = (crate::watcher::parsed(&html(8)), crate::watcher::parsed(&html(9)));
+    let mut change = vernal_document::compare(&old.signature, &new.signature);
+    for read_old in [false, true] {
+        if read_old {
+            vernal_document::diff::explain(&old.document, &new.document, &mut change);
+        }
+        let input = NoiseInput {
+            site: &Site::new("example.org"),
+            page: watcher.page,
+            template: template_key(&new.signature.paragraphs),
+            moment: watcher.moment,
+            second_look: false,
+            strict: false,
+            old_marks: &old.signature.paragraphs,
+            new_marks: &new.signature.paragraphs,
+            old: read_old.then_some(&old.document),
+            new: &new.document,
+            change: &change,
+            book: &book,
+            noise: &watcher.noise,
+        };
+        let start = std::time::Instant::now();
+        (0..1_000).for_each(|_| drop(std::hint::black_box(judge(&input))));
+        println!("{} rules, old read: {read_old}: {} µs", book.rules.len(), start.elapsed().as_micros() / 1_000);
+    }
+}
