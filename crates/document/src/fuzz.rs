@@ -3,9 +3,12 @@
 
 use std::collections::HashSet;
 
-use vernal_model::{Digest, Kind, Moment, Signature, Url};
+use vernal_model::{
+    Digest, Kind, Moment, NoiseBook, PageKey, PageNoise, Partition, RuleStanding, Signature, Site, Span, Url,
+};
 
 use crate::diff::{STEPS_MAX, blame, carry_ids, carry_ids_by_marks, diff, explain, operations, render, texts};
+use crate::noise::{NoiseInput, judge, template_key};
 use crate::{Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, compare_pages, flags, read, read_closely, wall};
 
 /// Reads the bytes as a page and holds the answer to its invariants.
@@ -51,6 +54,60 @@ pub fn diff_pass(bytes: &[u8]) {
     let versions = [(1, Moment::default(), &old.document), (2, Moment::default(), &new.document)];
     let blamed: Vec<String> = blame(versions).iter().map(|paragraph| paragraph.text()).collect();
     assert_eq!(blamed, new_texts, "blame tells the words of the last version");
+}
+
+/// Reads the bytes as versions of one page, parted by zero bytes, and visits them in turn, twice around. A version whose
+/// bytes are odd in number is a second look.
+///
+/// # Panics
+///
+/// If what was learned outgrows its bounds, or a judgement tells more than the comparison did.
+pub fn judge_pass(bytes: &[u8]) {
+    const VERSIONS_MAX: usize = 12;
+    let parts: Vec<&[u8]> = bytes.split(|byte| *byte == 0).take(VERSIONS_MAX).collect();
+    let read = |(number, part): (usize, &&[u8])| read_as(part, "text/html", Digest([number as u8; 20]));
+    let versions: Vec<Parsed> = parts.iter().enumerate().map(read).collect();
+    let (site, page) = (Site::new("example.org"), PageKey::new(Partition(0), 1));
+    let (mut book, mut noise, mut moment) = (NoiseBook::default(), PageNoise::default(), Moment::default());
+    let order = (0..versions.len()).chain(0..versions.len()).collect::<Vec<usize>>();
+    for pair in order.windows(2) {
+        let (old, new) = (&versions[pair[0]], &versions[pair[1]]);
+        let second_look = parts[pair[1]].len() % 2 == 1;
+        moment += if second_look { Span::from_secs(300) } else { Span::from_days(1) };
+        let mut change = compare(&old.signature, &new.signature);
+        for read_old in [false, true] {
+            if read_old {
+                explain(&old.document, &new.document, &mut change);
+            }
+            let judged = judge(&NoiseInput {
+                site: &site,
+                page,
+                template: template_key(&new.signature.paragraphs),
+                moment,
+                second_look,
+                strict: false,
+                old_marks: &old.signature.paragraphs,
+                new_marks: &new.signature.paragraphs,
+                old: read_old.then_some(&old.document),
+                new: &new.document,
+                change: &change,
+                book: &book,
+                noise: &noise,
+            });
+            assert!(judged.change.left.iter().all(|kind| change.left.contains(kind)), "what is left was there");
+            assert!(judged.change.paragraphs.iter().all(|told| change.paragraphs.contains(told)), "nothing is made up");
+            assert!((0.0..=1.0).contains(&judged.change.magnitude), "magnitude {}", judged.change.magnitude);
+            if read_old {
+                book.take(&judged.rows);
+                noise = judged.rows.page.map_or(noise, |(_, noise)| noise);
+                let in_force = |rule: u32| book.rule(rule).is_some_and(|rule| rule.standing == RuleStanding::Learned);
+                let told = judged.change.noise.iter().filter_map(|aside| aside.rule);
+                assert!(told.into_iter().all(in_force), "what is set aside has a rule to show for it");
+            }
+        }
+        assert!(book.rules.len() <= NoiseBook::RULES_MAX && noise.known.len() <= PageNoise::KNOWN_MAX);
+        assert!(noise.suspects.len() <= PageNoise::SUSPECTS_MAX);
+    }
 }
 
 /// Packs and reads again the signature of the bytes as a page, and reads the bytes themselves as a packed signature.

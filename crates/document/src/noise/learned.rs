@@ -87,6 +87,8 @@ pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
             }
         }
     }
+    let by_slot: Vec<usize> =
+        aside.iter().filter(|(_, id)| ledger.shape(*id).is_none()).map(|(index, _)| *index).collect();
     // Without the old words nobody can tell an edit from a replacement, so that nothing is learned.
     let is_readable = |index: &usize| spots[*index].before.offset == 0 || spots[*index].before.text.is_some();
     if !open.iter().all(is_readable) {
@@ -113,7 +115,9 @@ pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
             aside.extend(members.iter().copied().filter(within).map(|index| (index, id)));
         }
     }
-    spots.iter().filter(|spot| spot.before.offset > 0).for_each(|spot| ledger.join(&spot.before));
+    // What was edited stays an anchor, and a price or a date is no item among others.
+    let covered = by_slot.into_iter().chain(slots.into_values().flatten()).map(|index| &spots[index]);
+    covered.filter(|spot| !is_short_number(spot)).for_each(|spot| ledger.join(&spot.before));
     let kinds = suspect_kinds(&mut ledger, input, &mut touched);
     let present: HashSet<u64> = input.new_marks.iter().map(|mark| mark.digest).collect();
     settle(&mut ledger, &touched, |digest| present.contains(&digest));
@@ -300,8 +304,7 @@ fn suspect_slot(
     touched: &mut Touched,
 ) -> Option<(u32, u16)> {
     let first = *group.first()?;
-    let list_end = |spot: &&Spot<'_>| spot.before.list_end.max(spot.after.list_end);
-    let reach = group.iter().map(|spot| spot.reach().max(list_end(spot))).max().unwrap_or(0);
+    let reach = group.iter().map(|spot| spot.whole_reach()).max().unwrap_or(0);
     if reach == 0 || reach > SLOT_PARAGRAPHS_MAX {
         return None;
     }

@@ -315,26 +315,28 @@ impl<'a> Ledger<'a> {
         self.in_force().map(|(_, rule)| &rule.row).find(|rule| matches!(what, Volatile::Slot { .. }) && is(rule))
     }
 
-    /// A paragraph that went is no anchor: if it stood in a slot or at its end, what varied behind it belongs to that slot.
+    /// A paragraph that was replaced is no anchor: if it stood in a slot or at its end, what varied behind it belongs to
+    /// that slot.
     pub fn join(&mut self, gone: &Side<'_>) {
-        let of_page = Reach::Page(self.input.page);
-        let slots = |wanted: &dyn Fn(u64, u16) -> bool| {
-            let found = self.in_force().find_map(|(id, rule)| match rule.row.what {
-                Volatile::Slot { place, after, count, .. } if place == gone.place && wanted(after, count) => {
-                    (rule.row.standing == RuleStanding::Learned && rule.row.on == of_page).then_some((id, count))
+        let on = Reach::Page(self.input.page);
+        let slot = |wanted: &dyn Fn(u64, u16) -> bool| {
+            let learned = |row: &NoiseRule| row.standing == RuleStanding::Learned && row.on == on;
+            self.in_force().filter(|(_, rule)| learned(&rule.row)).find_map(|(id, rule)| match rule.row.what {
+                Volatile::Slot { place, after, count, .. } => {
+                    (place == gone.place && wanted(after, count)).then_some((id, count))
                 }
                 _ => None,
-            });
-            found
+            })
         };
-        let around = slots(&|after, count| after == gone.anchor && gone.offset <= count.saturating_add(1));
-        let behind = slots(&|after, _| after == gone.digest && after != gone.anchor);
-        let (Some((id, _)), Some((other, further))) = (around, behind) else { return };
+        let stands = gone.offset > 0 && gone.digest != gone.anchor;
+        let around = slot(&|after, count| after == gone.anchor && gone.offset <= count.saturating_add(1));
+        let behind = slot(&|after, _| after == gone.digest);
+        let (Some((id, count)), Some((other, further)), true) = (around, behind, stands) else { return };
         let reach = gone.offset.saturating_add(further).min(SLOT_PARAGRAPHS_MAX);
         if let Some(Rule { row, .. }) = self.rules.get_mut(&id)
-            && let Volatile::Slot { count, .. } = &mut row.what
+            && let Volatile::Slot { count: so_far, .. } = &mut row.what
         {
-            *count = reach.max(*count);
+            *so_far = reach.max(count);
             self.changed.insert(id);
         }
         self.rules.remove(&other);

@@ -49,7 +49,16 @@ impl Spot<'_> {
 
     /// How far behind its anchor it reaches, as far as it stands behind that.
     pub fn reach(&self) -> u16 {
-        let here = |side: &Side<'_>| if self.is_here(side) { side.offset } else { 0 };
+        self.farthest(|side| side.offset)
+    }
+
+    /// The same for all that may vary with it.
+    pub fn whole_reach(&self) -> u16 {
+        self.farthest(|side| side.offset.max(side.list_end))
+    }
+
+    fn farthest(&self, reach: impl Fn(&Side<'_>) -> u16) -> u16 {
+        let here = |side: &Side<'_>| if self.is_here(side) { reach(side) } else { 0 };
         here(&self.before).max(here(&self.after))
     }
 
@@ -146,7 +155,9 @@ fn places(
     }
     let told = operation.from.map(|from| from as usize).filter(|from| *from < sides.old_marks.len());
     let by_words = || operation.before.as_ref().and_then(|text| old_places.get(&xxh3_64(text.as_bytes())).copied());
-    (told.or_else(by_words), (position < sides.new_marks.len()).then_some(position))
+    let by_digest = || old_places.get(&operation.digest).copied().filter(|_| operation.operation == Operation::Moved);
+    let old = told.or_else(by_words).or_else(by_digest);
+    (old, (position < sides.new_marks.len()).then_some(position))
 }
 
 #[derive(Copy, Clone)]

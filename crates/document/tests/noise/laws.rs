@@ -99,6 +99,74 @@ fn news_that_differs_at_every_visit_and_never_comes_back_stays_content() {
     }
 }
 
+/// A list that rotates, with the site's own list behind it.
+fn listed(items: &[&str]) -> String {
+    let list = |items: &[&str]| items.iter().map(|item| format!("<li>{item}</li>")).collect::<String>();
+    let own =
+        ["About us", "Our history", "Contact", "Press", "Careers", "Partners", "Shop", "Imprint", "Help", "Terms"];
+    format!("<h3>You may also like</h3><ul>{}</ul><ul>{}</ul>", list(items), list(&own))
+}
+
+fn in_menu(items: &[&str]) -> String {
+    page("Terms", "Ours", "Ours").replace("<a href=/>Home</a>", &listed(items))
+}
+
+fn in_text(items: &[&str]) -> String {
+    page("Terms", &format!("Ours</p>{}<p>", listed(items)), "Ours")
+}
+
+#[test]
+fn an_item_that_stayed_by_chance_at_the_end_of_a_rotating_list_is_told_once() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    watcher.visit(&mut book, &in_menu(&["red fox", "old oak", "wet dog", "big cat"]));
+    watcher.second_look(&mut book, &in_menu(&["hot tea", "new car", "odd sock", "big cat"]));
+    let further = watcher.visit(&mut book, &in_menu(&["far hill", "tin can", "low tide", "shy owl"]));
+    assert!(has_content(&further), "once is an edit");
+    let again = watcher.visit(&mut book, &in_menu(&["raw egg", "wide road", "dry wood", "calm sea"]));
+    assert!(!has_content(&again), "twice is noise: {:#?}", book.rules);
+    let own = in_menu(&["fat hen", "long way", "red brick", "thin ice"]).replace("About us", "We are insolvent");
+    assert!(has_content(&watcher.visit(&mut book, &own)), "the list behind it is another one");
+}
+
+#[test]
+fn an_item_that_stayed_by_chance_amid_a_rotating_list_is_no_anchor_once_it_was_replaced() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    watcher.visit(&mut book, &in_text(&["red fox", "old oak", "wet dog", "big cat"]));
+    watcher.second_look(&mut book, &in_text(&["hot tea", "old oak", "odd sock", "tall tree"]));
+    let slots = |book: &NoiseBook| book.rules.iter().filter(|rule| matches!(rule.what, Volatile::Slot { .. })).count();
+    assert_eq!(slots(&book), 2, "{:#?}", book.rules);
+    assert!(has_content(&watcher.visit(&mut book, &in_text(&["far hill", "tin can", "low tide", "shy owl"]))));
+    assert_eq!(slots(&book), 1, "{:#?}", book.rules);
+    assert!(!has_content(&watcher.visit(&mut book, &in_text(&["raw egg", "wide road", "dry wood", "calm sea"]))));
+}
+
+#[test]
+fn a_price_between_items_that_rotate_is_content_whenever_it_changes() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    watcher.visit(&mut book, &in_text(&["red fox", "Price: 5 euros", "wet dog", "big cat"]));
+    watcher.second_look(&mut book, &in_text(&["hot tea", "Price: 5 euros", "odd sock", "tall tree"]));
+    for (visit, price) in [5, 7, 7, 8, 8, 9].into_iter().enumerate() {
+        let (first, price) = (format!("item {visit}st"), format!("Price: {price} euros"));
+        let change = watcher.visit(&mut book, &in_text(&[&first, &price, "low tide", "shy owl"]));
+        let differs = [1, 3, 5].contains(&visit);
+        assert!(!differs || has_content(&change), "{price}: {:#?}", book.rules);
+    }
+}
+
+#[test]
+fn what_moves_from_the_text_into_a_slot_is_told() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    let html = |moved_away: bool, items: &[&str]| {
+        let text = if moved_away { "" } else { "The fee for late payment is waived</p><p>" };
+        page("Terms", &format!("{text}Ours</p>{}<p>", listed(items)), "Ours")
+    };
+    watcher.visit(&mut book, &html(false, &["red fox", "old oak"]));
+    watcher.second_look(&mut book, &html(false, &["hot tea", "new car"]));
+    assert!(!has_content(&watcher.visit(&mut book, &html(false, &["far hill", "tin can"]))));
+    let moved = watcher.visit(&mut book, &html(true, &["The fee for late payment is waived", "low tide"]));
+    assert!(has_content(&moved), "{moved:#?}");
+}
+
 #[test]
 fn ten_prices_of_one_shape_that_change_at_once_are_one_comparison_each() {
     let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
@@ -442,5 +510,73 @@ proptest! {
             ..bare_input(&change, &book, &noise)
         });
         prop_assert_eq!(judgement.change, change);
+    }
+}
+
+#[test]
+fn random_versions_of_random_pages_are_judged_within_all_bounds() {
+    const PARTS: [&str; 16] = [
+        "<p>",
+        "<li>",
+        "<ul>",
+        "</ul>",
+        "<nav>",
+        "</nav>",
+        "<footer>",
+        "<h3>You may also like</h3>",
+        "red fox ",
+        "old oak ",
+        "wet dog ",
+        "Price: 5 euros ",
+        "Views: 17 today ",
+        "Views: 23 today ",
+        "a8f3c1d902 ",
+        "\0",
+    ];
+    for number in 0..400 {
+        let mut chance = Chance::new(number).stream("judged");
+        let bytes: String = (0..chance.below(300)).map(|_| *chance.pick(&PARTS).unwrap()).collect();
+        vernal_document::fuzz::judge_pass(bytes.as_bytes());
+    }
+}
+
+#[test]
+#[ignore = "prints what a judgement costs"]
+#[expect(clippy::disallowed_methods, reason = "a measurement takes the real time")]
+fn what_a_judgement_costs() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    let text: Vec<String> = (0..200).map(|line| format!("Line {line} of a long text that stays as it is")).collect();
+    let html = |visit: usize| {
+        let item =
+            |at: usize| format!("item {} of all", "abcdefghijklmnop".as_bytes()[(visit * 5 + at * 3) % 16] as char);
+        let items = [item(0), item(1), item(2), item(3)];
+        let list = listed(&items.each_ref().map(String::as_str));
+        page("Terms", &format!("Views: {visit} today</p><p>{}</p>{list}<p>", text.join("</p><p>")), "Ours")
+    };
+    (0..8).for_each(|visit| drop(watcher.visit(&mut book, &html(visit))));
+    let (old, new) = (crate::watcher::parsed(&html(8)), crate::watcher::parsed(&html(9)));
+    let mut change = vernal_document::compare(&old.signature, &new.signature);
+    for read_old in [false, true] {
+        if read_old {
+            vernal_document::diff::explain(&old.document, &new.document, &mut change);
+        }
+        let input = NoiseInput {
+            site: &Site::new("example.org"),
+            page: watcher.page,
+            template: template_key(&new.signature.paragraphs),
+            moment: watcher.moment,
+            second_look: false,
+            strict: false,
+            old_marks: &old.signature.paragraphs,
+            new_marks: &new.signature.paragraphs,
+            old: read_old.then_some(&old.document),
+            new: &new.document,
+            change: &change,
+            book: &book,
+            noise: &watcher.noise,
+        };
+        let start = std::time::Instant::now();
+        (0..1_000).for_each(|_| drop(std::hint::black_box(judge(&input))));
+        println!("{} rules, old read: {read_old}: {} µs", book.rules.len(), start.elapsed().as_micros() / 1_000);
     }
 }
