@@ -124,7 +124,7 @@ impl Default for Settings {
             include: Vec::new(),
             exclude: Vec::new(),
             budget: Budget::default(),
-            policy: "vernal".into(),
+            policy: "round-robin".into(),
             promises: Vec::new(),
             counts: Kinds::of(&[Kind::Content]),
             strict: false,
