@@ -76,6 +76,12 @@ impl Shape {
     }
 
     pub fn matches(&self, text: &str) -> bool {
+        // Most paragraphs of a page begin otherwise, and every one of them is asked.
+        if let Some(Piece::Word(first)) = self.0.first()
+            && text.split_whitespace().next() != Some(&**first)
+        {
+            return false;
+        }
         let words = words(text);
         words.len() <= WORDS_MAX && self.masks(&words).is_some()
     }
