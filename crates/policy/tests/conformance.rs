@@ -459,11 +459,11 @@ fn a_visit(now: Moment) -> Seen {
     }
 }
 
-/// Four years with a budget of a twentieth of the pages a day, where only one site of four ever changes: nobody says
-/// that it abandons pages, so that every page is visited now and then.
+/// Four years with a budget of a twentieth of the pages a day, where only one site of four ever changes: whoever does
+/// not say that it abandons pages visits every page now and then. `hindsight` says so, and takes the rates it is told.
 #[test]
 fn no_page_of_a_quiet_site_is_starved_for_ever() {
-    for name in NAMES {
+    for name in NAMES.iter().copied().filter(|&name| name != "hindsight") {
         let mut rows = first_rows(120);
         let mut policy = recalled(name, &rows);
         let (mut now, mut chance) = (Moment::from_secs(10_000), Chance::new(12));

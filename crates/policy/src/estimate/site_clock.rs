@@ -5,6 +5,10 @@
 //! publication stands out. Three clocks of different stiffness and one that ignores siblings run side by side, and
 //! what each of them foretold decides per site how far it is trusted.
 //!
+//! A clock says when a site changes, not how often: rates are the pages' own. If more changes were seen than the pages'
+//! rates foretold, the clock would run fast for good, the rates would stay low, and every visit to the site would look
+//! worth more than it is. So counts are measured against their own sum, and the mean speed stays 1.
+//!
 //! Time is cut into bins: 6 hours wide for 8 days, 1 day up to 40 days, 4 days up to 160 days; older time runs at
 //! speed 1, and so does time without evidence. All times are in days since 1970.
 
@@ -16,6 +20,8 @@ const STIFFNESS: [f64; 3] = [0.05, 0.15, 0.6];
 const RECORD_KEPT: f64 = 0.9995;
 /// The share of a page's change that has nothing to do with its siblings: it keeps every page's clock moving.
 const OWN_SHARE: f64 = 0.1;
+/// The mean speed is held at 1 as soon as so many changes were expected, and this many pseudo-changes say that it is 1.
+const PACE_CHANGES: f64 = 2.0;
 /// Bins in a day, at their finest.
 const PER_DAY: f64 = 4.0;
 /// A bin of 6 hours joins its day when the day is this old, a day its four days when they are this old, and four days
@@ -29,12 +35,14 @@ const FOUR_DAYS: u32 = 16;
 const BINS_MAX: usize = 256;
 const FORMAT: u8 = 1;
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SiteClock {
     /// Oldest first, without gaps; the last one is as wide as the finest.
     bins: Vec<Bin>,
     /// How well each clock foretold what visits found: the three, and last the one that ignores siblings.
     record: [f64; 4],
+    /// What the counts of each clock are multiplied with, so that it neither gains nor loses; follows from the bins.
+    pace: [f64; 3],
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -65,6 +73,12 @@ pub struct ReadBin {
     pub speed: f64,
     /// Operational time from its start until now.
     pub until_now: f64,
+}
+
+impl Default for SiteClock {
+    fn default() -> Self {
+        SiteClock { bins: Vec::new(), record: [0.0; 4], pace: [1.0; 3] }
+    }
 }
 
 impl SiteClock {
@@ -120,6 +134,7 @@ impl SiteClock {
             }
         }
         self.bins = joined;
+        self.settle_pace();
         true
     }
 
@@ -136,10 +151,23 @@ impl SiteClock {
         odds.map(|odds| odds / sum)
     }
 
-    fn speeds(bin: &Bin, width: f64) -> [f64; 3] {
+    /// Changes expected over changes laid, of all bins.
+    fn settle_pace(&mut self) {
+        let (mut exposure, mut counts) = (0.0, [0.0; 3]);
+        for bin in &self.bins {
+            exposure += f64::from(bin.exposure);
+            (0..3).for_each(|clock| counts[clock] += f64::from(bin.counts[clock]));
+        }
+        self.pace = match exposure < PACE_CHANGES {
+            true => [1.0; 3],
+            false => counts.map(|count| (PACE_CHANGES + exposure) / (PACE_CHANGES + count)),
+        };
+    }
+
+    fn speeds(&self, bin: &Bin, width: f64) -> [f64; 3] {
         let speed = |clock: usize| {
             let prior = STIFFNESS[clock] * width;
-            (prior + f64::from(bin.counts[clock])) / (prior + f64::from(bin.exposure))
+            (prior + self.pace[clock] * f64::from(bin.counts[clock])) / (prior + f64::from(bin.exposure))
         };
         [speed(0), speed(1), speed(2)]
     }
@@ -152,7 +180,7 @@ impl SiteClock {
             let (overlap, width) = self.overlap(index, last, now);
             if overlap > 0.0 {
                 covered += overlap;
-                let speeds = Self::speeds(bin, width);
+                let speeds = self.speeds(bin, width);
                 (0..3).for_each(|clock| times[clock] += speeds[clock] * overlap);
             } else if f64::from(bin.start) / PER_DAY + width <= last {
                 break;
@@ -206,11 +234,12 @@ impl SiteClock {
                 }
                 continue;
             }
+            let speeds = self.speeds(&self.bins[index], width);
             let bin = &mut self.bins[index];
-            let speeds = Self::speeds(bin, width);
             (0..3).for_each(|clock| bin.counts[clock] += (laid[clock] * speeds[clock] * overlap) as f32);
             bin.exposure += (rate * overlap) as f32;
         }
+        self.settle_pace();
     }
 
     /// Reads the clock at one instant.
@@ -222,7 +251,7 @@ impl SiteClock {
         let mut end = now;
         for (index, bin) in self.bins.iter().enumerate().rev() {
             let (start, width) = (f64::from(bin.start) / PER_DAY, f64::from(self.width(index)) / PER_DAY);
-            let speeds = Self::speeds(bin, width);
+            let speeds = self.speeds(bin, width);
             let shared: f64 = (0..3).map(|clock| weights[clock] * speeds[clock]).sum::<f64>() + weights[3];
             let speed = OWN_SHARE + (1.0 - OWN_SHARE) * shared;
             // Time after the newest bin has no evidence yet.
@@ -266,6 +295,7 @@ impl SiteClock {
             }
             clock.bins.push(bin);
         }
+        clock.settle_pace();
         let sound = |bin: &Bin| bin.counts.iter().chain([&bin.exposure]).all(|part| part.is_finite() && *part >= 0.0);
         let ordered = clock.bins.windows(2).all(|two| two[0].start < two[1].start);
         let known = clock.record.iter().all(|record| record.is_finite());
@@ -397,6 +427,21 @@ mod tests {
             assert!(clock.bins.len() <= 100, "{} bins on day {day}", clock.bins.len());
         }
         assert!(clock.bins[0].start >= (400 - 168) * 4);
+    }
+
+    /// Pages that change on their own, far more often than anybody believes: that is for their rates to say.
+    #[test]
+    fn a_clock_does_not_run_fast_for_good() {
+        let mut clock = SiteClock::default();
+        for day in 10..200 {
+            let (now, before) = (f64::from(day), Gamma { a: 1.0, b: 10.0 });
+            for page in 0..4 {
+                clock.roll(now - 5.0, now);
+                clock.hear(before, 0.1, now - 5.0, now, (day + page) % 5 != 0);
+            }
+        }
+        let speed = clock.operational(50.0, 190.0) / 140.0;
+        assert!((0.8..1.25).contains(&speed), "{speed}");
     }
 
     #[test]

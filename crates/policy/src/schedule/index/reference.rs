@@ -2,7 +2,7 @@
 
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
 
-use super::page::{Place, days};
+use super::page::{Place, days, spread};
 use super::policy::Index;
 use crate::{Held, Refresh, Seen, View};
 
@@ -12,6 +12,24 @@ impl Index {
         let home = self.pages.numbers().filter(|&number| self.pages.at(number).place == Place::Home);
         let value = |number: u32| self.value_of(number, self.operational_alone(number, days(now)));
         home.map(|number| (value(number), number)).collect()
+    }
+
+    /// What `choose` would be if it looked at every page.
+    fn choose_by_rescan(&mut self, view: &dyn View, now: Moment) -> Vec<PageKey> {
+        self.best(view, now);
+        let mut values = self.rescan(now);
+        for (value, number) in &mut values {
+            if days(now) - self.pages.at(*number).last_day() >= self.longest_wait {
+                *value = f64::MAX;
+            }
+        }
+        values.sort_by(|a, b| b.0.total_cmp(&a.0).then(spread(a.1).cmp(&spread(b.1))));
+        values.truncate(view.visits_left());
+        for &(_, number) in &values {
+            self.leave_home(number);
+            self.pages.at_mut(number).place = Place::Out;
+        }
+        values.into_iter().map(|(_, number)| self.pages.key(number)).collect()
     }
 }
 
@@ -129,5 +147,46 @@ fn the_ladder_takes_what_a_rescan_of_every_page_would_take() {
                 last[page.number as usize] = today;
             }
         }
+    }
+}
+
+/// The mean freshness after a month, of pages that are visited by the ladder or by a rescan.
+fn freshness(name: &str, chance: u64, by_rescan: bool) -> f64 {
+    let changes = changes(&mut Chance::new(chance));
+    let mut policy = recalled(name, |_| None);
+    let mut last = vec![0.0; PAGES as usize];
+    let (mut fresh, mut held) = (0u32, 0u32);
+    for hour in 1..24 * 150u64 {
+        let (now, today) = (first_moment() + Span::from_hours(hour), hour as f64 / 24.0);
+        let stale = |page: u32, last: f64| changes[page as usize].iter().any(|&at| at > last && at <= today);
+        let view = Hour { visits_left: usize::from(hour % 2 == 0), held: PAGES.into() };
+        let chosen = match by_rescan {
+            true => policy.choose_by_rescan(&view, now),
+            false => policy.choose(&view, now, &mut Chance::new(1)),
+        };
+        for page in chosen {
+            let changed = Some(stale(page.number, last[page.number as usize]));
+            let moment = now;
+            let (previous, last_modified) = (None, None);
+            policy.learn(&Seen { page, moment, previous, changed, degree: 0.0, last_modified, wire_bytes: 0 });
+            last[page.number as usize] = today;
+        }
+        if hour > 24 * 30 && hour % 6 == 0 {
+            held += PAGES;
+            fresh += (0..PAGES).filter(|&page| !stale(page, last[page as usize])).count() as u32;
+        }
+    }
+    f64::from(fresh) / f64::from(held)
+}
+
+/// Run with `--include-ignored --nocapture` and an optimised build.
+#[test]
+#[ignore = "looks at every page every hour"]
+fn the_ladder_keeps_pages_as_fresh_as_a_rescan_does() {
+    for name in ["bayes", "vernal"] {
+        let mean = |by_rescan: bool| (0..20).map(|chance| freshness(name, chance, by_rescan)).sum::<f64>() / 20.0;
+        let (ladder, rescan) = (mean(false), mean(true));
+        println!("{name}: ladder {ladder:.4}, rescan {rescan:.4}");
+        assert!((ladder - rescan).abs() < 0.002, "{name}: ladder {ladder:.4}, rescan {rescan:.4}");
     }
 }
