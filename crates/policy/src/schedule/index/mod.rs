@@ -2,7 +2,7 @@
 //!
 //! One way of choosing serves them all, in the laboratory and live. The value of a page grows with the operational time
 //! since its last visit. Pages of a site wait in buckets by the bin of their last visit, each with the time at which it
-//! reaches the next rung of value; rungs are a quarter apart. A visit that moves the site's clock moves the time of at
+//! reaches the next rung of value; rungs are a tenth apart. A visit that moves the site's clock moves the time of at
 //! most a hundred buckets and looks at no page but those that come due. Above a floor, which follows the price, pages
 //! stand on the ladder of their site by their rung, and the best rung of all sites is taken first. What is below the
 //! floor is not sorted; when the ladder runs empty the floor sinks. So the choice is always the same as if every page

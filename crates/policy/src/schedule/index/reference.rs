@@ -109,12 +109,14 @@ fn recalled(name: &str, rate: impl Fn(u32) -> Option<f64>) -> Index {
     policy
 }
 
-/// The ladder never passes over a page that is worth a rung more than the ones it takes.
+/// The ladder never passes over a page that is worth a rung more than the ones it takes; by the other rules, not one
+/// that is worth a quarter more.
 #[test]
 fn the_ladder_takes_what_a_rescan_of_every_page_would_take() {
     for name in ["bayes", "vernal", "index", "vernal:age", "bayes:harmonic", "bayes:change-ratio"] {
         let changes = changes(&mut Chance::new(5));
         let mut policy = recalled(name, |number| Some(changes[number as usize].len() as f64 / 200.0));
+        let width = if ["bayes", "vernal"].contains(&name) { 1.11 } else { 1.26 };
         let mut last = vec![0.0; PAGES as usize];
         for hour in 1..24 * 150u64 {
             let now = first_moment() + Span::from_hours(hour);
@@ -130,7 +132,7 @@ fn the_ladder_takes_what_a_rescan_of_every_page_would_take() {
                 let waited = hour as f64 / 24.0 - last[page.number as usize];
                 if waited < policy.longest_wait {
                     let best = values[place].0;
-                    assert!(taken >= best / 1.26 - 1e-12, "{name}, hour {hour}: took {taken} and left {best}");
+                    assert!(taken >= best / width - 1e-12, "{name}, hour {hour}: took {taken} and left {best}");
                 }
                 let today = hour as f64 / 24.0;
                 let seen = last[page.number as usize];

@@ -50,7 +50,7 @@ impl Rule {
             objective,
             harmonic_share: HARMONIC_SHARE,
             timing: Timing::Value,
-            rung: 1.25,
+            rung: 1.1,
             known_rates: false,
             site_clock: false,
             abandons: false,
