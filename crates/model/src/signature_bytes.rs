@@ -93,7 +93,8 @@ impl Signature {
             Some(&other) => return Err(SignatureFault::Layout(other)),
         }
         let Some((body, check)) = bytes.split_last_chunk::<CHECK_BYTES>() else { return Err(length) };
-        let mut rest = Rest(&body[1..]);
+        let Some(body_rest) = body.get(1..) else { return Err(length) };
+        let mut rest = Rest(body_rest);
         let signature = rest.signature().ok_or(length.clone())?;
         let count = rest.u32().ok_or(length.clone())? as usize;
         if Some(rest.0.len()) != count.checked_mul(PARAGRAPH_BYTES) {

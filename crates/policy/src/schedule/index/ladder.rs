@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use vernal_model::{Moment, PageKey};
 
-use super::page::{Place, days, gathered, spread};
+use super::page::{Place, days, gathered, rested_at, spread};
 use super::policy::Index;
 use super::site::{Bucket, Entry, Site};
 use crate::View;
@@ -50,7 +50,7 @@ impl Index {
         let days = days(now);
         let mut rested = Vec::new();
         while let Some(&(last, number)) = self.resting.first() {
-            if Moment::from_secs(i64::from(last)) + view.refresh_min() > now {
+            if rested_at(last, view.refresh_min()) > now {
                 break;
             }
             self.resting.pop_first();

@@ -1,6 +1,6 @@
 //! What the index policies keep of a page: 36 bytes in a plain array, found by the page's dense number.
 
-use vernal_model::{Moment, PageKey, Partition};
+use vernal_model::{Moment, PageKey, Partition, Span};
 
 /// Pages are kept in pieces, so that growing copies nothing and wastes little.
 const PIECE: usize = 1 << 12;
@@ -111,6 +111,13 @@ impl Pages {
 pub(super) fn seconds(moment: Moment) -> u32 {
     let micros = moment.micros().max(0);
     u32::try_from((micros + 999_999) / 1_000_000).unwrap_or(u32::MAX)
+}
+
+/// When a page that was visited in this second may be visited again. Seconds are rounded up, so that no rest is cut short;
+/// a rest of less than a second is for tests and demonstrations, and then it is not made longer than a second either.
+pub(super) fn rested_at(last: u32, refresh_min: Span) -> Moment {
+    let rounded = i64::from(refresh_min < Span::from_secs(1));
+    Moment::from_secs(i64::from(last) - rounded) + refresh_min
 }
 
 /// Days since 1970.

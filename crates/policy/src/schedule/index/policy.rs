@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
 use super::memory::Shared;
-use super::page::{Pages, Place, days, seconds};
+use super::page::{Pages, Place, days, rested_at, seconds};
 use super::rule::{Rule, Timing};
 use super::site::Site;
 use crate::estimate::{Gamma, Reading, SiteClock};
@@ -330,7 +330,7 @@ impl Refresh for Index {
         }
         let mut without_room = BTreeSet::new();
         for &(last, number) in &self.resting {
-            let rested = Moment::from_secs(i64::from(last)) + view.refresh_min();
+            let rested = rested_at(last, view.refresh_min());
             if rested > now {
                 return Some(rested);
             }
