@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use vernal_model::{Document, Operation, Role};
 
+use super::rewritten::is_rewritten;
 use super::similarity::{Bag, likeness_of, shared, without};
 use super::steps::Steps;
 use super::words::{BOUNDARY, text_of};
@@ -81,7 +82,8 @@ pub fn match_paragraphs(old: &Document, new: &Document, steps: &mut Steps) -> Ma
         if same { &mut matching.stayed } else { &mut edited }.push((from, to));
     }
     moved.extend(&alignment.moved);
-    if !alignment.removed.is_empty() && !alignment.added.is_empty() {
+    let both = !alignment.removed.is_empty() && !alignment.added.is_empty();
+    if both && !is_rewritten(old, &alignment.removed, new, &alignment.added) {
         let mut rest = Rest::new(old, new, &alignment, steps);
         rest.find_splits(steps, &mut matching.links);
         rest.find_merges(steps, &mut matching.links);

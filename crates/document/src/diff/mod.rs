@@ -19,6 +19,7 @@ mod headings;
 mod identity;
 mod matching;
 pub mod render;
+mod rewritten;
 mod similarity;
 mod steps;
 mod words;

@@ -27,6 +27,8 @@ use crate::parse::links::limited;
 const QUOTED_BYTES_MAX: usize = 400;
 /// Spots of one change that are looked at; a page that differs in more is another page.
 const SPOTS_MAX: usize = 512;
+/// Paragraphs that go and come without one being edited; with more, the page is another one.
+const REPLACED_MAX: usize = 48;
 /// A replaced paragraph of main text so short, with a number in it, may be a price or a date.
 const SHORT_WORDS_MAX: usize = 8;
 
@@ -64,6 +66,9 @@ pub struct NoiseJudgement {
 /// Judges one change by the rules of its site, and learns from it.
 pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
     let mut ledger = Ledger::open(input);
+    if is_another_page(input) {
+        return NoiseJudgement { change: input.change.clone(), rows: ledger.rows() };
+    }
     let sides = Sides { old_marks: input.old_marks, new_marks: input.new_marks, old: input.old, new: input.new };
     let belong = |gone: &Spot<'_>, came: &Spot<'_>| {
         let known = input.noise.known.iter().filter(|known| known.digest == gone.before.digest);
@@ -125,6 +130,15 @@ pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
     let asides = aside.into_iter().filter(|(_, id)| ledger.sets_aside(*id)).collect::<Vec<_>>();
     let kinds = kinds.into_iter().filter(|aside| ledger.sets_aside(aside.rule)).collect::<Vec<_>>();
     NoiseJudgement { change: told(input, &spots, &asides, &kinds), rows: ledger.rows() }
+}
+
+/// Whether so much went and came, and nothing was edited, that there is nothing to learn and nothing to explain.
+fn is_another_page(input: &NoiseInput<'_>) -> bool {
+    let plain = |change: &vernal_model::ParagraphChange| {
+        matches!(change.operation, vernal_model::Operation::Added | vernal_model::Operation::Removed)
+    };
+    let paragraphs = &input.change.paragraphs;
+    input.old.is_some() && paragraphs.len() > REPLACED_MAX && paragraphs.iter().all(plain)
 }
 
 /// What a visit teaches that found the very same bytes, or was told that nothing changed.
