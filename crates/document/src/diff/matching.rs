@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use vernal_model::{Document, Operation, Role};
 
-use super::rewritten::is_rewritten;
+use super::rewritten::sort_out;
 use super::similarity::{Bag, likeness_of, shared, without};
 use super::steps::Steps;
 use super::words::{BOUNDARY, text_of};
@@ -82,9 +82,12 @@ pub fn match_paragraphs(old: &Document, new: &Document, steps: &mut Steps) -> Ma
         if same { &mut matching.stayed } else { &mut edited }.push((from, to));
     }
     moved.extend(&alignment.moved);
-    let both = !alignment.removed.is_empty() && !alignment.added.is_empty();
-    if both && !is_rewritten(old, &alignment.removed, new, &alignment.added) {
-        let mut rest = Rest::new(old, new, &alignment, steps);
+    let (went, came) = sort_out(old, &alignment.removed, new, &alignment.added);
+    let plain = |operation, from, to| Link::plain(operation, from, to);
+    matching.links.extend(went.alone.iter().map(|&from| plain(Operation::Removed, Some(from), None)));
+    matching.links.extend(came.alone.iter().map(|&to| plain(Operation::Added, None, Some(to))));
+    if !went.related.is_empty() && !came.related.is_empty() {
+        let mut rest = Rest::new(old, &went.related, new, &came.related, &alignment, steps);
         rest.find_splits(steps, &mut matching.links);
         rest.find_merges(steps, &mut matching.links);
         for (from, to) in rest.find_edits(steps, &mut edited) {
@@ -92,8 +95,8 @@ pub fn match_paragraphs(old: &Document, new: &Document, steps: &mut Steps) -> Ma
         }
         rest.tell_what_is_left(&mut matching.links);
     } else {
-        matching.links.extend(alignment.removed.iter().map(|&from| Link::plain(Operation::Removed, Some(from), None)));
-        matching.links.extend(alignment.added.iter().map(|&to| Link::plain(Operation::Added, None, Some(to))));
+        matching.links.extend(went.related.iter().map(|&from| plain(Operation::Removed, Some(from), None)));
+        matching.links.extend(came.related.iter().map(|&to| plain(Operation::Added, None, Some(to))));
     }
     let in_place: Vec<(usize, usize)> = matching.stayed.iter().chain(&edited).copied().collect();
     matching.links.extend(edited.iter().map(|&(from, to)| Link::plain(Operation::Edited, Some(from), Some(to))));
@@ -130,7 +133,9 @@ struct Side<'a> {
 impl<'a> Rest<'a> {
     fn new(
         old: &'a Document,
+        removed: &[usize],
         new: &'a Document,
+        added: &[usize],
         alignment: &crate::detect::alignment::Alignment,
         steps: &mut Steps,
     ) -> Self {
@@ -139,8 +144,8 @@ impl<'a> Rest<'a> {
         let old_gaps = gaps(alignment.stayed.iter().map(Option::is_some));
         let new_gaps = gaps(stays.into_iter());
         Rest {
-            old: Side::new(old, &alignment.removed, &old_gaps, steps),
-            new: Side::new(new, &alignment.added, &new_gaps, steps),
+            old: Side::new(old, removed, &old_gaps, steps),
+            new: Side::new(new, added, &new_gaps, steps),
             spread: None,
         }
     }

@@ -1,48 +1,73 @@
-//! Whether what went and what came is another text altogether, so that no paragraph of one is an edit of the other. To
-//! look for edits in a page of prose that was written anew would cost more than everything else about its visit.
+//! Paragraphs that have nothing to do with any on the other side, found cheaply, so that no edit is looked for in them: in
+//! a page of prose that was written anew that search would cost more than everything else about its visit.
 //!
-//! Two texts that have anything to do with each other share runs of three words. A sample of these runs is compared:
-//! those whose hash ends in two zero bits.
+//! Two paragraphs of prose of which one is an edit of the other share a run of three words somewhere. Short paragraphs
+//! (rows of a table, items of a list) need not, and are never sorted out.
 
 use vernal_model::Document;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::words::text_of;
 
-/// Fewer paragraphs or runs decide nothing.
-const PARAGRAPHS_MIN: usize = 12;
-const RUNS_MIN: usize = 50;
+/// With fewer on either side there is nothing to save.
+const PARAGRAPHS_MIN: usize = 6;
 
-/// Rows of a table and items of a list are short, and a number in the middle of one leaves no run of three words.
-const WORDS_PER_PARAGRAPH_MIN: usize = 12;
+/// A paragraph with fewer words is no prose.
+const WORDS_MIN: usize = 16;
 
-/// Texts that share at least one run in so many are related.
-const RUNS_PER_SHARED_MAX: usize = 50;
-
-pub fn is_rewritten(old: &Document, removed: &[usize], new: &Document, added: &[usize]) -> bool {
-    if removed.len() < PARAGRAPHS_MIN || added.len() < PARAGRAPHS_MIN {
-        return false;
-    }
-    let (Some(went), Some(came)) = (runs(old, removed), runs(new, added)) else { return false };
-    let shared = came.iter().filter(|run| went.binary_search(run).is_ok()).count();
-    shared * RUNS_PER_SHARED_MAX < came.len().min(went.len())
+/// The places that may have a partner on the other side, and those that have none.
+pub struct Sorted {
+    pub related: Vec<usize>,
+    pub alone: Vec<usize>,
 }
 
-/// The sampled runs of three words, sorted; `None` where the text is no prose, or too short to tell.
-fn runs(document: &Document, places: &[usize]) -> Option<Vec<u64>> {
-    let (mut runs, mut count) = (Vec::new(), 0);
-    for &place in places {
-        let (mut before, mut last) = (0u64, 0u64);
-        for (index, word) in text_of(document, place).split(' ').enumerate() {
-            let word = xxh3_64(word.as_bytes());
-            let run = before.rotate_left(42) ^ last.rotate_left(21) ^ word;
-            if index >= 2 && run & 3 == 0 {
-                runs.push(run);
-            }
-            (before, last) = (last, word);
-            count += 1;
-        }
+/// Sorts what went and what came.
+pub fn sort_out(old: &Document, removed: &[usize], new: &Document, added: &[usize]) -> (Sorted, Sorted) {
+    let all = |places: &[usize]| Sorted { related: places.to_vec(), alone: Vec::new() };
+    if removed.len() < PARAGRAPHS_MIN || added.len() < PARAGRAPHS_MIN {
+        return (all(removed), all(added));
     }
-    runs.sort_unstable();
-    (runs.len() >= RUNS_MIN && count >= places.len() * WORDS_PER_PARAGRAPH_MIN).then_some(runs)
+    let (went, came) = (Runs::of(old, removed), Runs::of(new, added));
+    (went.sorted(removed, &came), came.sorted(added, &went))
+}
+
+/// The runs of three words of some paragraphs.
+struct Runs {
+    /// Sorted.
+    all: Vec<u64>,
+    /// Those of each paragraph; nothing for one that is no prose.
+    of_each: Vec<Option<Vec<u64>>>,
+}
+
+impl Runs {
+    fn of(document: &Document, places: &[usize]) -> Self {
+        let of_each: Vec<Vec<u64>> = places.iter().map(|&place| runs(text_of(document, place))).collect();
+        let mut all: Vec<u64> = of_each.iter().flatten().copied().collect();
+        all.sort_unstable();
+        let prose = |runs: Vec<u64>| (runs.len() + 2 >= WORDS_MIN).then_some(runs);
+        Runs { all, of_each: of_each.into_iter().map(prose).collect() }
+    }
+
+    fn sorted(&self, places: &[usize], other: &Runs) -> Sorted {
+        let is_related = |runs: &Option<Vec<u64>>| {
+            runs.as_ref().is_none_or(|runs| runs.iter().any(|run| other.all.binary_search(run).is_ok()))
+        };
+        let (related, alone): (Vec<_>, Vec<_>) =
+            places.iter().zip(&self.of_each).partition(|(_, runs)| is_related(runs));
+        let places = |pairs: Vec<(&usize, &Option<Vec<u64>>)>| pairs.into_iter().map(|(&place, _)| place).collect();
+        Sorted { related: places(related), alone: places(alone) }
+    }
+}
+
+fn runs(text: &str) -> Vec<u64> {
+    let (mut before, mut last) = (0u64, 0u64);
+    let mut runs = Vec::new();
+    for (index, word) in text.split(' ').enumerate() {
+        let word = xxh3_64(word.as_bytes());
+        if index >= 2 {
+            runs.push(before.rotate_left(42) ^ last.rotate_left(21) ^ word);
+        }
+        (before, last) = (last, word);
+    }
+    runs
 }

@@ -27,8 +27,9 @@ use crate::parse::links::limited;
 const QUOTED_BYTES_MAX: usize = 400;
 /// Spots of one change that are looked at; a page that differs in more is another page.
 const SPOTS_MAX: usize = 512;
-/// Paragraphs that go and come without one being edited; with more, the page is another one.
-const REPLACED_MAX: usize = 48;
+/// Paragraphs of prose that go and come without one being edited; with more, the page is another one.
+const REPLACED_MAX: usize = 16;
+const PROSE_BYTES_MIN: usize = 100;
 /// A replaced paragraph of main text so short, with a number in it, may be a price or a date.
 const SHORT_WORDS_MAX: usize = 8;
 
@@ -132,13 +133,17 @@ pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
     NoiseJudgement { change: told(input, &spots, &asides, &kinds), rows: ledger.rows() }
 }
 
-/// Whether so much went and came, and nothing was edited, that there is nothing to learn and nothing to explain.
+/// Whether so much prose went and came that there is nothing to learn and nothing to explain.
 fn is_another_page(input: &NoiseInput<'_>) -> bool {
-    let plain = |change: &vernal_model::ParagraphChange| {
-        matches!(change.operation, vernal_model::Operation::Added | vernal_model::Operation::Removed)
+    let is_prose = |change: &&vernal_model::ParagraphChange| {
+        let text = change.before.as_ref().or(change.after.as_ref());
+        let went_or_came =
+            matches!(change.operation, vernal_model::Operation::Added | vernal_model::Operation::Removed);
+        went_or_came
+            && change.role == vernal_model::Role::Main
+            && text.is_some_and(|text| text.len() >= PROSE_BYTES_MIN)
     };
-    let paragraphs = &input.change.paragraphs;
-    input.old.is_some() && paragraphs.len() > REPLACED_MAX && paragraphs.iter().all(plain)
+    input.old.is_some() && input.change.paragraphs.iter().filter(is_prose).count() > REPLACED_MAX
 }
 
 /// What a visit teaches that found the very same bytes, or was told that nothing changed.
