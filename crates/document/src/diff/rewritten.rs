@@ -1,7 +1,7 @@
 //! Paragraphs that have nothing to do with any on the other side, found cheaply, so that no edit is looked for in them: in
 //! a page of prose that was written anew that search would cost more than everything else about its visit.
 //!
-//! Two paragraphs of prose of which one is an edit of the other share a run of three words somewhere. Short paragraphs
+//! Two paragraphs of prose of which one is an edit of the other share runs of three words. Short paragraphs
 //! (rows of a table, items of a list) need not, and are never sorted out.
 
 use vernal_model::Document;
@@ -14,6 +14,9 @@ const PARAGRAPHS_MIN: usize = 6;
 
 /// A paragraph with fewer words is no prose.
 const WORDS_MIN: usize = 16;
+
+/// An edit shares at least one run in so many with the other side; some runs are in every text.
+const RUNS_PER_SHARED_MAX: usize = 10;
 
 /// The places that may have a partner on the other side, and those that have none.
 pub struct Sorted {
@@ -50,7 +53,10 @@ impl Runs {
 
     fn sorted(&self, places: &[usize], other: &Runs) -> Sorted {
         let is_related = |runs: &Option<Vec<u64>>| {
-            runs.as_ref().is_none_or(|runs| runs.iter().any(|run| other.all.binary_search(run).is_ok()))
+            runs.as_ref().is_none_or(|runs| {
+                let shared = runs.iter().filter(|run| other.all.binary_search(run).is_ok()).count();
+                shared > 1 && shared * RUNS_PER_SHARED_MAX >= runs.len()
+            })
         };
         let (related, alone): (Vec<_>, Vec<_>) =
             places.iter().zip(&self.of_each).partition(|(_, runs)| is_related(runs));
