@@ -55,15 +55,12 @@ impl Crawler {
             return Ok(own(Verdict::Differs(change), noisy));
         }
         let noise = if before.noisy { self.reader.page_noise(before.key)? } else { PageNoise::default() };
-        let mut judgement =
-            self.judged(&site, before.key, &old.signature, report, second_look, &noise, &change, None)?;
+        let meeting = Meeting { site: &site, page: before.key, old: &old.signature, noise: &noise, second_look };
+        let mut judgement = self.judged(&meeting, report, &change, None)?;
         if !judgement.change.left.is_empty()
             && let Some(closer) = self.closer(before, report, &change)?
         {
-            let Closer { change, old: document } = closer;
-            let old_document = Some(&document);
-            judgement =
-                self.judged(&site, before.key, &old.signature, report, second_look, &noise, &change, old_document)?;
+            judgement = self.judged(&meeting, report, &closer.change, Some(&closer.old))?;
         }
         let mut change = judgement.change;
         name_what_was_set_aside(&mut change);
@@ -81,18 +78,14 @@ impl Crawler {
         Ok(Judged { verdict: Verdict::Differs(change), noisy, folding })
     }
 
-    #[allow(clippy::too_many_arguments, reason = "a judgement depends on all of this, and on nothing else")]
     fn judged(
         &mut self,
-        site: &Site,
-        page: PageKey,
-        old: &Signature,
+        meeting: &Meeting<'_>,
         report: &Report,
-        second_look: bool,
-        noise: &PageNoise,
         change: &Change,
         old_document: Option<&Document>,
     ) -> Result<noise::NoiseJudgement> {
+        let &Meeting { site, page, old, noise, second_look } = meeting;
         let strict = self.settings.is_strict(site);
         let new_marks = report.signature.as_ref().map_or(&[][..], |signature| &signature.paragraphs);
         let (empty, moment) = (Document::default(), report.started);
@@ -178,6 +171,15 @@ impl Crawler {
         self.group.push(id, Deed::NoiseLearned(Box::new(rows)));
         Ok(noisy)
     }
+}
+
+/// Two versions of a page that are held against each other, and what is known of noise there.
+struct Meeting<'a> {
+    site: &'a Site,
+    page: PageKey,
+    old: &'a Signature,
+    noise: &'a PageNoise,
+    second_look: bool,
 }
 
 /// A change that was read closely, and the older document.

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 use vernal_model::{Budget, BudgetUnit, Moment};
+use vernal_policy::schedule::allocation::Wanted;
 
 use super::trial::Options;
 use super::world::World;
@@ -43,19 +44,12 @@ impl Bounder for Unbounded {
     }
 }
 
-/// A page as the model sees it.
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub struct RatedPage {
-    pub changes_per_day: f64,
-    pub weight: f64,
-}
-
 /// The pages that are online after the warm-up.
-pub fn rated_pages(world: &World) -> Vec<RatedPage> {
+pub fn rated_pages(world: &World) -> Vec<Wanted> {
     let middle = world.measured_from();
     let online = |&(number, _): &(usize, &super::world::WorldPage)| world.life(number).1 > middle;
     let pages = world.pages.iter().enumerate().filter(online);
-    pages.map(|(_, page)| RatedPage { changes_per_day: page.rate, weight: f64::from(page.weight) }).collect()
+    pages.map(|(_, page)| Wanted { rate: page.rate, importance: f64::from(page.weight) }).collect()
 }
 
 /// Pages online at a time, in the mean over the days after the warm-up.
@@ -106,14 +100,4 @@ pub fn version_lives(world: &World) -> Vec<VersionLife> {
         }
     }
     lives
-}
-
-/// The weighted page-days that are up to date without any visit: from each page's beginning to its first change.
-pub fn free_days(world: &World) -> f64 {
-    let days = |number: usize| {
-        let (from, until) = world.life(number);
-        let first = world.changes(number).first().map_or(until, |change| change.moment);
-        first.since(from).days_f64() * f64::from(world.pages[number].weight)
-    };
-    (0..world.pages.len()).map(days).sum()
 }

@@ -13,9 +13,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use vernal_model::{BudgetUnit, Moment};
-use vernal_policy::schedule::allocation::{Allocation, Wanted};
+use vernal_policy::measure::bound::{change_ratio_bound, freshness_bound, freshness_bound_of_window};
 
-use super::bounds::{Bounder, Bounds, RatedPage, VersionLife, rated_pages, version_lives, visits_per_day};
+use super::bounds::{Bounder, Bounds, VersionLife, rated_pages, version_lives, visits_per_day};
 use super::trial::Options;
 use super::world::World;
 
@@ -38,34 +38,15 @@ impl Bounder for Reckoned {
         }
         let (pages, per_day) = (rated_pages(world), visits_per_day(world, &options.budget));
         let days = world.end.since(world.measured_from()).days_f64();
-        let changes: f64 = pages.iter().map(|page| page.changes_per_day).sum();
+        let has_pages = pages.iter().any(|page| page.importance > 0.0);
+        let rates = pages.iter().map(|page| page.rate);
         Bounds {
-            optimum: optimum(&pages, per_day),
-            window: (days > 0.0).then(|| optimum(&pages, per_day + pages.len() as f64 / days)).flatten(),
-            change_ratio: (per_day > 0.0).then(|| -(-changes / per_day).exp_m1()),
+            optimum: has_pages.then(|| freshness_bound(&pages, per_day)),
+            window: (has_pages && days > 0.0).then(|| freshness_bound_of_window(&pages, per_day, days)),
+            change_ratio: (per_day > 0.0).then(|| change_ratio_bound(rates, per_day)),
             clairvoyant,
         }
     }
-}
-
-/// The freshness of the best split of a budget over pages of known rates.
-pub fn optimum(pages: &[RatedPage], per_day: f64) -> Option<f64> {
-    let wanted: Vec<Wanted> =
-        pages.iter().map(|page| Wanted { rate: page.changes_per_day, importance: page.weight }).collect();
-    let weight: f64 = pages.iter().map(|page| page.weight).sum();
-    if weight <= 0.0 {
-        return None;
-    }
-    let price = Allocation::Optimal.price(&wanted, per_day);
-    let fresh = |page: &Wanted| {
-        let visits = Allocation::Optimal.visits(*page, price);
-        match (page.rate > 0.0, visits > 0.0) {
-            (false, _) => page.importance,
-            (true, false) => 0.0,
-            (true, true) => page.importance * visits / page.rate * -(-page.rate / visits).exp_m1(),
-        }
-    };
-    Some(wanted.iter().map(fresh).sum::<f64>() / weight)
 }
 
 /// An instant at which visits are given out, and how many.
@@ -199,14 +180,6 @@ mod tests {
     use super::*;
     use crate::lab::compare::{Made, knows_rates};
     use crate::lab::{LabScenario, LabTrial};
-
-    #[test]
-    fn five_pages_have_the_printed_optimum() {
-        let pages: Vec<RatedPage> =
-            (1..=5).map(|rate| RatedPage { changes_per_day: f64::from(rate), weight: 1.0 }).collect();
-        assert!((optimum(&pages, 5.0).unwrap() - 0.37389).abs() < 1e-5);
-        assert_eq!(optimum(&[RatedPage { changes_per_day: 0.0, weight: 2.0 }], 1.0), Some(1.0));
-    }
 
     #[test]
     fn no_policy_exceeds_the_clairvoyant_and_known_rates_stay_below_the_certified_optimum() {

@@ -45,12 +45,6 @@ pub fn paired_difference(subject: &[f64], baseline: &[f64]) -> Interval {
     mean_interval(&differences)
 }
 
-/// How much of the way from one result to another was gone; more than 1 is beyond it.
-pub fn gap_closed(subject: f64, from: f64, to: f64) -> Option<f64> {
-    let gap = to - from;
-    (gap.abs() > 1e-9).then(|| (subject - from) / gap)
-}
-
 /// The quantile 0.975 of Student's t.
 pub fn t_quantile_975(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
@@ -151,7 +145,5 @@ mod tests {
             (0..9).map(|site| SiteFigures { fresh: f64::from(site), online: 10.0, visits: 1 }).collect();
         let interval = site_bootstrap([&uneven], 1, BOOTSTRAP_DRAWS, |[freshness]| Some(freshness)).unwrap();
         assert!(interval.low < 0.4 && interval.high > 0.4 && (interval.mean - 0.4).abs() < 1e-9, "{interval:?}");
-        assert_eq!(gap_closed(0.5, 0.25, 0.375), Some(2.0));
-        assert_eq!(gap_closed(0.9, 0.8, 0.8), None);
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use vernal_policy::measure::gap_closed;
 
 use crate::lab::compare::{Compared, Row};
 use crate::lab::measure::SiteFigures;
 use crate::lab::statistics::{
-    BOOTSTRAP_DRAWS, Interval, gap_closed, mean_interval, mean_of_sites, paired_difference, site_bootstrap,
+    BOOTSTRAP_DRAWS, Interval, mean_interval, mean_of_sites, paired_difference, site_bootstrap,
 };
 
 /// The policy that others are held against.
