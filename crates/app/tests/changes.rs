@@ -451,11 +451,18 @@ fn the_page_of_a_diff_is_served_so_that_it_can_run_nothing() {
     let encoded = url.replace(':', "%3A").replace('/', "%2F");
     let page = asked("GET", &format!("/api/v1/diff?url={encoded}&view=html"), "");
     assert!(page.starts_with("http/1.1 200") && page.contains("sandbox") && page.contains("nosniff"), "{page}");
+    let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+    let in_path = asked("GET", &format!("/api/v1/pages/{encoded}/diff?view=html"), "");
+    assert_eq!(body(&in_path), body(&page), "a page may be named in the path");
+    for noun in ["", "/history", "/blame", "/body", "/links", "/check", "/why"] {
+        let answer = asked("GET", &format!("/api/v1/pages/{encoded}{noun}"), "");
+        assert!(answer.starts_with("http/1.1 200"), "{noun}: {answer}");
+    }
     let foreign = "Origin: https://evil.example\r\nContent-Length: 0\r\n";
     let written = asked("POST", "/api/v1/noise?site=a&word=add&words=x", foreign);
     assert!(written.starts_with("http/1.1 403"), "{written}");
     let described = asked("GET", "/api/v1/openapi.json", "");
-    for path in ["/api/v1/diff", "/api/v1/blame", "/api/v1/noise"] {
+    for path in ["/api/v1/diff", "/api/v1/blame", "/api/v1/noise", "/api/v1/pages/{url}/why"] {
         assert!(described.contains(&format!("\"{path}\"")), "{path}");
     }
     assert_eq!(running.stop(), Some(0));

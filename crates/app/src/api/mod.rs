@@ -52,10 +52,20 @@ const REQUEST_BYTES_MAX: usize = 16 << 20;
 
 /// All routes, for the socket and for commands in process. A listener on the network adds its `Door`.
 pub fn router(shared: Arc<Shared>) -> Router {
+    let of_page = Router::new()
+        .route("/", get(page::show))
+        .route("/history", get(history::list))
+        .route("/diff", get(diff::show))
+        .route("/blame", get(blame::show))
+        .route("/body", get(body::show))
+        .route("/links", get(links::list))
+        .route("/check", get(check::show))
+        .route("/why", get(why::show));
     let api = Router::new()
         .route("/status", get(status::show))
         .route("/sites", get(sites::list))
         .route("/pages", get(pages::list))
+        .nest("/pages/{url}", of_page)
         .route("/page", get(page::show))
         .route("/history", get(history::list))
         .route("/diff", get(diff::show))

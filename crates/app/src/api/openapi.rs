@@ -154,11 +154,24 @@ const ROUTES: &[Route] = &[
     get("/healthz", "That we live; needs no token", &[], JSON),
 ];
 
+/// Questions about one page, which may be named in the path instead.
+const OF_PAGE: [&str; 8] = ["page", "history", "diff", "blame", "body", "links", "check", "why"];
+
+/// Where a question about one page is asked with the page in its path.
+fn path_of_page(route: &Route) -> Option<String> {
+    let noun = route.path.strip_prefix("/api/v1/").filter(|noun| OF_PAGE.contains(noun))?;
+    Some(if noun == "page" { "/api/v1/pages/{url}".to_owned() } else { format!("/api/v1/pages/{{url}}/{noun}") })
+}
+
 fn document() -> Value {
     let mut paths = Map::new();
     for route in ROUTES {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method] = operation(route);
+        path[route.method] = operation(route, route.path);
+        if let Some(in_path) = path_of_page(route) {
+            let operation = operation(route, &in_path);
+            paths.entry(in_path).or_insert_with(|| json!({}))[route.method] = operation;
+        }
     }
     json!({
         "openapi": "3.1.0",
@@ -180,12 +193,13 @@ fn document() -> Value {
     })
 }
 
-fn operation(route: &Route) -> Value {
+fn operation(route: &Route, path: &str) -> Value {
     let parameters: Vec<Value> = route
         .parameters
         .iter()
         .map(|(name, shape, required, says)| {
-            json!({ "name": name, "in": "query", "required": required, "description": says, "schema": { "type": shape } })
+            let place = if path.contains(&format!("{{{name}}}")) { "path" } else { "query" };
+            json!({ "name": name, "in": place, "required": required, "description": says, "schema": { "type": shape } })
         })
         .collect();
     let refused = json!({ "content": { JSON: { "schema": { "$ref": "#/components/schemas/Error" } } } });
@@ -194,7 +208,7 @@ fn operation(route: &Route) -> Value {
         _ => json!({}),
     };
     let mut operation = json!({
-        "operationId": format!("{}{}", route.method, route.path.replace(['/', '.'], "_")),
+        "operationId": format!("{}{}", route.method, path.replace(['/', '.', '{', '}'], "_")),
         "summary": route.says,
         "parameters": parameters,
         "responses": {

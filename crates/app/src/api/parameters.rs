@@ -1,21 +1,29 @@
 //! The questions' parameters, parsed at the door.
 
-use axum::extract::{FromRequestParts, Query};
+use axum::extract::{FromRequestParts, Query, RawPathParams};
+use axum::http::Uri;
 use axum::http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use url::form_urlencoded;
 use vernal_model::{Site, Url};
 
 use super::answer::No;
 
-/// Query parameters whose faults are told in our own words.
+/// Parameters of the query and of the path, whose faults are told in our own words. A page may be named in either:
+/// `/why?url=U` and `/pages/U/why` are one question.
 pub struct Asked<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     type Rejection = No;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, No> {
-        let query = Query::<T>::from_request_parts(parts, state).await;
+        let named = RawPathParams::from_request_parts(parts, state).await;
+        let named = named.map_err(|rejection| No::wrong(rejection.body_text()))?;
+        let mut query = form_urlencoded::Serializer::new(parts.uri.query().unwrap_or_default().to_owned());
+        query.extend_pairs(&named);
+        let asked: Uri = format!("/?{}", query.finish()).parse().map_err(|_| No::wrong("this is no query"))?;
+        let query = Query::<T>::try_from_uri(&asked);
         query.map(|Query(asked)| Asked(asked)).map_err(|rejection| No::wrong(rejection.body_text()))
     }
 }
