@@ -434,6 +434,29 @@ fn a_person_has_the_last_word_on_noise_stopped_and_running() {
 }
 
 #[test]
+fn who_only_follows_the_feed_holds_every_paragraph_of_the_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let (_web, url) = three_versions(&data);
+    let mut held: HashMap<String, String> = HashMap::new();
+    for event in events(&data, &[]) {
+        for paragraph in event["paragraphs"].as_array().unwrap() {
+            let id = paragraph["id"].as_str().unwrap().to_owned();
+            match paragraph["after"].as_str() {
+                Some(words) => held.insert(id, words.to_owned()),
+                None => held.remove(&id),
+            };
+        }
+    }
+    let blamed = one(&told(vernal(&data).args(["blame", &url, "--json"])));
+    let paragraphs = blamed["paragraphs"].as_array().unwrap().iter();
+    let text = |paragraph: &Value, name: &str| paragraph[name].as_str().unwrap().to_owned();
+    let kept: HashMap<String, String> = paragraphs.map(|one| (text(one, "id"), text(one, "text"))).collect();
+    assert_eq!(held, kept);
+    assert_eq!(held.len(), 5, "a title, a heading and three paragraphs: {held:?}");
+}
+
+#[test]
 fn the_page_of_a_diff_is_served_so_that_it_can_run_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");

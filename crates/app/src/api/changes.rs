@@ -11,12 +11,13 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use vernal_model::{Event, EventKind, Kind, Moment, Site};
-use vernal_repository::{Cursor, EventId, Reader};
+use vernal_repository::{Cursor, EventId};
 
 use super::answer::{self, Answered, Broken, Lines, No};
 use super::change::{self, ChangeShown, Paragraph};
 use super::parameters::{Asked, site};
 use super::shared::{Seeds, Shared, time};
+use super::whole;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +31,9 @@ pub struct Wanted {
     /// Changes of nothing that a reader would care about, too.
     #[serde(default)]
     with_noise: bool,
+    /// Without the words of pages that are new or back.
+    #[serde(default)]
+    brief: bool,
 }
 
 /// Which events are asked for, parsed.
@@ -40,6 +44,7 @@ struct Filter {
     kind: Option<Kind>,
     tag: Option<String>,
     with_noise: bool,
+    brief: bool,
 }
 
 /// The event as the world sees it: fields are only added, never renamed.
@@ -69,9 +74,9 @@ const BATCH: usize = 256;
 
 pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
     let (start, filter) = read(&shared, &wanted)?;
-    let (reader, seeds) = (shared.reader.clone(), shared.seeds()?);
+    let seeds = shared.seeds()?;
     let limit = wanted.limit.unwrap_or(usize::MAX);
-    Ok(answer::lines(move |lines| write(&reader, &seeds, start, &filter, limit, lines)))
+    Ok(answer::lines(move |lines| write(&shared, &seeds, start, &filter, limit, lines)))
 }
 
 pub async fn schema() -> Response {
@@ -85,6 +90,7 @@ fn read(shared: &Shared, wanted: &Wanted) -> Result<(Cursor, Filter), No> {
         kind: wanted.kind.as_deref().map(kind).transpose()?,
         tag: wanted.tag.clone(),
         with_noise: wanted.with_noise,
+        brief: wanted.brief,
     };
     let Some(since) = &wanted.since else { return Ok((Cursor::START, filter)) };
     if let Ok(cursor) = since.parse() {
@@ -114,10 +120,19 @@ impl Filter {
             && self.kind.is_none_or(|kind| kinds.contains(kind))
             && seeds.tagged(self.tag.as_deref(), &event.url, 0)
     }
+
+    /// The event with all the words that it can have. A version that cannot be read takes nothing else from the feed.
+    fn told(&self, shared: &Shared, mut event: Event) -> Event {
+        let whole = if self.brief { None } else { whole::paragraphs(shared, &event).ok().flatten() };
+        if let Some(paragraphs) = whole {
+            event.change.paragraphs = paragraphs;
+        }
+        event
+    }
 }
 
 fn write(
-    reader: &Reader,
+    shared: &Shared,
     seeds: &Seeds,
     start: Cursor,
     filter: &Filter,
@@ -126,12 +141,12 @@ fn write(
 ) -> Result<(), Broken> {
     let (mut after, mut left) = (start, limit);
     while left > 0 {
-        let batch = reader.events(after, BATCH)?;
+        let batch = shared.reader.events(after, BATCH)?;
         let Some((last, _, _)) = batch.last() else { break };
         after = *last;
         for (cursor, id, event) in batch.into_iter().filter(|(_, _, event)| filter.covers(event, seeds)).take(left) {
             left -= 1;
-            lines.line(&shown(cursor, id, event, seeds))?;
+            lines.line(&shown(cursor, id, filter.told(shared, event), seeds))?;
         }
     }
     Ok(())
@@ -208,7 +223,8 @@ impl Following {
             for (cursor, id, event) in covered {
                 self.left -= 1;
                 let name = event.kind.name();
-                let data = serde_json::to_string(&shown(cursor, id, event, &seeds)).ok()?;
+                let data =
+                    serde_json::to_string(&shown(cursor, id, self.filter.told(&self.shared, event), &seeds)).ok()?;
                 text.push_str(&format!("id: {cursor}\nevent: {name}\ndata: {data}\n\n"));
             }
             if !text.is_empty() || self.left == 0 {

@@ -32,6 +32,7 @@ mod status;
 mod status_page;
 mod trace;
 mod verify;
+mod whole;
 mod why;
 
 use std::sync::Arc;

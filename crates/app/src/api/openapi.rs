@@ -21,6 +21,7 @@ const SINCE: Parameter =
     ("since", "string", false, "A cursor, or a time: RFC 3339, a date, 14 digits, or an age such as 7d");
 const KIND: Parameter = ("kind", "string", false, "structure, content, presentation or behaviour");
 const NOISE: Parameter = ("with_noise", "boolean", false, "Also changes that nobody would care about");
+const BRIEF: Parameter = ("brief", "boolean", false, "Without the words of pages that are new or back");
 
 const LINES: &str = "application/x-ndjson";
 const JSON: &str = "application/json";
@@ -114,11 +115,11 @@ const ROUTES: &[Route] = &[
         &[URL, ("back", "boolean", false, "Into it"), LIMIT],
         LINES,
     ),
-    get("/api/v1/changes", "The change feed from a cursor on", &[SINCE, SITE, KIND, TAG, NOISE, LIMIT], LINES),
+    get("/api/v1/changes", "The change feed from a cursor on", &[SINCE, SITE, KIND, TAG, NOISE, BRIEF, LIMIT], LINES),
     get(
         "/api/v1/changes/stream",
         "The change feed as server-sent events; Last-Event-ID is a cursor",
-        &[SINCE, SITE, KIND, TAG, NOISE, LIMIT],
+        &[SINCE, SITE, KIND, TAG, NOISE, BRIEF, LIMIT],
         "text/event-stream",
     ),
     get("/api/v1/changes/schema", "The JSON Schema of an event", &[], JSON),

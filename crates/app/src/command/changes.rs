@@ -63,7 +63,8 @@ pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
         .with("kind", arguments.kind.as_ref())
         .with("tag", arguments.tag.as_ref())
         .with("limit", arguments.limit)
-        .when("with_noise", arguments.with_noise);
+        .when("with_noise", arguments.with_noise)
+        .when("brief", !context.json);
     if arguments.follow {
         return follow(context, question).await;
     }
