@@ -1,9 +1,9 @@
 //! What is remembered beyond pages: of each site its priors and its clock, and with it what all sites share, so that
 //! the newest site's bytes bring that back too.
 //!
-//! The bytes of a site, little-endian: format (1), visits heard of (8), mean rate of all (8), day of its fitting
-//! (4), price of an allocation (4), prior of the site (4), day of its fitting (4), groups (1, then for each: path 4,
-//! prior 4), and to the end its clock, if it has one.
+//! The bytes of a site, little-endian: format (1), visits heard of (8), mean rate of all (8), price of an allocation (4),
+//! prior of the site (4), day of its fitting (4), visits since (4), groups (1, then for each: path 4, prior 4), and to the
+//! end its clock, if it has one.
 
 use super::policy::Index;
 use super::site::GROUPS_MAX;
@@ -19,13 +19,12 @@ const MEAN_STEP: f64 = 0.05;
 /// An allocation is settled anew after as many visits as there are pages, over this, and at least so many.
 const SETTLED_PAGES_OVER: u64 = 4;
 const SETTLED_VISITS_MIN: u64 = 16;
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     /// The mean rate of all pages, as it was last fitted.
     pub mean: f64,
-    pub fitted_day: u32,
     /// What the coordinator said that the mean is.
     pub told: Option<f64>,
     pub sums: RateSums,
@@ -41,7 +40,6 @@ impl Default for Shared {
     fn default() -> Self {
         Shared {
             mean: MEAN_FIRST,
-            fitted_day: 0,
             told: None,
             sums: RateSums::default(),
             price: 0.0,
@@ -58,12 +56,8 @@ impl Shared {
         self.visits += 1;
     }
 
-    /// Fits the mean, once a day; whether it moved.
-    pub fn fit(&mut self, today: u32) -> bool {
-        if self.fitted_day == today {
-            return false;
-        }
-        self.fitted_day = today;
+    /// Fits the mean; whether it moved.
+    pub fn fit(&mut self) -> bool {
         let RateSums { weighted, weight } = self.sums;
         let own = (MEAN_FIRST_WEIGHT * MEAN_FIRST + weighted.max(0.0)) / (MEAN_FIRST_WEIGHT + weight.max(0.0));
         let mean = self.told.filter(|told| told.is_finite() && *told > 0.0).unwrap_or(own);
@@ -96,10 +90,10 @@ impl Index {
         let mut bytes = vec![FORMAT];
         bytes.extend(self.shared.heard.to_le_bytes());
         bytes.extend(self.shared.mean.to_le_bytes());
-        bytes.extend(self.shared.fitted_day.to_le_bytes());
         bytes.extend(self.shared.price.to_le_bytes());
         bytes.extend(site.all.mean.to_le_bytes());
         bytes.extend(site.fitted_day.to_le_bytes());
+        bytes.extend(site.unfitted.to_le_bytes());
         bytes.push(fitted.len() as u8);
         for group in fitted {
             bytes.extend(group.path.to_le_bytes());
@@ -116,10 +110,10 @@ impl Index {
         let (&format, mut rest) = bytes.split_first()?;
         let heard = u64::from_le_bytes(take(&mut rest)?);
         let mean = f64::from_le_bytes(take(&mut rest)?);
-        let fitted_day = u32::from_le_bytes(take(&mut rest)?);
         let price = f32::from_le_bytes(take(&mut rest)?);
         let site_mean = f32::from_le_bytes(take(&mut rest)?);
         let site_day = u32::from_le_bytes(take(&mut rest)?);
+        let unfitted = u32::from_le_bytes(take(&mut rest)?);
         let sound = |mean: f64| mean.is_finite() && mean >= 0.0;
         if format != FORMAT || !sound(mean) || mean == 0.0 || !sound(price.into()) || !sound(site_mean.into()) {
             return None;
@@ -135,11 +129,12 @@ impl Index {
             return None;
         }
         if heard >= self.shared.heard {
-            self.shared = Shared { mean, fitted_day, price, heard, ..self.shared.clone() };
+            self.shared = Shared { mean, price, heard, ..self.shared.clone() };
         }
         let site = &mut self.sites[site as usize];
         site.all.mean = site_mean;
         site.fitted_day = site_day;
+        site.unfitted = unfitted;
         for (path, mean) in groups {
             if let Some(index) = usize::from(site.group_of(path)).checked_sub(1) {
                 site.groups[index].mean = mean;

@@ -19,6 +19,8 @@ const CLOCK_PAGES_MIN: u32 = 2;
 const CLOCK_AT_ONCE_PAGES_MAX: u32 = 64;
 /// Evidence counts half after this many days: rates drift.
 const EVIDENCE_HALF_LIFE_DAYS: f64 = 365.0;
+/// Priors of small sites wait for so many visits within a day.
+const UNFITTED_VISITS_MIN: u32 = 16;
 /// No site has a number beyond this; pages of those that do stand together.
 const SITES_MAX: u32 = 1 << 27;
 const FORMAT: u8 = 1;
@@ -412,21 +414,24 @@ impl Index {
         }
     }
 
-    /// Fits the priors of a site and what all sites share, once a day.
+    /// Fits the priors of a site and what all sites share: once a day, and as soon as the site has had as many visits as it
+    /// has pages. A site that is asked often must not wait for the day to pass to be known as lively.
     fn fit(&mut self, site: u32, now: Moment) {
         let today = days(now) as u32;
-        if self.shared.fit(today) {
-            let unfitted: Vec<u32> = self.sites_where(|site| site.all.mean == 0.0);
-            unfitted.into_iter().for_each(|site| self.shake_stale(site));
-        }
-        let mean = self.shared.mean;
-        let by_path = self.rule.path_priors;
         let life = &mut self.sites[site as usize];
-        if life.fitted_day == today && life.all.mean > 0.0 {
+        life.unfitted += 1;
+        let is_due = life.fitted_day != today || life.all.mean == 0.0;
+        if !is_due && life.unfitted < life.pages.max(UNFITTED_VISITS_MIN) {
             return;
         }
         life.fitted_day = today;
-        if life.fit(mean, by_path) {
+        life.unfitted = 0;
+        if self.shared.fit() {
+            let unfitted: Vec<u32> = self.sites_where(|site| site.all.mean == 0.0);
+            unfitted.into_iter().for_each(|site| self.shake_stale(site));
+        }
+        let (mean, by_path) = (self.shared.mean, self.rule.path_priors);
+        if self.sites[site as usize].fit(mean, by_path) {
             self.shake_stale(site);
         }
     }

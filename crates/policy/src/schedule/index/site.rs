@@ -23,8 +23,9 @@ pub(super) struct Site {
     pub groups: Vec<Group>,
     /// The whole site as one group.
     pub all: Group,
-    /// The day on which its priors were last fitted.
+    /// The day on which its priors were last fitted, and the visits since.
     pub fitted_day: u32,
+    pub unfitted: u32,
     pub pages: u32,
     pub at_home: u32,
     /// Any page of it, to ask whether the site has room.
