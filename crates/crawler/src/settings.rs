@@ -17,6 +17,8 @@ pub struct Settings {
     pub budget: Budget,
     /// A name of `vernal_policy::NAMES`.
     pub policy: String,
+    /// Topics are reckoned anew so often; never where nobody asks for them.
+    pub topics_every: Option<Span>,
     pub visit_order: VisitOrder,
     /// How often pages are visited at least and at most, whatever the policy thinks.
     pub promises: Vec<Wish>,
@@ -125,6 +127,7 @@ impl Default for Settings {
             exclude: Vec::new(),
             budget: Budget::default(),
             policy: "round-robin".into(),
+            topics_every: None,
             promises: Vec::new(),
             counts: Kinds::of(&[Kind::Content]),
             strict: false,
