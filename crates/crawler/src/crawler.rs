@@ -217,7 +217,7 @@ impl Crawler {
             self.partition(PartitionId(id)).next_number = next_number;
         }
         self.note_lively();
-        self.recall_topics()
+        self.recall_topics(now)
     }
 
     /// Looks anew which partitions have sites at all.

@@ -109,7 +109,15 @@ pub struct DiskFreeMin {
     pub share: f64,
 }
 
+/// Topics change slowly: a pass a day is enough for a policy that samples by them.
+const TOPICS_EVERY: Span = Span::from_days(1);
+
 impl Settings {
+    /// How often topics are reckoned where nobody says so: for the policies that ask for them.
+    pub fn topics_for(policy: &str) -> Option<Span> {
+        vernal_policy::wants_topics(policy).then_some(TOPICS_EVERY)
+    }
+
     /// Whether nothing that was learned is set aside at this site.
     pub(crate) fn is_strict(&self, site: &Site) -> bool {
         self.strict || self.strict_sites.contains(site)

@@ -17,5 +17,5 @@ pub mod schedule;
 pub mod topic;
 mod unkept;
 
-pub use refresh::{Belief, Held, NAMES, RateSums, Refresh, Seen, TopicSample, View, by_name};
+pub use refresh::{Belief, Held, NAMES, RateSums, Refresh, Seen, TopicSample, View, by_name, wants_topics};
 pub use unkept::{Remedy, SiteNeed, Unkept};

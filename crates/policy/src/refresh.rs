@@ -250,6 +250,11 @@ pub fn by_name(name: &str) -> Option<Box<dyn Refresh>> {
     Some(Box::new(Promises::around(name, make())))
 }
 
+/// Whether the policy of this name samples by topic.
+pub fn wants_topics(name: &str) -> bool {
+    matches!(name, "correlated" | "correlated:authority" | "groups:correlated")
+}
+
 fn index(name: &str) -> Box<dyn Refresh> {
     Box::new(Index::named(name).expect("a name of the table above"))
 }

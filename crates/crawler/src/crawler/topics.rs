@@ -22,6 +22,8 @@ const PARENTS_MAX: usize = 1_024;
 #[derive(Default)]
 pub(super) struct Topics {
     book: TopicBook,
+    /// When this process took up its work.
+    opened: Moment,
     pass: Option<Pass>,
     /// Looked up only, never walked through: its order is chance.
     parents: HashMap<PageKey, (Vec<TopicOf>, u32)>,
@@ -29,7 +31,8 @@ pub(super) struct Topics {
 
 impl Crawler {
     /// Takes up the topics that the tables know, if they are wanted.
-    pub(super) fn recall_topics(&mut self) -> Result<()> {
+    pub(super) fn recall_topics(&mut self, now: Moment) -> Result<()> {
+        self.topics.opened = now;
         if self.settings.topics_every.is_none() {
             return Ok(());
         }
@@ -46,10 +49,12 @@ impl Crawler {
         let Some(every) = self.settings.topics_every else { return false };
         let is_time = match self.topics.book.mark().ended {
             Some(ended) => now.since(ended) >= every && ended <= now,
-            // The first one waits until most of what there is was read.
+            // The first one waits until all that there is was read, or for as long as any other.
             None => {
-                let runs_low = (self.waiting() as usize) < self.settings.concurrency || !self.may_discover();
-                self.held() >= PAGES_MIN && runs_low
+                let found = self.group.has_found || self.reader.totals().found_pending > 0;
+                let is_through = self.waiting() == 0 && self.new_in_flight == 0 && !found;
+                let is_old = now.since(self.topics.opened) >= every;
+                self.held() >= PAGES_MIN && (is_through || is_old || !self.may_discover())
             }
         };
         self.topics.pass.is_some() || is_time
@@ -60,7 +65,7 @@ impl Crawler {
         if self.topics_wait(now) {
             return Some(now + TURN_EVERY);
         }
-        self.topics.book.mark().ended.map(|ended| ended + every)
+        Some(self.topics.book.mark().ended.unwrap_or(self.topics.opened) + every)
     }
 
     /// What the pass is at, and how far; nothing while none is under way.
@@ -76,7 +81,8 @@ impl Crawler {
         // Rows are read and written below: what is on its way to them comes first.
         self.commit(now)?;
         let mut pass = self.topics.pass.take().unwrap_or_else(|| Pass::new(Reckoning::default()));
-        let turn = pass.turn(&Kept(&self.reader), &self.topics.book, now)?;
+        let kept = Kept { reader: &self.reader, drop_sessions: &|report| self.drop_sessions(report) };
+        let turn = pass.turn(&kept, &self.topics.book, now)?;
         if !turn.has_ended {
             self.topics.pass = Some(pass);
         }

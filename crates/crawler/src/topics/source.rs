@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use vernal_document::terms::page_terms;
-use vernal_model::{DocumentRow, Fingerprint, Location, Page, PageKey, PageState, PageTerms, TopicOf};
+use vernal_model::{DocumentRow, Fingerprint, Location, Page, PageKey, PageState, PageTerms, Report, TopicOf};
 use vernal_repository::Reader;
 
 use crate::Result;
@@ -38,35 +38,40 @@ pub trait Source {
 }
 
 /// What the repository keeps.
-pub(crate) struct Kept<'a>(pub &'a Reader);
+pub(crate) struct Kept<'a> {
+    pub reader: &'a Reader,
+    /// Takes out of links what was learned to be a session, as when pages are read for the first time.
+    pub drop_sessions: &'a dyn Fn(&mut Report),
+}
 
 impl Source for Kept<'_> {
     fn pages(&self, after: Option<PageKey>, limit: usize) -> Result<(Vec<HeldPage>, Option<PageKey>)> {
-        let pages = self.0.pages(after, limit)?;
+        let pages = self.reader.pages(after, limit)?;
         let last = pages.last().map(|page| page.key);
         Ok((pages.iter().filter(|page| page.state == PageState::Held).map(held).collect(), last))
     }
 
     fn terms(&self, page: PageKey) -> Result<Option<PageTerms>> {
-        Ok(self.0.terms(page)?)
+        Ok(self.reader.terms(page)?)
     }
 
     /// A record that cannot be read has no words; `verify` tells of it. So has a page that asks not to be kept.
     fn read(&self, page: &HeldPage) -> Result<PageTerms> {
         let nothing = PageTerms { version: page.version, ..PageTerms::default() };
         let Some(location) = &page.location else { return Ok(nothing) };
-        let Ok(kept) = self.0.body(location) else { return Ok(nothing) };
-        let Ok(report) = record::report(&kept) else { return Ok(nothing) };
+        let Ok(kept) = self.reader.body(location) else { return Ok(nothing) };
+        let Ok(mut report) = record::report(&kept) else { return Ok(nothing) };
+        (self.drop_sessions)(&mut report);
         let document = report.document.filter(|document| !document.directives.noarchive);
         Ok(document.map_or(nothing, |document| page_terms(&document, page.fingerprint, page.version)))
     }
 
     fn links(&self, page: PageKey) -> Result<Vec<Fingerprint>> {
-        Ok(self.0.document(page)?.map(|row| followed(&row)).unwrap_or_default())
+        Ok(self.reader.document(page)?.map(|row| followed(&row)).unwrap_or_default())
     }
 
     fn topics_of(&self, page: PageKey) -> Result<Vec<TopicOf>> {
-        Ok(self.0.topics_of(page)?)
+        Ok(self.reader.topics_of(page)?)
     }
 }
 
