@@ -29,7 +29,7 @@ impl TopicBook {
         self.mark
     }
 
-    pub(crate) fn set_mark(&mut self, mark: TopicMark) {
+    pub fn set_mark(&mut self, mark: TopicMark) {
         self.mark = mark;
     }
 
