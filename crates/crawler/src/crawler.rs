@@ -9,6 +9,7 @@
 //! - `taking`: what a report changes.
 //! - `admitting`: how found URLs become waiting ones.
 //! - `acting`: what a person asks for.
+//! - `topics`: which pages are thought to change together.
 //! - `widening`: held pages meet a scope that has grown.
 //! - `restoring`: everything anew from the archive alone.
 
@@ -22,6 +23,7 @@ mod sampling;
 mod second_looks;
 mod sending;
 mod taking;
+mod topics;
 mod widening;
 
 pub use promises::{Cure, PromisesKept};
@@ -42,6 +44,7 @@ use vernal_repository::{Reader, Repository};
 use self::judging::Books;
 use self::sampling::Samples;
 use self::second_looks::SecondLooks;
+use self::topics::Topics;
 use self::widening::Widening;
 use crate::coordinator::{Coordinator, Lane};
 use crate::group::Group;
@@ -73,6 +76,7 @@ pub struct Crawler {
     robots: RobotsBook,
     recent: Recent,
     widening: Widening,
+    topics: Topics,
     group: Group,
     in_flight: HashMap<OrderId, InFlight>,
     /// Those of them that are first visits.
@@ -155,6 +159,7 @@ impl Crawler {
             robots: RobotsBook::new(&settings.robots_agent),
             recent: Recent::new(),
             widening: Widening::new(&settings, &reader.seeds()?, reader.scope_mark()),
+            topics: Topics::default(),
             group: Group::default(),
             in_flight: HashMap::new(),
             new_in_flight: 0,
@@ -212,7 +217,7 @@ impl Crawler {
             self.partition(PartitionId(id)).next_number = next_number;
         }
         self.note_lively();
-        Ok(())
+        self.recall_topics(now)
     }
 
     /// Looks anew which partitions have sites at all.
@@ -286,6 +291,7 @@ impl Crawler {
             && self.chosen.is_empty()
             && !self.group.has_found
             && self.scope_is_followed()
+            && !self.topics_wait(now)
             && self.reader.totals().found_pending == 0;
         nothing_waits
             && self.partitions.iter().all(|partition| {
@@ -313,6 +319,7 @@ impl Crawler {
             wakes.push(self.disk_checked + DISK_CHECK_EVERY);
         } else {
             wakes.extend(self.next_widening(now));
+            wakes.extend(self.next_topics(now));
         }
         for partition in &self.partitions {
             if partition.is_quiet() {

@@ -17,6 +17,7 @@ mod refresh_view;
 mod retries;
 mod robots_book;
 mod settings;
+pub mod topics;
 
 pub use act::{Act, Acted, Check, NoiseWord, Pulse};
 pub use crawler::{Crawler, Cure, Measured, PromisesKept, Restored};

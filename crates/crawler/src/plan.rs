@@ -6,7 +6,9 @@
 
 use std::collections::HashMap;
 
-use vernal_model::{Budget, BudgetUnit, Chance, Moment, Page, PageKey, Partition, Seed, Site, Span, Standing, Url};
+use vernal_model::{
+    Budget, BudgetUnit, Chance, Moment, Page, PageKey, Partition, Seed, Site, Span, Standing, TopicOf, Url,
+};
 use vernal_policy::{Held, Refresh, Seen, View};
 use vernal_repository::Reader;
 
@@ -55,6 +57,7 @@ struct Planned {
     site: u32,
     path: u32,
     promise: Promise,
+    topics: Vec<TopicOf>,
 }
 
 /// A site and what the policy remembers of it.
@@ -104,7 +107,8 @@ fn held(reader: &Reader, settings: &Settings) -> Result<(Vec<Planned>, Vec<Remem
         let next = paths.len() as u32;
         let path = *paths.entry((site, page.url.first_folder().into())).or_insert(next);
         let promise = promise_of(&seeds, &settings.promises, &page.url, page.depth);
-        pages.push(Planned { page, site, path, promise });
+        let topics = if settings.topics_every.is_some() { reader.topics_of(page.key)? } else { Vec::new() };
+        pages.push(Planned { page, site, path, promise, topics });
     }
     Ok((pages, sites))
 }
@@ -152,6 +156,7 @@ impl<'a> Course<'a> {
                 known_rate: None,
                 state: &planned.page.policy,
             });
+            policy.topics(key(number), &planned.topics);
         }
         let held = pages.len() as u64;
         let mean_bytes = pages.iter().filter_map(|planned| planned.page.version).map(|version| version.body_bytes);

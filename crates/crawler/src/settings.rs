@@ -17,6 +17,8 @@ pub struct Settings {
     pub budget: Budget,
     /// A name of `vernal_policy::NAMES`.
     pub policy: String,
+    /// Topics are reckoned anew so often; never where nobody asks for them.
+    pub topics_every: Option<Span>,
     pub visit_order: VisitOrder,
     /// How often pages are visited at least and at most, whatever the policy thinks.
     pub promises: Vec<Wish>,
@@ -107,7 +109,15 @@ pub struct DiskFreeMin {
     pub share: f64,
 }
 
+/// Topics change slowly: a pass a day is enough for a policy that samples by them.
+const TOPICS_EVERY: Span = Span::from_days(1);
+
 impl Settings {
+    /// How often topics are reckoned where nobody says so: for the policies that ask for them.
+    pub fn topics_for(policy: &str) -> Option<Span> {
+        vernal_policy::wants_topics(policy).then_some(TOPICS_EVERY)
+    }
+
     /// Whether nothing that was learned is set aside at this site.
     pub(crate) fn is_strict(&self, site: &Site) -> bool {
         self.strict || self.strict_sites.contains(site)
@@ -125,6 +135,7 @@ impl Default for Settings {
             exclude: Vec::new(),
             budget: Budget::default(),
             policy: "round-robin".into(),
+            topics_every: None,
             promises: Vec::new(),
             counts: Kinds::of(&[Kind::Content]),
             strict: false,

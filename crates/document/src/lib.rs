@@ -12,6 +12,7 @@
 //! - [`flags`] and [`judge`] answer the plain questions of labelled pairs and count how often we are right.
 //! - [`unpack`] takes content codings off, within limits.
 //! - [`robots`] reads robots.txt.
+//! - [`terms`] finds the words of a document that may be topics.
 //! - [`fuzz`] holds what must be true for every input, as plain functions of bytes.
 //!
 //! Everything here is bounded by named limits, and no input makes it panic.
@@ -25,6 +26,7 @@ pub mod noise;
 mod parse;
 mod read;
 mod signature;
+pub mod terms;
 mod unpack;
 
 pub use answer::{Judged, of_status, robots_text};

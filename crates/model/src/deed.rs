@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseRows, Page, PageKey, PageState, RobotsRow, Seed,
-    Sequence, Site, SitePosture, TimeOrigin, Url, Visit,
+    Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseRows, Page, PageKey, PageState, PageTerms,
+    RobotsRow, Seed, Sequence, Site, SitePosture, TimeOrigin, TopicMark, TopicOf, TopicRow, Url, Visit,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +61,14 @@ pub enum Deed {
     ScopeFollowed(ScopeMark),
     /// From here on time is counted so.
     Clocked(TimeOrigin),
+    /// The words of pages of this partition that may be topics, read anew.
+    TermsRead(Vec<(PageKey, PageTerms)>),
+    /// The topics of pages of this partition as they become, the one with the best reputation first; none removes them.
+    Categorised(Vec<(PageKey, Vec<TopicOf>)>),
+    /// Topics as they become.
+    TopicsNamed(Vec<TopicRow>),
+    /// A pass for topics over the whole repository has ended.
+    TopicsReckoned(TopicMark),
 }
 
 /// How far the held pages were met with a scope, so that their links that lead into it are announced.

@@ -6,6 +6,7 @@
 //!
 //! - [`estimate`]: what a history of visits says.
 //! - [`schedule`]: the policies.
+//! - [`topic`]: which pages are thought to change together.
 //! - [`measure`]: how well it went.
 
 pub mod estimate;
@@ -13,7 +14,8 @@ pub mod measure;
 mod pages;
 mod refresh;
 pub mod schedule;
+pub mod topic;
 mod unkept;
 
-pub use refresh::{Belief, Held, NAMES, RateSums, Refresh, Seen, View, by_name};
+pub use refresh::{Belief, Held, NAMES, RateSums, Refresh, Seen, TopicSample, View, by_name, wants_topics};
 pub use unkept::{Remedy, SiteNeed, Unkept};

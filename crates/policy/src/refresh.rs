@@ -1,6 +1,6 @@
 //! The trait of all policies: choose pages, learn from visits.
 
-use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
+use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicId, TopicOf};
 
 use crate::Unkept;
 use crate::schedule::{
@@ -107,6 +107,15 @@ impl Belief {
     }
 }
 
+/// What one cycle's samples found in a topic.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TopicSample {
+    pub cycle: u64,
+    pub topic: TopicId,
+    pub sampled: u32,
+    pub changed: u32,
+}
+
 /// A rule that chooses which held pages to visit again.
 ///
 /// A page is known from `recall` or `learn` until `forget`. A page that was chosen is out: it is not chosen again until
@@ -159,6 +168,18 @@ pub trait Refresh: Send {
     fn hint(&mut self, page: PageKey, worth: Span) {
         let _ = (page, worth);
     }
+    /// Hears the topics of a page that it knows, as they become, the one with the best reputation first.
+    fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
+        let _ = (page, topics);
+    }
+    /// What the samples of its cycle have found in each topic, so that all partitions can judge topics together.
+    fn topic_samples(&self) -> Vec<TopicSample> {
+        Vec::new()
+    }
+    /// Hears what all partitions have found, its own included.
+    fn hear_topic_samples(&mut self, samples: &[TopicSample]) {
+        let _ = samples;
+    }
     /// Why the page is visited when it is, as names and values in words and numbers; empty if the page is not known.
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)>;
 }
@@ -181,10 +202,12 @@ const POLICIES: &[(&str, Make)] = &[
     ("groups:proportional", || Box::new(Sampling::new("groups", Rule::Proportional, By::Site).in_groups())),
     ("groups:adaptive", || Box::new(Sampling::new("groups", Rule::Adaptive, By::Site).in_groups())),
     ("groups:hybrid", || Box::new(Sampling::new("groups", Rule::Hybrid, By::Site).in_groups())),
-    ("groups:correlated", || Box::new(Sampling::new("groups", Rule::Greedy, By::Path).in_groups())),
+    ("groups:correlated", || Box::new(Sampling::new("groups", Rule::Greedy, By::Topic).in_groups())),
     ("change-frequency", || Box::new(Strides::<ChangeFrequency>::new())),
     ("hybrid", || Box::new(Sampling::new("hybrid", Rule::Hybrid, By::Site))),
-    ("correlated", || Box::new(Sampling::new("correlated", Rule::Greedy, By::Path))),
+    ("correlated", || Box::new(Sampling::new("correlated", Rule::Greedy, By::Topic))),
+    ("correlated:authority", || Box::new(Sampling::new("correlated", Rule::Greedy, By::Topic).by_authority())),
+    ("correlated:path", || Box::new(Sampling::new("correlated", Rule::Greedy, By::Path))),
     ("feature-groups", || Box::new(Sampling::new("feature-groups", Rule::Greedy, By::Features))),
     (RefreshTime::NAME, || Box::new(RefreshTime::new())),
     ("nutch-adaptive", || Box::new(Strides::<NutchAdaptive>::new())),
@@ -225,6 +248,11 @@ pub const NAMES: &[&str] = &{
 pub fn by_name(name: &str) -> Option<Box<dyn Refresh>> {
     let &(name, make) = POLICIES.iter().find(|&&(known, _)| known == name)?;
     Some(Box::new(Promises::around(name, make())))
+}
+
+/// Whether the policy of this name samples by topic.
+pub fn wants_topics(name: &str) -> bool {
+    matches!(name, "correlated" | "correlated:authority" | "groups:correlated")
 }
 
 fn index(name: &str) -> Box<dyn Refresh> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
+use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span, TopicId, TopicOf};
 use vernal_policy::{Held, NAMES, Refresh, Seen, View, by_name};
 
 const REFRESH_MIN: Span = Span::from_hours(1);
@@ -73,8 +73,15 @@ fn restarted(name: &str, rows: &Rows, sites: &BTreeMap<u32, Vec<u8>>) -> Box<dyn
     }
     for (&page, row) in rows {
         policy.recall(&held(page, row));
+        policy.topics(page, &topics_of(page));
     }
     policy
+}
+
+/// Some pages have no topics, the others two: topics reach over sites and partitions, and overlap.
+fn topics_of(page: PageKey) -> Vec<TopicOf> {
+    let of = |topic: u32| TopicOf { topic: TopicId(topic), reputation: 1.0 / (1.0 + page.number as f32) };
+    if page.number.is_multiple_of(5) { Vec::new() } else { vec![of(page.number % 3), of(10 + page.number % 2)] }
 }
 
 fn held(page: PageKey, row: &Row) -> Held<'_> {

@@ -10,7 +10,8 @@ use fjall::{Guard, Keyspace};
 use serde::de::DeserializeOwned;
 use vernal_model::{
     Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise, PageState,
-    Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin, Url, Version, Visit, WaitingPlace,
+    PageTerms, Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow,
+    Url, Version, Visit, WaitingPlace,
 };
 
 use crate::bodies::Record;
@@ -234,6 +235,41 @@ impl Reader {
     /// What the visits of one page have shown; nothing where there was nothing.
     pub fn page_noise(&self, key: PageKey) -> Result<PageNoise> {
         Ok(self.row(&self.shared.tables.page_noise, "page_noise", &key.bytes())?.unwrap_or_default())
+    }
+}
+
+/// Topics.
+impl Reader {
+    /// The words of a page that may be topics; `None` where nobody has read them.
+    pub fn terms(&self, key: PageKey) -> Result<Option<PageTerms>> {
+        self.row(&self.shared.tables.terms, "terms", &key.bytes())
+    }
+
+    /// The topics of a page, the one with the best reputation first.
+    pub fn topics_of(&self, key: PageKey) -> Result<Vec<TopicOf>> {
+        Ok(self.row(&self.shared.tables.page_topics, "page_topics", &key.bytes())?.unwrap_or_default())
+    }
+
+    /// Every page that has topics, in the order of the keys.
+    pub fn categorised(&self) -> impl Iterator<Item = Result<(PageKey, Vec<TopicOf>)>> + use<> {
+        self.shared.tables.page_topics.iter().map(|guard| {
+            let (key, value) = guard.into_inner().map_err(Error::tables("read the topics of pages"))?;
+            let page = PageKey::from_bytes(&key).ok_or_else(|| Error::row("page_topics", "its key is too short"))?;
+            Ok((page, decode("page_topics", &value)?))
+        })
+    }
+
+    /// Every topic there ever was, by number.
+    pub fn topics(&self) -> impl Iterator<Item = Result<TopicRow>> + use<> {
+        self.shared.tables.topics.iter().map(|guard| guard_value(guard, "topics"))
+    }
+
+    pub fn topic(&self, id: TopicId) -> Result<Option<TopicRow>> {
+        self.row(&self.shared.tables.topics, "topics", &id.0.to_be_bytes())
+    }
+
+    pub fn topic_mark(&self) -> Result<TopicMark> {
+        Ok(self.row(&self.shared.tables.meta, "meta", keys::TOPIC_MARK.as_bytes())?.unwrap_or_default())
     }
 }
 

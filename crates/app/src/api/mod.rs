@@ -30,6 +30,7 @@ mod shared;
 mod sites;
 mod status;
 mod status_page;
+mod topics;
 mod trace;
 mod verify;
 mod whole;
@@ -74,6 +75,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/noise", get(noise::list).post(noise::say))
         .route("/body", get(body::show))
         .route("/links", get(links::list))
+        .route("/topics", get(topics::list))
         .route("/changes", get(changes::list))
         .route("/changes/stream", get(changes::stream))
         .route("/changes/schema", get(changes::schema))

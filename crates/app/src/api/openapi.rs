@@ -115,6 +115,12 @@ const ROUTES: &[Route] = &[
         &[URL, ("back", "boolean", false, "Into it"), LIMIT],
         LINES,
     ),
+    get(
+        "/api/v1/topics",
+        "The topics of the repository, or the pages of one of them by reputation",
+        &[("word", "string", false, "The pages of this topic"), LIMIT],
+        LINES,
+    ),
     get("/api/v1/changes", "The change feed from a cursor on", &[SINCE, SITE, KIND, TAG, NOISE, BRIEF, LIMIT], LINES),
     get(
         "/api/v1/changes/stream",

@@ -11,6 +11,7 @@ use super::answer::{self, Answered, No};
 use super::pages::{self, Row};
 use super::parameters::{Asked, OfUrl, url};
 use super::shared::{RobotsVisit, Shared, time};
+use super::topics::{self, TopicShown};
 
 #[derive(Serialize)]
 struct Shown {
@@ -32,6 +33,8 @@ struct Shown {
     trouble: Option<String>,
     /// For a page that was refused.
     robots_visit: Option<RobotsVisit>,
+    /// What it is best known for, as far as topics were reckoned.
+    topics: Vec<TopicShown>,
     newest: Option<VersionRow>,
     document: Option<DocumentShown>,
 }
@@ -114,6 +117,7 @@ fn visited(shared: &Shared, page: &Page) -> Result<Shown, No> {
         last_modified: page.validators.last_modified.as_deref().map(str::to_owned),
         trouble: shared.trouble(&page.url),
         robots_visit: if page.state == PageState::Refused { shared.robots(&page.url)? } else { None },
+        topics: topics::of_page(reader, page.key)?,
         newest: page.version.map(|version| version_row(&version)),
         document: reader.document(page.key)?.map(document),
     })

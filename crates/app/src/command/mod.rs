@@ -28,6 +28,7 @@ mod run;
 mod seeds;
 mod sites;
 mod status;
+mod topics;
 mod trace;
 mod verify;
 mod why;
@@ -117,6 +118,8 @@ pub enum Verb {
     Cat(cat::Arguments),
     /// Links out of a page, or into it
     Links(links::Arguments),
+    /// What the pages are about, across sites, or the pages of one topic; reckoned by `run` with `--topics`
+    Topics(topics::Arguments),
     /// Scope, robots, guard, trap and next slot of a URL, without a request
     Check(check::Arguments),
     /// Why a page is due when it is
@@ -183,6 +186,7 @@ impl Verb {
             Verb::Noise(arguments) => noise::noise(context, arguments).await,
             Verb::Cat(arguments) => cat::cat(context, &arguments).await,
             Verb::Links(arguments) => links::links(context, &arguments).await,
+            Verb::Topics(arguments) => topics::topics(context, &arguments).await,
             Verb::Check(arguments) => check::check(context, &arguments).await,
             Verb::Why(arguments) => why::why(context, &arguments).await,
             Verb::Plan(arguments) => plan::plan(context, &arguments).await,

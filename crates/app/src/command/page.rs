@@ -57,6 +57,11 @@ fn rows(context: &Context, page: &Value) -> Vec<(String, String)> {
             rows.push(row(&name.replace('_', " "), cell(page, name)));
         }
     }
+    let topics = page["topics"].as_array().map_or(&[][..], Vec::as_slice);
+    if !topics.is_empty() {
+        let topics: Vec<String> = topics.iter().map(|of| cell(of, "topic")).collect();
+        rows.push(row("topics", topics.join(", ")));
+    }
     if !page["trouble"].is_null() {
         rows.push(row("trouble of its site", cell(page, "trouble")));
     }

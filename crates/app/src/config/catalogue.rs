@@ -82,6 +82,12 @@ pub static ALL: &[Setting] = &[
         "How pages are chosen for a refresh: vernal, bayes, round-robin, refresh-time, greedy, hybrid and many more; a \
          wrong name is answered with all of them",
     ),
+    one(
+        "topics",
+        "WHEN",
+        "auto",
+        "How often topics are reckoned, such as 1d; auto is daily where the policy samples by topic, off is never",
+    ),
     many(
         "promises",
         "PROMISE",

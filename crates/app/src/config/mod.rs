@@ -18,4 +18,4 @@ mod settings;
 pub use flags::Flags;
 pub use nearest::nearest;
 pub use resolve::{InForce, Row, Source, environment_strangers, resolve};
-pub use settings::Settings;
+pub use settings::{Settings, Topics};

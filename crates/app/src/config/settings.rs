@@ -24,6 +24,7 @@ pub struct Settings {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub policy: String,
+    pub topics: Topics,
     pub counts: Kinds,
     pub strict: bool,
     pub strict_sites: Vec<Site>,
@@ -69,6 +70,7 @@ impl Settings {
             include: texts.many("include"),
             exclude: texts.many("exclude"),
             policy: texts.needed("policy", |text| Ok(text.to_owned()))?,
+            topics: texts.needed("topics", topics)?,
             counts: texts.kinds("counts")?,
             strict: texts.needed("strict", switch)?,
             strict_sites: texts.all("strict-sites", crate::seeds::site)?,
@@ -105,6 +107,15 @@ impl Settings {
     pub fn is_strict(&self, site: &Site) -> bool {
         self.strict || self.strict_sites.contains(site)
     }
+}
+
+/// When topics are reckoned.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Topics {
+    /// Where the policy wants them.
+    Auto,
+    Off,
+    Every(Span),
 }
 
 struct Texts<'a>(&'a InForce);
@@ -175,6 +186,17 @@ fn at_least_one<T: FromStr + PartialOrd + Default>(text: &str) -> Result<T, Stri
 
 fn span(text: &str) -> Result<Span, String> {
     Span::parse(text).map_err(|error| error.to_string())
+}
+
+fn topics(text: &str) -> Result<Topics, String> {
+    match text {
+        "auto" => Ok(Topics::Auto),
+        "off" => Ok(Topics::Off),
+        _ => match span(text) {
+            Ok(every) if every > Span::ZERO => Ok(Topics::Every(every)),
+            _ => Err(format!("`{text}` says not when: give auto, off or a span such as 1d")),
+        },
+    }
 }
 
 fn switch(text: &str) -> Result<bool, String> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use vernal_model::{Budget, BudgetUnit, Seed, Span};
 
 use super::live::Until;
-use crate::config::{Settings, nearest};
+use crate::config::{Settings, Topics, nearest};
 use crate::error::{Error, OrFail, Result};
 
 /// A public crawl of more sites than this, or of more visits a day, must say who runs it.
@@ -27,6 +27,11 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         exclude: settings.exclude.clone(),
         budget: settings.budget,
         policy: settings.policy.clone(),
+        topics_every: match settings.topics {
+            Topics::Auto => vernal_crawler::Settings::topics_for(&settings.policy),
+            Topics::Off => None,
+            Topics::Every(every) => Some(every),
+        },
         counts: settings.counts,
         strict: settings.strict,
         strict_sites: settings.strict_sites.clone(),

@@ -96,6 +96,7 @@ impl Crawler {
         self.mean_rate = sums.fold(RateSums::default(), RateSums::plus).mean();
         let beliefs = self.partitions.iter().filter_map(|partition| partition.policy.belief(now));
         self.belief = beliefs.reduce(Belief::plus);
+        self.pool_topic_samples();
     }
 
     /// The numbers that a policy of this partition may see.

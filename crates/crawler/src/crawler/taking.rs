@@ -222,6 +222,7 @@ impl Crawler {
         } else {
             self.count_links_again(key, was_held, page.state == PageState::Held)?;
         }
+        self.categorise(&page, was_held, report.document.as_ref().filter(|_| is_new_version))?;
         let hops = waiting.as_ref().map_or(0, |waiting| match waiting.via {
             Via::Redirect { hops } => hops,
             Via::Seed | Via::Link => 0,

@@ -7,11 +7,11 @@
 
 use std::collections::BTreeSet;
 
-use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
+use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
 use super::words::word;
 use crate::pages::Pages;
-use crate::{Belief, Held, RateSums, Refresh, Seen, Unkept, View};
+use crate::{Belief, Held, RateSums, Refresh, Seen, TopicSample, Unkept, View};
 
 pub struct Promises {
     name: &'static str,
@@ -253,6 +253,18 @@ impl Refresh for Promises {
 
     fn recall_site(&mut self, site: u32, state: &[u8]) {
         self.inner.recall_site(site, state);
+    }
+
+    fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
+        self.inner.topics(page, topics);
+    }
+
+    fn topic_samples(&self) -> Vec<TopicSample> {
+        self.inner.topic_samples()
+    }
+
+    fn hear_topic_samples(&mut self, samples: &[TopicSample]) {
+        self.inner.hear_topic_samples(samples);
     }
 
     fn unkept(&self, now: Moment) -> Unkept {

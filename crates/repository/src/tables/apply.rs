@@ -9,7 +9,7 @@ use fjall::{Keyspace, OwnedWriteBatch};
 use serde::Serialize;
 use vernal_model::{
     Control, Deed, Moment, NoiseRows, Page, PageKey, Partition, Relocated, RobotsRow, Sequence, Site, SitePosture,
-    SiteRow, Visit, Visited,
+    SiteRow, TopicOf, Visit, Visited,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, encode, encode_url};
@@ -104,6 +104,14 @@ impl Applying<'_> {
             }
             Deed::ScopeFollowed(mark) => self.state.scope = *mark,
             Deed::Clocked(origin) => self.state.time_origin = Some(*origin),
+            Deed::TermsRead(rows) => {
+                rows.iter().try_for_each(|(page, terms)| self.put(&tables.terms, "terms", page.bytes(), terms))?;
+            }
+            Deed::Categorised(rows) => rows.iter().try_for_each(|(page, topics)| self.categorised(*page, topics))?,
+            Deed::TopicsNamed(rows) => {
+                rows.iter().try_for_each(|row| self.put(&tables.topics, "topics", row.id.0.to_be_bytes(), row))?
+            }
+            Deed::TopicsReckoned(mark) => self.put(&tables.meta, "meta", keys::TOPIC_MARK, mark)?,
             Deed::Unlinked { gone } => {
                 self.state.totals.found_pending += gone.len() as u64;
                 let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };
@@ -204,6 +212,15 @@ impl Applying<'_> {
             None => {}
         }
         Ok(())
+    }
+
+    fn categorised(&mut self, page: PageKey, topics: &[TopicOf]) -> Result<()> {
+        let table = &self.shared.tables.page_topics;
+        if topics.is_empty() {
+            self.batch.remove(table, page.bytes());
+            return Ok(());
+        }
+        self.put(table, "page_topics", page.bytes(), &topics)
     }
 
     /// Merges all that the sieve decided in this group into the known set, in one pass.

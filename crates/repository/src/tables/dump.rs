@@ -6,7 +6,8 @@ use std::io::Write;
 use fjall::Keyspace;
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DocumentRow, Event, Fold, NoiseRule, Page, PageKey, PageNoise, Partition, RobotsRow, Seed, Sequence, Visit,
+    DocumentRow, Event, Fold, NoiseRule, Page, PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence,
+    TopicMark, TopicOf, TopicRow, Visit,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -43,6 +44,10 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<NoiseRule>(&tables.noise, "noise", of_kind(keys::NOISE_RULE))?;
     dump.table::<Fold>(&tables.noise, "noise", of_kind(keys::NOISE_FOLD))?;
     dump.table::<PageNoise>(&tables.page_noise, "page_noise", |_| true)?;
+    dump.table::<PageTerms>(&tables.terms, "terms", |_| true)?;
+    dump.table::<Vec<TopicOf>>(&tables.page_topics, "page_topics", |_| true)?;
+    dump.table::<TopicRow>(&tables.topics, "topics", |_| true)?;
+    dump.table::<TopicMark>(&tables.meta, "meta", |key| key == keys::TOPIC_MARK.as_bytes())?;
     dump.known()
 }
 

@@ -3,6 +3,8 @@
 //!
 //! ```text
 //! urls pages documents page_noise   partition u8 | number u32
+//! terms page_topics      partition u8 | number u32
+//! topics                 topic u32
 //! waiting                partition u8 | site | 0 | band u8 | arrival u64
 //! visits                 partition u8 | number u32 (all ones: robots.txt) | started i64 (sign flipped) | sequence u64
 //! sites                  partition u8 | site
@@ -11,7 +13,7 @@
 //! events                 position u64
 //! page_events            partition u8 | number u32 | position u64
 //! noise                  partition u8 | site | 0 | 0: last id; 1 | rule u32; 2 | fold u64
-//! meta                   "state" or "seed/" URL
+//! meta                   "state", "topic-mark" or "seed/" URL
 //! ```
 
 use vernal_model::{Moment, PageKey, Partition, Sequence, Site, Url, WaitingPlace};
@@ -23,6 +25,7 @@ pub(crate) const NOISE_LAST_ID: u8 = 0;
 pub(crate) const NOISE_RULE: u8 = 1;
 pub(crate) const NOISE_FOLD: u8 = 2;
 pub(crate) const STATE: &str = "state";
+pub(crate) const TOPIC_MARK: &str = "topic-mark";
 pub(crate) const SEED_PREFIX: &str = "seed/";
 
 pub(crate) fn waiting(partition: Partition, place: &WaitingPlace) -> Vec<u8> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use vernal_model::{
     Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, Moment, NoiseBook, Outcome,
-    Page, PageKey, PageNoise, PageState, Partition, RobotsRow, ScopeMark, Seed, Sequence, Site, SiteCounts,
-    SitePosture, TimeOrigin, Url, Via, Visit,
+    Page, PageKey, PageNoise, PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed, Sequence, Site, SiteCounts,
+    SitePosture, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Via, Visit,
 };
 use vernal_repository::{Candidate, Cursor, EventId, KnownState, Reader, Sieving, Totals};
 
@@ -35,6 +35,10 @@ pub struct Plain {
     events: Vec<(Cursor, EventId, Event)>,
     pub books: BTreeMap<Site, NoiseBook>,
     noise: BTreeMap<PageKey, PageNoise>,
+    terms: BTreeMap<PageKey, PageTerms>,
+    page_topics: BTreeMap<PageKey, Vec<TopicOf>>,
+    topics: BTreeMap<TopicId, TopicRow>,
+    topic_mark: TopicMark,
 }
 
 #[derive(Clone)]
@@ -107,6 +111,13 @@ impl Plain {
             }
             Deed::ScopeFollowed(mark) => self.scope = mark,
             Deed::Clocked(origin) => self.time_origin = Some(origin),
+            Deed::TermsRead(rows) => self.terms.extend(rows),
+            Deed::Categorised(rows) => {
+                self.page_topics.extend(rows);
+                self.page_topics.retain(|_, topics| !topics.is_empty());
+            }
+            Deed::TopicsNamed(rows) => self.topics.extend(rows.into_iter().map(|row| (row.id, row))),
+            Deed::TopicsReckoned(mark) => self.topic_mark = mark,
             Deed::Unlinked { gone } => self.found.push((partition, sequence, Vec::new(), Vec::new(), gone)),
         }
     }
@@ -209,6 +220,7 @@ impl Plain {
         assert_eq!(reader.pages(None, usize::MAX).unwrap(), self.pages.values().cloned().collect::<Vec<_>>());
         assert_eq!(reader.events(Cursor::START, usize::MAX).unwrap(), self.events);
         self.check_known(reader);
+        self.check_topics(reader);
         self.check_pages(reader);
         self.check_sites(reader);
     }
@@ -232,6 +244,21 @@ impl Plain {
             assert_eq!((row.via, row.depth, row.found_on), (admitted.via, admitted.depth, admitted.found_on));
             assert_eq!((row.page, row.admitted), (*key, admitted.moment));
             assert!(key.number < reader.next_number(key.partition));
+        }
+    }
+
+    fn check_topics(&self, reader: &Reader) {
+        let categorised: BTreeMap<PageKey, Vec<TopicOf>> = reader.categorised().map(Result::unwrap).collect();
+        assert_eq!(categorised, self.page_topics);
+        let topics: Vec<TopicRow> = reader.topics().map(Result::unwrap).collect();
+        assert_eq!(topics, self.topics.values().cloned().collect::<Vec<_>>());
+        assert_eq!(reader.topic_mark().unwrap(), self.topic_mark);
+        for key in self.admitted.keys() {
+            assert_eq!(reader.terms(*key).unwrap().as_ref(), self.terms.get(key));
+            assert_eq!(reader.topics_of(*key).unwrap(), self.page_topics.get(key).cloned().unwrap_or_default());
+        }
+        for row in &topics {
+            assert_eq!(reader.topic(row.id).unwrap().as_ref(), Some(row));
         }
     }
 

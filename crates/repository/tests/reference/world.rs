@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use vernal_model::{
-    Account, Admitted, Chance, Change, Control, Deed, Digest, DocumentRow, Event, EventKind, Exchange, Failure,
-    Fingerprint, Fold, Found, Kind, Kinds, Location, Masked, Moment, NoiseRows, NoiseRule, Outcome, Page, PageKey,
-    PageNoise, PageState, Partition, PolicyState, Reach, Refusal, RobotsAnswer, RobotsRow, RuleStanding, ScopeMark,
-    Seed, SitePosture, Span, Standing, TimeOrigin, Url, Validators, Version, Via, Visit, Visited, Volatile,
-    WaitingPlace,
+    Account, Admitted, AnchorTerms, Chance, Change, Control, Deed, Digest, DocumentRow, Event, EventKind, Exchange,
+    Failure, Fingerprint, Fold, Found, Kind, Kinds, Location, Masked, Moment, NoiseRows, NoiseRule, Outcome, Page,
+    PageKey, PageNoise, PageState, PageTerms, Partition, PolicyState, Reach, Refusal, RobotsAnswer, RobotsRow,
+    RuleStanding, ScopeMark, Seed, SitePosture, Span, Standing, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url,
+    Validators, Version, Via, Visit, Visited, Volatile, WaitingPlace,
 };
 use vernal_repository::{Keep, KeepKind, Repository};
 
@@ -57,7 +57,8 @@ impl World {
     fn deed(&mut self, repository: &mut Repository, deeds: &mut Vec<(Partition, Deed)>) {
         let url = self.any_url();
         let partition = url.partition();
-        match self.chance.below(15) {
+        match self.chance.below(16) {
+            15 => deeds.extend(self.topics()),
             0 => deeds.push((partition, Deed::Seeded(Seed::new(url, self.now)))),
             1 => deeds.push((partition, Deed::Unseeded(url))),
             2..=5 if self.chance.happens(0.2) && !self.spelled.is_empty() => deeds.push(self.unlinked()),
@@ -83,6 +84,28 @@ impl World {
             }
             _ => deeds.extend(self.visited(repository, deeds)),
         }
+    }
+
+    /// Pages get other words and topics, or lose theirs; topics come and change.
+    fn topics(&mut self) -> Vec<(Partition, Deed)> {
+        let keys: Vec<PageKey> = self.plain.admitted.keys().copied().collect();
+        let Some(&key) = self.chance.pick(&keys) else { return Vec::new() };
+        let word = |number: u64| Box::from(format!("word{number}"));
+        let of = |number: u64| TopicOf { topic: TopicId(number as u32), reputation: 0.5 };
+        let anchors = vec![AnchorTerms { target: Fingerprint(self.chance.bits()), words: vec![word(7)] }];
+        let words = (0..self.chance.below(4)).map(word).collect();
+        let terms = PageTerms { version: self.chance.below(9) as u32, words, anchors };
+        let topics = (0..self.chance.below(3)).map(of).collect();
+        let id = TopicId(self.chance.below(20) as u32);
+        let pages = self.chance.below(9) as u32;
+        let row = TopicRow { id, word: word(u64::from(id.0)), pages, ..TopicRow::default() };
+        let mark = TopicMark { ended: Some(self.now), next: TopicId(20), pages, ..TopicMark::default() };
+        vec![
+            (key.partition, Deed::TermsRead(vec![(key, terms)])),
+            (key.partition, Deed::Categorised(vec![(key, topics)])),
+            (Partition(0), Deed::TopicsNamed(vec![row])),
+            (Partition(0), Deed::TopicsReckoned(mark)),
+        ]
     }
 
     /// Rules come, change and go; so do folds, and what a page has shown.

@@ -17,8 +17,10 @@ const FORMAT: u8 = 1;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum By {
     Site,
-    /// The first part of the path within a site: until topics are known, pages that are thought to change together.
+    /// The first part of the path within a site.
     Path,
+    /// Topics, across sites; a page may be in several. By path where a page's topics are not known.
+    Topic,
     /// Pages whose histories look alike, whatever their site.
     Features,
 }
@@ -50,8 +52,8 @@ pub(super) enum Last {
     Sample(Option<bool>),
 }
 
-/// Adds a page to its stratum's counts, or takes it away again.
-pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, cycle: Cycle, sign: i64) {
+/// Adds a page to the counts of a stratum, in which it waits under this lot, or takes it away again.
+pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, lot: u64, cycle: Cycle, sign: i64) {
     let add = |number: &mut u64| *number = number.wrapping_add_signed(sign);
     let add_small = |number: &mut u32, by: u32| *number = number.wrapping_add_signed(sign as i32 * by as i32);
     add(&mut stratum.pages);
@@ -60,9 +62,9 @@ pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, cycle: 
         (Some(Errand::Download), _) => add(&mut stratum.taken),
         _ if is_waiting(entry, cycle) => {
             if sign > 0 {
-                stratum.waiting.insert((entry.lot, page));
+                stratum.waiting.insert((lot, page));
             } else {
-                stratum.waiting.remove(&(entry.lot, page));
+                stratum.waiting.remove(&(lot, page));
             }
         }
         (None, Last::Download { .. }) => add(&mut stratum.taken),

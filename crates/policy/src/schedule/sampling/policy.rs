@@ -8,18 +8,18 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use vernal_model::{Chance, Moment, PageKey, PolicyState};
+use vernal_model::{Chance, Moment, PageKey, PolicyState, TopicOf};
 
 use super::cycle::Cycle;
 use super::entry::{
-    By, Entry, Errand, Last, VISITS_BACK, count, features, from_state, history_before, is_waiting, state_of, success_of,
+    By, Entry, Errand, Last, VISITS_BACK, count, from_state, history_before, is_waiting, state_of, success_of,
 };
 use super::sizes::{allocation, groups_needed, optimal_sample_size, sample_size};
-use super::stratum::{Adaptive, Class, Rank, Rule, SIXTIETHS, Stratum};
+use super::stratum::{Adaptive, Class, Rank, Rule, SIXTIETHS, Stratum, topic_key};
 use crate::estimate::{RecentVisits, z_of};
 use crate::pages::Pages;
-use crate::schedule::words::{Words, lot};
-use crate::{Held, Refresh, Seen, View};
+use crate::schedule::words::Words;
+use crate::{Held, Refresh, Seen, TopicSample, View};
 
 /// The share of all pages that the hybrid samples in a cycle (seed 000, 4.3), if that is not over half of the budget.
 const HYBRID_SHARE: f64 = 0.1;
@@ -43,12 +43,17 @@ pub struct Sampling {
     pub(super) by: By,
     size: Size,
     in_groups: bool,
+    pub(super) by_authority: bool,
     pub(super) pages: Pages<Entry>,
+    /// The topics of the pages that have some, where they count.
+    pub(super) topics: Pages<Box<[TopicOf]>>,
+    /// The strata of pages with several topics, but for the first.
+    pub(super) more: Pages<Box<[u32]>>,
     pub(super) cycle: Option<Cycle>,
     pub(super) strata: Vec<Stratum>,
     /// Looked up only, never walked through: its order is chance.
-    places: HashMap<u64, u32>,
-    order: BTreeSet<(Rank, u32)>,
+    pub(super) places: HashMap<u64, u32>,
+    pub(super) order: BTreeSet<(Rank, u32)>,
     pub(super) adaptive: Adaptive,
     /// Whether a sample was answered since the threshold was found.
     is_new: bool,
@@ -63,7 +68,10 @@ impl Sampling {
             by,
             size: Size::Root,
             in_groups: false,
+            by_authority: false,
             pages: Pages::default(),
+            topics: Pages::default(),
+            more: Pages::default(),
             cycle: None,
             strata: Vec::new(),
             places: HashMap::new(),
@@ -83,6 +91,11 @@ impl Sampling {
         Sampling { in_groups: true, ..self }
     }
 
+    /// Pages with a better reputation on a topic are sampled more often, in proportion to it.
+    pub fn by_authority(self) -> Self {
+        Sampling { by_authority: true, ..self }
+    }
+
     /// Begins a new cycle if it is time.
     fn turn(&mut self, view: &dyn View, now: Moment) {
         let cycle = Cycle::of(view, now);
@@ -96,15 +109,19 @@ impl Sampling {
         let mut pages = std::mem::take(&mut self.pages);
         let mut waiting: Vec<(u32, u64, PageKey)> = Vec::with_capacity(pages.len());
         for (page, entry) in pages.iter_mut() {
-            entry.stratum = self.place(entry, cycle);
-            entry.lot = lot(page, cycle.number);
-            let stratum = &mut self.strata[entry.stratum as usize];
-            if is_waiting(entry, cycle) {
-                // Sorted in once, below: far cheaper than one by one.
-                stratum.pages += 1;
-                waiting.push((entry.stratum, entry.lot, page));
-            } else {
-                count(stratum, page, entry, cycle, 1);
+            self.place(page, entry, cycle);
+            let mut nth = 0;
+            while let Some(at) = self.stratum_at(page, entry, nth) {
+                let lot = self.lot_at(page, entry, nth);
+                let stratum = &mut self.strata[at as usize];
+                if is_waiting(entry, cycle) {
+                    // Sorted in once, below: far cheaper than one by one.
+                    stratum.pages += 1;
+                    waiting.push((at, lot, page));
+                } else {
+                    count(stratum, page, entry, lot, cycle, 1);
+                }
+                nth += 1;
             }
         }
         waiting.sort_unstable();
@@ -117,27 +134,11 @@ impl Sampling {
         self.rank_all();
     }
 
-    /// The stratum of a page; made if it is new.
-    fn place(&mut self, entry: &Entry, cycle: Cycle) -> u32 {
-        let key = match self.by {
-            By::Site => u64::from(entry.site),
-            By::Path => u64::from(entry.site) << 32 | u64::from(entry.path),
-            By::Features => features(entry, cycle),
-        };
-        let next = self.strata.len() as u32;
-        let place = *self.places.entry(key).or_insert(next);
-        if place == next {
-            let lot = Chance::new(cycle.number).numbered(key).bits();
-            // A site that comes in the middle of a cycle is sampled once, so that it is not passed over.
-            self.strata.push(Stratum { key, lot, quota: 1, is_in_turn: true, ..Stratum::default() });
-            self.order.insert((Rank::default(), place));
-        }
-        place
-    }
-
     /// Sets the sample sizes, and which group has its turn.
     fn plan(&mut self, cycle: Cycle) {
-        let (mut share, pages, strata) = (cycle.share, self.pages.len() as f64, self.strata.len());
+        let (mut share, strata) = (cycle.share, self.strata.len());
+        // A page counts in each of its topics (seed 001, 7.1.2).
+        let pages = self.strata.iter().map(|stratum| stratum.pages).sum::<u64>() as f64;
         if self.in_groups {
             let groups = groups_needed(1.0, share);
             let own = |stratum: &Stratum| Chance::new(0).numbered(stratum.key).bits();
@@ -184,10 +185,10 @@ impl Sampling {
     /// The mean D/V of each stratum's pages as it was before this cycle.
     fn rates_before(&self, cycle: Cycle) -> Vec<f64> {
         let mut sums = vec![(0u64, 0u64); self.strata.len()];
-        for (_, entry) in self.pages.iter() {
+        for (page, entry) in self.pages.iter() {
             let before = history_before(entry, cycle).newest(VISITS_BACK);
-            if before.visits() > 0 {
-                let (success, pages) = &mut sums[entry.stratum as usize];
+            for at in (0..).map_while(|nth| self.stratum_at(page, entry, nth)).filter(|_| before.visits() > 0) {
+                let (success, pages) = &mut sums[at as usize];
                 *success += u64::from(success_of(before));
                 *pages += 1;
             }
@@ -209,7 +210,7 @@ impl Sampling {
         self.order = self.strata.iter().enumerate().map(|(at, stratum)| (stratum.rank, at as u32)).collect();
     }
 
-    fn rank(&mut self, at: u32) {
+    pub(super) fn rank(&mut self, at: u32) {
         let stratum = &mut self.strata[at as usize];
         let rank = stratum.ranked(self.rule, self.adaptive);
         if rank != stratum.rank {
@@ -227,32 +228,29 @@ impl Sampling {
         let after = *entry;
         self.home = self.home + usize::from(after.out.is_none()) - usize::from(before.out.is_none());
         if let Some(cycle) = self.cycle {
-            let stratum = &mut self.strata[after.stratum as usize];
-            count(stratum, page, &before, cycle, -1);
-            count(stratum, page, &after, cycle, 1);
-            self.rank(after.stratum);
+            let mut nth = 0;
+            while let Some(at) = self.stratum_at(page, &after, nth) {
+                let lot = self.lot_at(page, &after, nth);
+                let stratum = &mut self.strata[at as usize];
+                count(stratum, page, &before, lot, cycle, -1);
+                count(stratum, page, &after, lot, cycle, 1);
+                self.rank(at);
+                nth += 1;
+            }
         }
     }
 
     fn insert(&mut self, page: PageKey, mut entry: Entry) {
         self.remove(page);
         self.home += 1;
-        if let Some(cycle) = self.cycle {
-            entry.stratum = self.place(&entry, cycle);
-            entry.lot = lot(page, cycle.number);
-            count(&mut self.strata[entry.stratum as usize], page, &entry, cycle, 1);
-            self.rank(entry.stratum);
-        }
+        self.settle(page, &mut entry);
         self.pages.insert(page, entry);
     }
 
     fn remove(&mut self, page: PageKey) {
         let Some(entry) = self.pages.remove(page) else { return };
         self.home -= usize::from(entry.out.is_none());
-        if let Some(cycle) = self.cycle {
-            count(&mut self.strata[entry.stratum as usize], page, &entry, cycle, -1);
-            self.rank(entry.stratum);
-        }
+        self.unsettle(page, &entry);
     }
 
     /// The first page of a stratum that may be visited now. `closed` remembers sites without room.
@@ -266,7 +264,7 @@ impl Sampling {
                 return Some(page);
             }
             closed.insert(entry.site);
-            if self.by != By::Features {
+            if matches!(self.by, By::Site | By::Path) {
                 return None;
             }
         }
@@ -366,6 +364,45 @@ impl Refresh for Sampling {
 
     fn forget(&mut self, page: PageKey) {
         self.remove(page);
+        self.topics.remove(page);
+    }
+
+    fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
+        let known = self.topics.find(page).map_or(&[][..], |known| &known[..]);
+        if self.by != By::Topic || *known == *topics {
+            return;
+        }
+        let Some(mut entry) = self.pages.find(page).copied() else { return };
+        self.unsettle(page, &entry);
+        if topics.is_empty() {
+            self.topics.remove(page);
+        } else {
+            self.topics.insert(page, topics.into());
+        }
+        self.settle(page, &mut entry);
+        self.pages.insert(page, entry);
+    }
+
+    fn topic_samples(&self) -> Vec<TopicSample> {
+        let Some(cycle) = self.cycle.filter(|_| self.by == By::Topic) else { return Vec::new() };
+        let sampled = self.strata.iter().filter(|stratum| stratum.tries > 0);
+        let sample = |stratum: &Stratum| {
+            let (sampled, changed) = (stratum.tries, stratum.hits);
+            Some(TopicSample { cycle: cycle.number, topic: stratum.topic()?, sampled, changed })
+        };
+        sampled.filter_map(sample).collect()
+    }
+
+    fn hear_topic_samples(&mut self, samples: &[TopicSample]) {
+        let Some(cycle) = self.cycle.filter(|_| self.by == By::Topic) else { return };
+        for sample in samples.iter().filter(|sample| sample.cycle == cycle.number) {
+            let Some(&at) = self.places.get(&topic_key(sample.topic)) else { continue };
+            let stratum = &mut self.strata[at as usize];
+            let elsewhere = (sample.sampled.saturating_sub(stratum.tries), sample.changed.saturating_sub(stratum.hits));
+            if std::mem::replace(&mut stratum.elsewhere, elsewhere) != elsewhere {
+                self.rank(at);
+            }
+        }
     }
 
     fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use vernal_model::PageKey;
+use vernal_model::{PageKey, TopicId};
 
 use crate::estimate::wilson;
 
@@ -22,6 +22,13 @@ pub enum Rule {
 /// D/V is summed up in sixtieths, which are whole for every V up to 5, so that sums do not depend on their order.
 pub(super) const SIXTIETHS: u32 = 60;
 
+/// The keys of topics; those of paths have the number of a site in their upper half, and no partition has so many.
+const TOPIC: u64 = 1 << 63;
+
+pub(super) fn topic_key(topic: TopicId) -> u64 {
+    TOPIC | u64::from(topic.0)
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stratum {
     pub key: u64,
@@ -40,6 +47,8 @@ pub(super) struct Stratum {
     pub tries: u32,
     pub hits: u32,
     pub success: u32,
+    /// What other partitions have found in the same topic: pages compared, and those that changed.
+    pub elsewhere: (u32, u32),
     /// Whether its group has its turn.
     pub is_in_turn: bool,
     pub rank: Rank,
@@ -71,10 +80,12 @@ impl Stratum {
     /// The share of the sample that changed (the hybrid: the mean D/V of the sample).
     pub fn rate(&self, rule: Rule) -> Option<f64> {
         let tries = f64::from(self.tries);
-        (self.tries > 0).then(|| match rule {
-            Rule::Hybrid => f64::from(self.success) / f64::from(SIXTIETHS) / tries,
-            Rule::Proportional | Rule::Greedy | Rule::Adaptive => f64::from(self.hits) / tries,
-        })
+        let (tries_elsewhere, hits_elsewhere) = self.elsewhere;
+        match rule {
+            Rule::Hybrid => (self.tries > 0).then(|| f64::from(self.success) / f64::from(SIXTIETHS) / tries),
+            Rule::Proportional | Rule::Greedy | Rule::Adaptive => (self.tries + tries_elsewhere > 0)
+                .then(|| f64::from(self.hits + hits_elsewhere) / (tries + f64::from(tries_elsewhere))),
+        }
     }
 
     pub fn ranked(&self, rule: Rule, adaptive: Adaptive) -> Rank {
@@ -96,6 +107,11 @@ impl Stratum {
             (_, Rule::Proportional) => rank(class, (self.taken as f64 + 0.5) / rate.unwrap_or(1.0)),
             _ => rank(class, 1.0 - rate.unwrap_or(0.0)),
         }
+    }
+
+    /// The topic that it is, if it is one.
+    pub fn topic(&self) -> Option<TopicId> {
+        (self.key & !u64::from(u32::MAX) == TOPIC).then_some(TopicId(self.key as u32))
     }
 
     pub fn class(&self) -> Class {

@@ -20,7 +20,10 @@ impl Sampling {
         let mut words = vec![word("policy", format!("{}: {rule}", self.name)), last_visit(entry.last_visit, now)];
         let visits = entry.recent.visits();
         words.push(word("history", format!("{} of the last {visits} visits found a change", entry.recent.changes())));
-        if let (Some(cycle), Some(stratum)) = (self.cycle, self.strata.get(entry.stratum as usize)) {
+        // Of several topics the one whose turn is first decides.
+        let strata = (0..).map_while(|nth| self.stratum_at(page, entry, nth));
+        let first = strata.filter_map(|at| self.strata.get(at as usize)).min_by_key(|stratum| stratum.rank);
+        if let (Some(cycle), Some(stratum)) = (self.cycle, first) {
             self.why_in(cycle, stratum, entry, &mut words);
         }
         words
@@ -29,10 +32,11 @@ impl Sampling {
     fn why_in(&self, cycle: Cycle, stratum: &Stratum, entry: &Entry, words: &mut Words) {
         let cycle_words = format!("{} long, ends {}", cycle.length, cycle.end());
         words.push(word("cycle", cycle_words));
-        let group = match self.by {
-            By::Site => "its site",
-            By::Path => "its path within the site",
-            By::Features => "pages with such histories",
+        let group = match (self.by, stratum.topic()) {
+            (By::Site, _) => "its site".to_owned(),
+            (By::Topic, Some(topic)) => format!("topic {}", topic.0),
+            (By::Path | By::Topic, _) => "its path within the site".to_owned(),
+            (By::Features, _) => "pages with such histories".to_owned(),
         };
         words.push(word("judged with", format!("{group}: {} pages", stratum.pages)));
         let sample = match stratum.rate(self.rule) {

@@ -1,0 +1,153 @@
+//! The topics there are, and the pages of one of them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use vernal_model::{PageKey, TopicId, TopicRow};
+use vernal_repository::Reader;
+
+use super::answer::{self, Answered, No};
+use super::parameters::Asked;
+use super::shared::{Shared, time};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    /// The pages of this topic instead of all topics.
+    word: Option<String>,
+    limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    topic: String,
+    id: u32,
+    /// The words that its pages share most often besides it.
+    words: Vec<String>,
+    /// Pages that are in it, and pages that contain the word.
+    pages: u32,
+    holders: u32,
+    /// Changes a day of one page, in the mean; null where nobody watched.
+    change_rate: Option<f64>,
+    changes: u64,
+    watched_days: f64,
+}
+
+#[derive(Serialize)]
+struct PageRow {
+    url: String,
+    reputation: f32,
+    changes: u32,
+    visits: u32,
+    last_visit: Option<String>,
+}
+
+/// One topic of a page.
+#[derive(Serialize)]
+pub struct TopicShown {
+    topic: String,
+    reputation: f32,
+}
+
+/// Words shown beside a topic's own.
+const WORDS_BESIDE: usize = 4;
+
+pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
+    let limit = wanted.limit.unwrap_or(usize::MAX);
+    match wanted.word {
+        Some(word) => pages_of(&shared.reader, &word.to_lowercase(), limit),
+        None => all(&shared.reader, limit),
+    }
+}
+
+/// The topics of one page, by their words.
+pub fn of_page(reader: &Reader, page: PageKey) -> Result<Vec<TopicShown>, No> {
+    let mut shown = Vec::new();
+    for of in reader.topics_of(page)? {
+        if let Some(row) = reader.topic(of.topic)? {
+            shown.push(TopicShown { topic: row.word.into(), reputation: of.reputation });
+        }
+    }
+    Ok(shown)
+}
+
+fn all(reader: &Reader, limit: usize) -> Answered {
+    let mut rows: Vec<TopicRow> = reader.topics().collect::<Result<_, _>>()?;
+    rows.retain(|row| row.pages > 0);
+    let words: BTreeMap<TopicId, Box<str>> = rows.iter().map(|row| (row.id, row.word.clone())).collect();
+    rows.sort_by_key(|row| (Reverse(row.pages), row.id));
+    rows.truncate(limit);
+    let shared = beside(reader, &rows.iter().map(|row| row.id).collect())?;
+    Ok(lines(rows.into_iter().map(move |row| {
+        let others = shared.get(&row.id).into_iter().flatten();
+        Row {
+            id: row.id.0,
+            words: others.filter_map(|other| words.get(other)).map(|word| word.to_string()).collect(),
+            pages: row.pages,
+            holders: row.holders,
+            change_rate: row.change_rate(),
+            changes: row.changes,
+            watched_days: row.watched_days,
+            topic: row.word.into(),
+        }
+    })))
+}
+
+/// For each of these topics the others that its pages are in most often.
+fn beside(reader: &Reader, wanted: &BTreeSet<TopicId>) -> Result<BTreeMap<TopicId, Vec<TopicId>>, No> {
+    let mut counts: BTreeMap<TopicId, BTreeMap<TopicId, u32>> = BTreeMap::new();
+    for row in reader.categorised() {
+        let (_, topics) = row?;
+        for of in topics.iter().filter(|of| wanted.contains(&of.topic)) {
+            let counts = counts.entry(of.topic).or_default();
+            for other in topics.iter().filter(|other| other.topic != of.topic) {
+                *counts.entry(other.topic).or_default() += 1;
+            }
+        }
+    }
+    let most = |counts: BTreeMap<TopicId, u32>| {
+        let mut others: Vec<(Reverse<u32>, TopicId)> =
+            counts.into_iter().map(|(other, count)| (Reverse(count), other)).collect();
+        others.sort_unstable();
+        others.into_iter().take(WORDS_BESIDE).map(|(_, other)| other).collect()
+    };
+    Ok(counts.into_iter().map(|(topic, counts)| (topic, most(counts))).collect())
+}
+
+/// The pages of a topic, the one with the best reputation first.
+fn pages_of(reader: &Reader, word: &str, limit: usize) -> Answered {
+    let topic = reader.topics().find(|row| row.as_ref().map_or(true, |row| *row.word == *word)).transpose()?;
+    let Some(topic) = topic else { return Err(No::unknown(format!("`{word}` is no topic here"))) };
+    let mut found: Vec<(f32, PageKey)> = Vec::new();
+    for row in reader.categorised() {
+        let (page, topics) = row?;
+        found.extend(topics.iter().filter(|of| of.topic == topic.id).map(|of| (of.reputation, page)));
+    }
+    found.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    found.truncate(limit);
+    let mut rows = Vec::new();
+    for (reputation, page) in found {
+        let Some(page) = reader.page(page)? else { continue };
+        rows.push(PageRow {
+            url: page.url.to_string(),
+            reputation,
+            changes: page.changes,
+            visits: page.visits,
+            last_visit: time(page.last_visit),
+        });
+    }
+    Ok(lines(rows.into_iter()))
+}
+
+fn lines<T: Serialize>(rows: impl Iterator<Item = T> + Send + 'static) -> Response {
+    answer::lines(move |lines| {
+        for row in rows {
+            lines.line(&row)?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,54 @@
+//! `vernal topics [WORD]`
+
+use clap::Args;
+use serde_json::Value;
+
+use super::Context;
+use super::listing::{Question, cell, list, time};
+use crate::error::Result;
+use crate::output::Column;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// The pages of this topic, the one with the best reputation first
+    word: Option<String>,
+    /// So many at most
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+const TOPICS: [Column; 4] =
+    [Column::left("topic"), Column::right("pages"), Column::right("changes a day"), Column::left("words beside it")];
+const PAGES: [Column; 5] = [
+    Column::right("reputation"),
+    Column::right("changes"),
+    Column::right("visits"),
+    Column::left("last visit"),
+    Column::left("url"),
+];
+
+pub async fn topics(context: &Context, arguments: &Arguments) -> Result<()> {
+    let question = Question::at("/api/v1/topics").with("word", arguments.word.as_ref()).with("limit", arguments.limit);
+    if arguments.word.is_some() {
+        return list(context, question, &PAGES, |row| {
+            let reputation = places(row, "reputation");
+            vec![
+                reputation,
+                cell(row, "changes"),
+                cell(row, "visits"),
+                time(context, row, "last_visit"),
+                cell(row, "url"),
+            ]
+        })
+        .await;
+    }
+    list(context, question, &TOPICS, |row| {
+        vec![cell(row, "topic"), cell(row, "pages"), places(row, "change_rate"), cell(row, "words")]
+    })
+    .await
+}
+
+/// A small number with enough places to tell it from others.
+fn places(row: &Value, name: &str) -> String {
+    row[name].as_f64().map_or_else(|| "-".into(), |number| format!("{number:.4}"))
+}

@@ -1,0 +1,163 @@
+//! Topics in the ring: passes at their time, a page's topics when it is read, and what the policies hear of both.
+
+use std::collections::{BTreeMap, HashMap};
+
+use vernal_document::terms::page_terms;
+use vernal_model::{Deed, Document, Moment, Page, PageKey, PageState, Span, TopicId, TopicOf};
+use vernal_policy::TopicSample;
+use vernal_policy::topic::{LinkedFrom, Reckoning};
+
+use super::Crawler;
+use crate::Result;
+use crate::topics::{Kept, Pass, TopicBook, followed};
+
+/// Below so many pages there is nothing to tell topics by.
+const PAGES_MIN: u64 = 50;
+/// A pass that is under way goes on after this.
+const TURN_EVERY: Span = Span::from_millis(1);
+/// Pages that others were found on, with their topics, kept at a time.
+const PARENTS_MAX: usize = 1_024;
+
+/// Where topics stand.
+#[derive(Default)]
+pub(super) struct Topics {
+    book: TopicBook,
+    /// When this process took up its work.
+    opened: Moment,
+    pass: Option<Pass>,
+    /// Looked up only, never walked through: its order is chance.
+    parents: HashMap<PageKey, (Vec<TopicOf>, u32)>,
+}
+
+impl Crawler {
+    /// Takes up the topics that the tables know, if they are wanted.
+    pub(super) fn recall_topics(&mut self, now: Moment) -> Result<()> {
+        self.topics.opened = now;
+        if self.settings.topics_every.is_none() {
+            return Ok(());
+        }
+        self.topics.book = TopicBook::open(&self.reader)?;
+        for row in self.reader.categorised() {
+            let (page, topics) = row?;
+            self.partition(page.partition).policy.topics(page, &topics);
+        }
+        Ok(())
+    }
+
+    /// Whether a pass is under way, or it is time for one.
+    pub(super) fn topics_wait(&self, now: Moment) -> bool {
+        let Some(every) = self.settings.topics_every else { return false };
+        let is_time = match self.topics.book.mark().ended {
+            Some(ended) => now.since(ended) >= every && ended <= now,
+            // The first one waits until all that there is was read, or for as long as any other.
+            None => {
+                let found = self.group.has_found || self.reader.totals().found_pending > 0;
+                let is_through = self.waiting() == 0 && self.new_in_flight == 0 && !found;
+                let is_old = now.since(self.topics.opened) >= every;
+                self.held() >= PAGES_MIN && (is_through || is_old || !self.may_discover())
+            }
+        };
+        self.topics.pass.is_some() || is_time
+    }
+
+    pub(super) fn next_topics(&self, now: Moment) -> Option<Moment> {
+        let every = self.settings.topics_every?;
+        if self.topics_wait(now) {
+            return Some(now + TURN_EVERY);
+        }
+        Some(self.topics.book.mark().ended.unwrap_or(self.topics.opened) + every)
+    }
+
+    /// What the pass is at, and how far; nothing while none is under way.
+    pub fn topics_progress(&self) -> Option<(&'static str, usize, usize)> {
+        self.topics.pass.as_ref().map(Pass::progress)
+    }
+
+    /// One turn of a pass for topics, if it is time for one.
+    pub fn renew_topics(&mut self, now: Moment) -> Result<()> {
+        if !self.started || self.paused || self.disk_full || !self.topics_wait(now) {
+            return Ok(());
+        }
+        // Rows are read and written below: what is on its way to them comes first.
+        self.commit(now)?;
+        let mut pass = self.topics.pass.take().unwrap_or_else(|| Pass::new(Reckoning::default()));
+        let kept = Kept { reader: &self.reader, drop_sessions: &|report| self.drop_sessions(report) };
+        let turn = pass.turn(&kept, &self.topics.book, now)?;
+        if !turn.has_ended {
+            self.topics.pass = Some(pass);
+        }
+        self.topics.parents.clear();
+        for (page, topics) in &turn.told {
+            self.partition(page.partition).policy.topics(*page, topics);
+        }
+        for (partition, deed) in turn.deeds {
+            match &deed {
+                Deed::TopicsNamed(rows) => self.topics.book.take(rows.clone()),
+                Deed::TopicsReckoned(mark) => self.topics.book.set_mark(*mark),
+                _ => {}
+            }
+            self.group.push(partition, deed);
+        }
+        self.commit(now)
+    }
+
+    /// A page was read: its words are kept, and its topics are those that its words and the page it was found on give it,
+    /// until a pass knows better. A page that is held no more has none.
+    pub(super) fn categorise(&mut self, page: &Page, was_held: bool, document: Option<&Document>) -> Result<()> {
+        if self.settings.topics_every.is_none() {
+            return Ok(());
+        }
+        if page.state != PageState::Held {
+            if was_held {
+                self.group.push(page.key.partition, Deed::Categorised(vec![(page.key, Vec::new())]));
+            }
+            return Ok(());
+        }
+        let Some(document) = document.filter(|document| !document.directives.noarchive) else { return Ok(()) };
+        let version = page.version.map_or(0, |version| version.number);
+        let terms = page_terms(document, page.url.fingerprint(), version);
+        let (of_parent, out) = self.parent(page.found_on)?;
+        let linked_from = [LinkedFrom { topics: &of_parent, out }];
+        let topics = self.topics.book.known_for(&terms, &linked_from);
+        self.group.push(page.key.partition, Deed::TermsRead(vec![(page.key, terms)]));
+        if self.topics.book.mark().passes > 0 {
+            self.partition(page.key.partition).policy.topics(page.key, &topics);
+            self.group.push(page.key.partition, Deed::Categorised(vec![(page.key, topics)]));
+        }
+        Ok(())
+    }
+
+    /// The topics of the page that another was found on, and its O(q): the one link into a new page that is known without
+    /// a search.
+    fn parent(&mut self, found_on: Option<PageKey>) -> Result<(Vec<TopicOf>, u32)> {
+        let Some(key) = found_on.filter(|_| self.topics.book.mark().passes > 0) else { return Ok((Vec::new(), 1)) };
+        if let Some(known) = self.topics.parents.get(&key) {
+            return Ok(known.clone());
+        }
+        let topics = self.reader.topics_of(key)?;
+        let out =
+            if topics.is_empty() { 1 } else { self.reader.document(key)?.map_or(1, |row| followed(&row).len() as u32) };
+        if self.topics.parents.len() >= PARENTS_MAX {
+            self.topics.parents.clear();
+        }
+        self.topics.parents.insert(key, (topics.clone(), out));
+        Ok((topics, out))
+    }
+
+    /// Lets every partition hear what all have found in their samples of topics.
+    pub(super) fn pool_topic_samples(&mut self) {
+        if self.settings.topics_every.is_none() {
+            return;
+        }
+        let mut sums: BTreeMap<(u64, TopicId), (u32, u32)> = BTreeMap::new();
+        for sample in self.partitions.iter().flat_map(|partition| partition.policy.topic_samples()) {
+            let (sampled, changed) = sums.entry((sample.cycle, sample.topic)).or_default();
+            (*sampled, *changed) = (*sampled + sample.sampled, *changed + sample.changed);
+        }
+        let sum = |((cycle, topic), (sampled, changed))| TopicSample { cycle, topic, sampled, changed };
+        let samples: Vec<TopicSample> = sums.into_iter().map(sum).collect();
+        for partition in self.partitions.iter_mut().filter(|partition| partition.held > 0) {
+            partition.policy.hear_topic_samples(&samples);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The topics there are, by their words, and what they say of a page that was just read (Algorithm 2 of seed 001).
+
+use std::collections::{BTreeMap, HashMap};
+
+use vernal_model::{PageTerms, TopicId, TopicMark, TopicOf, TopicRow};
+use vernal_policy::topic::{Known, LinkedFrom, Reckoning, TOPICS_OF_A_PAGE, known_for};
+use vernal_repository::Reader;
+
+use crate::Result;
+
+#[derive(Clone, Debug, Default)]
+pub struct TopicBook {
+    /// Looked up only, never walked through: its order is chance.
+    by_word: HashMap<Box<str>, Known>,
+    /// Those without pages too: a number is never given to another word.
+    rows: BTreeMap<TopicId, TopicRow>,
+    mark: TopicMark,
+}
+
+impl TopicBook {
+    pub(crate) fn open(reader: &Reader) -> Result<TopicBook> {
+        let rows: Vec<TopicRow> = reader.topics().collect::<std::result::Result<_, _>>()?;
+        let mut book = TopicBook { mark: reader.topic_mark()?, ..TopicBook::default() };
+        book.take(rows);
+        Ok(book)
+    }
+
+    pub fn mark(&self) -> TopicMark {
+        self.mark
+    }
+
+    pub fn set_mark(&mut self, mark: TopicMark) {
+        self.mark = mark;
+    }
+
+    pub fn take(&mut self, rows: Vec<TopicRow>) {
+        for row in rows {
+            self.by_word.insert(row.word.clone(), Known { topic: row.id, holders: row.holders });
+            self.rows.insert(row.id, row);
+        }
+    }
+
+    /// The number of a word's topic, whether or not it has pages.
+    pub(super) fn id(&self, word: &str) -> Option<TopicId> {
+        self.by_word.get(word).map(|known| known.topic)
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = &TopicRow> {
+        self.rows.values()
+    }
+
+    /// What a page with these words, linked from these pages, is best known for.
+    pub fn known_for(&self, terms: &PageTerms, linked_from: &[LinkedFrom<'_>]) -> Vec<TopicOf> {
+        let own = terms.words.iter().filter_map(|word| self.by_word.get(word).copied());
+        let own: Vec<Known> = own.filter(|known| known.holders > 0).collect();
+        known_for(&own, linked_from, Reckoning::default().jump, TOPICS_OF_A_PAGE)
+    }
+}

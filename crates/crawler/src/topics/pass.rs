@@ -1,0 +1,232 @@
+//! One pass over the repository, in turns that are short enough to stand between two reports.
+//!
+//! Reading bodies is most of the work, and what was read is kept as rows: a pass that a process did not live to end finds
+//! them again, and the next pass reads only what is new. The rest, some seconds for a hundred thousand pages, is reckoned
+//! in memory and begins anew after a restart. The same rows give the same deeds.
+
+use std::collections::HashMap;
+
+use vernal_document::terms::{Fit, Vocabulary};
+use vernal_model::{Deed, Fingerprint, Moment, PageKey, PageTerms, Partition, TopicId, TopicMark, TopicOf, TopicRow};
+use vernal_policy::topic::{Best, Graph, Reckoning, TOPICS_OF_A_PAGE, Workspace, by_pushes};
+
+use super::stages::{Counted, Gathering, Reckoned};
+use super::{Source, TopicBook};
+use crate::Result;
+
+/// Pages whose rows are read in one turn, and bodies among them: some milliseconds.
+const ROWS_PER_TURN: usize = 256;
+const BODIES_PER_TURN: usize = 32;
+/// Links walked along in one turn.
+const STEPS_PER_TURN: u64 = 500_000;
+/// Rows written in one turn.
+const PAGES_WRITTEN_PER_TURN: usize = 1_024;
+const TOPICS_WRITTEN_PER_TURN: usize = 4_096;
+
+/// What one turn came to.
+#[derive(Debug, Default)]
+pub struct Turn {
+    pub deeds: Vec<(Partition, Deed)>,
+    /// Pages whose topics are others now, for the policies.
+    pub told: Vec<(PageKey, Vec<TopicOf>)>,
+    /// The last turn of the pass.
+    pub has_ended: bool,
+}
+
+pub struct Pass {
+    stage: Stage,
+    reckoning: Reckoning,
+}
+
+enum Stage {
+    Counting { after: Option<PageKey>, vocabulary: Vocabulary, counted: Counted },
+    Gathering { at: usize, gathering: Box<Gathering> },
+    Reckoning { column: usize, gathered: Box<Gathering>, graph: Graph, room: Workspace, best: Vec<Best> },
+    Writing { at: usize, reckoned: Box<Reckoned> },
+    Naming { at: usize, rows: Vec<TopicRow>, mark: TopicMark },
+    Ended,
+}
+
+impl Pass {
+    pub fn new(reckoning: Reckoning) -> Self {
+        let (vocabulary, counted) = (Vocabulary::default(), Counted::default());
+        Pass { stage: Stage::Counting { after: None, vocabulary, counted }, reckoning }
+    }
+
+    /// The next piece of work; `now` is the Moment at which a pass that ends with it has ended.
+    pub fn turn(&mut self, source: &dyn Source, book: &TopicBook, now: Moment) -> Result<Turn> {
+        let mut turn = Turn::default();
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Ended) {
+            Stage::Counting { after, vocabulary, counted } => {
+                count(source, book, after, vocabulary, counted, &mut turn)?
+            }
+            Stage::Gathering { at, gathering } => gather(source, at, gathering)?,
+            Stage::Reckoning { column, gathered, graph, room, best } => {
+                reckon(self.reckoning, column, gathered, graph, room, best)
+            }
+            Stage::Writing { at, reckoned } => write(source, book, at, reckoned, now, &mut turn)?,
+            Stage::Naming { at, rows, mark } => name(at, rows, mark, &mut turn),
+            Stage::Ended => {
+                turn.has_ended = true;
+                Stage::Ended
+            }
+        };
+        Ok(turn)
+    }
+
+    /// What it is at, and how far, in words.
+    pub fn progress(&self) -> (&'static str, usize, usize) {
+        match &self.stage {
+            Stage::Counting { counted, .. } => ("reading words", counted.pages.len(), 0),
+            Stage::Gathering { at, gathering } => ("gathering links", *at, gathering.pages()),
+            Stage::Reckoning { column, gathered, .. } => ("reckoning", *column, gathered.topics()),
+            Stage::Writing { at, reckoned } => ("writing", *at, reckoned.pages()),
+            Stage::Naming { at, rows, .. } => ("naming", *at, rows.len()),
+            Stage::Ended => ("ended", 0, 0),
+        }
+    }
+}
+
+/// Reads words that are missing or old, and counts all.
+fn count(
+    source: &dyn Source,
+    book: &TopicBook,
+    mut after: Option<PageKey>,
+    mut vocabulary: Vocabulary,
+    mut counted: Counted,
+    turn: &mut Turn,
+) -> Result<Stage> {
+    let (pages, last) = source.pages(after, ROWS_PER_TURN)?;
+    let Some(last) = last else {
+        let words = vocabulary.fit(Fit::for_pages(vocabulary.pages()));
+        let gathering = Box::new(Gathering::new(counted, words, book));
+        return Ok(Stage::Gathering { at: 0, gathering });
+    };
+    let mut read: Vec<(PageKey, PageTerms)> = Vec::new();
+    for page in pages {
+        let kept = source.terms(page.key)?.filter(|terms| terms.version == page.version);
+        let terms = match kept {
+            Some(terms) => terms,
+            None if read.len() == BODIES_PER_TURN => {
+                // The rest of these pages is for the next turn.
+                turn.deeds.extend(by_partition(read, Deed::TermsRead));
+                return Ok(Stage::Counting { after, vocabulary, counted });
+            }
+            None => {
+                let terms = source.read(&page)?;
+                read.push((page.key, terms.clone()));
+                terms
+            }
+        };
+        vocabulary.count(&terms.words);
+        after = Some(page.key);
+        counted.push(page);
+    }
+    turn.deeds.extend(by_partition(read, Deed::TermsRead));
+    Ok(Stage::Counting { after: Some(last), vocabulary, counted })
+}
+
+/// Who has which of the words, and who links to whom.
+fn gather(source: &dyn Source, at: usize, mut gathering: Box<Gathering>) -> Result<Stage> {
+    let end = (at + ROWS_PER_TURN).min(gathering.pages());
+    for number in at..end {
+        let key = gathering.key(number);
+        let terms = source.terms(key)?.unwrap_or_default();
+        gathering.take(number as u32, &terms, &source.links(key)?);
+    }
+    if end < gathering.pages() {
+        return Ok(Stage::Gathering { at: end, gathering });
+    }
+    let graph = gathering.finish();
+    let pages = gathering.pages();
+    Ok(Stage::Reckoning {
+        column: 0,
+        gathered: gathering,
+        graph,
+        room: Workspace::new(pages),
+        best: vec![Best::default(); pages],
+    })
+}
+
+/// Some columns of reputations.
+fn reckon(
+    reckoning: Reckoning,
+    mut column: usize,
+    gathered: Box<Gathering>,
+    graph: Graph,
+    mut room: Workspace,
+    mut best: Vec<Best>,
+) -> Stage {
+    let mut steps = 0;
+    while column < gathered.topics() && steps < STEPS_PER_TURN {
+        let (topic, holders) = gathered.column(column);
+        let reputations = by_pushes(&graph, holders, reckoning, &mut room);
+        for &(page, reputation) in &reputations.reputations {
+            best[page as usize].offer(topic, reputation as f32, TOPICS_OF_A_PAGE);
+        }
+        steps += reputations.steps + reputations.reputations.len() as u64;
+        column += 1;
+    }
+    if column < gathered.topics() {
+        return Stage::Reckoning { column, gathered, graph, room, best };
+    }
+    Stage::Writing { at: 0, reckoned: Box::new(Reckoned::new(*gathered, best)) }
+}
+
+/// The topics of pages that have others now.
+fn write(
+    source: &dyn Source,
+    book: &TopicBook,
+    at: usize,
+    mut reckoned: Box<Reckoned>,
+    now: Moment,
+    turn: &mut Turn,
+) -> Result<Stage> {
+    let end = (at + PAGES_WRITTEN_PER_TURN).min(reckoned.pages());
+    for number in at..end {
+        let (key, topics) = reckoned.take(number);
+        if source.topics_of(key)? != topics {
+            turn.told.push((key, topics));
+        }
+    }
+    turn.deeds.extend(by_partition(turn.told.clone(), Deed::Categorised));
+    if end < reckoned.pages() {
+        return Ok(Stage::Writing { at: end, reckoned });
+    }
+    let (rows, mark) = reckoned.rows(book, now);
+    Ok(Stage::Naming { at: 0, rows, mark })
+}
+
+/// The topics themselves, and that the pass has ended.
+fn name(at: usize, rows: Vec<TopicRow>, mark: TopicMark, turn: &mut Turn) -> Stage {
+    let end = (at + TOPICS_WRITTEN_PER_TURN).min(rows.len());
+    if at < end {
+        turn.deeds.push((WHOLE, Deed::TopicsNamed(rows[at..end].to_vec())));
+    }
+    if end < rows.len() {
+        return Stage::Naming { at: end, rows, mark };
+    }
+    turn.deeds.push((WHOLE, Deed::TopicsReckoned(mark)));
+    turn.has_ended = true;
+    Stage::Ended
+}
+
+/// What belongs to no partition lies in the log of the first.
+const WHOLE: Partition = Partition(0);
+
+/// One deed for the pages of each partition; pages come in the order of their keys.
+fn by_partition<T: Clone>(rows: Vec<(PageKey, T)>, deed: impl Fn(Vec<(PageKey, T)>) -> Deed) -> Vec<(Partition, Deed)> {
+    let parts = rows.chunk_by(|one, other| one.0.partition == other.0.partition);
+    parts.map(|part| (part[0].0.partition, deed(part.to_vec()))).collect()
+}
+
+/// Numbers of pages by their fingerprints.
+pub(super) type Numbers = HashMap<Fingerprint, u32>;
+/// Numbers of columns by their words.
+pub(super) type Columns = HashMap<Box<str>, u32>;
+
+/// The first number that a new topic may have.
+pub(super) fn next_topic(book: &TopicBook) -> TopicId {
+    let beyond = book.rows().map(|row| row.id.0 + 1).max().unwrap_or(0);
+    TopicId(book.mark().next.0.max(beyond))
+}

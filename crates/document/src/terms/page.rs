@@ -1,0 +1,171 @@
+//! The terms of one document.
+
+use std::collections::HashMap;
+
+use vernal_model::{AnchorTerms, Document, Fingerprint, LinkKind, PageTerms, Role};
+
+use super::stop_words::Languages;
+use super::words::words;
+
+/// Words of a page that may be its topics; more would say what it mentions and not what it is about.
+pub const WORDS_MAX: usize = 40;
+/// So many words of the text are looked at; what a page is about stands at its beginning.
+const WORDS_READ_MAX: usize = 300;
+/// Other pages that its links call by words, and words for each.
+pub const ANCHORS_MAX: usize = 32;
+const ANCHOR_WORDS_MAX: usize = 4;
+/// A word of the title counts as much as so many in the text; a word of a heading as so many.
+const TITLE_WEIGHT: u32 = 6;
+const HEADING_WEIGHT: u32 = 3;
+
+/// The terms of a document that was read as this version of its page. `page` is its own URL: what it calls itself is in
+/// its title already.
+pub fn page_terms(document: &Document, page: Fingerprint, version: u32) -> PageTerms {
+    let languages = Languages::of(&document.language);
+    PageTerms { version, words: own_words(document, languages), anchors: anchors(document, page, languages) }
+}
+
+fn own_words(document: &Document, languages: Languages) -> Vec<Box<str>> {
+    let mut chosen = Weighed::default();
+    words(&document.title, |word| chosen.take(word, TITLE_WEIGHT, languages));
+    let mut left = WORDS_READ_MAX;
+    for paragraph in &document.paragraphs {
+        let weight = match paragraph.role {
+            Role::Heading => HEADING_WEIGHT,
+            Role::Main | Role::ListItem | Role::TableRow => 1,
+            // The same on every page of a site; the title was taken above.
+            Role::Navigation | Role::Footer | Role::Title => continue,
+        };
+        let Some(text) = document.text.get(paragraph.start as usize..paragraph.end as usize) else { continue };
+        words(text, |word| {
+            left = left.saturating_sub(1);
+            chosen.take(word, weight, languages) && left > 0
+        });
+        if left == 0 {
+            break;
+        }
+    }
+    chosen.best()
+}
+
+/// Words with their weights, in the order in which they came.
+#[derive(Default)]
+struct Weighed {
+    /// Looked up only, never walked through: its order is chance.
+    places: HashMap<Box<str>, usize>,
+    weights: Vec<(u32, usize)>,
+}
+
+impl Weighed {
+    fn take(&mut self, word: &str, weight: u32, languages: Languages) -> bool {
+        if let Some(&place) = self.places.get(word) {
+            self.weights[place].0 += weight;
+        } else if !languages.stop(word) {
+            let place = self.weights.len();
+            self.places.insert(word.into(), place);
+            self.weights.push((weight, place));
+        }
+        true
+    }
+
+    fn best(self) -> Vec<Box<str>> {
+        let mut words = vec![Box::<str>::default(); self.weights.len()];
+        for (word, place) in self.places {
+            words[place] = word;
+        }
+        let mut order = self.weights;
+        order.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
+        order.into_iter().take(WORDS_MAX).map(|(_, place)| std::mem::take(&mut words[place])).collect()
+    }
+}
+
+fn anchors(document: &Document, page: Fingerprint, languages: Languages) -> Vec<AnchorTerms> {
+    let mut anchors: Vec<AnchorTerms> = Vec::new();
+    for link in document.links.iter().filter(|link| link.kind == LinkKind::Anchor) {
+        if anchors.len() == ANCHORS_MAX {
+            break;
+        }
+        let target = link.target.fingerprint();
+        if target == page || anchors.iter().any(|anchor| anchor.target == target) {
+            continue;
+        }
+        let mut found: Vec<Box<str>> = Vec::new();
+        words(&link.anchor, |word| {
+            if !languages.stop(word) && !found.iter().any(|known| **known == *word) {
+                found.push(word.into());
+            }
+            found.len() < ANCHOR_WORDS_MAX
+        });
+        if !found.is_empty() {
+            anchors.push(AnchorTerms { target, words: found });
+        }
+    }
+    anchors
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::{Digest, Url};
+
+    use super::*;
+    use crate::{Input, read};
+
+    fn document(html: &str) -> (Document, Fingerprint) {
+        let url = Url::parse("http://garden.example/roses").expect("a URL");
+        let input = Input {
+            url: &url,
+            bytes: html.as_bytes(),
+            content_type: Some("text/html; charset=utf-8"),
+            content_language: None,
+            robots_tags: &[],
+            payload: Digest::default(),
+        };
+        (read(&input).document, url.fingerprint())
+    }
+
+    #[test]
+    fn title_and_headings_come_first_and_menus_not_at_all() {
+        let html = "<html lang=en><title>Roses in winter</title><nav><a href=/shop>Wellingtons</a></nav>\
+                    <h1>Pruning</h1><p>The secateurs and the secateurs are not for the hedge.</p>";
+        let (document, page) = document(html);
+        let terms = page_terms(&document, page, 3);
+        assert_eq!(terms.version, 3);
+        assert_eq!(
+            terms.words.iter().map(|word| &**word).collect::<Vec<_>>(),
+            ["roses", "winter", "pruning", "secateurs", "hedge"]
+        );
+        assert_eq!(terms.anchors.len(), 1);
+        assert_eq!(*terms.anchors[0].words[0], *"wellingtons");
+    }
+
+    #[test]
+    fn the_language_says_which_words_say_nothing() {
+        let (mut document, page) = document("<title>der die das Rosen</title><p>the mit und</p>");
+        document.language = "de-AT".into();
+        assert_eq!(page_terms(&document, page, 1).words, [Box::from("rosen")]);
+        // Who does not say a language gets all of them.
+        document.language = String::new();
+        assert_eq!(page_terms(&document, page, 1).words, [Box::from("rosen")]);
+    }
+
+    #[test]
+    fn a_page_of_any_size_has_terms_within_the_limits() {
+        let mut html = String::from("<title>long</title>");
+        for number in 0..5_000 {
+            html.push_str(&format!("<p>word{number} <a href=/page/{number}>name{number} one two three four</a>"));
+        }
+        let (document, page) = document(&html);
+        let terms = page_terms(&document, page, 1);
+        assert_eq!((terms.words.len(), terms.anchors.len()), (WORDS_MAX, ANCHORS_MAX));
+        assert!(terms.anchors.iter().all(|anchor| anchor.words.len() <= ANCHOR_WORDS_MAX));
+    }
+
+    #[test]
+    fn what_a_page_calls_itself_is_no_anchor() {
+        let (document, page) =
+            document("<a href=/roses>Mirrors</a><a href=/tulips>Tulips</a><a href=/tulips>Bulbs</a>");
+        let anchors = page_terms(&document, page, 1).anchors;
+        assert_eq!(anchors.len(), 1);
+        assert_eq!(anchors[0].words, [Box::from("tulips")]);
+    }
+}

@@ -1,0 +1,150 @@
+//! A vocabulary that grows with the pages: on how many of them each word stands. It has a limit; what is dropped then is
+//! what stands on the fewest pages, so that a word that is fit to be a topic is hardly ever among it.
+
+use std::collections::HashMap;
+
+/// Words counted at a time: about 100 MB. Where more come, those on the fewest pages go.
+pub const VOCABULARY_MAX: usize = 1 << 20;
+/// A topic has at least so many pages, and more where there are more pages in all: one in eight of the root of them, so
+/// that there is something to sample and to generalise from.
+const PAGES_MIN: f64 = 5.0;
+const PAGES_MIN_OF_ROOT: f64 = 0.125;
+/// A word on more than this share of the pages sets none of them apart.
+const SHARE_MAX: f64 = 0.1;
+/// Topics at most; those on the most pages stay. A column of reputations for each is what a pass costs.
+const TOPICS_MAX: usize = 20_000;
+
+/// Which words are fit to be topics.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Fit {
+    pub pages_min: u32,
+    pub pages_max: u32,
+    pub topics_max: usize,
+}
+
+impl Fit {
+    /// The limits for a repository of so many pages.
+    pub fn for_pages(pages: usize) -> Fit {
+        let pages = pages as f64;
+        let pages_min = PAGES_MIN.max((pages.sqrt() * PAGES_MIN_OF_ROOT).ceil());
+        // A repository of a few pages has topics too.
+        let pages_max = (pages * SHARE_MAX).floor().max(4.0 * pages_min);
+        Fit { pages_min: pages_min as u32, pages_max: pages_max as u32, topics_max: TOPICS_MAX }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Vocabulary {
+    /// Walked through only where order does not matter, or sorted afterwards.
+    counts: HashMap<Box<str>, u32>,
+    words_max: usize,
+    pages: usize,
+}
+
+impl Default for Vocabulary {
+    fn default() -> Self {
+        Vocabulary::with_limit(VOCABULARY_MAX)
+    }
+}
+
+impl Vocabulary {
+    pub fn with_limit(words_max: usize) -> Self {
+        Vocabulary { counts: HashMap::new(), words_max: words_max.max(1), pages: 0 }
+    }
+
+    /// Counts the words of one page, each of them once.
+    pub fn count(&mut self, words: &[Box<str>]) {
+        self.pages += 1;
+        for word in words {
+            match self.counts.get_mut(word) {
+                Some(count) => *count += 1,
+                None => {
+                    if self.counts.len() >= self.words_max {
+                        self.drop_rare();
+                    }
+                    self.counts.insert(word.clone(), 1);
+                }
+            }
+        }
+    }
+
+    pub fn pages(&self) -> usize {
+        self.pages
+    }
+
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    pub fn count_of(&self, word: &str) -> u32 {
+        self.counts.get(word).copied().unwrap_or(0)
+    }
+
+    /// The words that are fit to be topics, in the order of the alphabet.
+    pub fn fit(&self, fit: Fit) -> Vec<(Box<str>, u32)> {
+        let within = |count: u32| (fit.pages_min..=fit.pages_max).contains(&count);
+        let fitting = self.counts.iter().filter(|&(_, &count)| within(count));
+        let mut words: Vec<(Box<str>, u32)> = fitting.map(|(word, &count)| (word.clone(), count)).collect();
+        if words.len() > fit.topics_max {
+            words.sort_unstable_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));
+            words.truncate(fit.topics_max);
+        }
+        words.sort_unstable();
+        words
+    }
+
+    /// Makes room for a quarter of the words: those on the fewest pages go, whatever their order.
+    fn drop_rare(&mut self) {
+        let mut least = 1;
+        while self.counts.len() > self.words_max - self.words_max / 4 {
+            self.counts.retain(|_, count| *count > least);
+            least *= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(words: &[&str]) -> Vec<Box<str>> {
+        words.iter().map(|&word| word.into()).collect()
+    }
+
+    #[test]
+    fn words_on_too_few_or_too_many_pages_are_no_topics() {
+        let mut vocabulary = Vocabulary::default();
+        for number in 0..20 {
+            let mut words = vec!["everywhere"];
+            words.extend((number < 6).then_some("some"));
+            words.extend((number < 2).then_some("rare"));
+            vocabulary.count(&page(&words));
+        }
+        let fit = Fit { pages_min: 3, pages_max: 10, topics_max: 9 };
+        assert_eq!(vocabulary.fit(fit), [(Box::from("some"), 6)]);
+        assert_eq!((vocabulary.pages(), vocabulary.count_of("rare")), (20, 2));
+        let one = Fit { pages_max: 99, topics_max: 1, ..fit };
+        assert_eq!(vocabulary.fit(one), [(Box::from("everywhere"), 20)]);
+    }
+
+    #[test]
+    fn a_vocabulary_keeps_to_its_limit_and_what_stands_on_many_pages_stays() {
+        let mut vocabulary = Vocabulary::with_limit(100);
+        for number in 0..5_000 {
+            vocabulary.count(&page(&["common", &format!("own{number}")]));
+            assert!(vocabulary.len() <= 100);
+        }
+        assert_eq!(vocabulary.count_of("common"), 5_000);
+    }
+
+    #[test]
+    fn topics_are_larger_where_there_are_more_pages() {
+        assert_eq!(Fit::for_pages(100), Fit { pages_min: 5, pages_max: 20, topics_max: TOPICS_MAX });
+        assert_eq!(Fit::for_pages(100_000).pages_min, 40);
+        assert_eq!(Fit::for_pages(100_000).pages_max, 10_000);
+    }
+}

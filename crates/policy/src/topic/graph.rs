@@ -1,0 +1,52 @@
+//! Pages and their links under dense numbers, packed: one array of targets, one of places in it.
+
+/// Links between pages that are numbered from 0 on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// Where the targets of each page begin; one more than there are pages.
+    starts: Vec<u32>,
+    targets: Vec<u32>,
+    /// O(q): all links out of each page, to pages that are not in here too.
+    out: Vec<u32>,
+}
+
+impl Graph {
+    pub fn new() -> Self {
+        Graph { starts: vec![0], targets: Vec::new(), out: Vec::new() }
+    }
+
+    /// The next page: the pages in here that it links to, each once, and O(q), how many links lead out of it in all.
+    pub fn push(&mut self, targets: &[u32], out: u32) {
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        self.targets.extend_from_slice(targets);
+        self.starts.push(self.targets.len() as u32);
+        self.out.push(out.max(targets.len() as u32));
+    }
+
+    pub fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.out.is_empty()
+    }
+
+    pub fn links(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Targets may name pages that were never pushed, if a caller is careless: those are left out by whoever walks.
+    pub fn targets(&self, page: u32) -> &[u32] {
+        let at = page as usize;
+        match (self.starts.get(at), self.starts.get(at + 1)) {
+            (Some(&from), Some(&to)) => &self.targets[from as usize..to as usize],
+            _ => &[],
+        }
+    }
+
+    pub fn out(&self, page: u32) -> u32 {
+        self.out.get(page as usize).copied().unwrap_or(0)
+    }
+}

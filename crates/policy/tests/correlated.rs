@@ -1,0 +1,207 @@
+//! The policy `correlated` with real topics: across sites, overlapping, changing, and judged over several partitions.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
+use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span, TopicId, TopicOf};
+use vernal_policy::{Held, Refresh, Seen, View, by_name};
+
+/// One cycle: pages with a site, topics, and whether they have changed.
+#[derive(Clone)]
+struct Web {
+    pages: Vec<(u32, Vec<u32>, bool)>,
+    downloads: usize,
+}
+
+impl View for Web {
+    fn visits_left(&self) -> usize {
+        1
+    }
+    fn has_room(&self, _: PageKey) -> bool {
+        true
+    }
+    fn refresh_min(&self) -> Span {
+        Span::from_hours(1)
+    }
+    fn held(&self) -> u64 {
+        self.pages.len() as u64
+    }
+    fn per_day(&self) -> f64 {
+        self.downloads as f64 / 7.0
+    }
+}
+
+fn key(number: usize) -> PageKey {
+    PageKey::new(Partition(0), number as u32)
+}
+
+fn topics(of: &[u32]) -> Vec<TopicOf> {
+    of.iter().enumerate().map(|(at, &id)| TopicOf { topic: TopicId(id), reputation: 1.0 / (at + 1) as f32 }).collect()
+}
+
+fn recall(policy: &mut dyn Refresh, number: usize, site: u32, path: u32) {
+    policy.recall(&Held {
+        page: key(number),
+        site,
+        path,
+        importance: 1.0,
+        admitted: Moment::EPOCH,
+        last_visit: Moment::EPOCH,
+        wire_bytes: 0,
+        at_least_every: None,
+        at_most_every: None,
+        known_rate: None,
+        state: &PolicyState::default(),
+    });
+}
+
+fn started(name: &str, web: &Web) -> Box<dyn Refresh> {
+    let mut policy = by_name(name).unwrap();
+    for (number, (site, of, _)) in web.pages.iter().enumerate() {
+        recall(policy.as_mut(), number, *site, 0);
+        policy.topics(key(number), &topics(of));
+    }
+    policy
+}
+
+fn learn(policy: &mut dyn Refresh, page: PageKey, now: Moment, changed: bool) {
+    policy.learn(&Seen {
+        page,
+        moment: now,
+        previous: Some(Moment::EPOCH),
+        changed: Some(changed),
+        degree: 0.5,
+        last_modified: None,
+        wire_bytes: 1,
+    });
+}
+
+fn week(number: u64) -> Moment {
+    Moment::from_secs(0) + Span::from_days(7 * (100 + number))
+}
+
+fn change_ratio(name: &str, web: &Web, chance: u64) -> f64 {
+    let mut policy = started(name, web);
+    let mut changes = 0;
+    for visit in 0..web.downloads {
+        let now = week(chance) + Span::from_secs(1 + visit as u64);
+        let [page] = policy.choose(web, now, &mut Chance::new(chance))[..] else { panic!("{name} stopped") };
+        let changed = web.pages[page.number as usize].2;
+        changes += u32::from(changed);
+        learn(policy.as_mut(), page, now, changed);
+    }
+    f64::from(changes) / web.downloads as f64
+}
+
+fn mean(name: &str, web: &Web) -> f64 {
+    (0..60).map(|chance| change_ratio(name, web, chance)).sum::<f64>() / 60.0
+}
+
+/// Seed 001, 2.3, with topics that reach over both sites.
+fn example() -> Web {
+    let changes = [[20, 20, 20, 10, 0], [20, 10, 0, 0, 0]];
+    let mut pages = Vec::new();
+    for (site, row) in changes.iter().enumerate() {
+        for (topic, &changed) in row.iter().enumerate() {
+            pages.extend((0..20).map(|number| (site as u32, vec![topic as u32], number < changed)));
+        }
+    }
+    Web { pages, downloads: 100 }
+}
+
+#[test]
+fn topics_across_sites_find_0_77_where_sites_find_0_66() {
+    let web = example();
+    let (site, topic, path) = (mean("greedy", &web), mean("correlated", &web), mean("correlated:path", &web));
+    assert!((site - 0.66).abs() < 0.04, "by site {site}");
+    assert!((topic - 0.77).abs() < 0.04, "by topic {topic}");
+    assert!((path - site).abs() < 0.05, "one path for each site is the site: {path}");
+}
+
+/// Until topics are known, and for the pages that have none, `correlated` samples paths.
+#[test]
+fn without_topics_correlated_is_sampling_by_path() {
+    let mut web = example();
+    for page in &mut web.pages {
+        page.1.clear();
+    }
+    for chance in 0..10 {
+        assert_eq!(change_ratio("correlated", &web, chance), change_ratio("correlated:path", &web, chance));
+    }
+}
+
+/// Algorithm 4: a page that was sampled counts in every topic it is in, so that overlapping topics need fewer samples.
+#[test]
+fn a_sampled_page_counts_for_every_topic_it_is_in() {
+    let twice = Web { pages: (0..200).map(|n| (n % 5, vec![n % 4, 4 + n % 4], n % 4 == 0)).collect(), downloads: 100 };
+    let mut policy = started("correlated", &twice);
+    let now = week(1);
+    let mut samples = 0;
+    while policy.topic_samples().len() < 8 {
+        let [page] = policy.choose(&twice, now, &mut Chance::new(1))[..] else { panic!("stopped") };
+        learn(policy.as_mut(), page, now, page.number % 4 == 0);
+        samples += 1;
+    }
+    assert_eq!(samples, 4, "each visit should have answered for two topics");
+    for sample in policy.topic_samples() {
+        assert_eq!((sample.sampled, sample.changed), (1, u32::from(sample.topic.0 % 4 == 0)));
+    }
+}
+
+/// A page that changes its topics in the middle of a cycle counts where it is now, and nowhere twice.
+#[test]
+fn counts_follow_a_page_from_topic_to_topic() {
+    let web = Web { pages: (0..40).map(|n| (0, vec![n % 2], false)).collect(), downloads: 20 };
+    let mut policy = started("correlated", &web);
+    let now = week(2);
+    let [page] = policy.choose(&web, now, &mut Chance::new(1))[..] else { panic!("stopped") };
+    learn(policy.as_mut(), page, now, true);
+    let before = policy.topic_samples();
+    assert_eq!((before.len(), before[0].changed), (1, 1));
+    policy.topics(page, &topics(&[9, 8, 7]));
+    let told = |policy: &dyn Refresh| policy.topic_samples().iter().map(|sample| sample.topic.0).collect::<Vec<_>>();
+    assert_eq!(told(policy.as_ref()), [9, 8, 7]);
+    policy.topics(page, &[]);
+    assert!(told(policy.as_ref()).is_empty());
+    policy.topics(page, &topics(&[1]));
+    policy.forget(page);
+    assert!(policy.topic_samples().is_empty());
+    assert!(policy.why(page, now).is_empty());
+}
+
+/// What other partitions found in a topic decides here too.
+#[test]
+fn partitions_judge_topics_together() {
+    let web = Web { pages: (0..100).map(|n| (n % 3, vec![n % 2], false)).collect(), downloads: 50 };
+    let mut policy = started("correlated", &web);
+    let now = week(3);
+    for _ in 0..12 {
+        let [page] = policy.choose(&web, now, &mut Chance::new(1))[..] else { panic!("stopped") };
+        learn(policy.as_mut(), page, now, false);
+    }
+    let mut all = policy.topic_samples();
+    for sample in &mut all {
+        (sample.sampled, sample.changed) = (sample.sampled + 10, if sample.topic.0 == 1 { 9 } else { 0 });
+    }
+    policy.hear_topic_samples(&all);
+    for _ in 0..10 {
+        let [page] = policy.choose(&web, now, &mut Chance::new(1))[..] else { panic!("stopped") };
+        assert_eq!(page.number % 2, 1, "the topic that changes elsewhere comes first");
+        learn(policy.as_mut(), page, now, false);
+    }
+}
+
+/// With authority, the pages of the best reputation are sampled first.
+#[test]
+fn authority_samples_the_pages_of_the_best_reputation_first() {
+    let web = Web { pages: (0..100).map(|_| (0, vec![1], false)).collect(), downloads: 50 };
+    let mut firsts = 0;
+    for chance in 0..40 {
+        let mut policy = started("correlated:authority", &web);
+        for number in 0..10 {
+            policy.topics(key(number), &[TopicOf { topic: TopicId(1), reputation: 100.0 }]);
+        }
+        let [page] = policy.choose(&web, week(chance), &mut Chance::new(chance))[..] else { panic!("stopped") };
+        firsts += u32::from(page.number < 10);
+    }
+    assert!(firsts >= 30, "{firsts} of 40");
+}
