@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseRows, Page, PageKey, PageState, RobotsRow, Seed,
-    Sequence, Site, SitePosture, TimeOrigin, Url, Visit,
+    Account, DocumentRow, Event, Fingerprint, GraphMark, Leaving, Location, Moment, NoiseRows, Page, PageKey,
+    PageState, RobotsRow, Seed, Sequence, Site, SitePosture, TimeOrigin, Url, Visit, WeightRow,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +61,12 @@ pub enum Deed {
     ScopeFollowed(ScopeMark),
     /// From here on time is counted so.
     Clocked(TimeOrigin),
+    /// A pass over all links said how much URLs of this partition weigh.
+    Weighed(WeightRow),
+    /// A pass over all links came to its end.
+    GraphPassed(GraphMark),
+    /// A page left the collection for a better one.
+    Left(Box<Leaving>),
 }
 
 /// How far the held pages were met with a scope, so that their links that lead into it are announced.

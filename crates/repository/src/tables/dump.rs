@@ -6,7 +6,8 @@ use std::io::Write;
 use fjall::Keyspace;
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DocumentRow, Event, Fold, NoiseRule, Page, PageKey, PageNoise, Partition, RobotsRow, Seed, Sequence, Visit,
+    DocumentRow, Event, Fold, GraphMark, LeftRow, NoiseRule, Page, PageKey, PageNoise, Partition, RobotsRow, Seed,
+    Sequence, Visit,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -43,6 +44,10 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<NoiseRule>(&tables.noise, "noise", of_kind(keys::NOISE_RULE))?;
     dump.table::<Fold>(&tables.noise, "noise", of_kind(keys::NOISE_FOLD))?;
     dump.table::<PageNoise>(&tables.page_noise, "page_noise", |_| true)?;
+    dump.table::<GraphMark>(&tables.meta, "meta", |key| key == keys::GRAPH.as_bytes())?;
+    dump.table::<Vec<f32>>(&tables.weights, "weights", |_| true)?;
+    dump.table::<LeftRow>(&tables.left, "left", |_| true)?;
+    dump.table::<Vec<PageKey>>(&tables.relinked, "relinked", |_| true)?;
     dump.known()
 }
 

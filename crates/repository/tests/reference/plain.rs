@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use vernal_model::{
-    Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, Moment, NoiseBook, Outcome,
-    Page, PageKey, PageNoise, PageState, Partition, RobotsRow, ScopeMark, Seed, Sequence, Site, SiteCounts,
-    SitePosture, TimeOrigin, Url, Via, Visit,
+    Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, GraphMark, LeftRow, Moment,
+    NoiseBook, Outcome, Page, PageKey, PageNoise, PageState, Partition, RobotsRow, ScopeMark, Seed, Sequence, Site,
+    SiteCounts, SitePosture, TimeOrigin, Url, Via, Visit,
 };
 use vernal_repository::{Candidate, Cursor, EventId, KnownState, Reader, Sieving, Totals};
 
@@ -35,6 +35,9 @@ pub struct Plain {
     events: Vec<(Cursor, EventId, Event)>,
     pub books: BTreeMap<Site, NoiseBook>,
     noise: BTreeMap<PageKey, PageNoise>,
+    graph: Option<GraphMark>,
+    scores: BTreeMap<(Partition, u32), Vec<f32>>,
+    left: BTreeMap<PageKey, LeftRow>,
 }
 
 #[derive(Clone)]
@@ -107,6 +110,12 @@ impl Plain {
             }
             Deed::ScopeFollowed(mark) => self.scope = mark,
             Deed::Clocked(origin) => self.time_origin = Some(origin),
+            Deed::Weighed(row) => drop(self.scores.insert((partition, row.chunk), row.scores)),
+            Deed::GraphPassed(mark) => self.graph = Some(mark),
+            Deed::Left(leaving) => {
+                self.left.insert(leaving.page.key, leaving.row);
+                self.pages.insert(leaving.page.key, leaving.page);
+            }
             Deed::Unlinked { gone } => self.found.push((partition, sequence, Vec::new(), Vec::new(), gone)),
         }
     }
@@ -211,6 +220,29 @@ impl Plain {
         self.check_known(reader);
         self.check_pages(reader);
         self.check_sites(reader);
+        self.check_links(reader);
+    }
+
+    /// Who links to a page is what all rows together say.
+    fn check_links(&self, reader: &Reader) {
+        assert_eq!(reader.graph_mark().unwrap(), self.graph);
+        for ((partition, chunk), scores) in &self.scores {
+            assert_eq!(&reader.scores(*partition, *chunk).unwrap(), scores);
+        }
+        for key in self.pages.keys() {
+            assert_eq!(reader.left(*key).unwrap().as_ref(), self.left.get(key));
+        }
+        let linking = |page: &&Page| matches!(page.state, PageState::Held | PageState::Left);
+        for url in self.known.values().map(|known| &known.url) {
+            let to_it = |page: &Page| {
+                let links = self.documents.get(&page.key).into_iter().flat_map(|document| &document.links);
+                links.filter(|link| link.target == url.fingerprint()).count()
+            };
+            let expected = self.pages.values().filter(linking).map(|page| (page.key, to_it(page)));
+            let expected: Vec<(PageKey, usize)> = expected.filter(|(_, links)| *links > 0).collect();
+            let told = reader.back_links(url).unwrap().map(|link| link.unwrap());
+            assert_eq!(told.map(|link| (link.page.key, link.links)).collect::<Vec<_>>(), expected, "{url}");
+        }
     }
 
     fn check_known(&self, reader: &Reader) {
