@@ -3,6 +3,8 @@
 use vernal_frontier::VisitOrder;
 use vernal_model::{AddressLimits, Budget, Kind, Kinds, Scope, Seed, Site, Span, TimeOrigin, Url};
 
+use crate::weights::{ImportanceBy, Weights};
+
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Scope and depth of seeds that do not say otherwise.
@@ -18,6 +20,9 @@ pub struct Settings {
     /// A name of `vernal_policy::NAMES`.
     pub policy: String,
     pub visit_order: VisitOrder,
+    /// What the importance of pages is made of, and what people say of it.
+    pub importance: ImportanceBy,
+    pub weights: Weights,
     /// How often pages are visited at least and at most, whatever the policy thinks.
     pub promises: Vec<Wish>,
     /// The kinds of change that count for the schedule.
@@ -125,6 +130,8 @@ impl Default for Settings {
             exclude: Vec::new(),
             budget: Budget::default(),
             policy: "round-robin".into(),
+            importance: ImportanceBy::default(),
+            weights: Weights::default(),
             promises: Vec::new(),
             counts: Kinds::of(&[Kind::Content]),
             strict: false,

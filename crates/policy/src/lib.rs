@@ -7,8 +7,11 @@
 //! - [`estimate`]: what a history of visits says.
 //! - [`schedule`]: the policies.
 //! - [`measure`]: how well it went.
+//! - [`importance`]: what links say of a page; [`collection`]: which pages are worth holding.
 
+pub mod collection;
 pub mod estimate;
+pub mod importance;
 pub mod measure;
 mod pages;
 mod refresh;
