@@ -54,7 +54,9 @@ impl FromStr for VisitOrder {
             "depth-first" => VisitOrder::DepthFirst,
             "importance" => VisitOrder::Importance,
             _ => {
-                return Err(format!("`{text}` is no visit order: give paper, breadth-first, depth-first or importance"));
+                return Err(format!(
+                    "`{text}` is no visit order: give paper, breadth-first, depth-first or importance"
+                ));
             }
         })
     }
