@@ -11,11 +11,14 @@
 //! - `acting`: what a person asks for.
 //! - `topics`: which pages are thought to change together.
 //! - `widening`: held pages meet a scope that has grown.
+//! - `weighing`: how important pages are by the links between them.
+//! - `collecting`: which pages are worth holding.
 //! - `restoring`: everything anew from the archive alone.
 
 mod acting;
 mod admitting;
 mod choosing;
+mod collecting;
 mod judging;
 mod promises;
 mod restoring;
@@ -24,6 +27,7 @@ mod second_looks;
 mod sending;
 mod taking;
 mod topics;
+mod weighing;
 mod widening;
 
 pub use promises::{Cure, PromisesKept};
@@ -45,6 +49,7 @@ use self::judging::Books;
 use self::sampling::Samples;
 use self::second_looks::SecondLooks;
 use self::topics::Topics;
+use self::weighing::Weighing;
 use self::widening::Widening;
 use crate::coordinator::{Coordinator, Lane};
 use crate::group::Group;
@@ -53,6 +58,7 @@ use crate::partition::Partition;
 use crate::refresh_view::Facts;
 use crate::robots_book::RobotsBook;
 use crate::settings::{Promise, promise_of};
+use crate::wanted::Wanted;
 use crate::{Error, Pulse, Result, Settings};
 
 /// The partition whose log holds what belongs to the whole crawl: seeds, controls, the purse.
@@ -77,6 +83,8 @@ pub struct Crawler {
     recent: Recent,
     widening: Widening,
     topics: Topics,
+    weighing: Weighing,
+    wanted: Wanted,
     group: Group,
     in_flight: HashMap<OrderId, InFlight>,
     /// Those of them that are first visits.
@@ -160,6 +168,8 @@ impl Crawler {
             recent: Recent::new(),
             widening: Widening::new(&settings, &reader.seeds()?, reader.scope_mark()),
             topics: Topics::default(),
+            weighing: Weighing::new(reader.graph_mark()?),
+            wanted: Wanted::default(),
             group: Group::default(),
             in_flight: HashMap::new(),
             new_in_flight: 0,
@@ -200,10 +210,11 @@ impl Crawler {
         }
         let mut after = None;
         loop {
-            let pages = self.reader.pages(after, RECALL_BATCH)?;
+            let mut pages = self.reader.pages(after, RECALL_BATCH)?;
             let Some(last) = pages.last() else { break };
             after = Some(last.key);
-            for page in &pages {
+            for page in &mut pages {
+                page.importance = self.importance_of(page.key, &page.url, page.depth)?;
                 let promise = self.promise_of(&page.url, page.depth);
                 let partition = self.partition(page.key.partition);
                 partition.recall_page(page, promise, now);
@@ -292,6 +303,7 @@ impl Crawler {
             && !self.group.has_found
             && self.scope_is_followed()
             && !self.topics_wait(now)
+            && (self.wanted.is_empty() || !may_discover)
             && self.reader.totals().found_pending == 0;
         nothing_waits
             && self.partitions.iter().all(|partition| {
@@ -320,6 +332,8 @@ impl Crawler {
         } else {
             wakes.extend(self.next_widening(now));
             wakes.extend(self.next_topics(now));
+            wakes.extend(self.next_weighing(now));
+            wakes.extend(self.wanted.next().filter(|_| self.may_discover()));
         }
         for partition in &self.partitions {
             if partition.is_quiet() {

@@ -24,6 +24,11 @@ impl Group {
                 self.visits += 1;
                 self.pages.insert(visited.page.key);
             }
+            Deed::Weighed(row) => self.bytes += size_of_val(row.scores.as_slice()),
+            Deed::Left(leaving) => {
+                self.visits += 1;
+                self.pages.insert(leaving.page.key);
+            }
             Deed::Found { .. } | Deed::Unlinked { .. } => self.has_found = true,
             _ => {}
         }

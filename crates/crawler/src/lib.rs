@@ -18,9 +18,12 @@ mod retries;
 mod robots_book;
 mod settings;
 pub mod topics;
+mod wanted;
+mod weights;
 
 pub use act::{Act, Acted, Check, NoiseWord, Pulse};
 pub use crawler::{Crawler, Cure, Measured, PromisesKept, Restored};
 pub use error::{Error, Result};
 pub use plan::{Forecast, Plan, PlannedVisit, plan};
 pub use settings::{DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};
+pub use weights::{ImportanceBy, Weights};

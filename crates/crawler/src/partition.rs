@@ -44,6 +44,8 @@ pub(crate) struct Partition {
     /// again.
     pub best: Option<f64>,
     pub best_known: Option<Moment>,
+    /// Waiting URLs that were taken past the window, because they are wanted before all others.
+    taken: HashSet<PageKey>,
     /// The first parts of paths, by site: pages that share one are siblings.
     paths: HashMap<(u32, Box<str>), u32>,
 }
@@ -115,6 +117,7 @@ impl Partition {
             credit: 0.0,
             best: None,
             best_known: None,
+            taken: HashSet::new(),
             paths: HashMap::new(),
         })
     }
@@ -186,6 +189,7 @@ impl Partition {
             self.site_of.resize(index + 1, NO_SITE);
         }
         self.site_of[index] = site;
+        self.taken.remove(&page.key);
         self.retries.place(page);
     }
 
@@ -411,7 +415,7 @@ impl Partition {
             let rows = reader.waiting(self.id, &life.site, after.as_ref(), room)?;
             for waiting in rows.into_iter().take_while(|row| row.place.band == band) {
                 *drawn = Some(waiting.place.arrival);
-                if out.contains(&waiting.page) {
+                if out.contains(&waiting.page) || self.taken.contains(&waiting.page) {
                     continue;
                 }
                 life.undrawn = life.undrawn.saturating_sub(1);
@@ -423,6 +427,32 @@ impl Partition {
             }
         }
         Ok(true)
+    }
+
+    /// Takes a waiting URL past all others, out of the window or from disk.
+    pub(crate) fn take_waiting(&mut self, key: PageKey, reader: &Reader) -> Result<Option<Waiting>> {
+        let Some(row) = reader.url(key)?.filter(|_| !self.taken.contains(&key)) else { return Ok(None) };
+        self.taken.insert(key);
+        if let Some(waiting) = self.frontier.take(&row.place.site, key) {
+            self.feel_hunger(&waiting.place.site);
+            return Ok(Some(waiting));
+        }
+        let life = self.site_mut(&row.place.site);
+        life.undrawn = life.undrawn.saturating_sub(1);
+        if life.is_open() {
+            self.undrawn_active = self.undrawn_active.saturating_sub(1);
+        }
+        Ok(Some(window_row(row)))
+    }
+
+    pub(crate) fn is_taken(&self, key: PageKey) -> bool {
+        self.taken.contains(&key)
+    }
+
+    /// When a site may be asked for a page that is not held yet.
+    pub(crate) fn earliest_new(&self, site: &Site) -> Moment {
+        let is_open = self.site(site).is_none_or(SiteLife::is_open);
+        if is_open { self.politeness.earliest(site) } else { Moment::NEVER }
     }
 
     /// A URL of this site was admitted and waits on disk.

@@ -3,6 +3,8 @@
 use vernal_frontier::VisitOrder;
 use vernal_model::{AddressLimits, Budget, Kind, Kinds, Scope, Seed, Site, Span, TimeOrigin, Url};
 
+use crate::weights::{ImportanceBy, Weights};
+
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Scope and depth of seeds that do not say otherwise.
@@ -20,6 +22,9 @@ pub struct Settings {
     /// Topics are reckoned anew so often; never where nobody asks for them.
     pub topics_every: Option<Span>,
     pub visit_order: VisitOrder,
+    /// What the importance of pages is made of, and what people say of it.
+    pub importance: ImportanceBy,
+    pub weights: Weights,
     /// How often pages are visited at least and at most, whatever the policy thinks.
     pub promises: Vec<Wish>,
     /// The kinds of change that count for the schedule.
@@ -136,6 +141,8 @@ impl Default for Settings {
             budget: Budget::default(),
             policy: "round-robin".into(),
             topics_every: None,
+            importance: ImportanceBy::default(),
+            weights: Weights::default(),
             promises: Vec::new(),
             counts: Kinds::of(&[Kind::Content]),
             strict: false,

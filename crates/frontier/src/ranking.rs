@@ -13,6 +13,8 @@ pub enum VisitOrder {
     BreadthFirst,
     /// Many links from the seeds first, then the latest arrival.
     DepthFirst,
+    /// What links say of a URL, most important first; until a pass over all links has met it, by the pages that link to it.
+    Importance,
 }
 
 /// Depth first keeps so many bits of a rank for the arrival; later arrivals share the highest value.
@@ -30,6 +32,7 @@ pub fn rank(order: VisitOrder, forward: u32, back: u32, depth: u16, arrival: u64
             value.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
         }
         VisitOrder::BreadthFirst => -i32::from(depth),
+        VisitOrder::Importance => back.min(i32::MAX as u32) as i32,
         VisitOrder::DepthFirst => i32::from(depth.min(DEPTH_MAX)) << ARRIVAL_BITS | arrival.min(ARRIVAL_MAX) as i32,
     }
 }
@@ -49,7 +52,12 @@ impl FromStr for VisitOrder {
             "paper" => VisitOrder::Paper,
             "breadth-first" => VisitOrder::BreadthFirst,
             "depth-first" => VisitOrder::DepthFirst,
-            _ => return Err(format!("`{text}` is no visit order: give paper, breadth-first or depth-first")),
+            "importance" => VisitOrder::Importance,
+            _ => {
+                return Err(format!(
+                    "`{text}` is no visit order: give paper, breadth-first, depth-first or importance"
+                ));
+            }
         })
     }
 }
@@ -60,6 +68,7 @@ impl fmt::Display for VisitOrder {
             VisitOrder::Paper => "paper",
             VisitOrder::BreadthFirst => "breadth-first",
             VisitOrder::DepthFirst => "depth-first",
+            VisitOrder::Importance => "importance",
         })
     }
 }
@@ -80,11 +89,12 @@ mod tests {
         assert!(ranked(VisitOrder::DepthFirst, 2, 1) > ranked(VisitOrder::DepthFirst, 1, 9));
         assert!(ranked(VisitOrder::DepthFirst, 2, 9) > ranked(VisitOrder::DepthFirst, 2, 1));
         assert!(ranked(VisitOrder::DepthFirst, u16::MAX, u64::MAX) > 0);
+        assert!(rank(VisitOrder::Importance, 60, 7, 0, 0) > rank(VisitOrder::Importance, 0, 6, 9, 9));
     }
 
     #[test]
     fn every_order_is_read_as_written() {
-        for order in [VisitOrder::Paper, VisitOrder::BreadthFirst, VisitOrder::DepthFirst] {
+        for order in [VisitOrder::Paper, VisitOrder::BreadthFirst, VisitOrder::DepthFirst, VisitOrder::Importance] {
             assert_eq!(order.to_string().parse(), Ok(order));
         }
         assert!("random".parse::<VisitOrder>().is_err());

@@ -158,6 +158,19 @@ impl Frontier {
         self.alarms.first().map(|&(moment, _)| moment)
     }
 
+    /// Takes one URL out of the window, whatever its place and whether or not its site is free.
+    pub fn take(&mut self, site: &Site, page: PageKey) -> Option<Waiting> {
+        let number = self.numbers.get(site).copied().filter(|_| self.contains(page))?;
+        let part = self.sites.get(&number)?;
+        let rank = part.waiting.iter().find(|(_, waiting)| waiting.page == page).map(|(rank, _)| *rank)?;
+        let sleeps = part.sleep != Sleep::Awake;
+        let waiting = self.remove(number, list_of(self.cuts, &rank), rank);
+        if sleeps {
+            self.hide(number);
+        }
+        waiting
+    }
+
     /// Takes everything of a site out of the window, in its order.
     pub fn drop_site(&mut self, site: &Site) -> Vec<Waiting> {
         let Some(&number) = self.numbers.get(site) else { return Vec::new() };

@@ -6,8 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseRows, Page, PageKey, PageState, PageTerms,
-    RobotsRow, Seed, Sequence, Site, SitePosture, TimeOrigin, TopicMark, TopicOf, TopicRow, Url, Visit,
+    Account, DocumentRow, Event, Fingerprint, GraphMark, Leaving, Location, Moment, NoiseRows, Page, PageKey,
+    PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SitePosture, TimeOrigin, TopicMark, TopicOf, TopicRow, Url,
+    Visit, WeightRow,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,6 +70,12 @@ pub enum Deed {
     TopicsNamed(Vec<TopicRow>),
     /// A pass for topics over the whole repository has ended.
     TopicsReckoned(TopicMark),
+    /// A pass over all links said how much URLs of this partition weigh.
+    Weighed(WeightRow),
+    /// A pass over all links came to its end.
+    GraphPassed(GraphMark),
+    /// A page left the collection for a better one.
+    Left(Box<Leaving>),
 }
 
 /// How far the held pages were met with a scope, so that their links that lead into it are announced.

@@ -54,11 +54,20 @@ pub enum PageState {
     Refused,
     /// Never read successfully; will be tried again.
     Failed,
+    /// It had to make room for a more important page; its versions and what was learned of it stay.
+    Left,
 }
 
 impl PageState {
-    pub const ALL: [PageState; 6] =
-        [PageState::Held, PageState::Gone, PageState::Moved, PageState::Blocked, PageState::Refused, PageState::Failed];
+    pub const ALL: [PageState; 7] = [
+        PageState::Held,
+        PageState::Gone,
+        PageState::Moved,
+        PageState::Blocked,
+        PageState::Refused,
+        PageState::Failed,
+        PageState::Left,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -68,6 +77,7 @@ impl PageState {
             PageState::Blocked => "blocked",
             PageState::Refused => "refused",
             PageState::Failed => "failed",
+            PageState::Left => "left",
         }
     }
 }

@@ -8,8 +8,11 @@
 //! - [`schedule`]: the policies.
 //! - [`topic`]: which pages are thought to change together.
 //! - [`measure`]: how well it went.
+//! - [`importance`]: what links say of a page; [`collection`]: which pages are worth holding.
 
+pub mod collection;
 pub mod estimate;
+pub mod importance;
 pub mod measure;
 mod pages;
 mod refresh;

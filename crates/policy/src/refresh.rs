@@ -164,6 +164,10 @@ pub trait Refresh: Send {
         let _ = now;
         Unkept::default()
     }
+    /// The page counts so much from now on.
+    fn weigh(&mut self, page: PageKey, importance: f32) {
+        let _ = (page, importance);
+    }
     /// Hears a hint that the page changed since its last visit, worth so much waiting.
     fn hint(&mut self, page: PageKey, worth: Span) {
         let _ = (page, worth);

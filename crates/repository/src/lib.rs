@@ -7,6 +7,7 @@
 //! DIR/journal/*.log     every change of state as a deed; the truth
 //! DIR/tables/           the deeds applied: a cache in the embedded store, rebuilt from the journal when it is missing
 //! DIR/known/*.run       the known URLs, sorted; a part of that cache
+//! DIR/graph/            the links by target, as the last pass over them sorted them; derived
 //! DIR/damaged-*/        journal, tables and known as a repair found them; nothing reads them again
 //! DIR/repairing         a repair is under way, or was cut short
 //! ```
@@ -21,6 +22,7 @@ mod compact;
 mod cursor;
 mod error;
 mod folder;
+pub mod graph;
 mod journal;
 mod reader;
 mod rebuild;

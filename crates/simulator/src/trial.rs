@@ -176,6 +176,7 @@ impl<'w> Trial<'w> {
         // Bodies of a trial come as they were written.
         self.crawler.follow_scope(self.now)?;
         self.crawler.renew_topics(self.now)?;
+        self.crawler.weigh_links(self.now)?;
         let arrival = self.under_way.first_key_value().map(|(&(at, _), _)| at);
         let commit = self.crawler.has_uncommitted().then(|| self.last_commit + self.commit_every);
         let next = [arrival, commit, self.crawler.next_wake(self.now)].into_iter().flatten().min();

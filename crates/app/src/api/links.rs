@@ -1,12 +1,13 @@
-//! Links out of a page, read from its newest version, or into it.
+//! Links out of a page, read from its newest version, or into it. The words of a link are in the body alone, so that they
+//! cost nothing until somebody asks for them.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use vernal_document::Input;
-use vernal_model::{DocumentRow, LinkKind, Page, Rel};
+use vernal_model::{DocumentRow, Link, LinkKind, Page, Rel, Url, Version};
 use vernal_repository::KnownState;
+use vernal_repository::graph::BackLink;
 
 use super::answer::{self, Answered, No};
 use super::parameters::{Asked, url};
@@ -39,13 +40,21 @@ struct Back {
     source: String,
     kind: &'static str,
     rel: Vec<&'static str>,
+    /// The words of the link, or of another one on the same page where it has none; null where no body is kept.
+    anchor: Option<String>,
+    /// How many links of the page lead here.
+    links: usize,
+    /// Whether it counts as a back link: it may be followed, and lies within the scope.
+    counted: bool,
+    /// `held`, or `left` for a page that is out of the collection now.
+    state: &'static str,
 }
 
 pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
     let url = url(&wanted.url)?;
     let limit = wanted.limit.unwrap_or(usize::MAX);
     if wanted.back {
-        return Ok(into(&shared, url.fingerprint(), limit));
+        return Ok(into(shared, url, limit));
     }
     let page = page::of(&shared, &url)?;
     let mut links = out_of(&shared, &page)?;
@@ -64,18 +73,7 @@ fn out_of(shared: &Shared, page: &Page) -> Result<Vec<Forward>, No> {
         let row = shared.reader.document(page.key)?;
         return Ok(row.map(marks).unwrap_or_default());
     }
-    let kept = body::kept(&shared.reader, &page.url, version)?;
-    let bytes = kept.unpacked(shared)?;
-    let (content_type, language) = (kept.header("content-type"), kept.header("content-language"));
-    let parsed = vernal_document::read(&Input {
-        url: &page.url,
-        bytes: &bytes,
-        content_type: content_type.as_deref(),
-        content_language: language.as_deref(),
-        robots_tags: &[],
-        payload: version.payload,
-    });
-    let forward = |link: vernal_model::Link| -> Result<Forward, No> {
+    let forward = |link: Link| -> Result<Forward, No> {
         Ok(Forward {
             state: state(shared, &link.target)?,
             target: Some(link.target.to_string()),
@@ -84,7 +82,14 @@ fn out_of(shared: &Shared, page: &Page) -> Result<Vec<Forward>, No> {
             anchor: Some(link.anchor.into()),
         })
     };
-    parsed.document.links.into_iter().map(forward).collect()
+    written(shared, page, version)?.into_iter().map(forward).collect()
+}
+
+/// The links of a version as they are written there.
+fn written(shared: &Shared, page: &Page, version: Version) -> Result<Vec<Link>, No> {
+    let kept = body::kept(&shared.reader, &page.url, version)?;
+    let read = kept.read(shared, &page.url)?;
+    Ok(vernal_document::read(&read.input()).document.links)
 }
 
 fn marks(row: DocumentRow) -> Vec<Forward> {
@@ -98,7 +103,7 @@ fn marks(row: DocumentRow) -> Vec<Forward> {
     row.links.into_iter().map(forward).collect()
 }
 
-fn state(shared: &Shared, url: &vernal_model::Url) -> Result<&'static str, No> {
+fn state(shared: &Shared, url: &Url) -> Result<&'static str, No> {
     Ok(match shared.reader.key_of(url)?.map(|known| known.state) {
         None => "unknown",
         Some(KnownState::Waiting) => "waiting",
@@ -107,23 +112,34 @@ fn state(shared: &Shared, url: &vernal_model::Url) -> Result<&'static str, No> {
     })
 }
 
-/// Looks through the link rows of every page: exact, and as slow as the repository is large.
-fn into(shared: &Shared, target: vernal_model::Fingerprint, limit: usize) -> axum::response::Response {
-    let reader = shared.reader.clone();
+fn into(shared: Arc<Shared>, url: Url, limit: usize) -> axum::response::Response {
     answer::lines(move |lines| {
-        let mut left = limit;
-        for page in reader.pages_after(None) {
-            let page = page?;
-            let Some(row) = reader.document(page.key)? else { continue };
-            let Some(link) = row.links.iter().find(|link| link.target == target) else { continue };
-            if left == 0 {
-                break;
-            }
-            left -= 1;
-            lines.line(&Back { source: page.url.to_string(), kind: kind(link.kind), rel: rel(link.rel) })?;
+        for link in shared.reader.back_links(&url)?.take(limit) {
+            let link = link?;
+            lines.line(&Back {
+                source: link.page.url.to_string(),
+                kind: kind(link.link.kind),
+                rel: rel(link.link.rel),
+                anchor: anchor(&shared, &link, &url),
+                links: link.links,
+                counted: link.link.counted.partition().is_some(),
+                state: link.page.state.name(),
+            })?;
         }
         Ok(())
     })
+}
+
+/// The words of a link into a page. The rows stand in the order of the body, so that the place says which one is meant,
+/// also where a session was taken out of its target.
+fn anchor(shared: &Shared, link: &BackLink, url: &Url) -> Option<String> {
+    let version = link.page.version.filter(|version| version.location.is_some())?;
+    // A body that cannot be read has no words to tell; `verify` tells of it.
+    let links = written(shared, &link.page, version).ok()?;
+    let here = links.get(link.place).filter(|written| written.kind == link.link.kind);
+    let others = links.iter().filter(|written| written.target == *url);
+    let mut anchors = here.into_iter().chain(others).map(|written| &*written.anchor);
+    anchors.find(|words| !words.is_empty()).or(Some("")).map(str::to_owned)
 }
 
 fn kind(kind: LinkKind) -> &'static str {

@@ -111,7 +111,7 @@ const ROUTES: &[Route] = &[
     ),
     get(
         "/api/v1/links",
-        "Links out of a page, or into it",
+        "Links out of a page, or into it: kind, rel, anchor, and what became of the other end",
         &[URL, ("back", "boolean", false, "Into it"), LIMIT],
         LINES,
     ),

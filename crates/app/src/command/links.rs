@@ -20,7 +20,8 @@ pub struct Arguments {
 
 const FORWARD: [Column; 5] =
     [Column::left("kind"), Column::left("state"), Column::left("rel"), Column::left("target"), Column::left("anchor")];
-const BACK: [Column; 3] = [Column::left("kind"), Column::left("rel"), Column::left("source")];
+const BACK: [Column; 5] =
+    [Column::left("kind"), Column::left("state"), Column::left("rel"), Column::left("source"), Column::left("anchor")];
 
 pub async fn links(context: &Context, arguments: &Arguments) -> Result<()> {
     let question = Question::at("/api/v1/links")
@@ -28,8 +29,8 @@ pub async fn links(context: &Context, arguments: &Arguments) -> Result<()> {
         .with("limit", arguments.limit)
         .when("back", arguments.back);
     if arguments.back {
-        return list(context, question, &BACK, |row| ["kind", "rel", "source"].map(|name| cell(row, name)).into())
-            .await;
+        let names = ["kind", "state", "rel", "source", "anchor"];
+        return list(context, question, &BACK, |row| names.map(|name| cell(row, name)).into()).await;
     }
     let names = ["kind", "state", "rel", "target", "anchor"];
     list(context, question, &FORWARD, |row| names.map(|name| cell(row, name)).into()).await

@@ -49,6 +49,8 @@ fn rows(context: &Context, page: &Value) -> Vec<(String, String)> {
         "depth",
         "found_on",
         "back_links",
+        "importance",
+        "score",
         "tags",
         "etag",
         "last_modified",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::catalogue::{self, Setting, Shape};
-use super::{nearest, promises};
+use super::{nearest, promises, weights};
 use crate::error::{Error, Result};
 
 pub const FILE_NAME: &str = "vernal.toml";
@@ -47,10 +47,11 @@ fn texts(setting: &Setting, value: &toml::Value) -> Result<Vec<String>, String> 
     }
 }
 
-/// Promises are tables in a file; everything else that may be repeated is a text.
+/// Promises and weights are tables in a file; everything else that may be repeated is a text.
 fn one_of_many(setting: &Setting, value: &toml::Value) -> Result<String, String> {
     match value {
         toml::Value::Table(table) if setting.name == "promises" => promises::text_of(table),
+        toml::Value::Table(table) if setting.name == "weights" => weights::text_of(table),
         other => text(other),
     }
 }

@@ -5,6 +5,7 @@
 //! - `resolve`: flag before environment before file before default.
 //! - `settings`: the texts as typed values, refused at the door when they are none.
 //! - `promises`: how often pages are to be visited, as text and as tables of the file.
+//! - `weights`: what people say of the importance of pages, the same way.
 //! - `flags`: the catalogue as flags of a command.
 
 mod catalogue;
@@ -14,6 +15,7 @@ mod nearest;
 mod promises;
 mod resolve;
 mod settings;
+mod weights;
 
 pub use flags::Flags;
 pub use nearest::nearest;

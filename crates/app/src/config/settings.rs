@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use vernal_model::{Budget, Kind, Kinds, Scope, Site, Span};
 
-use super::promises;
 use super::resolve::{Given, InForce};
+use super::{promises, weights};
 use crate::error::{Error, Result};
 use crate::log::LogFormat;
 
@@ -30,6 +30,8 @@ pub struct Settings {
     pub strict_sites: Vec<Site>,
     pub promises: Vec<vernal_crawler::Wish>,
     pub order: String,
+    pub importance: vernal_crawler::ImportanceBy,
+    pub weights: vernal_crawler::Weights,
     pub delay: Span,
     pub delay_max: Span,
     pub concurrency: usize,
@@ -76,6 +78,8 @@ impl Settings {
             strict_sites: texts.all("strict-sites", crate::seeds::site)?,
             promises: texts.all("promises", promises::parse)?,
             order: texts.needed("order", |text| Ok(text.to_owned()))?,
+            importance: texts.needed("importance", importance)?,
+            weights: texts.weights()?,
             delay: texts.needed("delay", span)?,
             delay_max: texts.needed("delay-max", span)?,
             concurrency: texts.needed("concurrency", at_least_one)?,
@@ -146,8 +150,21 @@ impl Texts<'_> {
         if all.is_empty() { Err(Error::Usage(format!("the setting {name} is empty"))) } else { Ok(all) }
     }
 
+    fn weights(&self) -> Result<vernal_crawler::Weights> {
+        let Some(given) = self.0.given("weights") else { return Ok(vernal_crawler::Weights::default()) };
+        weights::parse(&given.values).map_err(|what| complaint(given, &what))
+    }
+
     fn many(&self, name: &str) -> Vec<String> {
         self.0.given(name).map(|given| given.values.clone()).unwrap_or_default()
+    }
+}
+
+fn importance(text: &str) -> Result<vernal_crawler::ImportanceBy, String> {
+    match text {
+        "links" => Ok(vernal_crawler::ImportanceBy::Links),
+        "none" => Ok(vernal_crawler::ImportanceBy::None),
+        _ => Err(format!("`{text}` makes no importance: give links or none")),
     }
 }
 
@@ -286,9 +303,14 @@ mod tests {
         let told = with("budget", "5000").unwrap_err();
         assert_eq!(told.exit_code(), 2);
         assert!(told.line().unwrap().starts_with("--budget: `5000` is no budget"));
-        for (name, value) in
-            [("delay", "7"), ("listen", "here"), ("time-scale", "-1"), ("contact", "a\r\nb"), ("per-site", "0")]
-        {
+        for (name, value) in [
+            ("delay", "7"),
+            ("listen", "here"),
+            ("time-scale", "-1"),
+            ("contact", "a\r\nb"),
+            ("per-site", "0"),
+            ("importance", "much"),
+        ] {
             assert!(with(name, value).is_err(), "{name} {value}");
         }
     }

@@ -199,6 +199,7 @@ impl Loop {
             self.give(orders);
             self.crawler.follow_scope(now)?;
             self.crawler.renew_topics(now)?;
+            self.crawler.weigh_links(now)?;
             self.commit_in_time()?;
             self.show_in_time();
             if self.until.idle && self.answered == self.given && self.crawler.is_idle(self.clock.now()) {

@@ -37,6 +37,8 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         strict_sites: settings.strict_sites.clone(),
         promises: settings.promises.clone(),
         visit_order: settings.order.parse().or_usage()?,
+        importance: settings.importance,
+        weights: settings.weights.clone(),
         delay: settings.delay,
         delay_max: settings.delay_max,
         per_site: settings.per_site,

@@ -152,7 +152,7 @@ impl Crawler {
 
     /// Why this page is due when it is, in words and numbers; `None` when it is not a page of ours.
     pub fn why(&self, url: &Url, now: Moment) -> Result<Option<Vec<(String, String)>>> {
-        let Some(page) = self.reader.page_by_url(url)? else { return Ok(None) };
+        let Some(page) = self.reader.page_by_url(url)? else { return self.why_waiting(url) };
         let mut reasons = vec![
             ("state".to_owned(), page.state.name().to_owned()),
             ("last visit".to_owned(), page.last_visit.rfc3339()),
@@ -166,7 +166,25 @@ impl Crawler {
             crate::intake::page_life::Hands::Retry { at, .. } => {
                 reasons.push(("tried again at".to_owned(), at.rfc3339()));
             }
+            crate::intake::page_life::Hands::Nobody => {}
         }
+        reasons.extend(self.why_collected(page.key, Some(page.state))?);
+        Ok(Some(reasons))
+    }
+
+    /// Why a URL that is known was not visited yet; `None` when it does not wait.
+    fn why_waiting(&self, url: &Url) -> Result<Option<Vec<(String, String)>>> {
+        let Some(known) = self.reader.key_of(url)? else { return Ok(None) };
+        let Some(key) = known.key.filter(|_| known.state == KnownState::Waiting) else { return Ok(None) };
+        let mut reasons = vec![
+            ("state".to_owned(), "waiting for its first visit".to_owned()),
+            ("pages that link to it".to_owned(), known.back_links.to_string()),
+        ];
+        if let Some(row) = self.reader.url(key)?.filter(|row| row.url == *url) {
+            reasons.push(("known since".to_owned(), row.admitted.rfc3339()));
+            reasons.push(("rank".to_owned(), row.rank.to_string()));
+        }
+        reasons.extend(self.why_collected(key, None)?);
         Ok(Some(reasons))
     }
 }

@@ -41,6 +41,10 @@ impl Samples {
         (samples > 0).then_some(Measured { fresh, samples })
     }
 
+    pub(super) fn concern(&self, page: PageKey) -> bool {
+        self.drawn == Some(page) || self.out == Some(page)
+    }
+
     /// A page could not be visited now; if it was the sample, it waits on.
     pub(super) fn put_back(&mut self, page: PageKey) {
         if self.out == Some(page) {

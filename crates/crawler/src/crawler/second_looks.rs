@@ -39,6 +39,11 @@ impl SecondLooks {
         }
     }
 
+    /// Whether a second look at this page waits or is under way.
+    pub(super) fn concern(&self, page: PageKey) -> bool {
+        self.out.contains(&page) || self.waiting.iter().any(|&(_, waiting)| waiting == page)
+    }
+
     pub(super) fn next(&self) -> Option<Moment> {
         self.waiting.first().map(|&(at, _)| at)
     }

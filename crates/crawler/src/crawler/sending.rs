@@ -2,8 +2,8 @@
 
 use vernal_frontier::Waiting;
 use vernal_model::{
-    Deed, Found, Moment, Order, OrderId, OrderKind, Outcome, Page, PageKey, Partition as PartitionId, Refusal, Report,
-    Site, Span, Url, Validators, Via,
+    Deed, Found, Moment, Order, OrderId, OrderKind, Outcome, Page, PageKey, PageState, Partition as PartitionId,
+    Refusal, Report, Site, Span, Url, Validators, Via,
 };
 
 use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, WHOLE};
@@ -102,6 +102,12 @@ impl Crawler {
         if let Some(key) = self.next_retry(Lane::New, now) {
             return self.again(key, true, now);
         }
+        if let Some(candidate) = self.wanted_candidate(now)? {
+            return Ok(Some(candidate));
+        }
+        if self.wanted.alone && !self.wanted.is_empty() {
+            return Ok(None);
+        }
         for step in 0..self.partitions.len() {
             let index = (self.turn + step) % self.partitions.len();
             if !self.is_lively(index) {
@@ -111,6 +117,34 @@ impl Crawler {
             if let Some(waiting) = partition.next_new(now) {
                 self.turn = index + 1;
                 return Ok(Some(Candidate::First(Box::new(waiting))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The most important URL that the last pass over all links named and whose site is free.
+    fn wanted_candidate(&mut self, now: Moment) -> Result<Option<Candidate>> {
+        while !self.wanted.is_empty() {
+            let partitions = &self.partitions;
+            let earliest = |key: PageKey, site: &Site| partitions[usize::from(key.partition.0)].earliest_new(site);
+            let Some((key, waiting)) = self.wanted.take(now, earliest) else { return Ok(None) };
+            if let Some(waiting) = waiting {
+                return Ok(Some(Candidate::First(waiting)));
+            }
+            if self.out.contains(&key) {
+                continue;
+            }
+            match self.reader.page(key)? {
+                None => {
+                    let partition = &mut self.partitions[usize::from(key.partition.0)];
+                    if let Some(waiting) = partition.take_waiting(key, &self.reader)? {
+                        return Ok(Some(Candidate::First(Box::new(waiting))));
+                    }
+                }
+                Some(page) if page.state == PageState::Left => {
+                    return Ok(Some(Candidate::Again { page: Box::new(page), retry: false }));
+                }
+                Some(_) => {}
             }
         }
         Ok(None)
@@ -237,7 +271,12 @@ impl Crawler {
 
     fn give_back(&mut self, candidate: Candidate, now: Moment) {
         match candidate {
+            Candidate::First(waiting) if self.partition(waiting.page.partition).is_taken(waiting.page) => {
+                self.wanted.put_back(*waiting, now);
+            }
             Candidate::First(waiting) => self.partition(waiting.page.partition).frontier.put_back(*waiting),
+            // It stays where it is; the next pass may want it again.
+            Candidate::Again { page, .. } if page.state == PageState::Left => {}
             Candidate::Again { page, retry: true } => {
                 self.partition(page.key.partition).retries.place_now(&page, now);
             }

@@ -177,15 +177,16 @@ impl Crawler {
         };
         let row = match (&before, &waiting) {
             (Some(page), _) => page.clone(),
-            (None, Some(waiting)) => page_life::first_row(waiting, self.importance_of(waiting), &report),
+            (None, Some(waiting)) => page_life::first_row(waiting, &report),
             (None, None) => return Ok(()),
         };
         let mut page = page_life::after(row, &report, &verdict, record);
         page.noisy = noisy.unwrap_or(page.noisy);
+        page.importance = self.importance_of(page.key, &page.url, page.depth)?;
         let counted = verdict.changed_in(self.settings.counts);
         self.samples.hear(key, counted);
         let learned = counted.filter(|_| !second_look);
-        self.teach(before.as_ref(), &mut page, &report, learned, verdict.degree());
+        self.teach(before.as_ref(), &mut page, &report, learned, verdict.degree())?;
         let is_new_version = matches!(verdict, Verdict::First | Verdict::Differs(_));
         let mut next_paragraph = 1;
         if let Some(signature) = report.signature.as_mut().filter(|_| is_new_version) {
@@ -211,7 +212,8 @@ impl Crawler {
         if verdict == Verdict::First {
             self.note_second_look(&page, &report);
         }
-        let was_held = before.as_ref().is_some_and(|page| page.state == PageState::Held);
+        // The links of a page that left the collection count on: we know of no others.
+        let was_held = before.as_ref().is_some_and(|page| matches!(page.state, PageState::Held | PageState::Left));
         if let Some(document) = &mut document {
             let content = document.signature.content;
             let is_copy = before.is_none() && self.partition(key.partition).traps.is_copy(&page.url, content);
@@ -220,7 +222,7 @@ impl Crawler {
             }
             self.watch_for_traps(&page, document);
         } else {
-            self.count_links_again(key, was_held, page.state == PageState::Held)?;
+            self.count_links_again(key, was_held, matches!(page.state, PageState::Held | PageState::Left))?;
         }
         self.categorise(&page, was_held, report.document.as_ref().filter(|_| is_new_version))?;
         let hops = waiting.as_ref().map_or(0, |waiting| match waiting.via {
@@ -254,7 +256,15 @@ impl Crawler {
     }
 
     /// Puts the page into the right hands and lets the policy learn from the visit.
-    fn teach(&mut self, before: Option<&Page>, page: &mut Page, report: &Report, changed: Option<bool>, degree: f32) {
+    fn teach(
+        &mut self,
+        before: Option<&Page>,
+        page: &mut Page,
+        report: &Report,
+        changed: Option<bool>,
+        degree: f32,
+    ) -> Result<()> {
+        let remembered = before.map(|page| self.remembered(page, report.started)).transpose()?.flatten();
         let once = self.settings.once;
         let promise = self.promise_of(&page.url, page.depth);
         let partition = self.partition(page.key.partition);
@@ -270,7 +280,10 @@ impl Crawler {
             if was_with_policy {
                 partition.policy.forget(page.key);
             }
-            return;
+            return Ok(());
+        }
+        if let Some(remembered) = remembered {
+            partition.recall_page(&remembered, promise, report.started);
         }
         page.policy = partition.policy.learn(&Seen {
             page: page.key,
@@ -297,6 +310,7 @@ impl Crawler {
             // It has had its visit in this process; the next process takes it up again from its row.
             partition.policy.forget(page.key);
         }
+        Ok(())
     }
 
     /// A page that is gone takes its paragraphs with it: consumers drop them by their numbers.
@@ -397,15 +411,6 @@ impl Crawler {
                 link.target = bare;
             }
         }
-    }
-
-    /// The greatest weight of the seeds that cover the page; almost all seeds weigh 1, and then nothing is asked.
-    fn importance_of(&self, waiting: &vernal_frontier::Waiting) -> f32 {
-        if !self.seeds_weigh {
-            return 1.0;
-        }
-        let covering = self.dispatcher.seeds().iter().filter(|seed| seed.covers(&waiting.url, waiting.depth));
-        covering.map(|seed| seed.weight).max_by(f32::total_cmp).unwrap_or(1.0)
     }
 }
 

@@ -33,10 +33,18 @@ const MOVED_PERMANENTLY_AGAIN: Span = Span::from_days(90);
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hands {
     Policy,
-    Retry { at: Moment, quick: bool },
+    Retry {
+        at: Moment,
+        quick: bool,
+    },
+    /// It left the collection: nobody comes back to it unless it is wanted again.
+    Nobody,
 }
 
 pub(crate) fn hands(page: &Page) -> Hands {
+    if page.state == PageState::Left {
+        return Hands::Nobody;
+    }
     let is_well = page.state == PageState::Held && page.misses == 0 && page.failures == 0;
     if is_well {
         return Hands::Policy;
@@ -45,7 +53,7 @@ pub(crate) fn hands(page: &Page) -> Hands {
 }
 
 /// The row of a page that is visited for the first time.
-pub(crate) fn first_row(waiting: &Waiting, importance: f32, report: &Report) -> Page {
+pub(crate) fn first_row(waiting: &Waiting, report: &Report) -> Page {
     Page {
         key: waiting.page,
         url: waiting.url.clone(),
@@ -66,7 +74,7 @@ pub(crate) fn first_row(waiting: &Waiting, importance: f32, report: &Report) -> 
         not_before: Moment::EPOCH,
         version: None,
         validators: Validators::default(),
-        importance,
+        importance: 1.0,
         noisy: false,
         policy: PolicyState::default(),
     }
@@ -215,7 +223,7 @@ mod tests {
             found_on: None,
             admitted: Moment::EPOCH,
         };
-        after(first_row(&waiting, 1.0, &read), &read, &Verdict::First, None)
+        after(first_row(&waiting, &read), &read, &Verdict::First, None)
     }
 
     fn visited(page: Page, outcome: Outcome, day: f64) -> Page {

@@ -247,6 +247,10 @@ impl Refresh for Promises {
         self.inner.site_state(site)
     }
 
+    fn weigh(&mut self, page: PageKey, importance: f32) {
+        self.inner.weigh(page, importance);
+    }
+
     fn hint(&mut self, page: PageKey, worth: Span) {
         self.inner.hint(page, worth);
     }

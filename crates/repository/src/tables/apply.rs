@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use fjall::{Keyspace, OwnedWriteBatch};
 use serde::Serialize;
 use vernal_model::{
-    Control, Deed, Moment, NoiseRows, Page, PageKey, Partition, Relocated, RobotsRow, Sequence, Site, SitePosture,
-    SiteRow, TopicOf, Visit, Visited,
+    Control, Deed, GraphMark, Leaving, Moment, NoiseRows, Page, PageKey, Partition, Relocated, RobotsRow, Sequence,
+    Site, SitePosture, SiteRow, TopicOf, Visit, Visited,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, encode, encode_url};
@@ -50,6 +50,7 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Outlived> {
         known: None,
         sites: BTreeMap::new(),
         outlived: Outlived::default(),
+        relinked: Vec::new(),
         last,
         scratch: Vec::new(),
     };
@@ -71,6 +72,8 @@ pub(super) struct Applying<'a> {
     /// Rows that this group touches; `None` when the tables are ahead of it already.
     sites: BTreeMap<Site, Option<SiteRow>>,
     outlived: Outlived,
+    /// Pages whose links may be others now.
+    relinked: Vec<PageKey>,
     last: u64,
     scratch: Vec<u8>,
 }
@@ -112,6 +115,12 @@ impl Applying<'_> {
                 rows.iter().try_for_each(|row| self.put(&tables.topics, "topics", row.id.0.to_be_bytes(), row))?
             }
             Deed::TopicsReckoned(mark) => self.put(&tables.meta, "meta", keys::TOPIC_MARK, mark)?,
+            Deed::Weighed(row) => {
+                let key = PageKey::new(partition, row.chunk);
+                self.put(&tables.weights, "weights", key.bytes(), &row.scores)?;
+            }
+            Deed::GraphPassed(mark) => self.graph_passed(mark)?,
+            Deed::Left(leaving) => self.left(partition, leaving)?,
             Deed::Unlinked { gone } => {
                 self.state.totals.found_pending += gone.len() as u64;
                 let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };
@@ -137,7 +146,30 @@ impl Applying<'_> {
             self.put(&tables.events, "events", position.to_be_bytes(), &(id, event))?;
             self.put(&tables.page_events, "page_events", keys::page_event(event.page, position), &())?;
         }
+        if visited.document.is_some() || visited.was.is_some_and(|was| was != visited.page.state) {
+            self.relinked.push(key);
+        }
         self.count_visited(partition, visited);
+        Ok(())
+    }
+
+    /// What changed before a pass began is in what it found.
+    fn graph_passed(&mut self, mark: &GraphMark) -> Result<()> {
+        let tables = &self.shared.tables;
+        self.put(&tables.meta, "meta", keys::GRAPH, mark)?;
+        for guard in tables.relinked.range(..=mark.position.to_be_bytes()) {
+            let key = guard.key().map_err(Error::tables("read whose links changed"))?;
+            self.batch.remove(&tables.relinked, key);
+        }
+        Ok(())
+    }
+
+    fn left(&mut self, partition: Partition, leaving: &Leaving) -> Result<()> {
+        let tables = &self.shared.tables;
+        let key = leaving.page.key.bytes();
+        self.put(&tables.pages, "pages", key, &leaving.page)?;
+        self.put(&tables.left, "left", key, &leaving.row)?;
+        self.count_left(partition, leaving);
         Ok(())
     }
 
@@ -334,6 +366,10 @@ impl Applying<'_> {
             .collect();
         for site in &sites {
             self.put(&tables.sites, "sites", keys::named(site.row.partition, site.row.site.as_str()), site)?;
+        }
+        let relinked = std::mem::take(&mut self.relinked);
+        if !relinked.is_empty() {
+            self.put(&tables.relinked, "relinked", self.last.to_be_bytes(), &relinked)?;
         }
         let state = encode("meta", &self.state, &mut self.scratch)?;
         self.batch.insert(&tables.meta, keys::STATE, state);

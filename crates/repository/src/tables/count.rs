@@ -1,6 +1,6 @@
 //! What a deed does to the counters of its site and of the whole; each thing once.
 
-use vernal_model::{EventKind, Outcome, PageState, Partition, Site, SiteCounts, Visit, Visited};
+use vernal_model::{EventKind, Leaving, Outcome, PageState, Partition, Site, SiteCounts, Visit, Visited};
 
 use super::apply::Applying;
 use super::rows::Totals;
@@ -11,10 +11,12 @@ impl Applying<'_> {
         let site = visited.page.url.site();
         self.count_visit(partition, &site, &visited.visit);
         let totals = &mut self.state.totals;
-        if let Some(was) = visited.was {
-            less(of_state(totals, was));
+        if let Some(count) = visited.was.and_then(|was| of_state(totals, was)) {
+            less(count);
         }
-        *of_state(totals, visited.page.state) += 1;
+        if let Some(count) = of_state(totals, visited.page.state) {
+            *count += 1;
+        }
         let (left, changed) = (visited.left.is_some(), is_change(visited));
         totals.noise += u64::from(is_noise(visited));
         if left {
@@ -37,6 +39,17 @@ impl Applying<'_> {
             *count += 1;
         }
         row.counts.changes += u64::from(changed);
+    }
+
+    /// A page is held no more, though nobody visited it.
+    pub(super) fn count_left(&mut self, partition: Partition, leaving: &Leaving) {
+        if let Some(count) = of_state(&mut self.state.totals, leaving.was) {
+            less(count);
+        }
+        let Some(row) = self.site(partition, &leaving.page.url.site()) else { return };
+        if let Some(count) = of_site(&mut row.counts, leaving.was) {
+            less(count);
+        }
     }
 
     /// What every visit costs, robots.txt included.
@@ -77,15 +90,17 @@ fn is_noise(visited: &Visited) -> bool {
     visited.event.as_ref().is_some_and(|event| event.kind == EventKind::Changed && event.change.is_noise())
 }
 
-fn of_state(totals: &mut Totals, state: PageState) -> &mut u64 {
-    match state {
+/// Pages that left the collection are counted nowhere: they are what is known and neither waits nor is anything else.
+fn of_state(totals: &mut Totals, state: PageState) -> Option<&mut u64> {
+    Some(match state {
         PageState::Held => &mut totals.held,
         PageState::Gone => &mut totals.gone,
         PageState::Moved => &mut totals.moved,
         PageState::Blocked => &mut totals.blocked,
         PageState::Refused => &mut totals.refused,
         PageState::Failed => &mut totals.failed,
-    }
+        PageState::Left => return None,
+    })
 }
 
 fn of_site(counts: &mut SiteCounts, state: PageState) -> Option<&mut u64> {

@@ -6,8 +6,8 @@ use std::io::Write;
 use fjall::Keyspace;
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DocumentRow, Event, Fold, NoiseRule, Page, PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence,
-    TopicMark, TopicOf, TopicRow, Visit,
+    DocumentRow, Event, Fold, GraphMark, LeftRow, NoiseRule, Page, PageKey, PageNoise, PageTerms, Partition, RobotsRow,
+    Seed, Sequence, TopicMark, TopicOf, TopicRow, Visit,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -48,6 +48,10 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<Vec<TopicOf>>(&tables.page_topics, "page_topics", |_| true)?;
     dump.table::<TopicRow>(&tables.topics, "topics", |_| true)?;
     dump.table::<TopicMark>(&tables.meta, "meta", |key| key == keys::TOPIC_MARK.as_bytes())?;
+    dump.table::<GraphMark>(&tables.meta, "meta", |key| key == keys::GRAPH.as_bytes())?;
+    dump.table::<Vec<f32>>(&tables.weights, "weights", |_| true)?;
+    dump.table::<LeftRow>(&tables.left, "left", |_| true)?;
+    dump.table::<Vec<PageKey>>(&tables.relinked, "relinked", |_| true)?;
     dump.known()
 }
 

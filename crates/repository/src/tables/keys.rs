@@ -13,7 +13,10 @@
 //! events                 position u64
 //! page_events            partition u8 | number u32 | position u64
 //! noise                  partition u8 | site | 0 | 0: last id; 1 | rule u32; 2 | fold u64
-//! meta                   "state", "topic-mark" or "seed/" URL
+//! weights                partition u8 | chunk u32
+//! left                   partition u8 | number u32
+//! relinked               position u64 of the last deed of a group
+//! meta                   "state", "graph", "topic-mark" or "seed/" URL
 //! ```
 
 use vernal_model::{Moment, PageKey, Partition, Sequence, Site, Url, WaitingPlace};
@@ -26,6 +29,7 @@ pub(crate) const NOISE_RULE: u8 = 1;
 pub(crate) const NOISE_FOLD: u8 = 2;
 pub(crate) const STATE: &str = "state";
 pub(crate) const TOPIC_MARK: &str = "topic-mark";
+pub(crate) const GRAPH: &str = "graph";
 pub(crate) const SEED_PREFIX: &str = "seed/";
 
 pub(crate) fn waiting(partition: Partition, place: &WaitingPlace) -> Vec<u8> {

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vernal_model::{
-    Account, Admitted, Fingerprint, Found, Moment, PageKey, Partition, ScopeMark, Sequence, Site, SiteRow, TimeOrigin,
-    Url, Via, WaitingPlace,
+    Account, Admitted, Directives, Fingerprint, Found, LinkRow, Media, Moment, PageKey, PageState, Partition,
+    ScopeMark, Sequence, Site, SiteRow, TimeOrigin, Url, Via, WaitingPlace,
 };
 
 use crate::{Error, Result};
@@ -205,6 +205,32 @@ pub(crate) fn encode<T: Serialize>(table: &'static str, row: &T, scratch: &mut V
 
 pub(crate) fn decode<T: DeserializeOwned>(table: &'static str, bytes: &[u8]) -> Result<T> {
     postcard::from_bytes(content(table, bytes)?).map_err(|why| Error::row(table, why))
+}
+
+/// The first fields of a page's row.
+#[derive(Deserialize)]
+pub(crate) struct StateOfPage<'a> {
+    _key: PageKey,
+    _url: &'a str,
+    pub state: PageState,
+}
+
+/// The first fields of a document's row, of which the links alone are read.
+#[derive(Deserialize)]
+pub(crate) struct LinksOfDocument<'a> {
+    _signature: &'a [u8],
+    _media: Media,
+    _content_type: &'a str,
+    _title: &'a str,
+    _language: &'a str,
+    _directives: Directives,
+    pub links: Vec<LinkRow>,
+}
+
+/// The first fields of a row; what stands behind them is passed over.
+pub(crate) fn decode_head<'a, T: Deserialize<'a>>(table: &'static str, bytes: &'a [u8]) -> Result<T> {
+    let (head, _) = postcard::take_from_bytes(content(table, bytes)?).map_err(|why| Error::row(table, why))?;
+    Ok(head)
 }
 
 /// The postcard part of a row, once its format byte is the one we know.

@@ -14,10 +14,11 @@ use vernal_model::Site;
 use super::keys;
 use super::rows::{StampedSite, State, decode};
 use crate::bodies::{Bodies, sync_folder};
+use crate::graph::{self, LinkIndex};
 use crate::sieve::KnownSet;
 use crate::{Error, Result};
 
-/// Each table's write buffer; sixteen tables, of which four are busy.
+/// Each table's write buffer; of all tables four are busy.
 const MEMTABLE_BYTES_MAX: u64 = 4 << 20;
 /// That of the tables which grow with each URL that is met: larger, so that less is merged again and again.
 const MEMTABLE_OF_URLS_BYTES_MAX: u64 = 8 << 20;
@@ -54,6 +55,9 @@ pub(crate) struct Tables {
     pub terms: Keyspace,
     pub page_topics: Keyspace,
     pub topics: Keyspace,
+    pub weights: Keyspace,
+    pub left: Keyspace,
+    pub relinked: Keyspace,
     pub meta: Keyspace,
 }
 
@@ -70,6 +74,8 @@ pub(crate) struct Shared {
     pub tables: Tables,
     pub bodies: Bodies,
     live: RwLock<Live>,
+    /// The links by target; `None` until somebody asks for them.
+    links: RwLock<Option<Arc<LinkIndex>>>,
     /// Held until the last reader is gone, because the store under it is open until then.
     _lock: File,
 }
@@ -106,6 +112,9 @@ impl Tables {
                 terms: table("terms")?,
                 page_topics: table("page_topics")?,
                 topics: table("topics")?,
+                weights: table("weights")?,
+                left: table("left")?,
+                relinked: table("relinked")?,
                 meta: table("meta")?,
                 database,
             })
@@ -154,6 +163,9 @@ impl Tables {
             &self.terms,
             &self.page_topics,
             &self.topics,
+            &self.weights,
+            &self.left,
+            &self.relinked,
             &self.meta,
         ]
     }
@@ -219,12 +231,34 @@ fn options(memtable_bytes_max: u64) -> KeyspaceCreateOptions {
 
 impl Shared {
     pub fn new(dir: &Path, tables: Tables, live: Live, lock: File) -> Shared {
-        Shared { dir: dir.to_owned(), tables, bodies: Bodies::new(dir), live: RwLock::new(live), _lock: lock }
+        Shared {
+            dir: dir.to_owned(),
+            tables,
+            bodies: Bodies::new(dir),
+            live: RwLock::new(live),
+            links: RwLock::new(None),
+            _lock: lock,
+        }
     }
 
     /// A reader that panicked leaves nothing half done, so its poison is ignored.
     pub fn live(&self) -> RwLockReadGuard<'_, Live> {
         self.live.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The link index, opened at the first question. One that cannot be read is as good as none: the next pass makes it
+    /// anew.
+    pub fn link_index(&self) -> Option<Arc<LinkIndex>> {
+        let known = self.links.read().unwrap_or_else(PoisonError::into_inner).clone();
+        known.or_else(|| {
+            let opened = Arc::new(LinkIndex::open(&self.dir.join(graph::FOLDER)).ok()??);
+            self.set_link_index(Arc::clone(&opened));
+            Some(opened)
+        })
+    }
+
+    pub fn set_link_index(&self, index: Arc<LinkIndex>) {
+        *self.links.write().unwrap_or_else(PoisonError::into_inner) = Some(index);
     }
 
     pub fn live_mut(&self) -> RwLockWriteGuard<'_, Live> {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use vernal_model::{
-    Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, Moment, NoiseBook, Outcome,
-    Page, PageKey, PageNoise, PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed, Sequence, Site, SiteCounts,
-    SitePosture, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Via, Visit,
+    Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, GraphMark, LeftRow, Moment,
+    NoiseBook, Outcome, Page, PageKey, PageNoise, PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed,
+    Sequence, Site, SiteCounts, SitePosture, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Via, Visit,
 };
 use vernal_repository::{Candidate, Cursor, EventId, KnownState, Reader, Sieving, Totals};
 
@@ -39,6 +39,9 @@ pub struct Plain {
     page_topics: BTreeMap<PageKey, Vec<TopicOf>>,
     topics: BTreeMap<TopicId, TopicRow>,
     topic_mark: TopicMark,
+    graph: Option<GraphMark>,
+    scores: BTreeMap<(Partition, u32), Vec<f32>>,
+    left: BTreeMap<PageKey, LeftRow>,
 }
 
 #[derive(Clone)]
@@ -118,6 +121,12 @@ impl Plain {
             }
             Deed::TopicsNamed(rows) => self.topics.extend(rows.into_iter().map(|row| (row.id, row))),
             Deed::TopicsReckoned(mark) => self.topic_mark = mark,
+            Deed::Weighed(row) => drop(self.scores.insert((partition, row.chunk), row.scores)),
+            Deed::GraphPassed(mark) => self.graph = Some(mark),
+            Deed::Left(leaving) => {
+                self.left.insert(leaving.page.key, leaving.row);
+                self.pages.insert(leaving.page.key, leaving.page);
+            }
             Deed::Unlinked { gone } => self.found.push((partition, sequence, Vec::new(), Vec::new(), gone)),
         }
     }
@@ -223,6 +232,29 @@ impl Plain {
         self.check_topics(reader);
         self.check_pages(reader);
         self.check_sites(reader);
+        self.check_links(reader);
+    }
+
+    /// Who links to a page is what all rows together say.
+    fn check_links(&self, reader: &Reader) {
+        assert_eq!(reader.graph_mark().unwrap(), self.graph);
+        for ((partition, chunk), scores) in &self.scores {
+            assert_eq!(&reader.scores(*partition, *chunk).unwrap(), scores);
+        }
+        for key in self.pages.keys() {
+            assert_eq!(reader.left(*key).unwrap().as_ref(), self.left.get(key));
+        }
+        let linking = |page: &&Page| matches!(page.state, PageState::Held | PageState::Left);
+        for url in self.known.values().map(|known| &known.url) {
+            let to_it = |page: &Page| {
+                let links = self.documents.get(&page.key).into_iter().flat_map(|document| &document.links);
+                links.filter(|link| link.target == url.fingerprint()).count()
+            };
+            let expected = self.pages.values().filter(linking).map(|page| (page.key, to_it(page)));
+            let expected: Vec<(PageKey, usize)> = expected.filter(|(_, links)| *links > 0).collect();
+            let told = reader.back_links(url).unwrap().map(|link| link.unwrap());
+            assert_eq!(told.map(|link| (link.page.key, link.links)).collect::<Vec<_>>(), expected, "{url}");
+        }
     }
 
     fn check_known(&self, reader: &Reader) {

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use vernal_model::{
-    Account, Admitted, AnchorTerms, Chance, Change, Control, Deed, Digest, DocumentRow, Event, EventKind, Exchange,
-    Failure, Fingerprint, Fold, Found, Kind, Kinds, Location, Masked, Moment, NoiseRows, NoiseRule, Outcome, Page,
-    PageKey, PageNoise, PageState, PageTerms, Partition, PolicyState, Reach, Refusal, RobotsAnswer, RobotsRow,
-    RuleStanding, ScopeMark, Seed, SitePosture, Span, Standing, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url,
-    Validators, Version, Via, Visit, Visited, Volatile, WaitingPlace,
+    Account, Admitted, AnchorTerms, Chance, Change, Control, CountedIn, Deed, Digest, DocumentRow, Event, EventKind,
+    Exchange, Failure, Fingerprint, Fold, Found, GraphMark, Kind, Kinds, Leaving, LeftRow, LinkKind, LinkRow, Location,
+    Masked, Moment, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise, PageState, PageTerms, Partition,
+    PolicyState, Reach, Refusal, Rel, RobotsAnswer, RobotsRow, RuleStanding, ScopeMark, Seed, SitePosture, Span,
+    Standing, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators, Version, Via, Visit, Visited,
+    Volatile, WaitingPlace, WeightRow,
 };
+use vernal_repository::graph::{Gathered, LinkGathering};
 use vernal_repository::{Keep, KeepKind, Repository};
 
 use crate::plain::Plain;
@@ -22,6 +24,8 @@ pub struct World {
     urls: Vec<Url>,
     spelled: Vec<Url>,
     next_arrival: u64,
+    /// A pass over the links that has ended and is not told yet.
+    passed: Option<GraphMark>,
 }
 
 impl World {
@@ -35,6 +39,7 @@ impl World {
             urls: (0..160).map(url).collect(),
             spelled: Vec::new(),
             next_arrival: 0,
+            passed: None,
         }
     }
 
@@ -42,6 +47,10 @@ impl World {
     pub fn step(&mut self, repository: &mut Repository) {
         self.now += Span::from_millis(self.chance.below(3_000));
         let mut deeds = Vec::new();
+        let mut gathering = self.begin_pass(repository);
+        if self.chance.happens(0.5) {
+            deeds.extend(self.passed.take().map(|mark| (Partition(0), Deed::GraphPassed(mark))));
+        }
         if self.chance.happens(0.3) {
             deeds.extend(self.sieved(repository));
         }
@@ -52,13 +61,36 @@ impl World {
         self.plain.commit(&deeds, self.now);
         assert_eq!(cursor.0, self.plain.position);
         self.groups += u64::from(!deeds.is_empty());
+        if let Some(gathering) = gathering.as_mut().filter(|_| self.chance.happens(0.8)) {
+            self.end_pass(gathering);
+        }
+    }
+
+    /// A pass over the links begins now and then, and comes a part of its way before what follows is committed.
+    fn begin_pass(&mut self, repository: &Repository) -> Option<LinkGathering> {
+        let begins = self.passed.is_none() && self.chance.happens(0.15);
+        let mut gathering = begins.then(|| LinkGathering::begin(&repository.reader()).unwrap().unwrap())?;
+        let early = (0..self.chance.below(4)).find_map(|_| gathering.step(3).unwrap());
+        let Some(gathered) = early else { return Some(gathering) };
+        self.pass_ended(&gathered);
+        None
+    }
+
+    fn end_pass(&mut self, gathering: &mut LinkGathering) {
+        let gathered = (0..10_000).find_map(|_| gathering.step(3).unwrap()).unwrap();
+        self.pass_ended(&gathered);
+    }
+
+    fn pass_ended(&mut self, gathered: &Gathered) {
+        let (position, links) = (gathered.index.position(), gathered.index.links());
+        self.passed = Some(GraphMark { moment: self.now, position, links, ..Default::default() });
     }
 
     fn deed(&mut self, repository: &mut Repository, deeds: &mut Vec<(Partition, Deed)>) {
         let url = self.any_url();
         let partition = url.partition();
-        match self.chance.below(16) {
-            15 => deeds.extend(self.topics()),
+        match self.chance.below(18) {
+            17 => deeds.extend(self.topics()),
             0 => deeds.push((partition, Deed::Seeded(Seed::new(url, self.now)))),
             1 => deeds.push((partition, Deed::Unseeded(url))),
             2..=5 if self.chance.happens(0.2) && !self.spelled.is_empty() => deeds.push(self.unlinked()),
@@ -73,6 +105,8 @@ impl World {
                 let account = Account { in_hand: self.chance.share(), filled: self.now, spent: self.chance.share() };
                 deeds.push((Partition(0), Deed::Spent { account }));
             }
+            15 => deeds.push((partition, Deed::Weighed(self.weighed()))),
+            16 => deeds.extend(self.left(deeds)),
             11 => deeds.push((partition, Deed::NoiseLearned(Box::new(self.noise_learned(&url))))),
             10 if self.chance.happens(0.5) => {
                 let following = self.chance.happens(0.5).then(|| (self.chance.bits(), None));
@@ -278,12 +312,40 @@ impl World {
         }
     }
 
+    fn weighed(&mut self) -> WeightRow {
+        let scores = (0..self.chance.below(9)).map(|_| self.chance.share() as f32).collect();
+        WeightRow { chunk: self.chance.below(2) as u32, scores }
+    }
+
+    /// A held page makes room for another.
+    fn left(&mut self, deeds: &[(Partition, Deed)]) -> Option<(Partition, Deed)> {
+        let held: Vec<Page> = self.plain.pages.values().filter(|page| page.state == PageState::Held).cloned().collect();
+        let page = self.chance.pick(&held)?.clone();
+        if is_touched(deeds, page.key) {
+            return None;
+        }
+        let row = LeftRow { moment: self.now, importance: 0.5, better: 2.0, made_room_for: PageKey::default() };
+        let page = Page { state: PageState::Left, ..page };
+        Some((page.key.partition, Deed::Left(Box::new(Leaving { page, was: PageState::Held, row }))))
+    }
+
+    /// Links to pages that may be known, some of them twice.
+    fn links(&mut self) -> Vec<LinkRow> {
+        let mut links = Vec::new();
+        for _ in 0..self.chance.below(6) {
+            let target = self.any_url();
+            let counted = self.chance.happens(0.7).then(|| CountedIn::new(target.partition()));
+            let counted = counted.unwrap_or(CountedIn::NOWHERE);
+            links.push(LinkRow { target: target.fingerprint(), kind: LinkKind::Anchor, rel: Rel::default(), counted });
+        }
+        links
+    }
+
     /// A page that waits or was visited before, and is not in this group already.
     fn visited(&mut self, repository: &mut Repository, deeds: &[(Partition, Deed)]) -> Option<(Partition, Deed)> {
         let keys: Vec<PageKey> = self.plain.admitted.keys().copied().collect();
         let key = *self.chance.pick(&keys)?;
-        let twice = deeds.iter().any(|(_, deed)| matches!(deed, Deed::Visited(visited) if visited.page.key == key));
-        if twice {
+        if is_touched(deeds, key) {
             return None;
         }
         let admitted = self.plain.admitted[&key].clone();
@@ -318,8 +380,11 @@ impl World {
             noisy: false,
             policy: PolicyState::new(&[1, 2, 3]).unwrap(),
         };
-        let document =
-            reads.then(|| DocumentRow { title: format!("at {}", self.now.micros()).into(), ..Default::default() });
+        let document = reads.then(|| DocumentRow {
+            title: format!("at {}", self.now.micros()).into(),
+            links: self.links(),
+            ..Default::default()
+        });
         let left = before.is_none().then_some(admitted.place);
         let was = before.map(|page| page.state);
         Some((key.partition, Deed::Visited(Box::new(Visited { page, was, left, visit, document, event }))))
@@ -381,4 +446,12 @@ impl World {
             detail: "".into(),
         }
     }
+}
+
+fn is_touched(deeds: &[(Partition, Deed)], key: PageKey) -> bool {
+    deeds.iter().any(|(_, deed)| match deed {
+        Deed::Visited(visited) => visited.page.key == key,
+        Deed::Left(leaving) => leaving.page.key == key,
+        _ => false,
+    })
 }

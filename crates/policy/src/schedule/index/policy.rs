@@ -378,6 +378,20 @@ impl Refresh for Index {
         self.take_site_bytes(index, state);
     }
 
+    fn weigh(&mut self, page: PageKey, importance: f32) {
+        if self.pages.known(page).is_none_or(|known| known.importance == importance) {
+            return;
+        }
+        let is_home = self.pages.at(page.number).place == Place::Home;
+        if is_home {
+            self.unplace(page.number);
+        }
+        self.pages.at_mut(page.number).importance = importance;
+        if is_home {
+            self.rest(page.number);
+        }
+    }
+
     fn hint(&mut self, page: PageKey, worth: Span) {
         if self.pages.known(page).is_none() {
             return;

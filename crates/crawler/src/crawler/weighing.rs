@@ -1,0 +1,320 @@
+//! The pass over all links that says how important pages are: the links are gathered and sorted by target, the scores are
+//! swept until they stand still, and what came out is told to the partitions as deeds. It goes on a little at a time
+//! between orders and reports; a pass that the end of a process cuts short begins anew, from the scores of the last.
+
+use vernal_frontier::VisitOrder;
+use vernal_model::{Deed, GraphMark, Moment, PageKey, Partition as PartitionId, Span, Url, WeightRow};
+use vernal_policy::importance::{Scores, TOLERANCE, importance};
+use vernal_repository::Reader;
+use vernal_repository::graph::{Gathered, LinkGathering, LinkStream, NodeState};
+
+use super::collecting::Ranking;
+use super::{Crawler, WHOLE};
+use crate::Result;
+use crate::weights::ImportanceBy;
+
+/// While somebody needs the scores, a pass begins after so many visits, or this share of the held pages …
+const VISITS_MIN: u64 = 64;
+const VISITS_SHARE: f64 = 0.2;
+/// … and at most so often: a pass over a million pages takes half a minute.
+const PASS_EVERY_MIN: Span = Span::from_secs(600);
+/// While nobody does, a pass keeps the links by target at hand, and is made seldom.
+const IDLE_VISITS_MIN: u64 = 1_000;
+const IDLE_PASS_EVERY: Span = Span::from_days(1);
+/// Work of one turn, in pages whose links are read; it takes some milliseconds.
+const PAGES_PER_TURN: usize = 256;
+/// A node of a sweep costs this part of reading a page.
+const NODES_PER_PAGE: usize = 64;
+/// A pass that is under way goes on after this.
+const TURN_EVERY: Span = Span::from_millis(1);
+/// A row of scores is told again when one of them moved by more than this: less changes no choice.
+const MOVED_MIN: f32 = 0.01;
+
+/// Where the passes stand.
+#[derive(Default)]
+pub(super) struct Weighing {
+    stage: Stage,
+    /// The last pass that came to its end.
+    mark: GraphMark,
+    /// There are more URLs than a pass may take.
+    pub too_large: bool,
+}
+
+#[derive(Default)]
+enum Stage {
+    #[default]
+    Idle,
+    Gathering {
+        visits: u64,
+        gathering: Box<LinkGathering>,
+    },
+    /// The links out of each page are counted.
+    Counting(Box<Counting>),
+    Sweeping(Box<Sweeping>),
+    Telling(Box<Telling>),
+}
+
+struct Counting {
+    visits: u64,
+    gathered: Gathered,
+    stream: LinkStream,
+    links: Vec<u32>,
+}
+
+struct Sweeping {
+    visits: u64,
+    gathered: Gathered,
+    stream: LinkStream,
+    scores: Scores,
+}
+
+struct Telling {
+    visits: u64,
+    gathered: Gathered,
+    scores: Scores,
+    mean: f64,
+    /// The next row to be told.
+    partition: u8,
+    chunk: u32,
+    ranking: Ranking,
+}
+
+impl Weighing {
+    pub fn new(mark: Option<GraphMark>) -> Self {
+        Weighing { mark: mark.unwrap_or_default(), ..Weighing::default() }
+    }
+
+    pub fn mark(&self) -> GraphMark {
+        self.mark
+    }
+
+    pub fn is_under_way(&self) -> bool {
+        !matches!(self.stage, Stage::Idle)
+    }
+}
+
+impl Crawler {
+    /// Whether anything but the order of back links waits for scores.
+    pub(super) fn needs_scores(&self) -> bool {
+        self.settings.importance == ImportanceBy::Links
+            || self.settings.visit_order == VisitOrder::Importance
+            || self.is_collection_full()
+    }
+
+    fn pass_is_due(&self, now: Moment) -> bool {
+        let (mark, held) = (self.weighing.mark, self.held());
+        let visits = self.reader.totals().visits.saturating_sub(mark.visits);
+        let (least, every) = match self.needs_scores() {
+            true => (VISITS_MIN.max((held as f64 * VISITS_SHARE) as u64), PASS_EVERY_MIN),
+            false => (IDLE_VISITS_MIN.max(held / 2), IDLE_PASS_EVERY),
+        };
+        let is_time = mark.moment == Moment::EPOCH || now.since(mark.moment) >= every;
+        held > 0 && visits >= least && is_time && !self.weighing.too_large
+    }
+
+    pub(super) fn next_weighing(&self, now: Moment) -> Option<Moment> {
+        self.weighing.is_under_way().then_some(now + TURN_EVERY)
+    }
+
+    /// One turn of a pass over all links, if one is due or under way.
+    pub fn weigh_links(&mut self, now: Moment) -> Result<()> {
+        if !self.started || self.paused || self.disk_full {
+            return Ok(());
+        }
+        if !self.weighing.is_under_way() {
+            if !self.pass_is_due(now) {
+                return Ok(());
+            }
+            let visits = self.reader.totals().visits;
+            match LinkGathering::begin(&self.reader)? {
+                Some(gathering) => {
+                    self.weighing.stage = Stage::Gathering { visits, gathering: Box::new(gathering) };
+                }
+                None => self.weighing.too_large = true,
+            }
+            return Ok(());
+        }
+        let mut pages = PAGES_PER_TURN;
+        while pages > 0 && self.weighing.is_under_way() {
+            pages = pages.saturating_sub(self.weigh_on(pages, now)?);
+        }
+        Ok(())
+    }
+
+    /// Goes on for at most about so many pages; says how many it was.
+    fn weigh_on(&mut self, pages: usize, now: Moment) -> Result<usize> {
+        let (stage, done) = match std::mem::take(&mut self.weighing.stage) {
+            Stage::Idle => (Stage::Idle, pages),
+            Stage::Gathering { visits, mut gathering } => match gathering.step(pages)? {
+                None => (Stage::Gathering { visits, gathering }, pages),
+                Some(gathered) => {
+                    let stream = LinkStream::new(gathered.index.clone());
+                    let links = vec![0; gathered.states.len()];
+                    (Stage::Counting(Box::new(Counting { visits, gathered, stream, links })), pages / 4)
+                }
+            },
+            Stage::Counting(counting) => self.count_links(counting, pages)?,
+            Stage::Sweeping(sweeping) => self.sweep(sweeping, pages)?,
+            Stage::Telling(telling) => self.tell(telling, now)?,
+        };
+        self.weighing.stage = stage;
+        Ok(done.max(1))
+    }
+
+    fn count_links(&self, mut counting: Box<Counting>, pages: usize) -> Result<(Stage, usize)> {
+        let mut sources = Vec::new();
+        for node in 0..pages * NODES_PER_PAGE {
+            if counting.stream.next(&mut sources)?.is_none() {
+                let Counting { visits, gathered, links, .. } = *counting;
+                let before = told(&self.reader, &gathered)?;
+                let scores = Scores::new(links, |node| before.get(node).copied().filter(|score| *score > 0.0));
+                let stream = LinkStream::new(gathered.index.clone());
+                let sweeping = Sweeping { visits, gathered, stream, scores };
+                return Ok((Stage::Sweeping(Box::new(sweeping)), node / NODES_PER_PAGE));
+            }
+            for &source in &sources {
+                counting.links[source as usize] += 1;
+            }
+        }
+        Ok((Stage::Counting(counting), pages))
+    }
+
+    /// One part of a sweep; behind the last node another begins, until the scores stand still.
+    fn sweep(&self, mut sweeping: Box<Sweeping>, pages: usize) -> Result<(Stage, usize)> {
+        let mut sources = Vec::new();
+        for done in 0..pages * NODES_PER_PAGE {
+            let Some(node) = sweeping.stream.next(&mut sources)? else {
+                if !sweeping.scores.end_sweep(TOLERANCE) {
+                    sweeping.stream = LinkStream::new(sweeping.gathered.index.clone());
+                    return Ok((Stage::Sweeping(sweeping), done / NODES_PER_PAGE));
+                }
+                let Sweeping { visits, gathered, scores, .. } = *sweeping;
+                let mean = scores.mean(|node| gathered.states[node] == NodeState::Held);
+                let ranking = self.ranking();
+                let telling = Telling { visits, gathered, scores, mean, partition: 0, chunk: 0, ranking };
+                return Ok((Stage::Telling(Box::new(telling)), done / NODES_PER_PAGE));
+            };
+            sweeping.scores.sweep(node, &sources);
+        }
+        Ok((Stage::Sweeping(sweeping), pages))
+    }
+
+    /// Tells one row of scores, or ends the pass behind the last.
+    fn tell(&mut self, mut telling: Box<Telling>, now: Moment) -> Result<(Stage, usize)> {
+        let id = PartitionId(telling.partition);
+        let (count, first) = (telling.gathered.index.numbering().count(id), telling.chunk * WeightRow::NUMBERS);
+        if telling.partition == PartitionId::COUNT {
+            self.end_pass(*telling, now)?;
+            return Ok((Stage::Idle, 1));
+        }
+        if first >= count {
+            (telling.partition, telling.chunk) = (telling.partition + 1, 0);
+            return Ok((Stage::Telling(telling), 1));
+        }
+        let numbers = first..count.min(first + WeightRow::NUMBERS);
+        let before = self.reader.scores(id, telling.chunk)?;
+        let mut row = WeightRow { chunk: telling.chunk, scores: Vec::with_capacity(numbers.len()) };
+        for number in numbers {
+            let key = PageKey::new(id, number);
+            let node = telling.gathered.index.numbering().node_of(key).unwrap_or_default() as usize;
+            let score = (telling.scores.score(node) / telling.mean) as f32;
+            row.scores.push(score);
+            self.weigh(key, score, telling.gathered.states[node], &mut telling.ranking)?;
+        }
+        let pages = row.scores.len();
+        if has_moved(&before, &row.scores) {
+            self.group.push(id, Deed::Weighed(row));
+            if self.group.is_full(self.settings.group) {
+                self.commit(now)?;
+            }
+        }
+        telling.chunk += 1;
+        Ok((Stage::Telling(telling), pages))
+    }
+
+    /// What one URL counts from now on, for its policy and for the collection.
+    fn weigh(&mut self, key: PageKey, score: f32, state: NodeState, ranking: &mut Ranking) -> Result<()> {
+        if state == NodeState::Other || (state != NodeState::Held && !ranking.is_wanted()) {
+            return Ok(());
+        }
+        let weight = self.weight_of(key, state)?;
+        let importance = importance(score, weight);
+        if state == NodeState::Held && self.settings.importance == ImportanceBy::Links {
+            let partition = self.partition(key.partition);
+            partition.policy.weigh(key, importance);
+            partition.best_known = None;
+        }
+        ranking.add(key, importance, state);
+        Ok(())
+    }
+
+    /// What people say of a URL that is known; 1 where nobody says anything, and then nothing is read.
+    fn weight_of(&self, key: PageKey, state: NodeState) -> Result<f32> {
+        if !self.seeds_weigh && self.settings.weights.is_empty() {
+            return Ok(1.0);
+        }
+        let of = |found: Option<(Url, u16)>| found.map_or(1.0, |(url, depth)| self.weight_of_url(&url, depth));
+        Ok(match state {
+            NodeState::Waiting => of(self.reader.url(key)?.map(|row| (row.url, row.depth))),
+            _ => of(self.reader.page(key)?.map(|page| (page.url, page.depth))),
+        })
+    }
+
+    /// The greatest weight of the seeds that cover a URL, times what the settings say of it. Almost nobody says anything.
+    pub(super) fn weight_of_url(&self, url: &Url, depth: u16) -> f32 {
+        let by_settings = if self.settings.weights.is_empty() { 1.0 } else { self.settings.weights.weight_of(url) };
+        if !self.seeds_weigh {
+            return by_settings;
+        }
+        let covering = self.dispatcher.seeds().iter().filter(|seed| seed.covers(url, depth));
+        covering.map(|seed| seed.weight).max_by(f32::total_cmp).unwrap_or(1.0) * by_settings
+    }
+
+    /// What a page counts in freshness: what people say of it, times what links say where they are asked.
+    pub(super) fn importance_of(&self, key: PageKey, url: &Url, depth: u16) -> Result<f32> {
+        let weight = self.weight_of_url(url, depth);
+        match self.settings.importance {
+            ImportanceBy::None => Ok(weight),
+            ImportanceBy::Links => Ok(importance(self.reader.score(key)?.unwrap_or(1.0), weight)),
+        }
+    }
+
+    fn end_pass(&mut self, telling: Telling, now: Moment) -> Result<()> {
+        let Telling { visits, gathered, scores, ranking, .. } = telling;
+        let bar = self.collect(ranking, now)?;
+        let mark = GraphMark {
+            passes: self.weighing.mark.passes + 1,
+            moment: now,
+            position: gathered.index.position(),
+            visits,
+            urls: u64::from(gathered.index.numbering().len()),
+            links: gathered.index.links(),
+            sweeps: scores.sweeps(),
+            bar,
+        };
+        self.weighing.mark = mark;
+        self.group.push(WHOLE, Deed::GraphPassed(mark));
+        self.commit(now)
+    }
+}
+
+/// The scores that were told last, by node; 0 where there is none.
+fn told(reader: &Reader, gathered: &Gathered) -> Result<Vec<f32>> {
+    let numbering = gathered.index.numbering();
+    let mut scores = Vec::with_capacity(numbering.len() as usize);
+    for id in (0..PartitionId::COUNT).map(PartitionId) {
+        let end = scores.len() + numbering.count(id) as usize;
+        for chunk in 0..numbering.count(id).div_ceil(WeightRow::NUMBERS) {
+            let from = end - numbering.count(id) as usize + (chunk * WeightRow::NUMBERS) as usize;
+            scores.resize(from, 0.0);
+            scores.extend(reader.scores(id, chunk)?);
+        }
+        scores.resize(end, 0.0);
+    }
+    Ok(scores)
+}
+
+fn has_moved(before: &[f32], after: &[f32]) -> bool {
+    let moved = |(before, after): (&f32, &f32)| (after - before).abs() > MOVED_MIN * before.abs();
+    before.len() != after.len() || before.iter().zip(after).any(moved)
+}

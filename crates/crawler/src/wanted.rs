@@ -1,0 +1,112 @@
+//! URLs that the last pass over all links found worth a visit before all others, the most important first.
+
+use std::collections::{BTreeSet, HashMap};
+
+use vernal_frontier::Waiting;
+use vernal_model::{Moment, PageKey, Site, Span};
+
+/// URLs wanted at most; each has its site beside it in memory.
+pub(crate) const WANTED_MAX: usize = 65_536;
+/// Wanted URLs are looked through so far in one go for one whose site is free.
+const LOOKS_MAX: usize = 256;
+/// A URL whose site cannot tell when it will be free is looked at again after this.
+const LOOK_AGAIN: Span = Span::from_secs(60);
+
+#[derive(Default)]
+pub(crate) struct Wanted {
+    /// By the Moment they may be asked for, then by their place in the order of importance.
+    order: BTreeSet<(Moment, u32, PageKey)>,
+    entries: HashMap<PageKey, Entry>,
+    /// Only these may take the room that there is: it was made for them.
+    pub alone: bool,
+}
+
+struct Entry {
+    site: Site,
+    place: u32,
+    /// Taken from disk or window already, and given back.
+    waiting: Option<Box<Waiting>>,
+}
+
+impl Wanted {
+    /// Another pass has another opinion. What was taken out and could not be asked for stays.
+    pub(crate) fn renew(&mut self, best: Vec<(PageKey, Site)>, alone: bool) {
+        self.alone = alone;
+        self.entries.retain(|_, entry| entry.waiting.is_some());
+        self.order.retain(|(_, _, key)| self.entries.contains_key(key));
+        for (place, (key, site)) in best.into_iter().take(WANTED_MAX).enumerate() {
+            let place = place as u32;
+            self.entries.entry(key).or_insert_with(|| {
+                self.order.insert((Moment::EPOCH, place, key));
+                Entry { site, place, waiting: None }
+            });
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The first whose site is free. Those whose site is not step aside until it is.
+    pub(crate) fn take(
+        &mut self,
+        now: Moment,
+        free: impl Fn(PageKey, &Site) -> Moment,
+    ) -> Option<(PageKey, Option<Box<Waiting>>)> {
+        for _ in 0..LOOKS_MAX {
+            let first = self.order.first().copied().filter(|&(at, _, _)| at <= now)?;
+            self.order.remove(&first);
+            let (_, place, key) = first;
+            let entry = self.entries.get(&key)?;
+            let free = free(key, &entry.site);
+            if free <= now {
+                return Some((key, self.entries.remove(&key).and_then(|entry| entry.waiting)));
+            }
+            let later = if free == Moment::NEVER { now + LOOK_AGAIN } else { free };
+            self.order.insert((later, place, key));
+        }
+        None
+    }
+
+    /// It could not be asked for now.
+    pub(crate) fn put_back(&mut self, waiting: Waiting, now: Moment) {
+        let (key, site) = (waiting.page, waiting.place.site.clone());
+        self.order.insert((now, 0, key));
+        self.entries.insert(key, Entry { site, place: 0, waiting: Some(Box::new(waiting)) });
+    }
+
+    /// When the first of them may be asked for.
+    pub(crate) fn next(&self) -> Option<Moment> {
+        self.order.first().map(|&(at, _, _)| at)
+    }
+
+    /// The place in the order, for whoever asks why.
+    pub(crate) fn place_of(&self, key: PageKey) -> Option<u32> {
+        self.entries.get(&key).map(|entry| entry.place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::Partition;
+
+    use super::*;
+
+    #[test]
+    fn the_most_important_whose_site_is_free_comes_first() {
+        let key = |number| PageKey::new(Partition(0), number);
+        let mut wanted = Wanted::default();
+        let (busy, free) = (Site::new("busy.example"), Site::new("free.example"));
+        wanted.renew(vec![(key(1), busy.clone()), (key(2), free.clone()), (key(3), free)], true);
+        let now = Moment::from_secs(100);
+        let earliest = |_: PageKey, site: &Site| if *site == busy { now + Span::from_secs(5) } else { now };
+        assert_eq!(wanted.take(now, earliest).map(|(key, _)| key), Some(key(2)));
+        assert_eq!(wanted.next(), Some(Moment::EPOCH));
+        assert_eq!(wanted.take(now, earliest).map(|(key, _)| key), Some(key(3)));
+        assert_eq!(wanted.take(now, earliest).map(|(key, _)| key), None);
+        assert_eq!(wanted.next(), Some(now + Span::from_secs(5)));
+        assert_eq!((wanted.place_of(key(1)), wanted.place_of(key(2))), (Some(0), None));
+        wanted.renew(Vec::new(), false);
+        assert!(wanted.is_empty());
+    }
+}

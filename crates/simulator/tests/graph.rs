@@ -1,0 +1,218 @@
+//! What links say, on whole crawls of the invented web, with the web's own links as the judge: scores, who links to whom,
+//! and a collection that gets better.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use vernal_crawler::{Act, Crawler, ImportanceBy, Settings, Weights};
+use vernal_frontier::VisitOrder;
+use vernal_model::{Chance, CountedIn, Fingerprint, Moment, PageKey, PageState, Seed, Span, Url};
+use vernal_policy::importance::Scores;
+use vernal_repository::{Reader, Repository};
+use vernal_simulator::trial::{Paused, Trial};
+use vernal_simulator::web::{PageNumber, Web, WebSettings};
+
+const STEPS_MAX: usize = 2_000_000;
+
+fn opened(dir: &Path, settings: Settings, now: Moment) -> Crawler {
+    let (repository, _) = Repository::open(dir, vernal_repository::Settings::default(), now).unwrap();
+    Crawler::open(repository, settings, now).unwrap()
+}
+
+fn seeded(web: &Web, dir: &Path, settings: Settings, now: Moment) -> Crawler {
+    let mut crawler = opened(dir, settings, now);
+    let root = |site| Seed::new(Url::parse(&format!("{}/", web.root(site))).unwrap(), now);
+    crawler.act(Act::AddSeeds((0..web.sites()).map(root).collect()), now).unwrap();
+    crawler
+}
+
+/// PageRank of the whole web as it is, by URL, with a mean of 1.
+fn true_importance(web: &Web) -> BTreeMap<String, f64> {
+    let pages: Vec<PageNumber> = (0..web.sites()).flat_map(|site| web.pages_of(site)).collect();
+    let place = |number: PageNumber| pages.iter().position(|page| *page == number);
+    let targets = |page: &PageNumber| -> BTreeSet<usize> {
+        web.links(*page).into_iter().filter(|target| target != page).filter_map(place).collect()
+    };
+    let targets: Vec<BTreeSet<usize>> = pages.iter().map(targets).collect();
+    let mut sources = vec![Vec::new(); pages.len()];
+    for (source, targets) in targets.iter().enumerate() {
+        targets.iter().for_each(|&target| sources[target].push(source as u32));
+    }
+    let mut scores = Scores::new(targets.iter().map(|targets| targets.len() as u32).collect(), |_| None);
+    loop {
+        (0..pages.len()).for_each(|node| scores.sweep(node as u32, &sources[node]));
+        if scores.end_sweep(1e-12) {
+            break;
+        }
+    }
+    let mean = scores.mean(|_| true);
+    pages.iter().enumerate().map(|(node, &page)| (web.url(page), scores.score(node) / mean)).collect()
+}
+
+fn held(reader: &Reader) -> BTreeSet<String> {
+    reader.held_pages().map(|page| page.unwrap().url.to_string()).collect()
+}
+
+/// Every answer about links is what all rows together say, and every count is that of the rows that count.
+fn assert_links_are_exact(reader: &Reader) {
+    let mut parents: BTreeMap<Fingerprint, BTreeSet<PageKey>> = BTreeMap::new();
+    let mut counted: BTreeMap<Fingerprint, BTreeSet<PageKey>> = BTreeMap::new();
+    let pages = reader.pages(None, usize::MAX).unwrap();
+    for page in pages.iter().filter(|page| matches!(page.state, PageState::Held | PageState::Left)) {
+        for link in reader.document(page.key).unwrap().into_iter().flat_map(|document| document.links) {
+            parents.entry(link.target).or_default().insert(page.key);
+            if link.counted != CountedIn::NOWHERE {
+                counted.entry(link.target).or_default().insert(page.key);
+            }
+        }
+    }
+    for page in &pages {
+        let target = page.url.fingerprint();
+        let told = reader.back_links(&page.url).unwrap().map(|link| link.unwrap().page.key);
+        assert_eq!(told.collect::<BTreeSet<_>>(), parents.get(&target).cloned().unwrap_or_default(), "{}", page.url);
+        let known = reader.key_of(&page.url).unwrap().unwrap();
+        assert_eq!(known.back_links as usize, counted.get(&target).map_or(0, BTreeSet::len), "{}", page.url);
+    }
+}
+
+#[test]
+fn scores_of_a_whole_crawl_are_those_of_the_web_itself() {
+    let web = Web::new(WebSettings::plain(4, 60).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let settings = Settings { importance: ImportanceBy::Links, concurrency: 32, ..Settings::default() };
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, 1);
+    trial.run_until(start + Span::from_days(3)).unwrap();
+    let reader = trial.crawler().reader();
+    let truth = true_importance(&web);
+    assert_eq!(held(&reader).len(), truth.len());
+    let mark = reader.graph_mark().unwrap().unwrap();
+    assert_eq!(mark.urls as usize, truth.len());
+    for page in reader.held_pages().map(Result::unwrap) {
+        let (score, truth) = (f64::from(reader.score(page.key).unwrap().unwrap()), truth[page.url.as_str()]);
+        assert!((score / truth - 1.0).abs() < 0.02, "{}: {score} is not {truth}", page.url);
+    }
+    assert_links_are_exact(&reader);
+}
+
+#[test]
+fn links_stay_exact_however_pages_change_go_and_crawls_are_killed() {
+    for chance in [1, 2] {
+        let web = Web::new(WebSettings { chance, ..WebSettings::realistic(3, 40) }).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let start = web.settings().origin + Span::from_days(1);
+        let settings = || Settings {
+            importance: ImportanceBy::Links,
+            budget: "100%/day".parse().unwrap(),
+            concurrency: 16,
+            pages_max: 90,
+            ..Settings::default()
+        };
+        drop(seeded(&web, folder.path(), settings(), start));
+        let mut chance = Chance::new(chance).stream("kills");
+        let mut now = start;
+        for _ in 0..6 {
+            let mut trial = Trial::new(&web, opened(folder.path(), settings(), now), now, chance.bits());
+            trial.run_until(now + Span::from_secs(3_600 * (6 + chance.below(60)))).unwrap();
+            now = trial.now();
+            // The last group is lost with the process.
+        }
+        let crawler = opened(folder.path(), Settings { pages_max: 0, ..settings() }, now);
+        let mut trial = Trial::new(&web, crawler, now, 1);
+        trial.run_until(now + Span::from_secs(60)).unwrap();
+        trial.crawler().commit(now + Span::from_secs(60)).unwrap();
+        let reader = trial.crawler().reader();
+        assert_eq!(reader.totals().found_pending, 0, "the sieve has met everything");
+        assert!(reader.graph_mark().unwrap().is_some_and(|mark| mark.passes > 1));
+        assert_links_are_exact(&reader);
+    }
+}
+
+/// The share of the importance that the best set of this size would hold, day by day.
+fn quality(order: VisitOrder, chance: u64, days: u64) -> (Vec<f64>, Vec<(PageKey, Moment)>, Moment) {
+    let web = Web::new(WebSettings { chance, ..WebSettings::plain(6, 150) }).unwrap();
+    let truth = true_importance(&web);
+    let pages_max = truth.len() as u64 * 3 / 10;
+    let mut best: Vec<f64> = truth.values().copied().collect();
+    best.sort_by(|a, b| b.total_cmp(a));
+    let best: f64 = best.iter().take(pages_max as usize).sum();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let settings = Settings { pages_max, visit_order: order, concurrency: 32, ..Settings::default() };
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, chance);
+    let (mut shares, mut leavings) = (Vec::new(), BTreeSet::new());
+    for day in 1..=days {
+        assert_eq!(trial.run_until(start + Span::from_days(day)).unwrap(), Paused::Moment);
+        let reader = trial.crawler().reader();
+        let held = held(&reader);
+        assert!(held.len() as u64 <= pages_max, "{} pages are held", held.len());
+        shares.push(held.iter().filter_map(|url| truth.get(url)).sum::<f64>() / best);
+        for page in reader.pages(None, usize::MAX).unwrap() {
+            leavings.extend(reader.left(page.key).unwrap().map(|left| (page.key, left.moment)));
+        }
+    }
+    assert_links_are_exact(&trial.crawler().reader());
+    (shares, leavings.into_iter().collect(), trial.now())
+}
+
+#[test]
+fn after_ten_cycles_a_third_of_the_web_holds_nearly_all_the_importance_it_could() {
+    for order in [VisitOrder::Paper, VisitOrder::Importance] {
+        for chance in [1, 2] {
+            let (shares, _, _) = quality(order, chance, 12);
+            assert!(shares[9] >= 0.95, "{order} {chance}: {shares:.3?}");
+            assert!(shares[11] >= shares[9] - 0.02, "it does not fall back: {shares:.3?}");
+        }
+    }
+}
+
+#[test]
+fn whoever_left_stays_away_for_a_week_and_few_leave_when_the_collection_is_good() {
+    let (_, leavings, end) = quality(VisitOrder::Paper, 3, 20);
+    let mut last: BTreeMap<PageKey, Moment> = BTreeMap::new();
+    for (page, moment) in &leavings {
+        if let Some(before) = last.insert(*page, *moment) {
+            assert!(moment.since(before) >= Span::from_days(7), "{page} left twice");
+        }
+    }
+    let late = leavings.iter().filter(|(_, moment)| end.since(*moment) < Span::from_days(10)).count();
+    assert!(late * 5 < leavings.len(), "{late} of {} left in the second half", leavings.len());
+}
+
+#[test]
+fn what_people_say_decides_who_stays() {
+    let web = Web::new(WebSettings::plain(2, 100).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let loved = web.root(1).to_owned();
+    let weights = Weights {
+        patterns: vec![(vernal_frontier::pattern(&format!("^{loved}/")).unwrap(), 50.0)],
+        ..Weights::default()
+    };
+    let settings = Settings { pages_max: 80, weights, concurrency: 32, ..Settings::default() };
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, 1);
+    trial.run_until(start + Span::from_days(20)).unwrap();
+    let reader = trial.crawler().reader();
+    let held = held(&reader);
+    let of_loved = held.iter().filter(|url| url.starts_with(&loved)).count();
+    assert!(of_loved >= 75, "{of_loved} of {} are of the site that a person prefers", held.len());
+    let seed = format!("{}/", web.root(0));
+    assert!(held.contains(&seed), "a seed never leaves");
+    let left = reader.pages(None, usize::MAX).unwrap().into_iter().find(|page| page.state == PageState::Left).unwrap();
+    let why = trial.crawler().why(&left.url, start + Span::from_days(20)).unwrap().unwrap();
+    let said = |name: &str| why.iter().any(|(known, _)| known == name);
+    assert!(said("left") && said("may return from") && said("history kept until"), "{why:?}");
+}
+
+#[test]
+fn a_crawl_that_nothing_is_left_for_ends_also_when_its_collection_is_full() {
+    let web = Web::new(WebSettings::plain(3, 80).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let settings = Settings { pages_max: 100, once: true, concurrency: 32, ..Settings::default() };
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, 1);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert!(held(&trial.crawler().reader()).len() <= 100);
+}
