@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseRows, Page, PageKey, PageState, RobotsRow, Seed,
-    Sequence, Site, SitePosture, TimeOrigin, Url, Visit,
+    Account, DocumentRow, Event, Fingerprint, HintRows, Location, Moment, NoiseRows, Page, PageKey, PageState,
+    RobotsRow, Seed, Sequence, Site, SitePosture, TimeOrigin, Url, Visit,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +61,8 @@ pub enum Deed {
     ScopeFollowed(ScopeMark),
     /// From here on time is counted so.
     Clocked(TimeOrigin),
+    /// A site spoke of its own changes, or a visit showed whether it was right.
+    Hinted(Box<HintRows>),
 }
 
 /// How far the held pages were met with a scope, so that their links that lead into it are announced.
@@ -93,6 +95,14 @@ pub enum Via {
     Redirect {
         hops: u8,
     },
+    /// A sitemap lists it, or it is one that robots.txt, a well-known place or an index names.
+    Sitemap,
+    /// A feed lists it, or it is a feed that a page names.
+    Feed,
+    /// It was pushed to our door.
+    Told,
+    /// The table of volatile information that a page names.
+    Companion,
 }
 
 /// A URL that passed the sieve and the dispatcher: it has a number now and waits for its first visit.

@@ -10,6 +10,7 @@ mod change;
 mod deed;
 mod document;
 mod event;
+mod hint;
 mod id;
 mod moment;
 mod noise;
@@ -33,6 +34,10 @@ pub use document::{
     AlternateLink, CountedIn, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media, Paragraph, Rel, Role,
 };
 pub use event::{Event, EventKind};
+pub use hint::{
+    Cadence, HintFile, HintRows, HintSource, Listed, ListedRows, Listing, ListingKind, Muted, PageHints, PendingHint,
+    Stamp, TrustRow,
+};
 pub use id::{Fingerprint, OrderId, PageKey, ParagraphKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span, TimeOrigin};
 pub use noise::{Fold, Masked, NoiseBook, NoiseRows, NoiseRule, PageNoise, Reach, RuleStanding, Suspect, Volatile};

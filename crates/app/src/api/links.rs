@@ -138,6 +138,7 @@ fn kind(kind: LinkKind) -> &'static str {
         LinkKind::Canonical => "canonical",
         LinkKind::Alternate => "alternate",
         LinkKind::Feed => "feed",
+        LinkKind::Companion => "companion",
     }
 }
 

@@ -224,7 +224,7 @@ impl Crawler {
         }
         let hops = waiting.as_ref().map_or(0, |waiting| match waiting.via {
             Via::Redirect { hops } => hops,
-            Via::Seed | Via::Link => 0,
+            _ => 0,
         });
         self.follow_redirect(&report, hops, &page, restoring);
         let visit = Visit {

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use fjall::{Keyspace, OwnedWriteBatch};
 use serde::Serialize;
 use vernal_model::{
-    Control, Deed, Moment, NoiseRows, Page, PageKey, Partition, Relocated, RobotsRow, Sequence, Site, SitePosture,
-    SiteRow, Visit, Visited,
+    Control, Deed, HintRows, Moment, NoiseRows, Page, PageKey, Partition, Relocated, RobotsRow, Sequence, Site,
+    SitePosture, SiteRow, Visit, Visited,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, encode, encode_url};
@@ -104,6 +104,7 @@ impl Applying<'_> {
             }
             Deed::ScopeFollowed(mark) => self.state.scope = *mark,
             Deed::Clocked(origin) => self.state.time_origin = Some(*origin),
+            Deed::Hinted(rows) => self.hinted(partition, rows)?,
             Deed::Unlinked { gone } => {
                 self.state.totals.found_pending += gone.len() as u64;
                 let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };
@@ -202,6 +203,32 @@ impl Applying<'_> {
             Some((page, noise)) if noise.is_empty() => self.batch.remove(&tables.page_noise, page.bytes()),
             Some((page, noise)) => self.put(&tables.page_noise, "page_noise", page.bytes(), noise)?,
             None => {}
+        }
+        Ok(())
+    }
+
+    fn hinted(&mut self, partition: Partition, rows: &HintRows) -> Result<()> {
+        let (tables, site) = (&self.shared.tables, &rows.site);
+        // Somebody may push a hint before the site's first visit; its row says which partition the hints lie in.
+        self.site(partition, site);
+        for (source, trust) in &rows.sources {
+            self.put(&tables.hints, "hints", keys::hint_source(partition, site, *source), &(source, trust))?;
+        }
+        for (page, file) in &rows.files {
+            self.put(&tables.hints, "hints", keys::hint_file(site, *page), file)?;
+        }
+        for (page, hints) in &rows.pages {
+            match hints.is_empty() {
+                true => self.batch.remove(&tables.page_hints, page.bytes()),
+                false => self.put(&tables.page_hints, "page_hints", page.bytes(), hints)?,
+            }
+        }
+        let Some(listed) = &rows.listed else { return Ok(()) };
+        for (fingerprint, stamp) in &listed.put {
+            self.put(&tables.listed, "listed", keys::listed(listed.file, *fingerprint), stamp)?;
+        }
+        for fingerprint in &listed.gone {
+            self.batch.remove(&tables.listed, keys::listed(listed.file, *fingerprint));
         }
         Ok(())
     }

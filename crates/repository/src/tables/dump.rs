@@ -6,7 +6,8 @@ use std::io::Write;
 use fjall::Keyspace;
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DocumentRow, Event, Fold, NoiseRule, Page, PageKey, PageNoise, Partition, RobotsRow, Seed, Sequence, Visit,
+    DocumentRow, Event, Fold, HintFile, HintSource, NoiseRule, Page, PageHints, PageKey, PageNoise, Partition,
+    RobotsRow, Seed, Sequence, Stamp, TrustRow, Visit,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -43,6 +44,10 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<NoiseRule>(&tables.noise, "noise", of_kind(keys::NOISE_RULE))?;
     dump.table::<Fold>(&tables.noise, "noise", of_kind(keys::NOISE_FOLD))?;
     dump.table::<PageNoise>(&tables.page_noise, "page_noise", |_| true)?;
+    dump.table::<(HintSource, TrustRow)>(&tables.hints, "hints", of_kind(keys::HINT_SOURCE))?;
+    dump.table::<HintFile>(&tables.hints, "hints", of_kind(keys::HINT_FILE))?;
+    dump.table::<PageHints>(&tables.page_hints, "page_hints", |_| true)?;
+    dump.table::<Option<Stamp>>(&tables.listed, "listed", |_| true)?;
     dump.known()
 }
 

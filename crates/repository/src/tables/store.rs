@@ -17,7 +17,7 @@ use crate::bodies::{Bodies, sync_folder};
 use crate::sieve::KnownSet;
 use crate::{Error, Result};
 
-/// Each table's write buffer; twelve tables, of which four are busy.
+/// Each table's write buffer; sixteen tables, of which four are busy.
 const MEMTABLE_BYTES_MAX: u64 = 4 << 20;
 /// That of the tables which grow with each URL that is met: larger, so that less is merged again and again.
 const MEMTABLE_OF_URLS_BYTES_MAX: u64 = 8 << 20;
@@ -51,6 +51,9 @@ pub(crate) struct Tables {
     pub page_events: Keyspace,
     pub noise: Keyspace,
     pub page_noise: Keyspace,
+    pub hints: Keyspace,
+    pub page_hints: Keyspace,
+    pub listed: Keyspace,
     pub meta: Keyspace,
 }
 
@@ -100,6 +103,9 @@ impl Tables {
                 page_events: table("page_events")?,
                 noise: table("noise")?,
                 page_noise: table("page_noise")?,
+                hints: table("hints")?,
+                page_hints: table("page_hints")?,
+                listed: table("listed")?,
                 meta: table("meta")?,
                 database,
             })
@@ -131,7 +137,7 @@ impl Tables {
         Ok(())
     }
 
-    fn all(&self) -> [&Keyspace; 13] {
+    fn all(&self) -> [&Keyspace; 16] {
         [
             &self.urls,
             &self.waiting,
@@ -145,6 +151,9 @@ impl Tables {
             &self.page_events,
             &self.noise,
             &self.page_noise,
+            &self.hints,
+            &self.page_hints,
+            &self.listed,
             &self.meta,
         ]
     }

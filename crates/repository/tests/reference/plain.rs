@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::hinting::PlainHints;
 use vernal_model::{
     Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, Moment, NoiseBook, Outcome,
     Page, PageKey, PageNoise, PageState, Partition, RobotsRow, ScopeMark, Seed, Sequence, Site, SiteCounts,
@@ -35,6 +36,7 @@ pub struct Plain {
     events: Vec<(Cursor, EventId, Event)>,
     pub books: BTreeMap<Site, NoiseBook>,
     noise: BTreeMap<PageKey, PageNoise>,
+    pub hints: PlainHints,
 }
 
 #[derive(Clone)]
@@ -101,6 +103,10 @@ impl Plain {
                 if let Some((page, noise)) = rows.page {
                     self.noise.insert(page, noise);
                 }
+            }
+            Deed::Hinted(rows) => {
+                self.postures.entry(rows.site.clone()).or_insert((partition, SitePosture::default()));
+                self.hints.take(*rows);
             }
             Deed::Relinked { page, document } => {
                 self.documents.insert(page, *document);
@@ -271,6 +277,7 @@ impl Plain {
 
     fn check_sites(&self, reader: &Reader) {
         let with_book = |book: &&NoiseBook| **book != NoiseBook::default();
+        self.hints.check(reader);
         let books = reader.noise_books().unwrap();
         assert_eq!(books.len(), self.books.values().filter(with_book).count());
         assert!(books.iter().all(|(site, book)| self.books.get(site) == Some(book)));

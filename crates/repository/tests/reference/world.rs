@@ -11,6 +11,7 @@ use vernal_model::{
 };
 use vernal_repository::{Keep, KeepKind, Repository};
 
+use crate::hinting;
 use crate::plain::Plain;
 
 pub struct World {
@@ -57,7 +58,7 @@ impl World {
     fn deed(&mut self, repository: &mut Repository, deeds: &mut Vec<(Partition, Deed)>) {
         let url = self.any_url();
         let partition = url.partition();
-        match self.chance.below(15) {
+        match self.chance.below(16) {
             0 => deeds.push((partition, Deed::Seeded(Seed::new(url, self.now)))),
             1 => deeds.push((partition, Deed::Unseeded(url))),
             2..=5 if self.chance.happens(0.2) && !self.spelled.is_empty() => deeds.push(self.unlinked()),
@@ -71,6 +72,12 @@ impl World {
             9 => {
                 let account = Account { in_hand: self.chance.share(), filled: self.now, spent: self.chance.share() };
                 deeds.push((Partition(0), Deed::Spent { account }));
+            }
+            15 => {
+                let pages: Vec<PageKey> =
+                    self.plain.pages.keys().copied().filter(|key| key.partition == partition).collect();
+                let rows = hinting::rows(&url, &pages, self.now, &mut self.chance);
+                deeds.push((partition, Deed::Hinted(Box::new(rows))));
             }
             11 => deeds.push((partition, Deed::NoiseLearned(Box::new(self.noise_learned(&url))))),
             10 if self.chance.happens(0.5) => {
