@@ -10,11 +10,14 @@
 //! - `admitting`: how found URLs become waiting ones.
 //! - `acting`: what a person asks for.
 //! - `widening`: held pages meet a scope that has grown.
+//! - `hinting`, `hint_places`: what sites say of their own changes, and what that does to the schedule.
 //! - `restoring`: everything anew from the archive alone.
 
 mod acting;
 mod admitting;
 mod choosing;
+mod hint_places;
+mod hinting;
 mod judging;
 mod promises;
 mod restoring;
@@ -24,6 +27,7 @@ mod sending;
 mod taking;
 mod widening;
 
+pub use hint_places::trust_words;
 pub use promises::{Cure, PromisesKept};
 pub use restoring::Restored;
 pub use sampling::Measured;
@@ -45,6 +49,7 @@ use self::second_looks::SecondLooks;
 use self::widening::Widening;
 use crate::coordinator::{Coordinator, Lane};
 use crate::group::Group;
+use crate::hint_book::HintBook;
 use crate::intake::discovery::Recent;
 use crate::partition::Partition;
 use crate::refresh_view::Facts;
@@ -89,6 +94,7 @@ pub struct Crawler {
     samples: Samples,
     books: Books,
     second_looks: SecondLooks,
+    hints: HintBook,
     /// Where the round over the partitions goes on.
     turn: usize,
     /// The partitions in which anything can happen, a bit for each: most crawls live in a few of them, and walking
@@ -166,6 +172,7 @@ impl Crawler {
             samples: Samples::default(),
             books: Books::default(),
             second_looks: SecondLooks::default(),
+            hints: HintBook::default(),
             turn: 0,
             lively: 0,
             uncredited: 0.0,
@@ -185,6 +192,7 @@ impl Crawler {
         };
         crawler.set_seeds(crawler.dispatcher.seeds().to_vec());
         crawler.recall(now)?;
+        crawler.recall_hints(now)?;
         Ok(crawler)
     }
 
@@ -258,6 +266,7 @@ impl Crawler {
         }
         self.repository.commit(&deeds, now)?;
         self.commits += 1;
+        self.hints.committed();
         self.note_lively();
         for (_, deed) in &deeds {
             if let Deed::Visited(visited) = deed {

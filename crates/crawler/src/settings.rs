@@ -22,6 +22,8 @@ pub struct Settings {
     pub promises: Vec<Wish>,
     /// The kinds of change that count for the schedule.
     pub counts: Kinds,
+    /// Whether sites are asked for, and believed in, what they say of their own changes.
+    pub hints: bool,
     /// Sites where nothing that was learned to be noise is set aside; `strict` says so of all.
     pub strict: bool,
     pub strict_sites: Vec<Site>,
@@ -127,6 +129,7 @@ impl Default for Settings {
             policy: "round-robin".into(),
             promises: Vec::new(),
             counts: Kinds::of(&[Kind::Content]),
+            hints: false,
             strict: false,
             strict_sites: Vec::new(),
             visit_order: VisitOrder::Paper,

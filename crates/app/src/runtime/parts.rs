@@ -28,6 +28,7 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         budget: settings.budget,
         policy: settings.policy.clone(),
         counts: settings.counts,
+        hints: settings.hints,
         strict: settings.strict,
         strict_sites: settings.strict_sites.clone(),
         promises: settings.promises.clone(),

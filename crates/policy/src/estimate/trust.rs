@@ -152,7 +152,7 @@ pub fn judge_by_look(row: &mut TrustRow, look: Look, now: Moment) -> bool {
             row.muted = Some(Muted { since: now, why: why.into(), by_look: true });
             true
         }
-        (None, Some(muted)) if muted.by_look => {
+        (None, Some(muted)) if muted.by_look && look.dated >= LOOK_DATES_MIN => {
             row.muted = None;
             true
         }
