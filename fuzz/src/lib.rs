@@ -11,7 +11,7 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "url", run: url },
     Target { name: "robots", run: vernal_document::robots::fuzz },
     Target { name: "html", run: vernal_document::fuzz::html_pass },
@@ -19,6 +19,8 @@ pub const TARGETS: [Target; 9] = [
     Target { name: "compare", run: vernal_document::fuzz::compare_halves },
     Target { name: "diff", run: vernal_document::fuzz::diff_pass },
     Target { name: "judge", run: vernal_document::fuzz::judge_pass },
+    Target { name: "sitemap", run: vernal_document::listings::fuzz_sitemap },
+    Target { name: "feed", run: vernal_document::listings::fuzz_feed },
     Target { name: "warc", run: vernal_repository::bodies::fuzz_warc },
     Target { name: "journal", run: vernal_repository::fuzz_journal },
 ];

@@ -1,6 +1,6 @@
 //! What a person can ask of a running crawl; each act is a deed and survives restarts.
 
-use vernal_model::{Moment, Reach, Seed, Site, Url, Volatile};
+use vernal_model::{HintSource, Moment, Reach, Seed, Site, Url, Volatile};
 
 use crate::crawler::Measured;
 
@@ -12,6 +12,11 @@ pub enum Act {
     Pause(Option<Site>),
     Resume(Option<Site>),
     Block(Site),
+    /// Somebody says that these pages have changed.
+    Hint {
+        source: HintSource,
+        urls: Vec<Url>,
+    },
     /// A person's word on what differs without meaning.
     Noise {
         site: Site,
@@ -40,6 +45,12 @@ pub enum Acted {
     Removed(bool),
     Done,
     UnknownSite(Site),
+    /// So many known pages were hinted at, so many URLs are new to us, so many are none of ours.
+    Hinted {
+        hinted: usize,
+        found: usize,
+        ignored: usize,
+    },
     /// The rule that a word made or spoke of.
     Ruled(u32),
     /// The site has no such rule.

@@ -13,12 +13,15 @@
 //! - `widening`: held pages meet a scope that has grown.
 //! - `weighing`: how important pages are by the links between them.
 //! - `collecting`: which pages are worth holding.
+//! - `hinting`, `hint_places`: what sites say of their own changes, and what that does to the schedule.
 //! - `restoring`: everything anew from the archive alone.
 
 mod acting;
 mod admitting;
 mod choosing;
 mod collecting;
+mod hint_places;
+mod hinting;
 mod judging;
 mod promises;
 mod restoring;
@@ -30,6 +33,7 @@ mod topics;
 mod weighing;
 mod widening;
 
+pub use hint_places::trust_words;
 pub use promises::{Cure, PromisesKept};
 pub use restoring::Restored;
 pub use sampling::Measured;
@@ -53,6 +57,7 @@ use self::weighing::Weighing;
 use self::widening::Widening;
 use crate::coordinator::{Coordinator, Lane};
 use crate::group::Group;
+use crate::hint_book::HintBook;
 use crate::intake::discovery::Recent;
 use crate::partition::Partition;
 use crate::refresh_view::Facts;
@@ -101,6 +106,7 @@ pub struct Crawler {
     samples: Samples,
     books: Books,
     second_looks: SecondLooks,
+    hints: HintBook,
     /// Where the round over the partitions goes on.
     turn: usize,
     /// The partitions in which anything can happen, a bit for each: most crawls live in a few of them, and walking
@@ -181,6 +187,7 @@ impl Crawler {
             samples: Samples::default(),
             books: Books::default(),
             second_looks: SecondLooks::default(),
+            hints: HintBook::default(),
             turn: 0,
             lively: 0,
             uncredited: 0.0,
@@ -200,6 +207,7 @@ impl Crawler {
         };
         crawler.set_seeds(crawler.dispatcher.seeds().to_vec());
         crawler.recall(now)?;
+        crawler.recall_hints(now)?;
         Ok(crawler)
     }
 
@@ -274,6 +282,7 @@ impl Crawler {
         }
         self.repository.commit(&deeds, now)?;
         self.commits += 1;
+        self.hints.committed();
         self.note_lively();
         for (_, deed) in &deeds {
             if let Deed::Visited(visited) = deed {

@@ -10,6 +10,7 @@ mod coordinator;
 mod crawler;
 mod error;
 mod group;
+mod hint_book;
 mod intake;
 mod partition;
 mod plan;
@@ -22,7 +23,7 @@ mod wanted;
 mod weights;
 
 pub use act::{Act, Acted, Check, NoiseWord, Pulse};
-pub use crawler::{Crawler, Cure, Measured, PromisesKept, Restored};
+pub use crawler::{Crawler, Cure, Measured, PromisesKept, Restored, trust_words};
 pub use error::{Error, Result};
 pub use plan::{Forecast, Plan, PlannedVisit, plan};
 pub use settings::{DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};

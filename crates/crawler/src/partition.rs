@@ -280,6 +280,11 @@ impl Partition {
         }
     }
 
+    /// Pages of a site that are held.
+    pub(crate) fn held_of(&self, site: &Site) -> u64 {
+        self.site(site).map_or(0, |life| life.held)
+    }
+
     pub(crate) fn first_visit_began(&mut self, site: &Site) {
         self.site_mut(site).first_visits += 1;
         self.check_full(site);

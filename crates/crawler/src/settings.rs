@@ -29,6 +29,8 @@ pub struct Settings {
     pub promises: Vec<Wish>,
     /// The kinds of change that count for the schedule.
     pub counts: Kinds,
+    /// Whether sites are asked for, and believed in, what they say of their own changes.
+    pub hints: bool,
     /// Sites where nothing that was learned to be noise is set aside; `strict` says so of all.
     pub strict: bool,
     pub strict_sites: Vec<Site>,
@@ -145,6 +147,7 @@ impl Default for Settings {
             weights: Weights::default(),
             promises: Vec::new(),
             counts: Kinds::of(&[Kind::Content]),
+            hints: false,
             strict: false,
             strict_sites: Vec::new(),
             visit_order: VisitOrder::Paper,

@@ -36,6 +36,7 @@ pub use noise::builtin;
 pub use parse::parts::{Part, Parts, parts};
 pub use parse::robots;
 pub use parse::tree::{DocumentTree, Node, document_tree, written_tree};
+pub use parse::{cadence, listings};
 pub use read::{Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely, source_text};
 pub use signature::fingerprint::{TagLetters, tag_letters};
 pub use signature::{checksum, rms, similarity};

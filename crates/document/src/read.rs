@@ -8,7 +8,7 @@ use crate::parse::listing::{read_ftp_listing, read_gopher_menu};
 use crate::parse::parts::{Parts, parts};
 use crate::parse::plain::read_plain;
 use crate::parse::scan::Markup;
-use crate::parse::{encoding, hints};
+use crate::parse::{encoding, hints, listings};
 use crate::signature::{Marks, opaque, seal};
 
 /// Links beyond these are counted and not kept: a page with more is a list for machines, or a trap.
@@ -54,7 +54,9 @@ pub struct Evidence {
 
 /// Reads one body. Never panics, and is bounded in time and memory by the length of the body.
 pub fn read(input: &Input<'_>) -> Parsed {
-    read_marked(input).0
+    let (mut parsed, _) = read_marked(input);
+    parsed.document.listing = listings::listing(input, parsed.document.media);
+    parsed
 }
 
 /// Reads one body and collects its parts too: for the slow path, where a person wants to know what else differs.

@@ -77,6 +77,12 @@ pub fn unpack_into(
     Ok(())
 }
 
+/// Fills `into` with a file that is itself packed with gzip. After a fault it holds what was unpacked up to there.
+pub(crate) fn unpack_gzip_file(packed: &[u8], limits: &UnpackLimits, into: &mut Vec<u8>) -> Result<(), Failure> {
+    let by_ratio = packed.len().saturating_mul(limits.ratio_max).max(limits.ratio_free_bytes);
+    unpack_one(Coding::Gzip, packed, by_ratio.min(limits.decoded_bytes_max), into)
+}
+
 /// A guess, made without unpacking, whether the unpacked body has more bytes than these.
 pub fn is_likely_larger(response_head: &[u8], body: &[u8], bytes: usize) -> bool {
     let unpacked = match codings(response_head).as_deref() {

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Account, DocumentRow, Event, Fingerprint, GraphMark, Leaving, Location, Moment, NoiseRows, Page, PageKey,
+    Account, DocumentRow, Event, Fingerprint, GraphMark, HintRows, Leaving, Location, Moment, NoiseRows, Page, PageKey,
     PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SitePosture, TimeOrigin, TopicMark, TopicOf, TopicRow, Url,
     Visit, WeightRow,
 };
@@ -76,6 +76,8 @@ pub enum Deed {
     GraphPassed(GraphMark),
     /// A page left the collection for a better one.
     Left(Box<Leaving>),
+    /// A site spoke of its own changes, or a visit showed whether it was right.
+    Hinted(Box<HintRows>),
 }
 
 /// How far the held pages were met with a scope, so that their links that lead into it are announced.
@@ -108,6 +110,14 @@ pub enum Via {
     Redirect {
         hops: u8,
     },
+    /// A sitemap lists it, or it is one that robots.txt, a well-known place or an index names.
+    Sitemap,
+    /// A feed lists it, or it is a feed that a page names.
+    Feed,
+    /// It was pushed to our door.
+    Told,
+    /// The table of volatile information that a page names.
+    Companion,
 }
 
 /// A URL that passed the sieve and the dispatcher: it has a number now and waits for its first visit.

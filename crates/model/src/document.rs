@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Partition, Signature, Url};
+use crate::{Fingerprint, Listing, Partition, Signature, Url};
 
 /// The parsed meaning of one body; short-lived.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +28,8 @@ pub struct Document {
     pub directives: Directives,
     /// The content of paper 000's meta-updates tag, as written.
     pub meta_updates: Option<String>,
+    /// What it lists, where it is a sitemap, a feed or a table of volatile information.
+    pub listing: Option<Box<Listing>>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +70,8 @@ pub enum LinkKind {
     Alternate = 8,
     /// A feed that the page names.
     Feed = 9,
+    /// The table of its volatile parts that the page names (paper 004).
+    Companion = 10,
 }
 
 /// The rel words that change what we do, as bits.

@@ -11,6 +11,7 @@ mod deed;
 mod document;
 mod event;
 mod graph;
+mod hint;
 mod id;
 mod moment;
 mod noise;
@@ -36,6 +37,10 @@ pub use document::{
 };
 pub use event::{Event, EventKind};
 pub use graph::{GraphMark, Leaving, LeftRow, WeightRow};
+pub use hint::{
+    Cadence, HintFile, HintRows, HintSource, Listed, ListedRows, Listing, ListingKind, Muted, PageHints, PendingHint,
+    Stamp, TrustRow,
+};
 pub use id::{Fingerprint, OrderId, PageKey, ParagraphKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span, TimeOrigin};
 pub use noise::{Fold, Masked, NoiseBook, NoiseRows, NoiseRule, PageNoise, Reach, RuleStanding, Suspect, Volatile};

@@ -357,7 +357,12 @@ impl Reader {
         dump(&self.shared, out)
     }
 
-    fn row<T: DeserializeOwned>(&self, table: &Keyspace, name: &'static str, key: &[u8]) -> Result<Option<T>> {
+    pub(crate) fn row<T: DeserializeOwned>(
+        &self,
+        table: &Keyspace,
+        name: &'static str,
+        key: &[u8],
+    ) -> Result<Option<T>> {
         let row = table.get(key).map_err(Error::tables("read a row"))?;
         row.map(|bytes| decode(name, &bytes)).transpose()
     }

@@ -17,6 +17,8 @@ use super::answer::No;
 pub struct Door {
     pub listening_on: SocketAddr,
     pub token: Option<String>,
+    /// Paths that ask for a key or a signature of their own instead of the token.
+    pub keyed: Vec<&'static str>,
 }
 
 /// What is open to everybody who can connect: it says nothing but that we live.
@@ -48,7 +50,7 @@ impl Door {
         if path.starts_with("/api/") && headers.get("sec-fetch-site").is_some_and(|from| from == "cross-site") {
             return no(StatusCode::FORBIDDEN, "questions from another site's page are refused");
         }
-        if path == OPEN_PATH {
+        if path == OPEN_PATH || self.keyed.contains(&path) {
             return Ok(());
         }
         match &self.token {
@@ -94,7 +96,7 @@ fn bears(headers: &HeaderMap, token: &str) -> bool {
 }
 
 /// Takes as long for a token that is nearly right as for one that is all wrong.
-fn is_same(given: &[u8], token: &[u8]) -> bool {
+pub fn is_same(given: &[u8], token: &[u8]) -> bool {
     let mut differs = u8::from(given.len() != token.len());
     for (place, byte) in token.iter().enumerate() {
         differs |= byte ^ given.get(place).copied().unwrap_or(!byte);
@@ -116,7 +118,7 @@ mod tests {
 
     #[test]
     fn on_loopback_the_host_must_be_a_loopback_name() {
-        let door = Door { listening_on: "127.0.0.1:8376".parse().unwrap(), token: None };
+        let door = Door { listening_on: "127.0.0.1:8376".parse().unwrap(), token: None, keyed: Vec::new() };
         for host in ["localhost:8376", "127.0.0.1:8376", "[::1]:8376", "LOCALHOST", "127.9.9.9"] {
             assert_eq!(judged(&door, Method::GET, &[("host", host)]), None, "{host}");
         }
@@ -129,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_write_with_a_foreign_origin_is_refused() {
-        let door = Door { listening_on: "127.0.0.1:8376".parse().unwrap(), token: None };
+        let door = Door { listening_on: "127.0.0.1:8376".parse().unwrap(), token: None, keyed: Vec::new() };
         let write = |origin| judged(&door, Method::POST, &[("host", "localhost:8376"), ("origin", origin)]);
         assert_eq!(write("http://localhost:8376"), None);
         for origin in ["https://evil.example", "null", "http://localhost:9999", "http://127.0.0.1:8376"] {
@@ -142,12 +144,19 @@ mod tests {
 
     #[test]
     fn beyond_loopback_only_the_whole_token_opens() {
-        let door = Door { listening_on: "0.0.0.0:8376".parse().unwrap(), token: Some("s3cret".into()) };
+        let door = Door {
+            listening_on: "0.0.0.0:8376".parse().unwrap(),
+            token: Some("s3cret".into()),
+            keyed: vec!["/indexnow"],
+        };
         let with = |token| judged(&door, Method::GET, &[("host", "crawl.example"), ("authorization", token)]);
         assert_eq!(with("Bearer s3cret"), None);
         for token in ["", "Bearer ", "Bearer s3cre", "Bearer s3cret1", "Basic s3cret", "s3cret"] {
             assert_eq!(with(token), Some(401), "{token}");
         }
-        assert!(door.judge(&Method::GET, "/healthz", &headers(&[("host", "x")])).is_ok());
+        for open in ["/healthz", "/indexnow"] {
+            assert!(door.judge(&Method::GET, open, &headers(&[("host", "x")])).is_ok());
+        }
+        assert!(door.judge(&Method::GET, "/websub", &headers(&[("host", "x")])).is_err());
     }
 }

@@ -154,6 +154,7 @@ fn kind(kind: LinkKind) -> &'static str {
         LinkKind::Canonical => "canonical",
         LinkKind::Alternate => "alternate",
         LinkKind::Feed => "feed",
+        LinkKind::Companion => "companion",
     }
 }
 

@@ -15,7 +15,9 @@ mod diff;
 mod door;
 mod hands;
 mod health;
+mod hints;
 mod history;
+mod indexnow;
 mod links;
 mod metrics;
 mod noise;
@@ -33,6 +35,7 @@ mod status_page;
 mod topics;
 mod trace;
 mod verify;
+mod websub;
 mod whole;
 mod why;
 
@@ -72,6 +75,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/history", get(history::list))
         .route("/diff", get(diff::show))
         .route("/blame", get(blame::show))
+        .route("/hints", get(hints::list))
         .route("/noise", get(noise::list).post(noise::say))
         .route("/body", get(body::show))
         .route("/links", get(links::list))
@@ -96,6 +100,8 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/", get(status_page::show))
         .route("/style.css", get(status_page::style))
         .route("/metrics", get(metrics::show))
+        .route("/indexnow", get(indexnow::one).post(indexnow::many))
+        .route("/websub", get(websub::verify).post(websub::deliver))
         .route("/healthz", get(health::show))
         .fallback(answer::no_such_route)
         .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))

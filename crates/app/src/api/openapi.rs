@@ -51,6 +51,7 @@ const ROUTES: &[Route] = &[
         &[SITE, ("state", "string", false, "A state of pages"), TAG, SORT, LIMIT],
         LINES,
     ),
+    get("/api/v1/hints", "What sites say of their own changes, and how far they are believed", &[SITE, LIMIT], LINES),
     get("/api/v1/page", "Everything known of one page", &[URL], JSON),
     get(
         "/api/v1/history",

@@ -8,6 +8,7 @@ use vernal_model::{DocumentRow, Page, PageState, Url, Version};
 use vernal_repository::KnownState;
 
 use super::answer::{self, Answered, No};
+use super::hints;
 use super::pages::{self, Row};
 use super::parameters::{Asked, OfUrl, url};
 use super::shared::{RobotsVisit, Shared, time};
@@ -39,6 +40,8 @@ struct Shown {
     topics: Vec<TopicShown>,
     newest: Option<VersionRow>,
     document: Option<DocumentShown>,
+    /// What is said of its changes; null where nobody spoke.
+    hints: Option<hints::OfPage>,
 }
 
 #[derive(Serialize)]
@@ -124,6 +127,7 @@ fn visited(shared: &Shared, page: &Page) -> Result<Shown, No> {
         topics: topics::of_page(reader, page.key)?,
         newest: page.version.map(|version| version_row(&version)),
         document: reader.document(page.key)?.map(document),
+        hints: hints::of_page(&reader.page_hints(page.key)?),
     })
 }
 

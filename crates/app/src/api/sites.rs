@@ -6,8 +6,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use serde::Serialize;
 use vernal_model::{SiteRow, Url};
+use vernal_repository::SiteHints;
 
 use super::answer::{self, Answered};
+use super::hints;
 use super::parameters::{Asked, List, Sort, site};
 use super::shared::{Seeds, Shared, time};
 
@@ -30,6 +32,8 @@ struct Row {
     /// What the last failure of the site was; null once it answers again.
     trouble: Option<String>,
     tags: Vec<String>,
+    /// The sources that speak of its changes, and how far each is believed.
+    hints: Vec<hints::Source>,
 }
 
 const COLUMNS: [&str; 11] =
@@ -59,13 +63,15 @@ pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) 
     Ok(answer::lines(move |lines| {
         for row in rows {
             let tags = tags(&seeds, &row);
-            lines.line(&shown(row, tags))?;
+            // A row that cannot be read is missing here and told by `vernal hints`.
+            let hints = shared.reader.site_hints(&row.site).unwrap_or_default();
+            lines.line(&shown(row, tags, &hints))?;
         }
         Ok(())
     }))
 }
 
-fn shown(row: SiteRow, tags: Vec<String>) -> Row {
+fn shown(row: SiteRow, tags: Vec<String>, hints: &SiteHints) -> Row {
     let counts = row.counts;
     Row {
         site: row.site.to_string(),
@@ -84,6 +90,7 @@ fn shown(row: SiteRow, tags: Vec<String>) -> Row {
         traps: row.posture.traps,
         trouble: row.posture.trouble.map(String::from),
         tags,
+        hints: hints.sources.iter().map(|(source, row)| hints::shown(*source, row)).collect(),
     }
 }
 

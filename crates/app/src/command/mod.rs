@@ -13,6 +13,7 @@ mod context;
 mod demo;
 mod diff;
 mod export;
+mod hints;
 mod history;
 mod lab;
 mod links;
@@ -104,6 +105,8 @@ pub enum Verb {
     Pages(pages::Arguments),
     /// Everything known of one page
     Page(page::Arguments),
+    /// What sites say of their own changes, and how far they are believed
+    Hints(hints::Arguments),
     /// Every visit to a page, and the versions that they made
     History(history::Arguments),
     /// What differs between two versions of a page
@@ -180,6 +183,7 @@ impl Verb {
             Verb::Sites(arguments) => sites::sites(context, &arguments).await,
             Verb::Pages(arguments) => pages::pages(context, &arguments).await,
             Verb::Page(arguments) => page::page(context, &arguments).await,
+            Verb::Hints(arguments) => hints::hints(context, &arguments).await,
             Verb::History(arguments) => history::history(context, &arguments).await,
             Verb::Diff(arguments) => diff::diff(context, &arguments).await,
             Verb::Blame(arguments) => blame::blame(context, &arguments).await,

@@ -103,6 +103,14 @@ pub static ALL: &[Setting] = &[
              may be repeated",
         )
     },
+    one("hints", "on|off", "on", "Whether sites are asked for, and believed in, what they say of their own changes"),
+    many("indexnow-keys", "KEY", "Keys that a push to /indexnow may bear instead of the token; may be repeated"),
+    one(
+        "websub-secret",
+        "TEXT",
+        "",
+        "The secret that hubs sign their deliveries to /websub with, instead of the token",
+    ),
     switch("strict", "false", "Set nothing aside that was only learned to be noise"),
     many("strict-sites", "SITE", "Sites where nothing is set aside that was only learned to be noise; may be repeated"),
     one(

@@ -26,6 +26,9 @@ pub struct Settings {
     pub policy: String,
     pub topics: Topics,
     pub counts: Kinds,
+    pub hints: bool,
+    pub indexnow_keys: Vec<String>,
+    pub websub_secret: Option<String>,
     pub strict: bool,
     pub strict_sites: Vec<Site>,
     pub promises: Vec<vernal_crawler::Wish>,
@@ -74,6 +77,9 @@ impl Settings {
             policy: texts.needed("policy", |text| Ok(text.to_owned()))?,
             topics: texts.needed("topics", topics)?,
             counts: texts.kinds("counts")?,
+            hints: texts.needed("hints", switch)?,
+            indexnow_keys: texts.many("indexnow-keys"),
+            websub_secret: texts.wished("websub-secret", |text| Ok(text.to_owned()))?,
             strict: texts.needed("strict", switch)?,
             strict_sites: texts.all("strict-sites", crate::seeds::site)?,
             promises: texts.all("promises", promises::parse)?,
@@ -105,6 +111,13 @@ impl Settings {
             chance: texts.needed("chance", number)?,
         };
         Ok(settings)
+    }
+
+    /// Paths of the API that ask for a key or a signature of their own instead of the token.
+    pub fn keyed_paths(&self) -> Vec<&'static str> {
+        let indexnow = (!self.indexnow_keys.is_empty()).then_some("/indexnow");
+        let websub = self.websub_secret.is_some().then_some("/websub");
+        indexnow.into_iter().chain(websub).collect()
     }
 
     /// Whether nothing that was learned is set aside at this site.

@@ -150,7 +150,7 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
-        let guarded = Door { listening_on, token: checked.token }.guard(router);
+        let guarded = Door { listening_on, token: checked.token, keyed: settings.keyed_paths() }.guard(router);
         servers.push(serving::serve_tcp(listener, guarded, stopped));
     }
     let data = settings.data.clone();

@@ -33,6 +33,7 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
             Topics::Every(every) => Some(every),
         },
         counts: settings.counts,
+        hints: settings.hints,
         strict: settings.strict,
         strict_sites: settings.strict_sites.clone(),
         promises: settings.promises.clone(),

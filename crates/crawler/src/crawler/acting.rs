@@ -28,6 +28,7 @@ impl Crawler {
                 self.set_standing(&site, Standing::Blocked);
                 Acted::Done
             }
+            Act::Hint { source, urls } => self.take_push(source, urls, now)?,
             Act::Noise { site, word } if self.home.contains_key(&site) => self.rule(&site, word, now)?,
             Act::Pause(Some(site)) | Act::Resume(Some(site)) | Act::Block(site) | Act::Noise { site, .. } => {
                 Acted::UnknownSite(site)
@@ -160,6 +161,7 @@ impl Crawler {
             ("visits compared".to_owned(), page.compared.to_string()),
             ("changes seen".to_owned(), page.changes.to_string()),
         ];
+        reasons.extend(self.hint_words(&page)?);
         let partition = &self.partitions[usize::from(page.key.partition.0)];
         match crate::intake::page_life::hands(&page) {
             crate::intake::page_life::Hands::Policy => reasons.extend(partition.policy.why(page.key, now)),

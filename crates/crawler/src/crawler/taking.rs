@@ -131,6 +131,9 @@ impl Crawler {
             second_look: false,
             robots: Some(report.order.url.clone()),
         };
+        if self.settings.hints && kept.is_none() {
+            self.find_sitemaps(origin, &row);
+        }
         self.group.push(id, Deed::RobotsRead { site: home.clone(), row, visit });
         Ok(())
     }
@@ -143,6 +146,8 @@ impl Crawler {
         restoring: Option<&Restoring<'_>>,
     ) -> Result<()> {
         self.drop_sessions(&mut report);
+        let hears = self.settings.hints && restoring.is_none();
+        let listing = report.document.as_mut().and_then(|document| document.listing.take()).filter(|_| hears);
         let (before, waiting) = match what {
             Asked::First(waiting) => (None, Some(waiting)),
             Asked::Again(page) => (Some(*page), None),
@@ -185,8 +190,15 @@ impl Crawler {
         page.importance = self.importance_of(page.key, &page.url, page.depth)?;
         let counted = verdict.changed_in(self.settings.counts);
         self.samples.hear(key, counted);
-        let learned = counted.filter(|_| !second_look);
+        let delta = listing.as_deref().map(|listing| self.listing_delta(key, listing)).transpose()?;
+        // A list has changed when what it lists has moved, whatever else its file says.
+        let moved = delta.as_ref().zip(counted).map(|(delta, _)| !delta.is_empty());
+        let learned = moved.or(counted).filter(|_| !second_look);
         self.teach(before.as_ref(), &mut page, &report, learned, verdict.degree())?;
+        if hears {
+            let via = waiting.as_ref().map(|waiting| waiting.via);
+            self.hear_visit(before.as_ref(), &page, &report, via, learned)?;
+        }
         let is_new_version = matches!(verdict, Verdict::First | Verdict::Differs(_));
         let mut next_paragraph = 1;
         if let Some(signature) = report.signature.as_mut().filter(|_| is_new_version) {
@@ -225,9 +237,12 @@ impl Crawler {
             self.count_links_again(key, was_held, matches!(page.state, PageState::Held | PageState::Left))?;
         }
         self.categorise(&page, was_held, report.document.as_ref().filter(|_| is_new_version))?;
+        if hears && is_new_version {
+            self.find_named_files(&page, &report);
+        }
         let hops = waiting.as_ref().map_or(0, |waiting| match waiting.via {
             Via::Redirect { hops } => hops,
-            Via::Seed | Via::Link => 0,
+            _ => 0,
         });
         self.follow_redirect(&report, hops, &page, restoring);
         let visit = Visit {
@@ -243,6 +258,7 @@ impl Crawler {
             second_look,
             robots: None,
         };
+        let file = delta.is_some().then(|| page.clone());
         let visited = Visited {
             was: before.as_ref().map(|page| page.state),
             left: waiting.map(|waiting| waiting.place),
@@ -252,7 +268,10 @@ impl Crawler {
             event,
         };
         self.group.push(key.partition, Deed::Visited(Box::new(visited)));
-        Ok(())
+        match (file, listing.as_deref(), delta) {
+            (Some(file), Some(listing), Some(delta)) => self.take_listing(&file, listing, delta, report.started),
+            _ => Ok(()),
+        }
     }
 
     /// Puts the page into the right hands and lets the policy learn from the visit.

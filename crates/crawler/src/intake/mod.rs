@@ -5,10 +5,12 @@
 //! - `page_life`: the page's row after the visit, and when it is wanted again.
 //! - `telling`: what the feed says of it.
 //! - `discovery`: the URLs it names.
+//! - `listing`: what a file of hints says that it did not say before.
 //! - `record`: the way back: a kept record as the report that it was made of.
 
 pub(crate) mod discovery;
 pub(crate) mod keeping;
+pub(crate) mod listing;
 pub(crate) mod page_life;
 pub(crate) mod record;
 pub(crate) mod telling;

@@ -166,6 +166,8 @@ impl LinkCollector {
             self.keep(target, LinkKind::Canonical, rel, "");
         } else if has("alternate") {
             self.keep_alternate(tag, target, rel);
+        } else if has("volatile-information") {
+            self.keep(target, LinkKind::Companion, rel, "");
         } else if has("icon") || has("apple-touch-icon") {
             self.keep(target, LinkKind::Image, rel, "");
         } else if has("next") || has("prev") {

@@ -1,11 +1,13 @@
 //! Bytes become a document: media type, character set, one pass over the markup, and what it finds on the way.
 
+pub mod cadence;
 pub mod encoding;
 pub mod format;
 pub mod hints;
 pub mod html;
 pub mod links;
 pub mod listing;
+pub mod listings;
 pub mod name;
 pub mod parts;
 pub mod plain;

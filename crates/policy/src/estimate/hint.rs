@@ -17,6 +17,16 @@ pub fn days_per_hint(rate: f64, recall: f64, false_rate: f64) -> f64 {
     ((said / false_rate).ln() / unsaid).min(DAYS_PER_HINT_MAX)
 }
 
+/// The same for a clock that counts every change, said or unsaid, as the policies' own does: on it too a hint multiplies the
+/// probability that the page is up to date by false_rate / (recall·rate + false_rate).
+pub fn days_per_hint_of_all(rate: f64, recall: f64, false_rate: f64) -> f64 {
+    let said = recall * rate + false_rate;
+    if said <= false_rate || said.is_nan() {
+        return 0.0;
+    }
+    ((said / false_rate).ln() / rate).min(DAYS_PER_HINT_MAX)
+}
+
 /// τ_eff = τ + β·n.
 pub fn effective_time(elapsed_days: f64, days_per_hint: f64, hints: u32) -> f64 {
     elapsed_days + days_per_hint * f64::from(hints)
@@ -33,6 +43,15 @@ mod tests {
         let fresh = |days: f64| (-(1.0 - recall) * rate * days).exp();
         let factor = fresh(effective_time(3.0, days, 1)) / fresh(3.0);
         assert!((factor - false_rate / (recall * rate + false_rate)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn on_the_clock_of_all_changes_a_hint_means_the_same() {
+        let (rate, recall, false_rate) = (0.5, 0.6, 0.1);
+        let factor = (-rate * days_per_hint_of_all(rate, recall, false_rate)).exp();
+        assert!((factor - false_rate / (recall * rate + false_rate)).abs() < 1e-12);
+        assert_eq!(days_per_hint_of_all(0.5, 0.0, 0.1), 0.0);
+        assert_eq!(days_per_hint_of_all(0.0, 0.5, 0.1), 0.0);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! - `gamma`: a belief about one page's change rate.
 //! - `site_clock`: the operational time of a site, learned from visits to its pages.
 //! - `hint`: what a hint is worth in days of waiting.
+//! - `trust`: how far a source of hints is to be believed, by what came of its hints.
 
 mod confidence;
 mod degree_of_success;
@@ -17,12 +18,13 @@ mod last_modified;
 mod regular;
 mod site_clock;
 mod stochastic;
+pub mod trust;
 
 pub use confidence::{Interval, wilson, z_of};
 pub use degree_of_success::RecentVisits;
 pub use forgetting::{Fading, kept_after};
 pub use gamma::Gamma;
-pub use hint::{days_per_hint, effective_time};
+pub use hint::{days_per_hint, days_per_hint_of_all, effective_time};
 pub use irregular::{Look, RATE_MAX, RATE_MIN, irregular};
 pub use last_modified::LastModified;
 pub use regular::{bias_reduced, most_likely, naive};

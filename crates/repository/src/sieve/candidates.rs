@@ -60,7 +60,8 @@ impl Finding {
     pub fn back_links(&self) -> i32 {
         match self.what {
             Sight::SpelledOut(Via::Link) | Sight::Again => 1,
-            Sight::SpelledOut(Via::Seed | Via::Redirect { .. }) => 0,
+            // A list for machines is no page that links to it.
+            Sight::SpelledOut(_) => 0,
             Sight::Gone => -1,
         }
     }

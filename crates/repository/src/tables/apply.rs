@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use fjall::{Keyspace, OwnedWriteBatch};
 use serde::Serialize;
 use vernal_model::{
-    Control, Deed, GraphMark, Leaving, Moment, NoiseRows, Page, PageKey, Partition, Relocated, RobotsRow, Sequence,
-    Site, SitePosture, SiteRow, TopicOf, Visit, Visited,
+    Control, Deed, GraphMark, HintRows, Leaving, Moment, NoiseRows, Page, PageKey, Partition, Relocated, RobotsRow,
+    Sequence, Site, SitePosture, SiteRow, TopicOf, Visit, Visited,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, encode, encode_url};
@@ -121,6 +121,7 @@ impl Applying<'_> {
             }
             Deed::GraphPassed(mark) => self.graph_passed(mark)?,
             Deed::Left(leaving) => self.left(partition, leaving)?,
+            Deed::Hinted(rows) => self.hinted(partition, rows)?,
             Deed::Unlinked { gone } => {
                 self.state.totals.found_pending += gone.len() as u64;
                 let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };
@@ -253,6 +254,32 @@ impl Applying<'_> {
             return Ok(());
         }
         self.put(table, "page_topics", page.bytes(), &topics)
+    }
+
+    fn hinted(&mut self, partition: Partition, rows: &HintRows) -> Result<()> {
+        let (tables, site) = (&self.shared.tables, &rows.site);
+        // Somebody may push a hint before the site's first visit; its row says which partition the hints lie in.
+        self.site(partition, site);
+        for (source, trust) in &rows.sources {
+            self.put(&tables.hints, "hints", keys::hint_source(partition, site, *source), &(source, trust))?;
+        }
+        for (page, file) in &rows.files {
+            self.put(&tables.hints, "hints", keys::hint_file(site, *page), file)?;
+        }
+        for (page, hints) in &rows.pages {
+            match hints.is_empty() {
+                true => self.batch.remove(&tables.page_hints, page.bytes()),
+                false => self.put(&tables.page_hints, "page_hints", page.bytes(), hints)?,
+            }
+        }
+        let Some(listed) = &rows.listed else { return Ok(()) };
+        for (fingerprint, stamp) in &listed.put {
+            self.put(&tables.listed, "listed", keys::listed(listed.file, *fingerprint), stamp)?;
+        }
+        for fingerprint in &listed.gone {
+            self.batch.remove(&tables.listed, keys::listed(listed.file, *fingerprint));
+        }
+        Ok(())
     }
 
     /// Merges all that the sieve decided in this group into the known set, in one pass.

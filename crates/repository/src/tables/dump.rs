@@ -6,8 +6,8 @@ use std::io::Write;
 use fjall::Keyspace;
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DocumentRow, Event, Fold, GraphMark, LeftRow, NoiseRule, Page, PageKey, PageNoise, PageTerms, Partition, RobotsRow,
-    Seed, Sequence, TopicMark, TopicOf, TopicRow, Visit,
+    DocumentRow, Event, Fold, GraphMark, HintFile, HintSource, LeftRow, NoiseRule, Page, PageHints, PageKey, PageNoise,
+    PageTerms, Partition, RobotsRow, Seed, Sequence, Stamp, TopicMark, TopicOf, TopicRow, TrustRow, Visit,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -52,6 +52,10 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<Vec<f32>>(&tables.weights, "weights", |_| true)?;
     dump.table::<LeftRow>(&tables.left, "left", |_| true)?;
     dump.table::<Vec<PageKey>>(&tables.relinked, "relinked", |_| true)?;
+    dump.table::<(HintSource, TrustRow)>(&tables.hints, "hints", of_kind(keys::HINT_SOURCE))?;
+    dump.table::<HintFile>(&tables.hints, "hints", of_kind(keys::HINT_FILE))?;
+    dump.table::<PageHints>(&tables.page_hints, "page_hints", |_| true)?;
+    dump.table::<Option<Stamp>>(&tables.listed, "listed", |_| true)?;
     dump.known()
 }
 

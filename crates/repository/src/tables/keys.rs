@@ -16,10 +16,13 @@
 //! weights                partition u8 | chunk u32
 //! left                   partition u8 | number u32
 //! relinked               position u64 of the last deed of a group
+//! hints                  partition u8 | site | 0 | 0 | source u8; 1 | number u32 of a file
+//! page_hints             partition u8 | number u32
+//! listed                 partition u8 | number u32 of the file | fingerprint u64
 //! meta                   "state", "graph", "topic-mark" or "seed/" URL
 //! ```
 
-use vernal_model::{Moment, PageKey, Partition, Sequence, Site, Url, WaitingPlace};
+use vernal_model::{Fingerprint, HintSource, Moment, PageKey, Partition, Sequence, Site, Url, WaitingPlace};
 
 /// Visits to robots.txt have no page; they lie behind all pages of their partition.
 pub(crate) const ROBOTS_NUMBER: u32 = u32::MAX;
@@ -27,6 +30,9 @@ pub(crate) const ROBOTS_NUMBER: u32 = u32::MAX;
 pub(crate) const NOISE_LAST_ID: u8 = 0;
 pub(crate) const NOISE_RULE: u8 = 1;
 pub(crate) const NOISE_FOLD: u8 = 2;
+/// The kinds of rows of a site's hints.
+pub(crate) const HINT_SOURCE: u8 = 0;
+pub(crate) const HINT_FILE: u8 = 1;
 pub(crate) const STATE: &str = "state";
 pub(crate) const TOPIC_MARK: &str = "topic-mark";
 pub(crate) const GRAPH: &str = "graph";
@@ -108,6 +114,37 @@ pub(crate) fn noise_parts(key: &[u8]) -> Option<(Site, u8)> {
     let end = rest.iter().position(|&byte| byte == 0)?;
     let site = std::str::from_utf8(&rest[..end]).ok()?;
     Some((Site::new(site), *rest.get(end + 1)?))
+}
+
+pub(crate) fn hint_source(partition: Partition, site: &Site, source: HintSource) -> Vec<u8> {
+    let mut key = waiting_site(partition, site);
+    key.extend([HINT_SOURCE, source as u8]);
+    key
+}
+
+pub(crate) fn hint_file(site: &Site, file: PageKey) -> Vec<u8> {
+    let mut key = waiting_site(file.partition, site);
+    key.push(HINT_FILE);
+    key.extend_from_slice(&file.number.to_be_bytes());
+    key
+}
+
+/// What stands behind the kind in the key of a hint row.
+pub(crate) fn hint_tail(key: &[u8]) -> Option<&[u8]> {
+    let end = key.get(1..)?.iter().position(|&byte| byte == 0)?;
+    key.get(end + 3..)
+}
+
+pub(crate) fn listed(file: PageKey, fingerprint: Fingerprint) -> [u8; 13] {
+    let mut key = [0; 13];
+    key[..5].copy_from_slice(&file.bytes());
+    key[5..].copy_from_slice(&fingerprint.0.to_be_bytes());
+    key
+}
+
+/// The fingerprint in the key of a listed URL.
+pub(crate) fn listed_fingerprint(key: &[u8]) -> Option<Fingerprint> {
+    Some(Fingerprint(u64::from_be_bytes(*key.get(5..)?.first_chunk::<8>()?)))
 }
 
 pub(crate) fn found(partition: Partition, sequence: Sequence) -> [u8; 9] {

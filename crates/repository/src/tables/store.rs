@@ -58,6 +58,9 @@ pub(crate) struct Tables {
     pub weights: Keyspace,
     pub left: Keyspace,
     pub relinked: Keyspace,
+    pub hints: Keyspace,
+    pub page_hints: Keyspace,
+    pub listed: Keyspace,
     pub meta: Keyspace,
 }
 
@@ -115,6 +118,9 @@ impl Tables {
                 weights: table("weights")?,
                 left: table("left")?,
                 relinked: table("relinked")?,
+                hints: table("hints")?,
+                page_hints: table("page_hints")?,
+                listed: table("listed")?,
                 meta: table("meta")?,
                 database,
             })
@@ -166,6 +172,9 @@ impl Tables {
             &self.weights,
             &self.left,
             &self.relinked,
+            &self.hints,
+            &self.page_hints,
+            &self.listed,
             &self.meta,
         ]
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::hinting::PlainHints;
 use vernal_model::{
     Account, Admitted, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, GraphMark, LeftRow, Moment,
     NoiseBook, Outcome, Page, PageKey, PageNoise, PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed,
@@ -42,6 +43,7 @@ pub struct Plain {
     graph: Option<GraphMark>,
     scores: BTreeMap<(Partition, u32), Vec<f32>>,
     left: BTreeMap<PageKey, LeftRow>,
+    pub hints: PlainHints,
 }
 
 #[derive(Clone)]
@@ -108,6 +110,10 @@ impl Plain {
                 if let Some((page, noise)) = rows.page {
                     self.noise.insert(page, noise);
                 }
+            }
+            Deed::Hinted(rows) => {
+                self.postures.entry(rows.site.clone()).or_insert((partition, SitePosture::default()));
+                self.hints.take(*rows);
             }
             Deed::Relinked { page, document } => {
                 self.documents.insert(page, *document);
@@ -330,6 +336,7 @@ impl Plain {
 
     fn check_sites(&self, reader: &Reader) {
         let with_book = |book: &&NoiseBook| **book != NoiseBook::default();
+        self.hints.check(reader);
         let books = reader.noise_books().unwrap();
         assert_eq!(books.len(), self.books.values().filter(with_book).count());
         assert!(books.iter().all(|(site, book)| self.books.get(site) == Some(book)));

@@ -13,6 +13,7 @@ use vernal_model::{
 use vernal_repository::graph::{Gathered, LinkGathering};
 use vernal_repository::{Keep, KeepKind, Repository};
 
+use crate::hinting;
 use crate::plain::Plain;
 
 pub struct World {
@@ -89,7 +90,7 @@ impl World {
     fn deed(&mut self, repository: &mut Repository, deeds: &mut Vec<(Partition, Deed)>) {
         let url = self.any_url();
         let partition = url.partition();
-        match self.chance.below(18) {
+        match self.chance.below(19) {
             17 => deeds.extend(self.topics()),
             0 => deeds.push((partition, Deed::Seeded(Seed::new(url, self.now)))),
             1 => deeds.push((partition, Deed::Unseeded(url))),
@@ -107,6 +108,12 @@ impl World {
             }
             15 => deeds.push((partition, Deed::Weighed(self.weighed()))),
             16 => deeds.extend(self.left(deeds)),
+            18 => {
+                let pages: Vec<PageKey> =
+                    self.plain.pages.keys().copied().filter(|key| key.partition == partition).collect();
+                let rows = hinting::rows(&url, &pages, self.now, &mut self.chance);
+                deeds.push((partition, Deed::Hinted(Box::new(rows))));
+            }
             11 => deeds.push((partition, Deed::NoiseLearned(Box::new(self.noise_learned(&url))))),
             10 if self.chance.happens(0.5) => {
                 let following = self.chance.happens(0.5).then(|| (self.chance.bits(), None));

@@ -1,4 +1,4 @@
-//! Bodies that are no HTML: PDF, PNG, Atom, JSON, the sitemap, and the assets that pages name.
+//! Bodies that are no HTML: PDF, PNG, Atom, JSON, and the assets that pages name.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -7,13 +7,10 @@ use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use vernal_model::{Chance, Moment, Span};
 
-use super::class::{Class, Expected};
+use super::class::Class;
 use super::plan::{PageNumber, Web};
 use super::words;
 use super::words::Language;
-
-/// A sitemap may list so many pages (sitemaps.org).
-const SITEMAP_PAGES_MAX: usize = 50_000;
 
 /// What a gzip bomb becomes when it is unpacked.
 const BOMB_BYTES: usize = 64 << 20;
@@ -54,31 +51,6 @@ impl Web {
             out.push_str("</summary></entry>\n");
         }
         out.push_str("</feed>\n");
-        out
-    }
-
-    /// The pages worth a visit. Half of the sites say when a page changed; one in four says "today" of every page.
-    pub(super) fn sitemap(&self, site: usize, now: Moment) -> String {
-        let manner = self.plan.sites[site].chance.stream("sitemap").below(4);
-        let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-        out.push_str("<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n");
-        for number in self.pages_of(site).take(SITEMAP_PAGES_MAX) {
-            let page = &self.plan.pages[number.index()];
-            if page.hidden || page.forbidden || page.class.expected() != Expected::Held {
-                continue;
-            }
-            let url = self.url(number).replace('&', "&amp;");
-            let lastmod = match manner {
-                0 | 1 => self.modified(number, now).warc_date(),
-                2 => now.warc_date()[..10].to_owned(),
-                _ => String::new(),
-            };
-            let _ = match lastmod.as_str() {
-                "" => writeln!(out, "<url><loc>{url}</loc></url>"),
-                lastmod => writeln!(out, "<url><loc>{url}</loc><lastmod>{lastmod}</lastmod></url>"),
-            };
-        }
-        out.push_str("</urlset>\n");
         out
     }
 

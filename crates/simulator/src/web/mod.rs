@@ -1,8 +1,8 @@
 //! The invented web: sites, pages, links and answers, all from one chance number.
 //!
 //! - `settings`: what the web is made of. `plan`: which pages there are and how they hang together.
-//! - `answer`: one request, one Moment, one answer, without memory of earlier requests. `robots`, `page`, `files` and
-//!   `traps` write the bodies; `words` holds the prose they are made of.
+//! - `answer`: one request, one Moment, one answer, without memory of earlier requests. `robots`, `sitemap`, `page`,
+//!   `files` and `traps` write the bodies; `words` holds the prose they are made of.
 //! - `truth`: what a crawler ought to find, on record.
 
 mod answer;
@@ -12,6 +12,7 @@ mod page;
 mod plan;
 mod robots;
 mod settings;
+mod sitemap;
 mod traps;
 mod truth;
 mod words;
@@ -20,4 +21,5 @@ pub use answer::{Answer, Behaviour, Request, Stable};
 pub use class::{Class, Expected, Trap};
 pub use plan::{PageNumber, Place, Web};
 pub use settings::{PAGES_MAX, SITES_MAX, Shares, WebSettings};
+pub use sitemap::SitemapManner;
 pub use truth::TruthPage;

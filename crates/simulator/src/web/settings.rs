@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use vernal_model::Moment;
 
+use super::sitemap::SitemapManner;
 use crate::drift::DriftSettings;
 use crate::{Error, Result};
 
@@ -38,6 +39,8 @@ pub struct WebSettings {
     pub odd_robots: bool,
     /// A 503 page is busy for this long, then free for as long.
     pub busy_secs: u64,
+    /// How sitemaps tell of changes.
+    pub sitemaps: SitemapManner,
     pub share: Shares,
     pub drift: DriftSettings,
 }
@@ -109,6 +112,7 @@ impl WebSettings {
             noise: false,
             odd_robots: false,
             busy_secs: 60,
+            sitemaps: SitemapManner::Mixed,
             share: Shares::none(),
             drift: DriftSettings::default(),
         }

@@ -1,0 +1,176 @@
+//! What sites say of their own changes, in which files, and how far each source is believed.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use vernal_model::{HintFile, HintSource, PageHints, Site, TrustRow};
+use vernal_policy::estimate::trust;
+use vernal_repository::SiteHints;
+
+use super::answer::{self, Answered, No};
+use super::parameters::{Asked, site};
+use super::shared::{Shared, time};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    site: Option<String>,
+    limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    site: String,
+    #[serde(flatten)]
+    source: Source,
+    files: Vec<File>,
+}
+
+/// One source of one site.
+#[derive(Serialize)]
+pub struct Source {
+    source: &'static str,
+    /// The share of real changes that it announces, and the share of its hints that were right; null for what pages say of
+    /// themselves.
+    recall: Option<f64>,
+    precision: Option<f64>,
+    /// Hints that visits have judged, fading.
+    judged: f64,
+    heard: u64,
+    last_heard: Option<String>,
+    /// Why it is not listened to; null while it is.
+    muted: Option<String>,
+    muted_since: Option<String>,
+    says: String,
+}
+
+#[derive(Serialize)]
+struct File {
+    url: String,
+    kind: &'static str,
+    entries: u32,
+    dated: u32,
+    dropped: u32,
+    moved: u32,
+    read: Option<String>,
+    note: Option<String>,
+    hub: Option<String>,
+}
+
+/// What is said of one page.
+#[derive(Serialize)]
+pub struct OfPage {
+    pending: Vec<Pending>,
+    spoken_of_by: Vec<&'static str>,
+    stays: Vec<Stays>,
+}
+
+#[derive(Serialize)]
+struct Pending {
+    source: &'static str,
+    said: Option<String>,
+    heard: Option<String>,
+    worth_days: f64,
+}
+
+#[derive(Serialize)]
+struct Stays {
+    source: &'static str,
+    days: f64,
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
+    let sites = match &wanted.site {
+        Some(name) => {
+            let site = site(name)?;
+            if shared.reader.site(&site).is_none() {
+                return Err(No::unknown(format!("no site {site} is known here")));
+            }
+            vec![(site.clone(), shared.reader.site_hints(&site)?)]
+        }
+        None => shared.reader.all_site_hints()?,
+    };
+    let limit = wanted.limit.unwrap_or(usize::MAX);
+    let rows: Vec<Row> = sites.iter().flat_map(|(site, hints)| of_site(site, hints)).take(limit).collect();
+    Ok(answer::lines(move |lines| {
+        for row in &rows {
+            lines.line(row)?;
+        }
+        Ok(())
+    }))
+}
+
+fn of_site(site: &Site, hints: &SiteHints) -> Vec<Row> {
+    let mut sources: Vec<HintSource> = hints.sources.iter().map(|(source, _)| *source).collect();
+    sources.extend(hints.files.iter().map(|(_, file)| file.source));
+    sources.sort_unstable();
+    sources.dedup();
+    let row = |source: HintSource| {
+        let trust = hints.sources.iter().find(|(known, _)| *known == source).map(|(_, row)| row.clone());
+        let files = hints.files.iter().filter(|(_, file)| file.source == source);
+        Row {
+            site: site.to_string(),
+            source: shown(source, &trust.unwrap_or_default()),
+            files: files.map(|(_, shown)| file(shown)).collect(),
+        }
+    };
+    sources.into_iter().map(row).collect()
+}
+
+pub fn shown(source: HintSource, row: &TrustRow) -> Source {
+    let announces = !source.is_cadence();
+    Source {
+        source: source.name(),
+        recall: announces.then(|| trust::recall(row)),
+        precision: announces.then(|| trust::precision(row)),
+        judged: row.right + row.wrong,
+        heard: row.heard,
+        last_heard: time(row.last_heard),
+        muted: row.muted.as_ref().map(|muted| muted.why.to_string()),
+        muted_since: row.muted.as_ref().and_then(|muted| time(muted.since)),
+        says: vernal_crawler::trust_words(source, row),
+    }
+}
+
+/// What is said of one page; nothing where nobody spoke.
+pub fn of_page(hints: &PageHints) -> Option<OfPage> {
+    let spoken_of_by = HintSource::ALL.into_iter().filter(|source| hints.spoken_of & source.bit() != 0);
+    (!hints.is_empty()).then(|| OfPage {
+        pending: hints
+            .pending
+            .iter()
+            .map(|hint| Pending {
+                source: hint.source.name(),
+                said: time(hint.said),
+                heard: time(hint.heard),
+                worth_days: hint.worth.days_f64(),
+            })
+            .collect(),
+        spoken_of_by: spoken_of_by.map(HintSource::name).collect(),
+        stays: hints
+            .cadence
+            .iter()
+            .map(|cadence| Stays { source: cadence.source.name(), days: cadence.period.days_f64() })
+            .collect(),
+    })
+}
+
+fn file(file: &HintFile) -> File {
+    File {
+        url: file.url.to_string(),
+        kind: match file.kind {
+            vernal_model::ListingKind::Sitemap => "sitemap",
+            vernal_model::ListingKind::SitemapIndex => "sitemap-index",
+            vernal_model::ListingKind::Feed => "feed",
+            vernal_model::ListingKind::VolatileTable => "volatile-information",
+        },
+        entries: file.entries,
+        dated: file.dated,
+        dropped: file.dropped,
+        moved: file.moved,
+        read: time(file.read),
+        note: file.note.as_deref().map(str::to_owned),
+        hub: file.hub.as_ref().map(ToString::to_string),
+    }
+}

@@ -1,0 +1,131 @@
+//! When files of hints are read, and which pages are left alone because their site's word has proved good.
+
+use vernal_model::{HintSource, Moment, Page, PageHints, Site, Span, TrustRow};
+use vernal_policy::estimate::trust;
+
+use super::Crawler;
+use crate::settings::Promise;
+
+/// One visit to a site in so many goes to its files of hints: while nothing is known of them, when they have proved good,
+/// and when they are muted.
+const VISITS_PER_FILE: f64 = 20.0;
+const VISITS_PER_TRUSTED_FILE: f64 = 8.0;
+const VISITS_PER_MUTED_FILE: f64 = 100.0;
+/// A source has proved good when so many of its hints were judged and so many of them were right.
+const PROVED_OUTCOMES_MIN: f64 = 5.0;
+const PROVED_PRECISION_MIN: f64 = 0.5;
+/// A table answers for its page when it has announced this share of the page's changes; then the page is looked at so often.
+const TABLE_RECALL_MIN: f64 = 0.6;
+const TABLE_REST: Span = Span::from_days(30);
+
+impl Crawler {
+    /// Gives a page its place again, with the promise that hints make of it.
+    pub(super) fn place_by_hints(&mut self, page: &Page, hints: &PageHints, now: Moment) {
+        let mut promise = self.promise_of(&page.url, page.depth);
+        if let Some(rest) = self.rest_by_hints(&page.url.site(), hints) {
+            // What a person wished goes before what a site says.
+            let rest = promise.at_least_every.map_or(rest, |least| rest.min(least));
+            promise.at_most_every = promise.at_most_every.max(Some(rest));
+        }
+        self.partition(page.key.partition).recall_page(page, promise, now);
+    }
+
+    /// How long a page may be left alone by its own word or by that of its table, as far as they are believed. A hint that it
+    /// has changed ends the rest.
+    pub(super) fn rest_by_hints(&self, site: &Site, hints: &PageHints) -> Option<Span> {
+        let is_hinted = hints.pending.iter().any(|hint| hint.worth > Span::ZERO);
+        if is_hinted || (hints.cadence.is_empty() && hints.companion.is_none()) {
+            return None;
+        }
+        let own = hints.cadence.iter();
+        let own = own.filter_map(|cadence| trust::rest(self.hints.trust(site, cadence.source)?, cadence.period));
+        let table = hints.companion.and_then(|_| self.hints.trust(site, HintSource::Companion));
+        let table = table.filter(|row| is_proved(row) && trust::recall(row) >= TABLE_RECALL_MIN);
+        own.chain(table.map(|_| TABLE_REST)).max()
+    }
+
+    /// Gives a file of hints its place: worth as much as the changes that it announces, and asked for no more often than its
+    /// share of the site's visits.
+    pub(super) fn place_file(&mut self, page: &Page, now: Moment) {
+        let Some((importance, every)) = self.worth_of_file(page) else { return };
+        let wished = self.promise_of(&page.url, page.depth);
+        let every = wished.at_least_every.map_or(every, |least| every.min(least));
+        let promise = Promise { at_most_every: wished.at_most_every.max(Some(every)), ..wished };
+        let page = Page { importance: page.importance.max(importance), ..page.clone() };
+        self.partition(page.key.partition).recall_page(&page, promise, now);
+    }
+
+    fn worth_of_file(&self, page: &Page) -> Option<(f32, Span)> {
+        let site = page.url.site();
+        let file = self.hints.file(&site, page.key)?;
+        let row = self.hints.trust(&site, file.source).cloned().unwrap_or_default();
+        let files = self.hints.files_of(&site, file.source).max(1) as f64;
+        let partition = &self.partitions[usize::from(page.key.partition.0)];
+        let pages = partition.held_of(&site).max(1) as f64;
+        let held = self.held();
+        let per_day = self.coordinator.refresh_per_day(self.waiting(), held, self.mean_visit_bytes());
+        let visits_per_file = match () {
+            () if row.muted.is_some() => VISITS_PER_MUTED_FILE,
+            () if is_proved(&row) => VISITS_PER_TRUSTED_FILE,
+            () => VISITS_PER_FILE,
+        };
+        let site_visits_per_day = per_day * pages / held.max(1) as f64;
+        let every_days = visits_per_file * files / site_visits_per_day.max(f64::MIN_POSITIVE);
+        let every = Span::from_secs_f64(every_days * 86_400.0).max(self.settings.refresh_min);
+        let announced = if row.muted.is_some() { 0.0 } else { trust::recall(&row) };
+        Some(((pages / files * announced).max(1.0) as f32, every))
+    }
+
+    /// What hints say of a page and how far they are believed, in words.
+    pub(super) fn hint_words(&self, page: &Page) -> crate::Result<Vec<(String, String)>> {
+        let mut words = Vec::new();
+        let site = page.url.site();
+        let Some(known) = self.hints.site(&site) else { return Ok(words) };
+        let hints = self.hints.page(page.key, &self.reader)?;
+        for hint in &hints.pending {
+            let worth =
+                if hint.worth == Span::ZERO { "nothing".to_owned() } else { format!("{} of waiting", hint.worth) };
+            let text = format!("it changed at {}, heard {}, worth {worth}", hint.said, hint.heard);
+            words.push((format!("hint by {}", hint.source.name()), text));
+        }
+        for cadence in &hints.cadence {
+            let text = format!("it stays as it is for {}", cadence.period);
+            words.push((format!("said by {}", cadence.source.name()), text));
+        }
+        if let Some(every) = self.rest_by_hints(&site, &hints) {
+            words.push(("left alone".to_owned(), format!("for {every}, because such words proved good at this site")));
+        }
+        for (source, row) in &known.sources {
+            words.push((format!("trust in {}", source.name()), trust_words(*source, row)));
+        }
+        if let Some(file) = self.hints.file(&site, page.key) {
+            let text = format!(
+                "{} entries, {} with a date, {} moved at the last reading",
+                file.entries, file.dated, file.moved
+            );
+            words.push(("lists".to_owned(), text));
+        }
+        Ok(words)
+    }
+}
+
+fn is_proved(row: &TrustRow) -> bool {
+    row.muted.is_none() && row.right + row.wrong >= PROVED_OUTCOMES_MIN && trust::precision(row) >= PROVED_PRECISION_MIN
+}
+
+/// How far a source is trusted, in words.
+pub fn trust_words(source: HintSource, row: &TrustRow) -> String {
+    if let Some(muted) = &row.muted {
+        return format!("muted since {}: {}", muted.since, muted.why);
+    }
+    if source.is_cadence() {
+        let judged = row.right + row.wrong;
+        return format!("right in {:.1} of {judged:.1} periods watched", row.right);
+    }
+    format!(
+        "announces {:.0} % of the changes, and {:.0} % of its hints are right ({:.1} judged)",
+        100.0 * trust::recall(row),
+        100.0 * trust::precision(row),
+        row.right + row.wrong
+    )
+}

@@ -1,0 +1,83 @@
+//! What sites say of their own changes, as far as this process needs it at hand: trust and files of every site, and the
+//! rows of pages that the tables do not have yet.
+
+use std::collections::HashMap;
+
+use vernal_model::{HintFile, HintRows, HintSource, PageHints, PageKey, Site, TrustRow};
+use vernal_repository::{Reader, SiteHints};
+
+use crate::Result;
+
+#[derive(Default)]
+pub(crate) struct HintBook {
+    sites: HashMap<Site, SiteHints>,
+    /// Rows on their way to the tables.
+    pages: HashMap<PageKey, PageHints>,
+}
+
+impl HintBook {
+    pub(crate) fn recall(&mut self, reader: &Reader) -> Result<()> {
+        self.sites = reader.all_site_hints()?.into_iter().collect();
+        Ok(())
+    }
+
+    pub(crate) fn site(&self, site: &Site) -> Option<&SiteHints> {
+        self.sites.get(site)
+    }
+
+    /// All sites that speak, in no order that matters.
+    pub(crate) fn sites(&self) -> impl Iterator<Item = (&Site, &SiteHints)> {
+        self.sites.iter()
+    }
+
+    pub(crate) fn trust(&self, site: &Site, source: HintSource) -> Option<&TrustRow> {
+        let sources = &self.sites.get(site)?.sources;
+        sources.iter().find(|(known, _)| *known == source).map(|(_, row)| row)
+    }
+
+    pub(crate) fn file(&self, site: &Site, page: PageKey) -> Option<&HintFile> {
+        let files = &self.sites.get(site)?.files;
+        files.iter().find(|(known, _)| *known == page).map(|(_, file)| file)
+    }
+
+    /// Files of this source that the site has.
+    pub(crate) fn files_of(&self, site: &Site, source: HintSource) -> usize {
+        self.sites.get(site).map_or(0, |hints| hints.files.iter().filter(|(_, file)| file.source == source).count())
+    }
+
+    /// What is said of one page, the newest word of it.
+    pub(crate) fn page(&self, key: PageKey, reader: &Reader) -> Result<PageHints> {
+        match self.pages.get(&key) {
+            Some(hints) => Ok(hints.clone()),
+            None => Ok(reader.page_hints(key)?),
+        }
+    }
+
+    /// Takes rows that become a deed.
+    pub(crate) fn take(&mut self, rows: &HintRows) {
+        self.pages.extend(rows.pages.iter().cloned());
+        if rows.sources.is_empty() && rows.files.is_empty() {
+            return;
+        }
+        let hints = self.sites.entry(rows.site.clone()).or_default();
+        for (source, row) in &rows.sources {
+            match hints.sources.iter_mut().find(|(known, _)| known == source) {
+                Some((_, known)) => known.clone_from(row),
+                None => hints.sources.push((*source, row.clone())),
+            }
+        }
+        hints.sources.sort_by_key(|(source, _)| *source);
+        for (page, file) in &rows.files {
+            match hints.files.iter_mut().find(|(known, _)| known == page) {
+                Some((_, known)) => known.clone_from(file),
+                None => hints.files.push((*page, file.clone())),
+            }
+        }
+        hints.files.sort_by_key(|(page, _)| *page);
+    }
+
+    /// The tables have all that this process knows of pages.
+    pub(crate) fn committed(&mut self) {
+        self.pages.clear();
+    }
+}

@@ -1,0 +1,238 @@
+//! Which list a body is, if it is one, and the list itself.
+
+use std::collections::{HashMap, HashSet};
+
+use vernal_model::{Failure, Fingerprint, Listed, Listing, ListingKind, Media, Stamp, Url};
+
+use super::xml::{Piece, Xml};
+use super::{feed, json_feed, sitemap, table};
+use crate::parse::encoding;
+use crate::parse::format::charset_of;
+use crate::unpack::{UnpackLimits, unpack_gzip_file};
+use crate::{Input, read};
+
+/// Entries of one file; sitemaps.org allows as many. What comes behind them is counted.
+pub const LISTED_MAX: usize = 50_000;
+/// The outermost element stands within so many pieces, or this is no list.
+const PIECES_TO_ROOT_MAX: usize = 16;
+
+/// The list that a body is; `None` for everything else. Whole files packed with gzip are unpacked within the usual limits.
+pub fn listing(input: &Input<'_>, media: Media) -> Option<Box<Listing>> {
+    let packed = input.bytes.starts_with(b"\x1f\x8b");
+    match media {
+        Media::Xml | Media::Json | Media::Text => read_list(input, media, input.bytes),
+        Media::Html => None,
+        _ if packed && input.url.path().ends_with(".gz") => {
+            let mut bytes = Vec::new();
+            match unpack_gzip_file(input.bytes, &UnpackLimits::default(), &mut bytes) {
+                Ok(()) => read_list(input, inner_media(&bytes), &bytes),
+                // What was unpacked up to the fault is read all the same, and the fault is told.
+                Err(failure) => {
+                    let mut listing = read_list(input, inner_media(&bytes), &bytes)?;
+                    listing.note = Some(fault_words(&failure).into());
+                    Some(listing)
+                }
+            }
+        }
+        _ => None,
+    }
+}
+
+fn fault_words(failure: &Failure) -> &'static str {
+    match failure {
+        Failure::Bomb => "it unpacks to more than we take",
+        _ => "it does not unpack to its end",
+    }
+}
+
+fn inner_media(bytes: &[u8]) -> Media {
+    if bytes.trim_ascii_start().starts_with(b"<") || bytes.starts_with(b"\xef\xbb\xbf<") {
+        Media::Xml
+    } else {
+        Media::Text
+    }
+}
+
+fn read_list(input: &Input<'_>, media: Media, bytes: &[u8]) -> Option<Box<Listing>> {
+    if media == Media::Json {
+        return if json_feed::is_likely(bytes) { json_listing(input.url, bytes) } else { None };
+    }
+    let tld = input.url.host().rsplit('.').next().unwrap_or_default();
+    let charset = input.content_type.and_then(charset_of);
+    if media == Media::Text {
+        let is_sitemap_name = names_sitemap(input.url.path());
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4 << 10)]);
+        if !table::is_table(&start) && !(is_sitemap_name && sitemap::looks_like_lines(&start)) {
+            return None;
+        }
+        let (text, _) = encoding::decode(bytes, charset, tld);
+        return text_listing(input.url, &text);
+    }
+    let (text, _) = encoding::decode(bytes, charset, tld);
+    let root = root_of(&text)?;
+    match sitemap::kind_of(root) {
+        Some(kind) => {
+            let mut collector = Collector::new(input.url, kind);
+            let fault = sitemap::each_location(&text, &mut |location, stamp| collector.take(location, stamp));
+            Some(collector.done(fault))
+        }
+        None if feed::is_feed(root) => {
+            let mut collector = Collector::new(input.url, ListingKind::Feed);
+            let about = feed::each_entry(&text, &mut |about, link, stamp| {
+                collector.rebase(about.base.as_deref());
+                collector.take(link, stamp);
+            });
+            (collector.hub, collector.topic) = (collector.joined(about.hub), collector.joined(about.topic));
+            Some(collector.done(about.fault))
+        }
+        None => None,
+    }
+}
+
+fn json_listing(url: &Url, bytes: &[u8]) -> Option<Box<Listing>> {
+    let mut collector = Collector::new(url, ListingKind::Feed);
+    let about = json_feed::each_entry(bytes, &mut |link, stamp| collector.take(link, stamp))?;
+    (collector.hub, collector.topic) = (collector.joined(about.hub), collector.joined(about.topic));
+    Some(collector.done(about.fault))
+}
+
+fn text_listing(url: &Url, text: &str) -> Option<Box<Listing>> {
+    if table::is_table(text) {
+        let mut collector = Collector::new(url, ListingKind::VolatileTable);
+        let fault = table::each_page(text, &mut |page, stamp| collector.take(page, stamp));
+        return Some(collector.done(fault));
+    }
+    let mut collector = Collector::new(url, ListingKind::Sitemap);
+    sitemap::each_line(text, &mut |line, stamp| collector.take(line, stamp));
+    Some(collector.done(None))
+}
+
+/// Whether the last part of a path says that this is a sitemap of lines.
+fn names_sitemap(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    file.contains("sitemap") || file.contains("urllist")
+}
+
+/// The name of the outermost element, without its prefix.
+fn root_of(text: &str) -> Option<&str> {
+    Xml::new(text).take(PIECES_TO_ROOT_MAX).find_map(|piece| match piece {
+        Piece::Open(element) => Some(element.name),
+        _ => None,
+    })
+}
+
+/// Entries on their way into a listing: each URL once, with its youngest date.
+struct Collector {
+    base: Url,
+    rebased: bool,
+    kind: ListingKind,
+    entries: Vec<Listed>,
+    /// The place of each URL among the entries. Looked up only.
+    met: HashMap<Fingerprint, usize>,
+    dropped: u32,
+    hub: Option<Url>,
+    topic: Option<Url>,
+}
+
+impl Collector {
+    fn new(url: &Url, kind: ListingKind) -> Self {
+        Collector {
+            base: url.clone(),
+            rebased: false,
+            kind,
+            entries: Vec::new(),
+            met: HashMap::new(),
+            dropped: 0,
+            hub: None,
+            topic: None,
+        }
+    }
+
+    fn rebase(&mut self, base: Option<&str>) {
+        if !std::mem::replace(&mut self.rebased, true)
+            && let Some(base) = base.and_then(|base| self.base.join(base).ok())
+        {
+            self.base = base;
+        }
+    }
+
+    fn joined(&self, reference: Option<String>) -> Option<Url> {
+        self.base.join(reference?.trim()).ok()
+    }
+
+    fn take(&mut self, reference: &str, stamp: Option<Stamp>) {
+        if self.entries.len() >= LISTED_MAX {
+            self.dropped = self.dropped.saturating_add(1);
+            return;
+        }
+        let Ok(url) = self.base.join(reference) else {
+            self.dropped = self.dropped.saturating_add(1);
+            return;
+        };
+        let next = self.entries.len();
+        let place = *self.met.entry(url.fingerprint()).or_insert(next);
+        if place == next {
+            self.entries.push(Listed { url, stamp });
+        } else if let Some(stamp) = stamp {
+            // Feeds name a page once for each of its news; its youngest date counts.
+            let entry = &mut self.entries[place];
+            if entry.stamp.is_none_or(|older| older.from < stamp.from) {
+                entry.stamp = Some(stamp);
+            }
+        }
+    }
+
+    fn done(self, fault: Option<&'static str>) -> Box<Listing> {
+        Box::new(Listing {
+            kind: self.kind,
+            entries: self.entries,
+            dropped: self.dropped,
+            note: fault.map(Into::into),
+            hub: self.hub,
+            topic: self.topic,
+        })
+    }
+}
+
+/// Reads the bytes as a sitemap in each of its forms.
+///
+/// # Panics
+///
+/// If a limit is not kept, or the same bytes give another list.
+pub fn fuzz_sitemap(bytes: &[u8]) {
+    fuzz(bytes, "http://example.org/a/sitemap.xml", "application/xml");
+    fuzz(bytes, "http://example.org/sitemap.txt", "text/plain");
+    fuzz(bytes, "http://example.org/sitemap.xml.gz", "application/gzip");
+}
+
+/// Reads the bytes as a feed in each of its forms.
+///
+/// # Panics
+///
+/// If a limit is not kept, or the same bytes give another list.
+pub fn fuzz_feed(bytes: &[u8]) {
+    fuzz(bytes, "http://example.org/a/feed", "application/rss+xml");
+    fuzz(bytes, "http://example.org/feed.json", "application/feed+json");
+}
+
+fn fuzz(bytes: &[u8], url: &str, content_type: &str) {
+    let url = Url::parse(url).expect("a plain URL parses");
+    let input = Input {
+        url: &url,
+        bytes,
+        content_type: Some(content_type),
+        content_language: None,
+        robots_tags: &[],
+        payload: Default::default(),
+    };
+    let document = read(&input).document;
+    if let Some(listing) = &document.listing {
+        assert!(listing.entries.len() <= LISTED_MAX);
+        let met: HashSet<&Url> = listing.entries.iter().map(|entry| &entry.url).collect();
+        assert_eq!(met.len(), listing.entries.len(), "each page is listed once");
+        for stamp in listing.entries.iter().filter_map(|entry| entry.stamp) {
+            assert!(stamp.from <= stamp.until);
+        }
+    }
+    assert_eq!(read(&input).document.listing, document.listing);
+}

@@ -1,0 +1,16 @@
+//! Files in which sites list their pages for machines: sitemaps, feeds, tables of volatile information.
+//!
+//! - `xml`: a scanner without entities, external references or memory of its own.
+//! - `dates`: dates as sites write them, and the Moments between which they lie.
+//! - `sitemap`, `feed`, `json_feed`, `table`: the formats.
+//! - `door`: which of them a body is.
+
+pub mod dates;
+mod door;
+pub mod feed;
+mod json_feed;
+pub mod sitemap;
+mod table;
+pub mod xml;
+
+pub use door::{LISTED_MAX, fuzz_feed, fuzz_sitemap, listing};

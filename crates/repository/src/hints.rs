@@ -1,0 +1,88 @@
+//! Questions about what sites say of their own changes.
+
+use std::collections::HashMap;
+
+use vernal_model::{Fingerprint, HintFile, HintSource, PageHints, PageKey, Partition, Site, Stamp, TrustRow};
+
+use crate::tables::keys;
+use crate::tables::rows::decode;
+use crate::{Error, Reader, Result};
+
+/// What one site says of its own changes, and in which files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SiteHints {
+    pub sources: Vec<(HintSource, TrustRow)>,
+    pub files: Vec<(PageKey, HintFile)>,
+}
+
+impl SiteHints {
+    fn take(&mut self, partition: Partition, key: &[u8], value: &[u8]) -> Result<()> {
+        let (_, kind) = keys::noise_parts(key).ok_or_else(|| Error::row("hints", "its key is too short"))?;
+        if kind == keys::HINT_SOURCE {
+            self.sources.push(decode("hints", value)?);
+            return Ok(());
+        }
+        let number = keys::hint_tail(key).and_then(|tail| tail.first_chunk::<4>()).copied().map(u32::from_be_bytes);
+        let number = number.ok_or_else(|| Error::row("hints", "its key is too short"))?;
+        self.files.push((PageKey::new(partition, number), decode("hints", value)?));
+        Ok(())
+    }
+}
+
+impl Reader {
+    /// The sources and files of one site.
+    pub fn site_hints(&self, site: &Site) -> Result<SiteHints> {
+        let mut hints = SiteHints::default();
+        let Some(partition) = self.shared.live().sites.get(site).map(|site| site.row.partition) else {
+            return Ok(hints);
+        };
+        for guard in self.shared.tables.hints.prefix(keys::waiting_site(partition, site)) {
+            let (key, value) = guard.into_inner().map_err(Error::tables("read the hints of a site"))?;
+            hints.take(partition, &key, &value)?;
+        }
+        Ok(hints)
+    }
+
+    /// Every site that has hints, by partition and name.
+    pub fn all_site_hints(&self) -> Result<Vec<(Site, SiteHints)>> {
+        let mut all: Vec<(Site, SiteHints)> = Vec::new();
+        for guard in self.shared.tables.hints.iter() {
+            let (key, value) = guard.into_inner().map_err(Error::tables("read the hints"))?;
+            let (site, _) = keys::noise_parts(&key).ok_or_else(|| Error::row("hints", "its key is too short"))?;
+            if all.last().is_none_or(|(last, _)| *last != site) {
+                all.push((site, SiteHints::default()));
+            }
+            let partition = key.first().copied().map(Partition).unwrap_or_default();
+            if let Some((_, hints)) = all.last_mut() {
+                hints.take(partition, &key, &value)?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// What is said of one page; nothing where nobody spoke.
+    pub fn page_hints(&self, key: PageKey) -> Result<PageHints> {
+        Ok(self.row(&self.shared.tables.page_hints, "page_hints", &key.bytes())?.unwrap_or_default())
+    }
+
+    /// All pages that something is said of, in the order of their keys.
+    pub fn all_page_hints(&self) -> impl Iterator<Item = Result<(PageKey, PageHints)>> + use<> {
+        self.shared.tables.page_hints.iter().map(|guard| {
+            let (key, value) = guard.into_inner().map_err(Error::tables("read the hints of pages"))?;
+            let page = PageKey::from_bytes(&key).ok_or_else(|| Error::row("page_hints", "its key is too short"))?;
+            Ok((page, decode("page_hints", &value)?))
+        })
+    }
+
+    /// What a file of hints listed when it was last read.
+    pub fn listed(&self, file: PageKey) -> Result<HashMap<Fingerprint, Option<Stamp>>> {
+        let mut listed = HashMap::new();
+        for guard in self.shared.tables.listed.prefix(file.bytes()) {
+            let (key, value) = guard.into_inner().map_err(Error::tables("read what a file lists"))?;
+            let fingerprint = keys::listed_fingerprint(&key);
+            let fingerprint = fingerprint.ok_or_else(|| Error::row("listed", "its key is too short"))?;
+            listed.insert(fingerprint, decode("listed", &value)?);
+        }
+        Ok(listed)
+    }
+}
