@@ -152,7 +152,7 @@ impl Tables {
         Ok(())
     }
 
-    fn all(&self) -> [&Keyspace; 16] {
+    fn all(&self) -> [&Keyspace; 22] {
         [
             &self.urls,
             &self.waiting,
