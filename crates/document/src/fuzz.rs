@@ -8,8 +8,11 @@ use vernal_model::{
 };
 
 use crate::diff::{STEPS_MAX, blame, carry_ids, carry_ids_by_marks, diff, explain, operations, render, texts};
-use crate::noise::{NoiseInput, judge, template_key};
-use crate::{Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, compare_pages, flags, read, read_closely, wall};
+use crate::noise::{NoiseInput, judge, may_explain, template_key};
+use crate::{
+    Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, compare_pages, flags, parts, read, read_closely, read_words,
+    wall,
+};
 
 /// Reads the bytes as a page and holds the answer to its invariants.
 ///
@@ -20,11 +23,26 @@ pub fn html_pass(bytes: &[u8]) {
     for content_type in ["text/html", "text/xml", "text/plain", "application/gopher-menu", "text/x-ftp-listing"] {
         let parsed = read_as(bytes, content_type, Digest([1; 20]));
         check(&parsed);
+        read_again(bytes, content_type, &parsed);
         let half = read_as(&bytes[..bytes.len() / 2], content_type, Digest([2; 20]));
         let mut change = compare(&half.signature, &parsed.signature);
         explain(&half.document, &parsed.document, &mut change);
         assert!((0.0..=1.0).contains(&change.magnitude), "magnitude {}", change.magnitude);
         wall(200, &|_| None, Some(&parsed));
+    }
+}
+
+/// What is read again for its words has the words of the whole pass.
+fn read_again(bytes: &[u8], content_type: &str, parsed: &Parsed) {
+    let page = page();
+    let given = input(&page, bytes, content_type, Digest([1; 20]));
+    for closely in [false, true] {
+        let (document, found) = read_words(&given, closely);
+        assert_eq!((&document.text, &document.paragraphs), (&parsed.document.text, &parsed.document.paragraphs));
+        if closely {
+            assert_eq!(document.links, parsed.document.links, "links read again");
+            assert_eq!(found, parts(&given), "parts read again");
+        }
     }
 }
 
@@ -94,6 +112,9 @@ pub fn judge_pass(bytes: &[u8]) {
                 book: &book,
                 noise: &noise,
             });
+            if !read_old && !may_explain(&book, &noise, second_look) {
+                assert_eq!(judged.change, change, "where nothing is known nothing is explained");
+            }
             assert!(judged.change.left.iter().all(|kind| change.left.contains(kind)), "what is left was there");
             assert!(judged.change.paragraphs.iter().all(|told| change.paragraphs.contains(told)), "nothing is made up");
             assert!((0.0..=1.0).contains(&judged.change.magnitude), "magnitude {}", judged.change.magnitude);

@@ -8,6 +8,7 @@ use crate::parse::listing::{read_ftp_listing, read_gopher_menu};
 use crate::parse::parts::{Parts, parts};
 use crate::parse::plain::read_plain;
 use crate::parse::scan::Markup;
+use crate::parse::words::words_of_markup;
 use crate::parse::{encoding, hints, listings};
 use crate::signature::{Marks, opaque, seal};
 
@@ -62,6 +63,20 @@ pub fn read(input: &Input<'_>) -> Parsed {
 /// Reads one body and collects its parts too: for the slow path, where a person wants to know what else differs.
 pub fn read_closely(input: &Input<'_>) -> Parsed {
     Parsed { parts: parts(input), ..read(input) }
+}
+
+/// Reads a kept body once more for its words, when its signature is known: text and paragraphs as `read` gives them, and
+/// `closely` its links and parts too. Nothing else of the document is filled in.
+pub fn read_words(input: &Input<'_>, closely: bool) -> (Document, Parts) {
+    let format = format_of(input.content_type, input.bytes);
+    let markup = match format.reading {
+        Reading::Html if input.bytes.len() <= TEXT_BYTES_MAX => Markup::Html,
+        Reading::Xml if input.bytes.len() <= TEXT_BYTES_MAX => Markup::Xml,
+        _ => return (read(input).document, Parts::default()),
+    };
+    let tld = input.url.host().rsplit('.').next().unwrap_or_default();
+    let (text, _) = encoding::decode(input.bytes, input.content_type.and_then(charset_of), tld);
+    words_of_markup(&text, markup, input.url, closely)
 }
 
 /// The document and the marks from which its signature was made.

@@ -1,13 +1,13 @@
 //! What differs between two versions, and whether it means something: cheapest test first.
 //!
-//! Marks are compared first, and what the site's rules explain is set aside. Only if something is left are the two bodies
+//! Marks are compared first, and what the site's rules explain is set aside. Only if something is left is the older body
 //! read, so that the change has words, and judged again with the words at hand. One verdict serves the feed, the history
 //! and what the policy learns.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use vernal_document::noise::{self, FoldingKind, NoiseInput};
-use vernal_document::{Input, Parsed, compare, compare_pages, diff};
+use vernal_document::{Input, Parts, compare, diff, tell_closely};
 use vernal_model::{
     Change, Deed, Document, DocumentRow, Kind, Moment, NoiseBook, NoiseRows, Note, Page, PageKey, PageNoise,
     Partition as PartitionId, Report, SetAside, Signature, Site,
@@ -56,13 +56,7 @@ impl Crawler {
         }
         let noise = if before.noisy { self.reader.page_noise(before.key)? } else { PageNoise::default() };
         let meeting = Meeting { site: &site, page: before.key, old: &old.signature, noise: &noise, second_look };
-        let mut judgement = self.judged(&meeting, report, &change, None)?;
-        if !judgement.change.left.is_empty()
-            && let Some(closer) = self.closer(before, report, &change)?
-        {
-            judgement = self.judged(&meeting, report, &closer.change, Some(&closer.old))?;
-        }
-        let mut change = judgement.change;
+        let (mut change, rows) = self.judged_closely(&meeting, before, report, change)?;
         name_what_was_set_aside(&mut change);
         leave_something_to_read(&mut change, &old.signature, report.signature.as_ref());
         change.flapping = report.signature.as_ref().is_some_and(|new| {
@@ -70,7 +64,7 @@ impl Crawler {
         });
         let folding = noise::fold(&site, before.key, report.started, &change, self.book(&site)?);
         let is_folded = change.is_change();
-        let noisy = self.teach_noise(before.key.partition, judgement.rows)?;
+        let noisy = self.teach_noise(before.key.partition, rows)?;
         if is_folded {
             self.teach_noise(before.key.partition, folding.rows)?;
         }
@@ -78,13 +72,43 @@ impl Crawler {
         Ok(Judged { verdict: Verdict::Differs(change), noisy, folding })
     }
 
+    /// By the marks alone where they tell enough, else with the words of both bodies. Only the last judgement counts.
+    fn judged_closely(
+        &mut self,
+        meeting: &Meeting<'_>,
+        before: &Page,
+        report: &Report,
+        change: Change,
+    ) -> Result<(Change, NoiseRows)> {
+        let mut judged = None;
+        if noise::may_explain(self.book(meeting.site)?, meeting.noise, meeting.second_look) {
+            let (explained, rows) = self.judged(meeting, report, &change, None)?;
+            if explained.as_ref().unwrap_or(&change).left.is_empty() {
+                return Ok((explained.unwrap_or(change), rows));
+            }
+            judged = Some((explained, rows));
+        }
+        if !change.left.is_empty()
+            && let Some(closer) = self.closer(before, report, &change)?
+        {
+            let (explained, rows) = self.judged(meeting, report, &closer.change, Some(&closer.old))?;
+            return Ok((explained.unwrap_or(closer.change), rows));
+        }
+        let (explained, rows) = match judged {
+            Some(judged) => judged,
+            None => self.judged(meeting, report, &change, None)?,
+        };
+        Ok((explained.unwrap_or(change), rows))
+    }
+
+    /// The change without what is explained, if something is, and what the visit taught.
     fn judged(
         &mut self,
         meeting: &Meeting<'_>,
         report: &Report,
         change: &Change,
         old_document: Option<&Document>,
-    ) -> Result<noise::NoiseJudgement> {
+    ) -> Result<(Option<Change>, NoiseRows)> {
         let &Meeting { site, page, old, noise, second_look } = meeting;
         let strict = self.settings.is_strict(site);
         let new_marks = report.signature.as_ref().map_or(&[][..], |signature| &signature.paragraphs);
@@ -92,7 +116,7 @@ impl Crawler {
         let new = report.document.as_ref().unwrap_or(&empty);
         let template = noise::template_key(new_marks);
         let book = self.book(site)?;
-        Ok(noise::judge(&NoiseInput {
+        Ok(noise::explained(&NoiseInput {
             site,
             page,
             template,
@@ -110,24 +134,17 @@ impl Crawler {
     }
 
     /// The change with its words, from both bodies; `None` if the older one cannot be read any more.
-    fn closer(&self, before: &Page, report: &mut Report, change: &Change) -> Result<Option<Closer>> {
+    fn closer(&self, before: &Page, report: &Report, change: &Change) -> Result<Option<Closer>> {
         let Some(location) = before.version.and_then(|version| version.location) else { return Ok(None) };
         // An older body that is lost is no reason to lose the newer one: then marks have to do.
         let Ok(kept) = self.bodies.read(&location) else { return Ok(None) };
         let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
-        let Some(old) = record::parsed(&kept, &before.url, !is_text_alone) else { return Ok(None) };
-        let new = if is_text_alone { None } else { read_again(report) };
-        let borrowed = new.is_none();
-        let new = new.unwrap_or_else(|| Parsed {
-            document: report.document.take().unwrap_or_default(),
-            signature: report.signature.take().unwrap_or_default(),
-            ..Parsed::default()
-        });
-        let change = compare_pages(&old, &new);
-        if borrowed {
-            (report.document, report.signature) = (Some(new.document), Some(new.signature));
-        }
-        Ok(Some(Closer { change, old: old.document }))
+        let Some((old, old_parts)) = record::words(&kept, &before.url, !is_text_alone) else { return Ok(None) };
+        let Some(new) = &report.document else { return Ok(None) };
+        let new_parts = if is_text_alone { None } else { parts_again(report) };
+        let mut change = change.clone();
+        tell_closely((&old, &old_parts), (new, &new_parts.unwrap_or_default()), &mut change);
+        Ok(Some(Closer { change, old }))
     }
 
     /// A visit that found the same as before also says something about what differs now and then.
@@ -201,15 +218,15 @@ pub(super) fn number_paragraphs(old: Option<&DocumentRow>, signature: &mut Signa
     next
 }
 
-/// The new body once more, with its parts.
-fn read_again(report: &Report) -> Option<Parsed> {
+/// The parts of the new body, which reading it did not keep.
+fn parts_again(report: &Report) -> Option<Parts> {
     let exchange = report.exchange.as_ref()?;
     let payload = report.signature.as_ref()?.payload;
     let unpacked = vernal_document::unpack(&exchange.response_head, &exchange.body, &Default::default()).ok()?;
     let document = report.document.as_ref()?;
     // What the pass settled on is given as the site's word, so that both readings agree.
     let content_type = format!("{}; charset={}", document.content_type, document.charset);
-    Some(vernal_document::read_closely(&Input {
+    Some(vernal_document::parts(&Input {
         url: &report.order.url,
         bytes: &unpacked,
         content_type: Some(&content_type),

@@ -204,7 +204,7 @@ impl Crawler {
         if let Some(signature) = report.signature.as_mut().filter(|_| is_new_version) {
             next_paragraph = number_paragraphs(old.as_ref(), signature, &mut verdict);
         }
-        let event = telling::event(before.as_ref(), &page, &report, &verdict, folding);
+        let event = telling::event(before.as_ref(), &page, &report, &mut verdict, folding);
         let event = match event {
             Some(event) if event.kind == EventKind::Gone => Some(self.with_all_paragraphs(event)?),
             event => event,

@@ -1,7 +1,7 @@
 //! The way back: a kept record as the report that it was made of, as far as the record tells. Seconds are all that a
 //! record knows of time, and a revisit carries no body.
 
-use vernal_document::{Input, Judged, Parsed, UnpackLimits};
+use vernal_document::{Input, Judged, Parsed, Parts, UnpackLimits};
 use vernal_model::{
     Digest, Document, Exchange, Failure, Moment, Order, OrderId, OrderKind, Origin, Outcome, PageKey, Report,
     Signature, Span, Url, Validators,
@@ -116,7 +116,7 @@ fn read(
         Err(failure) if is_page => return (Outcome::Failed(failure), None, None),
         Err(_) => return (outcome, None, None),
     };
-    let parsed = meaning(url, http, &unpacked, payload, false);
+    let parsed = meaning(url, http, &unpacked, payload);
     let field = |name: &str| http.header(name).map(str::to_owned);
     match vernal_document::wall(http.status, &field, Some(&parsed)) {
         Some((wall, evidence)) => (Outcome::Blocked { wall, status: http.status, evidence }, None, None),
@@ -125,21 +125,22 @@ fn read(
     }
 }
 
-/// The document of a kept version; `None` for a record that holds no body. `closely`: with its parts.
-pub(crate) fn parsed(record: &Record, url: &Url, closely: bool) -> Option<Parsed> {
+/// The words of a kept version; `None` for a record that holds no body. `closely`: with links and parts.
+pub(crate) fn words(record: &Record, url: &Url, closely: bool) -> Option<(Document, Parts)> {
     let payload = record.payload_digest()?;
+    let input =
+        |bytes, content_type| Input { url, bytes, content_type, content_language: None, robots_tags: &[], payload };
     if record.kind() == "resource" {
-        let content_type = record.header("Content-Type");
-        let bytes = &record.block;
-        let input = Input { url, bytes, content_type, content_language: None, robots_tags: &[], payload };
-        return Some(vernal_document::read(&input));
+        let (document, _) = vernal_document::read_words(&input(&record.block, record.header("Content-Type")), true);
+        return Some((document, Parts::default()));
     }
     let http = record.http()?;
     let head = &record.block[..record.block.len() - http.body.len()];
-    Some(meaning(url, &http, &unpacked(head, http.body).ok()?, payload, closely))
+    let bytes = unpacked(head, http.body).ok()?;
+    Some(vernal_document::read_words(&input(&bytes, http.header("content-type")), closely))
 }
 
-fn meaning(url: &Url, http: &HttpMessage<'_>, bytes: &[u8], payload: Digest, closely: bool) -> Parsed {
+fn meaning(url: &Url, http: &HttpMessage<'_>, bytes: &[u8], payload: Digest) -> Parsed {
     let tags = http.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
     let tags: Vec<&str> = tags.map(|(_, value)| value.as_str()).collect();
     let input = Input {
@@ -150,7 +151,7 @@ fn meaning(url: &Url, http: &HttpMessage<'_>, bytes: &[u8], payload: Digest, clo
         robots_tags: &tags,
         payload,
     };
-    if closely { vernal_document::read_closely(&input) } else { vernal_document::read(&input) }
+    vernal_document::read(&input)
 }
 
 fn unpacked(head: &[u8], body: &[u8]) -> Result<Vec<u8>, Failure> {

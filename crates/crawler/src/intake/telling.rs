@@ -5,29 +5,30 @@ use vernal_model::{Change, Event, EventKind, Outcome, Page, PageState, Report};
 
 use super::verdict::Verdict;
 
+/// What is told goes over to the event, words and all; of the verdict only who decided it stays.
 pub(crate) fn event(
     before: Option<&Page>,
     after: &Page,
     report: &Report,
-    verdict: &Verdict,
+    verdict: &mut Verdict,
     folding: FoldingKind,
 ) -> Option<Event> {
     let was = before.map(|page| page.state);
     let was_held = before.is_some_and(|page| page.version.is_some());
     let (kind, change) = match (&report.outcome, verdict) {
-        (Outcome::Read { .. } | Outcome::NotModified, _) if was == Some(PageState::Gone) && was_held => {
-            let change = if let Verdict::Differs(change) = verdict { change.clone() } else { Change::default() };
+        (Outcome::Read { .. } | Outcome::NotModified, verdict) if was == Some(PageState::Gone) && was_held => {
+            let change = if let Verdict::Differs(change) = verdict { told(change) } else { Change::default() };
             (EventKind::Back, change)
         }
         (Outcome::Read { .. }, Verdict::First) => (EventKind::New, Change::default()),
         (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_change() => match folding {
-            FoldingKind::Own => (EventKind::Changed, change.clone()),
-            FoldingKind::Template(_) => (EventKind::Template, change.clone()),
+            FoldingKind::Own => (EventKind::Changed, told(change)),
+            FoldingKind::Template(_) => (EventKind::Template, told(change)),
             // The site has told of it.
             FoldingKind::Counted(_) => return None,
         },
         // Kept for those who ask for noise too; the feed leaves it out.
-        (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_noise() => (EventKind::Changed, change.clone()),
+        (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_noise() => (EventKind::Changed, told(change)),
         (Outcome::Gone { .. }, _) if after.state == PageState::Gone && was_held && was != Some(PageState::Gone) => {
             (EventKind::Gone, Change::default())
         }
@@ -57,6 +58,11 @@ pub(crate) fn event(
             _ => report.outcome.detail().into(),
         },
     })
+}
+
+fn told(change: &mut Change) -> Change {
+    let decided_by = change.decided_by;
+    std::mem::replace(change, Change { decided_by, ..Change::default() })
 }
 
 fn is_blocked(page: &Page) -> bool {

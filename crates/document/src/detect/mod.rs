@@ -10,6 +10,6 @@ mod wall;
 mod wall_words;
 
 pub use flags::{Flags, flags};
-pub use pages::compare_pages;
+pub use pages::{compare_pages, tell_closely};
 pub use verdict::compare;
 pub use wall::wall;

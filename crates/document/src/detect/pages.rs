@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use vernal_model::{Change, Kind, Note, Operation, SetAside};
+use vernal_model::{Change, Document, Kind, Note, Operation, SetAside};
 
 use super::compare;
 use crate::Parsed;
@@ -20,10 +20,15 @@ const TEXT_BYTES_MAX: usize = 4 << 10;
 /// Compares two pages with the built-in detectors only. Notes are told of pages that were read closely.
 pub fn compare_pages(old: &Parsed, new: &Parsed) -> Change {
     let mut change = compare(&old.signature, &new.signature);
-    explain(&old.document, &new.document, &mut change);
-    set_aside_words(&mut change);
-    compare_parts(&old.parts, &new.parts, &mut change);
+    tell_closely((&old.document, &old.parts), (&new.document, &new.parts), &mut change);
     change
+}
+
+/// Gives a change that signatures told its words and notes, from the documents and parts of the two pages.
+pub fn tell_closely(old: (&Document, &Parts), new: (&Document, &Parts), change: &mut Change) {
+    explain(old.0, new.0, change);
+    set_aside_words(change);
+    compare_parts(old.1, new.1, change);
 }
 
 /// Takes out the paragraphs that differ by noise alone.

@@ -112,7 +112,7 @@ impl Blame {
             return;
         }
         let edits = word_edits(&before, &after, steps)
-            .unwrap_or_else(|| vec![WordEdit { op: WordOperation::Added, text: Box::from(after.as_str()) }]);
+            .unwrap_or_else(|| vec![WordEdit { op: WordOperation::Added, text: Box::from(&*after) }]);
         let lines = blamed_lines(&pasts, &edits, seen);
         for (place, words) in parts.into_iter().zip(lines) {
             let (born, edits) = if place == to { (past.born, past.edits + 1) } else { (seen, 0) };

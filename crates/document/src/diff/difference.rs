@@ -112,8 +112,8 @@ pub fn diff_within(old: &Document, new: &Document, steps: &mut Steps) -> Diff {
             from: link.to.and(link.from).map(|from| from as u32),
             others: link.others.iter().map(|&other| other as u32).collect(),
             reordered: reordered(link),
-            before: before.map(Into::into),
-            after: after.map(Into::into),
+            before: before.map(Box::from),
+            after: after.map(Box::from),
             words,
         });
     }

@@ -1,5 +1,7 @@
 //! A change told in paragraphs, with their words, for the change feed.
 
+use std::borrow::Cow;
+
 use vernal_model::{Change, Document, Kind, Operation, ParagraphChange};
 
 use super::headings::Headings;
@@ -50,7 +52,7 @@ fn one(
         (Some(to), _) => (new, to, new_headings),
         (None, from) => (old, from.unwrap_or_default(), old_headings),
     };
-    let mut kept = |text: String| -> Option<Box<str>> {
+    let mut kept = |text: Cow<'_, str>| -> Option<Box<str>> {
         let text = limited(&text, TEXT_BYTES_MAX);
         *bytes_left = bytes_left.checked_sub(text.len())?;
         Some(Box::from(text))
@@ -76,23 +78,26 @@ fn one(
 }
 
 /// The old words of a link; those of the sources of a merge joined by line feeds.
-pub fn before(old: &Document, link: &Link) -> Option<String> {
+pub fn before<'a>(old: &'a Document, link: &Link) -> Option<Cow<'a, str>> {
     let others = if link.operation == Operation::Merged { &link.others[..] } else { &[] };
-    joined(old, link.from?, others)
+    Some(joined(old, link.from?, others))
 }
 
 /// The new words of a link; those of the parts of a split joined by line feeds.
-pub fn after(new: &Document, link: &Link) -> Option<String> {
+pub fn after<'a>(new: &'a Document, link: &Link) -> Option<Cow<'a, str>> {
     let others = if link.operation == Operation::Split { &link.others[..] } else { &[] };
-    joined(new, link.to?, others)
+    Some(joined(new, link.to?, others))
 }
 
-fn joined(document: &Document, place: usize, others: &[usize]) -> Option<String> {
+fn joined<'a>(document: &'a Document, place: usize, others: &[usize]) -> Cow<'a, str> {
+    if others.is_empty() {
+        return Cow::Borrowed(text_of(document, place));
+    }
     let mut places = others.to_vec();
     places.push(place);
     places.sort_unstable();
     let texts: Vec<&str> = places.iter().map(|&place| text_of(document, place)).collect();
-    Some(texts.join("\n"))
+    Cow::Owned(texts.join("\n"))
 }
 
 /// Whether a reader reads the same words in the same order, wherever paragraphs end.

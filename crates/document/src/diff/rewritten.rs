@@ -5,7 +5,6 @@
 //! (rows of a table, items of a list) need not, and are never sorted out.
 
 use vernal_model::Document;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::words::text_of;
 
@@ -31,49 +30,158 @@ pub fn sort_out(old: &Document, removed: &[usize], new: &Document, added: &[usiz
         return (all(removed), all(added));
     }
     let (went, came) = (Runs::of(old, removed), Runs::of(new, added));
-    (went.sorted(removed, &came), came.sorted(added, &went))
+    let (in_went, in_came) = (Filter::of(&went.marks), Filter::of(&came.marks));
+    // A run that both sides have is among those of either side that pass the filter of the other.
+    let both = (in_came.passing(&went.marks), in_went.passing(&came.marks));
+    (went.sorted(removed, &in_came, &both.1), came.sorted(added, &in_went, &both.0))
 }
 
-/// The runs of three words of some paragraphs.
+/// The runs of three words of some paragraphs, in order.
 struct Runs {
-    /// Sorted.
-    all: Vec<u64>,
-    /// Those of each paragraph; nothing for one that is no prose.
-    of_each: Vec<Option<Vec<u64>>>,
+    marks: Vec<u64>,
+    /// Where those of each paragraph end.
+    ends: Vec<usize>,
 }
 
 impl Runs {
     fn of(document: &Document, places: &[usize]) -> Self {
-        let of_each: Vec<Vec<u64>> = places.iter().map(|&place| runs(text_of(document, place))).collect();
-        let mut all: Vec<u64> = of_each.iter().flatten().copied().collect();
-        all.sort_unstable();
-        let prose = |runs: Vec<u64>| (runs.len() + 2 >= WORDS_MIN).then_some(runs);
-        Runs { all, of_each: of_each.into_iter().map(prose).collect() }
+        let bytes: usize = places.iter().map(|&place| text_of(document, place).len()).sum();
+        let mut marks = Vec::with_capacity(bytes / BYTES_PER_WORD);
+        let mut ends = Vec::with_capacity(places.len());
+        for &place in places {
+            push_runs(text_of(document, place).as_bytes(), &mut marks);
+            ends.push(marks.len());
+        }
+        Runs { marks, ends }
     }
 
-    fn sorted(&self, places: &[usize], other: &Runs) -> Sorted {
-        let is_related = |runs: &Option<Vec<u64>>| {
-            runs.as_ref().is_none_or(|runs| {
-                let shared = runs.iter().filter(|run| other.all.binary_search(run).is_ok()).count();
-                shared > 1 && shared * RUNS_PER_SHARED_MAX >= runs.len()
-            })
-        };
-        let (related, alone): (Vec<_>, Vec<_>) =
-            places.iter().zip(&self.of_each).partition(|(_, runs)| is_related(runs));
-        let places = |pairs: Vec<(&usize, &Option<Vec<u64>>)>| pairs.into_iter().map(|(&place, _)| place).collect();
-        Sorted { related: places(related), alone: places(alone) }
+    /// `shared` are, sorted, all runs of the other side that this one has too, and perhaps some that it has not.
+    fn sorted(&self, places: &[usize], filter: &Filter, shared: &[u64]) -> Sorted {
+        let mut sorted = Sorted { related: Vec::new(), alone: Vec::new() };
+        let mut start = 0;
+        for (&place, &end) in places.iter().zip(&self.ends) {
+            let runs = &self.marks[start..end];
+            let is_shared = |run: &&u64| filter.passes(**run) && shared.binary_search(run).is_ok();
+            let is_prose = runs.len() + 2 >= WORDS_MIN;
+            let count = if is_prose { runs.iter().filter(is_shared).count() } else { 0 };
+            let is_related = !is_prose || count > 1 && count * RUNS_PER_SHARED_MAX >= runs.len();
+            if is_related { &mut sorted.related } else { &mut sorted.alone }.push(place);
+            start = end;
+        }
+        sorted
     }
 }
 
-fn runs(text: &str) -> Vec<u64> {
-    let (mut before, mut last) = (0u64, 0u64);
-    let mut runs = Vec::new();
-    for (index, word) in text.split(' ').enumerate() {
-        let word = xxh3_64(word.as_bytes());
-        if index >= 2 {
-            runs.push(before.rotate_left(42) ^ last.rotate_left(21) ^ word);
+/// A guess of how much text there is to a word, so that the list of runs seldom grows.
+const BYTES_PER_WORD: usize = 5;
+
+/// Tells quickly of most numbers that they are not in a set: in a page that was written anew, of nearly all.
+struct Filter {
+    bits: Vec<u64>,
+    shift: u32,
+}
+
+impl Filter {
+    const BITS_PER_MARK: usize = 16;
+
+    fn of(marks: &[u64]) -> Self {
+        let bits = (marks.len() * Self::BITS_PER_MARK).next_power_of_two().max(64);
+        let mut filter = Filter { bits: vec![0; bits / 64], shift: 64 - bits.ilog2() };
+        for &mark in marks {
+            let at = mark >> filter.shift;
+            filter.bits[(at / 64) as usize] |= 1 << (at % 64);
         }
-        (before, last) = (last, word);
+        filter
     }
-    runs
+
+    fn passes(&self, mark: u64) -> bool {
+        let at = mark >> self.shift;
+        self.bits[(at / 64) as usize] >> (at % 64) & 1 != 0
+    }
+
+    /// Those that pass, sorted.
+    fn passing(&self, marks: &[u64]) -> Vec<u64> {
+        let mut passing: Vec<u64> = marks.iter().copied().filter(|&mark| self.passes(mark)).collect();
+        passing.sort_unstable();
+        passing
+    }
+}
+
+fn push_runs(text: &[u8], runs: &mut Vec<u64>) {
+    let (mut first, mut second, mut from) = (None, None, 0);
+    loop {
+        let (word, end) = word_at(text, from);
+        if let (Some(first), Some(second)) = (first, second) {
+            runs.push(mixed(mixed(first, second), word));
+        }
+        (first, second) = (second, Some(word));
+        if end >= text.len() {
+            return;
+        }
+        from = end + 1;
+    }
+}
+
+/// The mark of the word that begins here, and where it ends: at a space or with the text. Eight letters at a time, because
+/// words are short and a digest made for long texts has done little yet when it is at their end.
+fn word_at(text: &[u8], start: usize) -> (u64, usize) {
+    const SPACES: u64 = 0x2020_2020_2020_2020;
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    let (mut mark, mut place) = (0, start);
+    loop {
+        let block = match text.get(place..).and_then(|rest| rest.first_chunk::<8>()) {
+            Some(block) => u64::from_le_bytes(*block),
+            // The text ends as if a space stood behind it.
+            None => text[place..].iter().rev().fold(SPACES, |block, &byte| block << 8 | u64::from(byte)),
+        };
+        let other = block ^ SPACES;
+        let spaces = other.wrapping_sub(LOW) & !other & LOW << 7;
+        if spaces != 0 {
+            // The lowest bit is the first space; what lies behind it belongs to the next word.
+            let bits = spaces.trailing_zeros() / 8 * 8;
+            let letters = block & ((1 << bits) - 1);
+            return (mixed(mark, letters | u64::from(bits) << 56), place + (bits / 8) as usize);
+        }
+        mark = mixed(mark, block);
+        place += 8;
+    }
+}
+
+/// Both halves of the product, one upon the other.
+fn mixed(mark: u64, item: u64) -> u64 {
+    let product = u128::from(mark ^ 0xa076_1d64_78bd_642f) * u128::from(item ^ 0xe703_7ed1_a0b4_28db);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn words_end_at_spaces_and_have_equal_marks_when_they_are_equal(text in "( |[a-z]{1,3}|[a-zé]{6,12}|[a-z]{8}|[a-z]{16}){0,12}") {
+            let (mut from, mut found) = (0, Vec::new());
+            loop {
+                let (mark, end) = word_at(text.as_bytes(), from);
+                found.push((&text[from..end], mark));
+                if end == text.len() {
+                    break;
+                }
+                from = end + 1;
+            }
+            prop_assert_eq!(found.iter().map(|word| word.0).collect::<Vec<_>>(), text.split(' ').collect::<Vec<_>>());
+            for (a, b) in found.iter().flat_map(|a| found.iter().map(move |b| (a, b))) {
+                prop_assert_eq!(a.0 == b.0, a.1 == b.1, "{} {}", a.0, b.0);
+            }
+        }
+
+        #[test]
+        fn a_filter_passes_all_that_it_was_made_of(marks in prop::collection::vec(any::<u64>(), 0..200)) {
+            let filter = Filter::of(&marks);
+            prop_assert!(marks.iter().all(|&mark| filter.passes(mark)));
+            prop_assert_eq!(filter.passing(&marks).len(), marks.len());
+        }
+    }
 }

@@ -64,11 +64,24 @@ pub struct NoiseJudgement {
     pub rows: NoiseRows,
 }
 
+/// Whether a site about which this is known may explain something of a change before its words are read. If not, a
+/// judgement without the old document gives the change as it is.
+pub fn may_explain(book: &NoiseBook, noise: &PageNoise, second_look: bool) -> bool {
+    // One comparison proves nothing unless it is a second look, or others have come before it.
+    second_look || !noise.is_empty() || !book.rules.is_empty()
+}
+
 /// Judges one change by the rules of its site, and learns from it.
 pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
+    let (explained, rows) = explained(input);
+    NoiseJudgement { change: explained.unwrap_or_else(|| input.change.clone()), rows }
+}
+
+/// The same for those who own the change: `None` if nothing of it is explained, so that it stays as it is.
+pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, NoiseRows) {
     let mut ledger = Ledger::open(input);
     if is_another_page(input) {
-        return NoiseJudgement { change: input.change.clone(), rows: ledger.rows() };
+        return (None, ledger.rows());
     }
     let sides = Sides { old_marks: input.old_marks, new_marks: input.new_marks, old: input.old, new: input.new };
     let belong = |gone: &Spot<'_>, came: &Spot<'_>| {
@@ -130,7 +143,8 @@ pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
     ledger.page.known = known(&ledger, input, &spots, &aside, &present);
     let asides = aside.into_iter().filter(|(_, id)| ledger.sets_aside(*id)).collect::<Vec<_>>();
     let kinds = kinds.into_iter().filter(|aside| ledger.sets_aside(aside.rule)).collect::<Vec<_>>();
-    NoiseJudgement { change: told(input, &spots, &asides, &kinds), rows: ledger.rows() }
+    let is_explained = !asides.is_empty() || !kinds.is_empty();
+    (is_explained.then(|| told(input, &spots, &asides, &kinds)), ledger.rows())
 }
 
 /// Whether so much prose went and came that there is nothing to learn and nothing to explain.

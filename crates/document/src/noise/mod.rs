@@ -21,6 +21,6 @@ mod spot;
 mod times;
 
 pub use fold::{FOLD_PAGES_MIN, Folding, FoldingKind, fold};
-pub use learned::{NoiseInput, NoiseJudgement, judge, template_key, unchanged};
+pub use learned::{NoiseInput, NoiseJudgement, explained, judge, may_explain, template_key, unchanged};
 pub use people::{add, allow, forget};
 pub use shape::Shape;

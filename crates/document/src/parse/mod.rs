@@ -1,5 +1,6 @@
 //! Bytes become a document: media type, character set, one pass over the markup, and what it finds on the way.
 
+pub mod attribute;
 pub mod cadence;
 pub mod encoding;
 pub mod format;
@@ -11,11 +12,13 @@ pub mod listings;
 pub mod name;
 pub mod parts;
 pub mod plain;
+pub mod repeats;
 pub mod robots;
 pub mod scan;
 pub mod tag;
 pub mod text;
 pub mod tree;
+pub mod words;
 
 #[cfg(test)]
 mod oracle;

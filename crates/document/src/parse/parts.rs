@@ -56,8 +56,8 @@ pub fn parts(input: &Input<'_>) -> Parts {
 }
 
 #[derive(Default)]
-struct Collector {
-    parts: Parts,
+pub(super) struct Collector {
+    pub parts: Parts,
     /// What the next raw text is, if it is of some kind of its own.
     script: Cow<'static, str>,
 }

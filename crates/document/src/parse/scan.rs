@@ -5,10 +5,13 @@
 //! markup to us, because we run no scripts. A tag that the end of input cuts is no tag.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memchr2, memmem};
 
+use super::attribute::{Attribute, Signs};
 use super::name::{Name, PACKED_BYTES_MAX};
+use super::repeats::{Known, Repeats};
 use super::tag::Tag;
 
 /// Attributes of one tag beyond these are not looked at: finding repeats stays linear.
@@ -37,6 +40,8 @@ pub struct OpenTag<'t, 'a> {
     pub self_closing: bool,
     /// It lies in svg or math.
     pub foreign: bool,
+    /// Where it is remembered, if it is: the name and the attributes of a repeat are those of the tag before it there.
+    pub known: Option<Known>,
 }
 
 impl<'t, 'a> OpenTag<'t, 'a> {
@@ -49,94 +54,6 @@ impl<'t, 'a> OpenTag<'t, 'a> {
     #[inline]
     pub fn has(&self, name: &str) -> bool {
         self.attributes.iter().any(|attribute| attribute.is(name))
-    }
-}
-
-#[derive(Copy, Clone, Debug)]
-pub struct Attribute<'a> {
-    pub name: Name<'a>,
-    /// As written, without quotes.
-    pub raw: &'a str,
-    signs: Signs,
-}
-
-/// What letters a value has, seen while its end was looked for: most values need no second look.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Signs(u8);
-
-impl Signs {
-    /// A character reference, or NUL.
-    const CODED: u8 = 1;
-    /// A digit.
-    const DIGIT: u8 = 2;
-    /// `?`
-    const QUERY: u8 = 4;
-    /// `_`
-    const UNDERSCORE: u8 = 8;
-    const CAPITAL: u8 = 16;
-
-    const TABLE: [u8; 256] = {
-        let mut table = [0; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            table[byte] = match byte as u8 {
-                b'&' | 0 => Self::CODED,
-                b'0'..=b'9' => Self::DIGIT,
-                b'?' => Self::QUERY,
-                b'_' => Self::UNDERSCORE,
-                b'A'..=b'Z' => Self::CAPITAL,
-                _ => 0,
-            };
-            byte += 1;
-        }
-        table
-    };
-
-    pub fn of(text: &str) -> Self {
-        Signs(text.bytes().fold(0, |signs, byte| signs | Self::TABLE[usize::from(byte)]))
-    }
-
-    fn is_coded(self) -> bool {
-        self.0 & Self::CODED != 0
-    }
-
-    /// Whether a random name among others is possible.
-    pub fn may_name_at_random(self) -> bool {
-        self.0 & (Self::DIGIT | Self::UNDERSCORE | Self::CAPITAL) != 0
-    }
-
-    /// Whether something drawn, or an address with a query, is possible.
-    pub fn may_be_drawn(self) -> bool {
-        self.0 & (Self::DIGIT | Self::UNDERSCORE | Self::QUERY) != 0
-    }
-}
-
-impl<'a> Attribute<'a> {
-    #[cfg(test)]
-    pub fn of(name: &'a str, raw: &'a str) -> Self {
-        Attribute { name: Name::of(name), raw, signs: Signs::of(raw) }
-    }
-
-    #[inline(always)]
-    pub fn is(&self, name: &str) -> bool {
-        self.name.is(name)
-    }
-
-    /// What letters the decoded value has.
-    pub fn signs(&self, value: &str) -> Signs {
-        if self.signs.is_coded() { Signs::of(value) } else { self.signs }
-    }
-
-    #[inline]
-    pub fn value(&self) -> Cow<'a, str> {
-        if self.signs.is_coded() { self.decoded() } else { Cow::Borrowed(self.raw) }
-    }
-
-    fn decoded(&self) -> Cow<'a, str> {
-        if self.raw.contains('\0') {
-            return Cow::Owned(htmlize::unescape_attribute(self.raw.replace('\0', "\u{fffd}")).into_owned());
-        }
-        htmlize::unescape_attribute(self.raw)
     }
 }
 
@@ -155,7 +72,8 @@ pub fn scan(source: &str, markup: Markup, sink: &mut impl Sink) {
         place: 0,
         markup,
         foreign: Vec::new(),
-        attributes: Vec::with_capacity(16),
+        repeats: Repeats::new(),
+        attributes: 0..0,
     };
     while scan.step(sink) {}
 }
@@ -167,7 +85,9 @@ struct Scan<'a> {
     markup: Markup,
     /// Where we stand between markup and foreign content, innermost last.
     foreign: Vec<Foreign>,
-    attributes: Vec<Attribute<'a>>,
+    repeats: Repeats<'a>,
+    /// Those of the tag that is being read.
+    attributes: Range<usize>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -176,6 +96,13 @@ enum Foreign {
     Math,
     /// An element of foreign content whose content is markup again.
     Markup(Tag),
+}
+
+/// What stands between the brackets of a tag; its attributes are in `Scan::attributes`.
+struct Found<'a> {
+    name: Name<'a>,
+    self_closing: bool,
+    known: Option<Known>,
 }
 
 impl<'a> Scan<'a> {
@@ -253,10 +180,11 @@ impl<'a> Scan<'a> {
     }
 
     fn open_tag(&mut self, name_start: usize, sink: &mut impl Sink) -> bool {
-        let Some((name, self_closing)) = self.tag(name_start) else { return false };
+        let Some(Found { name, self_closing, known }) = self.tag(name_start) else { return false };
         let tag = Tag::of(name);
         let foreign = self.markup == Markup::Xml || self.enter(tag, self_closing);
-        sink.open(&OpenTag { tag, name, attributes: &self.attributes, self_closing, foreign });
+        let attributes = &self.repeats.attributes[self.attributes.clone()];
+        sink.open(&OpenTag { tag, name, attributes, self_closing, foreign, known });
         if !foreign {
             self.raw_text(tag, name.text, sink);
         }
@@ -266,7 +194,7 @@ impl<'a> Scan<'a> {
     fn end_tag(&mut self, start: usize, sink: &mut impl Sink) -> bool {
         match self.bytes.get(start + 2) {
             Some(letter) if letter.is_ascii_alphabetic() => {
-                let Some((name, _)) = self.tag(start + 2) else { return false };
+                let Some(name) = self.end_tag_name(start + 2) else { return false };
                 let tag = Tag::of(name);
                 self.leave(tag);
                 sink.close(tag);
@@ -281,27 +209,68 @@ impl<'a> Scan<'a> {
     }
 
     /// Name and attributes up to the closing `>`; `None` if the input ends first.
-    fn tag(&mut self, name_start: usize) -> Option<(Name<'a>, bool)> {
-        self.attributes.clear();
-        let (name, mut place) = self.name(name_start, ENDS_NAME)?;
-        let mut slash = false;
+    fn tag(&mut self, name_start: usize) -> Option<Found<'a>> {
+        let (name, name_end) = self.name(name_start, ENDS_NAME)?;
+        if self.bytes[name_end] == b'>' {
+            self.place = name_end + 1;
+            self.attributes = 0..0;
+            return Some(Found { name, self_closing: false, known: None });
+        }
+        let end = name_end + memchr(b'>', &self.bytes[name_end..])?;
+        let letters = &self.bytes[name_start..end];
+        let place = Repeats::place(letters);
+        if let Some((place, (attributes, self_closing))) =
+            place.and_then(|at| Some((at, self.repeats.find(at, letters)?)))
+        {
+            self.place = end + 1;
+            self.attributes = attributes;
+            return Some(Found { name, self_closing, known: Some(Known { place, is_repeat: true }) });
+        }
+        self.repeats.make_room();
+        let first = self.repeats.attributes.len();
+        let self_closing = self.all_attributes(name_end, first)?;
+        self.attributes = first..self.repeats.attributes.len();
+        // A `>` inside of a value is not its end.
+        let place = place.filter(|_| self.place == end + 1);
+        if let Some(place) = place {
+            self.repeats.keep(place, letters, first, self_closing);
+        }
+        Some(Found { name, self_closing, known: place.map(|place| Known { place, is_repeat: false }) })
+    }
+
+    /// An end tag may have attributes too, which mean nothing.
+    fn end_tag_name(&mut self, name_start: usize) -> Option<Name<'a>> {
+        let (name, name_end) = self.name(name_start, ENDS_NAME)?;
+        if self.bytes[name_end] == b'>' {
+            self.place = name_end + 1;
+            return Some(name);
+        }
+        let first = self.repeats.attributes.len();
+        self.all_attributes(name_end, first)?;
+        self.repeats.attributes.truncate(first);
+        Some(name)
+    }
+
+    /// The attributes from here to the closing `>`; whether a `/` stands before that.
+    fn all_attributes(&mut self, start: usize, first: usize) -> Option<bool> {
+        let (mut place, mut slash) = (start, false);
         loop {
             let byte = *self.bytes.get(place)?;
             if byte == b'>' {
                 self.place = place + 1;
-                return Some((name, slash));
+                return Some(slash);
             }
             slash = byte == b'/';
-            place = if slash || is_space(byte) { place + 1 } else { self.attribute(place)? };
+            place = if slash || is_space(byte) { place + 1 } else { self.attribute(place, first)? };
         }
     }
 
     /// One attribute; gives the place after it.
-    fn attribute(&mut self, start: usize) -> Option<usize> {
+    fn attribute(&mut self, start: usize, first: usize) -> Option<usize> {
         let (name, name_end) = self.name(start, ENDS_NAME | ENDS_ATTRIBUTE_NAME)?;
         let after_name = self.find_from(name_end, |byte| !is_space(byte))?;
         if self.bytes[after_name] != b'=' {
-            self.keep(name, "", Signs::default());
+            self.keep(first, Attribute { name, raw: "", signs: Signs::default() });
             return Some(after_name);
         }
         let value_start = self.find_from(after_name + 1, |byte| !is_space(byte))?;
@@ -315,7 +284,7 @@ impl<'a> Scan<'a> {
                 (raw, Signs::of(raw), end)
             }
         };
-        self.keep(name, raw, signs);
+        self.keep(first, Attribute { name, raw, signs });
         Some(next)
     }
 
@@ -351,9 +320,10 @@ impl<'a> Scan<'a> {
     }
 
     /// Of attributes with the same name the first counts.
-    fn keep(&mut self, name: Name<'a>, raw: &'a str, signs: Signs) {
-        if self.attributes.len() < ATTRIBUTES_MAX && !self.attributes.iter().any(|known| known.name.same(&name)) {
-            self.attributes.push(Attribute { name, raw, signs });
+    fn keep(&mut self, first: usize, attribute: Attribute<'a>) {
+        let known = &self.repeats.attributes[first..];
+        if known.len() < ATTRIBUTES_MAX && !known.iter().any(|known| known.name.same(&attribute.name)) {
+            self.repeats.attributes.push(attribute);
         }
     }
 
@@ -437,12 +407,14 @@ impl<'a> Scan<'a> {
     }
 
     fn breaks_out(&self, tag: Tag) -> bool {
-        let has = |name| self.attributes.iter().any(|attribute| attribute.is(name));
+        let attributes = &self.repeats.attributes[self.attributes.clone()];
+        let has = |name| attributes.iter().any(|attribute| attribute.is(name));
         tag.ends_foreign_content() || (tag == Tag::Font && (has("color") || has("face") || has("size")))
     }
 
     fn annotates_markup(&self) -> bool {
-        self.attributes.iter().filter(|attribute| attribute.is("encoding")).any(|attribute| {
+        let attributes = &self.repeats.attributes[self.attributes.clone()];
+        attributes.iter().filter(|attribute| attribute.is("encoding")).any(|attribute| {
             let encoding = attribute.value();
             encoding.eq_ignore_ascii_case("text/html") || encoding.eq_ignore_ascii_case("application/xhtml+xml")
         })

@@ -7,6 +7,7 @@ use memchr::memchr;
 use vernal_model::{Paragraph, Role};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::repeats::PLACES;
 use super::scan::OpenTag;
 use super::tag::Tag;
 use crate::PARAGRAPHS_MAX;
@@ -40,8 +41,12 @@ pub struct TextBuilder {
     font_points: Option<f32>,
     /// Paper 003's two checksums, paragraph by paragraph.
     letters: Letters,
+    /// Nobody asks for them.
+    without_letters: bool,
     /// Inside a style or script of foreign content, whose text is markup to the scan.
     foreign_code: Option<Tag>,
+    /// What the names that people gave add to the place, of tags that the scan remembers.
+    named: Vec<Option<u32>>,
 }
 
 /// What is known of the text beside its words.
@@ -107,8 +112,18 @@ impl TextBuilder {
         }
     }
 
+    /// For those who want the words and no checksums.
+    pub fn without_letters(self) -> Self {
+        TextBuilder { without_letters: true, ..self }
+    }
+
     pub fn open(&mut self, tag: &OpenTag<'_, '_>) {
         self.after_tag = true;
+        if let Some(known) = tag.known.filter(|known| !known.is_repeat)
+            && let Some(old) = self.named.get_mut(usize::from(known.place))
+        {
+            *old = None;
+        }
         self.separate(tag.tag);
         if tag.tag.makes_level() && !(tag.foreign && tag.self_closing) {
             self.level = self.level.saturating_add(1);
@@ -156,6 +171,11 @@ impl TextBuilder {
 
     pub fn push(&mut self, text: &str, coded: bool) {
         if self.is_hidden() {
+            return;
+        }
+        // Between two tags there is often nothing else.
+        if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
+            self.space_pending |= !text.is_empty();
             return;
         }
         if coded && memchr(b'&', text.as_bytes()).is_some() {
@@ -226,9 +246,11 @@ impl TextBuilder {
         let end = self.text.len();
         let words = &self.text[start..end];
         let digest = xxh3_64(words.as_bytes());
-        let sums = LetterSums::of(words);
-        self.letters.rms += sums.rms();
-        self.letters.checksum += sums.checksum(f64::from(points));
+        if !self.without_letters {
+            let sums = LetterSums::of(words);
+            self.letters.rms += sums.rms();
+            self.letters.checksum += sums.checksum(f64::from(points));
+        }
         self.paragraphs.push(Paragraph { start: start as u32, end: end as u32, role, level, digest, place, heading });
     }
 
@@ -281,17 +303,27 @@ impl TextBuilder {
         if tag.tag == Tag::Table {
             facts &= !(Context::ITEM | Context::ROW);
         }
+        let named = self.named(tag);
         let around = self.open.last().copied();
         let level = tag.tag.heading_level();
         let given = if level > 0 { Some(heading_points(level) as f32) } else { None };
         self.open.push(Open {
             tag: tag.tag,
             context: Context(facts),
-            place: place_inside(around.map_or(0, |open| open.place), tag),
+            place: mix(around.map_or(0, |open| open.place), tag.name.packed()).wrapping_add(named),
             heading: if level > 0 { level } else { around.map_or(0, |open| open.heading) },
             points: styled(tag).or(given).unwrap_or(around.map_or(PLAIN_POINTS as f32, |open| open.points)),
         });
         (self.block, self.block_points) = (0, None);
+    }
+
+    /// See `named`; once for each tag that is repeated.
+    fn named(&mut self, tag: &OpenTag<'_, '_>) -> u32 {
+        let Some(known) = tag.known else { return named(tag) };
+        if self.named.is_empty() {
+            self.named.resize(PLACES, None);
+        }
+        *self.named[usize::from(known.place)].get_or_insert_with(|| named(tag))
     }
 
     /// A list item ends the one before it, a row the row, a heading the heading.
@@ -428,9 +460,9 @@ impl TextBuilder {
     }
 }
 
-/// The mark of a place inside this element: its name, and those of its id and classes that a person gave it.
-fn place_inside(around: u32, tag: &OpenTag<'_, '_>) -> u32 {
-    let mut place = mix(around, tag.name.packed());
+/// What an element adds to the mark of the place inside it: those of its id and classes that a person gave it.
+fn named(tag: &OpenTag<'_, '_>) -> u32 {
+    let mut place = 0u32;
     for attribute in tag.attributes {
         if attribute.is("id") || attribute.is("class") {
             for word in attribute.raw.split_ascii_whitespace().filter(|word| is_lasting(word)) {
@@ -495,8 +527,8 @@ fn skip_plain(bytes: &[u8], start: usize) -> usize {
     let mut place = start;
     // At the start a space would have to be folded.
     let mut after_space = true;
-    while let Some(block) = bytes.get(place..place + 8) {
-        let block = block.iter().rev().fold(0u64, |block, &byte| block << 8 | u64::from(byte));
+    while let Some(block) = bytes.get(place..).and_then(|rest| rest.first_chunk::<8>()) {
+        let block = u64::from_le_bytes(*block);
         let unusual = block & HIGH | block.wrapping_sub(SPACES) & !block & HIGH;
         // Exactly the high bits of the bytes that are spaces.
         let other = block ^ SPACES;

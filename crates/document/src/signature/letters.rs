@@ -5,20 +5,6 @@ use super::checksum::K;
 /// A stretch whose squares fit into 32 bits each: 255 · 255 · 4,096 does, and narrow sums are added many at a time.
 const STRETCH_BYTES: usize = 4_096;
 
-/// Where a byte is noted as seen: capitals as their small letters, white space in the place of a capital.
-const SEEN_AT: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let letter = byte as u8;
-        table[byte] = if letter.is_ascii_whitespace() { WHITE_SPACE_AT as u8 } else { letter.to_ascii_lowercase() };
-        byte += 1;
-    }
-    table
-};
-
-const WHITE_SPACE_AT: usize = b'A' as usize;
-
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct LetterSums {
     /// Of the letters as they are.
@@ -43,13 +29,19 @@ impl LetterSums {
                 squares += u32::from(lower * lower);
             }
             for &byte in stretch {
-                seen[usize::from(SEEN_AT[usize::from(byte)])] = 1;
+                seen[usize::from(byte)] = 1;
             }
             sums.plain += u64::from(plain);
             sums.squares += u64::from(squares);
         }
+        for white in [b' ', b'\n', b'\t', b'\r', b'\x0c'] {
+            seen[usize::from(white)] = 0;
+        }
+        for capital in b'A'..=b'Z' {
+            seen[usize::from(capital.to_ascii_lowercase())] |= seen[usize::from(capital)];
+            seen[usize::from(capital)] = 0;
+        }
         // Eight flags at a time: no sum of theirs exceeds a byte.
-        seen[WHITE_SPACE_AT] = 0;
         let (eights, _) = seen.as_chunks::<8>();
         let columns = eights.iter().fold(0u64, |sum, flags| sum + u64::from_le_bytes(*flags));
         sums.distinct = (columns.wrapping_mul(0x0101_0101_0101_0101) >> 56) as u32;

@@ -8,8 +8,9 @@ use super::address::address;
 use super::code::code;
 use super::token::{drawn, is_numbered_name, is_random_name, is_uuid};
 use super::{Cutter, Quieted};
+use crate::parse::attribute::Attribute;
 use crate::parse::name::Name;
-use crate::parse::scan::{Attribute, OpenTag};
+use crate::parse::scan::OpenTag;
 use crate::parse::tag::Tag;
 
 /// Names of form fields and meta elements that carry something drawn for this one answer.

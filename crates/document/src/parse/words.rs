@@ -1,0 +1,82 @@
+//! A smaller pass, for a body whose signature is known: its words again, and the parts and links if they are asked for.
+
+use vernal_model::{Document, Url};
+
+use super::links::LinkCollector;
+use super::parts::{Collector, Parts};
+use super::scan::{Markup, OpenTag, Sink, scan};
+use super::tag::Tag;
+use super::text::TextBuilder;
+
+/// Text and paragraphs as the whole pass gives them; `closely`, with links and parts.
+pub fn words_of_markup(source: &str, markup: Markup, page: &Url, closely: bool) -> (Document, Parts) {
+    let mut pass = Words {
+        markup,
+        text: TextBuilder::with_capacity(source.len() / 2).without_letters(),
+        close: closely.then(|| Close { links: LinkCollector::new(page), collector: Collector::default() }),
+    };
+    scan(source, markup, &mut pass);
+    let mut document = Document::default();
+    let mut parts = Parts::default();
+    if let Some(mut close) = pass.close {
+        close.links.close_anchor(&pass.text);
+        document.links = close.links.links;
+        parts = close.collector.parts;
+    }
+    (document.text, document.paragraphs, _) = pass.text.finish();
+    (document, parts)
+}
+
+struct Words {
+    markup: Markup,
+    text: TextBuilder,
+    close: Option<Close>,
+}
+
+struct Close {
+    links: LinkCollector,
+    collector: Collector,
+}
+
+impl Sink for Words {
+    fn open(&mut self, tag: &OpenTag<'_, '_>) {
+        if let Some(close) = &mut self.close {
+            close.collector.open(tag);
+        }
+        if self.markup == Markup::Xml {
+            return self.text.end_paragraph();
+        }
+        self.text.open(tag);
+        if let Some(close) = self.close.as_mut().filter(|_| !self.text.is_inert()) {
+            close.links.open(tag, &self.text);
+        }
+    }
+
+    fn close(&mut self, tag: Tag) {
+        if self.markup == Markup::Xml {
+            return self.text.end_paragraph();
+        }
+        if let Some(close) = &mut self.close {
+            close.links.close(tag, &self.text);
+        }
+        self.text.close(tag);
+    }
+
+    fn text(&mut self, text: &str, coded: bool) {
+        self.text.push(text, coded);
+    }
+
+    fn raw(&mut self, tag: Tag, text: &str) {
+        match tag {
+            Tag::Script | Tag::Style => {}
+            _ => self.text.push(text, false),
+        }
+        if let Some(close) = &mut self.close {
+            close.collector.raw(tag, text);
+        }
+    }
+
+    fn comment(&mut self, _text: &str) {
+        self.text.comment();
+    }
+}
