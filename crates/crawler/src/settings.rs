@@ -107,6 +107,17 @@ pub struct DiskFreeMin {
     pub share: f64,
 }
 
+impl DiskFreeMin {
+    /// Fetching goes on to the last byte: for crawls that must not depend on the machine they run on.
+    pub const NOTHING: DiskFreeMin = DiskFreeMin { bytes: 0, share: 0.0 };
+}
+
+impl Default for DiskFreeMin {
+    fn default() -> Self {
+        DiskFreeMin { bytes: 2 << 30, share: 0.05 }
+    }
+}
+
 impl Settings {
     /// Whether nothing that was learned is set aside at this site.
     pub(crate) fn is_strict(&self, site: &Site) -> bool {
@@ -140,7 +151,7 @@ impl Default for Settings {
             robots_agent: "vernal".into(),
             once: false,
             visits_max: None,
-            disk_free_min: DiskFreeMin { bytes: 2 << 30, share: 0.05 },
+            disk_free_min: DiskFreeMin::default(),
             time_origin: None,
             chance: 1,
         }
