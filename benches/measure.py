@@ -4,7 +4,8 @@ CPU is user plus system time of the whole process, from wait4; passes are interl
 """
 import json, os, shutil, statistics, subprocess, sys, tempfile, time
 
-VERNAL, WEB, FARM = ("target/release/" + name for name in ("vernal", "bench-web", "link-farm"))
+RELEASE = os.path.join(os.environ.get("CARGO_TARGET_DIR", "target"), "release")
+VERNAL, WEB, FARM = (os.path.join(RELEASE, name) for name in ("vernal", "bench-web", "link-farm"))
 PORT = 18500
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
 

@@ -64,7 +64,7 @@ use crate::refresh_view::Facts;
 use crate::robots_book::RobotsBook;
 use crate::settings::{Promise, promise_of};
 use crate::wanted::Wanted;
-use crate::{Error, Pulse, Result, Settings};
+use crate::{DiskFreeMin, Error, Pulse, Result, Settings};
 
 /// The partition whose log holds what belongs to the whole crawl: seeds, controls, the purse.
 const WHOLE: PartitionId = PartitionId(0);
@@ -227,7 +227,8 @@ impl Crawler {
                 let partition = self.partition(page.key.partition);
                 partition.recall_page(page, promise, now);
                 if page.state == PageState::Held {
-                    partition.count_held(&page.url.site(), 1);
+                    let site = partition.site_of_url(page.key, &page.url);
+                    partition.count_held(&site, 1);
                 }
             }
         }
@@ -245,17 +246,8 @@ impl Crawler {
         self.lively = bits.fold(0, |bits, (index, _)| bits | 1 << index);
     }
 
-    fn is_lively(&self, index: usize) -> bool {
-        self.lively >> index & 1 == 1
-    }
-
     fn lively(&self) -> impl Iterator<Item = &Partition> {
-        let bits = self.lively;
-        self.partitions
-            .iter()
-            .enumerate()
-            .filter(move |(index, _)| bits >> index & 1 == 1)
-            .map(|(_, partition)| partition)
+        places(self.lively).map(|index| &self.partitions[index])
     }
 
     pub fn reader(&self) -> Reader {
@@ -264,6 +256,11 @@ impl Crawler {
 
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Changes the room on the disk below which fetching stops.
+    pub fn set_disk_free_min(&mut self, least: DiskFreeMin) {
+        self.settings.disk_free_min = least;
     }
 
     pub fn has_uncommitted(&self) -> bool {
@@ -447,7 +444,17 @@ impl Crawler {
     }
 }
 
-const _: () = assert!(PartitionId::COUNT as u32 <= u64::BITS, "one bit for each partition");
+/// The places of the bits that are set, lowest first.
+fn places(bits: u64) -> impl Iterator<Item = usize> {
+    let mut left = bits;
+    std::iter::from_fn(move || {
+        let place = (left != 0).then(|| left.trailing_zeros() as usize)?;
+        left &= left - 1;
+        Some(place)
+    })
+}
+
+const _: () = assert!(PartitionId::COUNT as u32 == u64::BITS, "one bit for each partition");
 
 /// Pages read at a time when the work is taken up.
 const RECALL_BATCH: usize = 10_000;

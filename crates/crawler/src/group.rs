@@ -52,7 +52,11 @@ impl Group {
         self.pages.contains(&page)
     }
 
+    /// The next group has as much room from the start as this one came to need.
     pub(crate) fn take(&mut self) -> Vec<(Partition, Deed)> {
-        std::mem::take(self).deeds
+        let mut pages = std::mem::take(&mut self.pages);
+        pages.clear();
+        let deeds = Vec::with_capacity(self.deeds.len());
+        std::mem::replace(self, Group { deeds, pages, ..Group::default() }).deeds
     }
 }

@@ -46,6 +46,8 @@ pub(crate) struct Partition {
     pub best_known: Option<Moment>,
     /// Waiting URLs that were taken past the window, because they are wanted before all others.
     taken: HashSet<PageKey>,
+    /// The site of the page that the policy chose last.
+    pub last_chosen: Option<u32>,
     /// The first parts of paths, by site: pages that share one are siblings.
     paths: HashMap<(u32, Box<str>), u32>,
 }
@@ -118,6 +120,7 @@ impl Partition {
             best: None,
             best_known: None,
             taken: HashSet::new(),
+            last_chosen: None,
             paths: HashMap::new(),
         })
     }
@@ -183,14 +186,23 @@ impl Partition {
 
     /// Notes the site of a page, and puts it among the retries if that is where it belongs.
     pub(crate) fn place(&mut self, page: &Page) {
-        let site = self.site_number(&page.url.site());
-        let index = page.key.number as usize;
-        if self.site_of.len() <= index {
-            self.site_of.resize(index + 1, NO_SITE);
+        // A page never changes its site.
+        if self.site_of(page.key).is_none() {
+            let site = self.site_number(&page.url.site());
+            let index = page.key.number as usize;
+            if self.site_of.len() <= index {
+                self.site_of.resize(index + 1, NO_SITE);
+            }
+            self.site_of[index] = site;
         }
-        self.site_of[index] = site;
         self.taken.remove(&page.key);
         self.retries.place(page);
+    }
+
+    /// The site of a page's URL; one that is known already is not spelled out again.
+    pub(crate) fn site_of_url(&self, page: PageKey, url: &Url) -> Site {
+        let known = self.site_of(page).map(|site| &self.sites[site as usize].site);
+        known.filter(|site| site.as_str() == url.site_text()).cloned().unwrap_or_else(|| url.site())
     }
 
     /// The number of a site, new ones being given the next.
@@ -252,6 +264,12 @@ impl Partition {
         self.site_of(page).is_some_and(|site| self.politeness.may_ask(&self.sites[site as usize].site, now))
     }
 
+    /// How many requests may leave now for the site that the policy chose last: it may well be chosen again.
+    pub(crate) fn room_of_last(&self, now: Moment) -> usize {
+        let life = self.last_chosen.and_then(|site| self.sites.get(site as usize));
+        life.map_or(0, |life| usize::from(self.politeness.room(&life.site, now)))
+    }
+
     pub(crate) fn view(&self, facts: Facts, now: Moment) -> RefreshView<'_> {
         RefreshView { facts, politeness: &self.politeness, sites: &self.sites, site_of: &self.site_of, now }
     }
@@ -286,31 +304,34 @@ impl Partition {
     }
 
     pub(crate) fn first_visit_began(&mut self, site: &Site) {
-        self.site_mut(site).first_visits += 1;
-        self.check_full(site);
+        let number = self.site_number(site);
+        self.sites[number as usize].first_visits += 1;
+        self.check_full(number);
     }
 
     pub(crate) fn first_visit_ended(&mut self, site: &Site) {
-        let life = self.site_mut(site);
+        let number = self.site_number(site);
+        let life = &mut self.sites[number as usize];
         life.first_visits = life.first_visits.saturating_sub(1);
-        self.check_full(site);
+        self.check_full(number);
     }
 
     /// A page came to be held, or is held no more.
     pub(crate) fn count_held(&mut self, site: &Site, change: i64) {
         self.held = self.held.saturating_add_signed(change);
-        let life = self.site_mut(site);
+        let number = self.site_number(site);
+        let life = &mut self.sites[number as usize];
         life.held = life.held.saturating_add_signed(change);
-        self.check_full(site);
+        self.check_full(number);
     }
 
     /// A site that has its pages is not drawn from until it has fewer.
-    fn check_full(&mut self, site: &Site) {
-        let limit = self.per_site_pages_max;
-        let life = self.site_mut(site);
-        let full = life.held + life.first_visits >= limit;
+    fn check_full(&mut self, number: u32) {
+        let life = &self.sites[number as usize];
+        let full = life.held + life.first_visits >= self.per_site_pages_max;
         if full != life.full {
-            self.change_openness(site, |life| life.full = full);
+            let site = life.site.clone();
+            self.change_openness(&site, |life| life.full = full);
         }
     }
 

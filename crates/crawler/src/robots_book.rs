@@ -25,7 +25,7 @@ const ROBOTS_HOPS_MAX: u8 = 5;
 const PARSED_MAX: usize = 4_096;
 
 pub(crate) struct RobotsBook {
-    agent: String,
+    agent: Arc<str>,
     entries: BTreeMap<Origin, Entry>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum Gate {
 
 impl RobotsBook {
     pub(crate) fn new(agent: &str) -> Self {
-        RobotsBook { agent: agent.to_owned(), entries: BTreeMap::new() }
+        RobotsBook { agent: agent.into(), entries: BTreeMap::new() }
     }
 
     pub(crate) fn gate(&mut self, url: &Url, reader: &Reader, now: Moment) -> Result<Gate> {
@@ -62,7 +62,7 @@ impl RobotsBook {
         if url.scheme() == "gopher" || url.path() == "/robots.txt" {
             return Ok(Gate::Open);
         }
-        let agent = self.agent.clone();
+        let agent = Arc::clone(&self.agent);
         let entry = self.entry(url, reader)?;
         if entry.asking {
             return Ok(Gate::Asking);

@@ -116,6 +116,17 @@ pub struct DiskFreeMin {
     pub share: f64,
 }
 
+impl DiskFreeMin {
+    /// Fetching goes on to the last byte: for crawls that must not depend on the machine they run on.
+    pub const NOTHING: DiskFreeMin = DiskFreeMin { bytes: 0, share: 0.0 };
+}
+
+impl Default for DiskFreeMin {
+    fn default() -> Self {
+        DiskFreeMin { bytes: 2 << 30, share: 0.05 }
+    }
+}
+
 /// Topics change slowly: a pass a day is enough for a policy that samples by them.
 const TOPICS_EVERY: Span = Span::from_days(1);
 
@@ -161,7 +172,7 @@ impl Default for Settings {
             robots_agent: "vernal".into(),
             once: false,
             visits_max: None,
-            disk_free_min: DiskFreeMin { bytes: 2 << 30, share: 0.05 },
+            disk_free_min: DiskFreeMin::default(),
             time_origin: None,
             chance: 1,
         }

@@ -25,6 +25,9 @@ impl Buffer {
 }
 
 fn place(site: &str, loops: usize) -> usize {
+    if loops == 1 {
+        return 0;
+    }
     let mut hasher = DefaultHasher::new();
     site.hash(&mut hasher);
     (hasher.finish() % loops as u64) as usize

@@ -77,29 +77,26 @@ impl Turns {
         let (starts_max, stretch) = starts(self.limits);
         let mut book = self.book();
         let site = order.url.site_text();
-        let rested = match book.sites.get(site) {
-            Some(&(last, _)) if order.gap > Span::ZERO => last + order.gap,
-            _ => now,
-        };
-        let open = match address.map(|address| book.address(address, self.limits)) {
-            Some(address) if address.starts.len() >= starts_max => {
-                address.starts.front().map_or(now, |&oldest| oldest + stretch)
-            }
+        let has_gap = order.gap > Span::ZERO;
+        let last = if has_gap { book.sites.get(site) } else { None };
+        let rested = last.map_or(now, |&(last, _)| last + order.gap);
+        let mut starts = address.map(|address| &mut book.address(address, self.limits).starts);
+        let open = match &starts {
+            Some(starts) if starts.len() >= starts_max => starts.front().map_or(now, |&oldest| oldest + stretch),
             _ => now,
         };
         let free = rested.max(open);
         if free > now {
             return free;
         }
-        if order.gap > Span::ZERO {
-            book.sites.insert(site.into(), (now, order.gap));
-        }
-        if let Some(address) = address {
-            let starts = &mut book.address(address, self.limits).starts;
+        if let Some(starts) = &mut starts {
             if starts.len() >= starts_max {
                 starts.pop_front();
             }
             starts.push_back(now);
+        }
+        if has_gap {
+            book.sites.insert(site.into(), (now, order.gap));
         }
         now
     }

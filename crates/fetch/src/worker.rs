@@ -3,6 +3,8 @@
 //! An ordinary page is handled where its bytes arrive, without a hop to another thread (a hop costs a quarter of the
 //! page); only large bodies are read beside the loop.
 
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::mpsc as std_mpsc;
@@ -12,7 +14,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::interval;
 use vernal_model::{Failure, Order, Outcome, Report};
@@ -145,40 +147,74 @@ struct Hands {
 
 impl Hands {
     async fn serve(mut self, visitor: Rc<Visitor>) {
-        let permits = Arc::new(Semaphore::new(self.concurrency));
+        let desk = Rc::new(Desk::default());
+        let mut pairs = 0;
         let mut sweep = interval(SWEEP_EVERY);
         loop {
-            let (permit, order) = tokio::select! {
+            let first = tokio::select! {
                 biased;
                 _ = self.stopped.changed() => return,
                 _ = sweep.tick() => {
                     visitor.sweep();
                     continue;
                 }
-                next = next_order(&permits, &mut self.orders) => match next {
-                    Some(next) => next,
-                    None => return,
-                },
+                next = self.orders.recv() => next,
             };
-            let (visitor, tray) = (Rc::clone(&visitor), Arc::clone(&self.tray));
-            spawn_local(async move {
-                tray.put(carry_out(visitor, order).await);
-                drop(permit);
-            });
+            let Some(first) = first else { return };
+            let more = std::iter::from_fn(|| self.orders.try_recv().ok());
+            for order in std::iter::once(first).chain(more) {
+                let somebody_is_free = desk.put(order);
+                if !somebody_is_free && pairs < self.concurrency {
+                    pairs += 1;
+                    spawn_local(work(Rc::clone(&desk), Rc::clone(&visitor), Arc::clone(&self.tray)));
+                }
+            }
         }
     }
 }
 
-async fn next_order(
-    permits: &Arc<Semaphore>,
-    orders: &mut UnboundedReceiver<Order>,
-) -> Option<(OwnedSemaphorePermit, Order)> {
-    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
-    Some((permit, orders.recv().await?))
+/// Orders that wait within a loop. A pair of hands carries out one order after the other: making and ending a task for
+/// each would cost more than its bookkeeping.
+#[derive(Default)]
+struct Desk {
+    orders: RefCell<VecDeque<Order>>,
+    /// Pairs of hands that wait for an order and have not been called.
+    free: Cell<usize>,
+    bell: Notify,
+}
+
+impl Desk {
+    /// Whether somebody was free to take it.
+    fn put(&self, order: Order) -> bool {
+        self.orders.borrow_mut().push_back(order);
+        let free = self.free.get();
+        if free > 0 {
+            self.free.set(free - 1);
+            self.bell.notify_one();
+        }
+        free > 0
+    }
+
+    async fn take(&self) -> Order {
+        loop {
+            if let Some(order) = self.orders.borrow_mut().pop_front() {
+                return order;
+            }
+            self.free.set(self.free.get() + 1);
+            self.bell.notified().await;
+        }
+    }
+}
+
+async fn work(desk: Rc<Desk>, visitor: Rc<Visitor>, tray: Arc<Tray>) {
+    loop {
+        let order = desk.take().await;
+        tray.put(carry_out(&visitor, order).await);
+    }
 }
 
 /// A visit behind a fence, so that whatever goes wrong in it still ends in a report.
-async fn carry_out(visitor: Rc<Visitor>, order: Order) -> Report {
+async fn carry_out(visitor: &Visitor, order: Order) -> Report {
     let (started, kept) = (visitor.now(), order.clone());
     match AssertUnwindSafe(visitor.visit(order)).catch_unwind().await {
         Ok(report) => report,

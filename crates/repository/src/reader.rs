@@ -36,7 +36,13 @@ pub struct DiskSpace {
 /// Pages.
 impl Reader {
     pub fn page(&self, key: PageKey) -> Result<Option<Page>> {
-        self.row(&self.shared.tables.pages, "pages", &key.bytes())
+        let Shared { tables, page_rows, .. } = &*self.shared;
+        if let Some(row) = page_rows.get(key) {
+            return decode("pages", &row).map(Some);
+        }
+        let Some(row) = tables.pages.get(key.bytes()).map_err(Error::tables("read a page"))? else { return Ok(None) };
+        page_rows.note(key, &row);
+        decode("pages", &row).map(Some)
     }
 
     pub fn page_by_url(&self, url: &Url) -> Result<Option<Page>> {
@@ -94,9 +100,19 @@ impl Reader {
 
     /// All visited pages behind `after`, as they were when this was called.
     pub fn pages_after(&self, after: Option<PageKey>) -> impl Iterator<Item = Result<Page>> + use<> {
-        let start = after.map_or_else(Vec::new, |key| key.bytes().to_vec());
-        let rows = self.shared.tables.pages.range(start.clone()..);
-        rows.filter_map(move |guard| behind(guard, &start, "pages"))
+        let shared = Arc::clone(&self.shared);
+        let rows = shared.tables.pages.range(after.map_or_else(Vec::new, |key| key.bytes().to_vec())..);
+        rows.filter_map(move |guard| {
+            let (key, row) = match guard.into_inner() {
+                Ok((key, row)) => (PageKey::from_bytes(&key)?, row),
+                Err(source) => return Some(Err(Error::tables("read a page")(source))),
+            };
+            if Some(key) == after {
+                return None;
+            }
+            shared.page_rows.note(key, &row);
+            Some(decode("pages", &row))
+        })
     }
 
     /// The pages that are held, for a policy that must recall them at start.
@@ -377,13 +393,4 @@ fn event_row(guard: Guard) -> Result<(Cursor, EventId, Event)> {
 
 fn guard_value<T: DeserializeOwned>(guard: Guard, table: &'static str) -> Result<T> {
     decode(table, &guard.value().map_err(Error::tables("read a row"))?)
-}
-
-/// The row, unless it is the very one that the caller has seen already.
-fn behind<T: DeserializeOwned>(guard: Guard, start: &[u8], table: &'static str) -> Option<Result<T>> {
-    match guard.into_inner() {
-        Ok((key, _)) if *key == *start => None,
-        Ok((_, value)) => Some(decode(table, &value)),
-        Err(source) => Some(Err(Error::tables("read a row")(source))),
-    }
 }

@@ -16,6 +16,9 @@ use crate::{Cursor, Error, Result};
 const COMMITS_UNSYNCED_MAX: u32 = 512;
 /// Runs of the known set wait for a checkpoint before they are removed; more than this would waste the disk.
 const RUNS_OUTLIVED_MAX: usize = 8;
+/// So do findings that have passed the sieve. A checkpoint costs a sync; more findings than this would be written out by
+/// the store only to be removed.
+const FOUND_OUTLIVED_MAX: usize = 150_000;
 
 /// Who crawls and how, for the warcinfo records; and the limits of the files.
 #[derive(Clone, Debug)]
@@ -88,7 +91,9 @@ impl Repository {
         let outlived = applied.inspect_err(|_| self.broken = true)?;
         self.outlived.append(outlived);
         self.commits_unsynced += 1;
-        if self.commits_unsynced >= COMMITS_UNSYNCED_MAX || self.outlived.runs.len() >= RUNS_OUTLIVED_MAX {
+        let Outlived { runs, findings, .. } = &self.outlived;
+        let outlived = runs.len() >= RUNS_OUTLIVED_MAX || *findings >= FOUND_OUTLIVED_MAX;
+        if outlived || self.commits_unsynced >= COMMITS_UNSYNCED_MAX {
             self.checkpoint()?;
         }
         Ok(self.reader().cursor())

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use vernal_crawler::Crawler;
+use vernal_crawler::{Crawler, DiskFreeMin};
 use vernal_model::{Chance, Failure, Moment, Order, OrderKind, Outcome, Report, Span};
 
 use crate::web::Web;
@@ -87,7 +87,9 @@ pub enum Paused {
 }
 
 impl<'w> Trial<'w> {
-    pub fn new(web: &'w Web, crawler: Crawler, now: Moment, chance: u64) -> Self {
+    pub fn new(web: &'w Web, mut crawler: Crawler, now: Moment, chance: u64) -> Self {
+        // The same trial must end the same on any machine, however full its disk is.
+        crawler.set_disk_free_min(DiskFreeMin::NOTHING);
         let chance = Chance::new(chance).stream("trial");
         Trial {
             web,

@@ -147,6 +147,12 @@ pub static ALL: &[Setting] = &[
     one("total-timeout", "SPAN", "60s", "Until an answer must be whole"),
     one("body-max", "BYTES", "8MiB", "Larger bodies are not taken"),
     one("segment-max", "BYTES", "1GB", "A WARC segment is sealed at this size"),
+    one(
+        "disk-free-min",
+        "BYTES",
+        "2GiB",
+        "Fetching stops while less than this is free on the disk, or less than 5 % of it if that is fewer bytes",
+    ),
     one("keep-versions", "N", "", "`compact` keeps the bodies of so many newest versions of a page (default: all)"),
     one(
         "keep-for",

@@ -50,6 +50,7 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         once: until.idle,
         visits_max: until.visits,
         chance: settings.chance,
+        disk_free_min: vernal_crawler::DiskFreeMin { bytes: settings.disk_free_bytes_min, ..Default::default() },
         ..vernal_crawler::Settings::default()
     })
 }

@@ -5,11 +5,11 @@ use vernal_frontier::{band, rank};
 use vernal_model::{Admitted, Deed, Moment, Partition as PartitionId, Refusal, Span, Via, WaitingPlace};
 use vernal_repository::{Candidate, PartitionSieving};
 
-use super::Crawler;
+use super::{Crawler, places};
 use crate::Result;
 
 /// Found URLs that one pass of the sieve takes at most; it bounds the memory of a pass.
-const SIEVE_URLS_MAX: usize = 100_000;
+const SIEVE_URLS_MAX: usize = 200_000;
 /// What waits is sieved at least so often, so that a site whose URLs are all new does not wait for others to pile up.
 pub(super) const SIEVE_EVERY: Span = Span::from_secs(30);
 
@@ -24,8 +24,8 @@ impl Crawler {
             self.sieve(now)?;
         }
         self.note_lively();
-        for partition in &mut self.partitions {
-            partition.draw(&self.reader, &self.out, now)?;
+        for index in places(self.lively) {
+            self.partitions[index].draw(&self.reader, &self.out, now)?;
         }
         Ok(())
     }

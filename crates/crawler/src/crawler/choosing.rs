@@ -4,7 +4,7 @@
 use vernal_model::{Moment, Partition as PartitionId, Span};
 use vernal_policy::{Belief, RateSums};
 
-use super::Crawler;
+use super::{Crawler, places};
 use crate::coordinator::Lane;
 use crate::partition::Partition;
 use crate::refresh_view::Facts;
@@ -23,10 +23,13 @@ impl Crawler {
             return;
         }
         self.sum_up_rates(now);
-        let by_value = self.by_value(now);
-        let order = if by_value.is_empty() { self.by_share() } else { by_value };
-        // A value holds for one page: the next best may lie in another partition.
-        let left = if self.partitions[order[0]].best.is_some() { 1 } else { left };
+        let order = self.in_order(now);
+        // A value holds for one page: the next best may lie in another partition, unless there is no other.
+        let left = match order.as_slice() {
+            &[only] if self.partitions[only].best.is_some() => self.partitions[only].room_of_last(now).clamp(1, left),
+            &[first, ..] if self.partitions[first].best.is_some() => 1,
+            _ => left,
+        };
         for index in order {
             let facts = self.facts(&self.partitions[index], left);
             let mut chance = self.chance.numbered(self.next_order).numbered(index as u64);
@@ -34,21 +37,35 @@ impl Crawler {
             partition.best_known = None;
             let (policy, view) = partition.policy_and_view(facts, now);
             let mut chosen = policy.choose(&view, now, &mut chance);
-            if chosen.is_empty() {
+            let Some(&last) = chosen.last() else {
+                partition.best = None;
                 continue;
-            }
+            };
+            partition.last_chosen = partition.site_of(last);
             chosen.reverse();
             self.chosen = chosen;
             return;
         }
     }
 
+    /// The partitions in the order in which they are asked. A lone one whose policy knows values has nothing to be
+    /// compared with.
+    fn in_order(&mut self, now: Moment) -> Vec<usize> {
+        let holding: Vec<usize> = places(self.lively).filter(|&index| self.partitions[index].held > 0).collect();
+        if let &[only] = holding.as_slice()
+            && self.partitions[only].best.is_some()
+        {
+            return holding;
+        }
+        let by_value = self.by_value(&holding, now);
+        if by_value.is_empty() { self.by_share(holding) } else { by_value }
+    }
+
     /// The partitions whose policies know what a visit is worth, the best first.
-    fn by_value(&mut self, now: Moment) -> Vec<usize> {
-        for index in 0..self.partitions.len() {
+    fn by_value(&mut self, holding: &[usize], now: Moment) -> Vec<usize> {
+        for &index in holding {
             let partition = &self.partitions[index];
-            let is_known = partition.best_known.is_some_and(|at| now.since(at) < BEST_EVERY);
-            if partition.held == 0 || is_known {
+            if partition.best_known.is_some_and(|at| now.since(at) < BEST_EVERY) {
                 continue;
             }
             let facts = self.facts(partition, 1);
@@ -58,17 +75,16 @@ impl Crawler {
             (partition.best, partition.best_known) = (best, Some(now));
         }
         let value = |index: &usize| self.partitions[*index].best.unwrap_or(f64::NEG_INFINITY);
-        let mut order: Vec<usize> = (0..self.partitions.len())
-            .filter(|&index| self.partitions[index].held > 0 && self.partitions[index].best.is_some())
-            .collect();
+        let valued = holding.iter().copied().filter(|&index| self.partitions[index].best.is_some());
+        let mut order: Vec<usize> = valued.collect();
         order.sort_by(|a, b| value(b).total_cmp(&value(a)).then(a.cmp(b)));
         order
     }
 
     /// The partitions that hold pages, the one that is owed the most visits first.
-    fn by_share(&mut self) -> Vec<usize> {
+    fn by_share(&mut self, holding: Vec<usize>) -> Vec<usize> {
         self.credit();
-        let mut order: Vec<usize> = (0..self.partitions.len()).filter(|&at| self.partitions[at].held > 0).collect();
+        let mut order = holding;
         order.sort_by(|&a, &b| self.partitions[b].credit.total_cmp(&self.partitions[a].credit).then(a.cmp(&b)));
         order
     }

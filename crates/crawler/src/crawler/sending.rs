@@ -6,7 +6,7 @@ use vernal_model::{
     Refusal, Report, Site, Span, Url, Validators, Via,
 };
 
-use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, WHOLE};
+use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, WHOLE, places};
 use crate::Result;
 use crate::coordinator::{Coordinator, Lane};
 use crate::robots_book::Gate;
@@ -108,11 +108,10 @@ impl Crawler {
         if self.wanted.alone && !self.wanted.is_empty() {
             return Ok(None);
         }
-        for step in 0..self.partitions.len() {
-            let index = (self.turn + step) % self.partitions.len();
-            if !self.is_lively(index) {
-                continue;
-            }
+        let turn = self.turn % self.partitions.len();
+        // From the partition whose turn it is to the last, then from the first.
+        for step in places(self.lively.rotate_right(turn as u32)) {
+            let index = (turn + step) % self.partitions.len();
             let partition = &mut self.partitions[index];
             if let Some(waiting) = partition.next_new(now) {
                 self.turn = index + 1;
@@ -151,9 +150,7 @@ impl Crawler {
     }
 
     fn next_retry(&mut self, lane: Lane, now: Moment) -> Option<PageKey> {
-        let bits = self.lively;
-        let lively = self.partitions.iter_mut().enumerate().filter(|(index, _)| bits >> index & 1 == 1);
-        lively.map(|(_, partition)| partition).find_map(|partition| partition.next_retry(lane, now))
+        places(self.lively).find_map(|index| self.partitions[index].next_retry(lane, now))
     }
 
     fn due_candidate(&mut self, now: Moment) -> Result<Option<Candidate>> {
@@ -202,14 +199,14 @@ impl Crawler {
             self.refuse(candidate, Refusal::Trap(words), now)?;
             return Ok(None);
         }
-        let site = url.site();
+        let site = self.partition(key.partition).site_of_url(key, &url);
         if let Some(until) = self.address_is_busy(&site, key.partition, now) {
             self.partition(key.partition).politeness.hold(&site, until);
             self.give_back(candidate, now);
             return Ok(None);
         }
         match self.robots.gate(&url, &self.reader, now)? {
-            Gate::Open => Ok(Some(self.page_order(lane, candidate, now))),
+            Gate::Open => Ok(Some(self.page_order(lane, candidate, url, site, now))),
             Gate::Forbidden => {
                 self.refuse(candidate, Refusal::Robots, now)?;
                 Ok(None)
@@ -288,30 +285,23 @@ impl Crawler {
         }
     }
 
-    fn page_order(&mut self, lane: Lane, candidate: Candidate, now: Moment) -> Order {
-        let (key, url, validators, held, what) = match candidate {
-            Candidate::First(waiting) => {
-                (waiting.page, waiting.url.clone(), Validators::default(), None, Asked::First(waiting))
-            }
+    fn page_order(&mut self, lane: Lane, candidate: Candidate, url: Url, site: Site, now: Moment) -> Order {
+        let (key, validators, held, what) = match candidate {
+            Candidate::First(waiting) => (waiting.page, Validators::default(), None, Asked::First(waiting)),
             Candidate::Again { page, .. } => {
                 // Validators are only worth sending when we hold the body that they speak of.
                 let validators = page.version.map(|_| page.validators.clone()).unwrap_or_default();
                 let held = page.version.map(|version| version.payload);
-                (page.key, page.url.clone(), validators, held, Asked::Again(page))
+                (page.key, validators, held, Asked::Again(page))
             }
         };
         self.out.insert(key);
         if what.may_become_held() {
             self.new_in_flight += 1;
-            self.partition(key.partition).first_visit_began(&url.site());
+            self.partition(key.partition).first_visit_began(&site);
         }
-        self.send(
-            lane,
-            key.partition,
-            Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held, gap: Span::ZERO },
-            what,
-            now,
-        )
+        let order = Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held, gap: Span::ZERO };
+        self.send(lane, site, order, what, now)
     }
 
     /// The robots.txt of the URL's origin, which may lie elsewhere after redirects; then that site must be free too.
@@ -340,15 +330,15 @@ impl Crawler {
             held: None,
             gap: Span::ZERO,
         };
-        Some(self.send(lane, id, order, Asked::Robots { origin, home }, now))
+        Some(self.send(lane, asked_site, order, Asked::Robots { origin, home }, now))
     }
 
-    fn send(&mut self, lane: Lane, id: PartitionId, order: Order, what: Asked, now: Moment) -> Order {
+    /// `site` is that of the order's URL.
+    fn send(&mut self, lane: Lane, site: Site, order: Order, what: Asked, now: Moment) -> Order {
         self.next_order += 1;
-        let site = order.url.site();
         self.coordinator.sent(lane);
         let next_order = self.next_order;
-        let partition = self.partition(id);
+        let partition = self.partition(order.page.partition);
         let order = Order { id: OrderId(next_order), gap: partition.politeness.gap(&site), ..order };
         partition.politeness.asked(&site, now);
         let address = partition.site_mut(&site).posture.address;

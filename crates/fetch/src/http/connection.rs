@@ -58,7 +58,7 @@ impl Connection {
                 protocol: Protocol::Http1,
                 request_head,
                 content_encoded: is_encoded(&response_head),
-                response_head: head::kept(&response_head),
+                response_head: head::kept(response_head),
                 body,
             },
         };

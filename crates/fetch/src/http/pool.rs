@@ -59,7 +59,11 @@ impl Pool {
         if self.idle >= IDLE_MAX {
             self.drop_oldest();
         }
-        let place = self.origins.entry(origin.into()).or_default();
+        // Its name is spelled out only for an origin that has no place yet.
+        let place = match self.origins.get_mut(origin) {
+            Some(place) => place,
+            None => self.origins.entry(origin.into()).or_default(),
+        };
         match open {
             Open::Http1(connection) if place.connections.len() < IDLE_PER_ORIGIN_MAX => {
                 place.connections.push((connection, now));

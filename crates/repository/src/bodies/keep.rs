@@ -55,8 +55,33 @@ const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identic
 pub(super) const ROBOTS_FIELD: &str = "Vernal-Robots-For";
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
-/// The head of the main record of `keep`, and the parts of its block.
-pub(super) fn main_record<'a>(keep: &'a Keep<'a>, id: &str) -> (String, [&'a [u8]; 2]) {
+/// SHA-1 of nothing: the block of a revisit that the site itself told of.
+const DIGEST_OF_NOTHING: Digest = Digest([
+    0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d, 0x32, 0x55, 0xbf, 0xef, 0x95, 0x60, 0x18, 0x90, 0xaf, 0xd8, 0x07,
+    0x09,
+]);
+
+/// What the records of one exchange say alike, spelled out once.
+pub(super) struct Common {
+    date: String,
+    /// The whole field, or nothing.
+    address: String,
+    protocol: &'static str,
+}
+
+impl Common {
+    pub(super) fn of(keep: &Keep<'_>) -> Self {
+        let address = keep.exchange.address;
+        Common {
+            date: keep.moment.warc_date(),
+            address: address.map_or_else(String::new, |address| format!("WARC-IP-Address: {address}\r\n")),
+            protocol: protocol_name(keep.exchange),
+        }
+    }
+}
+
+/// Writes the head of the main record of `keep`; the parts of its block.
+pub(super) fn main_record<'a>(head: &mut String, keep: &'a Keep<'a>, common: &Common, id: &str) -> [&'a [u8]; 2] {
     let exchange = keep.exchange;
     let (kind, block): (&str, [&[u8]; 2]) = match keep.what {
         KeepKind::Response | KeepKind::Robots { .. } => ("response", [&exchange.response_head, &exchange.body]),
@@ -65,58 +90,69 @@ pub(super) fn main_record<'a>(keep: &'a Keep<'a>, id: &str) -> (String, [&'a [u8
         KeepKind::Revisit { server_not_modified: true, .. } => ("revisit", [b"", b""]),
         KeepKind::Resource { .. } => ("resource", [b"", &exchange.body]),
     };
-    let mut head = opened(kind, id, keep.moment);
-    field(&mut head, "WARC-Target-URI", keep.url.as_str());
-    address_field(&mut head, exchange);
-    field(&mut head, "WARC-Protocol", protocol_name(exchange));
+    open(head, kind, id, &common.date);
+    own_field(head, "WARC-Target-URI", keep.url.as_str());
+    head.push_str(&common.address);
+    own_field(head, "WARC-Protocol", common.protocol);
     if let KeepKind::Revisit { target, date, server_not_modified } = keep.what {
-        field(&mut head, "WARC-Profile", if server_not_modified { NOT_MODIFIED } else { IDENTICAL_PAYLOAD });
-        field(&mut head, "WARC-Refers-To-Target-URI", target.as_str());
-        field(&mut head, "WARC-Refers-To-Date", &date.warc_date());
+        own_field(head, "WARC-Profile", if server_not_modified { NOT_MODIFIED } else { IDENTICAL_PAYLOAD });
+        own_field(head, "WARC-Refers-To-Target-URI", target.as_str());
+        own_field(head, "WARC-Refers-To-Date", &date.warc_date());
     }
     if let KeepKind::Robots { origin } = keep.what {
-        field(&mut head, ROBOTS_FIELD, origin.as_str());
+        own_field(head, ROBOTS_FIELD, origin.as_str());
     }
     // The payload of a resource is its block, so that one digest serves both.
     let block_digest = match keep.what {
         KeepKind::Resource { .. } => keep.payload,
         _ => digest_of(&block),
     };
-    digest_field(&mut head, "WARC-Payload-Digest", keep.payload);
-    digest_field(&mut head, "WARC-Block-Digest", block_digest);
+    digest_field(head, "WARC-Payload-Digest", keep.payload);
+    digest_field(head, "WARC-Block-Digest", block_digest);
     let content_type = match keep.what {
         KeepKind::Resource { content_type } => content_type,
         _ => "application/http;msgtype=response",
     };
-    closed(&mut head, content_type, &block);
-    (head, block)
+    close(head, content_type, &block);
+    block
 }
 
-/// What a 304 said, as a metadata record that belongs to the revisit `concurrent_to`.
-pub(super) fn not_modified_record(keep: &Keep<'_>, id: &str, concurrent_to: &str) -> (String, Vec<u8>) {
-    // Header lines are named fields already; only the status line needs a name.
-    let head = &keep.exchange.response_head;
-    let mut block = b"http-status-line: ".to_vec();
-    block.extend_from_slice(head.strip_suffix(b"\r\n").unwrap_or(head));
-    let mut head = opened("metadata", id, keep.moment);
-    field(&mut head, "WARC-Target-URI", keep.url.as_str());
-    field(&mut head, "WARC-Concurrent-To", concurrent_to);
-    digest_field(&mut head, "WARC-Block-Digest", digest_of(&[&block]));
-    closed(&mut head, "application/warc-fields", &[&block]);
-    (head, block)
+/// Writes the head of a metadata record that belongs to the revisit `concurrent_to` and tells what a 304 said; the parts
+/// of its block. Header lines are named fields already; only the status line needs a name.
+pub(super) fn not_modified_record<'a>(
+    head: &mut String,
+    keep: &'a Keep<'a>,
+    common: &Common,
+    id: &str,
+    concurrent_to: &str,
+) -> [&'a [u8]; 2] {
+    let said = &keep.exchange.response_head;
+    let block: [&[u8]; 2] = [b"http-status-line: ", said.strip_suffix(b"\r\n").unwrap_or(said)];
+    open(head, "metadata", id, &common.date);
+    own_field(head, "WARC-Target-URI", keep.url.as_str());
+    own_field(head, "WARC-Concurrent-To", concurrent_to);
+    digest_field(head, "WARC-Block-Digest", digest_of(&block));
+    close(head, "application/warc-fields", &block);
+    block
 }
 
-/// The head of the request record that belongs to the main record `concurrent_to`.
-pub(super) fn request_record<'a>(keep: &'a Keep<'a>, id: &str, concurrent_to: &str) -> (String, [&'a [u8]; 1]) {
-    let block: [&[u8]; 1] = [&keep.exchange.request_head];
-    let mut head = opened("request", id, keep.moment);
-    field(&mut head, "WARC-Target-URI", keep.url.as_str());
-    field(&mut head, "WARC-Concurrent-To", concurrent_to);
-    address_field(&mut head, keep.exchange);
-    field(&mut head, "WARC-Protocol", protocol_name(keep.exchange));
-    digest_field(&mut head, "WARC-Block-Digest", digest_of(&block));
-    closed(&mut head, "application/http;msgtype=request", &block);
-    (head, block)
+/// Writes the head of the request record that belongs to the main record `concurrent_to`; its block.
+pub(super) fn request_record<'a>(
+    head: &mut String,
+    keep: &'a Keep<'a>,
+    common: &Common,
+    id: &str,
+    concurrent_to: &str,
+) -> &'a [u8] {
+    let block = keep.exchange.request_head.as_slice();
+    open(head, "request", id, &common.date);
+    own_field(head, "WARC-Target-URI", keep.url.as_str());
+    own_field(head, "WARC-Concurrent-To", concurrent_to);
+    head.push_str(&common.address);
+    own_field(head, "WARC-Protocol", common.protocol);
+    digest_field(head, "WARC-Block-Digest", digest_of(&[block]));
+    close(head, "application/http;msgtype=request", &[block]);
+    block
 }
 
 /// The warcinfo record of a segment named `file_name`, whole but for the end marks.
@@ -136,10 +172,11 @@ pub(super) fn warcinfo_record(info: &WarcInfo, id: &str, file_name: &str, now: M
         }
     }
     let block = fields.into_bytes();
-    let mut head = opened("warcinfo", id, now);
+    let mut head = String::new();
+    open(&mut head, "warcinfo", id, &now.warc_date());
     field(&mut head, "WARC-Filename", file_name);
     digest_field(&mut head, "WARC-Block-Digest", digest_of(&[&block]));
-    closed(&mut head, "application/warc-fields", &[&block]);
+    close(&mut head, "application/warc-fields", &[&block]);
     (head, block)
 }
 
@@ -154,18 +191,22 @@ pub(super) fn record_id(repository: u128, segment: u32, offset: u64) -> String {
     let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
     let mut id = String::with_capacity(RECORD_ID_BYTES);
     id.push_str("<urn:uuid:");
-    for place in 0..32u32 {
-        if matches!(place, 8 | 12 | 16 | 20) {
+    for (place, byte) in bits.to_be_bytes().into_iter().enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
             id.push('-');
         }
-        let digit = (bits >> (124 - 4 * place)) as usize & 0xf;
-        id.push(char::from(b"0123456789abcdef"[digit]));
+        for digit in [byte >> 4, byte & 0xf] {
+            id.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+        }
     }
     id.push('>');
     id
 }
 
 pub(super) fn digest_of(parts: &[&[u8]]) -> Digest {
+    if parts.iter().all(|part| part.is_empty()) {
+        return DIGEST_OF_NOTHING;
+    }
     let mut sha1 = Sha1::new();
     for part in parts {
         sha1.update(part);
@@ -183,19 +224,26 @@ fn protocol_name(exchange: &Exchange) -> &'static str {
     }
 }
 
-fn opened(kind: &str, id: &str, moment: Moment) -> String {
-    let mut head = String::with_capacity(640);
+/// Begins a head; whatever was written before is gone.
+fn open(head: &mut String, kind: &str, id: &str, date: &str) {
+    head.clear();
     head.push_str("WARC/1.1\r\n");
-    field(&mut head, "WARC-Type", kind);
-    field(&mut head, "WARC-Record-ID", id);
-    field(&mut head, "WARC-Date", &moment.warc_date());
-    head
+    own_field(head, "WARC-Type", kind);
+    own_field(head, "WARC-Record-ID", id);
+    own_field(head, "WARC-Date", date);
 }
 
-fn closed(head: &mut String, content_type: &str, block: &[&[u8]]) {
+fn close(head: &mut String, content_type: &str, block: &[&[u8]]) {
     let bytes: usize = block.iter().map(|part| part.len()).sum();
     field(head, "Content-Type", content_type);
     let _ = write!(head, "Content-Length: {bytes}\r\n\r\n");
+}
+
+/// A field whose value is of our own making, canonical URLs included: it has no line breaks.
+fn own_field(head: &mut String, name: &str, value: &str) {
+    for part in [name, ": ", value, "\r\n"] {
+        head.push_str(part);
+    }
 }
 
 /// Line breaks within a value would begin another field; whoever sends them gets spaces.
@@ -208,12 +256,6 @@ fn field(head: &mut String, name: &str, value: &str) {
         head.extend(value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
     }
     head.push_str("\r\n");
-}
-
-fn address_field(head: &mut String, exchange: &Exchange) {
-    if let Some(address) = exchange.address {
-        let _ = write!(head, "WARC-IP-Address: {address}\r\n");
-    }
 }
 
 fn digest_field(head: &mut String, name: &str, digest: Digest) {
@@ -236,6 +278,12 @@ mod tests {
         for other in [record_id(0, 2, 3), record_id(1, 3, 3), record_id(1, 2, 4)] {
             assert_ne!(other, id);
         }
+    }
+
+    #[test]
+    fn the_digest_of_nothing_is_that_of_sha1() {
+        assert_eq!(DIGEST_OF_NOTHING, Digest(Sha1::new().finalize().into()));
+        assert_eq!(digest_of(&[b"", b"a"]), digest_of(&[b"a"]));
     }
 
     #[test]

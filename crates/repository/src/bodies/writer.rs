@@ -51,6 +51,8 @@ struct OpenSegment {
     /// Bytes in the file; the buffer follows them.
     flushed: u64,
     buffer: Vec<u8>,
+    /// Room for the head of a record, used again and again.
+    head: String,
     /// Everything was synced when the segment had this length.
     synced: u64,
     /// The file's name may not be durable yet.
@@ -182,7 +184,16 @@ impl Segments {
         let path = self.dir.join(FOLDER).join(format!("{name}.open"));
         let file = OpenOptions::new().create_new(true).write(true).open(&path).map_err(Error::io("make", &path))?;
         self.serial_max = serial;
-        let mut open = OpenSegment { file, path, serial, flushed: 0, buffer: Vec::new(), synced: 0, name_is_new: true };
+        let mut open = OpenSegment {
+            file,
+            path,
+            serial,
+            flushed: 0,
+            buffer: Vec::new(),
+            head: String::new(),
+            synced: 0,
+            name_is_new: true,
+        };
         let id = keep::record_id(self.info.repository, serial, 0);
         let (head, block) = keep::warcinfo_record(&self.info, &id, &name, now);
         self.maker.deflated(&mut open.buffer, &[head.as_bytes(), &block, RECORD_END]);
@@ -216,6 +227,7 @@ impl Segments {
             serial: file.serial,
             flushed: keep_bytes,
             buffer: Vec::new(),
+            head: String::new(),
             synced: keep_bytes,
             name_is_new: false,
         });
@@ -231,7 +243,9 @@ impl OpenSegment {
     fn append_exchange(&mut self, keep: &Keep<'_>, maker: &mut MemberMaker, repository: u128) -> Location {
         let offset = self.length();
         let id = keep::record_id(repository, self.serial, offset);
-        let (head, [block_head, block_body]) = keep::main_record(keep, &id);
+        let common = keep::Common::of(keep);
+        let mut head = std::mem::take(&mut self.head);
+        let [block_head, block_body] = keep::main_record(&mut head, keep, &common, &id);
         let parts = [head.as_bytes(), block_head, block_body, RECORD_END];
         let revisit = matches!(keep.what, KeepKind::Revisit { .. });
         // Heads alone are stored too: deflating them would be the dearest part of an unchanged page.
@@ -242,14 +256,15 @@ impl OpenSegment {
         let length = (self.length() - offset) as u32;
         if matches!(keep.what, KeepKind::Revisit { server_not_modified: true, .. }) {
             let metadata_id = keep::record_id(repository, self.serial, self.length());
-            let (head, block) = keep::not_modified_record(keep, &metadata_id, &id);
-            maker.stored(&mut self.buffer, &[head.as_bytes(), &block, RECORD_END]);
+            let [status_name, said] = keep::not_modified_record(&mut head, keep, &common, &metadata_id, &id);
+            maker.stored(&mut self.buffer, &[head.as_bytes(), status_name, said, RECORD_END]);
         }
         if !keep.exchange.request_head.is_empty() {
             let request_id = keep::record_id(repository, self.serial, self.length());
-            let (head, [block]) = keep::request_record(keep, &request_id, &id);
+            let block = keep::request_record(&mut head, keep, &common, &request_id, &id);
             maker.stored(&mut self.buffer, &[head.as_bytes(), block, RECORD_END]);
         }
+        self.head = head;
         Location { segment: self.serial, offset, length }
     }
 

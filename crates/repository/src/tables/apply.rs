@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
-use fjall::{Keyspace, OwnedWriteBatch};
+use fjall::{Keyspace, OwnedWriteBatch, Slice};
 use serde::Serialize;
 use vernal_model::{
     Control, Deed, GraphMark, HintRows, Leaving, Moment, NoiseRows, Page, PageKey, Partition, Relocated, RobotsRow,
@@ -31,12 +30,15 @@ pub(crate) struct Outlived {
     pub runs: Vec<PathBuf>,
     /// Ranges of found rows that have passed the sieve.
     pub found: Vec<(Partition, Sequence, Sequence)>,
+    /// How many findings lie in them.
+    pub findings: usize,
 }
 
 impl Outlived {
     pub fn append(&mut self, mut other: Outlived) {
         self.runs.append(&mut other.runs);
         self.found.append(&mut other.found);
+        self.findings += other.findings;
     }
 }
 
@@ -53,6 +55,7 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Outlived> {
         relinked: Vec::new(),
         last,
         scratch: Vec::new(),
+        page_rows: Vec::new(),
     };
     for (index, (partition, sequence, deed)) in group.entries.iter().enumerate() {
         applying.deed(*partition, *sequence, group.first + index as u64, deed)?;
@@ -76,6 +79,8 @@ pub(super) struct Applying<'a> {
     relinked: Vec<PageKey>,
     last: u64,
     scratch: Vec<u8>,
+    /// Rows of pages that this group writes.
+    page_rows: Vec<(PageKey, Slice)>,
 }
 
 impl Applying<'_> {
@@ -175,7 +180,7 @@ impl Applying<'_> {
     }
 
     fn site_seen(&mut self, partition: Partition, site: &Site, posture: &SitePosture) {
-        if let Some(row) = self.site(partition, site) {
+        if let Some(row) = self.site(partition, site.as_str()) {
             row.posture = posture.clone();
         }
     }
@@ -192,7 +197,7 @@ impl Applying<'_> {
         self.put(&tables.robots, "robots", keys::named(partition, row.origin.as_str()), row)?;
         let page = PageKey::new(partition, keys::ROBOTS_NUMBER);
         self.put(&tables.visits, "visits", keys::visit(page, visit.started, sequence), visit)?;
-        self.count_visit(partition, site, visit);
+        self.count_visit(partition, site.as_str(), visit);
         Ok(())
     }
 
@@ -223,7 +228,7 @@ impl Applying<'_> {
     fn noise_learned(&mut self, partition: Partition, rows: &NoiseRows) -> Result<()> {
         let (tables, site) = (&self.shared.tables, &rows.site);
         // A person may speak of a site before its first visit; its row says which partition the book lies in.
-        self.site(partition, site);
+        self.site(partition, site.as_str());
         if let Some(last_id) = &rows.last_id {
             self.put(&tables.noise, "noise", keys::noise_last_id(partition, site), last_id)?;
         }
@@ -337,6 +342,7 @@ impl Applying<'_> {
         *pending = pending.saturating_sub(count as u64);
         self.state.partition_mut(partition).through = through;
         self.outlived.found.push((partition, from, through));
+        self.outlived.findings += count;
         Ok(())
     }
 
@@ -352,24 +358,23 @@ impl Applying<'_> {
     }
 
     /// The row of a site to be changed, made when it is new; `None` when the table has seen this group already.
-    pub(super) fn site(&mut self, partition: Partition, site: &Site) -> Option<&mut SiteRow> {
-        let row = match self.sites.entry(site.clone()) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                let live = self.shared.live();
-                entry.insert(match live.sites.get(site) {
-                    Some(known) if known.stamp >= self.last => None,
-                    Some(known) => Some(known.row.clone()),
-                    None => Some(SiteRow {
-                        site: site.clone(),
-                        partition,
-                        posture: SitePosture::default(),
-                        counts: Default::default(),
-                    }),
-                })
-            }
-        };
-        row.as_mut()
+    pub(super) fn site(&mut self, partition: Partition, site: &str) -> Option<&mut SiteRow> {
+        if !self.sites.contains_key(site) {
+            let live = self.shared.live();
+            let row = match live.sites.get(site) {
+                Some(known) if known.stamp >= self.last => None,
+                Some(known) => Some(known.row.clone()),
+                None => Some(SiteRow {
+                    site: Site::new(site),
+                    partition,
+                    posture: SitePosture::default(),
+                    counts: Default::default(),
+                }),
+            };
+            let name = row.as_ref().map_or_else(|| Site::new(site), |row| row.site.clone());
+            self.sites.insert(name, row);
+        }
+        self.sites.get_mut(site)?.as_mut()
     }
 
     fn put<T: Serialize>(
@@ -379,7 +384,13 @@ impl Applying<'_> {
         key: impl Into<fjall::UserKey>,
         row: &T,
     ) -> Result<()> {
-        let row = encode(name, row, &mut self.scratch)?;
+        let row = Slice::from(encode(name, row, &mut self.scratch)?);
+        let key = key.into();
+        if std::ptr::eq(table, &self.shared.tables.pages)
+            && let Some(page) = PageKey::from_bytes(&key)
+        {
+            self.page_rows.push((page, row.clone()));
+        }
         self.batch.insert(table, key, row);
         Ok(())
     }
@@ -401,6 +412,7 @@ impl Applying<'_> {
         let state = encode("meta", &self.state, &mut self.scratch)?;
         self.batch.insert(&tables.meta, keys::STATE, state);
         self.batch.commit().map_err(Error::tables("write the tables"))?;
+        self.shared.page_rows.put(self.page_rows);
         let mut live = self.shared.live_mut();
         for site in sites {
             live.sites.insert(site.row.site.clone(), site);

@@ -8,8 +8,8 @@ use crate::sieve::Resolved;
 
 impl Applying<'_> {
     pub(super) fn count_visited(&mut self, partition: Partition, visited: &Visited) {
-        let site = visited.page.url.site();
-        self.count_visit(partition, &site, &visited.visit);
+        let site = visited.page.url.site_text();
+        self.count_visit(partition, site, &visited.visit);
         let totals = &mut self.state.totals;
         if let Some(count) = visited.was.and_then(|was| of_state(totals, was)) {
             less(count);
@@ -28,7 +28,7 @@ impl Applying<'_> {
             totals.versions += 1;
             totals.body_bytes += u64::from(version.body_bytes);
         }
-        let Some(row) = self.site(partition, &site) else { return };
+        let Some(row) = self.site(partition, site) else { return };
         if left {
             less(&mut row.counts.waiting);
         }
@@ -53,7 +53,7 @@ impl Applying<'_> {
     }
 
     /// What every visit costs, robots.txt included.
-    pub(super) fn count_visit(&mut self, partition: Partition, site: &Site, visit: &Visit) {
+    pub(super) fn count_visit(&mut self, partition: Partition, site: &str, visit: &Visit) {
         let asked = u64::from(visit.outcome.asked());
         self.state.totals.visits += asked;
         self.state.totals.wire_bytes += visit.wire_bytes;
@@ -73,7 +73,7 @@ impl Applying<'_> {
         if resolved == Resolved::Readmitted {
             less(&mut totals.barred);
         }
-        let Some(row) = self.site(partition, site) else { return };
+        let Some(row) = self.site(partition, site.as_str()) else { return };
         row.counts.known += u64::from(is_new);
         row.counts.waiting += u64::from(waits);
     }

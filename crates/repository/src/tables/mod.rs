@@ -2,6 +2,7 @@
 //!
 //! - `keys`, `rows`: how things lie in the tables.
 //! - `store`: the tables opened, with their limits.
+//! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch.
 //! - `count`: what a visit does to the counters.
 //! - `dump`: everything as text, in key order, for comparison.
@@ -15,6 +16,7 @@ mod apply;
 mod count;
 mod dump;
 pub(crate) mod keys;
+mod page_rows;
 pub(crate) mod rows;
 mod store;
 

@@ -12,6 +12,7 @@ use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistM
 use vernal_model::Site;
 
 use super::keys;
+use super::page_rows::PageRows;
 use super::rows::{StampedSite, State, decode};
 use crate::bodies::{Bodies, sync_folder};
 use crate::graph::{self, LinkIndex};
@@ -21,13 +22,17 @@ use crate::{Error, Result};
 /// Each table's write buffer; of all tables four are busy.
 const MEMTABLE_BYTES_MAX: u64 = 4 << 20;
 /// That of the tables which grow with each URL that is met: larger, so that less is merged again and again.
-const MEMTABLE_OF_URLS_BYTES_MAX: u64 = 8 << 20;
+const MEMTABLE_OF_URLS_BYTES_MAX: u64 = 16 << 20;
+/// That of what was found and waits for the sieve: large enough that most of it comes and goes within the buffer and is
+/// never written to a table file.
+const MEMTABLE_OF_FOUND_BYTES_MAX: u64 = 48 << 20;
 /// The size of a table file. What is added lies at a few ends of the key space (the next number, the last arrival of each
 /// band); with small files a merge touches the files at those ends alone, and its cost does not grow with the table.
 const TABLE_FILE_BYTES: u64 = 4 << 20;
 const CACHE_BYTES_MAX: u64 = 16 << 20;
-/// The least the store allows for its own log.
-const STORE_LOG_BYTES_MAX: u64 = 64 << 20;
+/// When the store's own log reaches this, the buffers are written out whether or not they are full; so it is as large as a
+/// few of the large ones. After a crash at most so much is replayed.
+const STORE_LOG_BYTES_MAX: u64 = 256 << 20;
 /// One thread of the store's own, for flushing and compacting. With more, fjall 3.1 lets the first of them pass every
 /// request to compact on to itself while another is at it: at ten million URLs that was a third of all CPU.
 const STORE_THREADS: usize = 1;
@@ -76,6 +81,7 @@ pub(crate) struct Shared {
     pub dir: PathBuf,
     pub tables: Tables,
     pub bodies: Bodies,
+    pub page_rows: PageRows,
     live: RwLock<Live>,
     /// The links by target; `None` until somebody asks for them.
     links: RwLock<Option<Arc<LinkIndex>>>,
@@ -95,19 +101,23 @@ impl Tables {
                 .journal_compression(CompressionType::None)
                 .open()?;
             let table = |name: &str| database.keyspace(name, || options(MEMTABLE_BYTES_MAX));
+            // Written anew with every visit, so that packing them costs more than the room is worth.
+            let unpacked_table = |name: &str| {
+                let unpacked =
+                    || options(MEMTABLE_BYTES_MAX).data_block_compression_policy(CompressionPolicy::disabled());
+                database.keyspace(name, unpacked)
+            };
             let large_table = |name: &str| database.keyspace(name, || options(MEMTABLE_OF_URLS_BYTES_MAX));
             Ok(Tables {
                 urls: large_table("urls")?,
                 waiting: large_table("waiting")?,
-                pages: table("pages")?,
-                documents: database.keyspace("documents", || {
-                    // Digests and fingerprints: packing them costs as much as a tenth of a visit and wins nothing.
-                    options(MEMTABLE_BYTES_MAX).data_block_compression_policy(CompressionPolicy::disabled())
-                })?,
+                pages: unpacked_table("pages")?,
+                // Digests and fingerprints: packing them costs as much as a tenth of a visit and wins nothing.
+                documents: unpacked_table("documents")?,
                 visits: table("visits")?,
                 sites: table("sites")?,
                 robots: table("robots")?,
-                found: table("found")?,
+                found: database.keyspace("found", || options(MEMTABLE_OF_FOUND_BYTES_MAX))?,
                 events: table("events")?,
                 page_events: table("page_events")?,
                 noise: table("noise")?,
@@ -244,6 +254,7 @@ impl Shared {
             dir: dir.to_owned(),
             tables,
             bodies: Bodies::new(dir),
+            page_rows: PageRows::default(),
             live: RwLock::new(live),
             links: RwLock::new(None),
             _lock: lock,
