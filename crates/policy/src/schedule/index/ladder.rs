@@ -321,13 +321,14 @@ impl Index {
         let mut drawn = Vec::new();
         let mut after = (0, 0);
         while drawn.len() < wanted {
-            let Some(number) = self.next_head(view, now, &mut after) else {
-                if !self.sink(view, wanted - drawn.len(), now) {
-                    break;
-                }
+            let head = self.next_head(view, now, &mut after);
+            // Below the floor the ladder is not whole: who stands there came before the floor rose.
+            let whole = head.is_some_and(|number| self.pages.at(number).level >= self.floor);
+            if !whole && self.sink(view, wanted - drawn.len(), now) {
                 after = (0, 0);
                 continue;
-            };
+            }
+            let Some(number) = head else { break };
             let level = self.pages.at(number).level;
             self.lowest[0] = self.lowest[0].min(level);
             self.leave_home(number);
@@ -346,14 +347,15 @@ impl Index {
     pub(super) fn best_value(&mut self, view: &dyn View, now: f64) -> Option<f64> {
         let mut after = (0, 0);
         loop {
-            if let Some(number) = self.next_head(view, now, &mut after) {
-                let value = self.value_of(number, self.operational_alone(number, now));
-                return Some(if self.pages.at(number).level == TOPMOST { f64::MAX } else { value });
+            let head = self.next_head(view, now, &mut after);
+            let whole = head.is_some_and(|number| self.pages.at(number).level >= self.floor);
+            if !whole && self.sink(view, 1, now) {
+                after = (0, 0);
+                continue;
             }
-            if !self.sink(view, 1, now) {
-                return None;
-            }
-            after = (0, 0);
+            let number = head?;
+            let value = self.value_of(number, self.operational_alone(number, now));
+            return Some(if self.pages.at(number).level == TOPMOST { f64::MAX } else { value });
         }
     }
 

@@ -238,7 +238,7 @@ impl Refresh for Index {
         match (known, from_state(held.state)) {
             (Some(rate), _) => {
                 page_known(&mut self.pages, number);
-                self.set_rate(number, rate.max(super::worth::KNOWN_RATE_MIN) as f32);
+                self.set_rate(number, rate.max(f64::from(f32::MIN_POSITIVE)) as f32);
             }
             (None, Some([shape, scale, rate])) => {
                 let page = self.pages.at_mut(number);

@@ -116,7 +116,7 @@ fn the_ladder_takes_what_a_rescan_of_every_page_would_take() {
     for name in ["bayes", "vernal", "index", "vernal:age", "bayes:harmonic", "bayes:change-ratio"] {
         let changes = changes(&mut Chance::new(5));
         let mut policy = recalled(name, |number| Some(changes[number as usize].len() as f64 / 200.0));
-        let width = if ["bayes", "vernal"].contains(&name) { 1.11 } else { 1.26 };
+        let width = if name == "index" { 1.055 } else { 1.11 };
         let mut last = vec![0.0; PAGES as usize];
         for hour in 1..24 * 150u64 {
             let now = first_moment() + Span::from_hours(hour);
