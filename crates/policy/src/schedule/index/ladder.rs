@@ -137,7 +137,10 @@ impl Index {
             };
             bucket.slack += (bucket.speed - bin.speed as f32).max(0.0) * bucket.width;
             bucket.speed = bin.speed as f32;
-            take_due(&mut bucket.pages, bin.until_now as f32 + bucket.slack, &mut moving);
+            let time = bin.until_now as f32 + bucket.slack;
+            while bucket.head <= time {
+                moving.extend(bucket.pop());
+            }
             !bucket.pages.is_empty()
         });
         match stale {
@@ -155,20 +158,37 @@ impl Index {
 
     /// Makes sure that the site is woken when its next page reaches another rung, or its bins must be joined.
     fn queue(&mut self, site: u32) {
+        let mut more = self.next_in_buckets(site);
         let life = &self.sites[site as usize];
-        let mut more = f64::INFINITY;
-        let mut bins = self.reading.bins().iter().peekable();
-        for bucket in &life.buckets {
-            while bins.next_if(|bin| bin.start < bucket.start).is_some() {}
-            let (Some(bin), Some(head)) = (bins.peek(), bucket.pages.peek()) else { continue };
-            more = more.min(f64::from(head.key - bucket.slack) - bin.until_now);
-        }
         if let Some(head) = life.older.peek() {
             more = more.min(f64::from(head.key) - (self.reading.since_origin() - self.origin));
         }
         let due = if more.is_finite() { self.reading.when_passed(more.max(0.0)) } else { f64::INFINITY };
         let joining = life.clock.as_ref().filter(|_| life.at_home > 0).and_then(|clock| clock.next_joining());
         self.wake_at(site, due.min(joining.unwrap_or(f64::INFINITY)));
+    }
+
+    /// How much operational time has to pass until the first page of a bucket is due. What was visited since it was put
+    /// there is dropped on the way, so that nobody is woken for it.
+    fn next_in_buckets(&mut self, site: u32) -> f64 {
+        loop {
+            let (mut more, mut first) = (f64::INFINITY, None);
+            let mut bins = self.reading.bins().iter().peekable();
+            for (index, bucket) in self.sites[site as usize].buckets.iter().enumerate() {
+                while bins.next_if(|bin| bin.start < bucket.start).is_some() {}
+                let Some(bin) = bins.peek() else { break };
+                let left = f64::from(bucket.head - bucket.slack) - bin.until_now;
+                if left < more {
+                    (more, first) = (left, Some(index));
+                }
+            }
+            let Some(first) = first else { return more };
+            let head = self.sites[site as usize].buckets[first].pages.peek().copied();
+            if head.is_none_or(|entry| self.stands(&entry, site)) {
+                return more;
+            }
+            self.sites[site as usize].buckets[first].pop();
+        }
     }
 
     /// Never at this very instant: keys are rounded, and a site would be woken without end.
@@ -264,7 +284,7 @@ impl Index {
                 let bucket = &mut life.buckets[index];
                 now_by_clock = bin.until_now + f64::from(bucket.slack);
                 let key = (next + bin.speed * (last - bin.start)) as f32 + bucket.slack;
-                bucket.pages.push(Entry { key, page: number });
+                bucket.push(Entry { key, page: number });
                 key
             }
         };
@@ -450,6 +470,7 @@ impl Bucket {
             width: bin.width as f32,
             speed: bin.speed as f32,
             slack: 0.0,
+            head: f32::INFINITY,
             pages: BinaryHeap::new(),
         }
     }

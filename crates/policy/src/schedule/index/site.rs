@@ -57,6 +57,8 @@ pub(super) struct Bucket {
     pub speed: f32,
     /// How much earlier than their keys say pages of this bucket may be due, because its speed sank.
     pub slack: f32,
+    /// The least key that it holds, beside the rest so that most buckets are passed by with one look; endless if none.
+    pub head: f32,
     pub pages: BinaryHeap<Entry>,
 }
 
@@ -65,6 +67,19 @@ pub(super) struct Bucket {
 pub(super) struct Entry {
     pub key: f32,
     pub page: u32,
+}
+
+impl Bucket {
+    pub fn push(&mut self, entry: Entry) {
+        self.head = self.head.min(entry.key);
+        self.pages.push(entry);
+    }
+
+    pub fn pop(&mut self) -> Option<Entry> {
+        let entry = self.pages.pop();
+        self.head = self.pages.peek().map_or(f32::INFINITY, |entry| entry.key);
+        entry
+    }
 }
 
 impl Group {
