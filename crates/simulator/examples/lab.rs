@@ -76,8 +76,13 @@ fn mean_of(name: &str, recorded: Option<&World>, policy: &str, budget: &str, cha
                 &invented
             }
         };
-        let options =
-            Options { budget: budget.parse()?, rates_known: knows_rates(policy), chance, ..Options::default() };
+        let options = Options {
+            budget: budget.parse()?,
+            rates_known: knows_rates(policy),
+            numbers_drawn: recorded.is_some(),
+            chance,
+            ..Options::default()
+        };
         let known = bound.filter(|_| recorded.is_some());
         let of = known.or_else(|| Reckoned.bounds(world, &options).of_freshness()).unwrap_or(1.0);
         bound = Some(of);

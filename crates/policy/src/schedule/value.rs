@@ -189,7 +189,7 @@ impl Objective {
                 true => low = o,
                 false => high = o,
             }
-            if high - low <= 1e-6 * high {
+            if high.is_finite() && high - low <= 1e-6 * high {
                 return high;
             }
             o = if value > 0.0 && growth > 0.0 { step(o, value, growth) } else { f64::NAN };
@@ -248,6 +248,9 @@ mod tests {
             for objective in Objective::ALL {
                 let time = objective.time_of(rate, price, from, HARMONIC_SHARE);
                 prop_assert!(time >= from);
+                if time.is_infinite() {
+                    prop_assert!(objective.value(rate, 1e5, HARMONIC_SHARE) < price, "{:?}", objective);
+                }
                 if time.is_finite() && time > from {
                     let value = objective.value(rate, time, HARMONIC_SHARE);
                     prop_assert!((1.0 - 1e-9..1.0 + 1.1 * NEAR).contains(&(value / price)), "{:?} {} {}", objective, value, price);

@@ -3,8 +3,7 @@
 //! All pages of the start are fetched at the origin, for nothing; a page that is born later is found and fetched at
 //! once, for nothing too, and one that goes leaves without a visit. Everything else is paid from the budget, slot by
 //! slot, with fractions carried over. The policy meets what it meets in a live crawl: `learn` and then `recall` of a new
-//! page, `choose` with a View, `learn` after each visit, `forget`. The number that a page goes by is drawn by chance, so
-//! that on a recording, which is the same for each chance number, chance still decides between equals.
+//! page, `choose` with a View, `learn` after each visit, `forget`.
 
 use vernal_model::{Budget, BudgetUnit, Chance, Moment, PageKey, Partition, PolicyState, Span};
 use vernal_policy::{Held, RateSums, Refresh, Seen, View};
@@ -23,6 +22,9 @@ pub struct Options {
     pub chance: u64,
     /// The policy is told each page's change rate.
     pub rates_known: bool,
+    /// The numbers that pages go by are drawn, so that chance decides between equals. A recording needs this, because it
+    /// is the same for each chance number.
+    pub numbers_drawn: bool,
     /// Sites say truthfully when a page last changed.
     pub last_modified: bool,
     /// The share of visits that get no answer.
@@ -43,6 +45,7 @@ impl Default for Options {
             refresh_min: Span::ZERO,
             chance: 1,
             rates_known: false,
+            numbers_drawn: false,
             last_modified: false,
             failures: 0.0,
             batch_max: usize::MAX,
@@ -157,7 +160,7 @@ impl<'a> LabTrial<'a> {
             gauge: Gauge::new(world, options.first),
             desk: Desk {
                 world,
-                numbers: Numbers::drawn(world.pages.len(), &mut chance.stream("numbers")),
+                numbers: Numbers::of(world.pages.len(), options.numbers_drawn.then(|| chance.stream("numbers"))),
                 refresh_min: options.refresh_min,
                 visits_left: 0,
                 held: 0,
@@ -379,9 +382,11 @@ impl Desk<'_> {
 }
 
 impl Numbers {
-    fn drawn(pages: usize, chance: &mut Chance) -> Self {
+    fn of(pages: usize, drawn: Option<Chance>) -> Self {
         let mut page_of: Vec<u32> = (0..pages as u32).collect();
-        chance.shuffle(&mut page_of);
+        if let Some(mut chance) = drawn {
+            chance.shuffle(&mut page_of);
+        }
         let mut of_page = vec![0; pages];
         page_of.iter().zip(0..).for_each(|(&page, number)| of_page[page as usize] = number);
         Numbers { of_page, page_of }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
+use super::ladder::ROUNDS;
 use super::memory::Shared;
 use super::page::{Pages, Place, days, rested_at, seconds};
 use super::rule::{Rule, Timing};
@@ -43,8 +44,10 @@ pub struct Index {
     /// Sites that had no room when the floor sank.
     pub(super) behind: Vec<u32>,
     pub(super) floor: u16,
-    /// The lowest rung drawn from in this round of visits and the one before, and the visits of this round.
-    pub(super) lowest: [u16; 2],
+    /// The highest floor that any page may still wait for.
+    pub(super) highest: u16,
+    /// The lowest rung drawn from in this round of visits and those before, and the visits of this round.
+    pub(super) lowest: [u16; ROUNDS],
     pub(super) drawn: u64,
     /// The value of the last visit that was worth one when there were fewer visits than pages; 0 if there were enough.
     pub(super) price: f64,
@@ -88,7 +91,8 @@ impl Index {
             shaken: Vec::new(),
             behind: Vec::new(),
             floor: u16::MAX,
-            lowest: [u16::MAX; 2],
+            highest: u16::MAX,
+            lowest: [u16::MAX; ROUNDS],
             drawn: 0,
             price: 0.0,
             shared: Shared::default(),

@@ -10,7 +10,7 @@ pub(super) const GROUPS_MAX: usize = 255;
 /// How many pages' worth the level above counts in a pooled prior.
 pub(super) const POOLING: f64 = 5.0;
 /// A prior moves only when it is off by this much (in logarithm): each move looks at all pages of the site.
-const PRIOR_STEP: f64 = 0.1;
+const PRIOR_STEP: f64 = 0.2;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Site {
