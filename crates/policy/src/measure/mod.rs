@@ -3,6 +3,7 @@
 mod age;
 pub mod bound;
 mod change_ratio;
+pub mod clairvoyant;
 mod freshness;
 mod gap_closed;
 mod over_time;
