@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use vernal_model::{Budget, Chance, Moment, PageKey, PolicyState, Span};
 use vernal_policy::{Held, Refresh, Seen, View};
-use vernal_simulator::lab::bounds::{version_lives, visits_per_day};
+use vernal_simulator::lab::bounds::{versions, visits_per_day};
 use vernal_simulator::lab::compare::differences;
 use vernal_simulator::lab::generate::WorldSettings;
 use vernal_simulator::lab::generate::scenario::{Births, Capped, Process, Publications, Rates};
@@ -321,7 +321,7 @@ fn a_world_is_the_same_for_the_same_number_and_another_for_another() {
     let born = w5.pages.iter().filter(|page| page.born > w5.origin).count() as f64;
     let expected = 5_000.0 * 0.2 / 7.0 * 200.0;
     assert!((born - expected).abs() < 4.0 * expected.sqrt(), "{born} births");
-    assert_eq!(version_lives(&w5).len(), w5.changes_total());
+    assert_eq!(versions(&w5).count(), w5.changes_total());
 }
 
 #[test]

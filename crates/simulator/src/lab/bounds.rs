@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 use vernal_model::{Budget, BudgetUnit, Moment};
+use vernal_policy::measure::clairvoyant::Version;
 use vernal_policy::schedule::allocation::Wanted;
 
 use super::trial::Options;
@@ -78,26 +79,19 @@ pub fn visits_per_day(world: &World, budget: &Budget) -> f64 {
     }
 }
 
-/// One version of a page, for the clairvoyant: a visit at s within `from..until` wins `weight · (until − s)`.
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub struct VersionLife {
-    pub page: u32,
-    pub from: Moment,
-    pub until: Moment,
-    pub weight: f64,
+/// Every version that has to be fetched to be had: all but each page's first.
+pub fn versions(world: &World) -> impl Iterator<Item = Version> + '_ {
+    world.pages.iter().enumerate().flat_map(|(number, page)| {
+        let (changes, end) = (world.changes(number), world.life(number).1);
+        changes.iter().enumerate().map(move |(place, change)| Version {
+            from: day_of(change.moment),
+            until: day_of(changes.get(place + 1).map_or(end, |next| next.moment)),
+            importance: f64::from(page.weight),
+        })
+    })
 }
 
-/// Every version that has to be fetched to be had: all but each page's first.
-pub fn version_lives(world: &World) -> Vec<VersionLife> {
-    let mut lives = Vec::with_capacity(world.changes_total());
-    for (number, page) in world.pages.iter().enumerate() {
-        let changes = world.changes(number);
-        let end = world.life(number).1;
-        for (place, change) in changes.iter().enumerate() {
-            let until = changes.get(place + 1).map_or(end, |next| next.moment);
-            let weight = f64::from(page.weight);
-            lives.push(VersionLife { page: number as u32, from: change.moment, until, weight });
-        }
-    }
-    lives
+/// A Moment as the clairvoyant counts: days since 1970, equal for equal Moments.
+pub fn day_of(moment: Moment) -> f64 {
+    moment.micros() as f64 / 86_400e6
 }

@@ -37,7 +37,7 @@ pub const OUTSIDE_PREFIX: &str = "exec:";
 pub enum Source {
     /// An invented world, another one for each chance number.
     Invented(Box<LabScenario>),
-    /// A recording, the same for each chance number, which then moves only what policies draw.
+    /// A recording, the same for each chance number, which then decides only between equals and what policies draw.
     Recorded(Arc<World>),
 }
 
@@ -197,6 +197,7 @@ impl Comparison {
             budget: self.budgets[unit.budget],
             chance: self.chances[unit.chance],
             rates_known: knows_rates(name),
+            numbers_drawn: matches!(self.sources[unit.source], Source::Recorded(_)),
             ..self.options.clone()
         };
         let bounds = *worlds.bounds(unit).get_or_init(|| means.bounds.bounds(&world, &options));

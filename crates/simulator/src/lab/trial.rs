@@ -22,6 +22,9 @@ pub struct Options {
     pub chance: u64,
     /// The policy is told each page's change rate.
     pub rates_known: bool,
+    /// The numbers that pages go by are drawn, so that chance decides between equals. A recording needs this, because it
+    /// is the same for each chance number.
+    pub numbers_drawn: bool,
     /// Sites say truthfully when a page last changed.
     pub last_modified: bool,
     /// The share of visits that get no answer.
@@ -42,6 +45,7 @@ impl Default for Options {
             refresh_min: Span::ZERO,
             chance: 1,
             rates_known: false,
+            numbers_drawn: false,
             last_modified: false,
             failures: 0.0,
             batch_max: usize::MAX,
@@ -80,9 +84,16 @@ enum Coming {
     End,
 }
 
+/// The number that each page of a world goes by, and back: all are in one partition.
+struct Numbers {
+    of_page: Vec<u32>,
+    page_of: Vec<u32>,
+}
+
 /// What the policy can see.
 struct Desk<'a> {
     world: &'a World,
+    numbers: Numbers,
     refresh_min: Span,
     visits_left: usize,
     held: u64,
@@ -101,7 +112,7 @@ impl View for Desk<'_> {
     }
 
     fn has_room(&self, page: PageKey) -> bool {
-        self.room.is_empty() || self.has_room_at(self.world.pages[page.number as usize].site as usize)
+        self.room.is_empty() || self.has_room_at(self.world.pages[self.numbers.page(page)].site as usize)
     }
 
     fn refresh_min(&self) -> Span {
@@ -149,6 +160,7 @@ impl<'a> LabTrial<'a> {
             gauge: Gauge::new(world, options.first),
             desk: Desk {
                 world,
+                numbers: Numbers::of(world.pages.len(), options.numbers_drawn.then(|| chance.stream("numbers"))),
                 refresh_min: options.refresh_min,
                 visits_left: 0,
                 held: 0,
@@ -232,7 +244,7 @@ impl<'a> LabTrial<'a> {
         self.check(&chosen)?;
         let mut made = 0;
         for &key in &chosen {
-            let page = key.number as usize;
+            let page = self.desk.numbers.page(key);
             let site = self.world.pages[page].site as usize;
             if !self.desk.has_room_at(site) {
                 self.policy.put_back(key);
@@ -251,11 +263,11 @@ impl<'a> LabTrial<'a> {
             return wrong(format!("{} pages with {} visits left", chosen.len(), self.desk.visits_left));
         }
         for key in chosen {
-            let page = key.number as usize;
-            let online = self.world.pages.get(page).is_some_and(|page| page.born <= self.now && page.gone > self.now);
-            if key.partition != Partition(0) || !online {
+            let page = self.desk.numbers.find(*key);
+            let online = page.map(|page| &self.world.pages[page]).is_some_and(|page| page.is_online(self.now));
+            let Some(page) = page.filter(|_| online) else {
                 return wrong(format!("page {key}, which is not held"));
-            }
+            };
             if std::mem::replace(&mut self.chosen_in[page], self.round) == self.round {
                 return wrong(format!("page {key} twice"));
             }
@@ -290,9 +302,9 @@ impl<'a> LabTrial<'a> {
             let number = page as usize;
             match what {
                 Coming::Birth => self.welcome(number, moment),
-                Coming::Hint => self.policy.hint(key(number), self.world.hint_worth(number)),
+                Coming::Hint => self.policy.hint(self.desk.numbers.key(number), self.world.hint_worth(number)),
                 Coming::End => {
-                    self.policy.forget(key(number));
+                    self.policy.forget(self.desk.numbers.key(number));
                     self.desk.held -= 1;
                     self.bytes_online -= u64::from(self.world.pages[number].bytes);
                 }
@@ -303,9 +315,10 @@ impl<'a> LabTrial<'a> {
     /// A page was read for the first time.
     fn welcome(&mut self, page: usize, moment: Moment) {
         let facts = &self.world.pages[page];
+        let key = self.desk.numbers.key(page);
         let wire_bytes = u64::from(facts.bytes);
         let state: PolicyState = self.policy.learn(&Seen {
-            page: key(page),
+            page: key,
             moment,
             previous: None,
             changed: None,
@@ -314,7 +327,7 @@ impl<'a> LabTrial<'a> {
             wire_bytes,
         });
         self.policy.recall(&Held {
-            page: key(page),
+            page: key,
             site: facts.site,
             path: facts.path,
             importance: facts.weight,
@@ -340,7 +353,7 @@ impl<'a> LabTrial<'a> {
         let Some(belief) = self.policy.belief(self.now) else { return };
         let (mut fresh, mut weight) = (0.0, 0.0);
         for (number, page) in self.world.pages.iter().enumerate() {
-            if page.born <= self.now && page.gone > self.now {
+            if page.is_online(self.now) {
                 weight += f64::from(page.weight);
                 fresh += if self.gauge.is_fresh(number, self.now) { f64::from(page.weight) } else { 0.0 };
             }
@@ -368,9 +381,29 @@ impl Desk<'_> {
     }
 }
 
-/// The key of a page of a world: all are in one partition.
-pub fn key(page: usize) -> PageKey {
-    PageKey::new(Partition(0), page as u32)
+impl Numbers {
+    fn of(pages: usize, drawn: Option<Chance>) -> Self {
+        let mut page_of: Vec<u32> = (0..pages as u32).collect();
+        if let Some(mut chance) = drawn {
+            chance.shuffle(&mut page_of);
+        }
+        let mut of_page = vec![0; pages];
+        page_of.iter().zip(0..).for_each(|(&page, number)| of_page[page as usize] = number);
+        Numbers { of_page, page_of }
+    }
+
+    fn key(&self, page: usize) -> PageKey {
+        PageKey::new(Partition(0), self.of_page[page])
+    }
+
+    fn find(&self, key: PageKey) -> Option<usize> {
+        self.page_of.get(key.number as usize).filter(|_| key.partition == Partition(0)).map(|&page| page as usize)
+    }
+
+    /// The page of a key that was given out here.
+    fn page(&self, key: PageKey) -> usize {
+        self.page_of[key.number as usize] as usize
+    }
 }
 
 fn coming(world: &World) -> Vec<(Moment, Coming, u32)> {

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use vernal_model::{Moment, Span};
+use vernal_policy::measure::hindsight_rate;
 
 /// Sites, pages and their changes from `origin` to `end`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,6 +63,12 @@ pub struct WorldPage {
     pub bytes: u32,
     /// Changes a day: as drawn in an invented world, counted in hindsight in a recorded one.
     pub rate: f64,
+}
+
+impl WorldPage {
+    pub fn is_online(&self, now: Moment) -> bool {
+        self.born <= now && self.gone > now
+    }
 }
 
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -189,8 +196,7 @@ impl World {
     /// Changes a day over the page's life in this world, as nobody could know before its end.
     pub fn hindsight_rate(&self, page: usize) -> f64 {
         let (from, until) = self.life(page);
-        let days = until.since(from).days_f64();
-        if days > 0.0 { self.changes(page).len() as f64 / days } else { 0.0 }
+        hindsight_rate(self.changes(page).len(), until.since(from).days_f64())
     }
 
     /// Sets every page's rate to the one of hindsight.

@@ -15,14 +15,24 @@ const RUNG_OF_ONE: f64 = 16_384.0;
 const TOPMOST: u16 = 32_767;
 /// The floor lies this many rungs below the lowest that pages were lately drawn from.
 const FLOOR_BELOW: u16 = 1;
+/// When it sinks, it sinks by so many more: each time every page is looked at.
+const SINK_BELOW: u16 = 1;
+/// Pages wait first for the rung this far below the floor, and from there on for the floor itself: when the floor sinks no
+/// further than that, only those that are past it must be placed anew.
+const PORCH: u16 = 4;
 /// A round of visits after which the floor may rise: as many as there are pages, over this, and at least so many.
 const ROUND_PAGES_OVER: u64 = 8;
 const ROUND_VISITS_MIN: u64 = 64;
+/// Rounds that are remembered.
+pub(super) const ROUNDS: usize = 4;
 /// The floor sinks far enough to bring this many times the visits wanted onto the ladder, and at least so many.
 const SINK_TIMES: usize = 4;
 const SINK_PAGES_MIN: usize = 64;
 /// About a second: what the rounding of keys may hide.
 const WAKE_DAYS_MIN: f64 = 1e-5;
+/// A page may reach its next rung this share of its wait ago before its site is woken for it: a value then is off by a
+/// fraction of a rung, and most pages of a site share their wakes.
+const WAKE_LATE: f64 = 0.02;
 /// Even a site whose clock stands still moves on by so much in a day: the share of change that is a page's own.
 const SLOWEST: f64 = 0.1;
 
@@ -37,6 +47,10 @@ fn level_of(value: f64, rung: f64) -> u16 {
 /// The value of a rung.
 fn worth_of(level: u16, rung: f64) -> f64 {
     ((f64::from(level) - RUNG_OF_ONE) * rung.ln()).exp()
+}
+
+fn porch_of(floor: u16) -> u16 {
+    floor.saturating_sub(PORCH).max(1)
 }
 
 /// The place of a page on a ladder: best rung first, then the order of spread numbers.
@@ -74,10 +88,11 @@ impl Index {
                 break;
             }
             self.wakes.pop();
+            // Entries that were overtaken stay in the list until their time, and mean nothing.
             if self.sites[site as usize].queued == wake {
                 self.sites[site as usize].queued = f64::INFINITY;
+                self.attend_again(site, days);
             }
-            self.attend_again(site, days);
         }
         for site in std::mem::take(&mut self.behind) {
             self.catch_up(site, view, days);
@@ -137,7 +152,10 @@ impl Index {
             };
             bucket.slack += (bucket.speed - bin.speed as f32).max(0.0) * bucket.width;
             bucket.speed = bin.speed as f32;
-            take_due(&mut bucket.pages, bin.until_now as f32 + bucket.slack, &mut moving);
+            let time = bin.until_now as f32 + bucket.slack;
+            while bucket.head <= time {
+                moving.extend(bucket.pop());
+            }
             !bucket.pages.is_empty()
         });
         match stale {
@@ -155,23 +173,56 @@ impl Index {
 
     /// Makes sure that the site is woken when its next page reaches another rung, or its bins must be joined.
     fn queue(&mut self, site: u32) {
+        let (mut more, mut last) = self.next_in_buckets(site);
         let life = &self.sites[site as usize];
-        let mut more = f64::INFINITY;
-        let mut bins = self.reading.bins().iter().peekable();
-        for bucket in &life.buckets {
-            while bins.next_if(|bin| bin.start < bucket.start).is_some() {}
-            let (Some(bin), Some(head)) = (bins.peek(), bucket.pages.peek()) else { continue };
-            more = more.min(f64::from(head.key - bucket.slack) - bin.until_now);
-        }
         if let Some(head) = life.older.peek() {
-            more = more.min(f64::from(head.key) - (self.reading.since_origin() - self.origin));
+            let left = f64::from(head.key) - (self.reading.since_origin() - self.origin);
+            if left < more {
+                (more, last) = (left, self.pages.at(head.page).last_day());
+            }
         }
-        let due = if more.is_finite() { self.reading.when_passed(more.max(0.0)) } else { f64::INFINITY };
+        let due = if more.is_finite() { self.late(self.reading.when_passed(more.max(0.0)), last) } else { f64::INFINITY };
         let joining = life.clock.as_ref().filter(|_| life.at_home > 0).and_then(|clock| clock.next_joining());
-        self.wake_at(site, due.min(joining.unwrap_or(f64::INFINITY)));
+        let wake = due.min(joining.unwrap_or(f64::INFINITY)).max(self.reading.now() + WAKE_DAYS_MIN);
+        let life = &mut self.sites[site as usize];
+        if wake != life.queued {
+            life.queued = wake;
+            if wake.is_finite() {
+                self.wakes.push(Reverse((wake.to_bits(), site)));
+            }
+        }
     }
 
-    /// Never at this very instant: keys are rounded, and a site would be woken without end.
+    /// When to wake for a page that reaches a rung at `due` and was last visited at `last`.
+    fn late(&self, due: f64, last: f64) -> f64 {
+        due + WAKE_LATE * (due - last).max(0.0)
+    }
+
+    /// How much operational time has to pass until the first page of a bucket is due, and when that was last visited.
+    /// What was visited since it was put there is dropped on the way, so that nobody is woken for it.
+    fn next_in_buckets(&mut self, site: u32) -> (f64, f64) {
+        loop {
+            let (mut more, mut last, mut first) = (f64::INFINITY, 0.0, None);
+            let mut bins = self.reading.bins().iter().peekable();
+            for (index, bucket) in self.sites[site as usize].buckets.iter().enumerate() {
+                while bins.next_if(|bin| bin.start < bucket.start).is_some() {}
+                let Some(bin) = bins.peek() else { break };
+                let left = f64::from(bucket.head - bucket.slack) - bin.until_now;
+                if left < more {
+                    (more, last, first) = (left, bucket.start, Some(index));
+                }
+            }
+            let Some(first) = first else { return (more, last) };
+            let head = self.sites[site as usize].buckets[first].pages.peek().copied();
+            if head.is_none_or(|entry| self.stands(&entry, site)) {
+                return (more, last);
+            }
+            self.sites[site as usize].buckets[first].pop();
+        }
+    }
+
+    /// Wakes a site earlier than it would be. Never at this very instant: keys are rounded, and it would be woken without
+    /// end.
     fn wake_at(&mut self, site: u32, wake: f64) {
         let wake = wake.max(self.reading.now() + WAKE_DAYS_MIN);
         let life = &mut self.sites[site as usize];
@@ -229,7 +280,11 @@ impl Index {
         let (floor, has_clock) = (life.floor, life.clock.is_some());
         let o = self.operational(number);
         let level = self.level_now(number, o, now);
-        let target = if level >= floor { level + 1 } else { floor };
+        let target = match level {
+            level if level >= floor => level + 1,
+            level if level >= porch_of(floor) => floor,
+            _ => porch_of(floor),
+        };
         self.set_level(number, if level >= floor { level } else { 0 });
         let mut next = match target > TOPMOST {
             true => f64::INFINITY,
@@ -264,14 +319,14 @@ impl Index {
                 let bucket = &mut life.buckets[index];
                 now_by_clock = bin.until_now + f64::from(bucket.slack);
                 let key = (next + bin.speed * (last - bin.start)) as f32 + bucket.slack;
-                bucket.pages.push(Entry { key, page: number });
+                bucket.push(Entry { key, page: number });
                 key
             }
         };
         self.pages.at_mut(number).key = key;
         if f64::from(key).is_finite() {
             let wake = self.reading.when_passed((f64::from(key) - now_by_clock).max(0.0));
-            self.wake_at(page.site, wake);
+            self.wake_at(page.site, self.late(wake, last));
         }
     }
 
@@ -321,13 +376,14 @@ impl Index {
         let mut drawn = Vec::new();
         let mut after = (0, 0);
         while drawn.len() < wanted {
-            let Some(number) = self.next_head(view, now, &mut after) else {
-                if !self.sink(view, wanted - drawn.len(), now) {
-                    break;
-                }
+            let head = self.next_head(view, now, &mut after);
+            // Below the floor the ladder is not whole: who stands there came before the floor rose.
+            let whole = head.is_some_and(|number| self.pages.at(number).level >= self.floor);
+            if !whole && self.sink(view, wanted - drawn.len(), now) {
                 after = (0, 0);
                 continue;
-            };
+            }
+            let Some(number) = head else { break };
             let level = self.pages.at(number).level;
             self.lowest[0] = self.lowest[0].min(level);
             self.leave_home(number);
@@ -346,22 +402,22 @@ impl Index {
     pub(super) fn best_value(&mut self, view: &dyn View, now: f64) -> Option<f64> {
         let mut after = (0, 0);
         loop {
-            if let Some(number) = self.next_head(view, now, &mut after) {
-                let value = self.value_of(number, self.operational_alone(number, now));
-                return Some(if self.pages.at(number).level == TOPMOST { f64::MAX } else { value });
+            let head = self.next_head(view, now, &mut after);
+            let whole = head.is_some_and(|number| self.pages.at(number).level >= self.floor);
+            if !whole && self.sink(view, 1, now) {
+                after = (0, 0);
+                continue;
             }
-            if !self.sink(view, 1, now) {
-                return None;
-            }
-            after = (0, 0);
+            let number = head?;
+            let value = self.value_of(number, self.operational_alone(number, now));
+            return Some(if self.pages.at(number).level == TOPMOST { f64::MAX } else { value });
         }
     }
 
     /// Lets the floor sink, until enough pages of sites with room stand on ladders; whether there were any.
     fn sink(&mut self, view: &dyn View, wanted: usize, now: f64) -> bool {
         let homes: Vec<u32> = self.homes.iter().copied().collect();
-        let mut levels = Vec::new();
-        let mut open = Vec::new();
+        let (mut open, mut levels) = (Vec::new(), Vec::new());
         for site in homes {
             let below = self.below_floor(site);
             if below.is_empty() {
@@ -372,22 +428,43 @@ impl Index {
                 continue;
             }
             self.attend_again(site, now);
-            let below = self.below_floor(site);
-            levels.extend(below.iter().map(|entry| self.level_now(entry.page, self.operational(entry.page), now)));
-            open.push(site);
+            let first = levels.len();
+            for entry in self.below_floor(site) {
+                levels.push((self.level_now(entry.page, self.operational(entry.page), now), entry.page));
+            }
+            open.push((site, first..levels.len()));
         }
         if levels.is_empty() {
             return false;
         }
         let count = (wanted * SINK_TIMES).max(SINK_PAGES_MIN).min(levels.len()) - 1;
-        let (_, &mut level, _) = levels.select_nth_unstable_by_key(count, |&level| Reverse(level));
-        self.floor = level.saturating_sub(FLOOR_BELOW).max(1).min(self.floor);
-        self.lowest = [self.floor + FLOOR_BELOW; 2];
+        let mut sorted: Vec<u16> = levels.iter().map(|&(level, _)| level).collect();
+        let (_, &mut level, _) = sorted.select_nth_unstable_by_key(count, |&level| Reverse(level));
+        self.floor = level.saturating_sub(FLOOR_BELOW + SINK_BELOW).max(1).min(self.floor);
+        self.lowest = [self.floor + FLOOR_BELOW; ROUNDS];
         self.drawn = 0;
-        for site in open {
-            self.lower_floor(site, now);
+        let far = self.floor < porch_of(self.highest);
+        if far {
+            self.highest = self.floor;
+        }
+        for (site, range) in open {
+            match far {
+                true => self.lower_floor(site, now),
+                false => self.climb_porch(site, &levels[range], now),
+            }
         }
         true
+    }
+
+    /// Places anew those pages of a site that may wait for a floor above this one.
+    fn climb_porch(&mut self, site: u32, levels: &[(u16, u32)], now: f64) {
+        self.sites[site as usize].floor = self.floor;
+        let porch = porch_of(self.floor);
+        let mut past = levels.iter().filter(|&&(level, _)| level >= porch).peekable();
+        if past.peek().is_some() {
+            self.attend(site, now);
+            past.for_each(|&(_, number)| self.set_out(number, now));
+        }
     }
 
     /// What is at home in a site and not on its ladder.
@@ -426,9 +503,11 @@ impl Index {
         if self.drawn < (held / ROUND_PAGES_OVER).max(ROUND_VISITS_MIN) {
             return;
         }
-        let lowest = self.lowest[0].min(self.lowest[1]);
+        let lowest = self.lowest.iter().copied().min().unwrap_or(u16::MAX);
         self.floor = self.floor.max(lowest.min(TOPMOST - 1).saturating_sub(FLOOR_BELOW));
-        self.lowest = [u16::MAX, self.lowest[0]];
+        self.highest = self.highest.max(self.floor);
+        self.lowest.rotate_right(1);
+        self.lowest[0] = u16::MAX;
         self.drawn = 0;
     }
 }
@@ -448,6 +527,7 @@ impl Bucket {
             width: bin.width as f32,
             speed: bin.speed as f32,
             slack: 0.0,
+            head: f32::INFINITY,
             pages: BinaryHeap::new(),
         }
     }

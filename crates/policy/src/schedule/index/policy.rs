@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
+use super::ladder::ROUNDS;
 use super::memory::Shared;
 use super::page::{Pages, Place, days, rested_at, seconds};
 use super::rule::{Rule, Timing};
@@ -45,8 +46,10 @@ pub struct Index {
     /// Sites that had no room when the floor sank.
     pub(super) behind: Vec<u32>,
     pub(super) floor: u16,
-    /// The lowest rung drawn from in this round of visits and the one before, and the visits of this round.
-    pub(super) lowest: [u16; 2],
+    /// The highest floor that any page may still wait for.
+    pub(super) highest: u16,
+    /// The lowest rung drawn from in this round of visits and those before, and the visits of this round.
+    pub(super) lowest: [u16; ROUNDS],
     pub(super) drawn: u64,
     /// The value of the last visit that was worth one when there were fewer visits than pages; 0 if there were enough.
     pub(super) price: f64,
@@ -90,7 +93,8 @@ impl Index {
             shaken: Vec::new(),
             behind: Vec::new(),
             floor: u16::MAX,
-            lowest: [u16::MAX; 2],
+            highest: u16::MAX,
+            lowest: [u16::MAX; ROUNDS],
             drawn: 0,
             price: 0.0,
             shared: Shared::default(),
@@ -240,7 +244,7 @@ impl Refresh for Index {
         match (known, from_state(held.state)) {
             (Some(rate), _) => {
                 page_known(&mut self.pages, number);
-                self.set_rate(number, rate.max(super::worth::KNOWN_RATE_MIN) as f32);
+                self.set_rate(number, rate.max(f64::from(f32::MIN_POSITIVE)) as f32);
             }
             (None, Some([shape, scale, rate])) => {
                 let page = self.pages.at_mut(number);

@@ -10,7 +10,7 @@ pub(super) const GROUPS_MAX: usize = 255;
 /// How many pages' worth the level above counts in a pooled prior.
 pub(super) const POOLING: f64 = 5.0;
 /// A prior moves only when it is off by this much (in logarithm): each move looks at all pages of the site.
-const PRIOR_STEP: f64 = 0.1;
+const PRIOR_STEP: f64 = 0.2;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Site {
@@ -58,6 +58,8 @@ pub(super) struct Bucket {
     pub speed: f32,
     /// How much earlier than their keys say pages of this bucket may be due, because its speed sank.
     pub slack: f32,
+    /// The least key that it holds, beside the rest so that most buckets are passed by with one look; endless if none.
+    pub head: f32,
     pub pages: BinaryHeap<Entry>,
 }
 
@@ -66,6 +68,19 @@ pub(super) struct Bucket {
 pub(super) struct Entry {
     pub key: f32,
     pub page: u32,
+}
+
+impl Bucket {
+    pub fn push(&mut self, entry: Entry) {
+        self.head = self.head.min(entry.key);
+        self.pages.push(entry);
+    }
+
+    pub fn pop(&mut self) -> Option<Entry> {
+        let entry = self.pages.pop();
+        self.head = self.pages.peek().map_or(f32::INFINITY, |entry| entry.key);
+        entry
+    }
 }
 
 impl Group {

@@ -11,8 +11,6 @@ use crate::schedule::value::Rate;
 /// the budget is small.
 pub(super) const LONGEST_WAIT_DAYS: f64 = 90.0;
 pub(super) const LONGEST_WAIT_TURNS: f64 = 8.0;
-/// A page that nobody saw change is quiet, not still: a known rate is never below one change in a thousand days.
-pub(super) const KNOWN_RATE_MIN: f64 = 0.001;
 /// The mark, in place of evidence, of a page whose rate somebody knows.
 pub(super) const KNOWN: f32 = -1.0;
 

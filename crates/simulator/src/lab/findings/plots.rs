@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use vernal_model::Budget;
+use vernal_policy::measure::GAP_TO;
 
 use super::summary::{Cell, summary};
 use super::svg::{Axis, Chart, Series};
@@ -13,8 +14,6 @@ use crate::lab::compare::Compared;
 pub(super) const PAIRS_MAX: usize = 16;
 /// Points of a curve over days.
 const CURVE_POINTS_MAX: usize = 160;
-/// The far end of regret: the first of these that took part, else the best policy.
-const KNOWING: [&str; 3] = ["hindsight", "optimal", "index"];
 
 /// A chart and the name of its file.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,7 +137,8 @@ impl<'a> Trials<'a> {
 
     fn regret(&self, place: &str) -> Chart {
         let days = self.days();
-        let known = KNOWING.iter().find_map(|known| self.policies.iter().position(|(_, name, _)| name == known));
+        // The far end of regret is that of the gap if it took part, else the best policy.
+        let known = self.policies.iter().position(|(_, name, _)| *name == GAP_TO);
         let sum = |days: &Vec<f64>| days.iter().sum::<f64>();
         let best = (0..days.len()).max_by(|&one, &other| sum(&days[one]).total_cmp(&sum(&days[other])));
         let Some(reference) = known.or(best) else { return Chart::default() };

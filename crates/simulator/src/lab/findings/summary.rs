@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use vernal_policy::measure::gap_closed;
+use vernal_policy::measure::{GAP_FROM, GAP_TO, gap_closed};
 
 use crate::lab::compare::{Compared, Row};
 use crate::lab::measure::SiteFigures;
@@ -12,9 +12,7 @@ use crate::lab::statistics::{
 };
 
 /// The policy that others are held against.
-pub const BASELINE: &str = "round-robin";
-/// Policies that know every rate, the first of these that took part being the far end of the gap.
-const KNOWING: [&str; 3] = ["hindsight", "optimal", "index"];
+pub const BASELINE: &str = GAP_FROM;
 /// The chance number of the bootstrap: it is no part of what is compared.
 const BOOTSTRAP_CHANCE: u64 = 1;
 
@@ -23,7 +21,7 @@ const BOOTSTRAP_CHANCE: u64 = 1;
 pub struct Line<'a> {
     #[serde(flatten)]
     pub row: &'a Row,
-    /// (F − F_round-robin)/(F_known − F_round-robin) of trials with the same world, budget and chance number.
+    /// (F − F_round-robin)/(F_hindsight − F_round-robin) of trials with the same world, budget and chance number.
     pub gap_closed: Option<f64>,
     /// Freshness of the first days, from the very start: how fast it learns.
     pub first_60_days: f64,
@@ -61,7 +59,7 @@ pub fn lines(compared: &[Compared]) -> Vec<Line<'_>> {
 
 fn line<'a>(row: &'a Row, found: &BTreeMap<(&'a str, &'a str, u64, &'a str), f64>) -> Line<'a> {
     let of = |policy: &'a str| found.get(&(row.world.as_str(), row.budget.as_str(), row.chance, policy)).copied();
-    let ends = of(BASELINE).zip(KNOWING.into_iter().find_map(of));
+    let ends = of(GAP_FROM).zip(of(GAP_TO));
     let gap_closed = ends.and_then(|(from, to)| gap_closed(row.freshness, from, to));
     Line { row, gap_closed, first_60_days: row.freshness_first }
 }
@@ -84,7 +82,7 @@ pub fn summary(compared: &[Compared], is_recorded: impl Fn(&str) -> bool) -> Vec
         let of = |policy| trials.get(&(world, budget, policy)).map(Vec::as_slice);
         let own = of(policy).unwrap_or_default();
         let base = of(BASELINE).filter(|_| policy != BASELINE);
-        let against = Against { own, base, known: KNOWING.into_iter().find_map(of) };
+        let against = Against { own, base, known: of(GAP_TO) };
         let told = if is_recorded(world) { against.by_sites() } else { against.by_chance_numbers() };
         cells.push(described(own, told));
     }
@@ -105,12 +103,16 @@ impl Against<'_> {
     fn by_chance_numbers(&self) -> Told {
         let own = freshness(self.own);
         let difference = self.base.map(|base| paired_difference(&own, &freshness(base)));
-        let gaps = self.base.zip(self.known).map(|(base, known)| {
+        let gap = self.base.zip(self.known).and_then(|(base, known)| {
             let (base, known) = (freshness(base), freshness(known));
-            let gaps = own.iter().zip(base.iter().zip(&known));
-            gaps.filter_map(|(&own, (&base, &known))| gap_closed(own, base, known)).collect::<Vec<f64>>()
+            let pairs = own.iter().zip(base.iter().zip(&known));
+            let gaps: Vec<f64> = pairs.filter_map(|(&own, (&base, &known))| gap_closed(own, base, known)).collect();
+            let mean = gap_closed(mean_interval(&own).mean, mean_interval(&base).mean, mean_interval(&known).mean)?;
+            // How far the gaps of single chance numbers scatter says how sure that of the means is.
+            let spread = mean_interval(&gaps);
+            Some(Interval { mean, low: mean + spread.low - spread.mean, high: mean + spread.high - spread.mean, ..spread })
         });
-        (mean_interval(&own), difference, gaps.filter(|gaps| !gaps.is_empty()).map(|gaps| mean_interval(&gaps)))
+        (mean_interval(&own), difference, gap)
     }
 
     fn by_sites(&self) -> Told {
