@@ -264,7 +264,7 @@ impl Applying<'_> {
     fn hinted(&mut self, partition: Partition, rows: &HintRows) -> Result<()> {
         let (tables, site) = (&self.shared.tables, &rows.site);
         // Somebody may push a hint before the site's first visit; its row says which partition the hints lie in.
-        self.site(partition, site);
+        self.site(partition, site.as_str());
         for (source, trust) in &rows.sources {
             self.put(&tables.hints, "hints", keys::hint_source(partition, site, *source), &(source, trust))?;
         }

@@ -46,7 +46,7 @@ impl Applying<'_> {
         if let Some(count) = of_state(&mut self.state.totals, leaving.was) {
             less(count);
         }
-        let Some(row) = self.site(partition, &leaving.page.url.site()) else { return };
+        let Some(row) = self.site(partition, leaving.page.url.site_text()) else { return };
         if let Some(count) = of_site(&mut row.counts, leaving.was) {
             less(count);
         }
