@@ -121,6 +121,7 @@ struct Course<'a> {
     per_day: f64,
     delay: Span,
     refresh_min: Span,
+    abandon: bool,
     last_visit: Vec<Moment>,
     visited: Vec<bool>,
     now: Moment,
@@ -170,6 +171,7 @@ impl<'a> Course<'a> {
             per_day: budget.per_second(held) * 86_400.0 / cost,
             delay: settings.delay,
             refresh_min: settings.refresh_min,
+            abandon: settings.abandon,
             last_visit: pages.iter().map(|planned| planned.page.last_visit).collect(),
             visited: vec![false; pages.len()],
             now,
@@ -204,6 +206,8 @@ impl<'a> Course<'a> {
                     room: &room,
                     per_day: self.per_day,
                     refresh_min: self.refresh_min,
+                    counts_bytes: self.forecast.budget.unit == BudgetUnit::WireBytes,
+                    may_abandon: self.abandon,
                 };
                 let chosen = self.policy.choose(&view, self.now, &mut chance);
                 if chosen.is_empty() {
@@ -287,9 +291,19 @@ struct Slot<'a> {
     room: &'a [f64],
     per_day: f64,
     refresh_min: Span,
+    counts_bytes: bool,
+    may_abandon: bool,
 }
 
 impl View for Slot<'_> {
+    fn counts_bytes(&self) -> bool {
+        self.counts_bytes
+    }
+
+    fn may_abandon(&self) -> bool {
+        self.may_abandon
+    }
+
     fn visits_left(&self) -> usize {
         self.left
     }

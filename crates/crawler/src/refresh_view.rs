@@ -14,6 +14,8 @@ pub(crate) struct Facts {
     pub held: u64,
     pub per_day: f64,
     pub mean_rate: f64,
+    pub counts_bytes: bool,
+    pub may_abandon: bool,
     /// Look at what is due, whether or not its site is free at this instant.
     pub any_site: bool,
 }
@@ -55,5 +57,13 @@ impl View for RefreshView<'_> {
 
     fn mean_rate(&self) -> Option<f64> {
         Some(self.facts.mean_rate)
+    }
+
+    fn counts_bytes(&self) -> bool {
+        self.facts.counts_bytes
+    }
+
+    fn may_abandon(&self) -> bool {
+        self.facts.may_abandon
     }
 }

@@ -44,6 +44,8 @@ pub struct Settings {
     pub concurrency: usize,
     /// No page is refreshed sooner than this after its last visit.
     pub refresh_min: Span,
+    /// A page that is never worth a visit may be left for ever.
+    pub abandon: bool,
     pub address: AddressLimits,
     pub group: GroupLimits,
     /// The product token that robots.txt groups are matched with.
@@ -167,6 +169,7 @@ impl Default for Settings {
             per_site: 1,
             concurrency: 64,
             refresh_min: Span::from_hours(1),
+            abandon: false,
             address: AddressLimits::default(),
             group: GroupLimits { visits: 512, bytes: 1 << 20 },
             robots_agent: "vernal".into(),

@@ -65,6 +65,10 @@ pub trait View {
     fn counts_bytes(&self) -> bool {
         false
     }
+    /// Whether a page that is never worth a visit may be left for ever.
+    fn may_abandon(&self) -> bool {
+        false
+    }
 }
 
 /// What one partition's policy knows of change rates, for the mean over all of them: Σ v·mean and Σ v over its sites.

@@ -139,6 +139,11 @@ pub static ALL: &[Setting] = &[
     one("per-address-rate", "N", "20", "Requests a second to one address, however many sites lie behind it"),
     one("loops", "N", "1", "Threads that fetch and read pages"),
     one("refresh-min", "SPAN", "1h", "No page is refreshed sooner than this after its last visit"),
+    switch(
+        "abandon",
+        "false",
+        "Leave pages for ever that are never worth a visit; else each is looked at now and then",
+    ),
     one("user-agent", "TEXT", "", "The User-Agent header (default: vernal with its version and the contact)"),
     one("contact", "WHO", "", "An address or URL where the operator can be reached; part of the identity"),
     one("operator", "NAME", "", "Who runs this crawl; written into the archive"),

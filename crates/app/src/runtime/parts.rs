@@ -45,6 +45,7 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         per_site: settings.per_site,
         concurrency: settings.concurrency,
         refresh_min: settings.refresh_min,
+        abandon: settings.abandon,
         address: vernal_model::AddressLimits { at_once: settings.per_address, per_second: settings.per_address_rate },
         robots_agent: robots_agent(settings),
         once: until.idle,

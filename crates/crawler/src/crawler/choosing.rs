@@ -1,7 +1,7 @@
 //! Which held page is worth the next visit. Policies whose values can be compared are served in the order of value over
 //! all partitions; the others by each partition's share of the held pages.
 
-use vernal_model::{Moment, Partition as PartitionId, Span};
+use vernal_model::{BudgetUnit, Moment, Partition as PartitionId, Span};
 use vernal_policy::{Belief, RateSums};
 
 use super::{Crawler, places};
@@ -130,6 +130,8 @@ impl Crawler {
             any_site: false,
             per_day: if held == 0 { 0.0 } else { per_day * partition.held as f64 / held as f64 },
             mean_rate: self.mean_rate,
+            counts_bytes: self.settings.budget.unit == BudgetUnit::WireBytes,
+            may_abandon: self.settings.abandon,
         }
     }
 

@@ -82,6 +82,12 @@ impl View for Rest<'_> {
     fn mean_rate(&self) -> Option<f64> {
         self.view.mean_rate()
     }
+    fn counts_bytes(&self) -> bool {
+        self.view.counts_bytes()
+    }
+    fn may_abandon(&self) -> bool {
+        self.view.may_abandon()
+    }
 }
 
 impl Promises {

@@ -62,6 +62,7 @@ pub struct Index {
     pub(super) reading: Reading,
     pub(super) read_for: Option<(u32, f64)>,
     pub(super) counts_bytes: bool,
+    pub(super) may_abandon: bool,
     /// Σ bytes and pages whose bytes are known.
     pub(super) bytes: (f64, u64),
     pub(super) longest_wait: f64,
@@ -103,6 +104,7 @@ impl Index {
             reading: Reading::default(),
             read_for: None,
             counts_bytes: false,
+            may_abandon: false,
             bytes: (0.0, 0),
             longest_wait: super::worth::LONGEST_WAIT_DAYS,
         }
@@ -426,8 +428,8 @@ impl Index {
         let held = view.held().max(1) as f64;
         let turn = if view.per_day() > 0.0 { held / view.per_day() } else { 0.0 };
         self.longest_wait = super::worth::LONGEST_WAIT_DAYS.max(super::worth::LONGEST_WAIT_TURNS * turn);
-        if view.counts_bytes() != self.counts_bytes {
-            self.counts_bytes = view.counts_bytes();
+        if (view.counts_bytes(), view.may_abandon()) != (self.counts_bytes, self.may_abandon) {
+            (self.counts_bytes, self.may_abandon) = (view.counts_bytes(), view.may_abandon());
             self.shake_all();
         }
     }

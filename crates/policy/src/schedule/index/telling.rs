@@ -85,7 +85,7 @@ impl Index {
     /// When it is worth the price, if nothing is heard before.
     fn due_words(&self, number: u32, o: f64, now: Moment) -> String {
         let longest = match self.abandons(number) {
-            true => "perhaps never: this policy abandons what is not worth its price".into(),
+            true => "perhaps never: what is not worth its price may be abandoned".into(),
             false => format!("after {:.0} days at the latest", self.longest_wait),
         };
         if self.price == 0.0 {

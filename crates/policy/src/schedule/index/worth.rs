@@ -19,9 +19,9 @@ impl Index {
         self.pages.at(number).scale == KNOWN
     }
 
-    /// Whether the page may be left for ever: nobody is who is not known to be hopeless.
+    /// Whether the page may be left for ever: because somebody allows it, or because it is known to be hopeless.
     pub(super) fn abandons(&self, number: u32) -> bool {
-        self.rule.abandons && self.knows(number)
+        self.may_abandon || (self.rule.abandons && self.knows(number))
     }
 
     /// The mean rate of pages like this one: its path's, its site's, or that of all.
