@@ -10,7 +10,6 @@ pub mod listing;
 pub mod name;
 pub mod parts;
 pub mod plain;
-pub mod repeats;
 pub mod robots;
 pub mod scan;
 pub mod tag;
