@@ -8,7 +8,7 @@ use super::scan::{Markup, OpenTag, Sink, scan};
 use super::tag::Tag;
 use super::text::{Letters, TextBuilder};
 use crate::read::Evidence;
-use crate::signature::{Marks, Notes};
+use crate::signature::Marks;
 
 /// A title is a line; what is longer is cut.
 const TITLE_BYTES_MAX: usize = 1_024;
@@ -41,7 +41,6 @@ pub fn read_markup(source: &str, markup: Markup, page: &Url, document: &mut Docu
         links: LinkCollector::new(page),
         hints: Hints::default(),
         marks: Marks::default(),
-        notes: Notes::default(),
         evidence: Evidence::default(),
         title: Title::Unseen,
         language: None,
@@ -64,7 +63,6 @@ struct Pass {
     links: LinkCollector,
     hints: Hints,
     marks: Marks,
-    notes: Notes,
     evidence: Evidence,
     title: Title,
     language: Option<String>,
@@ -79,7 +77,7 @@ enum Title {
 
 impl Sink for Pass {
     fn open(&mut self, tag: &OpenTag<'_, '_>) {
-        self.marks.open(tag, &mut self.notes);
+        self.marks.open(tag);
         if self.markup == Markup::Xml {
             // Elements of an unknown language: each may be a block.
             self.text.end_paragraph();

@@ -12,7 +12,6 @@ pub mod listings;
 pub mod name;
 pub mod parts;
 pub mod plain;
-pub mod repeats;
 pub mod robots;
 pub mod scan;
 pub mod tag;

@@ -5,13 +5,11 @@
 //! markup to us, because we run no scripts. A tag that the end of input cuts is no tag.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memchr2, memmem};
 
 use super::attribute::{Attribute, Signs};
 use super::name::{Name, PACKED_BYTES_MAX};
-use super::repeats::{Known, Repeats};
 use super::tag::Tag;
 
 /// Attributes of one tag beyond these are not looked at: finding repeats stays linear.
@@ -40,8 +38,6 @@ pub struct OpenTag<'t, 'a> {
     pub self_closing: bool,
     /// It lies in svg or math.
     pub foreign: bool,
-    /// Where it is remembered, if it is: the name and the attributes of a repeat are those of the tag before it there.
-    pub known: Option<Known>,
 }
 
 impl<'t, 'a> OpenTag<'t, 'a> {
@@ -72,8 +68,7 @@ pub fn scan(source: &str, markup: Markup, sink: &mut impl Sink) {
         place: 0,
         markup,
         foreign: Vec::new(),
-        repeats: Repeats::new(),
-        attributes: 0..0,
+        attributes: Vec::with_capacity(16),
     };
     while scan.step(sink) {}
 }
@@ -85,9 +80,7 @@ struct Scan<'a> {
     markup: Markup,
     /// Where we stand between markup and foreign content, innermost last.
     foreign: Vec<Foreign>,
-    repeats: Repeats<'a>,
-    /// Those of the tag that is being read.
-    attributes: Range<usize>,
+    attributes: Vec<Attribute<'a>>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -96,13 +89,6 @@ enum Foreign {
     Math,
     /// An element of foreign content whose content is markup again.
     Markup(Tag),
-}
-
-/// What stands between the brackets of a tag; its attributes are in `Scan::attributes`.
-struct Found<'a> {
-    name: Name<'a>,
-    self_closing: bool,
-    known: Option<Known>,
 }
 
 impl<'a> Scan<'a> {
@@ -180,11 +166,10 @@ impl<'a> Scan<'a> {
     }
 
     fn open_tag(&mut self, name_start: usize, sink: &mut impl Sink) -> bool {
-        let Some(Found { name, self_closing, known }) = self.tag(name_start) else { return false };
+        let Some((name, self_closing)) = self.tag(name_start) else { return false };
         let tag = Tag::of(name);
         let foreign = self.markup == Markup::Xml || self.enter(tag, self_closing);
-        let attributes = &self.repeats.attributes[self.attributes.clone()];
-        sink.open(&OpenTag { tag, name, attributes, self_closing, foreign, known });
+        sink.open(&OpenTag { tag, name, attributes: &self.attributes, self_closing, foreign });
         if !foreign {
             self.raw_text(tag, name.text, sink);
         }
@@ -194,7 +179,7 @@ impl<'a> Scan<'a> {
     fn end_tag(&mut self, start: usize, sink: &mut impl Sink) -> bool {
         match self.bytes.get(start + 2) {
             Some(letter) if letter.is_ascii_alphabetic() => {
-                let Some(name) = self.end_tag_name(start + 2) else { return false };
+                let Some((name, _)) = self.tag(start + 2) else { return false };
                 let tag = Tag::of(name);
                 self.leave(tag);
                 sink.close(tag);
@@ -209,68 +194,27 @@ impl<'a> Scan<'a> {
     }
 
     /// Name and attributes up to the closing `>`; `None` if the input ends first.
-    fn tag(&mut self, name_start: usize) -> Option<Found<'a>> {
-        let (name, name_end) = self.name(name_start, ENDS_NAME)?;
-        if self.bytes[name_end] == b'>' {
-            self.place = name_end + 1;
-            self.attributes = 0..0;
-            return Some(Found { name, self_closing: false, known: None });
-        }
-        let end = name_end + memchr(b'>', &self.bytes[name_end..])?;
-        let letters = &self.bytes[name_start..end];
-        let place = Repeats::place(letters);
-        if let Some((place, (attributes, self_closing))) =
-            place.and_then(|at| Some((at, self.repeats.find(at, letters)?)))
-        {
-            self.place = end + 1;
-            self.attributes = attributes;
-            return Some(Found { name, self_closing, known: Some(Known { place, is_repeat: true }) });
-        }
-        self.repeats.make_room();
-        let first = self.repeats.attributes.len();
-        let self_closing = self.all_attributes(name_end, first)?;
-        self.attributes = first..self.repeats.attributes.len();
-        // A `>` inside of a value is not its end.
-        let place = place.filter(|_| self.place == end + 1);
-        if let Some(place) = place {
-            self.repeats.keep(place, letters, first, self_closing);
-        }
-        Some(Found { name, self_closing, known: place.map(|place| Known { place, is_repeat: false }) })
-    }
-
-    /// An end tag may have attributes too, which mean nothing.
-    fn end_tag_name(&mut self, name_start: usize) -> Option<Name<'a>> {
-        let (name, name_end) = self.name(name_start, ENDS_NAME)?;
-        if self.bytes[name_end] == b'>' {
-            self.place = name_end + 1;
-            return Some(name);
-        }
-        let first = self.repeats.attributes.len();
-        self.all_attributes(name_end, first)?;
-        self.repeats.attributes.truncate(first);
-        Some(name)
-    }
-
-    /// The attributes from here to the closing `>`; whether a `/` stands before that.
-    fn all_attributes(&mut self, start: usize, first: usize) -> Option<bool> {
-        let (mut place, mut slash) = (start, false);
+    fn tag(&mut self, name_start: usize) -> Option<(Name<'a>, bool)> {
+        self.attributes.clear();
+        let (name, mut place) = self.name(name_start, ENDS_NAME)?;
+        let mut slash = false;
         loop {
             let byte = *self.bytes.get(place)?;
             if byte == b'>' {
                 self.place = place + 1;
-                return Some(slash);
+                return Some((name, slash));
             }
             slash = byte == b'/';
-            place = if slash || is_space(byte) { place + 1 } else { self.attribute(place, first)? };
+            place = if slash || is_space(byte) { place + 1 } else { self.attribute(place)? };
         }
     }
 
     /// One attribute; gives the place after it.
-    fn attribute(&mut self, start: usize, first: usize) -> Option<usize> {
+    fn attribute(&mut self, start: usize) -> Option<usize> {
         let (name, name_end) = self.name(start, ENDS_NAME | ENDS_ATTRIBUTE_NAME)?;
         let after_name = self.find_from(name_end, |byte| !is_space(byte))?;
         if self.bytes[after_name] != b'=' {
-            self.keep(first, Attribute { name, raw: "", signs: Signs::default() });
+            self.keep(name, "", Signs::default());
             return Some(after_name);
         }
         let value_start = self.find_from(after_name + 1, |byte| !is_space(byte))?;
@@ -284,7 +228,7 @@ impl<'a> Scan<'a> {
                 (raw, Signs::of(raw), end)
             }
         };
-        self.keep(first, Attribute { name, raw, signs });
+        self.keep(name, raw, signs);
         Some(next)
     }
 
@@ -320,10 +264,9 @@ impl<'a> Scan<'a> {
     }
 
     /// Of attributes with the same name the first counts.
-    fn keep(&mut self, first: usize, attribute: Attribute<'a>) {
-        let known = &self.repeats.attributes[first..];
-        if known.len() < ATTRIBUTES_MAX && !known.iter().any(|known| known.name.same(&attribute.name)) {
-            self.repeats.attributes.push(attribute);
+    fn keep(&mut self, name: Name<'a>, raw: &'a str, signs: Signs) {
+        if self.attributes.len() < ATTRIBUTES_MAX && !self.attributes.iter().any(|known| known.name.same(&name)) {
+            self.attributes.push(Attribute { name, raw, signs });
         }
     }
 
@@ -407,14 +350,12 @@ impl<'a> Scan<'a> {
     }
 
     fn breaks_out(&self, tag: Tag) -> bool {
-        let attributes = &self.repeats.attributes[self.attributes.clone()];
-        let has = |name| attributes.iter().any(|attribute| attribute.is(name));
+        let has = |name| self.attributes.iter().any(|attribute| attribute.is(name));
         tag.ends_foreign_content() || (tag == Tag::Font && (has("color") || has("face") || has("size")))
     }
 
     fn annotates_markup(&self) -> bool {
-        let attributes = &self.repeats.attributes[self.attributes.clone()];
-        attributes.iter().filter(|attribute| attribute.is("encoding")).any(|attribute| {
+        self.attributes.iter().filter(|attribute| attribute.is("encoding")).any(|attribute| {
             let encoding = attribute.value();
             encoding.eq_ignore_ascii_case("text/html") || encoding.eq_ignore_ascii_case("application/xhtml+xml")
         })

@@ -15,13 +15,16 @@ macro_rules! tags {
 
         impl Tag {
             /// The element of this name, in any case.
-            #[inline]
+            #[allow(unreachable_patterns, non_upper_case_globals, reason = "made by a macro; longer names pack to 0")]
             pub fn of(name: Name<'_>) -> Tag {
-                if name.text.len() <= PACKED_BYTES_MAX { of_packed(name.packed()) } else { Self::of_long(name) }
-            }
-
-            #[inline(never)]
-            fn of_long(name: Name<'_>) -> Tag {
+                if name.text.len() <= PACKED_BYTES_MAX {
+                    $(const $variant: u64 = pack($name.as_bytes());)*
+                    return match name.packed() {
+                        0 => Tag::Other,
+                        $($variant => Tag::$variant,)*
+                        _ => Tag::Other,
+                    };
+                }
                 $(if $name.len() > PACKED_BYTES_MAX && name.is($name) {
                     return Tag::$variant;
                 })*
@@ -29,49 +32,8 @@ macro_rules! tags {
             }
 
             const TRAITS: &'static [u16] = &[0, $($traits,)*];
-
-            const NAMES: &'static [(&'static str, Tag)] = &[$(($name, Tag::$variant),)*];
         }
     };
-}
-
-/// The packed names and their tags, by some bits of the name; the place after one that is taken is next. A search by
-/// comparing would be a row of jumps that no machine foresees.
-static BY_NAME: [(u64, Tag); BY_NAME_LENGTH] = {
-    let mut table = [(0, Tag::Other); BY_NAME_LENGTH];
-    let mut index = 0;
-    while index < Tag::NAMES.len() {
-        let (name, tag) = Tag::NAMES[index];
-        let packed = pack(name.as_bytes());
-        if packed != 0 {
-            let mut place = place_of(packed);
-            while table[place].0 != 0 {
-                place = (place + 1) % BY_NAME_LENGTH;
-            }
-            table[place] = (packed, tag);
-        }
-        index += 1;
-    }
-    table
-};
-
-/// A power of two with room to spare: most names are found at the first try.
-const BY_NAME_LENGTH: usize = 1 << 10;
-
-const fn place_of(packed: u64) -> usize {
-    (packed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BY_NAME_LENGTH.ilog2())) as usize
-}
-
-#[inline]
-fn of_packed(packed: u64) -> Tag {
-    let mut place = place_of(packed);
-    loop {
-        let (known, tag) = BY_NAME[place];
-        if known == packed || known == 0 {
-            return tag;
-        }
-        place = (place + 1) % BY_NAME_LENGTH;
-    }
 }
 
 /// The letters in lower case as one number; 0 for what does not fit.

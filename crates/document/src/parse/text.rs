@@ -7,7 +7,6 @@ use memchr::memchr;
 use vernal_model::{Paragraph, Role};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::repeats::PLACES;
 use super::scan::OpenTag;
 use super::tag::Tag;
 use crate::PARAGRAPHS_MAX;
@@ -45,8 +44,6 @@ pub struct TextBuilder {
     without_letters: bool,
     /// Inside a style or script of foreign content, whose text is markup to the scan.
     foreign_code: Option<Tag>,
-    /// What the names that people gave add to the place, of tags that the scan remembers.
-    named: Vec<Option<u32>>,
 }
 
 /// What is known of the text beside its words.
@@ -119,11 +116,6 @@ impl TextBuilder {
 
     pub fn open(&mut self, tag: &OpenTag<'_, '_>) {
         self.after_tag = true;
-        if let Some(known) = tag.known.filter(|known| !known.is_repeat)
-            && let Some(old) = self.named.get_mut(usize::from(known.place))
-        {
-            *old = None;
-        }
         self.separate(tag.tag);
         if tag.tag.makes_level() && !(tag.foreign && tag.self_closing) {
             self.level = self.level.saturating_add(1);
@@ -303,27 +295,17 @@ impl TextBuilder {
         if tag.tag == Tag::Table {
             facts &= !(Context::ITEM | Context::ROW);
         }
-        let named = self.named(tag);
         let around = self.open.last().copied();
         let level = tag.tag.heading_level();
         let given = if level > 0 { Some(heading_points(level) as f32) } else { None };
         self.open.push(Open {
             tag: tag.tag,
             context: Context(facts),
-            place: mix(around.map_or(0, |open| open.place), tag.name.packed()).wrapping_add(named),
+            place: place_inside(around.map_or(0, |open| open.place), tag),
             heading: if level > 0 { level } else { around.map_or(0, |open| open.heading) },
             points: styled(tag).or(given).unwrap_or(around.map_or(PLAIN_POINTS as f32, |open| open.points)),
         });
         (self.block, self.block_points) = (0, None);
-    }
-
-    /// See `named`; once for each tag that is repeated.
-    fn named(&mut self, tag: &OpenTag<'_, '_>) -> u32 {
-        let Some(known) = tag.known else { return named(tag) };
-        if self.named.is_empty() {
-            self.named.resize(PLACES, None);
-        }
-        *self.named[usize::from(known.place)].get_or_insert_with(|| named(tag))
     }
 
     /// A list item ends the one before it, a row the row, a heading the heading.
@@ -460,9 +442,9 @@ impl TextBuilder {
     }
 }
 
-/// What an element adds to the mark of the place inside it: those of its id and classes that a person gave it.
-fn named(tag: &OpenTag<'_, '_>) -> u32 {
-    let mut place = 0u32;
+/// The mark of a place inside this element: its name, and those of its id and classes that a person gave it.
+fn place_inside(around: u32, tag: &OpenTag<'_, '_>) -> u32 {
+    let mut place = mix(around, tag.name.packed());
     for attribute in tag.attributes {
         if attribute.is("id") || attribute.is("class") {
             for word in attribute.raw.split_ascii_whitespace().filter(|word| is_lasting(word)) {

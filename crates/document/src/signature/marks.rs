@@ -9,7 +9,6 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::implied::Implied;
 use super::similarity::{simhash, sketch};
-use super::sums::{Noted, Notes, Sums};
 use crate::PARAGRAPHS_MAX;
 use crate::noise::builtin;
 use crate::parse::name::Name;
@@ -55,7 +54,7 @@ struct QuietRunning {
 pub struct Bag(u64);
 
 impl Bag {
-    pub fn add(&mut self, mark: u64) {
+    fn add(&mut self, mark: u64) {
         self.0 = self.0.wrapping_add(mark);
     }
 }
@@ -98,13 +97,10 @@ pub enum Aspect {
 }
 
 impl Marks {
-    pub fn open(&mut self, tag: &OpenTag<'_, '_>, notes: &mut Notes) {
+    pub fn open(&mut self, tag: &OpenTag<'_, '_>) {
         self.tags = self.tags.saturating_add(1);
-        let noted = notes.of(tag);
-        let is_advertising = match noted {
-            Some(noted) => noted.is_advertising,
-            None => !tag.attributes.is_empty() && builtin::is_advertising(tag),
-        };
+        let name = tag.name.mark();
+        let is_advertising = !tag.attributes.is_empty() && builtin::is_advertising(tag);
         let Marks { structure, quiet, .. } = self;
         self.implied.open(tag, |name| {
             structure.add(name);
@@ -112,19 +108,14 @@ impl Marks {
                 quiet.structure.add(name);
             }
         });
-        if tag.attributes.is_empty() {
-            return self.attributes_in_order.add(0);
+        let before = (self.attributes.0, self.metadata.0);
+        if !tag.attributes.is_empty() {
+            self.add_attributes(tag, name, is_advertising);
         }
-        let in_head = self.implied.in_head();
-        let sums = match noted.filter(|noted| noted.in_head == in_head) {
-            Some(noted) => noted.sums,
-            None => {
-                let sums = Sums::of(tag, in_head, is_advertising);
-                notes.note(tag, Noted { in_head, is_advertising, sums });
-                sums
-            }
-        };
-        self.add(&sums);
+        self.attributes_in_order.add(self.attributes.0.wrapping_sub(before.0));
+        if self.metadata.0 != before.1 {
+            self.metadata_in_order.add(self.metadata.0.wrapping_sub(before.1));
+        }
     }
 
     pub fn close(&mut self, tag: Tag) {
@@ -165,18 +156,36 @@ impl Marks {
         self.comments.add(xxh3_64(text.as_bytes()));
     }
 
-    fn add(&mut self, sums: &Sums) {
-        self.attributes_in_order.add(sums.attributes.0);
-        if sums.metadata.0 != 0 {
-            self.metadata_in_order.add(sums.metadata.0);
+    fn add_attributes(&mut self, tag: &OpenTag<'_, '_>, element: u64, is_advertising: bool) {
+        let holds_token = builtin::holds_token(tag);
+        let in_head = self.implied.in_head();
+        let is_metadata = in_head && matches!(tag.tag, Tag::Meta | Tag::Link | Tag::Base);
+        for attribute in tag.attributes {
+            let value = attribute.value();
+            let name = element.rotate_left(7) ^ attribute.name.mark();
+            let mark = value_mark(name, &value);
+            let aspect = aspect_of(tag, attribute.name, in_head);
+            self.attributes.add(mark);
+            if is_metadata {
+                self.metadata.add(mark);
+            }
+            if aspect == Aspect::Image {
+                self.images.add(mark);
+            }
+            if is_advertising {
+                continue;
+            }
+            let quieted = builtin::attribute(tag.tag, attribute, &value, holds_token);
+            let mark = if quieted.detector.is_none() { mark } else { value_mark(name, &quieted.text) };
+            match aspect {
+                Aspect::Looks => self.quiet.looks.add(mark),
+                // A nonce or a build's number is told as an attribute; what the page does is the same with it.
+                Aspect::Behaviour => self.behaviour.add(mark),
+                Aspect::Image => self.quiet.images.add(mark),
+                Aspect::Metadata => self.quiet.metadata.add(mark),
+                Aspect::Link => {}
+            }
         }
-        self.attributes.add(sums.attributes.0);
-        self.metadata.add(sums.metadata.0);
-        self.images.add(sums.images.0);
-        self.behaviour.add(sums.behaviour.0);
-        self.quiet.looks.add(sums.quiet_looks.0);
-        self.quiet.images.add(sums.quiet_images.0);
-        self.quiet.metadata.add(sums.quiet_metadata.0);
     }
 }
 
@@ -339,7 +348,7 @@ pub fn is_stylesheet(rel: &str) -> bool {
     rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("stylesheet"))
 }
 
-pub fn value_mark(name: u64, value: &str) -> u64 {
+fn value_mark(name: u64, value: &str) -> u64 {
     fold(name ^ 0x8ebc_6af0_9c88_c6e3, xxh3_64(value.as_bytes()) ^ 0x5899_65cc_7537_4cc3)
 }
 

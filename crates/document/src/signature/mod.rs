@@ -10,7 +10,5 @@ pub(crate) mod letters;
 mod marks;
 pub mod rms;
 pub mod similarity;
-mod sums;
 
 pub use marks::{Aspect, Marks, aspect_of, is_stylesheet, opaque, seal};
-pub use sums::Notes;

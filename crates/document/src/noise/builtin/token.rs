@@ -8,10 +8,13 @@ const CLOCK_DIGITS_MIN: usize = 9;
 
 /// Why a run of letters, digits, `-` and `_` looks drawn by a machine; `None` if it does not.
 pub fn drawn(run: &[u8]) -> Option<&'static str> {
-    if run.len() < TOKEN_BYTES_MIN || next_digit(run, 0).is_none() {
+    if run.len() < TOKEN_BYTES_MIN {
         return None;
     }
     let look = Look::of(run);
+    if look.digits == 0 {
+        return None;
+    }
     if look.digits == run.len() {
         return (run.len() >= CLOCK_DIGITS_MIN).then_some("number of a clock");
     }
