@@ -184,7 +184,7 @@ impl Crawler {
         page.noisy = noisy.unwrap_or(page.noisy);
         page.importance = self.importance_of(page.key, &page.url, page.depth)?;
         let counted = verdict.changed_in(self.settings.counts);
-        self.samples.hear(key, counted);
+        self.samples.hear(key, counted, page.importance);
         let learned = counted.filter(|_| !second_look);
         self.teach(before.as_ref(), &mut page, &report, learned, verdict.degree())?;
         let is_new_version = matches!(verdict, Verdict::First | Verdict::Differs(_));
