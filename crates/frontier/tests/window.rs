@@ -76,16 +76,26 @@ impl Naive {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Accept { site: u8, rank: i32 },
-    Burst { ranks: Vec<i32> },
+    Accept {
+        site: u8,
+        rank: i32,
+    },
+    Burst {
+        ranks: Vec<i32>,
+    },
     Next,
     Answer,
     Wait(u64),
     PutBack,
-    Hold { site: u8, millis: u64 },
+    Hold {
+        site: u8,
+        millis: u64,
+    },
     Close(u8),
     Reopen(u8),
     Drop(u8),
+    /// One URL is taken past all others, wherever it stands.
+    Take(usize),
 }
 
 const SITES: u8 = 6;
@@ -103,6 +113,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => site.clone().prop_map(Step::Close),
         2 => site.clone().prop_map(Step::Reopen),
         1 => site.prop_map(Step::Drop),
+        2 => (0usize..400).prop_map(Step::Take),
     ];
     prop::collection::vec(step, 1..250)
 }
@@ -161,6 +172,12 @@ proptest! {
                     naive.all = stay;
                     prop_assert_eq!(dropped, gone);
                 }
+                Step::Take(place) => if !naive.all.is_empty() {
+                    let wanted = naive.all.remove(place % naive.all.len());
+                    let taken = frontier.take(&wanted.place.site, wanted.page);
+                    prop_assert_eq!(taken.as_ref(), Some(&wanted));
+                    prop_assert_eq!(frontier.take(&wanted.place.site, wanted.page), None, "it is there no more");
+                },
             }
             prop_assert_eq!(frontier.len(), naive.all.len());
         }

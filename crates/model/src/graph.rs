@@ -56,7 +56,8 @@ pub struct Leaving {
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftRow {
     pub moment: Moment,
-    /// What it weighed then, and what the URL that it made room for did.
+    /// What it weighed then, and what the URL that it made room for did. A page that left because more was held than
+    /// should be made room for itself.
     pub importance: f32,
     pub better: f32,
     pub made_room_for: PageKey,

@@ -207,6 +207,27 @@ fn what_people_say_decides_who_stays() {
 }
 
 #[test]
+fn a_limit_that_is_lowered_makes_the_least_important_leave() {
+    let web = Web::new(WebSettings::plain(3, 60).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let settings = |pages_max| Settings { pages_max, concurrency: 32, ..Settings::default() };
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings(1_000), start), start, 1);
+    trial.run_until(start + Span::from_days(2)).unwrap();
+    let now = trial.now();
+    trial.close().unwrap();
+    let mut trial = Trial::new(&web, opened(folder.path(), settings(100), now), now, 2);
+    trial.run_until(now + Span::from_days(30)).unwrap();
+    let held = held(&trial.crawler().reader());
+    assert_eq!(held.len(), 100);
+    let truth = true_importance(&web);
+    let mut best: Vec<f64> = truth.values().copied().collect();
+    best.sort_by(|a, b| b.total_cmp(a));
+    let share = held.iter().map(|url| truth[url]).sum::<f64>() / best.iter().take(100).sum::<f64>();
+    assert!(share > 0.95, "{share}");
+}
+
+#[test]
 fn a_crawl_that_nothing_is_left_for_ends_also_when_its_collection_is_full() {
     let web = Web::new(WebSettings::plain(3, 80).still()).unwrap();
     let folder = tempfile::tempdir().unwrap();

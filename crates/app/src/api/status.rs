@@ -79,6 +79,8 @@ struct Crawl {
     freshness_expected: Option<f64>,
     /// The share of the samples, drawn by chance, that had not changed; null before the first.
     freshness_measured: Option<f64>,
+    /// The same, with each page counted by its importance.
+    freshness_measured_weighted: Option<f64>,
     freshness_samples: u32,
     /// Held pages met so far with a scope that has changed; null when all have been.
     scope_pass_pages: Option<u64>,
@@ -172,6 +174,7 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
         budget_in_hand: pulse.budget_in_hand,
         freshness_expected: pulse.believed,
         freshness_measured: pulse.measured.map(|measured| f64::from(measured.fresh) / f64::from(measured.samples)),
+        freshness_measured_weighted: pulse.measured.map(|measured| measured.weighted),
         freshness_samples: pulse.measured.map_or(0, |measured| measured.samples),
         scope_pass_pages: pulse.scope_pass_pages,
         waits_for_budget_until: waits_for_budget_until(shared).and_then(time),

@@ -77,9 +77,10 @@ impl Ranking {
 }
 
 impl Crawler {
-    /// Whether all room is taken and something waits for some.
+    /// Whether all room is taken and something waits for some, or more is held than should be.
     pub(super) fn is_collection_full(&self) -> bool {
-        !self.may_discover() && self.reader.totals().known > self.held()
+        let held = self.held();
+        !self.may_discover() && (self.reader.totals().known > held || held > self.settings.pages_max)
     }
 
     /// As much of a ranking as somebody will look at.
@@ -113,14 +114,18 @@ impl Crawler {
                 held.push(Weighted { page: place.page, importance: place.importance });
             }
         }
-        let swaps = swaps(&held, &known, room, wishes);
-        for swap in &swaps {
-            self.leave(swap, now)?;
+        // Where more is held than should be, because the limit was lowered, the least important leave for nobody.
+        let surplus = self.held().saturating_sub(self.settings.pages_max) as usize;
+        let rest = held.split_off(surplus.min(held.len()));
+        let swaps = swaps(&rest, &known, room, wishes - held.len());
+        let alone = held.iter().map(|&leaves| Swap { leaves, comes: leaves });
+        for swap in alone.chain(swaps.iter().copied()) {
+            self.leave(&swap, now)?;
             if self.group.is_full(self.settings.group) {
                 self.commit(now)?;
             }
         }
-        let least = held.get(swaps.len()).or(held.last()).map_or(0.0, |page| page.importance);
+        let least = rest.get(swaps.len()).or(rest.last()).map_or(0.0, |page| page.importance);
         self.want(&known, room + swaps.len(), least, is_full)?;
         Ok(if is_full { least * vernal_policy::collection::MARGIN } else { 0.0 })
     }
@@ -211,13 +216,12 @@ impl Crawler {
             say("held because", format!("a URL needs {:.3} to take a place (the collection is full)", mark.bar));
         }
         if let Some(left) = self.reader.left(key)? {
-            let for_whom = self.reader.url(left.made_room_for)?.map_or_else(String::new, |row| row.url.to_string());
-            let words = format!(
-                "at {} with an importance of {:.3}, to make room for {for_whom} with {:.3}",
-                left.moment.rfc3339(),
-                left.importance,
-                left.better
-            );
+            let for_whom = match self.reader.url(left.made_room_for)?.filter(|_| left.made_room_for != key) {
+                Some(row) => format!("to make room for {} with {:.3}", row.url, left.better),
+                None => "because more was held than should be".to_owned(),
+            };
+            let words =
+                format!("at {} with an importance of {:.3}, {for_whom}", left.moment.rfc3339(), left.importance);
             say(if state == Some(PageState::Left) { "left" } else { "had left" }, words);
             if state == Some(PageState::Left) {
                 say("may return from", (left.moment + RETURN_AFTER).rfc3339());

@@ -24,7 +24,8 @@ pub(super) struct Samples {
     drawn: Option<PageKey>,
     /// The page whose visit is under way as a sample.
     out: Option<PageKey>,
-    were_fresh: VecDeque<bool>,
+    /// Whether each of the last samples was fresh, and how much its page counts.
+    were_fresh: VecDeque<(bool, f32)>,
 }
 
 /// Freshness as the samples show it.
@@ -32,13 +33,19 @@ pub(super) struct Samples {
 pub struct Measured {
     pub fresh: u32,
     pub samples: u32,
+    /// The share that was fresh when each page counts by its importance.
+    pub weighted: f64,
 }
 
 impl Samples {
     pub(super) fn measured(&self) -> Option<Measured> {
         let samples = self.were_fresh.len() as u32;
-        let fresh = self.were_fresh.iter().filter(|&&fresh| fresh).count() as u32;
-        (samples > 0).then_some(Measured { fresh, samples })
+        let fresh = self.were_fresh.iter().filter(|(fresh, _)| *fresh).count() as u32;
+        let sum = |counts: fn(bool) -> bool| -> f64 {
+            self.were_fresh.iter().filter(|(fresh, _)| counts(*fresh)).map(|(_, weight)| f64::from(*weight)).sum()
+        };
+        let weighted = sum(|fresh| fresh) / sum(|_| true).max(f64::MIN_POSITIVE);
+        (samples > 0).then_some(Measured { fresh, samples, weighted })
     }
 
     pub(super) fn concern(&self, page: PageKey) -> bool {
@@ -53,7 +60,7 @@ impl Samples {
     }
 
     /// Hears what a visit found, if it was a sample.
-    pub(super) fn hear(&mut self, page: PageKey, changed: Option<bool>) {
+    pub(super) fn hear(&mut self, page: PageKey, changed: Option<bool>, importance: f32) {
         if self.out != Some(page) {
             return;
         }
@@ -62,7 +69,7 @@ impl Samples {
         if self.were_fresh.len() == SAMPLES_KEPT {
             self.were_fresh.pop_front();
         }
-        self.were_fresh.push_back(!changed);
+        self.were_fresh.push_back((!changed, importance));
     }
 }
 

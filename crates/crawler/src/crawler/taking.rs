@@ -189,7 +189,7 @@ impl Crawler {
         page.noisy = noisy.unwrap_or(page.noisy);
         page.importance = self.importance_of(page.key, &page.url, page.depth)?;
         let counted = verdict.changed_in(self.settings.counts);
-        self.samples.hear(key, counted);
+        self.samples.hear(key, counted, page.importance);
         let delta = listing.as_deref().map(|listing| self.listing_delta(key, listing)).transpose()?;
         // A list has changed when what it lists has moved, whatever else its file says.
         let moved = delta.as_ref().zip(counted).map(|(delta, _)| !delta.is_empty());
