@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use vernal_document::terms::{Fit, Vocabulary};
 use vernal_model::{Deed, Fingerprint, Moment, PageKey, PageTerms, Partition, TopicId, TopicMark, TopicOf, TopicRow};
-use vernal_policy::topic::{Best, Graph, Reckoning, TOPICS_OF_A_PAGE, Workspace, by_pushes};
+use vernal_policy::topic::{Best, Graph, Reckoning, TOPICS_OF_A_PAGE, Workspace, each_by_pushes};
 
 use super::stages::{Counted, Gathering, Reckoned};
 use super::{Source, TopicBook};
@@ -39,11 +39,32 @@ pub struct Pass {
 }
 
 enum Stage {
-    Counting { after: Option<PageKey>, vocabulary: Vocabulary, counted: Counted },
-    Gathering { at: usize, gathering: Box<Gathering> },
-    Reckoning { column: usize, gathered: Box<Gathering>, graph: Graph, room: Workspace, best: Vec<Best> },
-    Writing { at: usize, reckoned: Box<Reckoned> },
-    Naming { at: usize, rows: Vec<TopicRow>, mark: TopicMark },
+    Counting {
+        after: Option<PageKey>,
+        vocabulary: Vocabulary,
+        counted: Counted,
+    },
+    Gathering {
+        at: usize,
+        gathering: Box<Gathering>,
+    },
+    Reckoning {
+        column: usize,
+        gathered: Box<Gathering>,
+        graph: Graph,
+        room: Workspace,
+        best: Vec<Best>,
+        least: Vec<f32>,
+    },
+    Writing {
+        at: usize,
+        reckoned: Box<Reckoned>,
+    },
+    Naming {
+        at: usize,
+        rows: Vec<TopicRow>,
+        mark: TopicMark,
+    },
     Ended,
 }
 
@@ -61,8 +82,8 @@ impl Pass {
                 count(source, book, after, vocabulary, counted, &mut turn)?
             }
             Stage::Gathering { at, gathering } => gather(source, at, gathering)?,
-            Stage::Reckoning { column, gathered, graph, room, best } => {
-                reckon(self.reckoning, column, gathered, graph, room, best)
+            Stage::Reckoning { column, gathered, graph, room, best, least } => {
+                reckon(self.reckoning, column, gathered, graph, room, best, least)
             }
             Stage::Writing { at, reckoned } => write(source, book, at, reckoned, now, &mut turn)?,
             Stage::Naming { at, rows, mark } => name(at, rows, mark, &mut turn),
@@ -145,10 +166,12 @@ fn gather(source: &dyn Source, at: usize, mut gathering: Box<Gathering>) -> Resu
         graph,
         room: Workspace::new(pages),
         best: vec![Best::default(); pages],
+        least: vec![0.0; pages],
     })
 }
 
-/// Some columns of reputations.
+/// Some columns of reputations. `least` is what a page's topics must be better than: most numbers are not, and are told so
+/// by one look.
 fn reckon(
     reckoning: Reckoning,
     mut column: usize,
@@ -156,19 +179,23 @@ fn reckon(
     graph: Graph,
     mut room: Workspace,
     mut best: Vec<Best>,
+    mut least: Vec<f32>,
 ) -> Stage {
     let mut steps = 0;
     while column < gathered.topics() && steps < STEPS_PER_TURN {
         let (topic, holders) = gathered.column(column);
-        let reputations = by_pushes(&graph, holders, reckoning, &mut room);
-        for &(page, reputation) in &reputations.reputations {
-            best[page as usize].offer(topic, reputation as f32, TOPICS_OF_A_PAGE);
-        }
-        steps += reputations.steps + reputations.reputations.len() as u64;
+        let walked = each_by_pushes(&graph, holders, reckoning, &mut room, |page, reputation| {
+            let (at, reputation) = (page as usize, reputation as f32);
+            if reputation >= least[at] {
+                best[at].offer(topic, reputation, TOPICS_OF_A_PAGE);
+                least[at] = best[at].least(TOPICS_OF_A_PAGE);
+            }
+        });
+        steps += walked.steps + holders.len() as u64;
         column += 1;
     }
     if column < gathered.topics() {
-        return Stage::Reckoning { column, gathered, graph, room, best };
+        return Stage::Reckoning { column, gathered, graph, room, best, least };
     }
     Stage::Writing { at: 0, reckoned: Box::new(Reckoned::new(*gathered, best)) }
 }

@@ -32,6 +32,14 @@ impl Best {
         self.topics.insert(place, offered);
     }
 
+    /// What a reputation must at least be to be taken in.
+    pub fn least(&self, most: usize) -> f32 {
+        match most.checked_sub(1) {
+            Some(last) => self.topics.get(last).map_or(0.0, |of| of.reputation),
+            None => f32::INFINITY,
+        }
+    }
+
     pub fn topics(&self) -> &[TopicOf] {
         &self.topics
     }

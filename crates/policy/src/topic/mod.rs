@@ -21,4 +21,4 @@ pub use categorise::{Catalogue, Known, LinkedFrom, known_for};
 pub use cycle::{Cycle, Draw, Estimate, Overlap, Sample, SampleSizes, draw, enact, estimates, sizes};
 pub use graph::Graph;
 pub use relaxation::{Relaxed, Reputations};
-pub use reputation::{Column, Reckoning, Workspace, by_pushes, by_sweeps};
+pub use reputation::{Column, Reckoning, Workspace, by_pushes, by_sweeps, each_by_pushes};

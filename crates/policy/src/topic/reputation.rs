@@ -55,32 +55,32 @@ impl Column {
 /// Room for one column, used again for the next.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    sums: Vec<f64>,
-    held_back: Vec<f64>,
-    is_queued: Vec<bool>,
+    cells: Vec<Cell>,
     touched: Vec<u32>,
     queue: VecDeque<u32>,
 }
 
+/// What a page has and has handed on, and what it holds back; side by side, for pages are met in any order.
+#[derive(Copy, Clone, Debug, Default)]
+struct Cell {
+    sum: f64,
+    held_back: f64,
+    is_queued: bool,
+}
+
 impl Workspace {
     pub fn new(pages: usize) -> Self {
-        Workspace {
-            sums: vec![0.0; pages],
-            held_back: vec![0.0; pages],
-            is_queued: vec![false; pages],
-            touched: Vec::new(),
-            queue: VecDeque::new(),
-        }
+        Workspace { cells: vec![Cell::default(); pages], touched: Vec::new(), queue: VecDeque::new() }
     }
 
     fn give(&mut self, page: u32, what: f64, enough: f64) {
-        let at = page as usize;
-        if self.sums[at] == 0.0 && self.held_back[at] == 0.0 {
+        let Some(cell) = self.cells.get_mut(page as usize) else { return };
+        if cell.sum == 0.0 && cell.held_back == 0.0 {
             self.touched.push(page);
         }
-        self.held_back[at] += what;
-        if self.held_back[at] > enough && !self.is_queued[at] {
-            self.is_queued[at] = true;
+        cell.held_back += what;
+        if cell.held_back > enough && !cell.is_queued {
+            cell.is_queued = true;
             self.queue.push_back(page);
         }
     }
@@ -88,40 +88,51 @@ impl Workspace {
 
 /// The column of the word that stands on the pages `holders`, by pushes.
 pub fn by_pushes(graph: &Graph, holders: &[u32], reckoning: Reckoning, room: &mut Workspace) -> Column {
+    let mut reputations = Vec::new();
+    let mut column = each_by_pushes(graph, holders, reckoning, room, |page, reputation| {
+        reputations.push((page, reputation));
+    });
+    reputations.sort_unstable_by_key(|&(page, _)| page);
+    column.reputations = reputations;
+    column
+}
+
+/// The same without the column: `each` hears of every page with a reputation once, in no order that means anything. For
+/// passes, which look at each number once.
+pub fn each_by_pushes(
+    graph: &Graph,
+    holders: &[u32],
+    reckoning: Reckoning,
+    room: &mut Workspace,
+    mut each: impl FnMut(u32, f64),
+) -> Column {
     let jump = reckoning.jump.clamp(1e-6, 1.0);
     let enough = reckoning.tolerance.max(0.0) * jump;
     let count = holders.len().max(1) as f64;
-    let mut steps = 0;
-    for &page in holders.iter().filter(|&&page| (page as usize) < graph.len()) {
+    let mut column = Column::default();
+    for &page in holders {
         room.give(page, jump, enough);
     }
     while let Some(page) = room.queue.pop_front() {
-        let at = page as usize;
-        room.is_queued[at] = false;
-        let what = std::mem::take(&mut room.held_back[at]);
-        room.sums[at] += what;
-        let each = (1.0 - jump) * what / f64::from(graph.out(page).max(1));
-        for &target in graph.targets(page) {
-            steps += 1;
-            if (target as usize) < graph.len() {
-                room.give(target, each, enough);
-            }
+        let cell = &mut room.cells[page as usize];
+        cell.is_queued = false;
+        let what = std::mem::take(&mut cell.held_back);
+        cell.sum += what;
+        let share = (1.0 - jump) * what / f64::from(graph.out(page).max(1));
+        let targets = graph.targets(page);
+        column.steps += targets.len() as u64;
+        for &target in targets {
+            room.give(target, share, enough);
         }
     }
-    room.touched.sort_unstable();
-    room.touched.dedup();
-    let mut column = Column { steps, ..Column::default() };
-    for &page in &room.touched {
-        let at = page as usize;
+    for page in room.touched.drain(..) {
         // What is held back belongs to the page all the same; only its heirs lack it.
-        let held_back = std::mem::take(&mut room.held_back[at]);
-        let sum = std::mem::take(&mut room.sums[at]) + held_back;
+        let Cell { sum, held_back, .. } = std::mem::take(&mut room.cells[page as usize]);
         column.missing += held_back * (1.0 - jump) / jump / count;
-        if sum > 0.0 {
-            column.reputations.push((page, sum / count));
+        if sum + held_back > 0.0 {
+            each(page, (sum + held_back) / count);
         }
     }
-    room.touched.clear();
     column
 }
 

@@ -3,7 +3,7 @@
 //!
 //! - `thesis`: sampling policies and the frequency-greedy hybrid (000), with its experiment re-enacted.
 //! - `nine_sites`: the web of that experiment: nine sites with the published pages and rates.
-//! - `correlation`: sampling by topics (001).
+//! - `correlation`: sampling by topics (001); `topics`: the same with topics that are reckoned.
 //! - `detection`: the incremental parallel crawler and its change detection (003).
 //! - `refresh_time`: self-adjusting refresh times (004).
 //! - `since`: the closed forms that came after them.
@@ -14,6 +14,7 @@ mod nine_sites;
 mod refresh_time;
 mod since;
 mod thesis;
+mod topics;
 
 use serde::Serialize;
 
@@ -45,6 +46,7 @@ pub enum Told {
 pub fn papers(chance: u64) -> Vec<Vector> {
     let mut vectors = thesis::vectors(chance);
     vectors.extend(correlation::vectors(chance));
+    vectors.extend(topics::vectors(chance));
     vectors.extend(detection::vectors());
     vectors.extend(refresh_time::vectors());
     vectors.extend(since::vectors());
