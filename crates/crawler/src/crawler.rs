@@ -107,6 +107,8 @@ pub struct Crawler {
     books: Books,
     second_looks: SecondLooks,
     hints: HintBook,
+    /// When the files of hints were last given their places.
+    files_placed: Moment,
     /// Where the round over the partitions goes on.
     turn: usize,
     /// The partitions in which anything can happen, a bit for each: most crawls live in a few of them, and walking
@@ -188,6 +190,7 @@ impl Crawler {
             books: Books::default(),
             second_looks: SecondLooks::default(),
             hints: HintBook::default(),
+            files_placed: Moment::EPOCH,
             turn: 0,
             lively: 0,
             uncredited: 0.0,
@@ -273,13 +276,13 @@ impl Crawler {
             self.group.push(WHOLE, Deed::Spent { account: self.coordinator.account });
             self.coordinator.account_moved = false;
         }
+        self.tell_hints();
         let deeds = self.group.take();
         if deeds.is_empty() {
             return Ok(());
         }
         self.repository.commit(&deeds, now)?;
         self.commits += 1;
-        self.hints.committed();
         self.note_lively();
         for (_, deed) in &deeds {
             if let Deed::Visited(visited) = deed {

@@ -1,7 +1,7 @@
 //! What sites say of their own changes, as far as this process needs it at hand: trust and files of every site, and the
 //! rows of pages that the tables do not have yet.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use vernal_model::{HintFile, HintRows, HintSource, PageHints, PageKey, Site, TrustRow};
 use vernal_repository::{Reader, SiteHints};
@@ -11,8 +11,9 @@ use crate::Result;
 #[derive(Default)]
 pub(crate) struct HintBook {
     sites: HashMap<Site, SiteHints>,
-    /// Rows on their way to the tables.
-    pages: HashMap<PageKey, PageHints>,
+    /// Rows that wait for the next commit: each is written once, however many visits of the group changed it.
+    pages: BTreeMap<PageKey, (Site, PageHints)>,
+    sources: BTreeSet<(Site, HintSource)>,
 }
 
 impl HintBook {
@@ -48,19 +49,21 @@ impl HintBook {
     /// What is said of one page, the newest word of it.
     pub(crate) fn page(&self, key: PageKey, reader: &Reader) -> Result<PageHints> {
         match self.pages.get(&key) {
-            Some(hints) => Ok(hints.clone()),
+            Some((_, hints)) => Ok(hints.clone()),
             None => Ok(reader.page_hints(key)?),
         }
     }
 
-    /// Takes rows that become a deed.
-    pub(crate) fn take(&mut self, rows: &HintRows) {
-        self.pages.extend(rows.pages.iter().cloned());
+    /// Takes rows up; those of pages and sources wait here, the others come back for a deed of their own.
+    pub(crate) fn take(&mut self, mut rows: HintRows) -> HintRows {
+        let site = rows.site.clone();
+        self.pages.extend(rows.pages.drain(..).map(|(key, hints)| (key, (site.clone(), hints))));
         if rows.sources.is_empty() && rows.files.is_empty() {
-            return;
+            return rows;
         }
-        let hints = self.sites.entry(rows.site.clone()).or_default();
+        let hints = self.sites.entry(site.clone()).or_default();
         for (source, row) in &rows.sources {
+            self.sources.insert((site.clone(), *source));
             match hints.sources.iter_mut().find(|(known, _)| known == source) {
                 Some((_, known)) => known.clone_from(row),
                 None => hints.sources.push((*source, row.clone())),
@@ -74,10 +77,21 @@ impl HintBook {
             }
         }
         hints.files.sort_by_key(|(page, _)| *page);
+        rows.sources.clear();
+        rows
     }
 
-    /// The tables have all that this process knows of pages.
-    pub(crate) fn committed(&mut self) {
-        self.pages.clear();
+    /// The rows that wait, site by site, for the deeds of a commit.
+    pub(crate) fn untold(&mut self) -> Vec<HintRows> {
+        let mut rows: BTreeMap<Site, HintRows> = BTreeMap::new();
+        for (key, (site, hints)) in std::mem::take(&mut self.pages) {
+            rows.entry(site.clone()).or_insert_with(|| HintRows::of(&site)).pages.push((key, hints));
+        }
+        for (site, source) in std::mem::take(&mut self.sources) {
+            if let Some(row) = self.trust(&site, source).cloned() {
+                rows.entry(site.clone()).or_insert_with(|| HintRows::of(&site)).sources.push((source, row));
+            }
+        }
+        rows.into_values().collect()
     }
 }

@@ -1,9 +1,11 @@
 //! When files of hints are read, and which pages are left alone because their site's word has proved good.
 
-use vernal_model::{HintSource, Moment, Page, PageHints, Site, Span, TrustRow};
+use vernal_model::{HintSource, Moment, Page, PageHints, PageKey, Site, Span, TrustRow};
 use vernal_policy::estimate::trust;
 
 use super::Crawler;
+use crate::Result;
+use crate::intake::page_life::{Hands, hands};
 use crate::settings::Promise;
 
 /// One visit to a site in so many goes to its files of hints: while nothing is known of them, when they have proved good,
@@ -11,6 +13,8 @@ use crate::settings::Promise;
 const VISITS_PER_FILE: f64 = 20.0;
 const VISITS_PER_TRUSTED_FILE: f64 = 8.0;
 const VISITS_PER_MUTED_FILE: f64 = 100.0;
+/// The places of files are thought over so often.
+const PLACED_EVERY: Span = Span::from_hours(6);
 /// A source has proved good when so many of its hints were judged and so many of them were right.
 const PROVED_OUTCOMES_MIN: f64 = 5.0;
 const PROVED_PRECISION_MIN: f64 = 0.5;
@@ -55,13 +59,35 @@ impl Crawler {
         self.partition(page.key.partition).recall_page(&page, promise, now);
     }
 
+    /// Gives all files their places anew, now and then: sites grow, budgets change, and trust is earned between readings.
+    pub(super) fn place_files(&mut self, now: Moment) -> Result<()> {
+        if !self.settings.hints || self.settings.once || now.since(self.files_placed) < PLACED_EVERY {
+            return Ok(());
+        }
+        self.files_placed = now;
+        let mut files: Vec<PageKey> =
+            self.hints.sites().flat_map(|(_, hints)| hints.files.iter().map(|file| file.0)).collect();
+        files.sort_unstable();
+        for key in files {
+            if self.out.contains(&key) || self.group.touches(key) || self.chosen.contains(&key) {
+                continue;
+            }
+            if let Some(page) = self.reader.page(key)?.filter(|page| hands(page) == Hands::Policy) {
+                self.place_file(&page, now);
+            }
+        }
+        Ok(())
+    }
+
     fn worth_of_file(&self, page: &Page) -> Option<(f32, Span)> {
         let site = page.url.site();
         let file = self.hints.file(&site, page.key)?;
         let row = self.hints.trust(&site, file.source).cloned().unwrap_or_default();
         let files = self.hints.files_of(&site, file.source).max(1) as f64;
         let partition = &self.partitions[usize::from(page.key.partition.0)];
-        let pages = partition.held_of(&site).max(1) as f64;
+        // A list is read before the pages that it lists: the site will have as many.
+        let expected = u64::from(file.entries) * self.hints.files_of(&site, file.source) as u64;
+        let pages = partition.held_of(&site).max(expected).max(1) as f64;
         let held = self.held();
         let per_day = self.coordinator.refresh_per_day(self.waiting(), held, self.mean_visit_bytes());
         let visits_per_file = match () {
@@ -77,7 +103,7 @@ impl Crawler {
     }
 
     /// What hints say of a page and how far they are believed, in words.
-    pub(super) fn hint_words(&self, page: &Page) -> crate::Result<Vec<(String, String)>> {
+    pub(super) fn hint_words(&self, page: &Page) -> Result<Vec<(String, String)>> {
         let mut words = Vec::new();
         let site = page.url.site();
         let Some(known) = self.hints.site(&site) else { return Ok(words) };

@@ -49,15 +49,8 @@ impl Crawler {
                 self.partition(key.partition).policy.hint(key, hint.worth);
             }
         }
-        let mut files: Vec<PageKey> =
-            self.hints.sites().flat_map(|(_, hints)| hints.files.iter().map(|file| file.0)).collect();
-        files.sort_unstable();
-        for key in files {
-            if let Some(page) = self.reader.page(key)?.filter(|page| hands(page) == Hands::Policy) {
-                self.place_file(&page, now);
-            }
-        }
-        Ok(())
+        self.files_placed = Moment::EPOCH;
+        self.place_files(now)
     }
 
     /// The sitemaps that a robots.txt names; where it names none, the place where most sites have theirs. Each is found like
@@ -319,9 +312,21 @@ impl Crawler {
     }
 
     fn push_hints(&mut self, id: PartitionId, rows: HintRows) {
-        self.hints.take(&rows);
         self.home.entry(rows.site.clone()).or_insert(id);
-        self.group.push(id, Deed::Hinted(Box::new(rows)));
+        let rows = self.hints.take(rows);
+        if !rows.is_empty() {
+            self.group.push(id, Deed::Hinted(Box::new(rows)));
+        }
+    }
+
+    /// What visits taught of hints since the last commit becomes deeds of this one.
+    pub(super) fn tell_hints(&mut self) {
+        for rows in self.hints.untold() {
+            let home = self.home.get(&rows.site).copied().or_else(|| rows.pages.first().map(|(key, _)| key.partition));
+            if let Some(id) = home {
+                self.group.push(id, Deed::Hinted(Box::new(rows)));
+            }
+        }
     }
 
     /// URLs that somebody pushed to our door: known pages get a hint, others in the scope go to the sieve.

@@ -37,6 +37,7 @@ impl Crawler {
         }
         self.coordinator.account.fill(&self.settings.budget, self.held(), now);
         self.feed_frontier(now)?;
+        self.place_files(now)?;
         let mut looks = 0;
         let orders_max = self.settings.visits_max.unwrap_or(u64::MAX);
         while self.in_flight.len() < self.settings.concurrency
