@@ -241,8 +241,9 @@ fn answer(stream: TcpStream, pages: &Mutex<HashMap<&'static str, String>>) -> st
     let body = pages.lock().unwrap().get(path).cloned();
     let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
     let body = body.unwrap_or_default();
+    let kind = if path.ends_with(".png") { "image/png" } else { "text/html; charset=utf-8" };
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     );
     (&stream).write_all(format!("{head}{body}").as_bytes())
@@ -431,6 +432,28 @@ fn a_person_has_the_last_word_on_noise_stopped_and_running() {
     assert_eq!(events(&data, &["--kind", "content"]).len(), 2, "what a person allows is told");
     told(vernal(&data).args(["noise", "forget", &site, &id]));
     assert!(!told(vernal(&data).args(["noise", "list", "--standing", "allowed", "--json"])).contains("Views"));
+}
+
+#[test]
+fn a_change_of_a_page_tells_which_of_its_images_have_other_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let with_images = |price| plan(price).replace("</body>", "<img src=\"/a.png\"><img src=\"/b.png\"></body>");
+    let image = |words: &str| format!("\u{89}PNG {words}");
+    let web = Edited::serve(&[("/", with_images("€1")), ("/a.png", image("old")), ("/b.png", image("same"))]);
+    let url = web.url("/");
+    visit(&data, &url);
+    web.edit("/a.png", image("new"));
+    visit(&data, &url);
+    web.edit("/", with_images("€2"));
+    visit(&data, &url);
+    let told = events(&data, &[]);
+    let last = told.iter().rfind(|event| event["url"] == url.as_str()).unwrap();
+    let notes = last["notes"].as_array().unwrap();
+    let images: Vec<&Value> = notes.iter().filter(|note| note["what"] == "image bytes").collect();
+    assert_eq!(images.len(), 1, "{last}");
+    assert!(images[0]["after"].as_str().unwrap().starts_with(&web.url("/a.png")), "{last}");
+    assert_eq!(last["left"], serde_json::json!(["content", "presentation"]), "{last}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod choosing;
 mod collecting;
 mod hint_places;
 mod hinting;
+mod images;
 mod judging;
 mod promises;
 mod restoring;

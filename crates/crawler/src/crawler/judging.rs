@@ -57,6 +57,7 @@ impl Crawler {
         let noise = if before.noisy { self.reader.page_noise(before.key)? } else { PageNoise::default() };
         let meeting = Meeting { site: &site, page: before.key, old: &old.signature, noise: &noise, second_look };
         let (mut change, rows) = self.judged_closely(&meeting, before, report, change)?;
+        self.note_images(before, old, report, &mut change)?;
         name_what_was_set_aside(&mut change);
         leave_something_to_read(&mut change, &old.signature, report.signature.as_ref());
         change.flapping = report.signature.as_ref().is_some_and(|new| {

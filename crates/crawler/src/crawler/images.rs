@@ -1,0 +1,58 @@
+//! Images that a page still names and whose bytes are others than they were: a reader sees it, and no mark of the page does.
+//! Only images that were fetched, as pages of their own, can tell.
+
+use vernal_model::{Change, DocumentRow, Kind, LinkKind, Note, Page, Report, Url, Version};
+
+use super::Crawler;
+use crate::Result;
+
+/// Images of one page that are looked up, each once.
+const IMAGES_MAX: usize = 32;
+
+impl Crawler {
+    /// Notes the images whose bytes changed between the version that we hold and this answer.
+    pub(super) fn note_images(
+        &self,
+        before: &Page,
+        old: &DocumentRow,
+        report: &Report,
+        change: &mut Change,
+    ) -> Result<()> {
+        let Some(since) = before.version.map(|version| version.moment) else { return Ok(()) };
+        let followed = |url: &Url| {
+            let is_it =
+                |link: &&vernal_model::LinkRow| link.kind == LinkKind::Image && link.target == url.fingerprint();
+            old.links.iter().find(is_it).is_some_and(|link| link.counted.partition().is_some())
+        };
+        let links = report.document.iter().flat_map(|document| &document.links);
+        let mut images: Vec<&Url> = links
+            .filter(|link| link.kind == LinkKind::Image)
+            .map(|link| &link.target)
+            .filter(|url| followed(url))
+            .collect();
+        images.sort_unstable();
+        images.dedup();
+        for url in images.into_iter().take(IMAGES_MAX) {
+            let Some(image) = self.reader.page_by_url(url)?.filter(|image| is_newer(image.version, since)) else {
+                continue;
+            };
+            let versions = self.reader.versions(image.key)?;
+            let Some(then) = versions.iter().rfind(|version| version.moment <= since) else { continue };
+            let Some(now) = versions.last().filter(|now| now.payload != then.payload) else { continue };
+            let told = |version: &Version| Some(format!("{url} {}", version.payload).into());
+            change.kinds.insert(Kind::Presentation);
+            change.left.insert(Kind::Presentation);
+            change.notes.push(Note {
+                kind: Kind::Presentation,
+                what: "image bytes".into(),
+                before: told(then),
+                after: told(now),
+            });
+        }
+        Ok(())
+    }
+}
+
+fn is_newer(version: Option<Version>, since: vernal_model::Moment) -> bool {
+    version.is_some_and(|version| version.moment > since)
+}
