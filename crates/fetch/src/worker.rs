@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{Notify, watch};
 use tokio::task::{LocalSet, spawn_local};
-use tokio::time::interval;
+use tokio::time::{Instant, interval_at};
 use vernal_model::{Failure, Order, Outcome, Report};
 
 use crate::buffer::Buffer;
@@ -149,7 +149,7 @@ impl Hands {
     async fn serve(mut self, visitor: Rc<Visitor>) {
         let desk = Rc::new(Desk::default());
         let mut pairs = 0;
-        let mut sweep = interval(SWEEP_EVERY);
+        let mut sweep = interval_at(Instant::now() + SWEEP_EVERY, SWEEP_EVERY);
         loop {
             let first = tokio::select! {
                 biased;
@@ -215,12 +215,12 @@ async fn work(desk: Rc<Desk>, visitor: Rc<Visitor>, tray: Arc<Tray>) {
 
 /// A visit behind a fence, so that whatever goes wrong in it still ends in a report.
 async fn carry_out(visitor: &Visitor, order: Order) -> Report {
-    let (started, kept) = (visitor.now(), order.clone());
+    let kept = order.clone();
     match AssertUnwindSafe(visitor.visit(order)).catch_unwind().await {
         Ok(report) => report,
         Err(_) => {
-            let failure = Failure::Protocol("the visit panicked".into());
-            Report::unanswered(kept, started, visitor.now(), Outcome::Failed(failure))
+            let (failure, now) = (Failure::Protocol("the visit panicked".into()), visitor.now());
+            Report::unanswered(kept, now, now, Outcome::Failed(failure))
         }
     }
 }
