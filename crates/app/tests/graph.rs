@@ -51,8 +51,8 @@ fn a_full_collection_says_what_a_url_would_need_and_settings_are_checked_at_the_
     assert_eq!(loved["importance"], 4.0);
     let held: BTreeSet<&str> = held.iter().filter_map(|page| page["url"].as_str()).collect();
     let links = json_lines(&told(vernal(&data).args(["links", "--json", &served.seeds()[0]])));
-    let waiting = links.iter().filter(|link| link["state"] == "waiting").filter_map(|link| link["target"].as_str());
-    let waiting = waiting.filter(|url| !held.contains(url)).next().unwrap();
+    let mut waiting = links.iter().filter(|link| link["state"] == "waiting").filter_map(|link| link["target"].as_str());
+    let waiting = waiting.find(|url| !held.contains(url)).unwrap();
     let why: Value = serde_json::from_str(&told(vernal(&data).args(["why", "--json", waiting]))).unwrap();
     assert_eq!(why["reasons"][0]["value"], "waiting for its first visit", "{why}");
     for wrong in [["--importance", "much"], ["--weights", "pattern:/a/"], ["--order", "random"]] {

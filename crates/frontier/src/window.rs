@@ -163,10 +163,13 @@ impl Frontier {
         let number = self.numbers.get(site).copied().filter(|_| self.contains(page))?;
         let part = self.sites.get(&number)?;
         let rank = part.waiting.iter().find(|(_, waiting)| waiting.page == page).map(|(rank, _)| *rank)?;
-        let sleeps = part.sleep != Sleep::Awake;
+        let sleep = part.sleep;
+        // Removing the last one removes the site, and no alarm may outlive it.
+        self.set_sleep(number, Sleep::Awake);
         let waiting = self.remove(number, list_of(self.cuts, &rank), rank);
-        if sleeps {
+        if sleep != Sleep::Awake {
             self.hide(number);
+            self.set_sleep(number, sleep);
         }
         waiting
     }

@@ -106,12 +106,12 @@ mod tests {
     /// PageRank as it is written: the whole matrix, dangling rows and all, until nothing moves.
     fn dense(nodes: usize, links: &[(usize, usize)]) -> Vec<f64> {
         let mut matrix = vec![vec![0.0; nodes]; nodes];
-        for source in 0..nodes {
+        for (source, row) in matrix.iter_mut().enumerate() {
             let targets: Vec<usize> = links.iter().filter(|link| link.0 == source).map(|link| link.1).collect();
-            for target in 0..nodes {
+            for (target, chance) in row.iter_mut().enumerate() {
                 let follows = targets.iter().filter(|&&linked| linked == target).count() as f64;
                 let goes = if targets.is_empty() { 1.0 / nodes as f64 } else { follows / targets.len() as f64 };
-                matrix[source][target] = DAMPING * goes + (1.0 - DAMPING) / nodes as f64;
+                *chance = DAMPING * goes + (1.0 - DAMPING) / nodes as f64;
             }
         }
         let mut scores = vec![1.0 / nodes as f64; nodes];
