@@ -24,7 +24,7 @@ const WORDS_OF_A_PAGE: usize = 320;
 const LINKS: usize = 25;
 const PER_PARTITION: usize = 1 << 20;
 /// Pages whose reputations are kept up, and changes that are timed.
-const KEPT_UP: usize = 20_000;
+const KEPT_UP: usize = 5_000;
 const CHANGES: usize = 500;
 const PUSHES_MAX: usize = 2_000;
 

@@ -130,9 +130,9 @@ fn a_pass_gives_pages_the_topics_that_algorithm_1_gives_them() {
         assert_eq!(ours.len(), all.len().min(TOPICS_OF_A_PAGE), "{key}");
         for (of, &(best, _)) in ours.iter().zip(&all) {
             let exact = truth[&of.topic][number];
-            // Pushing stops where next to nothing is left, so that near neighbours may change places.
-            assert!((f64::from(of.reputation) - exact).abs() <= 0.15 * exact + 1e-6, "{key} {of:?} {exact}");
-            assert!(exact >= 0.8 * best, "{key} {of:?} stands where {best} belongs");
+            // Pushing stops at a hundredth of what a word gives: a page with very many links into it lacks some of each.
+            assert!((f64::from(of.reputation) - exact).abs() <= 0.3 * exact + 1e-6, "{key} {of:?} {exact}");
+            assert!(exact >= 0.7 * best, "{key} {of:?} stands where {best} belongs");
         }
     }
     let counted: u32 = rows.values().map(|row| row.pages).sum();

@@ -314,6 +314,6 @@ mod tests {
         assert!(last < first, "{costs:?}");
         // All in-links: what the whole reckoning says of the best topic.
         let (few, all) = (web.categorised(3).1, web.categorised(IN_LINKS_MAX).1);
-        assert!(all > few && all > 0.9, "{few} {all}");
+        assert!(all > few && all > 0.85, "{few} {all}");
     }
 }
