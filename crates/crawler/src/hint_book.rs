@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use vernal_model::{HintFile, HintRows, HintSource, PageHints, PageKey, Site, TrustRow};
+use vernal_model::{HintFile, HintRows, HintSource, Moment, PageHints, PageKey, Site, TrustRow};
 use vernal_repository::{Reader, SiteHints};
 
 use crate::Result;
@@ -44,6 +44,12 @@ impl HintBook {
     /// Files of this source that the site has.
     pub(crate) fn files_of(&self, site: &Site, source: HintSource) -> usize {
         self.sites.get(site).map_or(0, |hints| hints.files.iter().filter(|(_, file)| file.source == source).count())
+    }
+
+    /// When a file of this source was last read.
+    pub(crate) fn last_read(&self, site: &Site, source: HintSource) -> Option<Moment> {
+        let files = self.sites.get(site)?.files.iter();
+        files.filter(|(_, file)| file.source == source).map(|(_, file)| file.read).max()
     }
 
     /// What is said of one page, the newest word of it.

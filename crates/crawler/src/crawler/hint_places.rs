@@ -1,6 +1,6 @@
 //! When files of hints are read, and which pages are left alone because their site's word has proved good.
 
-use vernal_model::{HintSource, Moment, Page, PageHints, PageKey, Site, Span, TrustRow};
+use vernal_model::{HintSource, ListingKind, Moment, Page, PageHints, PageKey, Site, Span, TrustRow};
 use vernal_policy::estimate::trust;
 
 use super::Crawler;
@@ -19,7 +19,7 @@ const PLACED_EVERY: Span = Span::from_hours(6);
 const PROVED_OUTCOMES_MIN: f64 = 5.0;
 const PROVED_PRECISION_MIN: f64 = 0.5;
 /// A table answers for its page when it has announced this share of the page's changes; then the page is looked at so often.
-const TABLE_RECALL_MIN: f64 = 0.6;
+const TABLE_RECALL_MIN: f64 = 0.4;
 const TABLE_REST: Span = Span::from_days(30);
 
 impl Crawler {
@@ -83,6 +83,10 @@ impl Crawler {
         let site = page.url.site();
         let file = self.hints.file(&site, page.key)?;
         let row = self.hints.trust(&site, file.source).cloned().unwrap_or_default();
+        if file.kind == ListingKind::VolatileTable && row.muted.is_none() {
+            // A table stands for its pages, and is asked before them.
+            return Some((file.entries.max(1) as f32, self.settings.refresh_min));
+        }
         let files = self.hints.files_of(&site, file.source).max(1) as f64;
         let partition = &self.partitions[usize::from(page.key.partition.0)];
         // A list is read before the pages that it lists: the site will have as many.

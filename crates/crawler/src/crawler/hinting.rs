@@ -247,7 +247,7 @@ impl Crawler {
         let site = page.url.site();
         let document = report.document.as_ref();
         let said = document.map(|document| listing::cadences(document, report));
-        let by_list = via.and_then(source_of_via);
+        let by_list = via.and_then(source_of_via).filter(|_| page.state == PageState::Held);
         let is_silent = said.as_ref().is_none_or(Vec::is_empty) && by_list.is_none();
         let names_table =
             document.and_then(|document| document.links.iter().find(|link| link.kind == LinkKind::Companion));
@@ -291,7 +291,10 @@ impl Crawler {
             let row = self.hints.trust(&rows.site, source);
             // Whoever pushes speaks of every page of the site.
             let is_push = matches!(source, HintSource::IndexNow | HintSource::WebSub) && row.is_some();
-            if pending.is_none() && hints.spoken_of & source.bit() == 0 && !is_push {
+            // A list that was not read since the visit before had no occasion to speak.
+            let was_asked = is_push || self.hints.last_read(&rows.site, source).is_some_and(|read| read > seen);
+            let speaks = is_push || hints.spoken_of & source.bit() != 0;
+            if pending.is_none() && !(speaks && was_asked) {
                 continue;
             }
             let mut row = row.cloned().unwrap_or_default();

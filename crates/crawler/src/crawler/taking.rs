@@ -196,7 +196,8 @@ impl Crawler {
         let learned = moved.or(counted).filter(|_| !second_look);
         self.teach(before.as_ref(), &mut page, &report, learned, verdict.degree())?;
         if hears {
-            let via = waiting.as_ref().map(|waiting| waiting.via);
+            // A list was found like what it lists, and does not speak of itself.
+            let via = waiting.as_ref().map(|waiting| waiting.via).filter(|_| listing.is_none());
             self.hear_visit(before.as_ref(), &page, &report, via, learned)?;
         }
         let is_new_version = matches!(verdict, Verdict::First | Verdict::Differs(_));

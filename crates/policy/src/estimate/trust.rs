@@ -36,6 +36,8 @@ const LOOK_SHARE_MAX: f64 = 0.9;
 /// What a page says of itself is believed from so many outcomes on, if so many of them were right; both of one site.
 const CADENCE_OUTCOMES_MIN: f64 = 5.0;
 const CADENCE_RIGHT_MIN: f64 = 0.9;
+/// It is left alone for this share of its period, so that the visit still judges its word.
+const REST_SHARE: f64 = 0.9;
 /// However static a page says it is, it is looked at so often.
 const REST_MAX: Span = Span::from_days(30);
 
@@ -179,7 +181,7 @@ pub fn hear_cadence(row: &mut TrustRow, elapsed: Span, period: Span, changed: bo
 pub fn rest(row: &TrustRow, period: Span) -> Option<Span> {
     let judged = row.right + row.wrong;
     let is_believed = judged >= CADENCE_OUTCOMES_MIN && row.right / judged >= CADENCE_RIGHT_MIN;
-    is_believed.then(|| period.scaled(row.right / judged).min(REST_MAX))
+    is_believed.then(|| period.scaled(REST_SHARE * row.right / judged).min(REST_MAX))
 }
 
 fn fade(row: &mut TrustRow, now: Moment) {
@@ -324,7 +326,7 @@ mod tests {
         }
         assert!((row.right - 5.0).abs() < 1e-9, "thirty sixths of a period");
         assert_eq!(rest(&row, period), Some(REST_MAX));
-        assert_eq!(rest(&row, Span::from_days(7)), Some(Span::from_days(7)));
+        assert_eq!(rest(&row, Span::from_days(10)), Some(Span::from_days(9)));
         hear_cadence(&mut row, Span::from_days(100), period, true, now);
         assert_eq!(row.wrong, 0.0, "after its period it may change");
         hear_cadence(&mut row, Span::from_days(15), period, true, now);

@@ -62,7 +62,8 @@ fn read_list(input: &Input<'_>, media: Media, bytes: &[u8]) -> Option<Box<Listin
     if media == Media::Text {
         let is_sitemap_name = names_sitemap(input.url.path());
         let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4 << 10)]);
-        if !table::is_table(&start) && !(is_sitemap_name && sitemap::looks_like_lines(&start)) {
+        let is_sitemap = is_sitemap_name && sitemap::looks_like_lines(&start);
+        if !is_sitemap && !table::is_table(&start) {
             return None;
         }
         let (text, _) = encoding::decode(bytes, charset, tld);

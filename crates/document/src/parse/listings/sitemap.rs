@@ -16,7 +16,7 @@ const VALUE_BYTES_MAX: usize = 8 << 10;
 pub fn each_location(text: &str, take: &mut dyn FnMut(&str, Option<Stamp>)) -> Option<&'static str> {
     let mut xml = Xml::new(text);
     let mut reading = Reading::default();
-    while let Some(piece) = xml.next() {
+    for piece in xml.by_ref() {
         match piece {
             Piece::Open(element) => reading.open(&element, take),
             Piece::Close(name) => reading.close(name, take),
