@@ -83,9 +83,9 @@ impl Rescan {
         }
         let sites = sums.iter().filter(|((_, path), _)| path.is_none());
         let share = |&(rates, count): &(f64, f64)| (count / (count + POOLING), rates / count);
-        let (weighted, weight) = sites.map(|(_, sum)| share(sum)).fold((0.0, 0.0), |total, (share, mean)| {
-            (total.0 + share * mean, total.1 + share)
-        });
+        let (weighted, weight) = sites
+            .map(|(_, sum)| share(sum))
+            .fold((0.0, 0.0), |total, (share, mean)| (total.0 + share * mean, total.1 + share));
         self.mean = (2.0 * 0.02 + weighted) / (2.0 + weight);
         let pooled = |parent: f64, (rates, count): (f64, f64)| (POOLING * parent + rates) / (POOLING + count);
         for (&(site, path), &sum) in &sums {
@@ -193,7 +193,8 @@ fn small() -> World {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/traces/small.csv.gz");
     let from = Some(Moment::from_secs(1_685_000_000));
     let ignored = Selection::kinds("none,presentation").unwrap();
-    let selection = Selection { from, days: Some(365.0), warm_up: Span::from_days(60), ignored, ..Selection::default() };
+    let selection =
+        Selection { from, days: Some(365.0), warm_up: Span::from_days(60), ignored, ..Selection::default() };
     trace::load(path.as_ref(), &selection).unwrap().0
 }
 

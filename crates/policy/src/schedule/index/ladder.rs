@@ -181,7 +181,8 @@ impl Index {
                 (more, last) = (left, self.pages.at(head.page).last_day());
             }
         }
-        let due = if more.is_finite() { self.late(self.reading.when_passed(more.max(0.0)), last) } else { f64::INFINITY };
+        let due =
+            if more.is_finite() { self.late(self.reading.when_passed(more.max(0.0)), last) } else { f64::INFINITY };
         let joining = life.clock.as_ref().filter(|_| life.at_home > 0).and_then(|clock| clock.next_joining());
         let wake = due.min(joining.unwrap_or(f64::INFINITY)).max(self.reading.now() + WAKE_DAYS_MIN);
         let life = &mut self.sites[site as usize];

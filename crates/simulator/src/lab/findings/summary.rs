@@ -110,7 +110,12 @@ impl Against<'_> {
             let mean = gap_closed(mean_interval(&own).mean, mean_interval(&base).mean, mean_interval(&known).mean)?;
             // How far the gaps of single chance numbers scatter says how sure that of the means is.
             let spread = mean_interval(&gaps);
-            Some(Interval { mean, low: mean + spread.low - spread.mean, high: mean + spread.high - spread.mean, ..spread })
+            Some(Interval {
+                mean,
+                low: mean + spread.low - spread.mean,
+                high: mean + spread.high - spread.mean,
+                ..spread
+            })
         });
         (mean_interval(&own), difference, gap)
     }
