@@ -37,7 +37,9 @@ impl Crawler {
                 continue;
             };
             let versions = self.reader.versions(image.key)?;
-            let Some(then) = versions.iter().rfind(|version| version.moment <= since) else { continue };
+            // An image is first visited after the page that names it.
+            let then = versions.iter().rfind(|version| version.moment <= since).or(versions.first());
+            let Some(then) = then else { continue };
             let Some(now) = versions.last().filter(|now| now.payload != then.payload) else { continue };
             let told = |version: &Version| Some(format!("{url} {}", version.payload).into());
             change.kinds.insert(Kind::Presentation);

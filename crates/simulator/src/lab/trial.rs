@@ -345,8 +345,8 @@ impl<'a> LabTrial<'a> {
 
     /// Once a day the coordinator sums up what is known of change rates.
     fn sum_up(&mut self) {
-        let RateSums { weighted, weight } = self.policy.rates();
-        self.desk.mean_rate = (weight > 0.0).then(|| weighted / weight);
+        let sums: RateSums = self.policy.rates();
+        self.desk.mean_rate = (sums.weight > 0.0).then(|| sums.mean());
     }
 
     fn calibrate(&mut self) {
