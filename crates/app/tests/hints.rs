@@ -1,5 +1,7 @@
 //! Hints from end to end: a site's sitemap is read as a page, trust is shown, and pushes come through their own door.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 mod common;
 
 use std::io::{Read, Write};
