@@ -88,7 +88,15 @@ fn pass(
         let took = cpu_seconds() - turn_begun;
         match stages.last_mut() {
             Some((last, sum)) if *last == stage => *sum += took,
-            _ => stages.push((stage, took)),
+            _ => {
+                // A pass takes its time on a busy machine: whoever waits sees how far it is.
+                eprintln!(
+                    "{stage}, after {:.1} s of the processor, {:.0} MB",
+                    cpu_seconds() - begun,
+                    resident_mb("VmHWM")
+                );
+                stages.push((stage, took));
+            }
         }
         if turn.has_ended {
             return Ok((cpu_seconds() - begun, stages));

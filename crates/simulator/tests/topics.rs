@@ -9,7 +9,7 @@ use vernal_crawler::{Act, Crawler, Settings};
 use vernal_model::{
     Fingerprint, LinkKind, Moment, PageKey, PageState, Rel, Seed, Span, TopicId, TopicOf, TopicRow, Url,
 };
-use vernal_policy::topic::{Graph, Reckoning, TOPICS_OF_A_PAGE, by_sweeps};
+use vernal_policy::topic::{Graph, Reckoning, TOPICS_OF_A_PAGE, Workspace, by_pushes, by_sweeps};
 use vernal_repository::{Reader, Repository};
 use vernal_simulator::trial::{Paused, Trial};
 use vernal_simulator::web::{Shares, Web, WebSettings};
@@ -61,7 +61,7 @@ fn crawled(web: &Web, dir: &Path, settings: Settings) -> Reader {
 fn reckoned_by_hand(
     reader: &Reader,
     rows: &BTreeMap<TopicId, TopicRow>,
-) -> (Vec<PageKey>, BTreeMap<TopicId, Vec<f64>>) {
+) -> (Vec<PageKey>, BTreeMap<TopicId, (Vec<f64>, f64)>) {
     let held: Vec<_> = reader.held_pages().map(Result::unwrap).collect();
     let numbers: HashMap<Fingerprint, u32> =
         held.iter().enumerate().map(|(at, page)| (page.url.fingerprint(), at as u32)).collect();
@@ -107,8 +107,11 @@ fn reckoned_by_hand(
     let exact = Reckoning { tolerance: 1e-9, ..Reckoning::default() };
     let column = |(topic, pages): (TopicId, BTreeSet<u32>)| {
         assert_eq!(rows[&topic].holders as usize, pages.len(), "N_t of {}", rows[&topic].word);
-        let column = by_sweeps(&graph, &pages.into_iter().collect::<Vec<_>>(), exact);
-        (topic, (0..held.len() as u32).map(|page| column.of(page)).collect())
+        let pages: Vec<u32> = pages.into_iter().collect();
+        let column = by_sweeps(&graph, &pages, exact);
+        let rough =
+            by_pushes(&graph, &pages, Reckoning::default().for_pages(held.len()), &mut Workspace::new(held.len()));
+        (topic, ((0..held.len() as u32).map(|page| column.of(page)).collect(), rough.missing))
     };
     (held.iter().map(|page| page.key).collect(), holders.into_iter().map(column).collect())
 }
@@ -122,19 +125,24 @@ fn a_pass_gives_pages_the_topics_that_algorithm_1_gives_them() {
     assert_eq!((mark.passes, mark.pages as usize), (1, pages.len()));
     assert!(pages.len() > 100 && rows.len() > 20, "{} pages, {} topics", pages.len(), rows.len());
     let (keys, truth) = reckoned_by_hand(&reader, &rows);
+    let (mut off, mut all_of_them) = (0.0, 0.0);
     for (number, key) in keys.iter().enumerate() {
         let ours = pages.get(key).map_or(&[][..], Vec::as_slice);
-        let mut all: Vec<(f64, TopicId)> = truth.iter().map(|(&topic, column)| (column[number], topic)).collect();
-        all.retain(|&(reputation, _)| reputation > 0.0);
-        all.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        assert_eq!(ours.len(), all.len().min(TOPICS_OF_A_PAGE), "{key}");
-        for (of, &(best, _)) in ours.iter().zip(&all) {
-            let exact = truth[&of.topic][number];
-            // Pushing stops at a hundredth of what a word gives: a page with very many links into it lacks some of each.
-            assert!((f64::from(of.reputation) - exact).abs() <= 0.3 * exact + 1e-6, "{key} {of:?} {exact}");
-            assert!(exact >= 0.7 * best, "{key} {of:?} stands where {best} belongs");
+        let all = truth.values().filter(|(column, _)| column[number] > 0.0).count();
+        assert!(ours.len() <= all.min(TOPICS_OF_A_PAGE), "{key}");
+        assert!(ours.is_sorted_by(|one, other| one.reputation >= other.reputation), "{key}");
+        for of in ours {
+            let (column, missing) = &truth[&of.topic];
+            let (reputation, exact) = (f64::from(of.reputation), column[number]);
+            assert!(
+                reputation <= exact + 1e-6 && reputation + missing >= exact - 1e-6,
+                "{key} {of:?} {exact} {missing}"
+            );
+            (off, all_of_them) = (off + (exact - reputation) / exact, all_of_them + 1.0);
         }
     }
+    // A page with very many links into it lacks some of what each of them holds back; few pages are such.
+    assert!(off / all_of_them < 0.1, "in the mean {} of a reputation is lacking", off / all_of_them);
     let counted: u32 = rows.values().map(|row| row.pages).sum();
     assert_eq!(counted as usize, pages.values().map(Vec::len).sum::<usize>());
 }

@@ -83,7 +83,7 @@ impl Pass {
             }
             Stage::Gathering { at, gathering } => gather(source, at, gathering)?,
             Stage::Reckoning { column, gathered, graph, room, best, least } => {
-                reckon(self.reckoning, column, gathered, graph, room, best, least)
+                reckon(self.reckoning.for_pages(gathered.pages()), column, gathered, graph, room, best, least)
             }
             Stage::Writing { at, reckoned } => write(source, book, at, reckoned, now, &mut turn)?,
             Stage::Naming { at, rows, mark } => name(at, rows, mark, &mut turn),

@@ -34,6 +34,19 @@ impl Default for Reckoning {
     }
 }
 
+/// At so many pages the tolerance is all of what was asked for; a smaller web is reckoned more finely, in proportion: it
+/// costs little there, and where everybody links to everybody much of a reputation comes in small change.
+const PAGES_OF_FULL_TOLERANCE: f64 = 100_000.0;
+
+impl Reckoning {
+    /// The same for a web of so many pages.
+    #[must_use]
+    pub fn for_pages(self, pages: usize) -> Reckoning {
+        let share = (pages as f64 / PAGES_OF_FULL_TOLERANCE).min(1.0);
+        Reckoning { tolerance: self.tolerance * share, ..self }
+    }
+}
+
 /// The reputations of all pages on one word; pages without any are left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Column {
