@@ -12,9 +12,8 @@ use crate::estimate::Gamma;
 pub const HARMONIC_SHARE: f64 = 0.05;
 /// No page is worth waiting for longer than this many days.
 const WAIT_DAYS_MAX: f64 = 1e6;
-/// How near above a price its time is sought: who comes too early must look again, who comes this little too late has
-/// missed nothing.
-const NEAR: f64 = 2e-3;
+/// How near below a price its time is sought: who comes too early looks again, who comes too late has missed it.
+const NEAR: f64 = 2e-4;
 /// Beyond this many steps the bracket is taken as it is; a few are enough.
 const STEPS_MAX: usize = 60;
 /// Below these the closed forms cancel, and the slower ones are taken.
@@ -157,7 +156,7 @@ impl Objective {
         }
     }
 
-    /// The time after `from` at which the value reaches `price`, or a little more; endless if it never does.
+    /// The time after `from` at which the value reaches `price`, or a little before; endless if it never does.
     pub fn time_of(self, rate: Rate, price: f64, from: f64, harmonic_share: f64) -> f64 {
         let (value, growth) = self.value_and_growth(rate, from, harmonic_share);
         if value >= price {
@@ -166,8 +165,8 @@ impl Objective {
         if price >= self.value_sup(rate, harmonic_share) {
             return f64::INFINITY;
         }
-        let enough = price..=price * (1.0 + NEAR);
-        let aim = price * (1.0 + NEAR / 2.0);
+        let least = value.max(price * (1.0 - NEAR));
+        let aim = (least + price) / 2.0;
         // Values grow like a power of the time: Newton's step in logarithms arrives soon, and the bracket holds it.
         let step = |o: f64, value: f64, growth: f64| o * (aim / value).powf((value / (o * growth)).min(8.0));
         let (mut low, mut high) = (from, f64::INFINITY);
@@ -181,7 +180,7 @@ impl Objective {
             }
             o = o.min(WAIT_DAYS_MAX);
             let (value, growth) = self.value_and_growth(rate, o, harmonic_share);
-            if enough.contains(&value) {
+            if value > least && value <= price {
                 return o;
             }
             match value < price {
@@ -190,11 +189,11 @@ impl Objective {
                 false => high = o,
             }
             if high.is_finite() && high - low <= 1e-6 * high {
-                return high;
+                return low;
             }
             o = if value > 0.0 && growth > 0.0 { step(o, value, growth) } else { f64::NAN };
         }
-        high
+        if high.is_finite() { low } else { f64::INFINITY }
     }
 }
 
@@ -253,7 +252,7 @@ mod tests {
                 }
                 if time.is_finite() && time > from {
                     let value = objective.value(rate, time, HARMONIC_SHARE);
-                    prop_assert!((1.0 - 1e-9..1.0 + 1.1 * NEAR).contains(&(value / price)), "{:?} {} {}", objective, value, price);
+                    prop_assert!((1.0 - 2.0 * NEAR..1.0 + 1e-9).contains(&(value / price)), "{:?} {} {}", objective, value, price);
                 }
             }
         }

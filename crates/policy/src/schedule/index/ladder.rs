@@ -30,9 +30,6 @@ const SINK_TIMES: usize = 4;
 const SINK_PAGES_MIN: usize = 64;
 /// About a second: what the rounding of keys may hide.
 const WAKE_DAYS_MIN: f64 = 1e-5;
-/// A page may reach its next rung this share of its wait ago before its site is woken for it: a value then is off by a
-/// fraction of a rung, and most pages of a site share their wakes.
-const WAKE_LATE: f64 = 0.02;
 /// Even a site whose clock stands still moves on by so much in a day: the share of change that is a page's own.
 const SLOWEST: f64 = 0.1;
 
@@ -173,16 +170,12 @@ impl Index {
 
     /// Makes sure that the site is woken when its next page reaches another rung, or its bins must be joined.
     fn queue(&mut self, site: u32) {
-        let (mut more, mut last) = self.next_in_buckets(site);
+        let mut more = self.next_in_buckets(site);
         let life = &self.sites[site as usize];
         if let Some(head) = life.older.peek() {
-            let left = f64::from(head.key) - (self.reading.since_origin() - self.origin);
-            if left < more {
-                (more, last) = (left, self.pages.at(head.page).last_day());
-            }
+            more = more.min(f64::from(head.key) - (self.reading.since_origin() - self.origin));
         }
-        let due =
-            if more.is_finite() { self.late(self.reading.when_passed(more.max(0.0)), last) } else { f64::INFINITY };
+        let due = if more.is_finite() { self.reading.when_passed(more.max(0.0)) } else { f64::INFINITY };
         let joining = life.clock.as_ref().filter(|_| life.at_home > 0).and_then(|clock| clock.next_joining());
         let wake = due.min(joining.unwrap_or(f64::INFINITY)).max(self.reading.now() + WAKE_DAYS_MIN);
         let life = &mut self.sites[site as usize];
@@ -194,29 +187,24 @@ impl Index {
         }
     }
 
-    /// When to wake for a page that reaches a rung at `due` and was last visited at `last`.
-    fn late(&self, due: f64, last: f64) -> f64 {
-        due + WAKE_LATE * (due - last).max(0.0)
-    }
-
-    /// How much operational time has to pass until the first page of a bucket is due, and when that was last visited.
-    /// What was visited since it was put there is dropped on the way, so that nobody is woken for it.
-    fn next_in_buckets(&mut self, site: u32) -> (f64, f64) {
+    /// How much operational time has to pass until the first page of a bucket is due. What was visited since it was put
+    /// there is dropped on the way, so that nobody is woken for it.
+    fn next_in_buckets(&mut self, site: u32) -> f64 {
         loop {
-            let (mut more, mut last, mut first) = (f64::INFINITY, 0.0, None);
+            let (mut more, mut first) = (f64::INFINITY, None);
             let mut bins = self.reading.bins().iter().peekable();
             for (index, bucket) in self.sites[site as usize].buckets.iter().enumerate() {
                 while bins.next_if(|bin| bin.start < bucket.start).is_some() {}
                 let Some(bin) = bins.peek() else { break };
                 let left = f64::from(bucket.head - bucket.slack) - bin.until_now;
                 if left < more {
-                    (more, last, first) = (left, bucket.start, Some(index));
+                    (more, first) = (left, Some(index));
                 }
             }
-            let Some(first) = first else { return (more, last) };
+            let Some(first) = first else { return more };
             let head = self.sites[site as usize].buckets[first].pages.peek().copied();
             if head.is_none_or(|entry| self.stands(&entry, site)) {
-                return (more, last);
+                return more;
             }
             self.sites[site as usize].buckets[first].pop();
         }
@@ -327,7 +315,7 @@ impl Index {
         self.pages.at_mut(number).key = key;
         if f64::from(key).is_finite() {
             let wake = self.reading.when_passed((f64::from(key) - now_by_clock).max(0.0));
-            self.wake_at(page.site, self.late(wake, last));
+            self.wake_at(page.site, wake);
         }
     }
 
