@@ -70,15 +70,14 @@ fn one_page(web: &InventedWeb) -> (f64, f64) {
     (parsing * 1e6 / pages as f64, finding * 1e6 / pages as f64)
 }
 
+/// The stages of a pass, each with its seconds.
+type Stages = Vec<(&'static str, f64)>;
+
 /// Runs a pass to its end; the seconds it took, and those of its stages.
-fn pass(
-    web: &InventedWeb,
-    book: &mut TopicBook,
-    reckoning: Reckoning,
-) -> Result<(f64, Vec<(&'static str, f64)>), Box<dyn Error>> {
+fn pass(web: &InventedWeb, book: &mut TopicBook, reckoning: Reckoning) -> Result<(f64, Stages), Box<dyn Error>> {
     let begun = cpu_seconds();
     let mut pass = Pass::new(reckoning);
-    let mut stages: Vec<(&'static str, f64)> = Vec::new();
+    let mut stages = Stages::new();
     loop {
         let (stage, turn_begun) = (pass.progress().0, cpu_seconds());
         let turn: Turn = pass.turn(web, book, Moment::EPOCH)?;

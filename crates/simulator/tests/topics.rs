@@ -57,11 +57,11 @@ fn crawled(web: &Web, dir: &Path, settings: Settings) -> Reader {
     trial.crawler().reader()
 }
 
+/// The reputations of all pages on a topic, and what pushes may lack of them in all.
+type Truth = BTreeMap<TopicId, (Vec<f64>, f64)>;
+
 /// The held pages with their numbers, their links, and who has which word by the rows.
-fn reckoned_by_hand(
-    reader: &Reader,
-    rows: &BTreeMap<TopicId, TopicRow>,
-) -> (Vec<PageKey>, BTreeMap<TopicId, (Vec<f64>, f64)>) {
+fn reckoned_by_hand(reader: &Reader, rows: &BTreeMap<TopicId, TopicRow>) -> (Vec<PageKey>, Truth) {
     let held: Vec<_> = reader.held_pages().map(Result::unwrap).collect();
     let numbers: HashMap<Fingerprint, u32> =
         held.iter().enumerate().map(|(at, page)| (page.url.fingerprint(), at as u32)).collect();

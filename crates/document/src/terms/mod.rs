@@ -1,5 +1,5 @@
 //! The words of a document that may be topics: those of its title, its headings and the beginning of its text, and what
-//! its links call other pages. Everything is limited, so that reading them costs next to nothing beside the page.
+//! its links call other pages. Everything is limited, so that the cost of a page does not grow with its length.
 //!
 //! - [`page_terms`]: the terms of one document.
 //! - [`words`]: text cut into words, in any script.
