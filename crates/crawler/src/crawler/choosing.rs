@@ -25,9 +25,9 @@ impl Crawler {
         self.sum_up_rates(now);
         let order = self.in_order(now);
         // A value holds for one page: the next best may lie in another partition, unless there is no other.
-        let left = match order.as_slice() {
-            &[only] if self.partitions[only].best.is_some() => self.partitions[only].room_of_last(now).clamp(1, left),
-            &[first, ..] if self.partitions[first].best.is_some() => 1,
+        let left = match *order.as_slice() {
+            [only] if self.partitions[only].best.is_some() => self.partitions[only].room_of_last(now).clamp(1, left),
+            [first, ..] if self.partitions[first].best.is_some() => 1,
             _ => left,
         };
         for index in order {
