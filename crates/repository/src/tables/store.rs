@@ -22,17 +22,17 @@ use crate::{Error, Result};
 /// Each table's write buffer; of all tables four are busy.
 const MEMTABLE_BYTES_MAX: u64 = 4 << 20;
 /// That of the tables which grow with each URL that is met: larger, so that less is merged again and again.
-const MEMTABLE_OF_URLS_BYTES_MAX: u64 = 16 << 20;
+const MEMTABLE_OF_URLS_BYTES_MAX: u64 = 8 << 20;
 /// That of what was found and waits for the sieve: large enough that most of it comes and goes within the buffer and is
 /// never written to a table file.
-const MEMTABLE_OF_FOUND_BYTES_MAX: u64 = 48 << 20;
+const MEMTABLE_OF_FOUND_BYTES_MAX: u64 = 24 << 20;
 /// The size of a table file. What is added lies at a few ends of the key space (the next number, the last arrival of each
 /// band); with small files a merge touches the files at those ends alone, and its cost does not grow with the table.
 const TABLE_FILE_BYTES: u64 = 4 << 20;
 const CACHE_BYTES_MAX: u64 = 16 << 20;
 /// When the store's own log reaches this, the buffers are written out whether or not they are full; so it is as large as a
 /// few of the large ones. After a crash at most so much is replayed.
-const STORE_LOG_BYTES_MAX: u64 = 256 << 20;
+const STORE_LOG_BYTES_MAX: u64 = 128 << 20;
 /// One thread of the store's own, for flushing and compacting. With more, fjall 3.1 lets the first of them pass every
 /// request to compact on to itself while another is at it: at ten million URLs that was a third of all CPU.
 const STORE_THREADS: usize = 1;
