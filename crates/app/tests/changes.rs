@@ -438,7 +438,8 @@ fn a_person_has_the_last_word_on_noise_stopped_and_running() {
 fn a_change_of_a_page_tells_which_of_its_images_have_other_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
-    let with_images = |price| plan(price).replace("</body>", "<img src=\"/a.png\"><img src=\"/b.png\"></body>");
+    let shown = "<a href=\"/a.png\"><img src=\"/a.png\"></a><a href=\"/b.png\"><img src=\"/b.png\"></a></body>";
+    let with_images = |price| plan(price).replace("</body>", shown);
     let image = |words: &str| format!("\u{89}PNG {words}");
     let web = Edited::serve(&[("/", with_images("€1")), ("/a.png", image("old")), ("/b.png", image("same"))]);
     let url = web.url("/");

@@ -1,5 +1,5 @@
 //! Images that a page still names and whose bytes are others than they were: a reader sees it, and no mark of the page does.
-//! Only images that were fetched, as pages of their own, can tell.
+//! Only images that were fetched can tell: those that somebody seeded or that a page leads to, as pages of their own.
 
 use vernal_model::{Change, DocumentRow, Kind, LinkKind, Note, Page, Report, Url, Version};
 
@@ -19,17 +19,13 @@ impl Crawler {
         change: &mut Change,
     ) -> Result<()> {
         let Some(since) = before.version.map(|version| version.moment) else { return Ok(()) };
-        let followed = |url: &Url| {
-            let is_it =
-                |link: &&vernal_model::LinkRow| link.kind == LinkKind::Image && link.target == url.fingerprint();
-            old.links.iter().find(is_it).is_some_and(|link| link.counted.partition().is_some())
+        let was_there = |url: &Url| {
+            let target = url.fingerprint();
+            old.links.iter().any(|link| link.kind == LinkKind::Image && link.target == target)
         };
         let links = report.document.iter().flat_map(|document| &document.links);
-        let mut images: Vec<&Url> = links
-            .filter(|link| link.kind == LinkKind::Image)
-            .map(|link| &link.target)
-            .filter(|url| followed(url))
-            .collect();
+        let images = links.filter(|link| link.kind == LinkKind::Image).map(|link| &link.target);
+        let mut images: Vec<&Url> = images.filter(|url| was_there(url)).collect();
         images.sort_unstable();
         images.dedup();
         for url in images.into_iter().take(IMAGES_MAX) {
