@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/FORMAT:
-//!   vernal-repository 2
+//!   vernal-repository 3
 //!   partitions 64
 //!   suffixes psl-2
 //!   id 0123456789abcdef0123456789abcdef
@@ -21,13 +21,16 @@ use crate::{Error, Result};
 const FORMAT_FILE: &str = "FORMAT";
 const LOCK_FILE: &str = "lock";
 const NAME: &str = "vernal-repository";
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+/// The oldest format that is read as it is: what came since only adds deeds and tables.
+const FORMAT_READ_MIN: u32 = 2;
 /// The public-suffix list that decides partitions; known sites keep theirs whatever a newer list says.
 const SUFFIXES: &str = "psl-2";
 
 /// What FORMAT says of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
+    number: u32,
     /// A random number given when the repository was made.
     pub id: u128,
 }
@@ -71,12 +74,19 @@ pub(crate) fn lock(dir: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Reads FORMAT, or writes it into a folder that has none.
+/// Reads FORMAT, or writes it into a folder that has none. A folder of an older format that we read is of ours from now on:
+/// whoever writes into it would confuse the Vernal that made it.
 pub(crate) fn format(dir: &Path, id: Option<u128>) -> Result<Format> {
     let path = dir.join(FORMAT_FILE);
     match fs::read_to_string(&path) {
-        Ok(text) => read_format(dir, &text),
-        Err(error) if error.kind() == ErrorKind::NotFound => write_format(dir, id),
+        Ok(text) => {
+            let format = read_format(dir, &text)?;
+            if format.number < FORMAT {
+                write_format(dir, format.id)?;
+            }
+            Ok(Format { number: FORMAT, ..format })
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => begin_format(dir, id),
         Err(error) => Err(Error::io("read", &path)(error)),
     }
 }
@@ -105,40 +115,37 @@ fn read_format(dir: &Path, text: &str) -> Result<Format> {
     };
     let not_ours = |why: String| Error::NotOurs { dir: dir.to_owned(), why };
     let number = value(NAME).ok_or_else(|| not_ours(format!("its {FORMAT_FILE} does not name {NAME}")))?;
-    match number.trim().parse::<u32>() {
-        Ok(FORMAT) => {}
-        Ok(number) if number < FORMAT => {
-            let (found, ours) = (format!("{NAME} {number}"), format!("{NAME} {FORMAT}"));
-            return Err(Error::OlderFormat { dir: dir.to_owned(), found, ours });
-        }
-        _ => {
-            let (found, ours) = (format!("{NAME} {number}"), format!("{NAME} {FORMAT}"));
-            return Err(Error::NewerFormat { dir: dir.to_owned(), found, ours });
-        }
-    }
+    let (found, ours) = (format!("{NAME} {number}"), format!("{NAME} {FORMAT}"));
+    let number = match number.trim().parse::<u32>() {
+        Ok(number @ FORMAT_READ_MIN..=FORMAT) => number,
+        Ok(number) if number < FORMAT => return Err(Error::OlderFormat { dir: dir.to_owned(), found, ours }),
+        _ => return Err(Error::NewerFormat { dir: dir.to_owned(), found, ours }),
+    };
     let partitions = value("partitions").unwrap_or("none");
     if partitions.trim() != Partition::COUNT.to_string() {
         return Err(not_ours(format!("it has {partitions} partitions, not {}", Partition::COUNT)));
     }
     let id = value("id").and_then(|id| u128::from_str_radix(id.trim(), 16).ok());
-    Ok(Format { id: id.ok_or_else(|| not_ours(format!("its {FORMAT_FILE} has no id")))? })
+    Ok(Format { number, id: id.ok_or_else(|| not_ours(format!("its {FORMAT_FILE} has no id")))? })
 }
 
-fn write_format(dir: &Path, id: Option<u128>) -> Result<Format> {
+fn begin_format(dir: &Path, id: Option<u128>) -> Result<Format> {
     if dir.join(crate::journal::FOLDER).exists() {
         let why = format!("it has a journal and no {FORMAT_FILE}");
         return Err(Error::NotOurs { dir: dir.to_owned(), why });
     }
-    let format = Format { id: id.unwrap_or_else(random_id) };
-    let text =
-        format!("{NAME} {FORMAT}\npartitions {}\nsuffixes {SUFFIXES}\nid {:032x}\n", Partition::COUNT, format.id);
+    write_format(dir, id.unwrap_or_else(random_id))
+}
+
+fn write_format(dir: &Path, id: u128) -> Result<Format> {
+    let text = format!("{NAME} {FORMAT}\npartitions {}\nsuffixes {SUFFIXES}\nid {id:032x}\n", Partition::COUNT);
     let (path, fresh) = (dir.join(FORMAT_FILE), dir.join("FORMAT.new"));
     let mut file = File::create(&fresh).map_err(Error::io("make", &fresh))?;
     file.write_all(text.as_bytes()).map_err(Error::io("write", &fresh))?;
     file.sync_all().map_err(Error::io("sync", &fresh))?;
     fs::rename(&fresh, &path).map_err(Error::io("make", &path))?;
     sync_folder(dir)?;
-    Ok(format)
+    Ok(Format { number: FORMAT, id })
 }
 
 /// The one number here that must differ between repositories and nobody may guess; `RandomState` is seeded by the system.
@@ -156,10 +163,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let made = format(dir.path(), None).unwrap();
         assert_eq!(format(dir.path(), None).unwrap(), made);
-        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 3\npartitions 64\n").unwrap();
+        let text = fs::read_to_string(dir.path().join(FORMAT_FILE)).unwrap();
+        fs::write(dir.path().join(FORMAT_FILE), text.replace("vernal-repository 3", "vernal-repository 2")).unwrap();
+        assert_eq!(format(dir.path(), None).unwrap(), made, "the format before is read");
+        assert_eq!(fs::read_to_string(dir.path().join(FORMAT_FILE)).unwrap(), text, "and is ours from then on");
+        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 4\npartitions 64\n").unwrap();
         let refused = format(dir.path(), None).unwrap_err();
         assert!(matches!(refused, Error::NewerFormat { .. }));
-        assert!(refused.to_string().contains("vernal-repository 3"), "{refused}");
+        assert!(refused.to_string().contains("vernal-repository 4"), "{refused}");
         fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 1\npartitions 64\n").unwrap();
         let refused = format(dir.path(), None).unwrap_err();
         assert!(matches!(refused, Error::OlderFormat { .. }));

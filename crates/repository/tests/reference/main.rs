@@ -446,7 +446,7 @@ fn a_folder_of_format_1_is_refused_by_name_and_a_repair_keeps_its_records_and_se
     repository.close().unwrap();
     // The folder as the older Vernal left it: its name, and its seeds without the wish that came later.
     let format = fs::read_to_string(dir.path().join("FORMAT")).unwrap();
-    fs::write(dir.path().join("FORMAT"), format.replace("vernal-repository 2", "vernal-repository 1")).unwrap();
+    fs::write(dir.path().join("FORMAT"), format.replace("vernal-repository 3", "vernal-repository 1")).unwrap();
     with_meta(dir.path(), |meta| {
         for seed in &seeds {
             let old = (&seed.url, seed.added, &seed.tags, seed.weight, seed.scope, seed.depth, seed.at_least_every);
