@@ -190,6 +190,7 @@ impl Crawler {
         };
         let page = Page { state: PageState::Left, ..page };
         self.group.push(key.partition, Deed::Left(Box::new(Leaving { page, was: PageState::Held, row })));
+        self.forget_topics(key);
         Ok(())
     }
 

@@ -109,7 +109,7 @@ impl Crawler {
         }
         if page.state != PageState::Held {
             if was_held {
-                self.group.push(page.key.partition, Deed::Categorised(vec![(page.key, Vec::new())]));
+                self.forget_topics(page.key);
             }
             return Ok(());
         }
@@ -125,6 +125,13 @@ impl Crawler {
             self.group.push(page.key.partition, Deed::Categorised(vec![(page.key, topics)]));
         }
         Ok(())
+    }
+
+    /// A page that is held no more has no topics.
+    pub(super) fn forget_topics(&mut self, page: PageKey) {
+        if self.settings.topics_every.is_some() {
+            self.group.push(page.partition, Deed::Categorised(vec![(page, Vec::new())]));
+        }
     }
 
     /// The topics of the page that another was found on, and its O(q): the one link into a new page that is known without
