@@ -457,27 +457,54 @@ fn a_change_of_a_page_tells_which_of_its_images_have_other_bytes() {
     assert_eq!(last["left"], serde_json::json!(["content", "presentation"]), "{last}");
 }
 
+/// What a program holds that only follows the feed, and what the page says, both by the paragraphs' ids.
+fn followed_and_kept(data: &Path, url: &str) -> (HashMap<String, String>, HashMap<String, String>) {
+    let mut held: HashMap<String, String> = HashMap::new();
+    for event in events(data, &[]) {
+        for paragraph in event["paragraphs"].as_array().unwrap() {
+            let id = paragraph["id"].as_str().unwrap().to_owned();
+            match (paragraph["op"].as_str().unwrap(), paragraph["after"].as_str()) {
+                ("removed", _) => held.remove(&id),
+                (_, words) => held.insert(id, words.expect("what came has words").to_owned()),
+            };
+        }
+    }
+    let blamed = one(&told(vernal(data).args(["blame", url, "--json"])));
+    let paragraphs = blamed["paragraphs"].as_array().unwrap().iter();
+    let text = |paragraph: &Value, name: &str| paragraph[name].as_str().unwrap().to_owned();
+    (held, paragraphs.map(|one| (text(one, "id"), text(one, "text"))).collect())
+}
+
 #[test]
 fn who_only_follows_the_feed_holds_every_paragraph_of_the_page() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
     let (_web, url) = three_versions(&data);
-    let mut held: HashMap<String, String> = HashMap::new();
-    for event in events(&data, &[]) {
-        for paragraph in event["paragraphs"].as_array().unwrap() {
-            let id = paragraph["id"].as_str().unwrap().to_owned();
-            match paragraph["after"].as_str() {
-                Some(words) => held.insert(id, words.to_owned()),
-                None => held.remove(&id),
-            };
-        }
-    }
-    let blamed = one(&told(vernal(&data).args(["blame", &url, "--json"])));
-    let paragraphs = blamed["paragraphs"].as_array().unwrap().iter();
-    let text = |paragraph: &Value, name: &str| paragraph[name].as_str().unwrap().to_owned();
-    let kept: HashMap<String, String> = paragraphs.map(|one| (text(one, "id"), text(one, "text"))).collect();
+    let (held, kept) = followed_and_kept(&data, &url);
     assert_eq!(held, kept);
     assert_eq!(held.len(), 5, "a title, a heading and three paragraphs: {held:?}");
+}
+
+#[test]
+fn a_page_that_was_written_anew_is_told_whole_by_its_versions() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let prose = |word: &str| {
+        let paragraph =
+            |number: usize| format!("<p>{number} {}.</p>", format!("{word}{number} ").repeat(40).trim_end());
+        format!(
+            "<html><head><title>Prose</title></head><body>{}</body></html>",
+            (0..60).map(paragraph).collect::<String>()
+        )
+    };
+    let web = Edited::serve(&[("/", prose("before"))]);
+    let url = web.url("/");
+    visit(&data, &url);
+    web.edit("/", prose("after"));
+    visit(&data, &url);
+    let (held, kept) = followed_and_kept(&data, &url);
+    assert_eq!(held, kept);
+    assert_eq!(held.len(), 61);
 }
 
 #[test]

@@ -123,9 +123,8 @@ impl Filter {
 
     /// The event with all the words that it can have. A version that cannot be read takes nothing else from the feed.
     fn told(&self, shared: &Shared, mut event: Event) -> Event {
-        let whole = if self.brief { None } else { whole::paragraphs(shared, &event).ok().flatten() };
-        if let Some(paragraphs) = whole {
-            event.change.paragraphs = paragraphs;
+        if !self.brief {
+            let _ = whole::fill(shared, &mut event);
         }
         event
     }

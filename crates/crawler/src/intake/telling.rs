@@ -40,6 +40,10 @@ pub(crate) fn event(
         }
         _ => return None,
     };
+    let change = match has_body(before) && has_body(Some(after)) {
+        true => with_first_words(change),
+        false => change,
+    };
     let document = report.document.as_ref();
     Some(Event {
         kind,
@@ -63,6 +67,29 @@ pub(crate) fn event(
 fn told(change: &mut Change) -> Change {
     let decided_by = change.decided_by;
     std::mem::replace(change, Change { decided_by, ..Change::default() })
+}
+
+fn has_body(page: Option<&Page>) -> bool {
+    page.and_then(|page| page.version).is_some_and(|version| version.location.is_some())
+}
+
+/// Words that an event keeps itself. A page that was written anew has many times more, and they lie in its two versions
+/// already: whoever tells the event reads them there.
+const WORDS_BYTES_MAX: usize = 4 << 10;
+
+/// The first paragraph keeps its words in any case, so that there is something to read when older versions were given up.
+fn with_first_words(mut change: Change) -> Change {
+    let mut kept = 0;
+    for paragraph in &mut change.paragraphs {
+        let length = |words: &Option<Box<str>>| words.as_ref().map_or(0, |words| words.len());
+        let bytes = length(&paragraph.before) + length(&paragraph.after);
+        if kept > 0 && kept + bytes > WORDS_BYTES_MAX {
+            (paragraph.before, paragraph.after) = (None, None);
+        } else {
+            kept += bytes;
+        }
+    }
+    change
 }
 
 fn is_blocked(page: &Page) -> bool {
