@@ -48,6 +48,9 @@ const SLIP_MAX: usize = 2;
 /// Names that are no settings and still ours.
 const OTHER_VARIABLES: &[&str] = &["VERNAL_TOKEN", "VERNAL_CONFIG"];
 
+/// Settings whose values are never shown.
+const SECRETS: &[&str] = &["indexnow-keys", "websub-secret"];
+
 /// `environment` is an argument so that tests need not touch that of the process.
 pub fn resolve(flags: &Flags, environment: &[(String, String)], config: Option<&Path>) -> Result<InForce> {
     let (path, from_file) = match config {
@@ -128,16 +131,25 @@ impl Given {
     }
 
     pub fn row(&self) -> Row {
-        let value = match self.values.as_slice() {
-            [] => serde_json::Value::Null,
-            [one] => one.clone().into(),
-            many => many.to_vec().into(),
+        let mut shown = self.shown();
+        let value = match shown.len() {
+            0 => serde_json::Value::Null,
+            1 => shown.remove(0).into(),
+            _ => shown.into(),
         };
         Row { name: self.setting.key(), value, source: self.source.to_string() }
     }
 
     pub fn text(&self) -> String {
-        if self.values.is_empty() { "none".to_owned() } else { self.values.join(" ") }
+        if self.values.is_empty() { "none".to_owned() } else { self.shown().join(" ") }
+    }
+
+    /// Logs and answers are read by more people than may know a secret.
+    fn shown(&self) -> Vec<String> {
+        match SECRETS.contains(&self.setting.name) {
+            true => self.values.iter().map(|_| "(secret)".to_owned()).collect(),
+            false => self.values.clone(),
+        }
     }
 }
 
@@ -159,6 +171,19 @@ mod tests {
 
     fn value<'a>(in_force: &'a InForce, name: &str) -> &'a str {
         &in_force.given(name).unwrap().values[0]
+    }
+
+    #[test]
+    fn secrets_are_used_and_never_shown() {
+        let mut flags = Flags::default();
+        flags.push("websub-secret", "s3cret".into());
+        flags.push("indexnow-keys", "k3y".into());
+        let in_force = resolve(&flags, &[], Some(Path::new("/dev/null"))).unwrap();
+        for (name, hidden) in [("websub-secret", "s3cret"), ("indexnow-keys", "k3y")] {
+            let given = in_force.given(name).unwrap();
+            assert_eq!(value(&in_force, name), hidden);
+            assert_eq!((given.text().as_str(), &given.row().value), ("(secret)", &"(secret)".into()));
+        }
     }
 
     #[test]
