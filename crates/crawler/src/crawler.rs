@@ -39,8 +39,7 @@ pub use promises::{Cure, PromisesKept};
 pub use restoring::Restored;
 pub use sampling::Measured;
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use vernal_frontier::{Dispatcher, DispatcherSettings, Waiting};
 use vernal_model::{
     Account, Chance, Deed, Moment, OrderId, Origin, Page, PageKey, PageState, Partition as PartitionId, Seed, Site,

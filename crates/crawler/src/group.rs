@@ -1,7 +1,6 @@
 //! Deeds on their way to the journal: a group is written, synced and applied as one.
 
-use std::collections::HashSet;
-
+use foldhash::HashSet;
 use vernal_model::{Deed, PageKey, Partition};
 
 use crate::GroupLimits;

@@ -1,7 +1,8 @@
 //! One partition's life: its frontier, its policy, its sites. A cheap struct, not a thread or a store.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use vernal_frontier::{Frontier, FrontierLimits, Politeness, PolitenessSettings, TrapBook, Waiting};
 use vernal_model::{
     Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SitePosture, SiteRow, Span, Standing, Url,

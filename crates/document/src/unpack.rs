@@ -1,5 +1,6 @@
 //! Content codings taken off, within limits: a small body must not become a large problem.
 
+use std::cell::RefCell;
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -157,6 +158,11 @@ fn unpack_gzip(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Fa
     Err(Failure::Encoding("gzip: too many members".into()))
 }
 
+thread_local! {
+    /// Its tables take longer to set up than a small body to unpack.
+    static UNPACKER: RefCell<libdeflater::Decompressor> = RefCell::new(libdeflater::Decompressor::new());
+}
+
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 
 /// The fast way, for the usual body: one member whose announced size is sane, unpacked in one go. Says whether it worked;
@@ -169,7 +175,8 @@ fn unpack_single_member(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> bool
         return false;
     }
     into.resize(size, 0);
-    matches!(libdeflater::Decompressor::new().gzip_decompress(packed, into), Ok(written) if written == size)
+    let outcome = UNPACKER.with_borrow_mut(|unpacker| unpacker.gzip_decompress(packed, into));
+    outcome.is_ok_and(|written| written == size)
 }
 
 /// The size in the last four bytes of a gzip body; a hint and no more.

@@ -5,8 +5,9 @@
 //! request. With more, it runs from start to start. A site that was asked by an earlier process
 //! ([`Politeness::asked_before`]) counts as asked when this one started, because nobody knows what was under way.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
+use foldhash::{HashMap, HashMapExt};
 use vernal_model::{Moment, Site, Span};
 
 /// So many loosenings are remembered for readers of [`Politeness::loosened`]; a reader further behind looks at all.

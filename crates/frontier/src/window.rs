@@ -6,9 +6,10 @@
 //! The window is cut anew only after many arrivals, or when a list ran dry.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Range};
 
+use foldhash::{HashMap, HashSet};
 use vernal_model::{Moment, PageKey, Site, Url, Via, WaitingPlace};
 
 use crate::{Allocator, Politeness, thirds};

@@ -72,24 +72,24 @@ impl Moment {
         // Written by hand: every record has one or two, and patterns cost more than the rest of a small record.
         let stamp = jiff::Timestamp::from_microsecond(self.0).unwrap_or(jiff::Timestamp::MAX);
         let civil = jiff::tz::Offset::UTC.to_datetime(stamp);
-        let mut text = String::with_capacity(24);
+        let year = civil.year().unsigned_abs();
         let parts = [
-            (i32::from(civil.year()), 4, '-'),
-            (i32::from(civil.month()), 2, '-'),
-            (i32::from(civil.day()), 2, 'T'),
-            (i32::from(civil.hour()), 2, ':'),
-            (i32::from(civil.minute()), 2, ':'),
-            (i32::from(civil.second()), 2, 'Z'),
+            ((year / 100) as u8, None),
+            ((year % 100) as u8, Some('-')),
+            (civil.month().unsigned_abs(), Some('-')),
+            (civil.day().unsigned_abs(), Some('T')),
+            (civil.hour().unsigned_abs(), Some(':')),
+            (civil.minute().unsigned_abs(), Some(':')),
+            (civil.second().unsigned_abs(), Some('Z')),
         ];
-        for (number, digits, end) in parts {
-            for place in (0..digits).rev() {
-                let digit = number.unsigned_abs() / 10u32.pow(place) % 10;
-                text.extend(char::from_digit(digit, 10));
-            }
-            text.push(end);
-        }
+        let mut text = String::with_capacity(24);
         if civil.year() < 0 {
-            text.insert(0, '-');
+            text.push('-');
+        }
+        for (number, end) in parts {
+            text.push(char::from(b'0' + number / 10));
+            text.push(char::from(b'0' + number % 10));
+            text.extend(end);
         }
         text
     }

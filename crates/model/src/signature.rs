@@ -1,6 +1,6 @@
 //! The compact mark of one document, by which versions are compared without reading their bodies.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 
@@ -86,15 +86,16 @@ pub struct Digest(pub [u8; 20]);
 impl Digest {
     const ALPHABET: &'static [u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-    pub fn base32(&self) -> String {
-        let mut text = String::with_capacity(32);
-        for group in self.0.chunks_exact(5) {
+    /// Its thirty-two letters in base 32.
+    pub fn base32(&self) -> [u8; 32] {
+        let mut letters = [0; 32];
+        for (group, out) in self.0.chunks_exact(5).zip(letters.chunks_exact_mut(8)) {
             let bits = group.iter().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
-            for place in (0..8).rev() {
-                text.push(char::from(Self::ALPHABET[(bits >> (place * 5) & 31) as usize]));
+            for (place, letter) in out.iter_mut().enumerate() {
+                *letter = Self::ALPHABET[(bits >> (35 - place * 5) & 31) as usize];
             }
         }
-        text
+        letters
     }
 
     pub fn from_base32(text: &str) -> Option<Self> {
@@ -116,7 +117,8 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha1:{}", self.base32())
+        f.write_str("sha1:")?;
+        self.base32().iter().try_for_each(|&letter| f.write_char(char::from(letter)))
     }
 }
 

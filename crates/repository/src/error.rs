@@ -28,7 +28,7 @@ pub enum Error {
     OlderFormat { dir: PathBuf, found: String, ours: String },
     #[error("{} is no repository that this Vernal can read: {why}", dir.display())]
     NotOurs { dir: PathBuf, why: String },
-    #[error("{act}: {source}")]
+    #[error("{act}: {}", plainly(source))]
     Tables { act: &'static str, source: fjall::Error },
     #[error("read a row of table {table}: {why}")]
     Row { table: &'static str, why: String },
@@ -74,4 +74,27 @@ impl Error {
     }
 }
 
+/// The store's failures of reading and writing in the words of the system, which are shorter than the store's own.
+fn plainly(error: &fjall::Error) -> String {
+    match error {
+        fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_in_the_words_of_the_system() {
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        for error in [fjall::Error::Io(full()), fjall::Error::Storage(fjall::LsmError::Io(full()))] {
+            let told = Error::tables("write the tables")(error);
+            assert_eq!(told.to_string(), format!("write the tables: {}", full()));
+            assert!(!told.is_damage());
+        }
+    }
+}

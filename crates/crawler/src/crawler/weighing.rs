@@ -18,8 +18,9 @@ const VISITS_MIN: u64 = 64;
 const VISITS_SHARE: f64 = 0.2;
 /// … and at most so often: a pass over a million pages takes half a minute.
 const PASS_EVERY_MIN: Span = Span::from_secs(600);
-/// While nobody does, a pass keeps the links by target at hand, and is made seldom.
-const IDLE_VISITS_MIN: u64 = 1_000;
+/// While nobody does, a pass keeps the links by target at hand, and is made seldom. Fewer pages than this are read through
+/// in no time when somebody asks who links to one of them.
+const IDLE_VISITS_MIN: u64 = 10_000;
 const IDLE_PASS_EVERY: Span = Span::from_days(1);
 /// Work of one turn, in pages whose links are read; it takes some milliseconds.
 const PAGES_PER_TURN: usize = 256;

@@ -1,7 +1,8 @@
 //! The URLs that a report names, ready for the sieve.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
+use foldhash::{HashMap, HashSet, HashSetExt};
 use vernal_model::{
     CountedIn, Document, DocumentRow, Fingerprint, Found, LinkKind, LinkRow, Outcome, PageKey, Partition, Rel, Report,
     Url, Via,

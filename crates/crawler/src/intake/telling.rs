@@ -75,7 +75,7 @@ fn has_body(page: Option<&Page>) -> bool {
 
 /// Words that an event keeps itself. A page that was written anew has many times more, and they lie in its two versions
 /// already: whoever tells the event reads them there.
-const WORDS_BYTES_MAX: usize = 4 << 10;
+const WORDS_BYTES_MAX: usize = 2 << 10;
 
 /// The first paragraph keeps its words in any case, so that there is something to read when older versions were given up.
 fn with_first_words(mut change: Change) -> Change {

@@ -38,6 +38,13 @@ pub(super) struct Source<R> {
     place: usize,
 }
 
+impl Source<io::Empty> {
+    /// Over bytes that are all at hand.
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        Source { inner: io::empty(), window: bytes, window_start: 0, place: 0 }
+    }
+}
+
 impl<R: Read + Seek> Source<R> {
     pub(super) fn new(inner: R) -> Self {
         Source { inner, window: Vec::new(), window_start: 0, place: 0 }

@@ -1,6 +1,6 @@
 //! What the writer is asked to keep, and the named fields of the records made of it.
 
-use std::fmt::Write;
+use std::io::Write;
 
 use sha1::{Digest as _, Sha1};
 use vernal_model::{Digest, Exchange, Moment, Origin, Protocol, Url};
@@ -49,7 +49,7 @@ pub enum KeepKind<'a> {
 }
 
 /// Angle brackets, `urn:uuid:`, thirty-two digits and four hyphens.
-const RECORD_ID_BYTES: usize = 47;
+pub(super) type RecordId = [u8; 47];
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 /// The origin whose robots.txt a response was asked for as.
 pub(super) const ROBOTS_FIELD: &str = "Vernal-Robots-For";
@@ -81,7 +81,7 @@ impl Common {
 }
 
 /// Writes the head of the main record of `keep`; the parts of its block.
-pub(super) fn main_record<'a>(head: &mut String, keep: &'a Keep<'a>, common: &Common, id: &str) -> [&'a [u8]; 2] {
+pub(super) fn main_record<'a>(head: &mut Vec<u8>, keep: &'a Keep<'a>, common: &Common, id: &RecordId) -> [&'a [u8]; 2] {
     let exchange = keep.exchange;
     let (kind, block): (&str, [&[u8]; 2]) = match keep.what {
         KeepKind::Response | KeepKind::Robots { .. } => ("response", [&exchange.response_head, &exchange.body]),
@@ -92,7 +92,7 @@ pub(super) fn main_record<'a>(head: &mut String, keep: &'a Keep<'a>, common: &Co
     };
     open(head, kind, id, &common.date);
     own_field(head, "WARC-Target-URI", keep.url.as_str());
-    head.push_str(&common.address);
+    head.extend_from_slice(common.address.as_bytes());
     own_field(head, "WARC-Protocol", common.protocol);
     if let KeepKind::Revisit { target, date, server_not_modified } = keep.what {
         own_field(head, "WARC-Profile", if server_not_modified { NOT_MODIFIED } else { IDENTICAL_PAYLOAD });
@@ -120,17 +120,17 @@ pub(super) fn main_record<'a>(head: &mut String, keep: &'a Keep<'a>, common: &Co
 /// Writes the head of a metadata record that belongs to the revisit `concurrent_to` and tells what a 304 said; the parts
 /// of its block. Header lines are named fields already; only the status line needs a name.
 pub(super) fn not_modified_record<'a>(
-    head: &mut String,
+    head: &mut Vec<u8>,
     keep: &'a Keep<'a>,
     common: &Common,
-    id: &str,
-    concurrent_to: &str,
+    id: &RecordId,
+    concurrent_to: &RecordId,
 ) -> [&'a [u8]; 2] {
     let said = &keep.exchange.response_head;
     let block: [&[u8]; 2] = [b"http-status-line: ", said.strip_suffix(b"\r\n").unwrap_or(said)];
     open(head, "metadata", id, &common.date);
     own_field(head, "WARC-Target-URI", keep.url.as_str());
-    own_field(head, "WARC-Concurrent-To", concurrent_to);
+    own_field(head, "WARC-Concurrent-To", concurrent_to.as_slice());
     digest_field(head, "WARC-Block-Digest", digest_of(&block));
     close(head, "application/warc-fields", &block);
     block
@@ -138,17 +138,17 @@ pub(super) fn not_modified_record<'a>(
 
 /// Writes the head of the request record that belongs to the main record `concurrent_to`; its block.
 pub(super) fn request_record<'a>(
-    head: &mut String,
+    head: &mut Vec<u8>,
     keep: &'a Keep<'a>,
     common: &Common,
-    id: &str,
-    concurrent_to: &str,
+    id: &RecordId,
+    concurrent_to: &RecordId,
 ) -> &'a [u8] {
     let block = keep.exchange.request_head.as_slice();
     open(head, "request", id, &common.date);
     own_field(head, "WARC-Target-URI", keep.url.as_str());
-    own_field(head, "WARC-Concurrent-To", concurrent_to);
-    head.push_str(&common.address);
+    own_field(head, "WARC-Concurrent-To", concurrent_to.as_slice());
+    head.extend_from_slice(common.address.as_bytes());
     own_field(head, "WARC-Protocol", common.protocol);
     digest_field(head, "WARC-Block-Digest", digest_of(&[block]));
     close(head, "application/http;msgtype=request", &[block]);
@@ -156,11 +156,11 @@ pub(super) fn request_record<'a>(
 }
 
 /// The warcinfo record of a segment named `file_name`, whole but for the end marks.
-pub(super) fn warcinfo_record(info: &WarcInfo, id: &str, file_name: &str, now: Moment) -> (String, Vec<u8>) {
-    let mut fields = String::new();
-    field(&mut fields, "software", &info.software);
-    field(&mut fields, "format", "WARC File Format 1.1");
-    field(&mut fields, "conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/");
+pub(super) fn warcinfo_record(info: &WarcInfo, id: &RecordId, file_name: &str, now: Moment) -> (Vec<u8>, Vec<u8>) {
+    let mut block = Vec::new();
+    field(&mut block, "software", &info.software);
+    field(&mut block, "format", "WARC File Format 1.1");
+    field(&mut block, "conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/");
     for (name, value) in [
         ("operator", &info.operator),
         ("http-header-from", &info.contact),
@@ -168,11 +168,10 @@ pub(super) fn warcinfo_record(info: &WarcInfo, id: &str, file_name: &str, now: M
         ("robots", &info.robots),
     ] {
         if !value.is_empty() {
-            field(&mut fields, name, value);
+            field(&mut block, name, value);
         }
     }
-    let block = fields.into_bytes();
-    let mut head = String::new();
+    let mut head = Vec::new();
     open(&mut head, "warcinfo", id, &now.warc_date());
     field(&mut head, "WARC-Filename", file_name);
     digest_field(&mut head, "WARC-Block-Digest", digest_of(&[&block]));
@@ -181,7 +180,7 @@ pub(super) fn warcinfo_record(info: &WarcInfo, id: &str, file_name: &str, now: M
 }
 
 /// A record's id, derived from its place, which no other record of this repository has: no clock and no chance needed.
-pub(super) fn record_id(repository: u128, segment: u32, offset: u64) -> String {
+pub(super) fn record_id(repository: u128, segment: u32, offset: u64) -> RecordId {
     let mut place = [0u8; 28];
     place[..16].copy_from_slice(&repository.to_be_bytes());
     place[16..20].copy_from_slice(&segment.to_be_bytes());
@@ -189,17 +188,11 @@ pub(super) fn record_id(repository: u128, segment: u32, offset: u64) -> String {
     let bits = xxhash_rust::xxh3::xxh3_128(&place);
     // Version 8 and the RFC 9562 variant: "the rest means what its maker says".
     let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
-    let mut id = String::with_capacity(RECORD_ID_BYTES);
-    id.push_str("<urn:uuid:");
-    for (place, byte) in bits.to_be_bytes().into_iter().enumerate() {
-        if matches!(place, 4 | 6 | 8 | 10) {
-            id.push('-');
-        }
-        for digit in [byte >> 4, byte & 0xf] {
-            id.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
-        }
+    let mut id = *b"<urn:uuid:00000000-0000-0000-0000-000000000000>";
+    let digits = id[10..46].iter_mut().filter(|letter| **letter == b'0');
+    for (place, digit) in digits.enumerate() {
+        *digit = b"0123456789abcdef"[(bits >> (124 - 4 * place)) as usize & 0xf];
     }
-    id.push('>');
     id
 }
 
@@ -225,42 +218,39 @@ fn protocol_name(exchange: &Exchange) -> &'static str {
 }
 
 /// Begins a head; whatever was written before is gone.
-fn open(head: &mut String, kind: &str, id: &str, date: &str) {
+fn open(head: &mut Vec<u8>, kind: &str, id: &RecordId, date: &str) {
     head.clear();
-    head.push_str("WARC/1.1\r\n");
+    head.extend_from_slice(b"WARC/1.1\r\n");
     own_field(head, "WARC-Type", kind);
-    own_field(head, "WARC-Record-ID", id);
+    own_field(head, "WARC-Record-ID", id.as_slice());
     own_field(head, "WARC-Date", date);
 }
 
-fn close(head: &mut String, content_type: &str, block: &[&[u8]]) {
+fn close(head: &mut Vec<u8>, content_type: &str, block: &[&[u8]]) {
     let bytes: usize = block.iter().map(|part| part.len()).sum();
     field(head, "Content-Type", content_type);
     let _ = write!(head, "Content-Length: {bytes}\r\n\r\n");
 }
 
 /// A field whose value is of our own making, canonical URLs included: it has no line breaks.
-fn own_field(head: &mut String, name: &str, value: &str) {
-    for part in [name, ": ", value, "\r\n"] {
-        head.push_str(part);
+fn own_field(head: &mut Vec<u8>, name: &str, value: impl AsRef<[u8]>) {
+    for part in [name.as_bytes(), b": ", value.as_ref(), b"\r\n"] {
+        head.extend_from_slice(part);
     }
 }
 
 /// Line breaks within a value would begin another field; whoever sends them gets spaces.
-fn field(head: &mut String, name: &str, value: &str) {
-    head.push_str(name);
-    head.push_str(": ");
+fn field(head: &mut Vec<u8>, name: &str, value: &str) {
     if value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        head.push_str(value);
-    } else {
-        head.extend(value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
+        return own_field(head, name, value);
     }
-    head.push_str("\r\n");
+    let harmless: String = value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    own_field(head, name, harmless);
 }
 
-fn digest_field(head: &mut String, name: &str, digest: Digest) {
-    for part in [name, ": sha1:", &digest.base32(), "\r\n"] {
-        head.push_str(part);
+fn digest_field(head: &mut Vec<u8>, name: &str, digest: Digest) {
+    for part in [name.as_bytes(), b": sha1:", &digest.base32(), b"\r\n"] {
+        head.extend_from_slice(part);
     }
 }
 
@@ -272,8 +262,9 @@ mod tests {
     fn ids_are_uuids_and_differ_by_repository_segment_and_offset() {
         let id = record_id(1, 2, 3);
         assert_eq!(id.len(), "<urn:uuid:>".len() + 36);
-        assert_eq!(&id[10 + 14..10 + 15], "8");
-        assert!("89ab".contains(&id[10 + 19..10 + 20]));
+        assert_eq!(id[10 + 14], b'8');
+        assert!(b"89ab".contains(&id[10 + 19]));
+        assert!(id[10..46].iter().all(|letter| letter.is_ascii_hexdigit() || *letter == b'-'));
         assert_eq!(record_id(1, 2, 3), id);
         for other in [record_id(0, 2, 3), record_id(1, 3, 3), record_id(1, 2, 4)] {
             assert_ne!(other, id);
@@ -288,8 +279,8 @@ mod tests {
 
     #[test]
     fn a_line_break_in_a_value_begins_no_field() {
-        let mut head = String::new();
+        let mut head = Vec::new();
         field(&mut head, "operator", "me\r\nWARC-Type: response");
-        assert_eq!(head, "operator: me  WARC-Type: response\r\n");
+        assert_eq!(head, b"operator: me  WARC-Type: response\r\n");
     }
 }

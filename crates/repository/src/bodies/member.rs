@@ -10,6 +10,8 @@ use flate2::{Compress, Compression, FlushCompress, Status};
 /// Flags, time and name are left out: the same record gives the same bytes on every machine.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 const STORED_BYTES_MAX: usize = 0xffff; // the length field of a stored block has 16 bits
+const STORED_HEADER_BYTES: usize = 5;
+const TRAILER_BYTES: usize = 8;
 const DEFLATE_LEVEL: u32 = 1; // higher levels cost several times the CPU of a whole visit
 
 /// Makes members, reusing one compressor.
@@ -25,7 +27,7 @@ impl MemberMaker {
     /// Appends a member that holds `parts` one after the other as they are.
     pub(super) fn stored(&self, out: &mut Vec<u8>, parts: &[&[u8]]) {
         let total = total_bytes(parts);
-        out.reserve(total + total / STORED_BYTES_MAX * 5 + 32);
+        out.reserve(total + total / STORED_BYTES_MAX * STORED_HEADER_BYTES + 32);
         out.extend_from_slice(&HEADER);
         let mut left = total;
         let mut room_in_block = 0;
@@ -81,6 +83,30 @@ impl MemberMaker {
     }
 }
 
+/// The content of a member that is stored as `MemberMaker::stored` does it, whole and with the right checksum; for anything
+/// else nothing is said here.
+pub(super) fn stored_content(member: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
+    let (mut rest, trailer) = member.strip_prefix(&HEADER)?.split_last_chunk::<TRAILER_BYTES>()?;
+    if rest.len() > bytes_max {
+        return None;
+    }
+    let mut content = Vec::with_capacity(rest.len());
+    let mut is_last = false;
+    while !is_last {
+        let (&[last, low, high, low_again, high_again], behind) = rest.split_first_chunk::<STORED_HEADER_BYTES>()?;
+        let length = u16::from_le_bytes([low, high]);
+        if last > 1 || u16::from_le_bytes([low_again, high_again]) != !length {
+            return None;
+        }
+        let (bytes, behind) = behind.split_at_checked(usize::from(length))?;
+        content.extend_from_slice(bytes);
+        (is_last, rest) = (last == 1, behind);
+    }
+    let mut expected = Vec::with_capacity(TRAILER_BYTES);
+    self::trailer(&mut expected, &[&content]);
+    (rest.is_empty() && *trailer == *expected).then_some(content)
+}
+
 fn stored_block_header(out: &mut Vec<u8>, bytes: usize, last: bool) {
     let length = bytes as u16;
     out.push(u8::from(last));
@@ -131,7 +157,23 @@ mod tests {
                 maker.deflated(&mut deflated, &parts);
                 prop_assert_eq!(unpacked(&stored), parts.concat());
                 prop_assert_eq!(unpacked(&deflated), parts.concat());
+                prop_assert_eq!(stored_content(&stored, 10_000), Some(parts.concat()));
+                prop_assert_eq!(stored_content(&deflated, 10_000), None);
             }
+        }
+
+        #[test]
+        fn a_stored_member_with_one_byte_changed_or_cut_has_no_content(
+            content in prop::collection::vec(any::<u8>(), 0..300),
+            place in any::<prop::sample::Index>(),
+            flip in 1u8..,
+        ) {
+            let mut member = Vec::new();
+            MemberMaker::new().stored(&mut member, &[&content]);
+            let place = place.index(member.len());
+            prop_assert_eq!(stored_content(&member[..place], 1_000), None);
+            member[place] ^= flip;
+            prop_assert_eq!(stored_content(&member, 1_000), None);
         }
     }
 
@@ -143,6 +185,8 @@ mod tests {
                 let mut member = Vec::new();
                 MemberMaker::new().stored(&mut member, &[&content[..cut], &content[cut..]]);
                 assert_eq!(unpacked(&member), content, "{bytes} bytes cut at {cut}");
+                assert_eq!(stored_content(&member, 1 << 20), Some(content.clone()));
+                assert_eq!(stored_content(&member, bytes / 2), None, "more than it may have");
             }
         }
     }

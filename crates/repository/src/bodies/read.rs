@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use vernal_model::Location;
 
 use super::inflate::{Fault, Inflater, Source};
+use super::member::stored_content;
 use super::record::Record;
 use super::scan::ScanLimits;
 use super::segment::segments;
@@ -20,6 +22,8 @@ use crate::{Error, Result};
 pub struct Bodies {
     dir: PathBuf,
     paths: Mutex<BTreeMap<u32, PathBuf>>,
+    /// The segment read last, still open: a crawl reads one after the other from few of them.
+    last: Mutex<Option<(u32, Arc<File>)>>,
 }
 
 /// Reads one record of the repository in `dir`. Whoever reads many keeps a `Bodies`.
@@ -29,34 +33,46 @@ pub fn read(dir: &Path, location: &Location) -> Result<Record> {
 
 impl Bodies {
     pub fn new(dir: &Path) -> Self {
-        Bodies { dir: dir.to_owned(), paths: Mutex::default() }
+        Bodies { dir: dir.to_owned(), paths: Mutex::default(), last: Mutex::default() }
     }
 
     pub fn read(&self, location: &Location) -> Result<Record> {
         let damaged =
             |what: &str| Error::Corrupt { what: what.to_owned(), segment: location.segment, offset: location.offset };
-        let (mut file, path) = self.open(location.segment)?;
-        let mut member = Vec::new();
-        file.seek(SeekFrom::Start(location.offset)).map_err(Error::io("read", &path))?;
-        file.take(u64::from(location.length)).read_to_end(&mut member).map_err(Error::io("read", &path))?;
-        if member.len() != location.length as usize {
-            return Err(damaged("the file ends within the record"));
-        }
         let limits = ScanLimits::default();
-        let mut source = Source::new(Cursor::new(member));
-        let mut content = Vec::new();
-        Inflater::new()
-            .member(&mut source, &mut content, limits.record_bytes_max)
-            .and_then(|()| match source.offset() == u64::from(location.length) {
-                true => Record::parse(&content, limits.head_bytes_max),
-                false => Err(Fault::Malformed("the record is shorter than its place says".to_owned())),
-            })
+        if location.length as usize > limits.record_bytes_max {
+            return Err(damaged("its place is longer than a record may be"));
+        }
+        let file = self.file(location.segment)?;
+        let mut member = vec![0; location.length as usize];
+        if let Err(error) = file.read_exact_at(&mut member, location.offset) {
+            return Err(match error.kind() {
+                io::ErrorKind::UnexpectedEof => damaged("the file ends within the record"),
+                _ => Error::io("read a record of", &self.dir)(error),
+            });
+        }
+        let content = match stored_content(&member, limits.record_bytes_max) {
+            Some(content) => Ok(content),
+            None => inflated(member, limits.record_bytes_max),
+        };
+        content
+            .and_then(|content| Record::parse(&content, limits.head_bytes_max))
             .map_err(|fault| damaged(&fault.to_string()))
+    }
+
+    fn file(&self, segment: u32) -> Result<Arc<File>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, file)) = last.as_ref().filter(|(serial, _)| *serial == segment) {
+            return Ok(file.clone());
+        }
+        let file = Arc::new(self.open(segment)?);
+        *last = Some((segment, file.clone()));
+        Ok(file)
     }
 
     /// The file of a segment; the folder is listed anew when the remembered name is gone, as it is after sealing. Twice,
     /// because sealing may fall between listing and opening, once.
-    fn open(&self, segment: u32) -> Result<(File, PathBuf)> {
+    fn open(&self, segment: u32) -> Result<File> {
         for listed_anew in [false, true, true] {
             let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
             if listed_anew {
@@ -65,11 +81,22 @@ impl Bodies {
             let Some(path) = paths.get(&segment).cloned() else { continue };
             drop(paths);
             match File::open(&path) {
-                Ok(file) => return Ok((file, path)),
+                Ok(file) => return Ok(file),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(Error::io("open", &path)(error)),
             }
         }
         Err(Error::SegmentMissing(segment))
+    }
+}
+
+/// The content of a member that is packed, or damaged: then this says how.
+fn inflated(member: Vec<u8>, bytes_max: usize) -> std::result::Result<Vec<u8>, Fault> {
+    let (bytes, mut content) = (member.len() as u64, Vec::new());
+    let mut source = Source::of(member);
+    Inflater::new().member(&mut source, &mut content, bytes_max)?;
+    match source.offset() == bytes {
+        true => Ok(content),
+        false => Err(Fault::Malformed("the record is shorter than its place says".to_owned())),
     }
 }

@@ -107,7 +107,7 @@ impl Record {
 
     /// Reads the one record that `content` holds.
     pub(super) fn parse(content: &[u8], head_bytes_max: usize) -> Result<Record, Fault> {
-        let head_end = content.windows(4).take(head_bytes_max).position(|window| window == b"\r\n\r\n");
+        let head_end = memchr::memmem::find(&content[..content.len().min(head_bytes_max + 3)], b"\r\n\r\n");
         let Some(head_end) = head_end else {
             return match content.len() > head_bytes_max {
                 true => Err(Fault::TooLarge("the head of a record is too long")),

@@ -52,7 +52,7 @@ struct OpenSegment {
     flushed: u64,
     buffer: Vec<u8>,
     /// Room for the head of a record, used again and again.
-    head: String,
+    head: Vec<u8>,
     /// Everything was synced when the segment had this length.
     synced: u64,
     /// The file's name may not be durable yet.
@@ -190,13 +190,13 @@ impl Segments {
             serial,
             flushed: 0,
             buffer: Vec::new(),
-            head: String::new(),
+            head: Vec::new(),
             synced: 0,
             name_is_new: true,
         };
         let id = keep::record_id(self.info.repository, serial, 0);
         let (head, block) = keep::warcinfo_record(&self.info, &id, &name, now);
-        self.maker.deflated(&mut open.buffer, &[head.as_bytes(), &block, RECORD_END]);
+        self.maker.deflated(&mut open.buffer, &[&head, &block, RECORD_END]);
         self.open = Some(open);
         Ok(())
     }
@@ -227,7 +227,7 @@ impl Segments {
             serial: file.serial,
             flushed: keep_bytes,
             buffer: Vec::new(),
-            head: String::new(),
+            head: Vec::new(),
             synced: keep_bytes,
             name_is_new: false,
         });
@@ -246,7 +246,7 @@ impl OpenSegment {
         let common = keep::Common::of(keep);
         let mut head = std::mem::take(&mut self.head);
         let [block_head, block_body] = keep::main_record(&mut head, keep, &common, &id);
-        let parts = [head.as_bytes(), block_head, block_body, RECORD_END];
+        let parts = [&head, block_head, block_body, RECORD_END];
         let revisit = matches!(keep.what, KeepKind::Revisit { .. });
         // Heads alone are stored too: deflating them would be the dearest part of an unchanged page.
         match keep.exchange.content_encoded || revisit {
@@ -257,12 +257,12 @@ impl OpenSegment {
         if matches!(keep.what, KeepKind::Revisit { server_not_modified: true, .. }) {
             let metadata_id = keep::record_id(repository, self.serial, self.length());
             let [status_name, said] = keep::not_modified_record(&mut head, keep, &common, &metadata_id, &id);
-            maker.stored(&mut self.buffer, &[head.as_bytes(), status_name, said, RECORD_END]);
+            maker.stored(&mut self.buffer, &[&head, status_name, said, RECORD_END]);
         }
         if !keep.exchange.request_head.is_empty() {
             let request_id = keep::record_id(repository, self.serial, self.length());
             let block = keep::request_record(&mut head, keep, &common, &request_id, &id);
-            maker.stored(&mut self.buffer, &[head.as_bytes(), block, RECORD_END]);
+            maker.stored(&mut self.buffer, &[&head, block, RECORD_END]);
         }
         self.head = head;
         Location { segment: self.serial, offset, length }

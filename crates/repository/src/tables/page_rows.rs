@@ -5,10 +5,10 @@
 //! would win nothing; and since no place ever gets free, a row that was read before a commit can never take the place of
 //! the one that the commit wrote.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fjall::Slice;
+use foldhash::HashMap;
 use vernal_model::PageKey;
 
 /// Rows in memory: some thirty thousand pages.
@@ -91,7 +91,7 @@ mod tests {
             acts in prop::collection::vec((0u32..40, any::<bool>(), 1usize..(1 << 20)), 1..120)
         ) {
             let rows = PageRows::default();
-            let mut table: HashMap<u32, Vec<u8>> = HashMap::new();
+            let mut table: HashMap<u32, Vec<u8>> = HashMap::default();
             for (turn, (number, writes, bytes)) in acts.into_iter().enumerate() {
                 // What a slow reader read before this turn's commit comes after it.
                 let read = table.get(&number).cloned();

@@ -118,7 +118,8 @@ impl Tables {
                 sites: table("sites")?,
                 robots: table("robots")?,
                 found: database.keyspace("found", || options(MEMTABLE_OF_FOUND_BYTES_MAX))?,
-                events: table("events")?,
+                // Few words each (decision 13), told soon and seldom again: packing them cost more than writing the journal.
+                events: unpacked_table("events")?,
                 page_events: table("page_events")?,
                 noise: table("noise")?,
                 page_noise: table("page_noise")?,
