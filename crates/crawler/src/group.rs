@@ -51,6 +51,11 @@ impl Group {
         self.pages.contains(&page)
     }
 
+    /// Pages whose rows in the tables are behind this group, in no order.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = PageKey> {
+        self.pages.iter().copied()
+    }
+
     /// The next group has as much room from the start as this one came to need.
     pub(crate) fn take(&mut self) -> Vec<(Partition, Deed)> {
         let mut pages = std::mem::take(&mut self.pages);

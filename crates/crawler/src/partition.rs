@@ -206,6 +206,11 @@ impl Partition {
         known.filter(|site| site.as_str() == url.site_text()).cloned().unwrap_or_else(|| url.site())
     }
 
+    /// The number of a URL's site, if it has one here.
+    pub(crate) fn number_of(&self, url: &Url) -> Option<u32> {
+        self.by_name.get(url.site_text()).copied()
+    }
+
     /// The number of a site, new ones being given the next.
     pub(crate) fn site_number(&mut self, site: &Site) -> u32 {
         if let Some(&number) = self.by_name.get(site) {

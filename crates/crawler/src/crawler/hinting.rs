@@ -98,6 +98,19 @@ impl Crawler {
         Ok(listing::delta(file, listing, self.reader.listed(file)?))
     }
 
+    /// Before a list is heard: the pages that it speaks of are looked up in the tables, so that what the open group says of
+    /// them has to be there. This comes before anything of the list's own visit, which stays in one group.
+    pub(super) fn settle_site_of(&mut self, url: &Url, now: Moment) -> Result<()> {
+        let id = self.home_of(url);
+        let partition = &self.partitions[usize::from(id.0)];
+        let number = partition.number_of(url);
+        let is_behind = |key: PageKey| key.partition == id && partition.site_of(key) == number;
+        if number.is_some() && self.group.touched().any(is_behind) {
+            self.commit(now)?;
+        }
+        Ok(())
+    }
+
     /// Takes what moved in a file: URLs for the sieve, hints for the policy, and how the file looks.
     pub(super) fn take_listing(&mut self, page: &Page, listing: &Listing, delta: Delta<'_>, now: Moment) -> Result<()> {
         let site = page.url.site();
@@ -106,8 +119,6 @@ impl Crawler {
         if page.state != PageState::Held || (is_first && self.hints.files_of(&site, source) >= FILES_MAX) {
             return Ok(());
         }
-        // What was visited a moment ago is looked up in the tables.
-        self.commit(now)?;
         self.find_listed(page, listing.kind, &delta);
         let mut rows = HintRows::of(&site);
         if listing.kind != ListingKind::SitemapIndex {

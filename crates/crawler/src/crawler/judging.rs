@@ -4,7 +4,7 @@
 //! read, so that the change has words, and judged again with the words at hand. One verdict serves the feed, the history
 //! and what the policy learns.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use vernal_document::noise::{self, FoldingKind, NoiseInput};
 use vernal_document::{Input, Parts, compare, diff, tell_closely};
@@ -18,14 +18,18 @@ use crate::Result;
 use crate::intake::record;
 use crate::intake::verdict::Verdict;
 
-/// Noise books kept in memory; the longest unused goes first.
-const BOOKS_MAX: usize = 256;
+/// Noise books kept in memory. More than a group has visits, so that there is always one that can go without a commit.
+const BOOKS_MAX: usize = 1_024;
 
-/// The noise books of sites that were visited lately. A book here is ahead of its rows by the deeds of the open group.
+/// The noise books of sites that were visited lately.
 #[derive(Default)]
 pub(super) struct Books {
     books: BTreeMap<Site, NoiseBook>,
+    /// In the order in which they were taken up.
     used: VecDeque<Site>,
+    /// Those that are ahead of their rows, by the deeds of the group that was open after so many commits.
+    ahead: BTreeSet<Site>,
+    commits: u64,
 }
 
 /// What a visit found, with what it taught of noise.
@@ -35,6 +39,32 @@ pub(super) struct Judged {
     pub noisy: Option<bool>,
     /// What becomes of the event (see `noise::fold`).
     pub folding: FoldingKind,
+}
+
+impl Books {
+    /// Gives up the oldest book whose rows are in the tables, where they will be read again; false if there is none.
+    fn make_room(&mut self, commits: u64) -> bool {
+        self.follow(commits);
+        let Some(place) = self.used.iter().position(|site| !self.ahead.contains(site)) else { return false };
+        if let Some(site) = self.used.remove(place) {
+            self.books.remove(&site);
+        }
+        true
+    }
+
+    fn take(&mut self, site: &Site, rows: &NoiseRows, commits: u64) {
+        self.follow(commits);
+        self.books.entry(site.clone()).or_default().take(rows);
+        self.ahead.insert(site.clone());
+    }
+
+    /// After a commit no book is ahead.
+    fn follow(&mut self, commits: u64) {
+        if self.commits != commits {
+            self.ahead.clear();
+            self.commits = commits;
+        }
+    }
 }
 
 impl Crawler {
@@ -161,14 +191,9 @@ impl Crawler {
 
     pub(super) fn book(&mut self, site: &Site) -> Result<&NoiseBook> {
         if !self.books.books.contains_key(site) {
-            if self.books.used.len() >= BOOKS_MAX
-                && let Some(oldest) = self.books.used.pop_front()
-            {
-                // Its rows must be in the tables before anyone reads them from there again.
-                if !self.group.is_empty() {
-                    self.commit(self.reader.last_moment())?;
-                }
-                self.books.books.remove(&oldest);
+            if self.books.used.len() >= BOOKS_MAX && !self.books.make_room(self.commits) {
+                self.commit(self.reader.last_moment())?;
+                self.books.make_room(self.commits);
             }
             self.books.books.insert(site.clone(), self.reader.noise_book(site)?);
             self.books.used.push_back(site.clone());
@@ -185,7 +210,7 @@ impl Crawler {
         let noisy = rows.page.as_ref().map(|(_, noise)| !noise.is_empty());
         let site = rows.site.clone();
         self.book(&site)?;
-        self.books.books.entry(site).or_default().take(&rows);
+        self.books.take(&site, &rows, self.commits);
         self.group.push(id, Deed::NoiseLearned(Box::new(rows)));
         Ok(noisy)
     }
@@ -288,4 +313,34 @@ fn paragraphs(signature: &Signature) -> String {
 
 fn mark(mark: u64) -> String {
     format!("mark {mark:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(number: usize) -> Site {
+        Site::new(&format!("site{number}.example"))
+    }
+
+    #[test]
+    fn a_book_goes_without_a_commit_unless_all_are_ahead_of_their_rows() {
+        let mut books = Books::default();
+        let take_up = |books: &mut Books, number: usize| {
+            books.books.insert(site(number), NoiseBook::default());
+            books.used.push_back(site(number));
+        };
+        for number in 0..4 {
+            take_up(&mut books, number);
+        }
+        for number in [0, 1, 3] {
+            books.take(&site(number), &NoiseRows::new(site(number)), 7);
+        }
+        assert!(books.make_room(7), "the third has no row in the open group");
+        assert_eq!(books.used, [site(0), site(1), site(3)]);
+        assert!(!books.make_room(7), "all others have");
+        assert_eq!(books.books.len(), 3);
+        assert!(books.make_room(8), "after a commit the oldest goes");
+        assert_eq!(books.books.keys().cloned().collect::<Vec<_>>(), [site(1), site(3)]);
+    }
 }

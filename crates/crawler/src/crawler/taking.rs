@@ -148,6 +148,9 @@ impl Crawler {
         self.drop_sessions(&mut report);
         let hears = self.settings.hints && restoring.is_none();
         let listing = report.document.as_mut().and_then(|document| document.listing.take()).filter(|_| hears);
+        if listing.is_some() {
+            self.settle_site_of(&report.order.url, report.started)?;
+        }
         let (before, waiting) = match what {
             Asked::First(waiting) => (None, Some(waiting)),
             Asked::Again(page) => (Some(*page), None),
