@@ -2,6 +2,7 @@
 
 pub mod attribute;
 pub mod cadence;
+pub mod eights;
 pub mod encoding;
 pub mod format;
 pub mod hints;
@@ -14,6 +15,7 @@ pub mod parts;
 pub mod plain;
 pub mod robots;
 pub mod scan;
+pub mod slots;
 pub mod tag;
 pub mod text;
 pub mod tree;

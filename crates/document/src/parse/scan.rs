@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr_iter, memchr2, memmem};
 
 use super::attribute::{Attribute, Signs};
+use super::eights::{find_near, leading_letters};
 use super::name::{Name, PACKED_BYTES_MAX};
 use super::tag::Tag;
 
@@ -22,7 +23,7 @@ const FOREIGN_DEPTH_MAX: usize = 64;
 pub trait Sink {
     fn open(&mut self, tag: &OpenTag<'_, '_>);
     fn close(&mut self, tag: Tag);
-    /// Text as the source has it. `coded` says that character references in it count.
+    /// Text as the source has it. `coded` says that there may be character references in it, and that they count.
     fn text(&mut self, text: &str, coded: bool);
     /// The whole content of a script, style, iframe or their kin.
     fn raw(&mut self, tag: Tag, text: &str);
@@ -94,12 +95,7 @@ enum Foreign {
 impl<'a> Scan<'a> {
     /// Takes text and whatever follows it; false at the end of input.
     fn step(&mut self, sink: &mut impl Sink) -> bool {
-        let Some(ahead) = memchr(b'<', &self.bytes[self.place..]) else {
-            self.text(self.place, self.bytes.len(), true, sink);
-            return false;
-        };
-        let start = self.place + ahead;
-        self.text(self.place, start, true, sink);
+        let Some(start) = self.text_to_tag(sink) else { return false };
         match self.bytes.get(start + 1) {
             Some(letter) if letter.is_ascii_alphabetic() => self.open_tag(start + 1, sink),
             Some(b'/') => self.end_tag(start, sink),
@@ -111,6 +107,24 @@ impl<'a> Scan<'a> {
                 true
             }
         }
+    }
+
+    /// Takes the text before the next `<`, and gives the place of that.
+    #[inline]
+    fn text_to_tag(&self, sink: &mut impl Sink) -> Option<usize> {
+        let rest = &self.bytes[self.place..];
+        let first = match rest.first()? {
+            b'<' => return Some(self.place),
+            _ => memchr2(b'<', b'&', rest),
+        };
+        let coded = first.is_some_and(|first| rest[first] == b'&');
+        let ahead = match first {
+            Some(first) if coded => memchr(b'<', &rest[first..]).map(|ahead| first + ahead),
+            first => first,
+        };
+        let end = ahead.map_or(self.bytes.len(), |ahead| self.place + ahead);
+        self.text(self.place, end, coded, sink);
+        ahead.map(|_| end)
     }
 
     fn text(&self, start: usize, end: usize, coded: bool, sink: &mut impl Sink) {
@@ -171,7 +185,7 @@ impl<'a> Scan<'a> {
         let foreign = self.markup == Markup::Xml || self.enter(tag, self_closing);
         sink.open(&OpenTag { tag, name, attributes: &self.attributes, self_closing, foreign });
         if !foreign {
-            self.raw_text(tag, name.text, sink);
+            self.raw_text(tag, name, sink);
         }
         true
     }
@@ -212,6 +226,12 @@ impl<'a> Scan<'a> {
     /// One attribute; gives the place after it.
     fn attribute(&mut self, start: usize) -> Option<usize> {
         let (name, name_end) = self.name(start, ENDS_NAME | ENDS_ATTRIBUTE_NAME)?;
+        // So are most of them written.
+        if self.bytes[name_end..].starts_with(b"=\"") {
+            let (raw, signs, next) = self.quoted(name_end + 2, b'"')?;
+            self.keep(name, raw, signs);
+            return Some(next);
+        }
         let after_name = self.find_from(name_end, |byte| !is_space(byte))?;
         if self.bytes[after_name] != b'=' {
             self.keep(name, "", Signs::default());
@@ -235,22 +255,20 @@ impl<'a> Scan<'a> {
     /// A value up to its quote, and the place after that.
     #[inline]
     fn quoted(&self, start: usize, quote: u8) -> Option<(&'a str, Signs, usize)> {
-        let mut signs = 0;
-        for (ahead, &byte) in self.bytes.get(start..)?.iter().enumerate() {
-            if byte == quote {
-                return Some((&self.source[start..start + ahead], Signs(signs), start + ahead + 1));
-            }
-            signs |= Signs::TABLE[usize::from(byte)];
-        }
-        None
+        let ahead = find_near(self.bytes.get(start..)?, quote)?;
+        let raw = &self.source[start..start + ahead];
+        Some((raw, Signs::of(raw), start + ahead + 1))
     }
 
     /// A name of at least one letter (which may be any), and the place where it ends.
     #[inline]
     fn name(&self, start: usize, ends: u8) -> Option<(Name<'a>, usize)> {
         let first = *self.bytes.get(start)?;
-        let mut packed = u64::from(first.to_ascii_lowercase());
-        let mut end = start + 1;
+        let (letters, mut packed) = leading_letters(&self.bytes[start..]);
+        if letters == 0 {
+            packed = u64::from(first.to_ascii_lowercase());
+        }
+        let mut end = start + letters.max(1);
         loop {
             let byte = *self.bytes.get(end)?;
             if NAME_ENDS[usize::from(byte)] & ends != 0 {
@@ -260,7 +278,7 @@ impl<'a> Scan<'a> {
             end += 1;
         }
         let fits = end - start <= PACKED_BYTES_MAX && first != 0;
-        Some((Name::packed_already(&self.source[start..end], if fits { packed } else { 0 }), end))
+        Some((Name::packed_already(&self.bytes[start..end], if fits { packed } else { 0 }), end))
     }
 
     /// Of attributes with the same name the first counts.
@@ -276,17 +294,20 @@ impl<'a> Scan<'a> {
     }
 
     /// Takes the content of an element that holds raw text.
-    fn raw_text(&mut self, tag: Tag, name: &str, sink: &mut impl Sink) {
+    fn raw_text(&mut self, tag: Tag, name: Name<'_>, sink: &mut impl Sink) {
         let end = match tag {
             Tag::Script => self.script_end(),
             Tag::Style | Tag::Xmp | Tag::Iframe | Tag::Noembed | Tag::Noframes | Tag::Textarea | Tag::Title => {
-                self.raw_end(name)
+                self.raw_end(name.letters())
             }
             Tag::Plaintext => self.bytes.len(),
             _ => return,
         };
         match tag {
-            Tag::Textarea | Tag::Title => self.text(self.place, end, true, sink),
+            Tag::Textarea | Tag::Title => {
+                let coded = memchr(b'&', &self.bytes[self.place..end]).is_some();
+                self.text(self.place, end, coded, sink);
+            }
             Tag::Xmp | Tag::Plaintext => self.text(self.place, end, false, sink),
             _ => sink.raw(tag, &self.source[self.place..end]),
         }
@@ -294,7 +315,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Where the end tag of this name begins, or the end of input.
-    fn raw_end(&self, name: &str) -> usize {
+    fn raw_end(&self, name: &[u8]) -> usize {
         let rest = &self.bytes[self.place..];
         let found = memchr_iter(b'<', rest).find(|&ahead| is_end_tag(&rest[ahead..], name));
         found.map_or(self.bytes.len(), |ahead| self.place + ahead)
@@ -311,14 +332,14 @@ impl<'a> Scan<'a> {
                 if self.bytes[self.place..place].ends_with(b"--") {
                     (commented, nested) = (false, false);
                 }
-            } else if is_end_tag(rest, "script") {
+            } else if is_end_tag(rest, b"script") {
                 if !nested {
                     return place;
                 }
                 nested = false;
             } else if rest.starts_with(b"<!--") {
                 commented = true;
-            } else if commented && is_name_at(&rest[1..], "script") {
+            } else if commented && is_name_at(&rest[1..], b"script") {
                 nested = true;
             }
             place += 1;
@@ -406,11 +427,11 @@ const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'\x0c')
 }
 
-fn is_end_tag(rest: &[u8], name: &str) -> bool {
+fn is_end_tag(rest: &[u8], name: &[u8]) -> bool {
     rest.get(1) == Some(&b'/') && is_name_at(&rest[2..], name)
 }
 
-fn is_name_at(rest: &[u8], name: &str) -> bool {
-    rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
+fn is_name_at(rest: &[u8], name: &[u8]) -> bool {
+    rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
         && rest.get(name.len()).is_some_and(|&byte| is_space(byte) || byte == b'/' || byte == b'>')
 }

@@ -3,14 +3,14 @@
 //! Only the elements that give a role or hide their content are remembered while they are open, and only so many of
 //! them; nesting beyond that is counted and otherwise ignored, so that depth costs neither time nor memory.
 
-use memchr::memchr;
 use vernal_model::{Paragraph, Role};
-use xxhash_rust::xxh3::xxh3_64;
 
+use super::eights::{skip_plain, white_space};
 use super::scan::OpenTag;
 use super::tag::Tag;
 use crate::PARAGRAPHS_MAX;
 use crate::signature::checksum::{PLAIN_POINTS, font_points, heading_points, styled_points};
+use crate::signature::digest;
 use crate::signature::letters::LetterSums;
 
 /// Open elements remembered at once.
@@ -165,12 +165,14 @@ impl TextBuilder {
         if self.is_hidden() {
             return;
         }
+        let space = white_space(text.as_bytes());
+        self.space_pending |= space > 0;
         // Between two tags there is often nothing else.
-        if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
-            self.space_pending |= !text.is_empty();
+        let text = &text[space..];
+        if text.is_empty() {
             return;
         }
-        if coded && memchr(b'&', text.as_bytes()).is_some() {
+        if coded {
             self.push_folded(&htmlize::unescape(text));
         } else {
             self.push_folded(text);
@@ -237,7 +239,7 @@ impl TextBuilder {
         let Some(Begun { start, role, level, place, heading, points }) = self.begun.take() else { return };
         let end = self.text.len();
         let words = &self.text[start..end];
-        let digest = xxh3_64(words.as_bytes());
+        let digest = digest(words.as_bytes());
         if !self.without_letters {
             let sums = LetterSums::of(words);
             self.letters.rms += sums.rms();
@@ -370,24 +372,11 @@ impl TextBuilder {
         let mut place = 0;
         while place < bytes.len() {
             let start = place;
-            place = skip_plain(bytes, place);
-            // Words parted by single spaces are one run: there is nothing to fold.
-            while let Some(&byte) = bytes.get(place) {
-                if !MAY_FOLD[usize::from(byte)] {
-                    place += 1;
-                } else if byte == b' '
-                    && place > start
-                    && bytes.get(place + 1).is_some_and(|&next| !MAY_FOLD[usize::from(next)])
-                {
-                    place += 2;
-                } else {
-                    break;
-                }
-            }
+            while step_over_plain(bytes, start, &mut place) {}
             if start < place {
                 self.push_word(&text[start..place]);
             }
-            let space = bytes[place..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let space = white_space(&bytes[place..]);
             if space > 0 {
                 self.space_pending = true;
                 place += space;
@@ -449,7 +438,7 @@ fn place_inside(around: u32, tag: &OpenTag<'_, '_>) -> u32 {
         if attribute.is("id") || attribute.is("class") {
             for word in attribute.raw.split_ascii_whitespace().filter(|word| is_lasting(word)) {
                 // The order of classes means nothing.
-                place = place.wrapping_add(mix(PLACE_SALT, xxh3_64(word.as_bytes())));
+                place = place.wrapping_add(mix(PLACE_SALT, digest(word.as_bytes())));
             }
         }
     }
@@ -500,29 +489,26 @@ fn styled(tag: &OpenTag<'_, '_>) -> Option<f32> {
     styled_points(style.raw).map(|points| points as f32)
 }
 
-/// The end of a stretch of plain ASCII words parted by single spaces, found eight bytes at a time; it may stop early, and
-/// never behind a space.
-fn skip_plain(bytes: &[u8], start: usize) -> usize {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    const SPACES: u64 = 0x2020_2020_2020_2020;
-    let mut place = start;
-    // At the start a space would have to be folded.
-    let mut after_space = true;
-    while let Some(block) = bytes.get(place..).and_then(|rest| rest.first_chunk::<8>()) {
-        let block = u64::from_le_bytes(*block);
-        let unusual = block & HIGH | block.wrapping_sub(SPACES) & !block & HIGH;
-        // Exactly the high bits of the bytes that are spaces.
-        let other = block ^ SPACES;
-        let spaces = !((other & LOW).wrapping_add(LOW) | other | LOW);
-        let doubled = spaces & spaces >> 8 != 0 || (after_space && spaces & 0x80 != 0);
-        if unusual != 0 || doubled {
-            break;
+/// Goes over letters and single spaces, which need no folding, and first over as many as can be seen at once; whether
+/// there may be more of them.
+#[inline(always)]
+fn step_over_plain(bytes: &[u8], start: usize, place: &mut usize) -> bool {
+    *place = skip_plain(bytes, *place);
+    // What the wide look did not pass is looked at byte by byte, and then there may be more for it.
+    let end = bytes.len().min(*place + 8);
+    while *place < end {
+        if !MAY_FOLD[usize::from(bytes[*place])] {
+            *place += 1;
+        } else if bytes[*place] == b' '
+            && *place > start
+            && bytes.get(*place + 1).is_some_and(|&next| !MAY_FOLD[usize::from(next)])
+        {
+            *place += 2;
+        } else {
+            return false;
         }
-        after_space = spaces >> 63 != 0;
-        place += 8;
     }
-    if place > start && bytes[place - 1] == b' ' { place - 1 } else { place }
+    *place < bytes.len()
 }
 
 /// First bytes of letters that may be white space, and NUL.
@@ -540,25 +526,3 @@ const MAY_FOLD: [bool; 256] = {
     table[0xe3] = true;
     table
 };
-
-#[cfg(test)]
-mod tests {
-    use vernal_model::Chance;
-
-    use super::skip_plain;
-
-    #[test]
-    fn what_is_skipped_needs_no_folding() {
-        const LETTERS: [&str; 8] = ["a", "b", "cd", " ", " ", "\n", "é", "\u{a0}"];
-        let mut chance = Chance::new(3);
-        let mut skipped = 0;
-        for _ in 0..20_000 {
-            let letters: Vec<&str> = (0..chance.below(60)).filter_map(|_| chance.pick(&LETTERS).copied()).collect();
-            let text: String = letters.concat();
-            let plain = &text[..skip_plain(text.as_bytes(), 0)];
-            assert_eq!(plain, plain.split_whitespace().collect::<Vec<_>>().join(" "), "{text:?}");
-            skipped += plain.len();
-        }
-        assert!(skipped > 0);
-    }
-}

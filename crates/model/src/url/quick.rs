@@ -5,21 +5,38 @@ use super::{URL_BYTES_MAX, Url, canonical};
 
 /// An absolute http(s) URL with a plain lower-case host and a plain path.
 pub(super) fn absolute(text: &str) -> Option<Url> {
-    let text = without_fragment(text)?;
+    whole(without_fragment(text)?)
+}
+
+fn whole(text: &str) -> Option<Url> {
     let authority_start = match text {
         _ if text.starts_with("http://") => 7,
         _ if text.starts_with("https://") => 8,
         _ => return None,
     };
-    let rest = &text[authority_start..];
-    let slash = rest.bytes().position(|byte| byte == b'/')?;
-    if !is_plain_host(&rest[..slash]) || !is_plain_tail(&rest[slash..]) {
-        return None;
-    }
-    Some(Url {
+    let (host, tail) = host_and_tail(&text[authority_start..])?;
+    let text = if tail.is_empty() { [text, "/"].concat().into() } else { text.into() };
+    let authority_end = u16::try_from(authority_start + host.len()).ok()?;
+    Some(Url { text, authority_start: authority_start as u8, authority_end })
+}
+
+/// Both plain; the tail begins with a slash, or is empty.
+fn host_and_tail(rest: &str) -> Option<(&str, &str)> {
+    let slash = rest.bytes().position(|byte| byte == b'/').unwrap_or(rest.len());
+    let (host, tail) = rest.split_at(slash);
+    (is_plain_host(host) && is_plain_tail(tail)).then_some((host, tail))
+}
+
+/// A host and a path on the scheme of the base: `//host/path`.
+fn beside_scheme(base: &Url, rest: &str) -> Option<Url> {
+    let (host, tail) = host_and_tail(rest)?;
+    let scheme = &base.text[..usize::from(base.authority_start)];
+    let text = [scheme, host, if tail.is_empty() { "/" } else { tail }].concat();
+    let authority_end = u16::try_from(scheme.len() + host.len()).ok()?;
+    (text.len() <= URL_BYTES_MAX).then(|| Url {
         text: text.into(),
-        authority_start: authority_start as u8,
-        authority_end: u16::try_from(authority_start + slash).ok()?,
+        authority_start: base.authority_start,
+        authority_end,
     })
 }
 
@@ -30,12 +47,12 @@ pub(super) fn join(base: &Url, reference: &str) -> Option<Url> {
     }
     let reference = without_fragment(reference)?;
     match reference.as_bytes().first()? {
-        b'/' if reference.as_bytes().get(1) == Some(&b'/') => None,
+        b'/' if reference.as_bytes().get(1) == Some(&b'/') => beside_scheme(base, &reference[2..]),
         b'/' => extended(base, base.origin_text(), reference),
         first if first.is_ascii_alphanumeric() => {
             let mark = reference.bytes().find(|byte| matches!(byte, b'/' | b'?' | b':'));
             if mark == Some(b':') {
-                return absolute(reference);
+                return whole(reference);
             }
             extended(base, folder(base)?, reference)
         }
@@ -91,45 +108,77 @@ fn without_fragment(text: &str) -> Option<&str> {
 
 /// A lower-case name that no rule changes: no port, no punycode, no number at the end (it could be an address).
 fn is_plain_host(host: &str) -> bool {
-    let mut last = b'.';
-    let mut label_begins_with = 0;
-    for byte in host.bytes() {
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' => {}
-            // Empty labels, hyphens at their ends and two hyphens in a row (punycode) are for the full parser.
-            b'.' | b'-' if !matches!(last, b'.' | b'-') => {}
-            _ => return false,
+    let bytes = host.as_bytes();
+    let (mut place, mut label) = (0, 0);
+    loop {
+        let start = place;
+        while bytes.get(place).is_some_and(|&byte| PLAIN[usize::from(byte)] & IN_LABEL != 0) {
+            place += 1;
         }
-        if last == b'.' {
-            label_begins_with = byte;
+        // Empty labels, hyphens at their ends and two hyphens in a row (punycode) are for the full parser.
+        if place == start {
+            return false;
         }
-        last = byte;
+        match bytes.get(place) {
+            None => return bytes[label].is_ascii_lowercase(),
+            Some(b'.') => label = place + 1,
+            Some(b'-') => {}
+            Some(_) => return false,
+        }
+        place += 1;
     }
-    label_begins_with.is_ascii_lowercase() && !matches!(last, b'.' | b'-')
 }
 
 /// Path and query that no rule changes.
 fn is_plain_tail(tail: &str) -> bool {
-    let (path, query) = match tail.bytes().position(|byte| byte == b'?') {
-        Some(mark) => (&tail[..mark], Some(&tail[mark + 1..])),
-        None => (tail, None),
-    };
-    let mut last = b'/';
-    for &byte in path.as_bytes() {
-        // A dot after a slash may begin a dot segment.
-        if !(byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'~' | b',' | b'+' | b'.'))
-            || (byte == b'.' && last == b'/')
-        {
+    let bytes = tail.as_bytes();
+    // What stands before it is a folder.
+    if bytes.first() == Some(&b'.') && is_dots(bytes) {
+        return false;
+    }
+    let mut place = 0;
+    while let Some(&byte) = bytes.get(place) {
+        if PLAIN[usize::from(byte)] & IN_PATH == 0 {
+            return byte == b'?' && is_plain_query(&tail[place + 1..]);
+        }
+        place += 1;
+        if byte == b'/' && bytes.get(place) == Some(&b'.') && is_dots(&bytes[place..]) {
             return false;
         }
-        last = byte;
     }
-    query.is_none_or(|query| {
-        query.bytes().all(|byte| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'=' | b'&' | b'-' | b'_' | b'.' | b'+' | b'/' | b',' | b'~')
-        }) && !canonical::drops_from(query)
-    })
+    true
 }
+
+/// Whether a segment that begins with a dot is nothing but dots: it may mean a folder. Hidden files are names like others.
+fn is_dots(rest: &[u8]) -> bool {
+    rest.iter().find(|&&byte| byte != b'.').is_none_or(|&byte| matches!(byte, b'/' | b'?'))
+}
+
+fn is_plain_query(query: &str) -> bool {
+    query.bytes().all(|byte| PLAIN[usize::from(byte)] & IN_QUERY != 0) && !canonical::drops_from(query)
+}
+
+const IN_PATH: u8 = 1;
+const IN_QUERY: u8 = 2;
+/// In a label of a host.
+const IN_LABEL: u8 = 4;
+
+/// The letters that stay as they are. Not among them is the semicolon, which may begin a session.
+const PLAIN: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = match byte as u8 {
+            b'0'..=b'9' | b'a'..=b'z' => IN_PATH | IN_QUERY | IN_LABEL,
+            b'A'..=b'Z' => IN_PATH | IN_QUERY,
+            b'/' | b'-' | b'_' | b'~' | b',' | b'+' | b'.' | b'=' | b'&' => IN_PATH | IN_QUERY,
+            b':' | b'@' | b'$' | b'*' | b'(' | b')' | b'!' => IN_PATH | IN_QUERY,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {
@@ -151,6 +200,11 @@ mod tests {
             "/",
             "../up.html",
             "./../../../here/",
+            "https://other.example.com",
+            "//other.example.com/a:b",
+            "//other.example.com",
+            "/.well-known/x",
+            "/share?u=https://a.example/b",
         ] {
             assert!(join(&base(), reference).is_some(), "{reference}");
         }
@@ -159,7 +213,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_quick_way_never_differs_from_the_rules(
-            reference in "(https?://)?[a-z0-9.-]{0,12}[/?#.a-zA-Z0-9_&=;:%~+ -]{0,40}"
+            reference in "((https?:)?//)?[a-z0-9.-]{0,12}[/?#.a-zA-Z0-9_&=;:%~+ @$*()!-]{0,40}"
         ) {
             if let Some(quick) = join(&base(), &reference) {
                 prop_assert_eq!(Ok(quick), canonical::parse(&reference, Some(&base())));
@@ -171,7 +225,7 @@ mod tests {
 
         #[test]
         fn folders_above_are_those_of_the_rules(
-            reference in "([.]{1,2}/){0,4}[a-z./?]{0,6}(/?[.]{1,2}/?)?",
+            reference in "([.]{1,2}/){0,4}[a-z./?]{0,6}(/?[.]{1,3}[/a]?)?",
             folders in "(/[a-z]{0,2}){0,4}"
         ) {
             let base = canonical::parse(&format!("https://www.example.org{folders}/page?q=1"), None).unwrap();

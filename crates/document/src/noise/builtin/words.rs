@@ -5,8 +5,9 @@
 
 use memchr::{memchr, memmem, memrchr};
 
-use super::token::{drawn, next_digit};
+use super::token::drawn;
 use super::{Cutter, Quieted};
+use crate::parse::eights::next_digit;
 
 /// Words beside which a drawn id is an id of this answer.
 const ID_NAMES: [&str; 14] = [
