@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::name::Name;
+use super::references::{Within, decoded};
 
 #[derive(Copy, Clone, Debug)]
 pub struct Attribute<'a> {
@@ -104,8 +105,8 @@ impl<'a> Attribute<'a> {
 
     fn decoded(&self) -> Cow<'a, str> {
         if self.raw.contains('\0') {
-            return Cow::Owned(htmlize::unescape_attribute(self.raw.replace('\0', "\u{fffd}")).into_owned());
+            return Cow::Owned(decoded(&self.raw.replace('\0', "\u{fffd}"), Within::Attribute));
         }
-        htmlize::unescape_attribute(self.raw)
+        Cow::Owned(decoded(self.raw, Within::Attribute))
     }
 }

@@ -95,17 +95,19 @@ fn lower_case(block: u64) -> u64 {
 pub fn skip_plain(bytes: &[u8], start: usize) -> usize {
     let mut place = start;
     // At the start a space would have to be folded.
-    let mut after_space = true;
+    let mut after_space = 0x80;
     while let Some(block) = block_at(bytes, place) {
         let unusual = block & HIGH | block.wrapping_sub(eight(b' ')) & !block & HIGH;
         // Exactly the high bits of the bytes that are spaces.
         let other = block ^ eight(b' ');
         let spaces = !((other & LOW).wrapping_add(LOW) | other | LOW);
-        let doubled = spaces & spaces >> 8 != 0 || (after_space && spaces & 0x80 != 0);
-        if unusual != 0 || doubled {
+        let doubled = spaces & (spaces << 8 | after_space);
+        let stop = unusual | doubled;
+        if stop != 0 {
+            place += (stop.trailing_zeros() / 8) as usize;
             break;
         }
-        after_space = spaces >> 63 != 0;
+        after_space = spaces >> 56;
         place += 8;
     }
     if place > start && bytes[place - 1] == b' ' { place - 1 } else { place }

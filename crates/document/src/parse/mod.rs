@@ -13,6 +13,7 @@ pub mod listings;
 pub mod name;
 pub mod parts;
 pub mod plain;
+pub mod references;
 pub mod robots;
 pub mod scan;
 pub mod slots;

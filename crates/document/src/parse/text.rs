@@ -6,6 +6,7 @@
 use vernal_model::{Paragraph, Role};
 
 use super::eights::{skip_plain, white_space};
+use super::references::{Within, decoded};
 use super::scan::OpenTag;
 use super::tag::Tag;
 use crate::PARAGRAPHS_MAX;
@@ -173,7 +174,7 @@ impl TextBuilder {
             return;
         }
         if coded {
-            self.push_folded(&htmlize::unescape(text));
+            self.push_folded(&decoded(text, Within::Text));
         } else {
             self.push_folded(text);
         }

@@ -2,6 +2,7 @@
 
 use super::token::{TOKEN_BYTES_MIN, drawn};
 use super::{Cutter, Quieted};
+use crate::parse::eights::next_digit;
 
 /// Digits after the point that no person writes: measured seconds, random numbers.
 const FRACTION_DIGITS_MIN: usize = 6;
@@ -26,7 +27,7 @@ pub fn code(text: &str) -> Quieted<'_> {
 /// So many bytes are looked at together: one bit for each in a number.
 const WINDOW_BYTES: usize = 64;
 
-/// Cuts the runs that end in this window.
+/// Cuts the runs that end in this window. Only those with a digit count.
 fn window_of_code(
     bytes: &[u8],
     base: usize,
@@ -42,7 +43,10 @@ fn window_of_code(
             return;
         }
         *open = None;
-        cut_run(bytes, start, base + length as usize, cutter);
+        let end = base + length as usize;
+        if end - start >= FRACTION_DIGITS_MIN && next_digit(&bytes[start..end], 0).is_some() {
+            cut_run(bytes, start, end, cutter);
+        }
         left &= u64::MAX << length;
     }
     let trailing = left.leading_ones();
@@ -59,7 +63,6 @@ fn window_of_code(
         let start = long.trailing_zeros();
         let length = (left >> start).trailing_ones();
         let run = (u64::MAX >> (WINDOW_BYTES as u32 - length)) << start;
-        // Only runs with a digit count.
         if digits & run != 0 {
             cut_run(bytes, base + start as usize, base + (start + length) as usize, cutter);
         }
@@ -86,9 +89,6 @@ fn starts_of_long_runs(runs: u64) -> u64 {
 
 fn cut_run(bytes: &[u8], start: usize, end: usize, cutter: &mut Cutter<'_>) {
     let run = &bytes[start..end];
-    if run.len() < FRACTION_DIGITS_MIN {
-        return;
-    }
     if is_fraction(bytes, start, run) {
         cutter.cut(start, end, "measured time");
     } else if run.len() >= TOKEN_BYTES_MIN
