@@ -48,8 +48,8 @@ impl Signs {
             return Signs(bytes.iter().fold(0, |signs, &byte| signs | Self::TABLE[usize::from(byte)]));
         };
         // Rows of bytes are seen at once; the last one overlaps the one before it, which does no harm.
-        let mut signs = [0; ROW_BYTES];
-        for row in bytes.as_chunks().0.iter().chain([last]) {
+        let mut signs = last.map(Self::of_byte);
+        for row in bytes.as_chunks::<ROW_BYTES>().0 {
             for (signs, &byte) in signs.iter_mut().zip(row) {
                 *signs |= Self::of_byte(byte);
             }
@@ -69,6 +69,14 @@ impl Signs {
 
     fn is_coded(self) -> bool {
         self.0 & Self::CODED != 0
+    }
+
+    pub fn has_digit(self) -> bool {
+        self.0 & Self::DIGIT != 0
+    }
+
+    pub fn has_underscore(self) -> bool {
+        self.0 & Self::UNDERSCORE != 0
     }
 
     /// Whether a random name among others is possible.

@@ -97,10 +97,11 @@ pub fn skip_plain(bytes: &[u8], start: usize) -> usize {
     // At the start a space would have to be folded.
     let mut after_space = 0x80;
     while let Some(block) = block_at(bytes, place) {
-        let unusual = block & HIGH | block.wrapping_sub(eight(b' ')) & !block & HIGH;
-        // Exactly the high bits of the bytes that are spaces.
-        let other = block ^ eight(b' ');
-        let spaces = !((other & LOW).wrapping_add(LOW) | other | LOW);
+        // With the high bit set in every byte no difference borrows from its neighbour.
+        let raised = block | HIGH;
+        let unusual = (block | !(raised - eight(b' '))) & HIGH;
+        // Of the usual bytes exactly the spaces.
+        let spaces = !(raised - eight(b' ' + 1)) & HIGH;
         let doubled = spaces & (spaces << 8 | after_space);
         let stop = unusual | doubled;
         if stop != 0 {

@@ -150,9 +150,8 @@ pub fn attribute<'a>(tag: Tag, attribute: &Attribute<'_>, value: &'a str, holds_
 /// A search of its own, because almost no address has the hyphen behind `cdn`, and preparing a search costs more.
 fn is_obfuscated_mail(value: &str) -> bool {
     let bytes = value.as_bytes();
-    memchr_iter(b'-', bytes).any(|hyphen| {
-        bytes[hyphen..].starts_with(b"-cgi/l/email-protection") && bytes[..hyphen].ends_with(b"/cdn")
-    })
+    memchr_iter(b'-', bytes)
+        .any(|hyphen| bytes[hyphen..].starts_with(b"-cgi/l/email-protection") && bytes[..hyphen].ends_with(b"/cdn"))
 }
 
 /// Whether an element is a field or a note that carries a token.

@@ -1,5 +1,7 @@
 //! Runs of letters and digits that a machine drew: hashes, nonces, ids, times in seconds.
 
+use crate::parse::attribute::Signs;
+
 /// Shorter runs are words, sizes and versions.
 pub const TOKEN_BYTES_MIN: usize = 8;
 
@@ -59,11 +61,15 @@ pub fn is_random_name(word: &str) -> bool {
     }) {
         return true;
     }
-    if !bytes.iter().any(u8::is_ascii_digit) {
-        return is_module_name(word);
+    let signs = Signs::of(word);
+    if signs.has_underscore() && is_module_name(word) {
+        return true;
     }
-    is_module_name(word)
-        || is_uuid(bytes)
+    signs.has_digit() && is_random_of_pieces(bytes)
+}
+
+fn is_random_of_pieces(bytes: &[u8]) -> bool {
+    is_uuid(bytes)
         || bytes.split(|byte| matches!(byte, b'-' | b'_' | b':' | b'.')).any(is_random_piece)
 }
 
