@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use vernal_model::{NoiseRows, NoiseRule, PageNoise, Reach, RuleStanding, Volatile};
+use vernal_model::{NoiseBook, NoiseRows, NoiseRule, PageKey, PageNoise, Reach, RuleStanding, Volatile};
 
 use super::evidence::{QUIET_MAX, Seen};
 use super::learned::NoiseInput;
@@ -11,6 +11,27 @@ use super::spot::{Side, Spot, paragraph};
 
 /// A rule of many pages hears from all of them, so that it may be silent a little longer.
 const QUIET_MAX_OF_MANY: u16 = 12;
+
+/// The shapes of words that rules in force set aside on a page, for those who read its past. Shapes without a fixed word
+/// speak of one place of one version and are not among them.
+pub fn shapes_on(book: &NoiseBook, page: PageKey, template: u32) -> Vec<Shape> {
+    let is_in_force = |rule: &&NoiseRule| {
+        matches!(rule.standing, RuleStanding::Learned | RuleStanding::Added) && reaches(rule.on, page, template)
+    };
+    let words = book.rules.iter().filter(is_in_force).filter_map(|rule| match &rule.what {
+        Volatile::Words { shape, .. } => Some(Shape::parse(shape)),
+        _ => None,
+    });
+    words.filter(|shape| !shape.is_bare()).collect()
+}
+
+fn reaches(on: Reach, page: PageKey, template: u32) -> bool {
+    match on {
+        Reach::Page(of) => of == page,
+        Reach::Template(of) => of == template,
+        Reach::Site => true,
+    }
+}
 
 pub(super) struct Ledger<'a> {
     pub input: &'a NoiseInput<'a>,
@@ -71,11 +92,7 @@ impl<'a> Ledger<'a> {
     }
 
     pub fn reaches(&self, rule: &NoiseRule) -> bool {
-        match rule.on {
-            Reach::Page(page) => page == self.input.page,
-            Reach::Template(template) => template == self.input.template,
-            Reach::Site => true,
-        }
+        reaches(rule.on, self.input.page, self.input.template)
     }
 
     pub fn in_force(&self) -> impl Iterator<Item = (u32, &Rule)> {

@@ -30,6 +30,7 @@ mod times;
 
 pub use fold::{FOLD_PAGES_MIN, Folding, FoldingKind, fold};
 pub use learned::{NoiseInput, NoiseJudgement, explained, judge, may_explain, unchanged};
+pub use ledger::shapes_on;
 pub use people::{add, allow, forget};
 pub use shape::Shape;
 pub use template::template_key;

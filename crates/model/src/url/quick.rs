@@ -5,54 +5,30 @@ use super::{URL_BYTES_MAX, Url, canonical};
 
 /// An absolute http(s) URL with a plain lower-case host and a plain path.
 pub(super) fn absolute(text: &str) -> Option<Url> {
-    whole(without_fragment(text)?)
-}
-
-fn whole(text: &str) -> Option<Url> {
     let authority_start = match text {
+        _ if text.len() > URL_BYTES_MAX => return None,
         _ if text.starts_with("http://") => 7,
         _ if text.starts_with("https://") => 8,
         _ => return None,
     };
-    let (host, tail) = host_and_tail(&text[authority_start..])?;
-    let text = if tail.is_empty() { [text, "/"].concat().into() } else { text.into() };
-    let authority_end = u16::try_from(authority_start + host.len()).ok()?;
-    Some(Url { text, authority_start: authority_start as u8, authority_end })
-}
-
-/// Both plain; the tail begins with a slash, or is empty.
-fn host_and_tail(rest: &str) -> Option<(&str, &str)> {
-    let slash = rest.bytes().position(|byte| byte == b'/').unwrap_or(rest.len());
-    let (host, tail) = rest.split_at(slash);
-    (is_plain_host(host) && is_plain_tail(tail)).then_some((host, tail))
-}
-
-/// A host and a path on the scheme of the base: `//host/path`.
-fn beside_scheme(base: &Url, rest: &str) -> Option<Url> {
-    let (host, tail) = host_and_tail(rest)?;
-    let scheme = &base.text[..usize::from(base.authority_start)];
-    let text = [scheme, host, if tail.is_empty() { "/" } else { tail }].concat();
-    let authority_end = u16::try_from(scheme.len() + host.len()).ok()?;
-    (text.len() <= URL_BYTES_MAX).then(|| Url {
-        text: text.into(),
-        authority_start: base.authority_start,
-        authority_end,
-    })
+    with_host(&text[..authority_start], &text[authority_start..])
 }
 
 /// A reference that is absolute, begins at the root, or is a plain name beside the base.
 pub(super) fn join(base: &Url, reference: &str) -> Option<Url> {
-    if !base.scheme().starts_with("http") {
+    if !base.scheme().starts_with("http") || reference.len() > URL_BYTES_MAX {
         return None;
     }
-    let reference = without_fragment(reference)?;
     match reference.as_bytes().first()? {
-        b'/' if reference.as_bytes().get(1) == Some(&b'/') => beside_scheme(base, &reference[2..]),
+        // `//host/path`, on the scheme of the base.
+        b'/' if reference.as_bytes().get(1) == Some(&b'/') => {
+            with_host(&base.text[..usize::from(base.authority_start)], &reference[2..])
+        }
         b'/' => extended(base, base.origin_text(), reference),
         first if first.is_ascii_alphanumeric() => {
-            let mark = reference.bytes().find(|byte| matches!(byte, b'/' | b'?' | b':'));
+            let mark = reference.bytes().find(|byte| matches!(byte, b'/' | b'?' | b':' | b'#'));
             if mark == Some(b':') {
-                return whole(reference);
+                return absolute(reference);
             }
             extended(base, folder(base)?, reference)
         }
@@ -74,6 +50,20 @@ pub(super) fn join(base: &Url, reference: &str) -> Option<Url> {
     }
 }
 
+/// A scheme with its slashes, and behind it a plain host and a plain tail.
+fn with_host(scheme: &str, rest: &str) -> Option<Url> {
+    let host_end = rest.bytes().position(|byte| matches!(byte, b'/' | b'#')).unwrap_or(rest.len());
+    let (host, tail) = rest.split_at(host_end);
+    if !is_plain_host(host) {
+        return None;
+    }
+    let tail = plain_tail(tail)?;
+    let text = [scheme, host, if tail.is_empty() { "/" } else { tail }].concat();
+    let authority_end = u16::try_from(scheme.len() + host.len()).ok()?;
+    let is_short = text.len() <= URL_BYTES_MAX;
+    is_short.then(|| Url { text: text.into(), authority_start: scheme.len() as u8, authority_end })
+}
+
 /// The base up to the last slash of its path.
 fn folder(base: &Url) -> Option<&str> {
     let folder_end = usize::from(base.authority_end) + base.path().bytes().rposition(|byte| byte == b'/')? + 1;
@@ -90,20 +80,14 @@ fn above<'a>(base: &Url, folder: &'a str) -> &'a str {
 }
 
 fn extended(base: &Url, start: &str, tail: &str) -> Option<Url> {
-    if !is_plain_tail(tail) || start.len() + tail.len() > URL_BYTES_MAX {
+    let tail = plain_tail(tail)?;
+    if start.len() + tail.len() > URL_BYTES_MAX {
         return None;
     }
     let mut text = String::with_capacity(start.len() + tail.len());
     text.push_str(start);
     text.push_str(tail);
     Some(Url { text: text.into(), authority_start: base.authority_start, authority_end: base.authority_end })
-}
-
-fn without_fragment(text: &str) -> Option<&str> {
-    if text.len() > URL_BYTES_MAX {
-        return None;
-    }
-    Some(&text[..text.bytes().position(|byte| byte == b'#').unwrap_or(text.len())])
 }
 
 /// A lower-case name that no rule changes: no port, no punycode, no number at the end (it could be an address).
@@ -129,33 +113,40 @@ fn is_plain_host(host: &str) -> bool {
     }
 }
 
-/// Path and query that no rule changes.
-fn is_plain_tail(tail: &str) -> bool {
+/// Path and query without the fragment, if no rule changes them.
+fn plain_tail(tail: &str) -> Option<&str> {
     let bytes = tail.as_bytes();
     // What stands before it is a folder.
     if bytes.first() == Some(&b'.') && is_dots(bytes) {
-        return false;
+        return None;
     }
     let mut place = 0;
     while let Some(&byte) = bytes.get(place) {
         if PLAIN[usize::from(byte)] & IN_PATH == 0 {
-            return byte == b'?' && is_plain_query(&tail[place + 1..]);
+            return match byte {
+                b'#' => Some(&tail[..place]),
+                b'?' => plain_query(&tail[place + 1..]).map(|query| &tail[..place + 1 + query.len()]),
+                _ => None,
+            };
         }
         place += 1;
         if byte == b'/' && bytes.get(place) == Some(&b'.') && is_dots(&bytes[place..]) {
-            return false;
+            return None;
         }
     }
-    true
+    Some(tail)
 }
 
 /// Whether a segment that begins with a dot is nothing but dots: it may mean a folder. Hidden files are names like others.
 fn is_dots(rest: &[u8]) -> bool {
-    rest.iter().find(|&&byte| byte != b'.').is_none_or(|&byte| matches!(byte, b'/' | b'?'))
+    rest.iter().find(|&&byte| byte != b'.').is_none_or(|&byte| matches!(byte, b'/' | b'?' | b'#'))
 }
 
-fn is_plain_query(query: &str) -> bool {
-    query.bytes().all(|byte| PLAIN[usize::from(byte)] & IN_QUERY != 0) && !canonical::drops_from(query)
+fn plain_query(rest: &str) -> Option<&str> {
+    let end = rest.bytes().position(|byte| PLAIN[usize::from(byte)] & IN_QUERY == 0).unwrap_or(rest.len());
+    let is_whole = matches!(rest.as_bytes().get(end), None | Some(b'#'));
+    let query = &rest[..end];
+    (is_whole && !canonical::drops_from(query)).then_some(query)
 }
 
 const IN_PATH: u8 = 1;
