@@ -60,11 +60,12 @@ impl Signs {
     /// Without branches, so that machines do it for many bytes at once.
     #[inline(always)]
     const fn of_byte(byte: u8) -> u8 {
-        (byte == b'&' || byte == 0) as u8 * Self::CODED
-            | (byte.wrapping_sub(b'0') < 10) as u8 * Self::DIGIT
-            | (byte == b'?') as u8 * Self::QUERY
-            | (byte == b'_') as u8 * Self::UNDERSCORE
-            | (byte.wrapping_sub(b'A') < 26) as u8 * Self::CAPITAL
+        let coded = (byte == b'&' || byte == 0) as u8 * Self::CODED;
+        let digit = (byte.wrapping_sub(b'0') < 10) as u8 * Self::DIGIT;
+        let query = (byte == b'?') as u8 * Self::QUERY;
+        let underscore = (byte == b'_') as u8 * Self::UNDERSCORE;
+        let capital = (byte.wrapping_sub(b'A') < 26) as u8 * Self::CAPITAL;
+        coded | digit | query | underscore | capital
     }
 
     fn is_coded(self) -> bool {

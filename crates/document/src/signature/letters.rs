@@ -13,7 +13,7 @@ const ADDS: [u64; 256] = {
         let letter = byte as u8;
         if !letter.is_ascii_whitespace() {
             let lower = letter.to_ascii_lowercase() as u64;
-            table[byte] = (letter as u64) << 32 | lower * lower;
+            table[byte] = ((letter as u64) << 32) | (lower * lower);
         }
         byte += 1;
     }

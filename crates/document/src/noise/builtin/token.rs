@@ -69,8 +69,7 @@ pub fn is_random_name(word: &str) -> bool {
 }
 
 fn is_random_of_pieces(bytes: &[u8]) -> bool {
-    is_uuid(bytes)
-        || bytes.split(|byte| matches!(byte, b'-' | b'_' | b':' | b'.')).any(is_random_piece)
+    is_uuid(bytes) || bytes.split(|byte| matches!(byte, b'-' | b'_' | b':' | b'.')).any(is_random_piece)
 }
 
 /// A CSS module's name ends with two underscores and a short hash.
