@@ -1,13 +1,14 @@
-//! Maps whose keys are digests already: a second, slow digest of a digest would buy nothing.
+//! Maps and sets whose keys are digests already: a second, slow digest of a digest would buy nothing.
 //!
 //! A page can be made whose digests collide here. There are at most `PARAGRAPHS_MAX` paragraphs, so that costs it a few
 //! milliseconds and nobody else anything.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Same answers on every machine and in every run; iterate over it only where order does not matter.
 pub type DigestMap<V> = HashMap<u64, V, BuildHasherDefault<DigestHasher>>;
+pub type DigestSet = HashSet<u64, BuildHasherDefault<DigestHasher>>;
 
 #[derive(Copy, Clone, Debug, Default)]
 pub struct DigestHasher(u64);

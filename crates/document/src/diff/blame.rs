@@ -1,4 +1,5 @@
-//! Which version each paragraph, and each of its words, came from.
+//! Which version each paragraph, and each of its words, came from. Noise is no edit: words that differ by what the built-in
+//! detectors or the rules of the site set aside keep the past of those that stood there before.
 
 use serde::Serialize;
 use vernal_model::{Document, Moment, Operation, Role};
@@ -9,6 +10,7 @@ use super::matching::{Link, match_paragraphs};
 use super::steps::{STEPS_MAX, Steps};
 use super::words::{BOUNDARY, text_of};
 use super::{WordEdit, WordOperation};
+use crate::noise::{Shape, builtin};
 
 /// A version, and when it was seen.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
@@ -52,11 +54,17 @@ pub struct BlamedWords {
 pub struct Blame {
     last: Document,
     paragraphs: Vec<BlamedParagraph>,
+    shapes: Vec<Shape>,
 }
 
 impl Blame {
     pub fn new() -> Self {
         Blame::default()
+    }
+
+    /// With the shapes of words that were learned to vary without meaning (see `noise::shapes_on`).
+    pub fn with_shapes(shapes: Vec<Shape>) -> Self {
+        Blame { shapes, ..Blame::default() }
     }
 
     /// Hears the next version.
@@ -113,11 +121,23 @@ impl Blame {
         }
         let edits = word_edits(&before, &after, steps)
             .unwrap_or_else(|| vec![WordEdit { op: WordOperation::Added, text: Box::from(&*after) }]);
+        if link.operation == Operation::Edited && self.is_noise(&before, &after) {
+            let words = blamed_lines(&pasts, &edits, past.edited).into_iter().next().unwrap_or_default();
+            new[to] = Some(BlamedParagraph { words, ..past });
+            return;
+        }
         let lines = blamed_lines(&pasts, &edits, seen);
         for (place, words) in parts.into_iter().zip(lines) {
             let (born, edits) = if place == to { (past.born, past.edits + 1) } else { (seen, 0) };
             new[place] = Some(BlamedParagraph { born, edited: seen, edits, words, ..past.clone() });
         }
+    }
+
+    fn is_noise(&self, before: &str, after: &str) -> bool {
+        let (quiet_before, quiet_after) = (builtin::words(before), builtin::words(after));
+        let is_builtin = quiet_before.detector.or(quiet_after.detector).is_some();
+        is_builtin && quiet_before.text == quiet_after.text
+            || self.shapes.iter().any(|shape| shape.matches(before) && shape.matches(after))
     }
 }
 

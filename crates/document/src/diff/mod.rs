@@ -1,6 +1,7 @@
 //! What a person reads between two versions, and how a paragraph keeps its identity.
 //!
-//! - `matching` says which paragraph became which: every paragraph of both versions is in exactly one pairing.
+//! - `matching` says which paragraph became which: every paragraph of both versions is in exactly one pairing. What has
+//!   no equal on the other side is matched in `rest`, by the words (`postings`, `similarity`) and as parts (`wholes`).
 //! - [`explain`] tells it as operations with words, for the change feed; [`diff`] tells it completely, word by word, so
 //!   that [`Diff::apply`] makes the new paragraphs of the old ones.
 //! - [`carry_ids`] and [`carry_ids_by_marks`] hand a page's paragraph numbers on from version to version.
@@ -18,10 +19,13 @@ mod explain;
 mod headings;
 mod identity;
 mod matching;
+mod postings;
 pub mod render;
+mod rest;
 mod rewritten;
 mod similarity;
 mod steps;
+mod wholes;
 mod words;
 
 pub use blame::{Blame, BlamedParagraph, BlamedWords, Seen, blame};

@@ -7,7 +7,8 @@
 
 use vernal_model::{Kind, Moment, Role, Suspect, Volatile};
 
-use super::shape::{Shape, fixed_anew, generalise};
+use super::generalise::{fixed_anew, generalise};
+use super::shape::Shape;
 use super::spot::{Spot, is_main};
 
 /// "At nearly every visit": so many comparisons at least, and four of five of them.

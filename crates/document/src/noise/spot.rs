@@ -8,6 +8,7 @@ use vernal_model::{Change, Document, Operation, ParagraphChange, ParagraphMark, 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::shape::words;
+use crate::detect::digest_map::DigestMap;
 
 /// Added paragraphs that are tried for one that went.
 const TRIED_MAX: usize = 16;
@@ -93,7 +94,7 @@ pub(super) fn spots<'a>(
     is_slot: impl Fn(u64, u16, u16) -> bool,
     belong: impl Fn(&Spot<'a>, &Spot<'a>) -> bool,
 ) -> Vec<Spot<'a>> {
-    let old_places: HashMap<u64, usize> =
+    let old_places: DigestMap<usize> =
         sides.old_marks.iter().enumerate().rev().map(|(place, mark)| (mark.digest, place)).collect();
     let found: Vec<(Option<usize>, Option<usize>)> =
         change.paragraphs.iter().map(|operation| places(operation, &old_places, sides)).collect();
@@ -146,7 +147,7 @@ fn mark(moves: &mut [bool], place: Option<usize>) {
 /// Old and new place of an operation's paragraph, as far as they are told or can be found.
 fn places(
     operation: &ParagraphChange,
-    old_places: &HashMap<u64, usize>,
+    old_places: &DigestMap<usize>,
     sides: &Sides<'_>,
 ) -> (Option<usize>, Option<usize>) {
     let position = operation.position as usize;
@@ -240,23 +241,25 @@ fn paired<'a>(spots: Vec<Spot<'a>>, belong: impl Fn(&Spot<'a>, &Spot<'a>) -> boo
     for (index, spot) in spots.iter().enumerate().filter(|(_, spot)| lone(spot)) {
         came.entry((spot.anchor, spot.role, spot.place)).or_default().push(index);
     }
-    let mut taken: HashMap<usize, usize> = HashMap::new();
+    let mut sorted = SortedWords { came: vec![None; spots.len()] };
+    // For each spot the one that is joined to it, and whether it is joined to one.
+    let mut taken: Vec<Option<usize>> = vec![None; spots.len()];
+    let mut is_gone = vec![false; spots.len()];
     for (index, spot) in spots.iter().enumerate().filter(|(_, spot)| spot.after.offset == 0) {
         let Some(candidates) = came.get_mut(&(spot.anchor, spot.role, spot.place)) else { continue };
-        let tried = candidates.iter().take(TRIED_MAX).enumerate();
-        let scored = tried.map(|(at, &other)| {
+        let shared = sorted.shared(spot, &candidates[..candidates.len().min(TRIED_MAX)], &spots);
+        let scored = candidates.iter().zip(shared).enumerate().map(|(at, (&other, shared))| {
             let near = u16::MAX - spot.before.offset.abs_diff(spots[other].after.offset);
-            ((belong(spot, &spots[other]), shared(spot, &spots[other]), near), std::cmp::Reverse(at))
+            ((belong(spot, &spots[other]), shared, near), std::cmp::Reverse(at))
         });
         let Some((_, std::cmp::Reverse(best))) = scored.max() else { continue };
-        taken.insert(candidates.remove(best), index);
+        taken[candidates.remove(best)] = Some(index);
+        is_gone[index] = true;
     }
-    let gone: std::collections::HashSet<usize> = taken.values().copied().collect();
-    let whole: Vec<Option<Spot<'a>>> = spots.iter().cloned().map(Some).collect();
     let mut joined = Vec::with_capacity(spots.len());
-    for (index, spot) in whole.into_iter().enumerate() {
-        let Some(mut spot) = spot.filter(|_| !gone.contains(&index)) else { continue };
-        if let Some(&other) = taken.get(&index) {
+    for (index, spot) in spots.iter().enumerate().filter(|(index, _)| !is_gone[*index]) {
+        let mut spot = spot.clone();
+        if let Some(other) = taken[index] {
             spot.operations.insert(0, spots[other].operations[0]);
             spot.before = spots[other].before.clone();
         }
@@ -265,12 +268,36 @@ fn paired<'a>(spots: Vec<Spot<'a>>, belong: impl Fn(&Spot<'a>, &Spot<'a>) -> boo
     joined
 }
 
+/// The words of spots that came, each sorted once, however many that went are held against it.
+struct SortedWords<'s> {
+    came: Vec<Option<Vec<&'s str>>>,
+}
+
+impl<'s> SortedWords<'s> {
+    /// For each candidate the words that it shares with what went, in per mille of the longer.
+    fn shared(&mut self, gone: &'s Spot<'_>, candidates: &[usize], spots: &'s [Spot<'_>]) -> Vec<usize> {
+        let Some(old) = &gone.before.text else { return vec![0; candidates.len()] };
+        // One alone is taken whatever it shares.
+        if candidates.len() < 2 {
+            return vec![0; candidates.len()];
+        }
+        let old = sorted_words(old);
+        let of = |&other: &usize| {
+            let Some(new) = &spots[other].after.text else { return 0 };
+            shared(&old, self.came[other].get_or_insert_with(|| sorted_words(new)))
+        };
+        candidates.iter().map(of).collect()
+    }
+}
+
+fn sorted_words(text: &str) -> Vec<&str> {
+    let mut words = words(text);
+    words.sort_unstable();
+    words
+}
+
 /// Words that both have, in per mille of the longer.
-fn shared(gone: &Spot<'_>, came: &Spot<'_>) -> usize {
-    let (Some(old), Some(new)) = (&gone.before.text, &came.after.text) else { return 0 };
-    let (mut old, mut new) = (words(old), words(new));
-    old.sort_unstable();
-    new.sort_unstable();
+fn shared(old: &[&str], new: &[&str]) -> usize {
     let (mut i, mut j, mut same) = (0, 0, 0);
     while i < old.len() && j < new.len() {
         match old[i].cmp(new[j]) {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::name::Name;
+use super::references::{Within, decoded};
 
 #[derive(Copy, Clone, Debug)]
 pub struct Attribute<'a> {
@@ -15,7 +16,10 @@ pub struct Attribute<'a> {
 
 /// What letters a value has, seen while its end was looked for: most values need no second look.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Signs(pub(super) u8);
+pub struct Signs(u8);
+
+/// As wide as the registers of all our machines.
+const ROW_BYTES: usize = 16;
 
 impl Signs {
     /// A character reference, or NUL.
@@ -28,29 +32,52 @@ impl Signs {
     const UNDERSCORE: u8 = 8;
     const CAPITAL: u8 = 16;
 
-    pub(super) const TABLE: [u8; 256] = {
+    const TABLE: [u8; 256] = {
         let mut table = [0; 256];
         let mut byte = 0;
         while byte < 256 {
-            table[byte] = match byte as u8 {
-                b'&' | 0 => Self::CODED,
-                b'0'..=b'9' => Self::DIGIT,
-                b'?' => Self::QUERY,
-                b'_' => Self::UNDERSCORE,
-                b'A'..=b'Z' => Self::CAPITAL,
-                _ => 0,
-            };
+            table[byte] = Self::of_byte(byte as u8);
             byte += 1;
         }
         table
     };
 
     pub fn of(text: &str) -> Self {
-        Signs(text.bytes().fold(0, |signs, byte| signs | Self::TABLE[usize::from(byte)]))
+        let bytes = text.as_bytes();
+        let Some(last) = bytes.last_chunk::<ROW_BYTES>() else {
+            return Signs(bytes.iter().fold(0, |signs, &byte| signs | Self::TABLE[usize::from(byte)]));
+        };
+        // Rows of bytes are seen at once; the last one overlaps the one before it, which does no harm.
+        let mut signs = last.map(Self::of_byte);
+        for row in bytes.as_chunks::<ROW_BYTES>().0 {
+            for (signs, &byte) in signs.iter_mut().zip(row) {
+                *signs |= Self::of_byte(byte);
+            }
+        }
+        Signs(signs.into_iter().fold(0, |all, signs| all | signs))
+    }
+
+    /// Without branches, so that machines do it for many bytes at once.
+    #[inline(always)]
+    const fn of_byte(byte: u8) -> u8 {
+        let coded = (byte == b'&' || byte == 0) as u8 * Self::CODED;
+        let digit = (byte.wrapping_sub(b'0') < 10) as u8 * Self::DIGIT;
+        let query = (byte == b'?') as u8 * Self::QUERY;
+        let underscore = (byte == b'_') as u8 * Self::UNDERSCORE;
+        let capital = (byte.wrapping_sub(b'A') < 26) as u8 * Self::CAPITAL;
+        coded | digit | query | underscore | capital
     }
 
     fn is_coded(self) -> bool {
         self.0 & Self::CODED != 0
+    }
+
+    pub fn has_digit(self) -> bool {
+        self.0 & Self::DIGIT != 0
+    }
+
+    pub fn has_underscore(self) -> bool {
+        self.0 & Self::UNDERSCORE != 0
     }
 
     /// Whether a random name among others is possible.
@@ -87,8 +114,8 @@ impl<'a> Attribute<'a> {
 
     fn decoded(&self) -> Cow<'a, str> {
         if self.raw.contains('\0') {
-            return Cow::Owned(htmlize::unescape_attribute(self.raw.replace('\0', "\u{fffd}")).into_owned());
+            return Cow::Owned(decoded(&self.raw.replace('\0', "\u{fffd}"), Within::Attribute));
         }
-        htmlize::unescape_attribute(self.raw)
+        Cow::Owned(decoded(self.raw, Within::Attribute))
     }
 }

@@ -13,6 +13,10 @@ const DECLARED_BYTES_MAX: usize = 4_096;
 /// Bytes that the guess is made from.
 const GUESSED_BYTES_MAX: usize = 64 << 10;
 
+/// So much of a stretch of plain ASCII is told to the guess at either end: what is further from every other byte says
+/// nothing, and each byte is weighed by some thirty character sets.
+const ASCII_TOLD_BYTES: usize = 32;
+
 /// `tld` is the last label of the host, which tells the guess something about the language.
 pub fn decode<'a>(bytes: &'a [u8], charset: Option<&str>, tld: &str) -> (Cow<'a, str>, &'static str) {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
@@ -86,12 +90,31 @@ fn label_after(text: &[u8], name: &[u8]) -> Option<&'static Encoding> {
 fn guessed(bytes: &[u8], tld: &str) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let fed = &bytes[..bytes.len().min(GUESSED_BYTES_MAX)];
-    detector.feed(fed, true);
+    for piece in beside_others(fed) {
+        detector.feed(piece, false);
+    }
+    detector.feed(b"", true);
     // The guess refuses labels that are not plain lower-case letters, such as the end of an address.
     let tld = Some(tld.as_bytes()).filter(|tld| {
         !tld.is_empty() && tld.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
     });
     detector.guess(tld, Utf8Detection::Allow)
+}
+
+/// The bytes without the inner parts of long stretches of ASCII.
+fn beside_others(bytes: &[u8]) -> Vec<&[u8]> {
+    let mut pieces = Vec::new();
+    let (mut from, mut place) = (0, 0);
+    while place < bytes.len() {
+        let ascii = place + bytes[place..].iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len() - place);
+        if ascii - place > 2 * ASCII_TOLD_BYTES {
+            pieces.push(&bytes[from..place + ASCII_TOLD_BYTES]);
+            from = ascii - ASCII_TOLD_BYTES;
+        }
+        place = ascii + bytes[ascii..].iter().take_while(|byte| !byte.is_ascii()).count();
+    }
+    pieces.push(&bytes[from..]);
+    pieces
 }
 
 #[cfg(test)]

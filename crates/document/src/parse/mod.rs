@@ -2,7 +2,9 @@
 
 pub mod attribute;
 pub mod cadence;
+pub mod eights;
 pub mod encoding;
+pub mod foreign;
 pub mod format;
 pub mod hints;
 pub mod html;
@@ -12,8 +14,12 @@ pub mod listings;
 pub mod name;
 pub mod parts;
 pub mod plain;
+pub mod raw;
+pub mod references;
 pub mod robots;
 pub mod scan;
+pub mod slots;
+pub mod surroundings;
 pub mod tag;
 pub mod text;
 pub mod tree;

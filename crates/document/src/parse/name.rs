@@ -1,8 +1,7 @@
 //! A name as the scan found it: its letters, and the same packed into one number, so that it is met without a search.
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::tag::pack;
+use crate::signature::digest;
 
 /// Names of up to so many letters are packed.
 pub const PACKED_BYTES_MAX: usize = 8;
@@ -10,7 +9,7 @@ pub const PACKED_BYTES_MAX: usize = 8;
 #[derive(Copy, Clone, Debug)]
 pub struct Name<'a> {
     /// As written.
-    pub text: &'a str,
+    letters: &'a [u8],
     /// The letters in lower case; 0 for what does not fit, and for what begins with NUL.
     packed: u64,
 }
@@ -18,13 +17,23 @@ pub struct Name<'a> {
 impl<'a> Name<'a> {
     pub fn of(text: &'a str) -> Self {
         let packed = if text.starts_with('\0') { 0 } else { pack(text.as_bytes()) };
-        Name { text, packed }
+        Name { letters: text.as_bytes(), packed }
     }
 
-    /// For the scan, which packs while it looks for the end of the name.
-    pub fn packed_already(text: &'a str, packed: u64) -> Self {
-        debug_assert_eq!(packed, Name::of(text).packed);
-        Name { text, packed }
+    /// For the scan, which packs while it looks for the end of the name, and cuts where a text may be cut.
+    #[inline(always)]
+    pub fn packed_already(letters: &'a [u8], packed: u64) -> Self {
+        Name { letters, packed }
+    }
+
+    /// As written. Few ask for it, so that only they pay for the proof that it is text.
+    pub fn text(&self) -> &'a str {
+        std::str::from_utf8(self.letters).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    pub fn letters(&self) -> &'a [u8] {
+        self.letters
     }
 
     /// Whether it is this name, in any case. Names in the source code are met as numbers.
@@ -33,12 +42,12 @@ impl<'a> Name<'a> {
         if name.len() <= PACKED_BYTES_MAX {
             return self.packed == pack(name.as_bytes()) && self.packed != 0;
         }
-        self.text.len() == name.len() && self.text.eq_ignore_ascii_case(name)
+        self.letters.len() == name.len() && self.letters.eq_ignore_ascii_case(name.as_bytes())
     }
 
     /// Whether two found names are one.
     pub fn same(&self, other: &Name<'_>) -> bool {
-        self.packed == other.packed && (self.packed != 0 || self.text.eq_ignore_ascii_case(other.text))
+        self.packed == other.packed && (self.packed != 0 || self.letters.eq_ignore_ascii_case(other.letters))
     }
 
     /// 0 for a name that is longer than the packed ones.
@@ -55,13 +64,13 @@ impl<'a> Name<'a> {
     fn long_mark(&self) -> u64 {
         // Almost all names are short enough to be made small without an allocation.
         let mut small = [0u8; 64];
-        match (pack(self.text.as_bytes()), small.get_mut(..self.text.len())) {
+        match (pack(self.letters), small.get_mut(..self.letters.len())) {
             (0, Some(small)) => {
-                small.copy_from_slice(self.text.as_bytes());
+                small.copy_from_slice(self.letters);
                 small.make_ascii_lowercase();
-                xxh3_64(small)
+                digest(small)
             }
-            (0, None) => xxh3_64(self.text.to_ascii_lowercase().as_bytes()),
+            (0, None) => digest(&self.letters.to_ascii_lowercase()),
             (packed, _) => packed,
         }
     }

@@ -17,7 +17,7 @@ struct Tags(Vec<String>);
 
 impl Sink for Tags {
     fn open(&mut self, tag: &OpenTag<'_, '_>) {
-        self.0.push(tag.name.text.to_ascii_lowercase().replace('\0', "\u{fffd}"));
+        self.0.push(tag.name.text().to_ascii_lowercase().replace('\0', "\u{fffd}"));
     }
 
     fn close(&mut self, _tag: Tag) {}

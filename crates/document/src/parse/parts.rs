@@ -127,7 +127,7 @@ fn shown(value: &str) -> Box<str> {
 /// What an attribute is, in words.
 fn told(tag: &OpenTag<'_, '_>, name: Name<'_>) -> (Kind, Cow<'static, str>) {
     let aspect = aspect_of(tag, name, true);
-    let name = name.text.to_ascii_lowercase();
+    let name = name.text().to_ascii_lowercase();
     let name = name.as_str();
     // Where the head ends does not matter here: meta and link say the same thing anywhere.
     match (aspect, tag.tag, name) {

@@ -1,7 +1,7 @@
 //! One pass over the markup: tags, text and raw text in the order of the source, without a tree and without a copy.
 //!
 //! It follows the tokenizer of the HTML standard, with the two things that the standard's tree tells its tokenizer kept
-//! here in small: which elements hold raw text, and where foreign content (svg, math) begins and ends. `noscript` is
+//! in small: which elements hold raw text (`raw`), and where foreign content (svg, math) begins and ends (`foreign`). `noscript` is
 //! markup to us, because we run no scripts. A tag that the end of input cuts is no tag.
 
 use std::borrow::Cow;
@@ -9,20 +9,20 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr_iter, memchr2, memmem};
 
 use super::attribute::{Attribute, Signs};
+use super::eights::{find_near, leading_letters};
+use super::foreign::ForeignContent;
 use super::name::{Name, PACKED_BYTES_MAX};
+use super::raw::{raw_end, script_end};
 use super::tag::Tag;
 
 /// Attributes of one tag beyond these are not looked at: finding repeats stays linear.
 const ATTRIBUTES_MAX: usize = 256;
 
-/// Nested changes between markup and foreign content beyond these are not followed.
-const FOREIGN_DEPTH_MAX: usize = 64;
-
 /// What the scan tells, in the order of the source.
 pub trait Sink {
     fn open(&mut self, tag: &OpenTag<'_, '_>);
     fn close(&mut self, tag: Tag);
-    /// Text as the source has it. `coded` says that character references in it count.
+    /// Text as the source has it. `coded` says that there may be character references in it, and that they count.
     fn text(&mut self, text: &str, coded: bool);
     /// The whole content of a script, style, iframe or their kin.
     fn raw(&mut self, tag: Tag, text: &str);
@@ -67,7 +67,7 @@ pub fn scan(source: &str, markup: Markup, sink: &mut impl Sink) {
         bytes: source.as_bytes(),
         place: 0,
         markup,
-        foreign: Vec::new(),
+        foreign: ForeignContent::default(),
         attributes: Vec::with_capacity(16),
     };
     while scan.step(sink) {}
@@ -78,28 +78,14 @@ struct Scan<'a> {
     bytes: &'a [u8],
     place: usize,
     markup: Markup,
-    /// Where we stand between markup and foreign content, innermost last.
-    foreign: Vec<Foreign>,
+    foreign: ForeignContent,
     attributes: Vec<Attribute<'a>>,
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Foreign {
-    Svg,
-    Math,
-    /// An element of foreign content whose content is markup again.
-    Markup(Tag),
 }
 
 impl<'a> Scan<'a> {
     /// Takes text and whatever follows it; false at the end of input.
     fn step(&mut self, sink: &mut impl Sink) -> bool {
-        let Some(ahead) = memchr(b'<', &self.bytes[self.place..]) else {
-            self.text(self.place, self.bytes.len(), true, sink);
-            return false;
-        };
-        let start = self.place + ahead;
-        self.text(self.place, start, true, sink);
+        let Some(start) = self.text_to_tag(sink) else { return false };
         match self.bytes.get(start + 1) {
             Some(letter) if letter.is_ascii_alphabetic() => self.open_tag(start + 1, sink),
             Some(b'/') => self.end_tag(start, sink),
@@ -111,6 +97,24 @@ impl<'a> Scan<'a> {
                 true
             }
         }
+    }
+
+    /// Takes the text before the next `<`, and gives the place of that.
+    #[inline]
+    fn text_to_tag(&self, sink: &mut impl Sink) -> Option<usize> {
+        let rest = &self.bytes[self.place..];
+        let first = match rest.first()? {
+            b'<' => return Some(self.place),
+            _ => memchr2(b'<', b'&', rest),
+        };
+        let coded = first.is_some_and(|first| rest[first] == b'&');
+        let ahead = match first {
+            Some(first) if coded => memchr(b'<', &rest[first..]).map(|ahead| first + ahead),
+            first => first,
+        };
+        let end = ahead.map_or(self.bytes.len(), |ahead| self.place + ahead);
+        self.text(self.place, end, coded, sink);
+        ahead.map(|_| end)
     }
 
     fn text(&self, start: usize, end: usize, coded: bool, sink: &mut impl Sink) {
@@ -139,7 +143,7 @@ impl<'a> Scan<'a> {
         if rest.starts_with(b"--") {
             return self.comment(inner + 2, sink);
         }
-        if rest.starts_with(b"[CDATA[") && (self.markup == Markup::Xml || self.in_foreign_content()) {
+        if rest.starts_with(b"[CDATA[") && (self.markup == Markup::Xml || self.foreign.is_here()) {
             let text_start = inner + 7;
             let text_end = memmem::find(&self.bytes[text_start..], b"]]>").map(|ahead| text_start + ahead);
             self.text(text_start, text_end.unwrap_or(self.bytes.len()), false, sink);
@@ -168,10 +172,10 @@ impl<'a> Scan<'a> {
     fn open_tag(&mut self, name_start: usize, sink: &mut impl Sink) -> bool {
         let Some((name, self_closing)) = self.tag(name_start) else { return false };
         let tag = Tag::of(name);
-        let foreign = self.markup == Markup::Xml || self.enter(tag, self_closing);
+        let foreign = self.markup == Markup::Xml || self.foreign.enter(tag, &self.attributes, self_closing);
         sink.open(&OpenTag { tag, name, attributes: &self.attributes, self_closing, foreign });
         if !foreign {
-            self.raw_text(tag, name.text, sink);
+            self.raw_text(tag, name, sink);
         }
         true
     }
@@ -181,7 +185,7 @@ impl<'a> Scan<'a> {
             Some(letter) if letter.is_ascii_alphabetic() => {
                 let Some((name, _)) = self.tag(start + 2) else { return false };
                 let tag = Tag::of(name);
-                self.leave(tag);
+                self.foreign.leave(tag);
                 sink.close(tag);
                 true
             }
@@ -212,6 +216,12 @@ impl<'a> Scan<'a> {
     /// One attribute; gives the place after it.
     fn attribute(&mut self, start: usize) -> Option<usize> {
         let (name, name_end) = self.name(start, ENDS_NAME | ENDS_ATTRIBUTE_NAME)?;
+        // So are most of them written.
+        if self.bytes[name_end..].starts_with(b"=\"") {
+            let (raw, signs, next) = self.quoted(name_end + 2, b'"')?;
+            self.keep(name, raw, signs);
+            return Some(next);
+        }
         let after_name = self.find_from(name_end, |byte| !is_space(byte))?;
         if self.bytes[after_name] != b'=' {
             self.keep(name, "", Signs::default());
@@ -235,22 +245,20 @@ impl<'a> Scan<'a> {
     /// A value up to its quote, and the place after that.
     #[inline]
     fn quoted(&self, start: usize, quote: u8) -> Option<(&'a str, Signs, usize)> {
-        let mut signs = 0;
-        for (ahead, &byte) in self.bytes.get(start..)?.iter().enumerate() {
-            if byte == quote {
-                return Some((&self.source[start..start + ahead], Signs(signs), start + ahead + 1));
-            }
-            signs |= Signs::TABLE[usize::from(byte)];
-        }
-        None
+        let ahead = find_near(self.bytes.get(start..)?, quote)?;
+        let raw = &self.source[start..start + ahead];
+        Some((raw, Signs::of(raw), start + ahead + 1))
     }
 
     /// A name of at least one letter (which may be any), and the place where it ends.
     #[inline]
     fn name(&self, start: usize, ends: u8) -> Option<(Name<'a>, usize)> {
         let first = *self.bytes.get(start)?;
-        let mut packed = u64::from(first.to_ascii_lowercase());
-        let mut end = start + 1;
+        let (letters, mut packed) = leading_letters(&self.bytes[start..]);
+        if letters == 0 {
+            packed = u64::from(first.to_ascii_lowercase());
+        }
+        let mut end = start + letters.max(1);
         loop {
             let byte = *self.bytes.get(end)?;
             if NAME_ENDS[usize::from(byte)] & ends != 0 {
@@ -260,7 +268,7 @@ impl<'a> Scan<'a> {
             end += 1;
         }
         let fits = end - start <= PACKED_BYTES_MAX && first != 0;
-        Some((Name::packed_already(&self.source[start..end], if fits { packed } else { 0 }), end))
+        Some((Name::packed_already(&self.bytes[start..end], if fits { packed } else { 0 }), end))
     }
 
     /// Of attributes with the same name the first counts.
@@ -276,110 +284,24 @@ impl<'a> Scan<'a> {
     }
 
     /// Takes the content of an element that holds raw text.
-    fn raw_text(&mut self, tag: Tag, name: &str, sink: &mut impl Sink) {
+    fn raw_text(&mut self, tag: Tag, name: Name<'_>, sink: &mut impl Sink) {
         let end = match tag {
-            Tag::Script => self.script_end(),
+            Tag::Script => script_end(self.bytes, self.place),
             Tag::Style | Tag::Xmp | Tag::Iframe | Tag::Noembed | Tag::Noframes | Tag::Textarea | Tag::Title => {
-                self.raw_end(name)
+                raw_end(self.bytes, self.place, name.letters())
             }
             Tag::Plaintext => self.bytes.len(),
             _ => return,
         };
         match tag {
-            Tag::Textarea | Tag::Title => self.text(self.place, end, true, sink),
+            Tag::Textarea | Tag::Title => {
+                let coded = memchr(b'&', &self.bytes[self.place..end]).is_some();
+                self.text(self.place, end, coded, sink);
+            }
             Tag::Xmp | Tag::Plaintext => self.text(self.place, end, false, sink),
             _ => sink.raw(tag, &self.source[self.place..end]),
         }
         self.place = end;
-    }
-
-    /// Where the end tag of this name begins, or the end of input.
-    fn raw_end(&self, name: &str) -> usize {
-        let rest = &self.bytes[self.place..];
-        let found = memchr_iter(b'<', rest).find(|&ahead| is_end_tag(&rest[ahead..], name));
-        found.map_or(self.bytes.len(), |ahead| self.place + ahead)
-    }
-
-    /// Scripts know comments, and inside them a nested script whose end tag does not count.
-    fn script_end(&self) -> usize {
-        let (mut commented, mut nested) = (false, false);
-        let mut place = self.place;
-        while let Some(ahead) = memchr2(b'<', b'>', &self.bytes[place..]) {
-            place += ahead;
-            let rest = &self.bytes[place..];
-            if rest[0] == b'>' {
-                if self.bytes[self.place..place].ends_with(b"--") {
-                    (commented, nested) = (false, false);
-                }
-            } else if is_end_tag(rest, "script") {
-                if !nested {
-                    return place;
-                }
-                nested = false;
-            } else if rest.starts_with(b"<!--") {
-                commented = true;
-            } else if commented && is_name_at(&rest[1..], "script") {
-                nested = true;
-            }
-            place += 1;
-        }
-        self.bytes.len()
-    }
-
-    fn in_foreign_content(&self) -> bool {
-        matches!(self.foreign.last(), Some(Foreign::Svg | Foreign::Math))
-    }
-
-    /// Keeps account of an opening tag; whether it lies in foreign content.
-    fn enter(&mut self, tag: Tag, self_closing: bool) -> bool {
-        if self.in_foreign_content() && self.breaks_out(tag) {
-            self.break_out();
-        }
-        let next = match (self.foreign.last(), tag) {
-            (_, Tag::Svg) => Foreign::Svg,
-            (_, Tag::Math) => Foreign::Math,
-            (Some(Foreign::Svg), Tag::ForeignObject | Tag::Desc | Tag::Title) => Foreign::Markup(tag),
-            (Some(Foreign::Math), Tag::Mi | Tag::Mo | Tag::Mn | Tag::Ms | Tag::Mtext) => Foreign::Markup(tag),
-            (Some(Foreign::Math), Tag::AnnotationXml) if self.annotates_markup() => Foreign::Markup(tag),
-            _ => return self.in_foreign_content(),
-        };
-        if !self_closing && self.foreign.len() < FOREIGN_DEPTH_MAX {
-            self.foreign.push(next);
-        }
-        true
-    }
-
-    fn breaks_out(&self, tag: Tag) -> bool {
-        let has = |name| self.attributes.iter().any(|attribute| attribute.is(name));
-        tag.ends_foreign_content() || (tag == Tag::Font && (has("color") || has("face") || has("size")))
-    }
-
-    fn annotates_markup(&self) -> bool {
-        self.attributes.iter().filter(|attribute| attribute.is("encoding")).any(|attribute| {
-            let encoding = attribute.value();
-            encoding.eq_ignore_ascii_case("text/html") || encoding.eq_ignore_ascii_case("application/xhtml+xml")
-        })
-    }
-
-    fn break_out(&mut self) {
-        while self.in_foreign_content() {
-            self.foreign.pop();
-        }
-    }
-
-    fn leave(&mut self, tag: Tag) {
-        let left = match tag {
-            _ if self.foreign.is_empty() => return,
-            Tag::Svg => Foreign::Svg,
-            Tag::Math => Foreign::Math,
-            _ if self.foreign.contains(&Foreign::Markup(tag)) => Foreign::Markup(tag),
-            // An end tag of the markup around it ends foreign content that was never closed.
-            _ if tag.is_block() || tag == Tag::Br => return self.break_out(),
-            _ => return,
-        };
-        if let Some(place) = self.foreign.iter().rposition(|&open| open == left) {
-            self.foreign.truncate(place);
-        }
     }
 }
 
@@ -402,15 +324,6 @@ const NAME_ENDS: [u8; 256] = {
     table
 };
 
-const fn is_space(byte: u8) -> bool {
+pub(super) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'\x0c')
-}
-
-fn is_end_tag(rest: &[u8], name: &str) -> bool {
-    rest.get(1) == Some(&b'/') && is_name_at(&rest[2..], name)
-}
-
-fn is_name_at(rest: &[u8], name: &str) -> bool {
-    rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
-        && rest.get(name.len()).is_some_and(|&byte| is_space(byte) || byte == b'/' || byte == b'>')
 }

@@ -1,8 +1,9 @@
 //! The element names that mean something to us, as small numbers with properties, so that no tag costs an allocation.
 
 use super::name::{Name, PACKED_BYTES_MAX};
+use super::slots::Slots;
 
-/// Names of up to eight letters are packed into one number and met in one search; longer ones are compared as text.
+/// Names of up to eight letters are packed into one number and met in one step; longer ones are compared as text.
 macro_rules! tags {
     ($($variant:ident = $name:literal: $traits:expr;)*) => {
         #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -15,15 +16,10 @@ macro_rules! tags {
 
         impl Tag {
             /// The element of this name, in any case.
-            #[allow(unreachable_patterns, non_upper_case_globals, reason = "made by a macro; longer names pack to 0")]
             pub fn of(name: Name<'_>) -> Tag {
-                if name.text.len() <= PACKED_BYTES_MAX {
-                    $(const $variant: u64 = pack($name.as_bytes());)*
-                    return match name.packed() {
-                        0 => Tag::Other,
-                        $($variant => Tag::$variant,)*
-                        _ => Tag::Other,
-                    };
+                static SLOTS: Slots<Tag, 1024> = Slots::of(&[$((pack($name.as_bytes()), Tag::$variant),)*], Tag::Other);
+                if name.packed() != 0 {
+                    return SLOTS.find(name.packed());
                 }
                 $(if $name.len() > PACKED_BYTES_MAX && name.is($name) {
                     return Tag::$variant;

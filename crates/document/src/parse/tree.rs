@@ -88,7 +88,7 @@ impl Sink for Builder {
         }
         let place = self.tree.levels[level].len();
         self.tree.levels[level].push(Node {
-            tag: tag.name.text.to_ascii_lowercase().into(),
+            tag: tag.name.text().to_ascii_lowercase().into(),
             children: 0,
             level: (level + 1) as u16,
             siblings: 0,

@@ -2,8 +2,23 @@
 
 use super::checksum::K;
 
-/// A stretch whose squares fit into 32 bits each: 255 · 255 · 4,096 does, and narrow sums are added many at a time.
+/// A stretch whose sums fit into 32 bits each: 255 · 255 · 4,096 does.
 const STRETCH_BYTES: usize = 4_096;
+
+/// What each byte adds: the letter as it is in the high half, the square of it in lower case in the low half.
+const ADDS: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let letter = byte as u8;
+        if !letter.is_ascii_whitespace() {
+            let lower = letter.to_ascii_lowercase() as u64;
+            table[byte] = ((letter as u64) << 32) | (lower * lower);
+        }
+        byte += 1;
+    }
+    table
+};
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct LetterSums {
@@ -20,19 +35,22 @@ impl LetterSums {
         let mut sums = LetterSums::default();
         let mut seen = [0u8; 256];
         for stretch in text.as_bytes().chunks(STRETCH_BYTES) {
-            let (mut plain, mut squares) = (0u32, 0u32);
-            for &byte in stretch {
-                let letter = if byte.is_ascii_whitespace() { 0 } else { byte };
-                // Sixteen bits are enough, and machines multiply eight of these at a time.
-                let lower = u16::from(letter | u8::from(byte.is_ascii_uppercase()) << 5);
-                plain += u32::from(letter);
-                squares += u32::from(lower * lower);
-            }
-            for &byte in stretch {
+            let mut both = 0u64;
+            let mut add = |byte: u8| {
+                both += ADDS[usize::from(byte)];
                 seen[usize::from(byte)] = 1;
+            };
+            let (eights, rest) = stretch.as_chunks::<8>();
+            for eight in eights {
+                for &byte in eight {
+                    add(byte);
+                }
             }
-            sums.plain += u64::from(plain);
-            sums.squares += u64::from(squares);
+            for &byte in rest {
+                add(byte);
+            }
+            sums.plain += both >> 32;
+            sums.squares += both & u64::from(u32::MAX);
         }
         for white in [b' ', b'\n', b'\t', b'\r', b'\x0c'] {
             seen[usize::from(white)] = 0;

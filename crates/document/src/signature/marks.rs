@@ -5,8 +5,9 @@
 //! always there, rows have their `tbody`, and so on, whether they were written or not.
 
 use vernal_model::{Digest, Document, LinkKind, ParagraphMark, QuietMarks, Signature};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::xxh3_128;
 
+use super::digest::digest;
 use super::implied::Implied;
 use super::similarity::{simhash, sketch};
 use crate::PARAGRAPHS_MAX;
@@ -146,14 +147,14 @@ impl Marks {
             Tag::Script => (&mut self.scripts, &mut self.quiet.scripts),
             _ => return,
         };
-        let mark = xxh3_64(text.as_bytes());
+        let mark = digest(text.as_bytes());
         loud.add(mark);
         let quieted = builtin::code(text);
-        quiet.add(if quieted.detector.is_none() { mark } else { xxh3_64(quieted.text.as_bytes()) });
+        quiet.add(if quieted.detector.is_none() { mark } else { digest(quieted.text.as_bytes()) });
     }
 
     pub fn comment(&mut self, text: &str) {
-        self.comments.add(xxh3_64(text.as_bytes()));
+        self.comments.add(digest(text.as_bytes()));
     }
 
     fn add_attributes(&mut self, tag: &OpenTag<'_, '_>, element: u64, is_advertising: bool) {
@@ -247,10 +248,10 @@ pub fn opaque(bytes: &[u8], payload: Digest) -> Signature {
 /// or goes beside a tag changes only one of them, and is no change of the words (see `Signature::has_words_of`).
 fn content(document: &Document, joints: &[u32]) -> (u128, u64) {
     let words = with_spaces(&document.text);
-    let read = xxh3_64(words.as_bytes());
-    let parted = if joints.is_empty() { read } else { xxh3_64(parted(&words, joints).as_bytes()) };
+    let read = digest(words.as_bytes());
+    let parted = if joints.is_empty() { read } else { digest(parted(&words, joints).as_bytes()) };
     let quieted = builtin::words(&words);
-    let quiet = if quieted.detector.is_none() { read } else { xxh3_64(quieted.text.as_bytes()) };
+    let quiet = if quieted.detector.is_none() { read } else { digest(quieted.text.as_bytes()) };
     (u128::from(read) << 64 | u128::from(parted), quiet)
 }
 
@@ -294,7 +295,7 @@ fn links(document: &Document) -> (u64, u64) {
         loud.push(mark);
         let quieted = builtin::address(link.target.as_str(), link.kind != LinkKind::Anchor);
         is_noisy |= quieted.detector.is_some();
-        quiet.push(if quieted.detector.is_none() { mark } else { xxh3_64(quieted.text.as_bytes()) });
+        quiet.push(if quieted.detector.is_none() { mark } else { digest(quieted.text.as_bytes()) });
     }
     let mark = set_mark(loud);
     (mark, if is_noisy { set_mark(quiet) } else { mark })
@@ -333,7 +334,7 @@ pub fn aspect_of(tag: &OpenTag<'_, '_>, name: Name<'_>, in_head: bool) -> Aspect
 
 fn says_behaviour(tag: Tag, name: Name<'_>) -> bool {
     let is = |known: &str| name.is(known);
-    let is_handler = name.text.len() > 2 && name.text.as_bytes()[..2].eq_ignore_ascii_case(b"on");
+    let is_handler = name.letters().len() > 2 && name.letters()[..2].eq_ignore_ascii_case(b"on");
     is_handler
         || match tag {
             Tag::Script => true,
@@ -349,7 +350,7 @@ pub fn is_stylesheet(rel: &str) -> bool {
 }
 
 fn value_mark(name: u64, value: &str) -> u64 {
-    fold(name ^ 0x8ebc_6af0_9c88_c6e3, xxh3_64(value.as_bytes()) ^ 0x5899_65cc_7537_4cc3)
+    fold(name ^ 0x8ebc_6af0_9c88_c6e3, digest(value.as_bytes()) ^ 0x5899_65cc_7537_4cc3)
 }
 
 /// Both halves of the product, one upon the other.

@@ -4,6 +4,7 @@
 //! markup gives.
 
 pub mod checksum;
+mod digest;
 pub mod fingerprint;
 mod implied;
 pub(crate) mod letters;
@@ -11,4 +12,5 @@ mod marks;
 pub mod rms;
 pub mod similarity;
 
+pub use digest::digest;
 pub use marks::{Aspect, Marks, aspect_of, is_stylesheet, opaque, seal};

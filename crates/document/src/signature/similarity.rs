@@ -1,15 +1,39 @@
 //! How near two pages are, from the digests of their paragraphs: no word is looked at again, because marks made of words
 //! cost more than the whole scan.
 
+/// Numbers of digests have no more binary digits.
+const COUNT_BITS: usize = 32;
+
 /// The mark of Charikar: each bit says what most of the digests have there.
 pub fn simhash(digests: impl Iterator<Item = u64>) -> u64 {
-    let mut votes = [0i32; 64];
+    // Sixty-four counts side by side, of which each plane holds one binary digit: a digest is added to all at once.
+    let mut planes = [0u64; COUNT_BITS];
+    let mut all = 0u32;
     for digest in digests {
-        for (bit, vote) in votes.iter_mut().enumerate() {
-            *vote += (digest >> bit & 1) as i32 * 2 - 1;
+        all += 1;
+        let mut carry = digest;
+        for plane in &mut planes {
+            if carry == 0 {
+                break;
+            }
+            (*plane, carry) = (*plane ^ carry, *plane & carry);
         }
     }
-    votes.iter().enumerate().fold(0, |mark, (bit, &vote)| mark | u64::from(vote > 0) << bit)
+    above(&planes, all / 2)
+}
+
+/// The bits whose count is larger than this.
+fn above(planes: &[u64; COUNT_BITS], half: u32) -> u64 {
+    let (mut larger, mut equal) = (0, u64::MAX);
+    for (digit, plane) in planes.iter().enumerate().rev() {
+        if half >> digit & 1 == 1 {
+            equal &= plane;
+        } else {
+            larger |= equal & plane;
+            equal &= !plane;
+        }
+    }
+    larger
 }
 
 /// Odd numbers, each of which orders the digests in its own way.
@@ -64,6 +88,17 @@ mod tests {
         assert!(resemblance(&old.1, &new.1) > 0.55);
         assert!(resemblance(&old.1, &other.1) < 0.1);
         assert_eq!(resemblance(&old.1, &old.1), 1.0);
+    }
+
+    #[test]
+    fn each_bit_is_what_most_digests_have_there() {
+        let mut chance = Chance::new(11);
+        for count in [0, 1, 2, 3, 4, 7, 8, 100, 255, 256, 1_000] {
+            let digests: Vec<u64> = (0..count).map(|_| chance.bits() & chance.bits() | chance.bits()).collect();
+            let most = |bit: &u32| digests.iter().filter(|&digest| digest >> bit & 1 == 1).count() * 2 > digests.len();
+            let expected = (0..64).filter(most).fold(0u64, |mark, bit| mark | 1 << bit);
+            assert_eq!(simhash(digests.iter().copied()), expected, "{count}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Numbers of paragraphs, and blame.
 
 use proptest::prelude::*;
-use vernal_document::diff::{Blame, blame, carry_ids, carry_ids_by_marks, explain};
+use vernal_document::diff::{Blame, BlamedParagraph, blame, carry_ids, carry_ids_by_marks, explain};
+use vernal_document::noise::Shape;
 use vernal_model::{Change, Document, Kind, Kinds, Moment, ParagraphChange, ParagraphMark};
 
 use crate::{name, page, paragraphs};
@@ -153,6 +154,31 @@ fn blame_names_the_version_of_each_paragraph_and_word() {
     let words: Vec<(u32, &str)> = blamed[2].words.iter().map(|words| (words.seen.version, &*words.text)).collect();
     assert_eq!(words, [(1, "The cat"), (2, " lay"), (1, " on the"), (3, " red"), (1, " mat.")]);
     assert_eq!(blamed[2].text(), "The cat lay on the red mat.");
+}
+
+#[test]
+fn noise_is_no_edit_and_a_real_edit_beside_it_is_one() {
+    let versions = [
+        paragraphs(&["Posted 5 minutes ago by Ann.", "Views: 12 today here", "Effective 1 May."]),
+        paragraphs(&["Posted 9 minutes ago by Ann.", "Views: 13 today here", "Effective 1 June."]),
+        paragraphs(&["Posted 3 hours ago by Ben.", "Views: 14 today here", "Effective 1 June."]),
+    ];
+    let blamed = |shapes: &[&str]| {
+        let mut walk = Blame::with_shapes(shapes.iter().map(|shape| Shape::parse(shape)).collect());
+        for (number, document) in versions.iter().enumerate() {
+            walk.version(number as u32 + 1, Moment::from_secs(number as i64), document);
+        }
+        walk.finish()
+    };
+    let edits = |blamed: &[BlamedParagraph]| -> Vec<(u32, u32)> {
+        blamed.iter().map(|one| (one.edited.version, one.edits)).collect()
+    };
+    let (builtin, learned) = (blamed(&[]), blamed(&["Views: # today here"]));
+    assert_eq!(edits(&builtin), [(3, 1), (3, 2), (2, 1)], "a date in the text is content");
+    assert_eq!(edits(&learned), [(3, 1), (1, 0), (2, 1)]);
+    assert_eq!(learned.iter().map(|one| one.text()).collect::<Vec<_>>(), vernal_document::diff::texts(&versions[2]));
+    let words: Vec<(u32, &str)> = learned[1].words.iter().map(|words| (words.seen.version, &*words.text)).collect();
+    assert_eq!(words, [(1, "Views: 14 today here")]);
 }
 
 #[test]

@@ -5,35 +5,28 @@ use super::{URL_BYTES_MAX, Url, canonical};
 
 /// An absolute http(s) URL with a plain lower-case host and a plain path.
 pub(super) fn absolute(text: &str) -> Option<Url> {
-    let text = without_fragment(text)?;
     let authority_start = match text {
+        _ if text.len() > URL_BYTES_MAX => return None,
         _ if text.starts_with("http://") => 7,
         _ if text.starts_with("https://") => 8,
         _ => return None,
     };
-    let rest = &text[authority_start..];
-    let slash = rest.bytes().position(|byte| byte == b'/')?;
-    if !is_plain_host(&rest[..slash]) || !is_plain_tail(&rest[slash..]) {
-        return None;
-    }
-    Some(Url {
-        text: text.into(),
-        authority_start: authority_start as u8,
-        authority_end: u16::try_from(authority_start + slash).ok()?,
-    })
+    with_host(&text[..authority_start], &text[authority_start..])
 }
 
 /// A reference that is absolute, begins at the root, or is a plain name beside the base.
 pub(super) fn join(base: &Url, reference: &str) -> Option<Url> {
-    if !base.scheme().starts_with("http") {
+    if !base.scheme().starts_with("http") || reference.len() > URL_BYTES_MAX {
         return None;
     }
-    let reference = without_fragment(reference)?;
     match reference.as_bytes().first()? {
-        b'/' if reference.as_bytes().get(1) == Some(&b'/') => None,
+        // `//host/path`, on the scheme of the base.
+        b'/' if reference.as_bytes().get(1) == Some(&b'/') => {
+            with_host(&base.text[..usize::from(base.authority_start)], &reference[2..])
+        }
         b'/' => extended(base, base.origin_text(), reference),
         first if first.is_ascii_alphanumeric() => {
-            let mark = reference.bytes().find(|byte| matches!(byte, b'/' | b'?' | b':'));
+            let mark = reference.bytes().find(|byte| matches!(byte, b'/' | b'?' | b':' | b'#'));
             if mark == Some(b':') {
                 return absolute(reference);
             }
@@ -57,6 +50,20 @@ pub(super) fn join(base: &Url, reference: &str) -> Option<Url> {
     }
 }
 
+/// A scheme with its slashes, and behind it a plain host and a plain tail.
+fn with_host(scheme: &str, rest: &str) -> Option<Url> {
+    let host_end = rest.bytes().position(|byte| matches!(byte, b'/' | b'#')).unwrap_or(rest.len());
+    let (host, tail) = rest.split_at(host_end);
+    if !is_plain_host(host) {
+        return None;
+    }
+    let tail = plain_tail(tail)?;
+    let text = [scheme, host, if tail.is_empty() { "/" } else { tail }].concat();
+    let authority_end = u16::try_from(scheme.len() + host.len()).ok()?;
+    let is_short = text.len() <= URL_BYTES_MAX;
+    is_short.then(|| Url { text: text.into(), authority_start: scheme.len() as u8, authority_end })
+}
+
 /// The base up to the last slash of its path.
 fn folder(base: &Url) -> Option<&str> {
     let folder_end = usize::from(base.authority_end) + base.path().bytes().rposition(|byte| byte == b'/')? + 1;
@@ -73,7 +80,8 @@ fn above<'a>(base: &Url, folder: &'a str) -> &'a str {
 }
 
 fn extended(base: &Url, start: &str, tail: &str) -> Option<Url> {
-    if !is_plain_tail(tail) || start.len() + tail.len() > URL_BYTES_MAX {
+    let tail = plain_tail(tail)?;
+    if start.len() + tail.len() > URL_BYTES_MAX {
         return None;
     }
     let mut text = String::with_capacity(start.len() + tail.len());
@@ -82,54 +90,86 @@ fn extended(base: &Url, start: &str, tail: &str) -> Option<Url> {
     Some(Url { text: text.into(), authority_start: base.authority_start, authority_end: base.authority_end })
 }
 
-fn without_fragment(text: &str) -> Option<&str> {
-    if text.len() > URL_BYTES_MAX {
-        return None;
-    }
-    Some(&text[..text.bytes().position(|byte| byte == b'#').unwrap_or(text.len())])
-}
-
 /// A lower-case name that no rule changes: no port, no punycode, no number at the end (it could be an address).
 fn is_plain_host(host: &str) -> bool {
-    let mut last = b'.';
-    let mut label_begins_with = 0;
-    for byte in host.bytes() {
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' => {}
-            // Empty labels, hyphens at their ends and two hyphens in a row (punycode) are for the full parser.
-            b'.' | b'-' if !matches!(last, b'.' | b'-') => {}
-            _ => return false,
+    let bytes = host.as_bytes();
+    let (mut place, mut label) = (0, 0);
+    loop {
+        let start = place;
+        while bytes.get(place).is_some_and(|&byte| PLAIN[usize::from(byte)] & IN_LABEL != 0) {
+            place += 1;
         }
-        if last == b'.' {
-            label_begins_with = byte;
-        }
-        last = byte;
-    }
-    label_begins_with.is_ascii_lowercase() && !matches!(last, b'.' | b'-')
-}
-
-/// Path and query that no rule changes.
-fn is_plain_tail(tail: &str) -> bool {
-    let (path, query) = match tail.bytes().position(|byte| byte == b'?') {
-        Some(mark) => (&tail[..mark], Some(&tail[mark + 1..])),
-        None => (tail, None),
-    };
-    let mut last = b'/';
-    for &byte in path.as_bytes() {
-        // A dot after a slash may begin a dot segment.
-        if !(byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'~' | b',' | b'+' | b'.'))
-            || (byte == b'.' && last == b'/')
-        {
+        // Empty labels, hyphens at their ends and two hyphens in a row (punycode) are for the full parser.
+        if place == start {
             return false;
         }
-        last = byte;
+        match bytes.get(place) {
+            None => return bytes[label].is_ascii_lowercase(),
+            Some(b'.') => label = place + 1,
+            Some(b'-') => {}
+            Some(_) => return false,
+        }
+        place += 1;
     }
-    query.is_none_or(|query| {
-        query.bytes().all(|byte| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'=' | b'&' | b'-' | b'_' | b'.' | b'+' | b'/' | b',' | b'~')
-        }) && !canonical::drops_from(query)
-    })
 }
+
+/// Path and query without the fragment, if no rule changes them.
+fn plain_tail(tail: &str) -> Option<&str> {
+    let bytes = tail.as_bytes();
+    // What stands before it is a folder.
+    if bytes.first() == Some(&b'.') && is_dots(bytes) {
+        return None;
+    }
+    let mut place = 0;
+    while let Some(&byte) = bytes.get(place) {
+        if PLAIN[usize::from(byte)] & IN_PATH == 0 {
+            return match byte {
+                b'#' => Some(&tail[..place]),
+                b'?' => plain_query(&tail[place + 1..]).map(|query| &tail[..place + 1 + query.len()]),
+                _ => None,
+            };
+        }
+        place += 1;
+        if byte == b'/' && bytes.get(place) == Some(&b'.') && is_dots(&bytes[place..]) {
+            return None;
+        }
+    }
+    Some(tail)
+}
+
+/// Whether a segment that begins with a dot is nothing but dots: it may mean a folder. Hidden files are names like others.
+fn is_dots(rest: &[u8]) -> bool {
+    rest.iter().find(|&&byte| byte != b'.').is_none_or(|&byte| matches!(byte, b'/' | b'?' | b'#'))
+}
+
+fn plain_query(rest: &str) -> Option<&str> {
+    let end = rest.bytes().position(|byte| PLAIN[usize::from(byte)] & IN_QUERY == 0).unwrap_or(rest.len());
+    let is_whole = matches!(rest.as_bytes().get(end), None | Some(b'#'));
+    let query = &rest[..end];
+    (is_whole && !canonical::drops_from(query)).then_some(query)
+}
+
+const IN_PATH: u8 = 1;
+const IN_QUERY: u8 = 2;
+/// In a label of a host.
+const IN_LABEL: u8 = 4;
+
+/// The letters that stay as they are. Not among them is the semicolon, which may begin a session.
+const PLAIN: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = match byte as u8 {
+            b'0'..=b'9' | b'a'..=b'z' => IN_PATH | IN_QUERY | IN_LABEL,
+            b'A'..=b'Z' => IN_PATH | IN_QUERY,
+            b'/' | b'-' | b'_' | b'~' | b',' | b'+' | b'.' | b'=' | b'&' => IN_PATH | IN_QUERY,
+            b':' | b'@' | b'$' | b'*' | b'(' | b')' | b'!' => IN_PATH | IN_QUERY,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {
@@ -151,6 +191,11 @@ mod tests {
             "/",
             "../up.html",
             "./../../../here/",
+            "https://other.example.com",
+            "//other.example.com/a:b",
+            "//other.example.com",
+            "/.well-known/x",
+            "/share?u=https://a.example/b",
         ] {
             assert!(join(&base(), reference).is_some(), "{reference}");
         }
@@ -159,7 +204,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_quick_way_never_differs_from_the_rules(
-            reference in "(https?://)?[a-z0-9.-]{0,12}[/?#.a-zA-Z0-9_&=;:%~+ -]{0,40}"
+            reference in "((https?:)?//)?[a-z0-9.-]{0,12}[/?#.a-zA-Z0-9_&=;:%~+ @$*()!-]{0,40}"
         ) {
             if let Some(quick) = join(&base(), &reference) {
                 prop_assert_eq!(Ok(quick), canonical::parse(&reference, Some(&base())));
@@ -171,7 +216,7 @@ mod tests {
 
         #[test]
         fn folders_above_are_those_of_the_rules(
-            reference in "([.]{1,2}/){0,4}[a-z./?]{0,6}(/?[.]{1,2}/?)?",
+            reference in "([.]{1,2}/){0,4}[a-z./?]{0,6}(/?[.]{1,3}[/a]?)?",
             folders in "(/[a-z]{0,2}){0,4}"
         ) {
             let base = canonical::parse(&format!("https://www.example.org{folders}/page?q=1"), None).unwrap();

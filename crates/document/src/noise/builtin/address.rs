@@ -2,8 +2,9 @@
 
 use memchr::{memchr, memchr2};
 
-use super::token::{drawn, next_digit};
+use super::token::drawn;
 use super::{Cutter, Quieted};
+use crate::parse::eights::next_digit;
 
 /// Parameters that name a session, a campaign, a moment or a signature, whatever their value.
 const NOISE_NAMES: [&str; 43] = [

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr2, memmem};
+use memchr::{memchr_iter, memchr2};
 
 use super::address::address;
 use super::code::code;
@@ -11,7 +11,8 @@ use super::{Cutter, Quieted};
 use crate::parse::attribute::Attribute;
 use crate::parse::name::Name;
 use crate::parse::scan::OpenTag;
-use crate::parse::tag::Tag;
+use crate::parse::slots::Slots;
+use crate::parse::tag::{Tag, pack};
 
 /// Names of form fields and meta elements that carry something drawn for this one answer.
 const TOKEN_FIELDS: [&str; 22] = [
@@ -59,43 +60,66 @@ enum Use {
     Other,
 }
 
-/// Every name here has a length of its own or is met as one number: the order does not matter.
-fn use_of(name: Name<'_>) -> Use {
-    let is = |known: &str| name.is(known);
-    let is_any = |known: &[&str]| known.iter().any(|known| name.is(known));
-    match name.text.len() {
-        2 if is("id") => Use::Name,
-        3 if is("src") => Use::Addresses,
-        3 if is("alt") => Use::Spoken,
-        3 if is("for") => Use::Name,
-        4 if is("href") => Use::Reference,
-        4 if is("name") || is("list") || is("form") => Use::Name,
-        5 if is("class") => Use::Class,
-        5 if is("title") => Use::Spoken,
-        5 if is("value") => Use::Carried,
-        5 if is("nonce") => Use::Token,
-        6 if is("srcset") || is("poster") => Use::Addresses,
-        6 if is("action") => Use::Address,
-        7 if is("content") => Use::Carried,
-        7 if is("data-id") || is("headers") => Use::Name,
-        8 if is("data-src") => Use::Addresses,
-        9 if is_any(&["integrity", "data-csrf"]) => Use::Token,
-        9 if is("data-href") => Use::Addresses,
-        9 if is("aria-owns") => Use::Name,
-        10 if is_any(&["data-nonce", "data-token"]) => Use::Token,
-        10 if is("formaction") => Use::Address,
-        10 if is("aria-label") => Use::Spoken,
-        11 if is("data-n-head") => Use::Token,
-        11 if is("data-srcset") => Use::Addresses,
-        11 if is("data-target") => Use::Name,
-        11 if is("placeholder") => Use::Spoken,
-        12 if is("data-cfemail") => Use::ObfuscatedMail,
-        13 if is("aria-controls") => Use::Name,
-        15 if is("aria-labelledby") => Use::Name,
-        16 if is("data-turbo-nonce") => Use::Token,
-        16 if is("aria-describedby") => Use::Name,
-        _ => Use::Other,
+/// The names that are packed, and below those that are too long for it.
+static USES: Slots<Use, 128> = {
+    const fn known(name: &str, used: Use) -> (u64, Use) {
+        (pack(name.as_bytes()), used)
     }
+    Slots::of(
+        &[
+            known("id", Use::Name),
+            known("src", Use::Addresses),
+            known("alt", Use::Spoken),
+            known("for", Use::Name),
+            known("href", Use::Reference),
+            known("name", Use::Name),
+            known("list", Use::Name),
+            known("form", Use::Name),
+            known("class", Use::Class),
+            known("title", Use::Spoken),
+            known("value", Use::Carried),
+            known("nonce", Use::Token),
+            known("srcset", Use::Addresses),
+            known("poster", Use::Addresses),
+            known("action", Use::Address),
+            known("content", Use::Carried),
+            known("data-id", Use::Name),
+            known("headers", Use::Name),
+            known("data-src", Use::Addresses),
+        ],
+        Use::Other,
+    )
+};
+
+const LONG_USES: [(&str, Use); 17] = [
+    ("integrity", Use::Token),
+    ("data-csrf", Use::Token),
+    ("data-href", Use::Addresses),
+    ("aria-owns", Use::Name),
+    ("data-nonce", Use::Token),
+    ("data-token", Use::Token),
+    ("formaction", Use::Address),
+    ("aria-label", Use::Spoken),
+    ("data-n-head", Use::Token),
+    ("data-srcset", Use::Addresses),
+    ("data-target", Use::Name),
+    ("placeholder", Use::Spoken),
+    ("data-cfemail", Use::ObfuscatedMail),
+    ("aria-controls", Use::Name),
+    ("aria-labelledby", Use::Name),
+    ("data-turbo-nonce", Use::Token),
+    ("aria-describedby", Use::Name),
+];
+
+fn use_of(name: Name<'_>) -> Use {
+    match name.packed() {
+        0 => long_use(name),
+        packed => USES.find(packed),
+    }
+}
+
+fn long_use(name: Name<'_>) -> Use {
+    LONG_USES.iter().find(|(known, _)| name.is(known)).map_or(Use::Other, |&(_, used)| used)
 }
 
 /// The value of one attribute without its noise. `holds_token` says that the element is a field made for tokens (see
@@ -113,9 +137,7 @@ pub fn attribute<'a>(tag: Tag, attribute: &Attribute<'_>, value: &'a str, holds_
         _ => {}
     }
     match used {
-        Use::Reference if memmem::find(value.as_bytes(), b"/cdn-cgi/l/email-protection").is_some() => {
-            Quieted::nothing("obfuscated mail")
-        }
+        Use::Reference if is_obfuscated_mail(value) => Quieted::nothing("obfuscated mail"),
         Use::Reference if matches!(tag, Tag::A | Tag::Area) => address(value, false),
         Use::Address => address(value, false),
         Use::Reference | Use::Addresses => addresses(value),
@@ -123,6 +145,13 @@ pub fn attribute<'a>(tag: Tag, attribute: &Attribute<'_>, value: &'a str, holds_
         Use::Spoken | Use::Carried => spoken(value),
         _ => code(value),
     }
+}
+
+/// A search of its own, because almost no address has the hyphen behind `cdn`, and preparing a search costs more.
+fn is_obfuscated_mail(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    memchr_iter(b'-', bytes)
+        .any(|hyphen| bytes[hyphen..].starts_with(b"-cgi/l/email-protection") && bytes[..hyphen].ends_with(b"/cdn"))
 }
 
 /// Whether an element is a field or a note that carries a token.
@@ -147,7 +176,7 @@ pub fn is_advertising(tag: &OpenTag<'_, '_>) -> bool {
         let may_be = matches!(word.as_bytes().get(..2), Some(b"ad" | b"go" | b"di" | b"df" | b"ta" | b"ou"));
         may_be && MARKS.iter().any(|mark| word.starts_with(mark))
     };
-    tag.attributes.iter().any(|attribute| match attribute.name.text.len() {
+    tag.attributes.iter().any(|attribute| match attribute.name.letters().len() {
         2 if attribute.is("id") => is_slot(attribute.raw),
         5 if attribute.is("class") => attribute.raw.split_ascii_whitespace().any(is_slot),
         3 if tag.tag != Tag::Div && attribute.is("src") => attribute.raw.contains("googlesyndication.com"),

@@ -1,5 +1,7 @@
 //! Runs of letters and digits that a machine drew: hashes, nonces, ids, times in seconds.
 
+use crate::parse::attribute::Signs;
+
 /// Shorter runs are words, sizes and versions.
 pub const TOKEN_BYTES_MIN: usize = 8;
 
@@ -59,12 +61,15 @@ pub fn is_random_name(word: &str) -> bool {
     }) {
         return true;
     }
-    if !bytes.iter().any(u8::is_ascii_digit) {
-        return is_module_name(word);
+    let signs = Signs::of(word);
+    if signs.has_underscore() && is_module_name(word) {
+        return true;
     }
-    is_module_name(word)
-        || is_uuid(bytes)
-        || bytes.split(|byte| matches!(byte, b'-' | b'_' | b':' | b'.')).any(is_random_piece)
+    signs.has_digit() && is_random_of_pieces(bytes)
+}
+
+fn is_random_of_pieces(bytes: &[u8]) -> bool {
+    is_uuid(bytes) || bytes.split(|byte| matches!(byte, b'-' | b'_' | b':' | b'.')).any(is_random_piece)
 }
 
 /// A CSS module's name ends with two underscores and a short hash.
@@ -126,29 +131,29 @@ struct Look {
 impl Look {
     fn of(run: &[u8]) -> Look {
         let mut look = Look::default();
-        let mut last = 0u32;
+        let mut last = 0;
         for stretch in run.chunks(STRETCH_BYTES) {
             let mut counts = 0u64;
             for &byte in stretch {
-                let class = u32::from(CLASSES[usize::from(byte)]);
-                counts += COUNTS[(class & 7) as usize] + (u64::from(class >> 3) << 48);
-                let class = class & 7;
-                look.changes += (TURNS >> (last * 5 + class) & 1) as usize;
-                last = class;
+                let class = CLASSES[usize::from(byte)];
+                counts += COUNTS[usize::from(last << 4 | class) & 127];
+                last = class & 7;
             }
-            let field = |shift: u32| (counts >> shift & 0xffff) as usize;
+            let field = |place: u32| (counts >> (place * FIELD_BITS)) as usize & STRETCH_BYTES;
             look.digits += field(0);
-            look.lower += field(16);
-            look.upper += field(32);
-            look.not_hex += field(48);
+            look.lower += field(1);
+            look.upper += field(2);
+            look.not_hex += field(3);
+            look.changes += field(4);
         }
         look.marks = run.len() - look.digits - look.lower - look.upper;
         look
     }
 }
 
-/// Four counts share one number, sixteen bits each, for so many bytes.
-const STRETCH_BYTES: usize = 0xffff;
+/// Five counts share one number, so many bits each, and for so many bytes.
+const FIELD_BITS: u32 = 12;
+const STRETCH_BYTES: usize = (1 << FIELD_BITS) - 1;
 
 const DIGIT: u8 = 1;
 const LOWER: u8 = 2;
@@ -172,41 +177,27 @@ const CLASSES: [u8; 256] = {
     table
 };
 
-/// What a byte of a class adds to the counts.
-const COUNTS: [u64; 8] = [0, 1, 1 << 16, 1 << 32, 0, 0, 0, 0];
-
-/// The pairs of classes, last · 5 + next, that take turns.
-const TURNS: u32 = {
-    let mut turns = 0;
-    let mut last = DIGIT;
-    while last < MARK {
-        let mut next = DIGIT;
-        while next < MARK {
-            if last != next && !(last == UPPER && next == LOWER) {
-                turns |= 1 << (last * 5 + next);
-            }
-            next += 1;
+/// What a byte adds to the counts, by the class of the byte before it (four bits up, 0 at the start) and its own.
+const COUNTS: [u64; 128] = {
+    let mut counts = [0; 128];
+    let mut pair = 0;
+    while pair < 128 {
+        let (last, next) = (pair as u8 >> 4, pair as u8 & 7);
+        let is_counted = next == DIGIT || next == LOWER || next == UPPER;
+        if is_counted {
+            counts[pair] += 1 << ((next - DIGIT) as u32 * FIELD_BITS);
         }
-        last += 1;
+        if pair as u8 & NOT_HEX != 0 {
+            counts[pair] += 1 << (3 * FIELD_BITS);
+        }
+        let takes_turn = is_counted && last != 0 && last < MARK && last != next;
+        if takes_turn && !(last == UPPER && next == LOWER) {
+            counts[pair] += 1 << (4 * FIELD_BITS);
+        }
+        pair += 1;
     }
-    turns
+    counts
 };
-
-/// The place of the first digit from `from` on, looked for eight bytes at a time.
-pub fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let mut place = from;
-    while let Some(block) = bytes.get(place..).and_then(|rest| rest.first_chunk::<8>()) {
-        // A digit, and nothing else, becomes less than ten; adding 118 carries all others into the high bit.
-        let block = u64::from_le_bytes(*block) ^ 0x3030_3030_3030_3030;
-        let digits = !(((block & !HIGH) + 0x7676_7676_7676_7676) | block) & HIGH;
-        if digits != 0 {
-            return Some(place + (digits.trailing_zeros() / 8) as usize);
-        }
-        place += 8;
-    }
-    bytes.get(place..)?.iter().position(u8::is_ascii_digit).map(|ahead| place + ahead)
-}
 
 #[cfg(test)]
 mod tests {
@@ -241,20 +232,6 @@ mod tests {
         ] {
             assert_eq!(drawn(word.as_bytes()), None, "{word}");
         }
-    }
-
-    #[test]
-    fn digits_are_found_wherever_they_stand() {
-        let mut bytes = vec![0u8; 40];
-        for byte in 0..=255u8 {
-            for place in 0..bytes.len() {
-                bytes[place] = byte;
-                assert_eq!(next_digit(&bytes, 0), byte.is_ascii_digit().then_some(place), "{byte} at {place}");
-                assert_eq!(next_digit(&bytes, place + 1), None);
-                bytes[place] = 0;
-            }
-        }
-        assert_eq!(next_digit(b"", 3), None);
     }
 
     #[test]

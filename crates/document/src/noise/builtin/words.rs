@@ -5,8 +5,9 @@
 
 use memchr::{memchr, memmem, memrchr};
 
-use super::token::{drawn, next_digit};
+use super::token::{TOKEN_BYTES_MIN, drawn};
 use super::{Cutter, Quieted};
+use crate::parse::eights::next_digit;
 
 /// Words beside which a drawn id is an id of this answer.
 const ID_NAMES: [&str; 14] = [
@@ -105,8 +106,13 @@ fn before_ago(text: &str, space: usize) -> Option<Cut> {
 
 /// What the words around a word with a digit say about it.
 fn beside_number(text: &str, start: usize, end: usize) -> Option<Cut> {
-    let (before, word, after) = (text[..start].trim_end(), &text[start..end], text[end..].trim_start());
-    if let Some(found) = named_id(before, word, start) {
+    let word = &text[start..end];
+    let is_id = word.len() >= TOKEN_BYTES_MIN;
+    if !is_id && !may_be_told(text.as_bytes(), start) {
+        return None;
+    }
+    let (before, after) = (text[..start].trim_end(), text[end..].trim_start());
+    if is_id && let Some(found) = named_id(before, word, start) {
         return Some(found);
     }
     if !word.as_bytes()[0].is_ascii_digit() {
@@ -121,6 +127,14 @@ fn beside_number(text: &str, start: usize, end: usize) -> Option<Cut> {
     let unit_start = end + (text.len() - end - after.len());
     let is_relative = is_number(word) && unit.len() > 1 && is_unit(unit);
     is_relative.then(|| (before.len() - begun.len(), unit_start + unit.len(), "relative time"))
+}
+
+/// Whether a number may belong to a time: it begins its word, and the word before it may be `in` or one of [`BEFORE`],
+/// whose last letters are few. Almost no number gets beyond this.
+fn may_be_told(bytes: &[u8], start: usize) -> bool {
+    let last = start.checked_sub(2).map_or(0, |last| bytes[last]);
+    bytes[start].is_ascii_digit()
+        && (matches!(last, b'n' | b'r' | b'a' | b'e') || last.is_ascii_whitespace() || !last.is_ascii())
 }
 
 fn ends_with_word(text: &str, word: &str) -> bool {

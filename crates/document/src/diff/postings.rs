@@ -1,0 +1,97 @@
+//! Which paragraphs have which words. Sorted lists and no maps: they are made quickly, asked a few times and dropped, and
+//! no page can be written whose words meet in them.
+
+use vernal_model::Document;
+
+use super::rest::Side;
+use super::similarity::Bag;
+use super::steps::Steps;
+use super::words::text_of;
+
+/// Words in more paragraphs than this lead to none of them.
+const POSTINGS_MAX: usize = 8;
+
+/// Candidates that are looked at closely.
+const CANDIDATES_MAX: usize = 8;
+
+/// The paragraphs of one side by the words that few of them have.
+pub struct Postings {
+    /// Word and paragraph, sorted, each pair once.
+    pairs: Vec<(u64, u32)>,
+}
+
+impl Postings {
+    pub fn of(side: &Side<'_>, steps: &mut Steps) -> Self {
+        let mut pairs = Vec::with_capacity(side.bags.iter().map(Bag::len).sum());
+        for (index, bag) in side.bags.iter().enumerate().filter(|(index, _)| side.free[*index]) {
+            if !steps.spend(bag.len() + 1) {
+                break;
+            }
+            pairs.extend(bag.words.chunk_by(|a, b| a == b).map(|same| (same[0], index as u32)));
+        }
+        pairs.sort_unstable();
+        Postings { pairs }
+    }
+
+    /// Those of the indexed side that may have become, or have been, the paragraph `index` of `from`, in order.
+    pub fn candidates(&self, from: &Side<'_>, index: usize, side: &Side<'_>, steps: &mut Steps) -> Vec<usize> {
+        let bag = &from.bags[index];
+        if !steps.spend(bag.len() + 1) {
+            return Vec::new();
+        }
+        let mut hits = self.hits(&bag.words);
+        if !steps.spend(hits.len()) {
+            return Vec::new();
+        }
+        hits.sort_unstable();
+        let mut counted: Vec<(usize, usize)> = hits.chunk_by(|a, b| a == b).map(|same| (same.len(), same[0])).collect();
+        counted.sort_unstable_by_key(|&(count, place)| (std::cmp::Reverse(count), place));
+        let likely = counted.into_iter().map(|(_, place)| place).take(CANDIDATES_MAX);
+        let mut found: Vec<usize> =
+            likely.chain(side.neighbours(from.gaps[index], index - from.begins[index])).collect();
+        found.retain(|&candidate| side.free[candidate]);
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The paragraphs of each of these sorted words, as often as the word stands there.
+    fn hits(&self, words: &[u64]) -> Vec<usize> {
+        let mut hits = Vec::new();
+        let mut rest = &self.pairs[..];
+        for same in words.chunk_by(|a, b| a == b) {
+            rest = &rest[rest.partition_point(|&(word, _)| word < same[0])..];
+            let count = rest.iter().take(POSTINGS_MAX + 1).take_while(|&&(word, _)| word == same[0]).count();
+            if count <= POSTINGS_MAX {
+                for _ in same {
+                    hits.extend(rest[..count].iter().map(|&(_, index)| index as usize));
+                }
+            }
+        }
+        hits
+    }
+}
+
+/// In how many paragraphs each word is.
+pub struct Spread {
+    /// Once for each paragraph that has it, sorted.
+    words: Vec<u64>,
+}
+
+impl Spread {
+    pub fn of(document: &Document, steps: &mut Steps) -> Self {
+        let mut all = Vec::new();
+        for place in 0..document.paragraphs.len() {
+            let words = Bag::of(text_of(document, place), steps).words;
+            all.extend(words.chunk_by(|a, b| a == b).map(|same| same[0]));
+        }
+        all.sort_unstable();
+        Spread { words: all }
+    }
+
+    /// Whether no more paragraphs than these have it.
+    pub fn is_within(&self, word: u64, paragraphs_max: usize) -> bool {
+        let first = self.words.partition_point(|&before| before < word);
+        self.words.get(first + paragraphs_max) != Some(&word)
+    }
+}

@@ -1,0 +1,200 @@
+//! The paragraphs of two versions that have no equal on the other side, until they are matched: as parts of a whole, by
+//! their likeness, or not at all.
+
+use vernal_model::{Document, Operation, Role};
+
+use super::matching::Link;
+use super::postings::{Postings, Spread};
+use super::similarity::{Bag, likeness_of};
+use super::steps::Steps;
+use super::wholes::{largest_first, wholes};
+use super::words::text_of;
+use crate::detect::alignment::{Alignment, gaps, longest_increasing};
+
+/// How alike two paragraphs of the same gap must be for one to be an edit of the other.
+const LIKENESS_IN_GAP: f32 = 0.5;
+
+/// The same where they are the only two of their role that are left in their gap.
+const LIKENESS_ALONE: f32 = 0.25;
+
+/// The same where they lie in different gaps, for all of their words and for those that few paragraphs have; or for all
+/// of them alone, where hardly anything differs. Shorter ones must be equal to have moved.
+const LIKENESS_AFAR: f32 = 0.6;
+const LIKENESS_AFAR_RARE: f32 = 0.5;
+const LIKENESS_AFAR_ALONE: f32 = 0.9;
+const WORDS_AFAR_MIN: usize = 4;
+
+/// A word that more paragraphs have is no evidence that one of them has moved.
+const PARAGRAPHS_WITH_RARE_WORD_MAX: usize = 2;
+
+/// How far in the same gap neighbours are candidates.
+const NEIGHBOURS: usize = 2;
+
+/// What has no equal on the other side, until it is matched.
+pub struct Rest<'a> {
+    old: Side<'a>,
+    new: Side<'a>,
+    /// In how many old paragraphs each word is; counted when it is first asked for.
+    spread: Option<Spread>,
+}
+
+pub struct Side<'a> {
+    pub document: &'a Document,
+    /// Places of unmatched paragraphs, in order, and all about them by the same index.
+    pub places: Vec<usize>,
+    pub bags: Vec<Bag>,
+    pub free: Vec<bool>,
+    pub gaps: Vec<usize>,
+    /// Where the gap of each begins in `places`.
+    pub begins: Vec<usize>,
+}
+
+impl<'a> Rest<'a> {
+    pub fn new(
+        old: &'a Document,
+        removed: &[usize],
+        new: &'a Document,
+        added: &[usize],
+        alignment: &Alignment,
+        steps: &mut Steps,
+    ) -> Self {
+        let mut stays = vec![false; new.paragraphs.len()];
+        alignment.stayed.iter().flatten().for_each(|&place| stays[place] = true);
+        let old_gaps = gaps(alignment.stayed.iter().map(Option::is_some));
+        let new_gaps = gaps(stays.into_iter());
+        Rest {
+            old: Side::new(old, removed, &old_gaps, steps),
+            new: Side::new(new, added, &new_gaps, steps),
+            spread: None,
+        }
+    }
+
+    pub fn find_splits(&mut self, steps: &mut Steps, links: &mut Vec<Link>) {
+        for (whole, parts) in wholes(&mut self.old, &mut self.new, steps) {
+            let (to, others) = largest_first(&self.new, &parts);
+            let from = Some(self.old.places[whole]);
+            links.push(Link { others, ..Link::plain(Operation::Split, from, Some(to)) });
+        }
+    }
+
+    pub fn find_merges(&mut self, steps: &mut Steps, links: &mut Vec<Link>) {
+        for (whole, parts) in wholes(&mut self.new, &mut self.old, steps) {
+            let (from, others) = largest_first(&self.old, &parts);
+            let to = Some(self.new.places[whole]);
+            links.push(Link { others, ..Link::plain(Operation::Merged, Some(from), to) });
+        }
+    }
+
+    /// Adds to `edited` what kept its place among what stayed, and gives back what did not.
+    pub fn find_edits(&mut self, steps: &mut Steps, edited: &mut Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+        struct Pair {
+            likeness: f32,
+            same_gap: bool,
+            distance: usize,
+            old: usize,
+            new: usize,
+        }
+        let index = Postings::of(&self.new, steps);
+        let mut pairs = Vec::new();
+        for old in 0..self.old.places.len() {
+            if !self.old.free[old] {
+                continue;
+            }
+            for new in index.candidates(&self.old, old, &self.new, steps) {
+                let same_gap = self.old.gaps[old] == self.new.gaps[new];
+                if let Some(likeness) = self.likeness(old, new, same_gap, steps) {
+                    let distance = (old - self.old.begins[old]).abs_diff(new - self.new.begins[new]);
+                    pairs.push(Pair { likeness, same_gap, distance, old, new });
+                }
+            }
+        }
+        pairs.sort_by(|a, b| {
+            let order = b.likeness.total_cmp(&a.likeness).then(b.same_gap.cmp(&a.same_gap));
+            order.then((a.distance, a.old, a.new).cmp(&(b.distance, b.old, b.new)))
+        });
+        let (mut near, mut far) = (Vec::new(), Vec::new());
+        for pair in pairs {
+            if self.old.free[pair.old] && self.new.free[pair.new] {
+                (self.old.free[pair.old], self.new.free[pair.new]) = (false, false);
+                let places = (self.old.places[pair.old], self.new.places[pair.new]);
+                if pair.same_gap { &mut near } else { &mut far }.push(places);
+            }
+        }
+        near.sort_unstable();
+        let ordered = longest_increasing(&near);
+        far.extend(near.iter().filter(|pair| ordered.binary_search(pair).is_err()));
+        edited.extend(ordered);
+        far
+    }
+
+    /// How alike two are, if that is enough for them to be the same paragraph.
+    fn likeness(&mut self, old: usize, new: usize, same_gap: bool, steps: &mut Steps) -> Option<f32> {
+        let role = |side: &Side<'_>, index: usize| side.document.paragraphs[side.places[index]].role;
+        let (old_role, new_role) = (role(&self.old, old), role(&self.new, new));
+        if old_role == Role::Title || new_role == Role::Title {
+            // A page has one title, and a new one is that title edited.
+            return (old_role == new_role).then_some(1.0);
+        }
+        if !same_gap {
+            return self.likeness_afar(old, new, steps);
+        }
+        let likeness = self.old.bags[old].likeness(&self.new.bags[new], steps);
+        let alone = old_role == new_role && self.old.is_alone(old) && self.new.is_alone(new);
+        (likeness >= if alone { LIKENESS_ALONE } else { LIKENESS_IN_GAP }).then_some(likeness)
+    }
+
+    fn likeness_afar(&mut self, old: usize, new: usize, steps: &mut Steps) -> Option<f32> {
+        let (a, b) = (&self.old.bags[old].words, &self.new.bags[new].words);
+        if a.len().min(b.len()) < WORDS_AFAR_MIN || !steps.spend(2 * (a.len() + b.len())) {
+            return None;
+        }
+        let likeness = likeness_of(a, b);
+        if !(LIKENESS_AFAR..LIKENESS_AFAR_ALONE).contains(&likeness) {
+            return (likeness >= LIKENESS_AFAR_ALONE).then_some(likeness);
+        }
+        let spread = self.spread.get_or_insert_with(|| Spread::of(self.old.document, steps));
+        let is_rare = |word: &&u64| spread.is_within(**word, PARAGRAPHS_WITH_RARE_WORD_MAX);
+        let rare = |words: &[u64]| words.iter().filter(is_rare).copied().collect::<Vec<u64>>();
+        (likeness_of(&rare(a), &rare(b)) >= LIKENESS_AFAR_RARE).then_some(likeness)
+    }
+
+    pub fn tell_what_is_left(&self, links: &mut Vec<Link>) {
+        let free = |side: &Side<'_>| -> Vec<usize> {
+            side.places.iter().zip(&side.free).filter(|(_, free)| **free).map(|(place, _)| *place).collect()
+        };
+        links.extend(free(&self.old).into_iter().map(|from| Link::plain(Operation::Removed, Some(from), None)));
+        links.extend(free(&self.new).into_iter().map(|to| Link::plain(Operation::Added, None, Some(to))));
+    }
+}
+
+impl<'a> Side<'a> {
+    fn new(document: &'a Document, places: &[usize], all_gaps: &[usize], steps: &mut Steps) -> Self {
+        let gaps: Vec<usize> = places.iter().map(|&place| all_gaps[place]).collect();
+        let mut begins = Vec::with_capacity(gaps.len());
+        for (index, gap) in gaps.iter().enumerate() {
+            let goes_on = index > 0 && gaps[index - 1] == *gap;
+            begins.push(if goes_on { begins[index - 1] } else { index });
+        }
+        Side {
+            document,
+            places: places.to_vec(),
+            bags: places.iter().map(|&place| Bag::of(text_of(document, place), steps)).collect(),
+            free: vec![true; places.len()],
+            gaps,
+            begins,
+        }
+    }
+
+    /// Whether no other unmatched paragraph lies in its gap.
+    fn is_alone(&self, index: usize) -> bool {
+        self.begins[index] == index && self.begins.get(index + 1) != Some(&index)
+    }
+
+    /// The unmatched paragraphs of a gap about as far from its beginning as `offset`.
+    pub fn neighbours(&self, gap: usize, offset: usize) -> std::ops::Range<usize> {
+        let begin = self.gaps.partition_point(|&before| before < gap);
+        let end = begin + self.gaps[begin..].partition_point(|&same| same == gap);
+        let first = (begin + offset.saturating_sub(NEIGHBOURS)).min(end);
+        first..(begin + offset + NEIGHBOURS + 1).min(end)
+    }
+}

@@ -1,0 +1,231 @@
+//! How rules come to be, join and widen: of a page, of all pages of its template.
+
+use vernal_model::{NoiseBook, NoiseRule, Reach, RuleStanding, Suspect, Volatile};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::evidence::{NOTES_MAX, SLOT_PARAGRAPHS_MAX};
+use super::ledger::{Ledger, Rule};
+use super::shape::Shape;
+use super::spot::Side;
+use crate::parse::links::limited;
+
+/// Pages of a template that must show a thing before it is one of the template.
+const TEMPLATE_PAGES_MIN: u32 = 3;
+/// What a rule quotes of a difference.
+const QUOTED_BYTES_MAX: usize = 120;
+
+impl Ledger<'_> {
+    /// Makes a rule of a suspect, for this page; for its template when enough pages have the same. `None` where a person
+    /// said otherwise, or there is no room.
+    pub fn learn(&mut self, suspect: &Suspect, reason: &str, before: &str, after: &str) -> Option<u32> {
+        let on = Reach::Page(self.input.page);
+        let same = |rule: &&Rule| same_thing(&rule.row.what, &suspect.what);
+        let known = self.rules.values().filter(same);
+        if known.clone().any(|rule| rule.row.standing == RuleStanding::Allowed && self.reaches(&rule.row)) {
+            return None;
+        }
+        let earlier = known.filter(|rule| rule.row.on == on).map(|rule| rule.row.id).next();
+        let id = match earlier {
+            Some(id) => id,
+            None => self.new_id()?,
+        };
+        let row = NoiseRule {
+            id,
+            what: suspect.what.clone(),
+            on,
+            standing: RuleStanding::Learned,
+            since: suspect.since,
+            last: self.input.moment,
+            differed: suspect.differed.into(),
+            compared: suspect.compared.into(),
+            quiet: 0,
+            pages: 1,
+            template: self.input.template,
+            before: limited(before, QUOTED_BYTES_MAX).into(),
+            after: limited(after, QUOTED_BYTES_MAX).into(),
+            reason: reason.into(),
+            seen: Vec::new(),
+        };
+        self.put(row);
+        self.used.insert(id);
+        self.widen(id);
+        Some(id)
+    }
+
+    /// Notes a thing that differs on this page for the first time; the rule's number once pages enough have shown it, each
+    /// in its own way: one same change everywhere is a new template and no noise.
+    pub fn suspect_of_template(&mut self, suspect: &Suspect, mark: u64, before: &str, after: &str) -> Option<u32> {
+        let template = self.input.template;
+        if template == 0 {
+            return None;
+        }
+        let on = Reach::Template(template);
+        let of_page = xxh3_64(&self.input.page.bytes());
+        let same = |rule: &&Rule| rule.row.on == on && same_thing(&rule.row.what, &suspect.what);
+        let Some(known) = self.rules.values().find(same).map(|rule| rule.row.clone()) else {
+            let row = NoiseRule {
+                id: self.new_id()?,
+                what: suspect.what.clone(),
+                on,
+                standing: RuleStanding::Suspected,
+                since: self.input.moment,
+                last: self.input.moment,
+                differed: 1,
+                compared: 1,
+                quiet: 0,
+                pages: 1,
+                template,
+                before: limited(before, QUOTED_BYTES_MAX).into(),
+                after: limited(after, QUOTED_BYTES_MAX).into(),
+                reason: "differed on one page of its template".into(),
+                seen: vec![of_page, mark],
+            };
+            self.put(row);
+            return None;
+        };
+        let seen_before = known.seen.contains(&mark) || known.seen.contains(&of_page);
+        if known.standing != RuleStanding::Suspected || seen_before {
+            return None;
+        }
+        let mut row = known;
+        row.seen.extend([of_page, mark]);
+        row.pages += 1;
+        row.differed += 1;
+        row.compared += 1;
+        row.last = self.input.moment;
+        let id = row.id;
+        let ripe = row.pages >= TEMPLATE_PAGES_MIN;
+        row.reason = format!("differed on {} pages of its template, each in its own way", row.pages).into();
+        if ripe {
+            row.standing = RuleStanding::Learned;
+            row.seen.clear();
+            self.used.insert(id);
+        }
+        self.put(row);
+        ripe.then_some(id)
+    }
+
+    /// The rule in force on this slot, which then reaches less far.
+    pub fn narrower(&self, what: &Volatile) -> Option<&NoiseRule> {
+        let is = |rule: &&NoiseRule| rule.standing == RuleStanding::Learned && same_thing(&rule.what, what);
+        self.in_force().map(|(_, rule)| &rule.row).find(|rule| matches!(what, Volatile::Slot { .. }) && is(rule))
+    }
+
+    /// A paragraph that was replaced is no anchor: if it stood in a slot or at its end, what varied behind it belongs to
+    /// that slot.
+    pub fn join(&mut self, gone: &Side<'_>) {
+        let on = Reach::Page(self.input.page);
+        let slot = |wanted: &dyn Fn(u64, u16) -> bool| {
+            let learned = |row: &NoiseRule| row.standing == RuleStanding::Learned && row.on == on;
+            self.in_force().filter(|(_, rule)| learned(&rule.row)).find_map(|(id, rule)| match rule.row.what {
+                Volatile::Slot { place, after, count, .. } => {
+                    (place == gone.place && wanted(after, count)).then_some((id, count))
+                }
+                _ => None,
+            })
+        };
+        let stands = gone.offset > 0 && gone.digest != gone.anchor;
+        let around = slot(&|after, count| after == gone.anchor && gone.offset <= count.saturating_add(1));
+        let behind = slot(&|after, _| after == gone.digest);
+        let (Some((id, count)), Some((other, further)), true) = (around, behind, stands) else { return };
+        let reach = gone.offset.saturating_add(further).min(SLOT_PARAGRAPHS_MAX);
+        if let Some(Rule { row, .. }) = self.rules.get_mut(&id)
+            && let Volatile::Slot { count: so_far, .. } = &mut row.what
+        {
+            *so_far = reach.max(count);
+            self.changed.insert(id);
+        }
+        self.rules.remove(&other);
+        self.changed.remove(&other);
+        self.forgotten.insert(other);
+    }
+
+    /// Rules of single pages become one of the template.
+    fn widen(&mut self, id: u32) {
+        let Some(rule) = self.rules.get(&id).map(|rule| rule.row.clone()) else { return };
+        let alone = match &rule.what {
+            Volatile::Words { .. } => self.shape(id).is_some_and(Shape::is_bare),
+            Volatile::Slot { after, .. } => *after == 0,
+            Volatile::Kind { .. } => false,
+        };
+        if rule.template == 0 || alone {
+            return;
+        }
+        let on = Reach::Template(rule.template);
+        let same = |other: &&NoiseRule| {
+            let of_page = matches!(other.on, Reach::Page(_)) && other.template == rule.template;
+            let of_template = other.on == on && !matches!(other.standing, RuleStanding::Allowed | RuleStanding::Added);
+            (of_page && other.standing == RuleStanding::Learned || of_template) && same_thing(&other.what, &rule.what)
+        };
+        let all: Vec<NoiseRule> = self.rules.values().map(|rule| &rule.row).filter(same).cloned().collect();
+        let pages = all.iter().filter(|other| matches!(other.on, Reach::Page(_))).count() as u32;
+        if pages < TEMPLATE_PAGES_MIN {
+            return;
+        }
+        let mut wide = rule;
+        wide.on = on;
+        wide.pages = pages;
+        wide.since = all.iter().map(|other| other.since).min().unwrap_or(wide.since);
+        wide.differed = all.iter().map(|other| other.differed).fold(0, u32::saturating_add);
+        wide.compared = all.iter().map(|other| other.compared).fold(0, u32::saturating_add);
+        wide.reason = format!("{}; the same on {pages} pages of its template", wide.reason).into();
+        for other in all.iter().filter(|other| other.id != id) {
+            wide.what = wider(wide.what, &other.what);
+            self.rules.remove(&other.id);
+            self.changed.remove(&other.id);
+            self.forgotten.insert(other.id);
+        }
+        self.put(wide);
+    }
+
+    fn put(&mut self, row: NoiseRule) {
+        self.changed.insert(row.id);
+        self.rules.insert(row.id, Rule::new(row));
+    }
+
+    /// A number for a new rule, and room for it.
+    fn new_id(&mut self) -> Option<u32> {
+        if self.rules.len() >= NoiseBook::RULES_MAX {
+            let order = |row: &NoiseRule| match row.standing {
+                RuleStanding::Suspected => Some((0, row.last)),
+                RuleStanding::Turned => Some((1, row.last)),
+                RuleStanding::Learned => Some((2, row.last)),
+                RuleStanding::Added | RuleStanding::Allowed => None,
+            };
+            let free = |rule: &&Rule| !self.used.contains(&rule.row.id);
+            let may_go = self.rules.values().filter(free).filter_map(|rule| Some((order(&rule.row)?, rule.row.id)));
+            let (_, gone) = may_go.min()?;
+            self.rules.remove(&gone);
+            self.changed.remove(&gone);
+            self.forgotten.insert(gone);
+        }
+        self.last_id = self.last_id.checked_add(1)?;
+        Some(self.last_id)
+    }
+}
+
+fn same_thing(one: &Volatile, other: &Volatile) -> bool {
+    match (one, other) {
+        (Volatile::Slot { place, after, .. }, Volatile::Slot { place: at, after: behind, .. }) => {
+            (place, after) == (at, behind)
+        }
+        (Volatile::Kind { kind, .. }, Volatile::Kind { kind: of, .. }) => kind == of,
+        (one, other) => one == other,
+    }
+}
+
+/// What covers both of two same things.
+fn wider(one: Volatile, other: &Volatile) -> Volatile {
+    match (one, other) {
+        (Volatile::Slot { place, after, count, words }, Volatile::Slot { count: further, .. }) => {
+            Volatile::Slot { place, after, count: count.max(*further), words }
+        }
+        (Volatile::Kind { kind, mut notes }, Volatile::Kind { notes: more, .. }) => {
+            let fresh: Vec<Box<str>> = more.iter().filter(|what| !notes.contains(what)).cloned().collect();
+            notes.extend(fresh);
+            notes.truncate(NOTES_MAX);
+            Volatile::Kind { kind, notes }
+        }
+        (one, _) => one,
+    }
+}

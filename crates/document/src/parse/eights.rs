@@ -1,0 +1,174 @@
+//! Eight bytes at a time, as one number: the searches in which a loop over bytes would spend most of the pass.
+
+use memchr::memchr;
+
+const LOW: u64 = eight(0x7f);
+const HIGH: u64 = eight(0x80);
+
+/// What is looked for is mostly near; beyond so many bytes the wide search of `memchr` is worth its beginning.
+const NEAR_BYTES: usize = 32;
+
+const fn eight(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// The first of them is the lowest.
+#[inline(always)]
+fn block_at(bytes: &[u8], place: usize) -> Option<u64> {
+    bytes.get(place..).and_then(|rest| rest.first_chunk::<8>()).map(|block| u64::from_le_bytes(*block))
+}
+
+/// Where a byte stands first.
+#[inline]
+pub fn find_near(bytes: &[u8], wanted: u8) -> Option<usize> {
+    let mut place = 0;
+    while place < NEAR_BYTES {
+        let Some(block) = block_at(bytes, place) else {
+            return bytes[place..].iter().position(|&byte| byte == wanted).map(|ahead| place + ahead);
+        };
+        let other = block ^ eight(wanted);
+        // The lowest high bit is that of the first byte that is the wanted one.
+        let found = other.wrapping_sub(eight(1)) & !other & HIGH;
+        if found != 0 {
+            return Some(place + (found.trailing_zeros() / 8) as usize);
+        }
+        place += 8;
+    }
+    memchr(wanted, &bytes[place..]).map(|ahead| place + ahead)
+}
+
+/// The place of the first digit from `from` on.
+#[inline]
+pub fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut place = from;
+    while let Some(block) = block_at(bytes, place) {
+        // A digit, and nothing else, becomes less than ten; adding 118 carries all others into the high bit.
+        let block = block ^ eight(b'0');
+        let digits = !(((block & LOW) + eight(118)) | block) & HIGH;
+        if digits != 0 {
+            return Some(place + (digits.trailing_zeros() / 8) as usize);
+        }
+        place += 8;
+    }
+    bytes.get(place..)?.iter().position(u8::is_ascii_digit).map(|ahead| place + ahead)
+}
+
+/// How many of the next bytes are ASCII white space.
+#[inline]
+pub fn white_space(bytes: &[u8]) -> usize {
+    let mut place = 0;
+    loop {
+        // Lines are indented by spaces.
+        while block_at(bytes, place) == Some(eight(b' ')) {
+            place += 8;
+        }
+        match bytes.get(place) {
+            Some(byte) if byte.is_ascii_whitespace() => place += 1,
+            _ => return place,
+        }
+    }
+}
+
+/// The letters and what lies above them at the start of the bytes, at most eight: how many they are, and they themselves
+/// in lower case, the first in the highest place. What ends a name of the markup lies below.
+#[inline(always)]
+pub fn leading_letters(bytes: &[u8]) -> (usize, u64) {
+    let Some(block) = bytes.first_chunk::<8>() else { return (0, 0) };
+    let block = u64::from_be_bytes(*block);
+    // Neither of the two highest bits is set in what is below 0x40.
+    let below = !(block | block << 1) & HIGH;
+    let length = below.leading_zeros() as usize / 8;
+    // All eight are shifted out where the first is below already.
+    (length, lower_case(block.checked_shr(64 - 8 * length as u32).unwrap_or(0)))
+}
+
+/// Capital letters become small ones.
+#[inline(always)]
+fn lower_case(block: u64) -> u64 {
+    let heptets = block & LOW;
+    let from_a = heptets + eight(128 - b'A');
+    let after_z = heptets + eight(127 - b'Z');
+    block | ((from_a ^ after_z) & !block & HIGH) >> 2
+}
+
+/// The end of a stretch of plain ASCII words parted by single spaces; it may stop early, and never behind a space.
+pub fn skip_plain(bytes: &[u8], start: usize) -> usize {
+    let mut place = start;
+    // At the start a space would have to be folded.
+    let mut after_space = 0x80;
+    while let Some(block) = block_at(bytes, place) {
+        // With the high bit set in every byte no difference borrows from its neighbour.
+        let raised = block | HIGH;
+        let unusual = (block | !(raised - eight(b' '))) & HIGH;
+        // Of the usual bytes exactly the spaces.
+        let spaces = !(raised - eight(b' ' + 1)) & HIGH;
+        let doubled = spaces & (spaces << 8 | after_space);
+        let stop = unusual | doubled;
+        if stop != 0 {
+            place += (stop.trailing_zeros() / 8) as usize;
+            break;
+        }
+        after_space = spaces >> 56;
+        place += 8;
+    }
+    if place > start && bytes[place - 1] == b' ' { place - 1 } else { place }
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::Chance;
+
+    use super::*;
+
+    #[test]
+    fn every_byte_is_found_wherever_it_stands() {
+        let mut bytes = vec![b'x' + 1; 70];
+        for byte in 0..=255u8 {
+            for place in 0..bytes.len() {
+                bytes[place] = byte;
+                assert_eq!(next_digit(&bytes, 0), byte.is_ascii_digit().then_some(place), "{byte} at {place}");
+                assert_eq!(next_digit(&bytes, place + 1), None);
+                let found = (byte != b'x' + 1).then_some(place).or(Some(0));
+                assert_eq!(find_near(&bytes, byte), found, "{byte} at {place}");
+                bytes[place] = b'x' + 1;
+            }
+        }
+        assert_eq!(next_digit(b"", 3), None);
+        assert_eq!(find_near(b"", b'"'), None);
+    }
+
+    #[test]
+    fn searches_give_what_a_loop_over_bytes_gives() {
+        const LETTERS: [u8; 12] = [b'a', b'Z', b'[', b'@', b'`', b'{', b'>', b' ', b'\n', 0x80, 0xdf, 0xff];
+        let mut chance = Chance::new(7);
+        for _ in 0..50_000 {
+            let bytes: Vec<u8> = (0..chance.below(40)).filter_map(|_| chance.pick(&LETTERS).copied()).collect();
+            assert_eq!(find_near(&bytes, b'>'), bytes.iter().position(|&byte| byte == b'>'));
+            let white = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            assert_eq!(white_space(&bytes), white);
+            let (length, letters) = leading_letters(&bytes);
+            let expected: Vec<u8> = bytes.iter().take(8).copied().take_while(|&byte| byte >= 0x40).collect();
+            if bytes.len() >= 8 {
+                let packed = expected.iter().fold(0, |packed, byte| packed << 8 | u64::from(byte.to_ascii_lowercase()));
+                assert_eq!((length, letters), (expected.len(), packed), "{bytes:?}");
+            } else {
+                assert_eq!((length, letters), (0, 0));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_skipped_needs_no_folding() {
+        const LETTERS: [&str; 8] = ["a", "b", "cd", " ", " ", "\n", "é", "\u{a0}"];
+        let mut chance = Chance::new(3);
+        let mut skipped = 0;
+        for _ in 0..20_000 {
+            let letters: Vec<&str> = (0..chance.below(60)).filter_map(|_| chance.pick(&LETTERS).copied()).collect();
+            let text: String = letters.concat();
+            let plain = &text[..skip_plain(text.as_bytes(), 0)];
+            assert_eq!(plain, plain.split_whitespace().collect::<Vec<_>>().join(" "), "{text:?}");
+            skipped += plain.len();
+        }
+        assert!(skipped > 0);
+    }
+}
