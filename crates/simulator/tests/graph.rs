@@ -237,3 +237,40 @@ fn a_crawl_that_nothing_is_left_for_ends_also_when_its_collection_is_full() {
     assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
     assert!(held(&trial.crawler().reader()).len() <= 100);
 }
+
+#[test]
+fn a_pass_that_is_cut_short_at_any_turn_ends_like_one_that_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, cut) = (folder.path().join("whole"), folder.path().join("cut"));
+    let web = Web::new(WebSettings::plain(6, 120).still()).unwrap();
+    let now = Moment::from_secs(1_800_000_000);
+    for dir in [&whole, &cut] {
+        let settings = Settings { once: true, ..Settings::default() };
+        let mut trial = Trial::new(&web, seeded(&web, dir, settings, now), now, 1);
+        trial.run_until_idle(STEPS_MAX).unwrap();
+        trial.close().unwrap();
+    }
+    let weighing = Settings { importance: ImportanceBy::Links, once: true, ..Settings::default() };
+    // Turns of a pass; the process dies after them, if the pass lives so long.
+    let pass = |dir: &Path, turns: usize| -> bool {
+        let mut crawler = opened(dir, weighing.clone(), now);
+        let later = now + Span::from_days(2);
+        crawler.tick(later).unwrap();
+        (0..turns).any(|_| {
+            crawler.weigh_links(later).unwrap();
+            crawler.reader().graph_mark().unwrap().is_some_and(|mark| mark.passes > 0)
+        })
+    };
+    assert!(pass(&whole, usize::MAX));
+    let mut cuts = 0;
+    while !pass(&cut, 1 + cuts) {
+        cuts += 1;
+    }
+    assert!(cuts > 5, "it was cut after each of {cuts} turns");
+    let [whole, cut] = [&whole, &cut].map(|dir| opened(dir, weighing.clone(), now).reader());
+    for page in whole.held_pages().map(|page| page.unwrap()) {
+        let other = cut.page_by_url(&page.url).unwrap().unwrap();
+        let [one, two] = [whole.score(page.key).unwrap().unwrap(), cut.score(other.key).unwrap().unwrap()];
+        assert!((one - two).abs() <= 0.011 * one, "{}: {one} and {two}", page.url);
+    }
+}
