@@ -274,3 +274,47 @@ fn a_pass_that_is_cut_short_at_any_turn_ends_like_one_that_was_not() {
         assert!((one - two).abs() <= 0.011 * one, "{}: {one} and {two}", page.url);
     }
 }
+
+/// Freshness over time, each page counted by the web's own importance, and each counted the same.
+fn freshness(web: &Web, by: ImportanceBy) -> (f64, f64) {
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let settings =
+        Settings { importance: by, policy: "vernal".into(), budget: "8%/day".parse().unwrap(), ..Settings::default() };
+    let mut trial = Trial::new(web, seeded(web, folder.path(), settings, start), start, 3);
+    let (weights, truth) = (true_importance(web), web.truth());
+    let (mut weighted, mut plain, mut looks) = (0.0, 0.0, 0);
+    for day in 1..=FRESHNESS_DAYS {
+        trial.run_until(start + Span::from_days(day)).unwrap();
+        if day <= FRESHNESS_DAYS / 3 {
+            continue;
+        }
+        let pages = trial.crawler().reader().pages(None, usize::MAX).unwrap();
+        let visited: BTreeMap<String, Moment> =
+            pages.into_iter().map(|page| (page.url.to_string(), page.last_visit)).collect();
+        let now = trial.now();
+        for page in &truth {
+            let last = web.drift().last(page.page, now);
+            let is_fresh = visited.get(&page.url).is_some_and(|&visited| last.is_none_or(|last| last <= visited));
+            weighted += if is_fresh { weights[&page.url] / truth.len() as f64 } else { 0.0 };
+            plain += f64::from(u8::from(is_fresh)) / truth.len() as f64;
+        }
+        looks += 1;
+    }
+    (weighted / f64::from(looks), plain / f64::from(looks))
+}
+
+const FRESHNESS_DAYS: u64 = 45;
+
+#[test]
+fn pages_that_many_link_to_are_fresher_when_links_say_what_counts() {
+    let (mut by_links, mut by_nobody) = ((0.0, 0.0), (0.0, 0.0));
+    for chance in [2, 3] {
+        let web = Web::new(WebSettings { chance, ..WebSettings::plain(6, 60) }).unwrap();
+        let add = |sum: &mut (f64, f64), (weighted, plain)| *sum = (sum.0 + weighted / 2.0, sum.1 + plain / 2.0);
+        add(&mut by_links, freshness(&web, ImportanceBy::Links));
+        add(&mut by_nobody, freshness(&web, ImportanceBy::None));
+    }
+    println!("weighted and plain freshness: by links {by_links:.4?}, by nobody {by_nobody:.4?}");
+    assert!(by_links.0 > by_nobody.0 + 0.005, "by links {by_links:.4?}, by nobody {by_nobody:.4?}");
+}

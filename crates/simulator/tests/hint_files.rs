@@ -100,7 +100,8 @@ fn the_table_is_asked_before_its_page_from_the_beginning() {
     let quiet = hand.now;
     hand.run_for(Span::from_days(5));
     let (pages, tables) = (hand.asked_for("/prices", quiet), hand.asked_for("/prices.tvi", quiet));
-    assert!(pages <= 4 && tables >= 20, "but for samples the page waits: {pages} times, its table {tables} times");
+    // Samples drawn by chance go on; the only page that has rested is drawn often.
+    assert!(8 * pages <= tables, "the page waits: it was asked for {pages} times, its table {tables} times");
     assert!(hand.asked_for("/", quiet) >= 20, "its neighbour without a table does not wait");
     hand.put("/prices", "text/html", page(link, "the price is another one"));
     hand.put("/prices.tvi", "text/plain", table(hand.now));
