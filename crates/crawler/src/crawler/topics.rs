@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use vernal_document::terms::page_terms;
 use vernal_model::{Deed, Document, Moment, Page, PageKey, PageState, Span, TopicId, TopicOf};
-use vernal_policy::TopicSample;
 use vernal_policy::topic::{LinkedFrom, Reckoning};
+use vernal_policy::{RateSums, TopicRates, TopicSample};
 
 use super::Crawler;
 use crate::Result;
@@ -151,7 +151,7 @@ impl Crawler {
         Ok((topics, out))
     }
 
-    /// Lets every partition hear what all have found in their samples of topics.
+    /// Lets every partition hear what all have found in their samples of topics, and of the topics' change rates.
     pub(super) fn pool_topic_samples(&mut self) {
         if self.settings.topics_every.is_none() {
             return;
@@ -161,10 +161,17 @@ impl Crawler {
             let (sampled, changed) = sums.entry((sample.cycle, sample.topic)).or_default();
             (*sampled, *changed) = (*sampled + sample.sampled, *changed + sample.changed);
         }
+        let mut rates: BTreeMap<TopicId, RateSums> = BTreeMap::new();
+        for of in self.partitions.iter().flat_map(|partition| partition.policy.topic_rates()) {
+            let sums = rates.entry(of.topic).or_default();
+            *sums = sums.plus(of.sums);
+        }
+        let rates: Vec<TopicRates> = rates.into_iter().map(|(topic, sums)| TopicRates { topic, sums }).collect();
         let sum = |((cycle, topic), (sampled, changed))| TopicSample { cycle, topic, sampled, changed };
         let samples: Vec<TopicSample> = sums.into_iter().map(sum).collect();
         for partition in self.partitions.iter_mut().filter(|partition| partition.held > 0) {
             partition.policy.hear_topic_samples(&samples);
+            partition.policy.hear_topic_rates(&rates);
         }
     }
 }

@@ -25,6 +25,7 @@ mod reference;
 mod rule;
 mod site;
 mod telling;
+mod topic_pool;
 mod worth;
 
 pub use policy::Index;

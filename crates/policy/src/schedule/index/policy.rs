@@ -3,15 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
+use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
 use super::ladder::ROUNDS;
 use super::memory::Shared;
 use super::page::{Pages, Place, days, rested_at, seconds};
 use super::rule::{Rule, Timing};
 use super::site::Site;
+use super::topic_pool::TopicPool;
 use crate::estimate::{Gamma, Reading, SiteClock};
-use crate::{Belief, Held, RateSums, Refresh, Seen, View};
+use crate::{Belief, Held, RateSums, Refresh, Seen, TopicRates, View};
 
 /// Clocks exist for sites with at least so many pages: one has nothing to share.
 const CLOCK_PAGES_MIN: u32 = 2;
@@ -57,6 +58,7 @@ pub struct Index {
     pub(super) shared: Shared,
     /// Hints of change since the last visit, in days that they are worth. Looked up only, never walked through.
     pub(super) hints: HashMap<u32, f32>,
+    pub(super) topics: TopicPool,
     /// The instant before which keys of buckets without bins are counted.
     pub(super) origin: f64,
     pub(super) reading: Reading,
@@ -100,6 +102,7 @@ impl Index {
             price: 0.0,
             shared: Shared::default(),
             hints: HashMap::new(),
+            topics: TopicPool::default(),
             origin: f64::NAN,
             reading: Reading::default(),
             read_for: None,
@@ -183,6 +186,9 @@ impl Index {
     fn set_rate(&mut self, number: u32, rate: f32) {
         let page = self.pages.at_mut(number);
         let before = std::mem::replace(&mut page.rate, rate);
+        if !self.topics.is_empty() {
+            self.topics.set_rate(number, before, rate);
+        }
         let (site, group) = (&mut self.sites[page.site as usize], page.group);
         let (share, weighted) = site.share();
         site.count(group, before, rate);
@@ -221,7 +227,9 @@ impl Refresh for Index {
     fn recall(&mut self, held: &Held<'_>) {
         let number = held.page.number;
         let site = self.site_index(held.site);
-        if self.pages.known(held.page).is_some() {
+        let known = self.pages.known(held.page).map(|page| (page.site, page.rate));
+        let topics = known.and_then(|(site, rate)| self.topics.take(number, site, rate));
+        if known.is_some() {
             self.forget(held.page);
         }
         let group = self.sites[site as usize].group_of(held.path);
@@ -254,6 +262,9 @@ impl Refresh for Index {
                 self.set_rate(number, rate);
             }
             (None, None) => {}
+        }
+        if let Some(topics) = topics {
+            self.topics.put(number, site, self.pages.at(number).rate, topics);
         }
         self.count_bytes(number, held.wire_bytes);
         self.rest(number);
@@ -316,7 +327,9 @@ impl Refresh for Index {
             return;
         }
         self.unplace(page.number);
-        if self.pages.at(page.number).rate > 0.0 {
+        let known = *self.pages.at(page.number);
+        self.topics.take(page.number, known.site, known.rate);
+        if known.rate > 0.0 {
             self.set_rate(page.number, 0.0);
         }
         if let Some(bytes) = self.pages.at(page.number).bytes() {
@@ -409,6 +422,18 @@ impl Refresh for Index {
         }
     }
 
+    fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
+        self.set_topics(page, topics);
+    }
+
+    fn topic_rates(&self) -> Vec<TopicRates> {
+        self.own_topic_rates()
+    }
+
+    fn hear_topic_rates(&mut self, rates: &[TopicRates]) {
+        self.hear_all_topic_rates(rates);
+    }
+
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
         if self.pages.known(page).is_none() { Vec::new() } else { self.reasons(page.number, now) }
     }
@@ -450,7 +475,8 @@ impl Index {
             let unfitted: Vec<u32> = self.sites_where(|site| site.all.mean == 0.0);
             unfitted.into_iter().for_each(|site| self.shake_stale(site));
         }
-        let (mean, by_path) = (self.shared.mean, self.rule.path_priors);
+        self.fit_topics_of(site);
+        let (mean, by_path) = (self.above_site(site), self.rule.path_priors);
         if self.sites[site as usize].fit(mean, by_path) {
             self.shake_stale(site);
         }

@@ -24,13 +24,13 @@ impl Index {
         self.may_abandon || (self.rule.abandons && self.knows(number))
     }
 
-    /// The mean rate of pages like this one: its path's, its site's, or that of all.
+    /// The mean rate of pages like this one: its path's, its site's, that of its site's topics, or that of all.
     pub(super) fn prior_of(&self, page: &Page) -> f64 {
         let site = &self.sites[page.site as usize];
         let by_path =
             site.group(page.group).map(|group| group.mean).filter(|&mean| mean > 0.0 && self.rule.path_priors);
         let mean = by_path.unwrap_or(site.all.mean);
-        if mean > 0.0 { f64::from(mean) } else { self.shared.mean }
+        if mean > 0.0 { f64::from(mean) } else { self.above_site(page.site) }
     }
 
     pub(super) fn belief_of(&self, page: &Page) -> Gamma {

@@ -1,0 +1,173 @@
+//! What topics are worth to new sites: `topics [DAYS] [CHANCES]`. Pages of forty topics, spread over sites; a topic has a
+//! change rate of its own and pages lie about it. Some sites are there from the beginning, the others come one by one. The
+//! default policy keeps them fresh, with and without being told the topics of pages. Printed: the freshness of all pages, and
+//! of those of new sites in their first thirty days.
+
+use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span, TopicId, TopicOf};
+use vernal_policy::{Held, Refresh, Seen, View, by_name};
+
+const TOPICS: u64 = 40;
+const PAGES_PER_SITE: u32 = 10;
+const FIRST_SITES: u32 = 100;
+const SITES: u32 = 300;
+const VISITS_PER_PAGE_AND_DAY: f64 = 0.05;
+/// Spread of rates between topics, and of pages within one, in logarithm.
+const BETWEEN: f64 = 1.5;
+const WITHIN: f64 = 0.5;
+const MEAN_RATE: f64 = 0.05;
+const NEW_FOR_DAYS: f64 = 30.0;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).filter_map(|text| text.parse::<u64>().ok());
+    let (days, chances) = (arguments.next().unwrap_or(180), arguments.next().unwrap_or(5));
+    println!("topics a site  told     all pages  new sites");
+    for per_site in [1, 3] {
+        for told in [false, true] {
+            let runs: Vec<[f64; 2]> =
+                (1..=chances).map(|chance| World::new(chance, per_site, days).run(told)).collect();
+            let mean = |at: usize| runs.iter().map(|run| run[at]).sum::<f64>() / runs.len() as f64;
+            println!("{per_site:13}  {told:5}  {:9.4}  {:9.4}", mean(0), mean(1));
+        }
+    }
+}
+
+struct World {
+    days: f64,
+    pages: Vec<Page>,
+}
+
+struct Page {
+    born: f64,
+    topic: TopicId,
+    /// Every change, in days.
+    changes: Vec<f64>,
+    last_visit: f64,
+}
+
+impl World {
+    fn new(chance: u64, topics_per_site: u64, days: u64) -> World {
+        let chance = Chance::new(chance).stream("topics");
+        let days = days as f64;
+        let gap = days / f64::from(SITES - FIRST_SITES);
+        let mut pages = Vec::new();
+        for site in 0..SITES {
+            let mut chance = chance.stream("site").numbered(u64::from(site));
+            let topics: Vec<u64> = (0..topics_per_site).map(|_| chance.below(TOPICS)).collect();
+            let born = f64::from(site.saturating_sub(FIRST_SITES)) * gap;
+            for _ in 0..PAGES_PER_SITE {
+                let topic = topics[chance.below(topics_per_site) as usize];
+                let of_topic = normal(&mut Chance::new(77).numbered(topic)) * BETWEEN;
+                let rate = MEAN_RATE * (of_topic + normal(&mut chance) * WITHIN - 0.5 * (BETWEEN * BETWEEN)).exp();
+                let mut at = born;
+                let mut changes = Vec::new();
+                while at < days {
+                    at += chance.wait(rate);
+                    changes.push(at);
+                }
+                pages.push(Page { born, topic: TopicId(topic as u32), changes, last_visit: born });
+            }
+        }
+        World { days, pages }
+    }
+
+    /// The share of page-days that were up to date: of all pages, and of those of new sites while they were new.
+    fn run(mut self, told: bool) -> [f64; 2] {
+        let mut policy = by_name("vernal").expect("the default policy");
+        let mut chance = Chance::new(1).stream("choices");
+        let (mut fresh, mut watched) = ([0.0; 2], [0.0; 2]);
+        let (mut known, mut in_hand, mut now) = (0, 0.0, 0.0);
+        let step = 1.0 / 24.0;
+        while now < self.days {
+            while let Some(page) = self.pages.get(known).filter(|page| page.born <= now) {
+                take_up(&mut *policy, known as u32, page, told);
+                known += 1;
+            }
+            in_hand += VISITS_PER_PAGE_AND_DAY * known as f64 * step;
+            let hour = Hour { left: in_hand as usize, held: known as u64 };
+            for key in policy.choose(&hour, moment(now), &mut chance) {
+                in_hand -= 1.0;
+                let page = &mut self.pages[key.number as usize];
+                let from = page.changes.partition_point(|&at| at <= page.last_visit);
+                let changed = page.changes[from] <= now;
+                policy.learn(&Seen {
+                    page: key,
+                    moment: moment(now),
+                    previous: Some(moment(page.last_visit)),
+                    changed: Some(changed),
+                    degree: 0.0,
+                    last_modified: None,
+                    wire_bytes: 0,
+                });
+                page.last_visit = now;
+            }
+            for page in &self.pages[..known] {
+                let next = page.changes[page.changes.partition_point(|&at| at <= page.last_visit)];
+                let is_new = page.born > 0.0 && now - page.born < NEW_FOR_DAYS;
+                for (at, counts) in [(0, true), (1, is_new)] {
+                    if counts {
+                        fresh[at] += f64::from(u8::from(next > now));
+                        watched[at] += 1.0;
+                    }
+                }
+            }
+            now += step;
+        }
+        [fresh[0] / watched[0], fresh[1] / watched[1]]
+    }
+}
+
+fn take_up(policy: &mut dyn Refresh, number: u32, page: &Page, told: bool) {
+    let key = PageKey::new(Partition(0), number);
+    policy.recall(&Held {
+        page: key,
+        site: number / PAGES_PER_SITE,
+        path: 0,
+        importance: 1.0,
+        admitted: moment(page.born),
+        last_visit: moment(page.born),
+        wire_bytes: 0,
+        at_least_every: None,
+        at_most_every: None,
+        known_rate: None,
+        state: &PolicyState::default(),
+    });
+    if told {
+        policy.topics(key, &[TopicOf { topic: page.topic, reputation: 1.0 }]);
+    }
+}
+
+struct Hour {
+    left: usize,
+    held: u64,
+}
+
+impl View for Hour {
+    fn visits_left(&self) -> usize {
+        self.left
+    }
+
+    fn has_room(&self, _: PageKey) -> bool {
+        true
+    }
+
+    fn refresh_min(&self) -> Span {
+        Span::from_hours(1)
+    }
+
+    fn held(&self) -> u64 {
+        self.held
+    }
+
+    fn per_day(&self) -> f64 {
+        VISITS_PER_PAGE_AND_DAY * self.held as f64
+    }
+}
+
+fn moment(days: f64) -> Moment {
+    Moment::from_secs(1_777_593_600) + Span::from_days(1).scaled(days)
+}
+
+/// A draw from the normal distribution (Box and Muller 1958).
+fn normal(chance: &mut Chance) -> f64 {
+    (-2.0 * (1.0 - chance.share()).ln()).sqrt() * (std::f64::consts::TAU * chance.share()).cos()
+}
