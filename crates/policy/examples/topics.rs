@@ -1,6 +1,6 @@
 //! What topics are worth to new sites: `topics [DAYS] [CHANCES]`. Pages of forty topics, spread over sites; a topic has a
 //! change rate of its own and pages lie about it. Some sites are there from the beginning, the others come one by one. The
-//! default policy keeps them fresh, with and without being told the topics of pages. Printed: the freshness of all pages, and
+//! default policy keeps them fresh, with and without being told the topics of pages, or the dates of their changes. Printed: the freshness of all pages, and
 //! of those of new sites in their first thirty days.
 
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span, TopicId, TopicOf};
@@ -20,16 +20,26 @@ const NEW_FOR_DAYS: f64 = 30.0;
 fn main() {
     let mut arguments = std::env::args().skip(1).filter_map(|text| text.parse::<u64>().ok());
     let (days, chances) = (arguments.next().unwrap_or(180), arguments.next().unwrap_or(5));
-    println!("topics a site  told     all pages  new sites");
+    println!("topics a site  told              all pages  new sites");
     for per_site in [1, 3] {
-        for told in [false, true] {
+        for (name, told) in [("nothing", Told::default()), ("topics", TOPICS_TOLD), ("dates", DATES_TOLD)] {
             let runs: Vec<[f64; 2]> =
                 (1..=chances).map(|chance| World::new(chance, per_site, days).run(told)).collect();
             let mean = |at: usize| runs.iter().map(|run| run[at]).sum::<f64>() / runs.len() as f64;
-            println!("{per_site:13}  {told:5}  {:9.4}  {:9.4}", mean(0), mean(1));
+            println!("{per_site:13}  {name:16}  {:9.4}  {:9.4}", mean(0), mean(1));
         }
     }
 }
+
+/// What the policy is told beyond what its visits find: the topics of pages, and when each last changed.
+#[derive(Copy, Clone, Default)]
+struct Told {
+    topics: bool,
+    dates: bool,
+}
+
+const TOPICS_TOLD: Told = Told { topics: true, dates: false };
+const DATES_TOLD: Told = Told { topics: false, dates: true };
 
 struct World {
     days: f64,
@@ -71,7 +81,7 @@ impl World {
     }
 
     /// The share of page-days that were up to date: of all pages, and of those of new sites while they were new.
-    fn run(mut self, told: bool) -> [f64; 2] {
+    fn run(mut self, told: Told) -> [f64; 2] {
         let mut policy = by_name("vernal").expect("the default policy");
         let mut chance = Chance::new(1).stream("choices");
         let (mut fresh, mut watched) = ([0.0; 2], [0.0; 2]);
@@ -79,7 +89,7 @@ impl World {
         let step = 1.0 / 24.0;
         while now < self.days {
             while let Some(page) = self.pages.get(known).filter(|page| page.born <= now) {
-                take_up(&mut *policy, known as u32, page, told);
+                take_up(&mut *policy, known as u32, page, told.topics);
                 known += 1;
             }
             in_hand += VISITS_PER_PAGE_AND_DAY * known as f64 * step;
@@ -95,7 +105,7 @@ impl World {
                     previous: Some(moment(page.last_visit)),
                     changed: Some(changed),
                     degree: 0.0,
-                    last_modified: None,
+                    last_modified: page.last_change(now).map(moment).filter(|_| told.dates),
                     wire_bytes: 0,
                 });
                 page.last_visit = now;
@@ -113,6 +123,12 @@ impl World {
             now += step;
         }
         [fresh[0] / watched[0], fresh[1] / watched[1]]
+    }
+}
+
+impl Page {
+    fn last_change(&self, now: f64) -> Option<f64> {
+        self.changes[..self.changes.partition_point(|&at| at <= now)].last().copied()
     }
 }
 

@@ -153,8 +153,9 @@ impl Index {
         self.bytes.1 = self.bytes.1 + u64::from(after.is_some()) - u64::from(before.is_some());
     }
 
-    /// Hears that a page was seen changed or unchanged, a time after the visit before.
-    fn hear(&mut self, number: u32, last: f64, now: f64, changed: bool) {
+    /// Hears that a page was seen changed or unchanged, a time after the visit before. `dated` says when it last changed, where
+    /// the site's word for it has proved good.
+    fn hear(&mut self, number: u32, last: f64, now: f64, changed: bool, dated: Option<f64>) {
         let page = *self.pages.at(number);
         let kept = (-(now - last) / EVIDENCE_HALF_LIFE_DAYS).exp2();
         let (shape, scale) = (f64::from(page.shape) * kept, f64::from(page.scale) * kept);
@@ -173,7 +174,13 @@ impl Index {
                 clock.operational(last, now)
             }
         };
-        let after = if changed { before.seen_changed(o) } else { before.seen_unchanged(o) };
+        let after = match dated.filter(|&at| changed && at > last && at <= now) {
+            Some(at) => {
+                before.seen_last_change(site.clock.as_ref().map_or(now - at, |clock| clock.operational(at, now)))
+            }
+            None if changed => before.seen_changed(o),
+            None => before.seen_unchanged(o),
+        };
         if let Some(clock) = &mut site.clock {
             clock.hear(before, after.mean(), last, now, changed);
         }
@@ -304,7 +311,7 @@ impl Refresh for Index {
         }
         if let Some(changed) = seen.changed.filter(|_| now > last && !self.knows(number)) {
             self.fit(site, seen.moment);
-            self.hear(number, last, now, changed);
+            self.hear(number, last, now, changed, seen.last_modified.map(days));
         }
         self.count_bytes(number, seen.wire_bytes);
         self.pages.at_mut(number).last = seconds(seen.moment);
