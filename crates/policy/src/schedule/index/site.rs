@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use super::dial::{Bucket, Dial};
 use crate::estimate::SiteClock;
 
 /// A path group more or less says nothing on a site with so many.
@@ -15,6 +16,8 @@ const PRIOR_STEP: f64 = 0.2;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Site {
     pub clock: Option<Box<SiteClock>>,
+    /// What was last read off the clock.
+    pub dial: Dial,
     /// Pages at home by the bin of their last visit; those before all bins, or of a site without a clock, in `older`.
     pub buckets: Vec<Bucket>,
     pub older: BinaryHeap<Entry>,
@@ -51,36 +54,11 @@ pub(super) struct Group {
     pub mean: f32,
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct Bucket {
-    pub start: f64,
-    pub width: f32,
-    pub speed: f32,
-    /// How much earlier than their keys say pages of this bucket may be due, because its speed sank.
-    pub slack: f32,
-    /// The least key that it holds, beside the rest so that most buckets are passed by with one look; endless if none.
-    pub head: f32,
-    pub pages: BinaryHeap<Entry>,
-}
-
 /// Smallest key first.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Entry {
     pub key: f32,
     pub page: u32,
-}
-
-impl Bucket {
-    pub fn push(&mut self, entry: Entry) {
-        self.head = self.head.min(entry.key);
-        self.pages.push(entry);
-    }
-
-    pub fn pop(&mut self) -> Option<Entry> {
-        let entry = self.pages.pop();
-        self.head = self.pages.peek().map_or(f32::INFINITY, |entry| entry.key);
-        entry
-    }
 }
 
 impl Group {
@@ -137,6 +115,13 @@ impl Site {
             }
         }
         moved
+    }
+
+    /// The bucket of pages that were last visited at this instant.
+    pub fn bucket_of(&self, last: f64) -> Option<usize> {
+        let index = self.buckets.partition_point(|bucket| bucket.start <= last).checked_sub(1)?;
+        let bucket = &self.buckets[index];
+        (last < bucket.start + f64::from(bucket.width)).then_some(index)
     }
 
     /// v and v·mean of the site in the mean over all sites.
