@@ -109,7 +109,8 @@ impl SiteClock {
             *record = RECORD_KEPT * *record + foretold(survival);
         }
         self.weights = weights_of(&self.record);
-        let laid = [0, 1, 2].map(|clock| if changed { laid_per_day(before, times[clock], survivals[clock]) } else { 0.0 });
+        let laid =
+            [0, 1, 2].map(|clock| if changed { laid_per_day(before, times[clock], survivals[clock]) } else { 0.0 });
         for (starts, ends, bin) in self.bins.newest_first_mut() {
             if ends <= last {
                 break;

@@ -107,9 +107,15 @@ impl Bucket {
     }
 
     pub fn drain(&mut self, into: &mut Vec<Entry>) {
-        into.extend(self.pages.drain());
-        self.head = f32::INFINITY;
-        self.slack = 0.0;
+        self.drain_unless(|_| false, into);
+    }
+
+    pub fn drain_unless(&mut self, stays: impl Fn(&Entry) -> bool, into: &mut Vec<Entry>) {
+        drain_unless(&mut self.pages, stays, into);
+        self.head = self.pages.peek().map_or(f32::INFINITY, |entry| entry.key);
+        if self.pages.is_empty() {
+            self.slack = 0.0;
+        }
     }
 
     /// What keys are measured against, so much operational time after the dial was read.
@@ -147,6 +153,16 @@ impl Bucket {
         self.pages.append(&mut BinaryHeap::from(entries));
         self.head = self.pages.peek().map_or(f32::INFINITY, |entry| entry.key);
     }
+}
+
+pub(super) fn drain_unless(pages: &mut BinaryHeap<Entry>, stays: impl Fn(&Entry) -> bool, into: &mut Vec<Entry>) {
+    pages.retain(|entry| {
+        let stays = stays(entry);
+        if !stays {
+            into.push(*entry);
+        }
+        stays
+    });
 }
 
 /// Sets buckets by the bins of a new reading: empty ones go, those that lie in one bin now are joined, and what lies

@@ -54,7 +54,8 @@ impl Index {
 
     /// Puts a page at home on its rung, and lets it wait until it reaches the next. Its site must be queued after it.
     pub(super) fn set_out(&mut self, number: u32, now: f64) {
-        let o = self.operational(number, now);
+        let bucket = self.bucket_of(number);
+        let o = self.operational_in(bucket, number, now);
         let worth = self.worth_of(number);
         let (value, growth) = worth.value_and_growth(o);
         let floor = self.sites[self.pages.at(number).site as usize].floor;
@@ -62,7 +63,7 @@ impl Index {
         let level = if is_topmost { TOPMOST } else { self.rungs.level_of(value) };
         self.set_level(number, if level >= floor { level } else { 0 });
         if is_topmost {
-            return self.wait(number, f64::INFINITY, now);
+            return self.wait(bucket, number, f64::INFINITY, now);
         }
         let target = match level {
             level if level >= floor => level + 1,
@@ -70,20 +71,19 @@ impl Index {
             _ => porch_of(floor),
         };
         let next = worth.time_of(self.rungs.worth_of(target), o, value, growth);
-        let more = (next - o).max(MORE_MIN).min(self.look_again_within(number, now));
-        self.wait(number, more, now);
+        let more = (next - o).max(MORE_MIN).min(self.look_again_within(bucket, number, now));
+        self.wait(bucket, number, more, now);
     }
 
     /// In how much operational time a page must be looked at, for it may have waited as long as any may by then. The
     /// time of a bucket is kept for all its pages at once.
-    fn look_again_within(&self, number: u32, now: f64) -> f64 {
+    fn look_again_within(&self, bucket: Option<usize>, number: u32, now: f64) -> f64 {
         let page = self.pages.at(number);
         let life = &self.sites[page.site as usize];
-        let last = page.last_day();
-        if self.abandons(number) || life.bucket_of(last).is_some_and(|index| !life.buckets[index].expiring) {
+        if self.abandons(number) || bucket.is_some_and(|index| !life.buckets[index].expiring) {
             return f64::INFINITY;
         }
-        let left = self.longest_wait - (now - last);
+        let left = self.longest_wait - (now - page.last_day());
         left * if life.clock.is_some() { SLOWEST } else { 1.0 }
     }
 

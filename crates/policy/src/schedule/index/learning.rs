@@ -103,7 +103,7 @@ impl Index {
         }
         let (mean, by_path) = (self.shared.mean, self.rule.path_priors);
         if self.sites[site as usize].fit(mean, by_path) {
-            self.shake_stale(site);
+            self.shake(site);
         }
     }
 }

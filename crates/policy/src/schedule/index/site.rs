@@ -35,8 +35,9 @@ pub(super) struct Site {
     pub sample: u32,
     /// The rung from which on all its pages at home stand on the ladder.
     pub floor: u16,
-    /// All its pages must be placed anew.
+    /// Pages of it must be placed anew: all, or those of groups whose prior moved.
     pub stale: bool,
+    pub moved: bool,
     pub shaken: bool,
     /// Its state is new since it was last asked for.
     pub untold: bool,
@@ -52,6 +53,8 @@ pub(super) struct Group {
     pub rates: f64,
     /// 0 until it is fitted.
     pub mean: f32,
+    /// The prior moved, and its pages must be placed anew.
+    pub moved: bool,
 }
 
 /// Smallest key first.
@@ -68,6 +71,7 @@ impl Group {
             return false;
         }
         self.mean = mean as f32;
+        self.moved = true;
         true
     }
 
@@ -107,14 +111,25 @@ impl Site {
 
     /// Fits the priors anew; whether any moved.
     pub fn fit(&mut self, global: f64, by_path: bool) -> bool {
-        let mut moved = self.all.fit(global);
+        self.moved |= self.all.fit(global);
         if by_path && self.groups.len() > 1 {
             let parent = f64::from(self.all.mean);
             for group in self.groups.iter_mut().filter(|group| group.compared > 0) {
-                moved |= group.fit(parent);
+                self.moved |= group.fit(parent);
             }
         }
-        moved
+        self.moved
+    }
+
+    /// Whether the prior of a page in this group moved since the site's pages were last placed.
+    pub fn has_moved(&self, group: u16) -> bool {
+        self.group(group).filter(|group| group.mean > 0.0).unwrap_or(&self.all).moved
+    }
+
+    /// All pages are placed by the priors as they are.
+    pub fn settle(&mut self) {
+        (self.stale, self.moved, self.all.moved) = (false, false, false);
+        self.groups.iter_mut().for_each(|group| group.moved = false);
     }
 
     /// The bucket of pages that were last visited at this instant.

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use vernal_model::Moment;
 
-use super::dial::{Bucket, Dial, set_buckets};
+use super::dial::{Bucket, Dial, drain_unless, set_buckets};
 use super::page::{Place, days, rested_at};
 use super::policy::Index;
 use super::site::{Entry, Site};
@@ -83,7 +83,7 @@ impl Index {
         let life = &mut self.sites[site as usize];
         life.stale |= life.floor > self.floor;
         life.floor = self.floor;
-        let moved = std::mem::take(&mut life.shaken) || life.stale || !home.is_empty();
+        let moved = std::mem::take(&mut life.shaken) || life.stale || life.moved || !home.is_empty();
         let is_due = |entry: &Entry| f64::from(entry.key) <= life.dial.hour(now) - self.origin;
         if moved || life.older.peek().is_some_and(is_due) {
             self.read(site, now, &mut moving);
@@ -112,13 +112,18 @@ impl Index {
         set_buckets(&mut life.buckets, self.reading.bins(), &mut self.pages, moving);
     }
 
-    /// Gives out the pages that must be looked at: all of a site that is stale, and else those whose time has come.
+    /// Gives out the pages that must be looked at: those of a site that is stale, those whose prior moved, and those whose
+    /// time has come.
     fn take_due(&mut self, site: u32, now: f64, due: &mut Vec<Entry>) {
         let life = &mut self.sites[site as usize];
-        if std::mem::take(&mut life.stale) {
-            life.buckets.iter_mut().for_each(|bucket| bucket.drain(due));
-            due.extend(life.older.drain());
-            return;
+        if life.stale || life.moved {
+            let (stale, pages) = (life.stale, &self.pages);
+            let (mut buckets, mut older) = (std::mem::take(&mut life.buckets), std::mem::take(&mut life.older));
+            let stays = |entry: &Entry| !stale && !life.has_moved(pages.at(entry.page).group);
+            buckets.iter_mut().for_each(|bucket| bucket.drain_unless(stays, due));
+            drain_unless(&mut older, stays, due);
+            (life.buckets, life.older) = (buckets, older);
+            life.settle();
         }
         let passed = life.dial.passed(now);
         for bucket in &mut life.buckets {
@@ -187,10 +192,20 @@ impl Index {
 
     /// Operational time of a page at home, by the dial of its site.
     pub(super) fn operational(&self, number: u32, now: f64) -> f64 {
+        self.operational_in(self.bucket_of(number), number, now)
+    }
+
+    /// The place of a page's bucket among those of its site; `None` if there is none for its last visit.
+    pub(super) fn bucket_of(&self, number: u32) -> Option<usize> {
+        let page = self.pages.at(number);
+        self.sites[page.site as usize].bucket_of(page.last_day())
+    }
+
+    pub(super) fn operational_in(&self, bucket: Option<usize>, number: u32, now: f64) -> f64 {
         let page = self.pages.at(number);
         let life = &self.sites[page.site as usize];
         let last = page.last_day();
-        let elapsed = match life.bucket_of(last) {
+        let elapsed = match bucket {
             Some(index) => life.buckets[index].operational(last, life.dial.passed(now)),
             None if last < life.dial.edge => life.dial.hour(now) - last,
             None => return self.operational_alone(number, now),
@@ -198,12 +213,11 @@ impl Index {
         elapsed.max(0.0) + self.hinted(number)
     }
 
-    /// Lets a page wait until so much more operational time has passed.
-    pub(super) fn wait(&mut self, number: u32, more: f64, now: f64) {
+    /// Lets a page wait in its bucket, which is made if need be, until so much more operational time has passed.
+    pub(super) fn wait(&mut self, mut bucket: Option<usize>, number: u32, more: f64, now: f64) {
         let page = self.pages.at(number);
         let (site, last) = (page.site, page.last_day());
         let life = &mut self.sites[site as usize];
-        let mut bucket = life.bucket_of(last);
         if bucket.is_none() && life.clock.is_some() && self.read_for.is_some_and(|(read, _)| read == site) {
             if let Some(bin) = self.reading.bin_of(last) {
                 let index = life.buckets.partition_point(|bucket| bucket.start < bin.start);
