@@ -10,7 +10,7 @@ const FLOOR_BELOW: u16 = 1;
 const SINK_BELOW: u16 = 1;
 /// Pages wait first for the rung this far below the floor, and from there on for the floor itself: when the floor sinks no
 /// further than that, only those that are past it must be placed anew.
-const PORCH: u16 = 4;
+const PORCH: u16 = 8;
 /// A round of visits after which the floor may rise: as many as there are pages, over this, and at least so many.
 const ROUND_PAGES_OVER: u64 = 8;
 const ROUND_VISITS_MIN: u64 = 64;
