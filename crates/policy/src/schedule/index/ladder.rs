@@ -53,24 +53,33 @@ impl Index {
     }
 
     /// Puts a page at home on its rung, and lets it wait until it reaches the next. Its site must be queued after it.
+    ///
+    /// Whoever stands far below the price is put half the way up to it, and is not looked at until it has passed that
+    /// rung: who is to be drawn is always looked at again, and found to stand too high is put where it belongs.
     pub(super) fn set_out(&mut self, number: u32, now: f64) {
+        self.set_out_to(number, now, |level, price| level + price.saturating_sub(level) / 2);
+    }
+
+    /// The same, with what says on which rung a page is put that has reached one, and not before which price.
+    fn set_out_to(&mut self, number: u32, now: f64, put: impl Fn(u16, u16) -> u16) {
         let bucket = self.bucket_of(number);
         let o = self.operational_in(bucket, number, now);
         let worth = self.worth_of(number);
-        let (value, growth) = worth.value_and_growth(o);
+        let curve = worth.curve(o);
         let floor = self.sites[self.pages.at(number).site as usize].floor;
-        let is_topmost = self.has_waited_longest(number, now);
-        let level = if is_topmost { TOPMOST } else { self.rungs.level_of(value) };
-        self.set_level(number, if level >= floor { level } else { 0 });
-        if is_topmost {
+        if self.has_waited_longest(number, now) {
+            self.set_level(number, TOPMOST);
             return self.wait(bucket, number, f64::INFINITY, now);
         }
+        let level = self.rungs.level_of(curve.value);
+        let rung = if level >= floor { put(level, self.price_level()) } else { 0 };
+        self.set_level(number, rung);
         let target = match level {
-            level if level >= floor => level + 1,
+            level if level >= floor => rung + 1,
             level if level >= porch_of(floor) => floor,
             _ => porch_of(floor),
         };
-        let next = worth.time_of(self.rungs.worth_of(target), o, value, growth);
+        let next = worth.time_of(self.rungs.worth_of(target), o, curve);
         let more = (next - o).max(MORE_MIN).min(self.look_again_within(bucket, number, now));
         self.wait(bucket, number, more, now);
     }
@@ -118,11 +127,11 @@ impl Index {
                 *after = (head, site.saturating_add(1));
                 continue;
             }
-            // A clock that slowed down may have let it fall.
+            // It may have been put too high, or a clock that slowed down let it fall.
             if self.level_now(number, now) >= self.pages.at(number).level {
                 return Some(number);
             }
-            self.set_out(number, now);
+            self.set_out_to(number, now, |level, _| level);
             self.queue(site, now);
         }
     }

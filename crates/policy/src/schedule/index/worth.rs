@@ -5,7 +5,7 @@ use super::policy::Index;
 use super::rule::Timing;
 use crate::estimate::Gamma;
 use crate::schedule::allocation::{Allocation, Wanted};
-use crate::schedule::value::{Objective, Rate};
+use crate::schedule::value::{Curve, Objective, Rate};
 
 /// However little a page is worth, it is looked at again after this many days, or after so many turns of all pages if
 /// the budget is small.
@@ -56,14 +56,13 @@ impl Index {
     }
 
     pub(super) fn value_of(&self, number: u32, o: f64) -> f64 {
-        self.worth_of(number).value_and_growth(o).0
+        self.worth_of(number).curve(o).value
     }
 
     /// The operational time at which a page is worth `value`, not before `from`.
     pub(super) fn time_of(&self, number: u32, value: f64, from: f64) -> f64 {
         let worth = self.worth_of(number);
-        let (value_now, growth) = worth.value_and_growth(from);
-        worth.time_of(value, from, value_now, growth)
+        worth.time_of(value, from, worth.curve(from))
     }
 
     /// What decides the value of a page at any time, put together once.
@@ -118,25 +117,22 @@ pub(super) enum Worth {
 }
 
 impl Worth {
-    /// The value, and how fast it grows.
-    pub fn value_and_growth(&self, o: f64) -> (f64, f64) {
+    pub fn curve(&self, o: f64) -> Curve {
         match *self {
-            Worth::PerDay(visits) => (o * visits, visits),
+            Worth::PerDay(visits) => Curve { value: o * visits, growth: visits, bend: 0.0 },
             Worth::Grown { rate, weight, objective, harmonic_share } => {
-                let (value, growth) = objective.value_and_growth(rate, o, harmonic_share);
-                (weight * value, weight * growth)
+                objective.curve(rate, o, harmonic_share).times(weight)
             }
         }
     }
 
-    /// When it reaches a worth, or a little before; not before `o`, when it has this value and growth.
-    pub fn time_of(&self, worth: f64, o: f64, value: f64, growth: f64) -> f64 {
+    /// When it reaches a worth, or a little before; not before `o`, whose curve this is.
+    pub fn time_of(&self, worth: f64, o: f64, now: Curve) -> f64 {
         match *self {
-            _ if value >= worth => o,
+            _ if now.value >= worth => o,
             Worth::PerDay(visits) if visits > 0.0 => worth / visits,
             Worth::Grown { rate, weight, objective, harmonic_share } if weight > 0.0 => {
-                let now = (value / weight, growth / weight);
-                objective.time_after(rate, worth / weight, o, now, harmonic_share)
+                objective.time_after(rate, worth / weight, o, now.times(1.0 / weight), harmonic_share)
             }
             _ => f64::INFINITY,
         }
