@@ -18,6 +18,9 @@ const BELOW: f64 = 1e-5;
 const NEAR: f64 = 0.04;
 /// The longest step, as a logarithm.
 const STEP_MAX: f64 = 8.0;
+/// So near a value one step does without a second look, if it is sought this much below the price.
+const CLOSE: f64 = 0.82;
+const BELOW_UNSEEN: f64 = 3e-4;
 /// A search begins anew, and not at the value of the present, where that is this much smaller than the price.
 const FAR: f64 = 0.05;
 /// Beyond this many steps the bracket is taken as it is; a few are enough.
@@ -201,6 +204,9 @@ impl Objective {
         }
         let aim = price * (1.0 - BELOW);
         let (mut low, mut high) = (from, f64::INFINITY);
+        if now.value > price * CLOSE && now.power(from) > 1.0 {
+            return now.step(from, price * (1.0 - BELOW_UNSEEN));
+        }
         let mut o = match now.value > price * FAR {
             true => now.step(from, aim),
             false => self.first_guess(rate, aim, harmonic_share),
@@ -252,6 +258,11 @@ impl Curve {
         Curve { value: self.value * weight, growth: self.growth * weight, bend: self.bend * weight }
     }
 
+    /// The power of the time with which the value grows at `o`.
+    fn power(self, o: f64) -> f64 {
+        o * self.growth / self.value
+    }
+
     /// One step towards the time of another value, from `o`. Values grow like a power of the time that changes slowly: in
     /// logarithms this is the root of a parabola, or Newton's step where that has none. Not a number where nothing grows.
     fn step(self, o: f64, aim: f64) -> f64 {
@@ -260,7 +271,7 @@ impl Curve {
             return f64::NAN;
         }
         let away = (aim / value).ln();
-        let power = o * growth / value;
+        let power = self.power(o);
         let turning = power * (1.0 + o * bend / growth - power);
         let square = power * power + 2.0 * turning * away;
         let step = if square > power * power / 4.0 { 2.0 * away / (power + square.sqrt()) } else { away / power };

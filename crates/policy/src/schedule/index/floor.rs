@@ -90,12 +90,6 @@ impl Index {
         }
     }
 
-    /// The rung of the price, as it was at its lowest in this round and the one before; 0 if nothing was drawn.
-    pub(super) fn price_level(&self) -> u16 {
-        let lowest = self.lowest[0].min(self.lowest[1]);
-        if lowest == u16::MAX { 0 } else { lowest }
-    }
-
     /// Lets the floor rise after a round of visits that all came from well above it.
     pub(super) fn close_round(&mut self, drawn: u64, held: u64) {
         self.drawn += drawn;

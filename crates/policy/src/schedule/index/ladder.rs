@@ -3,9 +3,9 @@
 use vernal_model::PageKey;
 
 use super::floor::porch_of;
-use super::page::{Place, gathered};
+use super::page::Place;
 use super::policy::Index;
-use super::rungs::{TOPMOST, step};
+use super::rungs::{TOPMOST, level_of, number_of, step};
 use crate::View;
 
 /// Even a site whose clock stands still moves on by so much in a day: the share of change that is a page's own.
@@ -53,15 +53,7 @@ impl Index {
     }
 
     /// Puts a page at home on its rung, and lets it wait until it reaches the next. Its site must be queued after it.
-    ///
-    /// Whoever stands far below the price is put half the way up to it, and is not looked at until it has passed that
-    /// rung: who is to be drawn is always looked at again, and found to stand too high is put where it belongs.
     pub(super) fn set_out(&mut self, number: u32, now: f64) {
-        self.set_out_to(number, now, |level, price| level + price.saturating_sub(level) / 2);
-    }
-
-    /// The same, with what says on which rung a page is put that has reached one, and not before which price.
-    fn set_out_to(&mut self, number: u32, now: f64, put: impl Fn(u16, u16) -> u16) {
         let bucket = self.bucket_of(number);
         let o = self.operational_in(bucket, number, now);
         let worth = self.worth_of(number);
@@ -72,10 +64,9 @@ impl Index {
             return self.wait(bucket, number, f64::INFINITY, now);
         }
         let level = self.rungs.level_of(curve.value);
-        let rung = if level >= floor { put(level, self.price_level()) } else { 0 };
-        self.set_level(number, rung);
+        self.set_level(number, if level >= floor { level } else { 0 });
         let target = match level {
-            level if level >= floor => rung + 1,
+            level if level >= floor => level + 1,
             level if level >= porch_of(floor) => floor,
             _ => porch_of(floor),
         };
@@ -102,16 +93,19 @@ impl Index {
         if before == level {
             return;
         }
-        let site = page.site;
-        let ladder = &mut self.sites[site as usize].ladder;
-        let head = ladder.first().copied();
-        if before > 0 {
-            ladder.remove(&step(before, number));
-        }
+        let (site, pages) = (page.site, &self.pages);
+        let life = &mut self.sites[site as usize];
+        let stands = |step: u64| {
+            let page = pages.at(number_of(step));
+            page.level == level_of(step) && page.place == Place::Home && page.site == site
+        };
+        let head = life.ladder.head();
+        life.ladder.count(before > 0, level > 0);
         if level > 0 {
-            ladder.insert(step(level, number));
+            life.ladder.put(step(level, number), stands);
         }
-        let head_now = ladder.first().copied();
+        life.ladder.settle(stands);
+        let head_now = life.ladder.head();
         if head != head_now {
             head.map(|head| self.heads.remove(&(head, site)));
             head_now.map(|head| self.heads.insert((head, site)));
@@ -122,16 +116,16 @@ impl Index {
     fn next_head(&mut self, view: &dyn View, now: f64, after: &mut (u64, u32)) -> Option<u32> {
         loop {
             let &(head, site) = self.heads.range(*after..).next()?;
-            let number = gathered(head as u32);
+            let number = number_of(head);
             if !view.has_room(self.pages.key(number)) {
                 *after = (head, site.saturating_add(1));
                 continue;
             }
-            // It may have been put too high, or a clock that slowed down let it fall.
+            // A clock that slowed down may have let it fall.
             if self.level_now(number, now) >= self.pages.at(number).level {
                 return Some(number);
             }
-            self.set_out_to(number, now, |level, _| level);
+            self.set_out(number, now);
             self.queue(site, now);
         }
     }

@@ -1,6 +1,9 @@
 //! The rungs of value: each is worth a fixed share more than the one below.
 
-use super::page::spread;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::page::{gathered, spread};
 
 /// The rung of value 1; rungs are counted from 1.
 const RUNG_OF_ONE: f64 = 16_384.0;
@@ -34,6 +37,51 @@ impl Rungs {
 /// The place of a page on a ladder: best rung first, then the order of spread numbers.
 pub(super) fn step(level: u16, number: u32) -> u64 {
     u64::from(u16::MAX - level) << 32 | u64::from(spread(number))
+}
+
+pub(super) fn level_of(step: u64) -> u16 {
+    u16::MAX - (step >> 32) as u16
+}
+
+pub(super) fn number_of(step: u64) -> u32 {
+    gathered(step as u32)
+}
+
+/// The pages of one site that stand on rungs, best first. Who moves leaves its old step behind, which no longer stands;
+/// such steps are dropped when they come to the top, or when there are too many.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ladder {
+    steps: BinaryHeap<Reverse<u64>>,
+    pages: u32,
+}
+
+/// Steps that may lie about on any ladder beside twice as many as there are pages.
+const STEPS_SPARE: usize = 8;
+
+impl Ladder {
+    /// The best step, which stands if the ladder was settled since the last page moved.
+    pub fn head(&self) -> Option<u64> {
+        self.steps.peek().map(|step| step.0)
+    }
+
+    /// A page moves, from a rung or from below to a rung or below.
+    pub fn count(&mut self, before: bool, after: bool) {
+        self.pages = self.pages + u32::from(after) - u32::from(before);
+    }
+
+    pub fn put(&mut self, step: u64, stands: impl Fn(u64) -> bool) {
+        self.steps.push(Reverse(step));
+        if self.steps.len() > 2 * self.pages as usize + STEPS_SPARE {
+            self.steps.retain(|step| stands(step.0));
+        }
+    }
+
+    /// Drops what no longer stands from the top.
+    pub fn settle(&mut self, stands: impl Fn(u64) -> bool) {
+        while self.head().is_some_and(|step| !stands(step)) {
+            self.steps.pop();
+        }
+    }
 }
 
 #[cfg(test)]

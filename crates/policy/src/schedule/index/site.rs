@@ -1,9 +1,10 @@
 //! What the index policies keep of a site: its prior rates, its clock, and where its pages wait.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use super::dial::{Bucket, Dial};
+use super::rungs::Ladder;
 use crate::estimate::SiteClock;
 
 /// A path group more or less says nothing on a site with so many.
@@ -21,8 +22,8 @@ pub(super) struct Site {
     /// Pages at home by the bin of their last visit; those before all bins, or of a site without a clock, in `older`.
     pub buckets: Vec<Bucket>,
     pub older: BinaryHeap<Entry>,
-    /// Pages at home whose value is above the floor, best first: the rung upside down, then the spread page number.
-    pub ladder: BTreeSet<u64>,
+    /// Pages at home whose value is above the floor.
+    pub ladder: Ladder,
     pub groups: Vec<Group>,
     /// The whole site as one group.
     pub all: Group,
