@@ -2,11 +2,12 @@
 //! its topics do elsewhere (page → path → site → topic → all).
 //!
 //! For each topic Σ of the mean rates of its pages and how many were compared, over all partitions as far as they have told
-//! each other. A topic's mean leans towards that of all as a site's does; the mean of a site's topics, each counted by the
-//! site's pages in it and by how much is known of it, is what the site's own prior leans towards. Where nobody tells
-//! topics, nothing here is ever asked.
+//! each other. A topic's mean leans towards that of all as a site's does, and stands at so many steps from it; the mean of
+//! a site's topics, each counted by the site's pages in it, is what the site's own prior leans towards. Steps follow from
+//! the sums alone, so that nothing of them needs to be remembered, and pages are placed anew only when one is taken. Where
+//! nobody tells topics, nothing here is ever asked.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use vernal_model::{PageKey, TopicId, TopicOf};
 
@@ -14,25 +15,41 @@ use super::policy::Index;
 use super::site::POOLING;
 use crate::{RateSums, TopicRates};
 
-/// A prior by topics moves only when it is off by this much, in logarithm: each move looks at all pages of the site.
-const PRIOR_STEP: f64 = 0.2;
+/// The height of a step, in logarithm: each one that is taken looks at all pages of new sites in the topic.
+const STEP: f64 = 0.2;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct TopicPool {
     /// The topics of pages. Looked up only, never walked through.
     of_pages: HashMap<u32, Box<[TopicId]>>,
-    /// How many pages of a site are in each topic, and the prior that they give.
     sites: BTreeMap<u32, SiteTopics>,
-    own: BTreeMap<TopicId, RateSums>,
-    /// What the other partitions have told.
-    others: BTreeMap<TopicId, RateSums>,
+    topics: BTreeMap<TopicId, Pooled>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct SiteTopics {
+    /// How many of its pages are in each topic.
     pages: BTreeMap<TopicId, u32>,
-    /// 0 until it is fitted.
-    prior: f64,
+    /// How many times the rate of all its topics' pages have.
+    ratio: f64,
+}
+
+#[derive(Copy, Clone, Debug, Default)]
+struct Pooled {
+    own: RateSums,
+    /// What the other partitions have told.
+    others: RateSums,
+    step: i32,
+}
+
+impl Pooled {
+    /// Stands where its sums say; whether that is another step.
+    fn settle(&mut self, of_all: f64) -> bool {
+        let RateSums { weighted, weight } = self.own.plus(self.others);
+        let mean = (POOLING * of_all + weighted.max(0.0)) / (POOLING + weight.max(0.0));
+        let step = ((mean / of_all).ln() / STEP).round() as i32;
+        std::mem::replace(&mut self.step, step) != step
+    }
 }
 
 impl TopicPool {
@@ -40,15 +57,14 @@ impl TopicPool {
         self.sites.is_empty()
     }
 
-    /// What a site's topics say of its rate; nothing where they say nothing.
-    pub fn prior(&self, site: u32) -> Option<f64> {
-        self.sites.get(&site).map(|topics| topics.prior).filter(|&prior| prior > 0.0)
+    /// How many times the rate of all a site's topics have; nothing where it has none.
+    pub fn ratio(&self, site: u32) -> Option<f64> {
+        self.sites.get(&site).map(|topics| topics.ratio)
     }
 
-    /// The topics of a page, taken away.
-    pub fn take(&mut self, number: u32, site: u32, rate: f32) -> Option<Box<[TopicId]>> {
+    /// Takes the topics of a page away. What its rate counted in them stays counted.
+    fn take(&mut self, number: u32, site: u32) -> Option<Box<[TopicId]>> {
         let topics = self.of_pages.remove(&number)?;
-        self.count(&topics, rate, 0.0);
         if let Some(of_site) = self.sites.get_mut(&site) {
             for topic in &topics {
                 let pages = of_site.pages.entry(*topic).or_default();
@@ -62,11 +78,10 @@ impl TopicPool {
         Some(topics)
     }
 
-    pub fn put(&mut self, number: u32, site: u32, rate: f32, topics: Box<[TopicId]>) {
+    fn put(&mut self, number: u32, site: u32, topics: Box<[TopicId]>) {
         if topics.is_empty() {
             return;
         }
-        self.count(&topics, 0.0, rate);
         let of_site = self.sites.entry(site).or_default();
         for topic in &topics {
             *of_site.pages.entry(*topic).or_default() += 1;
@@ -74,89 +89,118 @@ impl TopicPool {
         self.of_pages.insert(number, topics);
     }
 
-    /// The mean rate of a page is another now; 0 is none.
-    pub fn set_rate(&mut self, number: u32, before: f32, after: f32) {
-        if let Some(topics) = self.of_pages.get(&number).cloned() {
-            self.count(&topics, before, after);
+    /// Counts another mean rate of a page in its topics, 0 being none; the topics that stand elsewhere now.
+    fn count(&mut self, topics: &[TopicId], before: f32, after: f32, of_all: f64) -> Vec<TopicId> {
+        let mut moved = Vec::new();
+        for &topic in topics {
+            let pooled = self.topics.entry(topic).or_default();
+            pooled.own.weighted += f64::from(after) - f64::from(before);
+            pooled.own.weight += f64::from(u8::from(after > 0.0)) - f64::from(u8::from(before > 0.0));
+            if pooled.settle(of_all) {
+                moved.push(topic);
+            }
         }
+        moved
     }
 
-    fn count(&mut self, topics: &[TopicId], before: f32, after: f32) {
-        for topic in topics {
-            let sums = self.own.entry(*topic).or_default();
-            sums.weighted += f64::from(after) - f64::from(before);
-            sums.weight += f64::from(u8::from(after > 0.0)) - f64::from(u8::from(before > 0.0));
-        }
-    }
-
-    /// Fits the prior of a site; whether it moved.
-    pub fn fit(&mut self, site: u32, of_all: f64) -> bool {
-        let Some(topics) = self.sites.get(&site) else { return false };
+    /// Reckons a site's ratio anew; whether it is another one.
+    fn weigh(&mut self, site: u32) -> bool {
+        let Some(of_site) = self.sites.get_mut(&site) else { return false };
         let (mut weighted, mut weight) = (0.0, 0.0);
-        for (topic, &pages) in &topics.pages {
-            let sums = self.sums(*topic);
-            let known = sums.weight.max(0.0);
-            let mean = (POOLING * of_all + sums.weighted.max(0.0)) / (POOLING + known);
-            let counts = f64::from(pages) * known / (POOLING + known);
-            (weighted, weight) = (weighted + counts * mean, weight + counts);
+        for (topic, &pages) in &of_site.pages {
+            let step = self.topics.get(topic).map_or(0, |pooled| pooled.step);
+            weighted += f64::from(pages) * (STEP * f64::from(step)).exp();
+            weight += f64::from(pages);
         }
-        let prior = if weight > 0.0 { weighted / weight } else { of_all };
-        let before = topics.prior;
-        if before > 0.0 && (prior / before).ln().abs() < PRIOR_STEP {
-            return false;
-        }
-        if let Some(topics) = self.sites.get_mut(&site) {
-            topics.prior = prior;
-        }
-        true
-    }
-
-    fn sums(&self, topic: TopicId) -> RateSums {
-        let of = |sums: &BTreeMap<TopicId, RateSums>| sums.get(&topic).copied().unwrap_or_default();
-        of(&self.own).plus(of(&self.others))
+        let ratio = if weight > 0.0 { weighted / weight } else { 1.0 };
+        std::mem::replace(&mut of_site.ratio, ratio) != ratio
     }
 }
 
 impl Index {
     /// The rate that a site's own prior leans towards: that of its topics, or of all.
     pub(super) fn above_site(&self, site: u32) -> f64 {
-        if self.topics.is_empty() { self.shared.mean } else { self.topics.prior(site).unwrap_or(self.shared.mean) }
+        if self.topics.is_empty() {
+            return self.shared.mean;
+        }
+        self.topics.ratio(site).map_or(self.shared.mean, |ratio| ratio * self.shared.mean)
     }
 
     pub(super) fn set_topics(&mut self, page: PageKey, topics: &[TopicOf]) {
-        let Some(&known) = self.pages.known(page) else { return };
-        self.topics.take(page.number, known.site, known.rate);
-        let topics = topics.iter().map(|of| of.topic).collect();
-        self.topics.put(page.number, known.site, known.rate, topics);
-        self.fit_topics_of(known.site);
+        if self.pages.known(page).is_none() {
+            return;
+        }
+        self.take_topics(page.number);
+        self.put_topics(page.number, topics.iter().map(|of| of.topic).collect());
+    }
+
+    /// A page has no topics any more; those that it had.
+    pub(super) fn take_topics(&mut self, number: u32) -> Option<Box<[TopicId]>> {
+        if self.topics.is_empty() {
+            return None;
+        }
+        let page = *self.pages.at(number);
+        let topics = self.topics.take(number, page.site)?;
+        let moved = self.topics.count(&topics, page.rate, 0.0, self.shared.mean);
+        self.topics_moved(&moved, Some(page.site));
+        Some(topics)
+    }
+
+    pub(super) fn put_topics(&mut self, number: u32, topics: Box<[TopicId]>) {
+        let page = *self.pages.at(number);
+        let moved = self.topics.count(&topics, 0.0, page.rate, self.shared.mean);
+        self.topics.put(number, page.site, topics);
+        self.topics_moved(&moved, Some(page.site));
+    }
+
+    /// The mean rate of a page is another now; 0 is none.
+    pub(super) fn count_in_topics(&mut self, number: u32, before: f32, after: f32) {
+        let Some(topics) = self.topics.of_pages.get(&number).cloned() else { return };
+        let moved = self.topics.count(&topics, before, after, self.shared.mean);
+        self.topics_moved(&moved, None);
     }
 
     /// What the pages of each topic showed here.
     pub(super) fn own_topic_rates(&self) -> Vec<TopicRates> {
-        let known = self.topics.own.iter().filter(|(_, sums)| sums.weight > 0.5);
-        known.map(|(&topic, &sums)| TopicRates { topic, sums }).collect()
+        let known = self.topics.topics.iter().filter(|(_, pooled)| pooled.own.weight > 0.5);
+        known.map(|(&topic, pooled)| TopicRates { topic, sums: pooled.own }).collect()
     }
 
-    /// Hears what all partitions showed, this one included, and fits the priors of sites by it.
+    /// Hears what all partitions showed, this one included.
     pub(super) fn hear_all_topic_rates(&mut self, rates: &[TopicRates]) {
         if self.topics.is_empty() {
             return;
         }
-        let own = &self.topics.own;
-        let others = rates.iter().map(|&TopicRates { topic, sums }| {
-            let own = own.get(&topic).copied().unwrap_or_default();
+        for &TopicRates { topic, sums } in rates {
+            let pooled = self.topics.topics.entry(topic).or_default();
             let less = |all: f64, own: f64| (all - own).max(0.0);
-            (topic, RateSums { weighted: less(sums.weighted, own.weighted), weight: less(sums.weight, own.weight) })
-        });
-        self.topics.others = others.collect();
-        let sites: Vec<u32> = self.topics.sites.keys().copied().collect();
-        sites.into_iter().for_each(|site| self.fit_topics_of(site));
+            let (weighted, weight) = (less(sums.weighted, pooled.own.weighted), less(sums.weight, pooled.own.weight));
+            pooled.others = RateSums { weighted, weight };
+        }
+        self.settle_topics();
     }
 
-    /// A site of which nothing was seen stands by its topics alone: when they say something else, its pages do too.
-    pub(super) fn fit_topics_of(&mut self, site: u32) {
-        if self.topics.fit(site, self.shared.mean) && self.sites[site as usize].all.mean == 0.0 {
-            self.shake_stale(site);
+    /// The mean of all, or what others told, has moved: every topic stands where its sums say now.
+    pub(super) fn settle_topics(&mut self) {
+        let of_all = self.shared.mean;
+        let topics = self.topics.topics.iter_mut();
+        let moved: Vec<TopicId> =
+            topics.filter_map(|(&topic, pooled)| pooled.settle(of_all).then_some(topic)).collect();
+        self.topics_moved(&moved, None);
+    }
+
+    /// Sites in these topics expect something else; of which nothing was seen, their pages stand by that alone.
+    fn topics_moved(&mut self, moved: &[TopicId], also: Option<u32>) {
+        let is_in = |of_site: &SiteTopics| moved.iter().any(|topic| of_site.pages.contains_key(topic));
+        let mut sites: BTreeSet<u32> = also.into_iter().collect();
+        if !moved.is_empty() {
+            sites.extend(self.topics.sites.iter().filter(|(_, of_site)| is_in(of_site)).map(|(&site, _)| site));
+        }
+        for site in sites {
+            let has_none = also == Some(site) && self.topics.ratio(site).is_none();
+            if (self.topics.weigh(site) || has_none) && self.sites[site as usize].all.mean == 0.0 {
+                self.shake_stale(site);
+            }
         }
     }
 }
