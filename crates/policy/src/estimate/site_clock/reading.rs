@@ -1,5 +1,7 @@
 //! All of a clock at one instant, added up, so that many pages are read at once.
 
+use super::bins::PER_DAY;
+
 /// All speeds of a clock at one instant, added up, so that many pages are read at once.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
@@ -47,21 +49,23 @@ impl Reading {
         &self.bins
     }
 
-    /// The bin in which an instant lies; `None` for those before all bins and after the newest.
-    pub fn bin_of(&self, instant: f64) -> Option<&ReadBin> {
+    /// The bin in which an instant lies; `None` for those before all bins. After the newest there is no evidence yet: time
+    /// runs at speed 1, in bins as fine as any.
+    pub fn bin_of(&self, instant: f64) -> Option<ReadBin> {
         let after = self.bins.partition_point(|bin| bin.start <= instant);
         let bin = self.bins.get(after.checked_sub(1)?)?;
-        (instant < bin.start + bin.width).then_some(bin)
+        if instant < bin.start + bin.width {
+            return Some(*bin);
+        }
+        let start = (instant * PER_DAY).floor() / PER_DAY;
+        Some(ReadBin { start, width: 1.0 / PER_DAY, speed: 1.0, until_now: self.now - start })
     }
 
     /// What the operational time of a page is that was last visited at `last`.
     pub fn operational(&self, last: f64) -> f64 {
-        if last < self.edge || self.bins.is_empty() {
-            return self.since_origin() - last;
-        }
         match self.bin_of(last) {
             Some(bin) => bin.until_now - bin.speed * (last - bin.start),
-            None => self.now - last,
+            None => self.since_origin() - last,
         }
     }
 

@@ -165,10 +165,10 @@ pub(super) fn drain_unless(pages: &mut BinaryHeap<Entry>, stays: impl Fn(&Entry)
     });
 }
 
-/// Sets buckets by the bins of a new reading: empty ones go, those that lie in one bin now are joined, and what lies
-/// before all bins is given out to be placed anew.
-pub(super) fn set_buckets(buckets: &mut Vec<Bucket>, bins: &[ReadBin], pages: &mut Pages, out: &mut Vec<Entry>) {
-    let mut bins = bins.iter().peekable();
+/// Sets buckets by a new reading: empty ones go, those that lie in one bin now are joined, and what lies before all bins
+/// is given out to be placed anew.
+pub(super) fn set_buckets(buckets: &mut Vec<Bucket>, reading: &Reading, pages: &mut Pages, out: &mut Vec<Entry>) {
+    let mut bins = reading.bins().iter().peekable();
     let mut joined: Option<f64> = None;
     let mut kept = 0;
     for index in 0..buckets.len() {
@@ -177,11 +177,12 @@ pub(super) fn set_buckets(buckets: &mut Vec<Bucket>, bins: &[ReadBin], pages: &m
         }
         let start = buckets[index].start;
         while bins.next_if(|bin| bin.start + bin.width <= start).is_some() {}
-        let Some(bin) = bins.peek().filter(|bin| bin.start <= start) else {
+        let bin = bins.peek().filter(|bin| bin.start <= start).map(|bin| **bin).or_else(|| reading.bin_of(start));
+        let Some(bin) = bin else {
             buckets[index].drain(out);
             continue;
         };
-        buckets[index].set(bin);
+        buckets[index].set(&bin);
         if joined == Some(bin.start) {
             let empty = Bucket { pages: BinaryHeap::new(), ..buckets[index] };
             let next = std::mem::replace(&mut buckets[index], empty);

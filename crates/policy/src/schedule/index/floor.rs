@@ -8,9 +8,6 @@ use crate::View;
 const FLOOR_BELOW: u16 = 1;
 /// When it sinks, it sinks by so many more: each time every page is looked at.
 const SINK_BELOW: u16 = 1;
-/// Pages wait first for the rung this far below the floor, and from there on for the floor itself: when the floor sinks no
-/// further than that, only those that are past it must be placed anew.
-const PORCH: u16 = 8;
 /// A round of visits after which the floor may rise: as many as there are pages, over this, and at least so many.
 const ROUND_PAGES_OVER: u64 = 8;
 const ROUND_VISITS_MIN: u64 = 64;
@@ -19,10 +16,6 @@ pub(super) const ROUNDS: usize = 4;
 /// The floor sinks far enough to bring this many times the visits wanted onto the ladder, and at least so many.
 const SINK_TIMES: usize = 4;
 const SINK_PAGES_MIN: usize = 64;
-
-pub(super) fn porch_of(floor: u16) -> u16 {
-    floor.saturating_sub(PORCH).max(1)
-}
 
 impl Index {
     /// Lets the floor sink, until enough pages of sites with room stand on ladders; whether there were any.
@@ -46,30 +39,10 @@ impl Index {
         self.floor = level.saturating_sub(FLOOR_BELOW + SINK_BELOW).max(1).min(self.floor);
         self.lowest = [self.floor + FLOOR_BELOW; ROUNDS];
         self.drawn = 0;
-        let far = self.floor < porch_of(self.highest);
-        if far {
-            self.highest = self.floor;
-        }
         for site in open {
-            match far {
-                true => self.lower_floor(site, now),
-                false => self.climb_porch(site, now),
-            }
+            self.lower_floor(site, now);
         }
         true
-    }
-
-    /// Places anew those pages of a site that may wait for a floor above this one.
-    fn climb_porch(&mut self, site: u32, now: f64) {
-        self.sites[site as usize].floor = self.floor;
-        let porch = porch_of(self.floor);
-        let past: Vec<u32> = self.below_floor(site).filter(|&number| self.level_now(number, now) >= porch).collect();
-        for &number in &past {
-            self.set_out(number, now);
-        }
-        if !past.is_empty() {
-            self.queue(site, now);
-        }
     }
 
     fn lower_floor(&mut self, site: u32, now: f64) {
@@ -98,7 +71,6 @@ impl Index {
         }
         let lowest = self.lowest.iter().copied().min().unwrap_or(u16::MAX);
         self.floor = self.floor.max(lowest.min(TOPMOST - 1).saturating_sub(FLOOR_BELOW));
-        self.highest = self.highest.max(self.floor);
         self.lowest.rotate_right(1);
         self.lowest[0] = u16::MAX;
         self.drawn = 0;

@@ -2,7 +2,6 @@
 
 use vernal_model::PageKey;
 
-use super::floor::porch_of;
 use super::page::Place;
 use super::policy::Index;
 use super::rungs::{TOPMOST, level_of, number_of, step};
@@ -65,11 +64,7 @@ impl Index {
         }
         let level = self.rungs.level_of(curve.value);
         self.set_level(number, if level >= floor { level } else { 0 });
-        let target = match level {
-            level if level >= floor => level + 1,
-            level if level >= porch_of(floor) => floor,
-            _ => porch_of(floor),
-        };
+        let target = if level >= floor { level + 1 } else { floor };
         let next = worth.time_of(self.rungs.worth_of(target), o, curve);
         let more = (next - o).max(MORE_MIN).min(self.look_again_within(bucket, number, now));
         self.wait(bucket, number, more, now);

@@ -39,8 +39,6 @@ pub struct Index {
     /// Sites that had no room when the floor sank.
     pub(super) behind: Vec<u32>,
     pub(super) floor: u16,
-    /// The highest floor that any page may still wait for.
-    pub(super) highest: u16,
     /// The lowest rung drawn from in this round of visits and those before, and the visits of this round.
     pub(super) lowest: [u16; ROUNDS],
     pub(super) drawn: u64,
@@ -93,7 +91,6 @@ impl Index {
             shaken: Vec::new(),
             behind: Vec::new(),
             floor: u16::MAX,
-            highest: u16::MAX,
             lowest: [u16::MAX; ROUNDS],
             drawn: 0,
             price: 0.0,

@@ -1,6 +1,7 @@
 //! Where pages wait: in buckets of their site, each with the operational time at which it must be looked at again.
 //!
-//! A clock is read when a visit moved it. Until the next one it goes on by itself, so that a site that is woken is not
+//! A clock is read when a visit moved it, and only visits move it, so that what is chosen does not depend on when it was
+//! read. Until the next one it goes on by itself, so that a site that is woken is not
 //! read again: its buckets say what is due.
 
 use std::cmp::Reverse;
@@ -89,10 +90,10 @@ impl Index {
             self.read(site, now, &mut moving);
         }
         self.take_due(site, now, &mut moving);
+        // All are looked for before the first is worked on, so that memory is waited for once and not for each.
+        moving.retain(|entry| self.stands(entry, site));
         for entry in moving.drain(..) {
-            if self.stands(&entry, site) {
-                self.set_out(entry.page, now);
-            }
+            self.set_out(entry.page, now);
         }
         self.moving = moving;
         for &(_, number) in home {
@@ -104,12 +105,11 @@ impl Index {
     /// Reads a site's clock and sets its buckets by it.
     fn read(&mut self, site: u32, now: f64, moving: &mut Vec<Entry>) {
         let life = &mut self.sites[site as usize];
-        let Some(clock) = &mut life.clock else { return };
-        clock.roll(now, now);
+        let Some(clock) = &life.clock else { return };
         clock.read(now, &mut self.reading);
         self.read_for = Some((site, now));
         life.dial = Dial::read(&self.reading);
-        set_buckets(&mut life.buckets, self.reading.bins(), &mut self.pages, moving);
+        set_buckets(&mut life.buckets, &self.reading, &mut self.pages, moving);
     }
 
     /// Gives out the pages that must be looked at: those of a site that is stale, those whose prior moved, and those whose
@@ -218,12 +218,12 @@ impl Index {
         let page = self.pages.at(number);
         let (site, last) = (page.site, page.last_day());
         let life = &mut self.sites[site as usize];
-        if bucket.is_none() && life.clock.is_some() && self.read_for.is_some_and(|(read, _)| read == site) {
-            if let Some(bin) = self.reading.bin_of(last) {
-                let index = life.buckets.partition_point(|bucket| bucket.start < bin.start);
-                life.buckets.insert(index, Bucket::of(bin));
-                bucket = Some(index);
-            }
+        let is_read = || life.clock.is_some() && self.read_for.is_some_and(|(read, _)| read == site);
+        let bin = if bucket.is_none() && is_read() { self.reading.bin_of(last) } else { None };
+        if let Some(bin) = bin {
+            let index = life.buckets.partition_point(|bucket| bucket.start < bin.start);
+            life.buckets.insert(index, Bucket::of(&bin));
+            bucket = Some(index);
         }
         let key = match bucket {
             Some(index) => {
