@@ -1,7 +1,8 @@
 //! What topics are worth to new sites: `topics [DAYS] [CHANCES]`. Pages of forty topics, spread over sites; a topic has a
 //! change rate of its own and pages lie about it. Some sites are there from the beginning, the others come one by one. The
 //! default policy keeps them fresh, with and without being told the topics of pages, or the dates of their changes. Printed: the freshness of all pages, and
-//! of those of new sites in their first thirty days.
+//! of those of new sites in their first thirty days. Then a web whose topics publish across sites: half of a topic's pages
+//! change at each of its hours. Pages are kept fresh with no clock, with a clock for each site, and with one for each topic.
 
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span, TopicId, TopicOf};
 use vernal_policy::{Held, Refresh, Seen, View, by_name};
@@ -22,24 +23,35 @@ fn main() {
     let (days, chances) = (arguments.next().unwrap_or(180), arguments.next().unwrap_or(5));
     println!("topics a site  told              all pages  new sites");
     for per_site in [1, 3] {
-        for (name, told) in [("nothing", Told::default()), ("topics", TOPICS_TOLD), ("dates", DATES_TOLD)] {
+        for (name, told) in [("nothing", NOTHING_TOLD), ("topics", TOPICS_TOLD), ("dates", DATES_TOLD)] {
             let runs: Vec<[f64; 2]> =
                 (1..=chances).map(|chance| World::new(chance, per_site, days).run(told)).collect();
             let mean = |at: usize| runs.iter().map(|run| run[at]).sum::<f64>() / runs.len() as f64;
             println!("{per_site:13}  {name:16}  {:9.4}  {:9.4}", mean(0), mean(1));
         }
     }
+    println!("\nclock of    all pages");
+    for (name, policy, by_topic) in [("nobody", "bayes", false), ("sites", "vernal", false), ("topics", "vernal", true)]
+    {
+        let told = Told { policy, by_topic, ..NOTHING_TOLD };
+        let runs = (1..=chances).map(|chance| World::publishing(chance, days).run(told)[0]);
+        println!("{name:10}  {:9.4}", runs.sum::<f64>() / chances as f64);
+    }
 }
 
 /// What the policy is told beyond what its visits find: the topics of pages, and when each last changed.
-#[derive(Copy, Clone, Default)]
+#[derive(Copy, Clone)]
 struct Told {
+    policy: &'static str,
     topics: bool,
     dates: bool,
+    /// Topics are told as if they were sites, so that each has a clock.
+    by_topic: bool,
 }
 
-const TOPICS_TOLD: Told = Told { topics: true, dates: false };
-const DATES_TOLD: Told = Told { topics: false, dates: true };
+const NOTHING_TOLD: Told = Told { policy: "vernal", topics: false, dates: false, by_topic: false };
+const TOPICS_TOLD: Told = Told { topics: true, ..NOTHING_TOLD };
+const DATES_TOLD: Told = Told { dates: true, ..NOTHING_TOLD };
 
 struct World {
     days: f64,
@@ -80,16 +92,35 @@ impl World {
         World { days, pages }
     }
 
+    /// A web whose topics publish: at the hours of a topic each of its pages changes with an even chance. All sites are there
+    /// from the beginning.
+    fn publishing(chance: u64, days: u64) -> World {
+        let mut world = World::new(chance, 3, days);
+        for (number, page) in world.pages.iter_mut().enumerate() {
+            let mut hours = Chance::new(chance).stream("hours").numbered(u64::from(page.topic.0));
+            let mut own = Chance::new(chance).stream("joins").numbered(number as u64);
+            let (mut at, mut changes) = (0.0, Vec::new());
+            while at < world.days {
+                at += hours.wait(2.0 * MEAN_RATE);
+                if at >= world.days || own.happens(0.5) {
+                    changes.push(at);
+                }
+            }
+            (page.changes, page.born, page.last_visit) = (changes, 0.0, 0.0);
+        }
+        world
+    }
+
     /// The share of page-days that were up to date: of all pages, and of those of new sites while they were new.
     fn run(mut self, told: Told) -> [f64; 2] {
-        let mut policy = by_name("vernal").expect("the default policy");
+        let mut policy = by_name(told.policy).expect("a policy by its name");
         let mut chance = Chance::new(1).stream("choices");
         let (mut fresh, mut watched) = ([0.0; 2], [0.0; 2]);
         let (mut known, mut in_hand, mut now) = (0, 0.0, 0.0);
         let step = 1.0 / 24.0;
         while now < self.days {
             while let Some(page) = self.pages.get(known).filter(|page| page.born <= now) {
-                take_up(&mut *policy, known as u32, page, told.topics);
+                take_up(&mut *policy, known as u32, page, told);
                 known += 1;
             }
             in_hand += VISITS_PER_PAGE_AND_DAY * known as f64 * step;
@@ -132,11 +163,11 @@ impl Page {
     }
 }
 
-fn take_up(policy: &mut dyn Refresh, number: u32, page: &Page, told: bool) {
+fn take_up(policy: &mut dyn Refresh, number: u32, page: &Page, told: Told) {
     let key = PageKey::new(Partition(0), number);
     policy.recall(&Held {
         page: key,
-        site: number / PAGES_PER_SITE,
+        site: if told.by_topic { page.topic.0 } else { number / PAGES_PER_SITE },
         path: 0,
         importance: 1.0,
         admitted: moment(page.born),
@@ -147,7 +178,7 @@ fn take_up(policy: &mut dyn Refresh, number: u32, page: &Page, told: bool) {
         known_rate: None,
         state: &PolicyState::default(),
     });
-    if told {
+    if told.topics {
         policy.topics(key, &[TopicOf { topic: page.topic, reputation: 1.0 }]);
     }
 }

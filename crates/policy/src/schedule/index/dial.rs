@@ -143,7 +143,7 @@ impl Bucket {
         let mut entries = next.pages.into_vec();
         entries.retain_mut(|entry| {
             let page = pages.at_mut(entry.page);
-            let stands = page.place == Place::Home && page.key == entry.key;
+            let stands = page.place() == Place::Home && page.key == entry.key;
             entry.key += moved;
             if stands {
                 page.key = entry.key;

@@ -15,8 +15,7 @@ const MORE_MIN: f64 = 1e-7;
 impl Index {
     pub(super) fn come_home(&mut self, number: u32, now: f64) {
         let page = self.pages.at_mut(number);
-        page.place = Place::Home;
-        page.level = 0;
+        page.go(Place::Home);
         let site = page.site;
         let life = &mut self.sites[site as usize];
         life.at_home += 1;
@@ -84,15 +83,16 @@ impl Index {
 
     fn set_level(&mut self, number: u32, level: u16) {
         let page = self.pages.at_mut(number);
-        let before = std::mem::replace(&mut page.level, level);
+        let before = page.level();
         if before == level {
             return;
         }
+        page.climb(level);
         let (site, pages) = (page.site, &self.pages);
         let life = &mut self.sites[site as usize];
         let stands = |step: u64| {
             let page = pages.at(number_of(step));
-            page.level == level_of(step) && page.place == Place::Home && page.site == site
+            page.level() == level_of(step) && page.site == site
         };
         let head = life.ladder.head();
         life.ladder.count(before > 0, level > 0);
@@ -117,7 +117,7 @@ impl Index {
                 continue;
             }
             // A clock that slowed down may have let it fall.
-            if self.level_now(number, now) >= self.pages.at(number).level {
+            if self.level_now(number, now) >= self.pages.at(number).level() {
                 return Some(number);
             }
             self.set_out(number, now);
@@ -133,16 +133,16 @@ impl Index {
         while drawn.len() < wanted {
             let head = self.next_head(view, now, &mut after);
             // Below the floor the ladder is not whole: who stands there came before the floor rose.
-            let whole = head.is_some_and(|number| self.pages.at(number).level >= self.floor);
+            let whole = head.is_some_and(|number| self.pages.at(number).level() >= self.floor);
             if !whole && self.sink(view, wanted - drawn.len(), now) {
                 after = (0, 0);
                 continue;
             }
             let Some(number) = head else { break };
-            let level = self.pages.at(number).level;
+            let level = self.pages.at(number).level();
             self.lowest[0] = self.lowest[0].min(level);
             self.leave_home(number);
-            self.pages.at_mut(number).place = Place::Out;
+            self.pages.at_mut(number).go(Place::Out);
             drawn.push(self.pages.key(number));
         }
         if wanted > 0 {
@@ -158,14 +158,14 @@ impl Index {
         let mut after = (0, 0);
         loop {
             let head = self.next_head(view, now, &mut after);
-            let whole = head.is_some_and(|number| self.pages.at(number).level >= self.floor);
+            let whole = head.is_some_and(|number| self.pages.at(number).level() >= self.floor);
             if !whole && self.sink(view, 1, now) {
                 after = (0, 0);
                 continue;
             }
             let number = head?;
             let value = self.value_of(number, self.operational(number, now));
-            return Some(if self.pages.at(number).level == TOPMOST { f64::MAX } else { value });
+            return Some(if self.pages.at(number).level() == TOPMOST { f64::MAX } else { value });
         }
     }
 }

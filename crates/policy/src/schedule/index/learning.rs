@@ -71,7 +71,9 @@ impl Index {
 
     pub(super) fn set_rate(&mut self, number: u32, rate: f32) {
         let page = self.pages.at_mut(number);
-        let before = std::mem::replace(&mut page.rate, rate);
+        let before = page.rate();
+        page.set_rate(rate);
+        let rate = page.rate();
         let (site, group) = (&mut self.sites[page.site as usize], page.group);
         let (share, weighted) = site.share();
         site.count(group, before, rate);
@@ -85,13 +87,13 @@ impl Index {
 
     pub(super) fn state_of(&self, number: u32) -> PolicyState {
         let page = self.pages.at(number);
-        if page.rate == 0.0 {
+        if page.rate() == 0.0 {
             return PolicyState::default();
         }
         let mut bytes = [FORMAT; 13];
         bytes[1..5].copy_from_slice(&page.shape.to_le_bytes());
         bytes[5..9].copy_from_slice(&page.scale.to_le_bytes());
-        bytes[9..].copy_from_slice(&page.rate.to_le_bytes());
+        bytes[9..].copy_from_slice(&page.rate().to_le_bytes());
         PolicyState::new(&bytes).expect("13 bytes are fewer than a policy may keep")
     }
 

@@ -8,7 +8,7 @@ use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 use super::floor::ROUNDS;
 use super::learning::from_state;
 use super::memory::Shared;
-use super::page::{Pages, Place, days, rested_at, seconds};
+use super::page::{KNOWN, Page, Pages, Place, days, rested_at, seconds};
 use super::rule::{Rule, Timing};
 use super::rungs::Rungs;
 use super::site::{Entry, Site};
@@ -32,6 +32,8 @@ pub struct Index {
     pub(super) homes: BTreeSet<u32>,
     /// Pages by their last visit, until it is long enough ago.
     pub(super) resting: BTreeSet<(u32, u32)>,
+    /// Pages that were taken up and not yet looked at; they rest, too.
+    pub(super) recalled: Vec<u32>,
     /// When a page of a site next reaches another rung.
     pub(super) wakes: BinaryHeap<Reverse<(u64, u32)>>,
     /// Sites whose clock, prior or pages changed since they were last looked at.
@@ -87,6 +89,7 @@ impl Index {
             heads: BTreeSet::new(),
             homes: BTreeSet::new(),
             resting: BTreeSet::new(),
+            recalled: Vec::new(),
             wakes: BinaryHeap::new(),
             shaken: Vec::new(),
             behind: Vec::new(),
@@ -120,19 +123,19 @@ impl Index {
     /// Takes a page out of all lists, so that it can be put anywhere.
     fn unplace(&mut self, number: u32) {
         let page = *self.pages.at(number);
-        match page.place {
+        match page.place() {
             Place::Home => self.leave_home(number),
             Place::Resting => {
                 self.resting.remove(&(page.last, number));
             }
             Place::Unknown | Place::Out => {}
         }
-        self.pages.at_mut(number).place = Place::Out;
+        self.pages.at_mut(number).go(Place::Out);
     }
 
-    fn rest(&mut self, number: u32) {
+    pub(super) fn rest(&mut self, number: u32) {
         let page = self.pages.at_mut(number);
-        page.place = Place::Resting;
+        page.go(Place::Resting);
         let last = page.last;
         self.resting.insert((last, number));
     }
@@ -157,15 +160,10 @@ impl Refresh for Index {
             self.origin = days(held.last_visit).floor();
         }
         let page = self.pages.make(held.page);
-        *page = super::page::Page {
-            last,
-            site,
-            group,
-            importance: held.importance,
-            partition: held.page.partition.0,
-            place: Place::Out,
-            ..Default::default()
-        };
+        *page = Page::default();
+        (page.last, page.site, page.group) = (last, site, group);
+        (page.importance, page.partition) = (held.importance, held.page.partition.0);
+        page.go(Place::Out);
         let life = &mut self.sites[site as usize];
         life.pages += 1;
         life.sample = number;
@@ -186,7 +184,8 @@ impl Refresh for Index {
             self.put_topics(number, topics);
         }
         self.count_bytes(number, held.wire_bytes);
-        self.rest(number);
+        self.pages.at_mut(number).go(Place::Resting);
+        self.recalled.push(number);
     }
 
     fn choose(&mut self, view: &dyn View, now: Moment, _: &mut Chance) -> Vec<PageKey> {
@@ -236,7 +235,7 @@ impl Refresh for Index {
     }
 
     fn put_back(&mut self, page: PageKey) {
-        if self.pages.known(page).is_some_and(|page| page.place == Place::Out) {
+        if self.pages.known(page).is_some_and(|page| page.place() == Place::Out) {
             self.rest(page.number);
         }
     }
@@ -246,8 +245,12 @@ impl Refresh for Index {
             return;
         }
         self.unplace(page.number);
+<<<<<<< HEAD
         self.take_topics(page.number);
         if self.pages.at(page.number).rate > 0.0 {
+=======
+        if self.pages.at(page.number).rate() > 0.0 {
+>>>>>>> w-sched
             self.set_rate(page.number, 0.0);
         }
         if let Some(bytes) = self.pages.at(page.number).bytes() {
@@ -268,7 +271,7 @@ impl Refresh for Index {
             return Some(now);
         }
         let mut without_room = BTreeSet::new();
-        for &(last, number) in &self.resting {
+        for (last, number) in self.rests() {
             let rested = rested_at(last, view.refresh_min());
             if rested > now {
                 return Some(rested);
@@ -319,7 +322,7 @@ impl Refresh for Index {
         if self.pages.known(page).is_none_or(|known| known.importance == importance) {
             return;
         }
-        let is_home = self.pages.at(page.number).place == Place::Home;
+        let is_home = self.pages.at(page.number).place() == Place::Home;
         if is_home {
             self.unplace(page.number);
         }
@@ -334,7 +337,7 @@ impl Refresh for Index {
             return;
         }
         *self.hints.entry(page.number).or_default() += worth.days_f64() as f32;
-        if self.pages.at(page.number).place == Place::Home {
+        if self.pages.at(page.number).place() == Place::Home {
             self.unplace(page.number);
             self.rest(page.number);
         }
@@ -358,7 +361,7 @@ impl Refresh for Index {
 }
 
 fn page_known(pages: &mut Pages, number: u32) {
-    pages.at_mut(number).scale = super::worth::KNOWN;
+    pages.at_mut(number).scale = KNOWN;
 }
 
 impl Index {

@@ -88,22 +88,22 @@ impl Site {
     }
 
     /// The number of a path's group within the site, from 1; 0 when there are too many.
-    pub fn group_of(&mut self, path: u32) -> u16 {
+    pub fn group_of(&mut self, path: u32) -> u8 {
         if let Some(index) = self.groups.iter().position(|group| group.path == path) {
-            return index as u16 + 1;
+            return index as u8 + 1;
         }
         if self.groups.len() >= GROUPS_MAX {
             return 0;
         }
         self.groups.push(Group { path, ..Group::default() });
-        self.groups.len() as u16
+        self.groups.len() as u8
     }
 
-    pub fn group(&self, group: u16) -> Option<&Group> {
+    pub fn group(&self, group: u8) -> Option<&Group> {
         self.groups.get(usize::from(group).checked_sub(1)?)
     }
 
-    pub fn count(&mut self, group: u16, before: f32, after: f32) {
+    pub fn count(&mut self, group: u8, before: f32, after: f32) {
         self.all.count(before, after);
         if let Some(group) = usize::from(group).checked_sub(1).and_then(|index| self.groups.get_mut(index)) {
             group.count(before, after);
@@ -123,7 +123,7 @@ impl Site {
     }
 
     /// Whether the prior of a page in this group moved since the site's pages were last placed.
-    pub fn has_moved(&self, group: u16) -> bool {
+    pub fn has_moved(&self, group: u8) -> bool {
         self.group(group).filter(|group| group.mean > 0.0).unwrap_or(&self.all).moved
     }
 

@@ -18,7 +18,7 @@ impl Index {
             ("last visit".into(), format!("{last}, {} ago", now.since(last))),
         ];
         if self.knows(number) {
-            reasons.push(("change rate".into(), format!("{:.4} a day, known", page.rate)));
+            reasons.push(("change rate".into(), format!("{:.4} a day, known", page.rate())));
         } else {
             let belief = self.belief_of(page);
             let from = match () {

@@ -14,6 +14,10 @@ use super::policy::Index;
 use super::site::{Entry, Site};
 use crate::View;
 
+/// Recalled pages are taken up in so many parts, so that the lists of a part are short beside the pages; and at least so
+/// many at once.
+const TAKEN_UP_IN: usize = 8;
+const TAKEN_UP_MIN: usize = 1 << 16;
 /// About a second: what the rounding of keys may hide.
 const WAKE_DAYS_MIN: f64 = 1e-5;
 
@@ -21,6 +25,7 @@ impl Index {
     /// Brings everything up to this moment: pages that have rested, sites that were shaken or come due.
     pub(super) fn prepare(&mut self, view: &dyn View, now: Moment) {
         let today = days(now);
+        self.take_up(view, now);
         let mut rested = Vec::new();
         while let Some(&(last, number)) = self.resting.first() {
             if rested_at(last, view.refresh_min()) > now {
@@ -29,11 +34,7 @@ impl Index {
             self.resting.pop_first();
             rested.push((self.pages.at(number).site, number));
         }
-        // Site by site, so that each clock is read once.
-        rested.sort_unstable();
-        for home in rested.chunk_by(|one, other| one.0 == other.0) {
-            self.attend(home[0].0, home, today);
-        }
+        self.bring_home(rested, today);
         for site in std::mem::take(&mut self.shaken) {
             if self.sites[site as usize].shaken {
                 self.attend(site, &[], today);
@@ -54,6 +55,51 @@ impl Index {
         for site in std::mem::take(&mut self.behind) {
             self.catch_up(site, view, today);
         }
+    }
+
+    /// Brings home the pages that were recalled and have rested; the others go on resting.
+    fn take_up(&mut self, view: &dyn View, now: Moment) {
+        let recalled = std::mem::take(&mut self.recalled);
+        for some in recalled.chunks((recalled.len() / TAKEN_UP_IN).max(TAKEN_UP_MIN)) {
+            let mut rested = Vec::new();
+            for &number in some {
+                let page = self.pages.at(number);
+                let (last, site) = (page.last, page.site);
+                // It may have been visited or forgotten since, or recalled twice.
+                if page.place() != Place::Resting || self.resting.contains(&(last, number)) {
+                    continue;
+                }
+                match rested_at(last, view.refresh_min()) > now {
+                    true => self.rest(number),
+                    false => rested.push((site, number)),
+                }
+            }
+            self.bring_home(rested, days(now));
+        }
+    }
+
+    /// Site by site, so that each clock is read once.
+    fn bring_home(&mut self, mut rested: Vec<(u32, u32)>, now: f64) {
+        rested.sort_unstable();
+        rested.dedup();
+        for home in rested.chunk_by(|one, other| one.0 == other.0) {
+            self.attend(home[0].0, home, now);
+        }
+    }
+
+    /// Pages that rest, by their last visit.
+    pub(super) fn rests(&self) -> impl Iterator<Item = (u32, u32)> {
+        let mut recalled: Vec<(u32, u32)> =
+            self.recalled.iter().map(|&number| (self.pages.at(number).last, number)).collect();
+        recalled.retain(|&(_, number)| self.pages.at(number).place() == Place::Resting);
+        recalled.sort_unstable();
+        let mut recalled = recalled.into_iter().peekable();
+        let mut resting = self.resting.iter().copied().peekable();
+        std::iter::from_fn(move || match (recalled.peek(), resting.peek()) {
+            (Some(one), Some(other)) if one < other => recalled.next(),
+            (Some(_), None) => recalled.next(),
+            _ => resting.next(),
+        })
     }
 
     /// A site's clock moved.
@@ -187,7 +233,7 @@ impl Index {
     /// Whether an entry of a bucket still speaks of a page that waits there.
     pub(super) fn stands(&self, entry: &Entry, site: u32) -> bool {
         let page = self.pages.at(entry.page);
-        page.place == Place::Home && page.key == entry.key && page.site == site
+        page.place() == Place::Home && page.key == entry.key && page.site == site
     }
 
     /// Operational time of a page at home, by the dial of its site.
@@ -245,7 +291,7 @@ impl Index {
     pub(super) fn below_floor(&self, site: u32) -> impl Iterator<Item = u32> + '_ {
         let life = &self.sites[site as usize];
         let entries = life.buckets.iter().flat_map(|bucket| bucket.pages.iter()).chain(life.older.iter());
-        let below = entries.filter(move |entry| self.stands(entry, site) && self.pages.at(entry.page).level == 0);
+        let below = entries.filter(move |entry| self.stands(entry, site) && self.pages.at(entry.page).level() == 0);
         below.map(|entry| entry.page)
     }
 }

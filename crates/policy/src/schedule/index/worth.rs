@@ -1,6 +1,6 @@
 //! The value of a page now, and the time at which it reaches another.
 
-use super::page::Page;
+use super::page::{KNOWN, Page};
 use super::policy::Index;
 use super::rule::Timing;
 use crate::estimate::Gamma;
@@ -11,8 +11,6 @@ use crate::schedule::value::{Curve, Objective, Rate};
 /// the budget is small.
 pub(super) const LONGEST_WAIT_DAYS: f64 = 90.0;
 pub(super) const LONGEST_WAIT_TURNS: f64 = 8.0;
-/// The mark, in place of evidence, of a page whose rate somebody knows.
-pub(super) const KNOWN: f32 = -1.0;
 
 impl Index {
     pub(super) fn knows(&self, number: u32) -> bool {
@@ -39,7 +37,7 @@ impl Index {
 
     pub(super) fn rate_of(&self, page: &Page) -> Rate {
         match page.scale == KNOWN {
-            true => Rate::Known(f64::from(page.rate)),
+            true => Rate::Known(f64::from(page.rate())),
             false if self.rule.known_rates => Rate::Known(self.belief_of(page).mean()),
             false => Rate::Believed(self.belief_of(page)),
         }
