@@ -245,12 +245,8 @@ impl Refresh for Index {
             return;
         }
         self.unplace(page.number);
-<<<<<<< HEAD
         self.take_topics(page.number);
-        if self.pages.at(page.number).rate > 0.0 {
-=======
         if self.pages.at(page.number).rate() > 0.0 {
->>>>>>> w-sched
             self.set_rate(page.number, 0.0);
         }
         if let Some(bytes) = self.pages.at(page.number).bytes() {

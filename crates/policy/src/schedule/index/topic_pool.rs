@@ -141,14 +141,14 @@ impl Index {
         }
         let page = *self.pages.at(number);
         let topics = self.topics.take(number, page.site)?;
-        let moved = self.topics.count(&topics, page.rate, 0.0, self.shared.mean);
+        let moved = self.topics.count(&topics, page.rate(), 0.0, self.shared.mean);
         self.topics_moved(&moved, Some(page.site));
         Some(topics)
     }
 
     pub(super) fn put_topics(&mut self, number: u32, topics: Box<[TopicId]>) {
         let page = *self.pages.at(number);
-        let moved = self.topics.count(&topics, 0.0, page.rate, self.shared.mean);
+        let moved = self.topics.count(&topics, 0.0, page.rate(), self.shared.mean);
         self.topics.put(number, page.site, topics);
         self.topics_moved(&moved, Some(page.site));
     }
