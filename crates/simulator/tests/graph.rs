@@ -93,6 +93,9 @@ fn scores_of_a_whole_crawl_are_those_of_the_web_itself() {
     for page in reader.held_pages().map(Result::unwrap) {
         let (score, truth) = (f64::from(reader.score(page.key).unwrap().unwrap()), truth[page.url.as_str()]);
         assert!((score / truth - 1.0).abs() < 0.02, "{}: {score} is not {truth}", page.url);
+        let linked_from = reader.linked_from(page.key, usize::MAX).unwrap();
+        let exact = reader.back_links(&page.url).unwrap().map(|link| link.unwrap().page.key);
+        assert_eq!(linked_from, exact.collect::<Vec<_>>(), "nothing changed since the pass");
     }
     assert_links_are_exact(&reader);
 }
