@@ -1,6 +1,6 @@
 //! What a person can ask of a running crawl; each act is a deed and survives restarts.
 
-use vernal_model::{HintSource, Moment, Reach, Seed, Site, Url, Volatile};
+use vernal_model::{HintSource, Moment, Reach, Seed, Site, Span, Url, Volatile};
 
 use crate::crawler::Measured;
 
@@ -17,11 +17,24 @@ pub enum Act {
         source: HintSource,
         urls: Vec<Url>,
     },
+    /// A hub speaks of the subscription to this feed.
+    Hub {
+        topic: Url,
+        word: HubWord,
+    },
     /// A person's word on what differs without meaning.
     Noise {
         site: Site,
         word: NoiseWord,
     },
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum HubWord {
+    /// It asks whether we meant it, and would send for so long.
+    Verifies { lease: Option<Span> },
+    /// It will not send.
+    Denies,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +64,8 @@ pub enum Acted {
         found: usize,
         ignored: usize,
     },
+    /// Whether a hub spoke of a subscription that we asked for.
+    Subscribed(bool),
     /// The rule that a word made or spoke of.
     Ruled(u32),
     /// The site has no such rule.
@@ -102,6 +117,8 @@ pub struct Pulse {
     /// The same as random samples show it.
     pub measured: Option<Measured>,
     pub retries_waiting: usize,
+    /// So many URLs are known, more than a pass over all links may take: none is made. `None` while they may be taken.
+    pub pass_refused_urls: Option<u64>,
     /// The scope has changed: so many held pages have been met with it so far. `None` when all have.
     pub scope_pass_pages: Option<u64>,
 }

@@ -20,6 +20,8 @@ mod acting;
 mod admitting;
 mod choosing;
 mod collecting;
+mod companions;
+mod dating;
 mod hint_places;
 mod hinting;
 mod images;
@@ -29,6 +31,7 @@ mod restoring;
 mod sampling;
 mod second_looks;
 mod sending;
+mod subscribing;
 mod taking;
 mod topics;
 mod weighing;
@@ -49,6 +52,7 @@ use vernal_policy::{Belief, RateSums};
 use vernal_repository::bodies::Bodies;
 use vernal_repository::{Reader, Repository};
 
+use self::companions::Companions;
 use self::judging::Books;
 use self::sampling::Samples;
 use self::second_looks::SecondLooks;
@@ -63,6 +67,7 @@ use crate::partition::Partition;
 use crate::refresh_view::Facts;
 use crate::robots_book::RobotsBook;
 use crate::settings::{Promise, promise_of};
+use crate::subscription_book::SubscriptionBook;
 use crate::wanted::Wanted;
 use crate::{DiskFreeMin, Error, Pulse, Result, Settings};
 
@@ -107,6 +112,8 @@ pub struct Crawler {
     books: Books,
     second_looks: SecondLooks,
     hints: HintBook,
+    subscriptions: SubscriptionBook,
+    companions: Companions,
     /// When the files of hints were last given their places.
     files_placed: Moment,
     /// Where the round over the partitions goes on.
@@ -140,6 +147,7 @@ enum Asked {
     First(Box<Waiting>),
     Again(Box<Page>),
     Robots { origin: Origin, home: Site },
+    Subscription { file: PageKey },
 }
 
 impl Asked {
@@ -148,7 +156,7 @@ impl Asked {
         match self {
             Asked::First(_) => true,
             Asked::Again(page) => page.state != PageState::Held,
-            Asked::Robots { .. } => false,
+            Asked::Robots { .. } | Asked::Subscription { .. } => false,
         }
     }
 }
@@ -190,6 +198,8 @@ impl Crawler {
             books: Books::default(),
             second_looks: SecondLooks::default(),
             hints: HintBook::default(),
+            subscriptions: SubscriptionBook::default(),
+            companions: Companions::default(),
             files_placed: Moment::EPOCH,
             turn: 0,
             lively: 0,
@@ -211,6 +221,7 @@ impl Crawler {
         crawler.set_seeds(crawler.dispatcher.seeds().to_vec());
         crawler.recall(now)?;
         crawler.recall_hints(now)?;
+        crawler.recall_subscriptions(now);
         Ok(crawler)
     }
 
@@ -333,6 +344,8 @@ impl Crawler {
         let mut wakes: Vec<Moment> = Vec::new();
         wakes.extend(self.coordinator.next_money(self.held(), now));
         wakes.extend(self.second_looks.next());
+        wakes.extend(self.subscriptions.next());
+        wakes.extend(self.companions.next());
         if self.group.has_found || self.reader.totals().found_pending > 0 {
             wakes.push(self.sieved + admitting::SIEVE_EVERY);
         }
@@ -374,6 +387,7 @@ impl Crawler {
             budget_in_hand: self.coordinator.account.in_hand,
             believed: self.belief.filter(|belief| belief.weight > 0.0).map(|belief| belief.fresh / belief.weight),
             measured: self.samples.measured(),
+            pass_refused_urls: self.weighing.refused(),
             scope_pass_pages: self.widening.progress(),
             retries_waiting: self.partitions.iter().map(|partition| partition.retries.len()).sum(),
         }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use vernal_model::{HintFile, HintRows, HintSource, Moment, PageHints, PageKey, Site, TrustRow};
+use vernal_model::{HintFile, HintRows, HintSource, ListingKind, Moment, PageHints, PageKey, Site, TrustRow};
 use vernal_repository::{Reader, SiteHints};
 
 use crate::Result;
@@ -14,12 +14,20 @@ pub(crate) struct HintBook {
     /// Rows that wait for the next commit: each is written once, however many visits of the group changed it.
     pages: BTreeMap<PageKey, (Site, PageHints)>,
     sources: BTreeSet<(Site, HintSource)>,
+    has_tables: bool,
 }
 
 impl HintBook {
     pub(crate) fn recall(&mut self, reader: &Reader) -> Result<()> {
         self.sites = reader.all_site_hints()?.into_iter().collect();
+        let mut files = self.sites.values().flat_map(|hints| &hints.files);
+        self.has_tables = files.any(|(_, file)| file.kind == ListingKind::VolatileTable);
         Ok(())
+    }
+
+    /// Whether any page may have a table of volatile information.
+    pub(crate) fn has_tables(&self) -> bool {
+        self.has_tables
     }
 
     pub(crate) fn site(&self, site: &Site) -> Option<&SiteHints> {
@@ -77,6 +85,7 @@ impl HintBook {
         }
         hints.sources.sort_by_key(|(source, _)| *source);
         for (page, file) in &rows.files {
+            self.has_tables |= file.kind == ListingKind::VolatileTable;
             match hints.files.iter_mut().find(|(known, _)| known == page) {
                 Some((_, known)) => known.clone_from(file),
                 None => hints.files.push((*page, file.clone())),

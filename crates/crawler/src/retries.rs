@@ -61,6 +61,11 @@ impl Retries {
         [self.new.first(), self.held.first()].into_iter().flatten().map(|&(at, _)| at).min()
     }
 
+    /// Held pages that could not be read the last time.
+    pub(crate) fn held(&self) -> impl Iterator<Item = PageKey> {
+        self.held.iter().map(|&(_, page)| page)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.new.len() + self.held.len()
     }

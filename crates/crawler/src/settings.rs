@@ -22,6 +22,8 @@ pub struct Settings {
     /// Topics are reckoned anew so often; never where nobody asks for them.
     pub topics_every: Option<Span>,
     pub visit_order: VisitOrder,
+    /// A pass over all links takes at most so many URLs; beyond them none is made, and everybody is told.
+    pub pass_urls_max: u32,
     /// What the importance of pages is made of, and what people say of it.
     pub importance: ImportanceBy,
     pub weights: Weights,
@@ -31,6 +33,8 @@ pub struct Settings {
     pub counts: Kinds,
     /// Whether sites are asked for, and believed in, what they say of their own changes.
     pub hints: bool,
+    /// Where hubs may send what is new in feeds; without it none is asked to.
+    pub callback: Option<Callback>,
     /// Sites where nothing that was learned to be noise is set aside; `strict` says so of all.
     pub strict: bool,
     pub strict_sites: Vec<Site>,
@@ -60,6 +64,29 @@ pub struct Settings {
     pub time_origin: Option<TimeOrigin>,
     /// The chance number of this process.
     pub chance: u64,
+}
+
+/// The address at which hubs reach us, and the secret that theirs are made of.
+#[derive(Clone)]
+pub struct Callback {
+    pub url: Url,
+    secret: String,
+}
+
+impl Callback {
+    pub fn new(url: Url, secret: String) -> Self {
+        Callback { url, secret }
+    }
+
+    pub(crate) fn secret(&self) -> &str {
+        &self.secret
+    }
+}
+
+impl std::fmt::Debug for Callback {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Callback({})", self.url)
+    }
 }
 
 /// A page is visited at least, and at most, so often.
@@ -156,11 +183,13 @@ impl Default for Settings {
             budget: Budget::default(),
             policy: "round-robin".into(),
             topics_every: None,
+            pass_urls_max: vernal_repository::graph::URLS_MAX,
             importance: ImportanceBy::default(),
             weights: Weights::default(),
             promises: Vec::new(),
             counts: Kinds::of(&[Kind::Content]),
             hints: false,
+            callback: None,
             strict: false,
             strict_sites: Vec::new(),
             visit_order: VisitOrder::Paper,

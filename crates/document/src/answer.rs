@@ -21,6 +21,9 @@ pub enum Judged {
 
 /// `field` gives a header field of the answer by its lower-case name.
 pub fn of_status<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str>, now: Moment) -> Judged {
+    if order.kind.form().is_some() {
+        return Judged::Final(of_hub(order, status, field, now));
+    }
     let is_robots = order.kind == OrderKind::Robots;
     let not_now = || Outcome::Failed(Failure::Status { status, retry_after: retry_after(field, now) });
     match status {
@@ -41,6 +44,16 @@ pub fn of_status<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<
         }
         429 | 500..600 => Judged::Reads(not_now()),
         _ => Judged::Final(not_now()),
+    }
+}
+
+/// What a hub says to a subscription: taken, elsewhere, or no. Its body is for people.
+fn of_hub<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str>, now: Moment) -> Outcome {
+    match status {
+        200..300 => Outcome::Read { status },
+        301 | 308 => moved(order, status, field, true),
+        300 | 302 | 303 | 307 => moved(order, status, field, false),
+        _ => Outcome::Failed(Failure::Status { status, retry_after: retry_after(field, now) }),
     }
 }
 
@@ -141,6 +154,20 @@ mod tests {
     fn a_robots_text_is_never_longer_than_its_limit() {
         assert!(robots_text(&vec![0xff; 2 * ROBOTS_BYTES_MAX]).text.len() <= ROBOTS_BYTES_MAX);
         assert_eq!(robots_text(b"user-agent: *").text, "user-agent: *");
+    }
+
+    #[test]
+    fn a_hub_takes_a_subscription_or_does_not_and_its_pages_are_not_read() {
+        let form = vernal_model::Form::new(&[("hub.mode", "subscribe")]);
+        let judged =
+            |status| of_status(&order(OrderKind::Subscription(form.clone())), status, &|_| None, Moment::EPOCH);
+        for status in [200, 202, 204] {
+            assert_eq!(judged(status), Judged::Final(Outcome::Read { status }));
+        }
+        assert_eq!(judged(307), Judged::Final(Outcome::Moved { status: 307, to: None, permanent: false }));
+        for status in [304, 400, 403, 404, 429, 500] {
+            assert_eq!(judged(status), Judged::Final(Outcome::Failed(Failure::Status { status, retry_after: None })));
+        }
     }
 
     #[test]

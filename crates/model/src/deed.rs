@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Account, DocumentRow, Event, Fingerprint, GraphMark, HintRows, Leaving, Location, Moment, NoiseRows, Page, PageKey,
-    PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SitePosture, TimeOrigin, TopicMark, TopicOf, TopicRow, Url,
-    Visit, WeightRow,
+    PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SitePosture, Subscription, TimeOrigin, TopicMark, TopicOf,
+    TopicRow, Url, Visit, WeightRow,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,6 +78,13 @@ pub enum Deed {
     Left(Box<Leaving>),
     /// A site spoke of its own changes, or a visit showed whether it was right.
     Hinted(Box<HintRows>),
+    /// How we stand with the hub of a feed of this partition.
+    Subscribed(Box<Subscription>),
+    /// A hub at a site of this partition was asked for a subscription.
+    HubAsked {
+        site: Site,
+        visit: Visit,
+    },
 }
 
 /// How far the held pages were met with a scope, so that their links that lead into it are announced.

@@ -22,10 +22,12 @@ pub enum HintSource {
     /// A push to our own door.
     IndexNow = 5,
     WebSub = 6,
+    /// The date that a page bears: it speaks when the page is visited, and places the change in time.
+    LastModified = 7,
 }
 
 impl HintSource {
-    pub const ALL: [HintSource; 7] = [
+    pub const ALL: [HintSource; 8] = [
         HintSource::Sitemap,
         HintSource::Feed,
         HintSource::MetaUpdates,
@@ -33,6 +35,7 @@ impl HintSource {
         HintSource::Companion,
         HintSource::IndexNow,
         HintSource::WebSub,
+        HintSource::LastModified,
     ];
 
     pub fn name(self) -> &'static str {
@@ -44,6 +47,7 @@ impl HintSource {
             HintSource::Companion => "companion",
             HintSource::IndexNow => "indexnow",
             HintSource::WebSub => "websub",
+            HintSource::LastModified => "last-modified",
         }
     }
 

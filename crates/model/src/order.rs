@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, OrderId, PageKey, Span, Url};
+use crate::{Digest, Form, OrderId, PageKey, Span, Url};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     pub id: OrderId,
-    /// The page this is for; for a robots order, the page number is meaningless and only the partition counts.
+    /// The page this is for; for a robots order or a subscription, the page number is meaningless and only the partition counts.
     pub page: PageKey,
     pub url: Url,
     pub kind: OrderKind,
@@ -19,11 +19,13 @@ pub struct Order {
     pub gap: Span,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderKind {
     Page,
     /// robots.txt of an origin; its answer is stored in the site's row.
     Robots,
+    /// A subscription is asked for at a hub; the one order that sends something.
+    Subscription(Form),
 }
 
 /// What a site gave us to ask "is it still the same?" with.
@@ -31,6 +33,16 @@ pub enum OrderKind {
 pub struct Validators {
     pub etag: Option<Box<str>>,
     pub last_modified: Option<Box<str>>,
+}
+
+impl OrderKind {
+    /// What the request brings along; nothing for a question.
+    pub fn form(&self) -> Option<&Form> {
+        match self {
+            OrderKind::Subscription(form) => Some(form),
+            OrderKind::Page | OrderKind::Robots => None,
+        }
+    }
 }
 
 impl Validators {

@@ -22,6 +22,6 @@ pub struct Visit {
     pub changed: Option<bool>,
     /// It was a second look, ordered to learn what is noise: no observation of how often the page changes.
     pub second_look: bool,
-    /// Set for visits that are not to a page of the books: the robots.txt that was asked for.
+    /// Set for visits that are not to a page of the books: the robots.txt that was asked for, or the hub.
     pub robots: Option<Url>,
 }

@@ -52,16 +52,16 @@ fn main() {
             state: &PolicyState::default(),
         });
     }
-    let mut last: Vec<u32> = vec![0; if visits > 0 { pages as usize } else { 0 }];
+    let mut last: Vec<u16> = vec![0; if visits > 0 { pages as usize } else { 0 }];
     let view = Hour { visits_left: (pages as usize / 240).max(1), held: pages.into() };
-    let (mut hour, mut visited, mut changes) = (0u32, 0u32, 0u32);
+    let (mut hour, mut visited, mut changes) = (0u16, 0u32, 0u32);
     while visited < visits {
         hour += 1;
         let now = start + Span::from_hours(hour.into());
         for page in policy.choose(&view, now, &mut chance) {
             let seen = std::mem::replace(&mut last[page.number as usize], hour);
             // A site publishes every few weeks, at its own hour, and one visit in fifty finds a change of its own.
-            let period = 24 * (5 + page.number % sites % 60);
+            let period = 24 * (5 + (page.number % sites % 60) as u16);
             let together = hour / period != seen / period && !(page.number / sites).is_multiple_of(4);
             let changed = together || chance.happens(0.02);
             visited += 1;

@@ -20,5 +20,5 @@ pub mod schedule;
 pub mod topic;
 mod unkept;
 
-pub use refresh::{Belief, Held, NAMES, RateSums, Refresh, Seen, TopicSample, View, by_name, wants_topics};
+pub use refresh::{Belief, Held, NAMES, RateSums, Refresh, Seen, TopicRates, TopicSample, View, by_name, wants_topics};
 pub use unkept::{Remedy, SiteNeed, Unkept};

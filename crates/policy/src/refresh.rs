@@ -120,6 +120,13 @@ pub struct TopicSample {
     pub changed: u32,
 }
 
+/// What the pages of a topic showed of their change rates: Σ of their mean rates, and how many were compared.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct TopicRates {
+    pub topic: TopicId,
+    pub sums: RateSums,
+}
+
 /// A rule that chooses which held pages to visit again.
 ///
 /// A page is known from `recall` or `learn` until `forget`. A page that was chosen is out: it is not chosen again until
@@ -187,6 +194,14 @@ pub trait Refresh: Send {
     /// Hears what all partitions have found, its own included.
     fn hear_topic_samples(&mut self, samples: &[TopicSample]) {
         let _ = samples;
+    }
+    /// What its pages showed of each topic's change rate, so that all partitions can expect the same of new sites.
+    fn topic_rates(&self) -> Vec<TopicRates> {
+        Vec::new()
+    }
+    /// Hears what the pages of all partitions showed, its own included.
+    fn hear_topic_rates(&mut self, rates: &[TopicRates]) {
+        let _ = rates;
     }
     /// Why the page is visited when it is, as names and values in words and numbers; empty if the page is not known.
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)>;

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use vernal_model::{Fingerprint, HintFile, HintSource, PageHints, PageKey, Partition, Site, Stamp, TrustRow};
+use vernal_model::{
+    Fingerprint, HintFile, HintSource, PageHints, PageKey, Partition, Site, Stamp, SubscriptionRow, TrustRow,
+};
 
 use crate::tables::keys;
 use crate::tables::rows::decode;
@@ -13,6 +15,8 @@ use crate::{Error, Reader, Result};
 pub struct SiteHints {
     pub sources: Vec<(HintSource, TrustRow)>,
     pub files: Vec<(PageKey, HintFile)>,
+    /// How we stand with the hubs of its feeds.
+    pub subscriptions: Vec<(PageKey, SubscriptionRow)>,
 }
 
 impl SiteHints {
@@ -24,7 +28,11 @@ impl SiteHints {
         }
         let number = keys::hint_tail(key).and_then(|tail| tail.first_chunk::<4>()).copied().map(u32::from_be_bytes);
         let number = number.ok_or_else(|| Error::row("hints", "its key is too short"))?;
-        self.files.push((PageKey::new(partition, number), decode("hints", value)?));
+        let page = PageKey::new(partition, number);
+        match kind {
+            keys::HINT_SUBSCRIPTION => self.subscriptions.push((page, decode("hints", value)?)),
+            _ => self.files.push((page, decode("hints", value)?)),
+        }
         Ok(())
     }
 }

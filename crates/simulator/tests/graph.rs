@@ -93,6 +93,9 @@ fn scores_of_a_whole_crawl_are_those_of_the_web_itself() {
     for page in reader.held_pages().map(Result::unwrap) {
         let (score, truth) = (f64::from(reader.score(page.key).unwrap().unwrap()), truth[page.url.as_str()]);
         assert!((score / truth - 1.0).abs() < 0.02, "{}: {score} is not {truth}", page.url);
+        let linked_from = reader.linked_from(page.key, usize::MAX).unwrap();
+        let exact = reader.back_links(&page.url).unwrap().map(|link| link.unwrap().page.key);
+        assert_eq!(linked_from, exact.collect::<Vec<_>>(), "nothing changed since the pass");
     }
     assert_links_are_exact(&reader);
 }
@@ -236,4 +239,85 @@ fn a_crawl_that_nothing_is_left_for_ends_also_when_its_collection_is_full() {
     let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, 1);
     assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
     assert!(held(&trial.crawler().reader()).len() <= 100);
+}
+
+#[test]
+fn a_pass_that_is_cut_short_at_any_turn_ends_like_one_that_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, cut) = (folder.path().join("whole"), folder.path().join("cut"));
+    let web = Web::new(WebSettings::plain(6, 120).still()).unwrap();
+    let now = Moment::from_secs(1_800_000_000);
+    for dir in [&whole, &cut] {
+        let settings = Settings { once: true, ..Settings::default() };
+        let mut trial = Trial::new(&web, seeded(&web, dir, settings, now), now, 1);
+        trial.run_until_idle(STEPS_MAX).unwrap();
+        trial.close().unwrap();
+    }
+    let weighing = Settings { importance: ImportanceBy::Links, once: true, ..Settings::default() };
+    // Turns of a pass; the process dies after them, if the pass lives so long.
+    let pass = |dir: &Path, turns: usize| -> bool {
+        let mut crawler = opened(dir, weighing.clone(), now);
+        let later = now + Span::from_days(2);
+        crawler.tick(later).unwrap();
+        (0..turns).any(|_| {
+            crawler.weigh_links(later).unwrap();
+            crawler.reader().graph_mark().unwrap().is_some_and(|mark| mark.passes > 0)
+        })
+    };
+    assert!(pass(&whole, usize::MAX));
+    let mut cuts = 0;
+    while !pass(&cut, 1 + cuts) {
+        cuts += 1;
+    }
+    assert!(cuts > 5, "it was cut after each of {cuts} turns");
+    let [whole, cut] = [&whole, &cut].map(|dir| opened(dir, weighing.clone(), now).reader());
+    for page in whole.held_pages().map(|page| page.unwrap()) {
+        let other = cut.page_by_url(&page.url).unwrap().unwrap();
+        let [one, two] = [whole.score(page.key).unwrap().unwrap(), cut.score(other.key).unwrap().unwrap()];
+        assert!((one - two).abs() <= 0.011 * one, "{}: {one} and {two}", page.url);
+    }
+}
+
+/// Freshness over time, each page counted by the web's own importance, and each counted the same.
+fn freshness(web: &Web, by: ImportanceBy) -> (f64, f64) {
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let settings =
+        Settings { importance: by, policy: "vernal".into(), budget: "8%/day".parse().unwrap(), ..Settings::default() };
+    let mut trial = Trial::new(web, seeded(web, folder.path(), settings, start), start, 3);
+    let (weights, truth) = (true_importance(web), web.truth());
+    let (mut weighted, mut plain, mut looks) = (0.0, 0.0, 0);
+    for day in 1..=FRESHNESS_DAYS {
+        trial.run_until(start + Span::from_days(day)).unwrap();
+        if day <= FRESHNESS_DAYS / 3 {
+            continue;
+        }
+        let pages = trial.crawler().reader().pages(None, usize::MAX).unwrap();
+        let visited: BTreeMap<String, Moment> =
+            pages.into_iter().map(|page| (page.url.to_string(), page.last_visit)).collect();
+        let now = trial.now();
+        for page in &truth {
+            let last = web.drift().last(page.page, now);
+            let is_fresh = visited.get(&page.url).is_some_and(|&visited| last.is_none_or(|last| last <= visited));
+            weighted += if is_fresh { weights[&page.url] / truth.len() as f64 } else { 0.0 };
+            plain += f64::from(u8::from(is_fresh)) / truth.len() as f64;
+        }
+        looks += 1;
+    }
+    (weighted / f64::from(looks), plain / f64::from(looks))
+}
+
+const FRESHNESS_DAYS: u64 = 45;
+
+#[test]
+fn pages_that_many_link_to_are_fresher_when_links_say_what_counts() {
+    let (mut by_links, mut by_nobody) = ((0.0, 0.0), (0.0, 0.0));
+    for chance in [2, 3] {
+        let web = Web::new(WebSettings { chance, ..WebSettings::plain(6, 60) }).unwrap();
+        let add = |sum: &mut (f64, f64), (weighted, plain)| *sum = (sum.0 + weighted / 2.0, sum.1 + plain / 2.0);
+        add(&mut by_links, freshness(&web, ImportanceBy::Links));
+        add(&mut by_nobody, freshness(&web, ImportanceBy::None));
+    }
+    println!("weighted and plain freshness: by links {by_links:.4?}, by nobody {by_nobody:.4?}");
+    assert!(by_links.0 > by_nobody.0 + 0.005, "by links {by_links:.4?}, by nobody {by_nobody:.4?}");
 }

@@ -2,126 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-use std::collections::BTreeMap;
+mod hand;
 
-use sha1::Digest as _;
-use vernal_crawler::{Act, Crawler, Settings};
-use vernal_document::{Input, read, robots_text};
-use vernal_model::{
-    Digest, Exchange, HintSource, ListingKind, Moment, Order, OrderKind, Outcome, Report, Seed, Span, Url,
-};
-use vernal_repository::Repository;
-
-const ROOT: &str = "http://hand.example/";
-const COMMIT_EVERY: Span = Span::from_hours(6);
-const START: Moment = Moment::from_secs(1_777_600_000);
-
-/// What pages say one after the other: plain words, which nobody takes for noise.
-const WORDS: [&str; 7] = [
-    "apples are cheap in autumn",
-    "nobody sells pears any more",
-    "the market is closed for repairs",
-    "a new baker has come to town",
-    "cheese from the hills is back",
-    "the fishmonger wants his stall moved",
-    "rain has spoilt the strawberries",
-];
-
-fn said(round: usize) -> String {
-    format!("{}, and {}", WORDS[round % WORDS.len()], WORDS[(round / WORDS.len() + 1) % WORDS.len()])
-}
-
-/// A site of a few files, asked by a crawler step by step.
-struct Hand {
-    crawler: Crawler,
-    now: Moment,
-    files: BTreeMap<&'static str, (&'static str, String)>,
-    asked: Vec<(Moment, String)>,
-    committed: Moment,
-    _folder: tempfile::TempDir,
-}
-
-impl Hand {
-    fn new(budget: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let (repository, _) = Repository::open(folder.path(), vernal_repository::Settings::default(), START).unwrap();
-        let settings = Settings {
-            hints: true,
-            policy: "vernal".into(),
-            budget: budget.parse().unwrap(),
-            delay: Span::from_millis(10),
-            ..Settings::default()
-        };
-        let mut crawler = Crawler::open(repository, settings, START).unwrap();
-        crawler.act(Act::AddSeeds(vec![Seed::new(Url::parse(ROOT).unwrap(), START)]), START).unwrap();
-        Hand { crawler, now: START, files: BTreeMap::new(), asked: Vec::new(), committed: START, _folder: folder }
-    }
-
-    fn put(&mut self, path: &'static str, content_type: &'static str, body: impl Into<String>) {
-        self.files.insert(path, (content_type, body.into()));
-    }
-
-    fn run_for(&mut self, span: Span) {
-        let end = self.now + span;
-        while self.now < end {
-            for order in self.crawler.tick(self.now).unwrap() {
-                self.asked.push((self.now, order.url.path().to_owned()));
-                let report = self.report(order);
-                self.crawler.report(report, self.now).unwrap();
-            }
-            self.crawler.follow_scope(self.now).unwrap();
-            // A sync for every visit would be all the work.
-            if self.now.since(self.committed) >= COMMIT_EVERY {
-                self.crawler.commit(self.now).unwrap();
-                self.committed = self.now;
-            }
-            let commit = self.crawler.has_uncommitted().then(|| self.committed + COMMIT_EVERY);
-            let next = [self.crawler.next_wake(self.now), commit].into_iter().flatten().min().unwrap_or(end);
-            self.now = next.max(self.now + Span::from_millis(10)).min(end);
-        }
-        self.crawler.commit(self.now).unwrap();
-    }
-
-    fn report(&self, order: Order) -> Report {
-        let Some((content_type, body)) = self.files.get(order.url.path()) else {
-            return Report::unanswered(order, self.now, self.now, Outcome::Gone { status: 404 });
-        };
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n");
-        let exchange = Exchange { response_head: head.into(), body: body.clone().into(), ..Exchange::default() };
-        let parsed = read(&Input {
-            url: &order.url,
-            bytes: body.as_bytes(),
-            content_type: Some(content_type),
-            content_language: None,
-            robots_tags: &[],
-            payload: Digest(sha1::Sha1::digest(body.as_bytes()).into()),
-        });
-        let is_robots = order.kind == OrderKind::Robots;
-        let document = if is_robots { robots_text(body.as_bytes()) } else { parsed.document };
-        let unanswered = Report::unanswered(order, self.now, self.now, Outcome::Read { status: 200 });
-        Report {
-            exchange: Some(exchange),
-            document: Some(document),
-            signature: (!is_robots).then_some(parsed.signature),
-            wire_bytes: 100,
-            ..unanswered
-        }
-    }
-
-    fn asked_for(&self, path: &str, since: Moment) -> usize {
-        self.asked.iter().filter(|(at, asked)| asked == path && *at >= since).count()
-    }
-}
-
-fn page(head: &str, words: &str) -> String {
-    format!(
-        "<html><head><title>Page</title>{head}</head><body><p>Some words that stay, and then {words}.</p></body></html>"
-    )
-}
-
-fn url(path: &str) -> Url {
-    Url::parse(ROOT).unwrap().join(path).unwrap()
-}
+use hand::{Hand, ROOT, START, page, said, url};
+use vernal_model::{HintSource, ListingKind, Moment, Span};
 
 #[test]
 fn where_robots_names_no_sitemap_the_usual_place_is_tried_once() {
@@ -202,6 +86,51 @@ fn a_page_whose_table_proved_good_is_visited_only_when_the_table_moves() {
     let moved = hand.now;
     hand.run_for(Span::from_days(6));
     assert!(hand.asked_for("/prices", moved) >= 1, "the table moved");
+}
+
+#[test]
+fn the_table_is_asked_before_its_page_from_the_beginning() {
+    let mut hand = Hand::new("2000%/day");
+    let link = "<link rel=\"volatile-information\" href=\"/prices.tvi\">";
+    let table = |at: Moment| format!("volatile-information 1\npage /prices\npart price {} 1\n", at.warc_date());
+    hand.put("/", "text/html", page("", "<a href=\"/prices\">prices</a>"));
+    hand.put("/prices", "text/html", page(link, "nothing yet"));
+    hand.put("/prices.tvi", "text/plain", table(START));
+    hand.run_for(Span::from_days(1));
+    let quiet = hand.now;
+    hand.run_for(Span::from_days(5));
+    let (pages, tables) = (hand.asked_for("/prices", quiet), hand.asked_for("/prices.tvi", quiet));
+    // Samples drawn by chance go on; the only page that has rested is drawn often.
+    assert!(8 * pages <= tables, "the page waits: it was asked for {pages} times, its table {tables} times");
+    assert!(hand.asked_for("/", quiet) >= 20, "its neighbour without a table does not wait");
+    hand.put("/prices", "text/html", page(link, "the price is another one"));
+    hand.put("/prices.tvi", "text/plain", table(hand.now));
+    let moved = hand.now;
+    hand.run_for(Span::from_days(1));
+    let first = |path: &str| hand.asked.iter().find(|(at, asked)| asked == path && *at >= moved).map(|(at, _)| *at);
+    assert!(first("/prices.tvi") <= first("/prices"), "{:?} {:?}", first("/prices.tvi"), first("/prices"));
+    assert!(first("/prices").is_some_and(|at| at.since(moved) < Span::from_hours(12)), "the table moved");
+}
+
+#[test]
+fn a_table_that_never_moves_does_not_keep_its_page_from_being_seen() {
+    let mut hand = Hand::new("2000%/day");
+    let link = "<link rel=\"volatile-information\" href=\"/prices.tvi\">";
+    hand.put("/", "text/html", page("", "<a href=\"/prices\">prices</a>"));
+    hand.put("/prices", "text/html", page(link, "nothing yet"));
+    let table = format!("volatile-information 1\npage /prices\npart price {} 1\n", START.warc_date());
+    hand.put("/prices.tvi", "text/plain", table);
+    for round in 0..60 {
+        hand.put("/prices", "text/html", page(link, &said(round)));
+        hand.run_for(Span::from_days(2));
+    }
+    let late = hand.now;
+    for round in 0..10 {
+        hand.put("/prices", "text/html", page(link, &said(round)));
+        hand.run_for(Span::from_days(2));
+    }
+    let visits = hand.asked_for("/prices", late);
+    assert!(visits >= 20, "a table that tells no change is not waited for: {visits}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use vernal_crawler::{Act, Crawler, Restored, Settings};
 use vernal_model::{Moment, Page, PageState, Seed, Span, Standing, Url};
 use vernal_repository::{Aside, Reader, Repository, Retention, bodies, compare_tables, verify_journal};
 use vernal_simulator::trial::{Paused, Trial};
-use vernal_simulator::web::{Web, WebSettings};
+use vernal_simulator::web::{SitemapManner, Web, WebSettings};
 
 const STEPS_MAX: usize = 2_000_000;
 
@@ -249,4 +249,45 @@ fn a_compacted_archive_is_restored_in_the_order_of_its_visits() {
     let (crawler, restored, _) = repaired(dir, coming_back, now);
     assert_eq!(restored.lost, Vec::<String>::new());
     assert_same(&before, &newest(&crawler.reader()), "newest versions");
+}
+
+/// What the lists of all sites say: each file, and each page that a list speaks of.
+fn lists(reader: &Reader) -> BTreeMap<String, String> {
+    let mut told = BTreeMap::new();
+    for (site, hints) in reader.all_site_hints().unwrap() {
+        for (key, file) in &hints.files {
+            let listed: BTreeMap<_, _> = reader.listed(*key).unwrap().into_iter().collect();
+            told.insert(file.url.to_string(), format!("{:?} {} {} {listed:?}", file.kind, file.entries, file.dated));
+        }
+        let heard = hints.sources.iter().map(|(source, row)| (source.name(), row.heard));
+        told.insert(site.to_string(), format!("{:?}", heard.collect::<Vec<_>>()));
+    }
+    for row in reader.all_page_hints() {
+        let (key, hints) = row.unwrap();
+        let url = reader.page(key).unwrap().unwrap().url.to_string();
+        let sources = hints.pending.iter().map(|hint| hint.source.name());
+        told.insert(url, format!("{:b} {:?}", hints.spoken_of, sources.collect::<Vec<_>>()));
+    }
+    told
+}
+
+#[test]
+fn lists_and_what_they_said_come_back_from_the_archive_alone() {
+    let settings = WebSettings { sitemaps: SitemapManner::Honest, ..WebSettings::plain(3, 30) };
+    let web = Web::new(settings).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, start) = (folder.path(), web.settings().origin + Span::from_days(1));
+    let hearing = Settings { hints: true, budget: "600/day".parse().unwrap(), ..Settings::default() };
+    let mut trial = Trial::new(&web, seeded(&web, dir, hearing.clone(), start), start, 1);
+    trial.run_until(start + Span::from_days(4)).unwrap();
+    let (now, reader) = (trial.now(), trial.crawler().reader());
+    trial.crawler().commit(now).unwrap();
+    let before = lists(&reader);
+    assert!(before.len() > 90 && before.values().any(|told| told.contains("\"sitemap\", ")), "{before:?}");
+    drop(reader);
+    trial.close().unwrap();
+    lose(dir);
+    let (crawler, restored, _) = repaired(dir, hearing, now);
+    assert_eq!(restored.lost, Vec::<String>::new());
+    assert_same(&before, &lists(&crawler.reader()), "lists");
 }

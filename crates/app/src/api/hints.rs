@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use vernal_model::{HintFile, HintSource, PageHints, Site, TrustRow};
+use vernal_model::{HintFile, HintSource, PageHints, PageKey, Site, TrustRow};
 use vernal_policy::estimate::trust;
 use vernal_repository::SiteHints;
 
@@ -56,6 +56,19 @@ struct File {
     read: Option<String>,
     note: Option<String>,
     hub: Option<String>,
+    /// How we stand with the hub; null where it was never asked.
+    subscription: Option<Subscribed>,
+}
+
+#[derive(Serialize)]
+struct Subscribed {
+    standing: &'static str,
+    topic: String,
+    asked: Option<String>,
+    answer: String,
+    /// Until when the hub sends, and when it is asked again.
+    until: Option<String>,
+    next: Option<String>,
 }
 
 /// What is said of one page.
@@ -112,7 +125,7 @@ fn of_site(site: &Site, hints: &SiteHints) -> Vec<Row> {
         Row {
             site: site.to_string(),
             source: shown(source, &trust.unwrap_or_default()),
-            files: files.map(|(_, shown)| file(shown)).collect(),
+            files: files.map(|(key, shown)| file(shown, subscription(hints, *key))).collect(),
         }
     };
     sources.into_iter().map(row).collect()
@@ -156,7 +169,19 @@ pub fn of_page(hints: &PageHints) -> Option<OfPage> {
     })
 }
 
-fn file(file: &HintFile) -> File {
+fn subscription(hints: &SiteHints, feed: PageKey) -> Option<Subscribed> {
+    let (_, row) = hints.subscriptions.iter().find(|(known, _)| *known == feed)?;
+    Some(Subscribed {
+        standing: row.standing.name(),
+        topic: row.topic.to_string(),
+        asked: time(row.asked),
+        answer: row.answer.to_string(),
+        until: row.until.and_then(time),
+        next: time(row.next),
+    })
+}
+
+fn file(file: &HintFile, subscription: Option<Subscribed>) -> File {
     File {
         url: file.url.to_string(),
         kind: match file.kind {
@@ -172,5 +197,6 @@ fn file(file: &HintFile) -> File {
         read: time(file.read),
         note: file.note.as_deref().map(str::to_owned),
         hub: file.hub.as_ref().map(ToString::to_string),
+        subscription,
     }
 }

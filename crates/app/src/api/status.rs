@@ -82,6 +82,8 @@ struct Crawl {
     /// The same, with each page counted by its importance.
     freshness_measured_weighted: Option<f64>,
     freshness_samples: u32,
+    /// So many URLs are known, more than a pass over all links may take; null while they may be taken.
+    pass_refused_urls: Option<u64>,
     /// Held pages met so far with a scope that has changed; null when all have been.
     scope_pass_pages: Option<u64>,
     /// When the purse will hold enough for what is due; null while nothing waits for it.
@@ -176,6 +178,7 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
         freshness_measured: pulse.measured.map(|measured| f64::from(measured.fresh) / f64::from(measured.samples)),
         freshness_measured_weighted: pulse.measured.map(|measured| measured.weighted),
         freshness_samples: pulse.measured.map_or(0, |measured| measured.samples),
+        pass_refused_urls: pulse.pass_refused_urls,
         scope_pass_pages: pulse.scope_pass_pages,
         waits_for_budget_until: waits_for_budget_until(shared).and_then(time),
         retries_waiting: pulse.retries_waiting,

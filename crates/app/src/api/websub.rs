@@ -1,8 +1,9 @@
 //! The subscriber's side of WebSub (W3C, 2018): a hub asks whether we want a feed, and then sends it whenever it changes.
 //!
-//! Asking a hub to begin is left to the operator: it is a POST, and the crawl sends nothing but GET. The callback is
-//! `/websub?topic=URL`; the secret that the hub is given is the setting `websub-secret`. Where that is set, every delivery
-//! must be signed with it and the token is not asked for; where it is not, the token or the loopback guards this door.
+//! With the setting `websub-callback` the crawl asks hubs itself (`crawler/subscribing.rs`): each is given a callback
+//! with a key and a secret of its own, both made of `websub-secret`. Without it that is left to the operator: the callback is
+//! `/websub?topic=URL`, the secret `websub-secret`. Where a secret is set, every delivery must be signed and the token is
+//! not asked for; where it is not, the token or the loopback guards this door.
 
 use std::sync::Arc;
 
@@ -11,9 +12,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use sha1::{Digest as _, Sha1};
+use vernal_crawler::{Act, Acted, HubWord, callback_key, hub_secret, keyed_digest};
 use vernal_document::Input;
-use vernal_model::{Digest, HintSource, ListingKind, Url};
+use vernal_model::{Digest, HintSource, ListingKind, Span, Url};
 
 use super::answer::{Answered, No};
 use super::door::is_same;
@@ -23,8 +24,6 @@ use super::shared::Shared;
 
 /// A challenge is echoed; hubs send a few dozen letters.
 const CHALLENGE_BYTES_MAX: usize = 1_024;
-/// The block of SHA-1, to which a key is brought.
-const BLOCK_BYTES: usize = 64;
 
 #[derive(Debug, Deserialize)]
 pub struct Asks {
@@ -34,6 +33,11 @@ pub struct Asks {
     topic: String,
     #[serde(rename = "hub.challenge", default)]
     challenge: String,
+    #[serde(rename = "hub.lease_seconds", default)]
+    lease_seconds: Option<u64>,
+    /// That of the callback which the hub was given.
+    #[serde(default)]
+    key: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -41,10 +45,14 @@ pub struct Delivered {
     topic: String,
 }
 
-/// A hub asks whether we meant it: yes for feeds that we hold, no for everything else.
+/// A hub asks whether we meant it: yes for feeds whose hub we asked, or which we hold where hubs are asked by hand; no for
+/// everything else.
 pub async fn verify(State(shared): State<Arc<Shared>>, Asked(asks): Asked<Asks>) -> Result<Response, No> {
     let topic = url(&asks.topic)?;
-    let is_ours = is_held_feed(&shared, &topic)?;
+    let is_ours = match &shared.settings.websub_callback {
+        Some(_) => is_asked_for(&shared, &asks, &topic).await?,
+        None => is_held_feed(&shared, &topic)?,
+    };
     let wanted = match asks.mode.as_str() {
         "subscribe" => is_ours,
         // Whoever has let a feed go wants no more of it.
@@ -69,7 +77,9 @@ pub async fn deliver(
     if let Some(secret) = &shared.settings.websub_secret {
         let signature = headers.get("x-hub-signature").and_then(|value| value.to_str().ok()).unwrap_or_default();
         let given = signature.strip_prefix("sha1=").unwrap_or_default().to_ascii_lowercase();
-        if !is_same(given.as_bytes(), signed(secret.as_bytes(), &body).as_bytes()) {
+        let is_signed_with =
+            |secret: &str| is_same(given.as_bytes(), keyed_digest(secret.as_bytes(), &body).as_bytes());
+        if !is_signed_with(&hub_secret(secret, &topic)) && !is_signed_with(secret) {
             return Err(No { status: StatusCode::FORBIDDEN, line: "the signature is not that of our secret".into() });
         }
     }
@@ -92,37 +102,27 @@ pub async fn deliver(
     hint(&shared, HintSource::WebSub, own.collect()).await
 }
 
+/// Hands the hub's word to the crawl, which knows what it asked for. A hub that does not bear the key was never asked.
+async fn is_asked_for(shared: &Shared, asks: &Asks, topic: &Url) -> Result<bool, No> {
+    let secret = shared.settings.websub_secret.as_deref().unwrap_or_default();
+    if !is_same(asks.key.as_bytes(), callback_key(secret, topic).as_bytes()) {
+        return Ok(false);
+    }
+    let word = match asks.mode.as_str() {
+        "subscribe" => HubWord::Verifies { lease: asks.lease_seconds.map(Span::from_secs) },
+        "denied" => HubWord::Denies,
+        // We never ask to be left: a lease that nobody renews ends by itself.
+        _ => return Ok(true),
+    };
+    let act = Act::Hub { topic: topic.clone(), word };
+    let acted = shared.hands.act(act, shared.clock.now()).await.map_err(No::failed)?;
+    Ok(acted == Acted::Subscribed(true))
+}
+
 fn is_held_feed(shared: &Shared, topic: &Url) -> Result<bool, No> {
     let hints = shared.reader.site_hints(&topic.site())?;
     let is_it = |url: &Url| url == topic;
     Ok(hints.files.iter().any(|(_, file)| {
         file.source == HintSource::Feed && (is_it(&file.url) || file.topic.as_ref().is_some_and(is_it))
     }))
-}
-
-/// HMAC-SHA1 (RFC 2104) in hexadecimal digits.
-fn signed(secret: &[u8], body: &[u8]) -> String {
-    let mut key = [0; BLOCK_BYTES];
-    if secret.len() > BLOCK_BYTES {
-        key[..20].copy_from_slice(&Sha1::digest(secret));
-    } else {
-        key[..secret.len()].copy_from_slice(secret);
-    }
-    let padded = |with: u8| key.map(|byte| byte ^ with);
-    let inner = Sha1::new().chain_update(padded(0x36)).chain_update(body).finalize();
-    let outer = Sha1::new().chain_update(padded(0x5c)).chain_update(inner).finalize();
-    outer.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn signatures_are_those_of_rfc_2202() {
-        assert_eq!(signed(&[0x0b; 20], b"Hi There"), "b617318655057264e28bc0b6fb378c8ef146be00");
-        assert_eq!(signed(b"Jefe", b"what do ya want for nothing?"), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
-        let long = signed(&[0xaa; 80], b"Test Using Larger Than Block-Size Key - Hash Key First");
-        assert_eq!(long, "aa4ae5e15272d00e95705637ce8a3b55ed402112");
-    }
 }

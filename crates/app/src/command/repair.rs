@@ -19,12 +19,13 @@ use crate::runtime::{parts, runs, serving};
 const PROGRESS_RECORDS: u64 = 20_000;
 
 /// What no record tells, whatever else is left.
-const NEVER_TOLD: [&str; 5] = [
+const NEVER_TOLD: [&str; 6] = [
     "visits without an answer: refusals, timeouts, failed connections",
     "pages that asked not to be archived: they are visited anew",
     "URLs that waited and were never visited: they are found again from the links, and wait for the seeds",
     "parts of a second, the end of each visit, and the exact bytes on the wire",
     "the account of the budget: a new one begins",
+    "hints that were pushed, and subscriptions to hubs: hubs are asked again",
 ];
 const SEEDS_LOST: &str = "the seeds and their wishes: give them again with `vernal run` or `vernal seeds add`";
 const STANDINGS_LOST: &str = "which sites a person paused or blocked";

@@ -51,6 +51,9 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
     if let Some(pages) = crawl["scope_pass_pages"].as_u64() {
         rows.push(row("changed scope", format!("links of {pages} held pages looked through so far")));
     }
+    if let Some(urls) = crawl["pass_refused_urls"].as_u64() {
+        rows.push(row("links", format!("not weighed: {urls} known URLs are more than a pass may take")));
+    }
     if crawl["disk_full"] == true {
         rows.push(row("stopped for", "want of room on the disk".into()));
     }

@@ -111,6 +111,12 @@ pub static ALL: &[Setting] = &[
         "",
         "The secret that hubs sign their deliveries to /websub with, instead of the token",
     ),
+    one(
+        "websub-callback",
+        "URL",
+        "",
+        "Where hubs reach /websub of this crawl from outside; then the hubs that feeds name are asked to send what is new",
+    ),
     switch("strict", "false", "Set nothing aside that was only learned to be noise"),
     many("strict-sites", "SITE", "Sites where nothing is set aside that was only learned to be noise; may be repeated"),
     one(

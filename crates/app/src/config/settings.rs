@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use vernal_model::{Budget, Kind, Kinds, Scope, Site, Span};
+use vernal_model::{Budget, Kind, Kinds, Scope, Site, Span, Url};
 
 use super::resolve::{Given, InForce};
 use super::{promises, weights};
@@ -29,6 +29,7 @@ pub struct Settings {
     pub hints: bool,
     pub indexnow_keys: Vec<String>,
     pub websub_secret: Option<String>,
+    pub websub_callback: Option<Url>,
     pub strict: bool,
     pub strict_sites: Vec<Site>,
     pub promises: Vec<vernal_crawler::Wish>,
@@ -82,6 +83,7 @@ impl Settings {
             hints: texts.needed("hints", switch)?,
             indexnow_keys: texts.many("indexnow-keys"),
             websub_secret: texts.wished("websub-secret", |text| Ok(text.to_owned()))?,
+            websub_callback: texts.wished("websub-callback", callback)?,
             strict: texts.needed("strict", switch)?,
             strict_sites: texts.all("strict-sites", crate::seeds::site)?,
             promises: texts.all("promises", promises::parse)?,
@@ -114,6 +116,10 @@ impl Settings {
             time_scale: texts.needed("time-scale", above_zero)?,
             chance: texts.needed("chance", number)?,
         };
+        if settings.websub_callback.is_some() && settings.websub_secret.is_none() {
+            let line = "websub-callback needs websub-secret: what hubs send must be signed";
+            return Err(Error::Usage(line.into()));
+        }
         Ok(settings)
     }
 
@@ -248,6 +254,15 @@ fn above_zero(text: &str) -> Result<f64, String> {
     }
 }
 
+fn callback(text: &str) -> Result<Url, String> {
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
+        _ => {
+            Err(format!("`{text}` is no address that a hub could reach: give for example https://crawl.example/websub"))
+        }
+    }
+}
+
 fn log_format(text: &str) -> Result<LogFormat, String> {
     match text {
         "text" => Ok(LogFormat::Text),
@@ -327,6 +342,8 @@ mod tests {
             ("contact", "a\r\nb"),
             ("per-site", "0"),
             ("importance", "much"),
+            ("websub-callback", "here"),
+            ("websub-callback", "https://crawl.example/websub"),
         ] {
             assert!(with(name, value).is_err(), "{name} {value}");
         }

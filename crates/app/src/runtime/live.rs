@@ -147,6 +147,7 @@ pub fn start(
         acknowledged,
         log,
         robots_told: HashSet::new(),
+        refusal_told: false,
         given: 0,
         answered: 0,
         last_commit: now(),
@@ -169,6 +170,7 @@ struct Loop {
     acknowledged: watch::Sender<u64>,
     log: Log,
     robots_told: HashSet<Site>,
+    refusal_told: bool,
     /// Orders given to the workers.
     given: u64,
     /// Reports that came back for them.
@@ -311,6 +313,11 @@ impl Loop {
     fn show(&mut self) {
         self.last_shown = now();
         let pulse = self.crawler.pulse();
+        if let Some(urls) = pulse.pass_refused_urls.filter(|_| !self.refusal_told) {
+            self.refusal_told = true;
+            let most = self.crawler.settings().pass_urls_max;
+            self.log.warn(format!("importance stays as it is: {urls} known URLs are more than the {most} of one pass"));
+        }
         self.acknowledged.send_if_modified(|seen| std::mem::replace(seen, pulse.commits) != pulse.commits);
         let waits_for_budget = self.waits_for_budget(&pulse);
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen { pulse, waits_for_budget };

@@ -34,6 +34,7 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         },
         counts: settings.counts,
         hints: settings.hints,
+        callback: settings.websub_callback.clone().zip(settings.websub_secret.clone()).map(callback),
         strict: settings.strict,
         strict_sites: settings.strict_sites.clone(),
         promises: settings.promises.clone(),
@@ -54,6 +55,10 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         disk_free_min: vernal_crawler::DiskFreeMin { bytes: settings.disk_free_bytes_min, ..Default::default() },
         ..vernal_crawler::Settings::default()
     })
+}
+
+fn callback((url, secret): (vernal_model::Url, String)) -> vernal_crawler::Callback {
+    vernal_crawler::Callback::new(url, secret)
 }
 
 /// Refuses what is no policy, with the nearest name and all of them.

@@ -29,6 +29,7 @@ impl Crawler {
                 Acted::Done
             }
             Act::Hint { source, urls } => self.take_push(source, urls, now)?,
+            Act::Hub { topic, word } => self.hear_hub(&topic, word, now),
             Act::Noise { site, word } if self.home.contains_key(&site) => self.rule(&site, word, now)?,
             Act::Pause(Some(site)) | Act::Resume(Some(site)) | Act::Block(site) | Act::Noise { site, .. } => {
                 Acted::UnknownSite(site)

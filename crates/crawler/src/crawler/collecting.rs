@@ -2,7 +2,7 @@
 //! pages make room for more important URLs that are known and not held.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 
 use vernal_frontier::VisitOrder;
 use vernal_model::{Deed, Leaving, LeftRow, Moment, Page, PageKey, PageState, Site};
@@ -11,13 +11,15 @@ use vernal_repository::graph::NodeState;
 
 use super::Crawler;
 use crate::Result;
-use crate::intake::page_life::{Hands, hands};
+use crate::intake::page_life::{Hands, QUICK_RETRIES_MAX, hands};
 use crate::wanted::WANTED_MAX;
 
 /// While there is room, so many of the best are drawn first where the order of visits is that of importance.
 const AHEAD_MAX: usize = 4_096;
 /// For every URL that room is made for, this share more is wanted: some turn out to be no pages.
 const SPARE_SHARE: f64 = 0.25;
+/// A page that cannot be read any more counts so much of what it would: what is held of it only gets older.
+const TROUBLED_SHARE: f32 = 0.2;
 
 /// The least important held pages and the most important others, gathered while scores are told.
 #[derive(Default)]
@@ -27,6 +29,8 @@ pub(super) struct Ranking {
     held: BinaryHeap<Place>,
     /// The least important of the most important on top.
     known: BinaryHeap<Reverse<Place>>,
+    /// Held pages that could not be read the last time. Looked up only.
+    troubled: HashSet<PageKey>,
 }
 
 #[derive(Copy, Clone, PartialEq)]
@@ -61,7 +65,8 @@ impl Ranking {
     }
 
     pub fn add(&mut self, page: PageKey, importance: f32, state: NodeState) {
-        let place = Place { importance, page, left: state == NodeState::Left };
+        let share = if self.troubled.contains(&page) { TROUBLED_SHARE } else { 1.0 };
+        let place = Place { importance: importance * share, page, left: state == NodeState::Left };
         if state == NodeState::Held {
             self.held.push(place);
             if self.held.len() > self.limit {
@@ -88,7 +93,11 @@ impl Crawler {
         let full = (swaps_max(self.settings.pages_max) as f64 * (1.0 + SPARE_SHARE)) as usize * 2;
         let ahead = if self.settings.visit_order == VisitOrder::Importance { AHEAD_MAX } else { 0 };
         let limit = if self.is_collection_full() { full.max(ahead) } else { ahead };
-        Ranking::new(limit.min(WANTED_MAX))
+        let mut ranking = Ranking::new(limit.min(WANTED_MAX));
+        if self.is_collection_full() {
+            ranking.troubled.extend(self.partitions.iter().flat_map(|partition| partition.retries.held()));
+        }
+        ranking
     }
 
     /// Makes room for what is more important, and says what a URL needs to get in; 0 while there is room.
@@ -161,12 +170,13 @@ impl Crawler {
         Ok(left.is_none_or(|left| now.since(left.moment) >= RETURN_AFTER))
     }
 
-    /// The page, if it may leave: it is held and well, nothing is under way with it, and nobody asked for it.
+    /// The page, if it may leave: it is held and well, or has failed for long, nothing is under way with it, and nobody
+    /// asked for it.
     fn may_leave(&self, key: PageKey) -> Result<Option<Page>> {
         if self.out.contains(&key) || self.samples.concern(key) || self.second_looks.concern(key) {
             return Ok(None);
         }
-        let page = self.reader.page(key)?.filter(|page| hands(page) == Hands::Policy);
+        let page = self.reader.page(key)?.filter(|page| hands(page) == Hands::Policy || is_in_trouble(page));
         Ok(page.filter(|page| {
             let is_promised = self.promise_of(&page.url, page.depth).at_least_every.is_some();
             !is_promised && self.dispatcher.seed_at(&page.url).is_none()
@@ -209,6 +219,10 @@ impl Crawler {
         let mut reasons = Vec::new();
         let mut say = |name: &str, value: String| reasons.push((name.to_owned(), value));
         let mark = self.weighing.mark();
+        if let Some(urls) = self.weighing.refused() {
+            let most = self.settings.pass_urls_max;
+            say("no pass over links", format!("{urls} known URLs are more than the {most} that one may take"));
+        }
         let score = self.reader.score(key)?;
         if let Some(score) = score.filter(|_| mark.passes > 0) {
             say("score by links", format!("{score:.3} of a mean held page's, as of {}", mark.moment.rfc3339()));
@@ -240,4 +254,9 @@ impl Crawler {
         }
         Ok(reasons)
     }
+}
+
+/// Held, and failing beyond the quick retries.
+fn is_in_trouble(page: &Page) -> bool {
+    page.state == PageState::Held && page.failures > QUICK_RETRIES_MAX
 }

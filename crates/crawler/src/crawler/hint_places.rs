@@ -20,7 +20,7 @@ const PROVED_OUTCOMES_MIN: f64 = 5.0;
 const PROVED_PRECISION_MIN: f64 = 0.5;
 /// A table answers for its page when it has announced this share of the page's changes; then the page is looked at so often.
 const TABLE_RECALL_MIN: f64 = 0.4;
-const TABLE_REST: Span = Span::from_days(30);
+pub(super) const TABLE_REST: Span = Span::from_days(30);
 
 impl Crawler {
     /// Gives a page its place again, with the promise that hints make of it.
@@ -139,7 +139,7 @@ impl Crawler {
     }
 }
 
-fn is_proved(row: &TrustRow) -> bool {
+pub(super) fn is_proved(row: &TrustRow) -> bool {
     row.muted.is_none() && row.right + row.wrong >= PROVED_OUTCOMES_MIN && trust::precision(row) >= PROVED_PRECISION_MIN
 }
 

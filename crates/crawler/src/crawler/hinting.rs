@@ -11,7 +11,7 @@ use vernal_model::{
 };
 use vernal_policy::estimate::trust;
 
-use super::Crawler;
+use super::{Crawler, dating};
 use crate::intake::listing::{self, Delta};
 use crate::intake::page_life::{Hands, hands};
 use crate::{Acted, Result};
@@ -143,6 +143,7 @@ impl Crawler {
             hub: listing.hub.clone(),
             topic: listing.topic.clone(),
         };
+        self.want_subscription(page.key, &site, &file, None, now);
         rows.files.push((page.key, file));
         rows.listed = (!delta.is_empty()).then_some(delta.rows);
         self.push_hints(page.key.partition, rows);
@@ -198,6 +199,9 @@ impl Crawler {
             let mut hints = self.hints.page(key, &self.reader)?;
             let before = hints.clone();
             hints.spoken_of |= source.bit();
+            if kind == ListingKind::VolatileTable {
+                hints.companion = Some(delta.rows.file);
+            }
             if let Some(page) = self.reader.page(key)?.filter(|page| page.url == *url)
                 && let Some(seen) = page.last_confirmed.filter(|_| page.state == PageState::Held)
                 && let Some(said) = listing::said(kind, moved, is_first, seen, now)
@@ -244,6 +248,7 @@ impl Crawler {
         let partition = self.partition(page.key.partition);
         partition.policy.hint(page.key, worth);
         partition.best_known = None;
+        self.release_companion(page.key);
     }
 
     /// Hears what a visit says of the hints that were given of its page, and what the page says of itself.
@@ -262,7 +267,8 @@ impl Crawler {
         let is_silent = said.as_ref().is_none_or(Vec::is_empty) && by_list.is_none();
         let names_table =
             document.and_then(|document| document.links.iter().find(|link| link.kind == LinkKind::Companion));
-        if is_silent && names_table.is_none() && self.hints.site(&site).is_none() {
+        let bears_date = changed.is_some() && dating::date_of(report).is_some();
+        if is_silent && names_table.is_none() && !bears_date && self.hints.site(&site).is_none() {
             return Ok(());
         }
         let old = self.hints.page(page.key, &self.reader)?;
@@ -271,6 +277,7 @@ impl Crawler {
         let mut rows = HintRows::of(&site);
         if let (Some(changed), Some(seen)) = (changed, before.and_then(|page| page.last_confirmed)) {
             self.judge_hints(&mut rows, &hints, changed, seen, report.started);
+            self.judge_date(&mut rows, report, changed, seen);
         }
         if matches!(report.outcome, Outcome::Read { .. } | Outcome::NotModified) {
             hints.pending.clear();

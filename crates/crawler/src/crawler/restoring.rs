@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use vernal_model::{
-    Admitted, Deed, Fingerprint, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId, Report,
-    Sequence, Site, Url, Via, WaitingPlace,
+    Admitted, Deed, Fingerprint, ListingKind, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId,
+    Report, Sequence, Site, Url, Via, WaitingPlace,
 };
 use vernal_repository::bodies::{Timeline, timeline};
 
@@ -281,6 +281,14 @@ impl Work {
             self.lead(to, Lead { found_on: page, depth, via: Via::Redirect { hops } });
         }
         let Some(document) = report.document.as_ref().filter(|document| !document.directives.nofollow) else { return };
+        let listed = document.listing.iter().flat_map(|listing| &listing.entries);
+        for entry in listed {
+            let via = match document.listing.as_ref().map(|listing| listing.kind) {
+                Some(ListingKind::Feed) => Via::Feed,
+                _ => Via::Sitemap,
+            };
+            self.lead(&entry.url, Lead { found_on: page, depth: depth.saturating_add(1), via });
+        }
         let followed = document.links.iter();
         let followed = followed.filter(|link| discovery::is_followed(link.kind, link.rel));
         for link in followed {

@@ -9,13 +9,14 @@ use vernal_model::{
 use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, WHOLE, places};
 use crate::Result;
 use crate::coordinator::{Coordinator, Lane};
+use crate::intake::page_life::{Hands, hands};
 use crate::robots_book::Gate;
 
 /// Candidates looked at for one order: each turned down leaves a deed or a hold behind, so this only bounds one tick.
 const LOOKS_PER_ORDER: usize = 64;
 
 /// A site that waits for another one looks again after this.
-const LOOK_AGAIN: Span = Span::from_millis(200);
+pub(super) const LOOK_AGAIN: Span = Span::from_millis(200);
 
 /// A page that may be visited next.
 enum Candidate {
@@ -38,8 +39,13 @@ impl Crawler {
         self.coordinator.account.fill(&self.settings.budget, self.held(), now);
         self.feed_frontier(now)?;
         self.place_files(now)?;
+        self.release_companions(now);
         let mut looks = 0;
         let orders_max = self.settings.visits_max.unwrap_or(u64::MAX);
+        while self.in_flight.len() < self.settings.concurrency && self.next_order < orders_max {
+            let Some(order) = self.subscription_order(now)? else { break };
+            orders.push(order);
+        }
         while self.in_flight.len() < self.settings.concurrency
             && self.next_order < orders_max
             && looks < LOOKS_PER_ORDER * (orders.len() + 1)
@@ -100,8 +106,8 @@ impl Crawler {
         if !self.may_discover() {
             return Ok(None);
         }
-        if let Some(key) = self.next_retry(Lane::New, now) {
-            return self.again(key, true, now);
+        if let Some(candidate) = self.retry_candidate(Lane::New, now)? {
+            return Ok(Some(candidate));
         }
         if let Some(candidate) = self.wanted_candidate(now)? {
             return Ok(Some(candidate));
@@ -150,13 +156,28 @@ impl Crawler {
         Ok(None)
     }
 
+    /// The next page that is tried again. One that left the collection meanwhile, or was read again, is not.
+    fn retry_candidate(&mut self, lane: Lane, now: Moment) -> Result<Option<Candidate>> {
+        while let Some(key) = self.next_retry(lane, now) {
+            let candidate = self.again(key, true, now)?;
+            let is_wanted = |candidate: &Candidate| match candidate {
+                Candidate::Again { page, .. } => matches!(hands(page), Hands::Retry { .. }),
+                Candidate::First(_) => true,
+            };
+            if candidate.as_ref().is_some_and(is_wanted) {
+                return Ok(candidate);
+            }
+        }
+        Ok(None)
+    }
+
     fn next_retry(&mut self, lane: Lane, now: Moment) -> Option<PageKey> {
         places(self.lively).find_map(|index| self.partitions[index].next_retry(lane, now))
     }
 
     fn due_candidate(&mut self, now: Moment) -> Result<Option<Candidate>> {
-        if let Some(key) = self.next_retry(Lane::Due, now) {
-            return self.again(key, true, now);
+        if let Some(candidate) = self.retry_candidate(Lane::Due, now)? {
+            return Ok(Some(candidate));
         }
         if let Some(key) = self.second_look(now) {
             return self.again(key, false, now);
@@ -168,6 +189,7 @@ impl Crawler {
             self.choose(now);
         }
         while let Some(key) = self.chosen.pop() {
+            let Some(key) = self.table_first(key, now)? else { continue };
             if !self.partition(key.partition).may_ask(key, now) {
                 self.partition(key.partition).policy.put_back(key);
                 continue;
@@ -258,7 +280,7 @@ impl Crawler {
     }
 
     /// When the site's address may be asked, if not now.
-    fn address_is_busy(&mut self, site: &Site, id: PartitionId, now: Moment) -> Option<Moment> {
+    pub(super) fn address_is_busy(&mut self, site: &Site, id: PartitionId, now: Moment) -> Option<Moment> {
         let address = self.partition(id).site_mut(site).posture.address?;
         match self.coordinator.addresses.earliest(address) {
             None => Some(now + Span::from_millis(50)),
@@ -306,7 +328,7 @@ impl Crawler {
     }
 
     /// The robots.txt of the URL's origin, which may lie elsewhere after redirects; then that site must be free too.
-    fn robots_order(&mut self, lane: Lane, url: &Url, robots_url: Url, now: Moment) -> Option<Order> {
+    pub(super) fn robots_order(&mut self, lane: Lane, url: &Url, robots_url: Url, now: Moment) -> Option<Order> {
         let asked_site = robots_url.site();
         let id = self.home_of(&robots_url);
         let home = url.site();
@@ -335,7 +357,7 @@ impl Crawler {
     }
 
     /// `site` is that of the order's URL.
-    fn send(&mut self, lane: Lane, site: Site, order: Order, what: Asked, now: Moment) -> Order {
+    pub(super) fn send(&mut self, lane: Lane, site: Site, order: Order, what: Asked, now: Moment) -> Order {
         self.next_order += 1;
         self.coordinator.sent(lane);
         let next_order = self.next_order;

@@ -14,7 +14,7 @@ use super::restoring::Restoring;
 use super::{Asked, Crawler, InFlight, WHOLE};
 use crate::intake::page_life::Hands;
 use crate::intake::verdict::Verdict;
-use crate::intake::{discovery, keeping, page_life, telling, verdict};
+use crate::intake::{discovery, keeping, listing, page_life, telling, verdict};
 use crate::{Error, Result};
 
 /// A site that fails is left alone for its delay, doubled with each failure in a row, up to this.
@@ -40,6 +40,7 @@ impl Crawler {
         self.settle_site(&in_flight, &report, now);
         match in_flight.what {
             Asked::Robots { origin, home } => self.take_robots(&origin, &home, &report, None, now)?,
+            Asked::Subscription { file } => self.take_subscription(file, &report, now),
             page => self.take_page(page, report, None)?,
         }
         if self.group.is_full(self.settings.group) {
@@ -146,15 +147,16 @@ impl Crawler {
         restoring: Option<&Restoring<'_>>,
     ) -> Result<()> {
         self.drop_sessions(&mut report);
-        let hears = self.settings.hints && restoring.is_none();
+        let hears = self.settings.hints;
         let listing = report.document.as_mut().and_then(|document| document.listing.take()).filter(|_| hears);
+        let listing = listing.map(|listing| listing::with_hub(listing, &report));
         if listing.is_some() {
             self.settle_site_of(&report.order.url, report.started)?;
         }
         let (before, waiting) = match what {
             Asked::First(waiting) => (None, Some(waiting)),
             Asked::Again(page) => (Some(*page), None),
-            Asked::Robots { .. } => return Ok(()),
+            Asked::Robots { .. } | Asked::Subscription { .. } => return Ok(()),
         };
         let key = report.order.page;
         let second_look = self.second_looks.ended(key);
@@ -288,6 +290,7 @@ impl Crawler {
         degree: f32,
     ) -> Result<()> {
         let remembered = before.map(|page| self.remembered(page, report.started)).transpose()?.flatten();
+        let last_modified = self.believed_date(page, report);
         let once = self.settings.once;
         let promise = self.promise_of(&page.url, page.depth);
         let partition = self.partition(page.key.partition);
@@ -314,7 +317,7 @@ impl Crawler {
             previous: before.and_then(|page| page.last_confirmed),
             changed,
             degree,
-            last_modified: report.validators.last_modified.as_deref().and_then(Moment::parse_http_date),
+            last_modified,
             wire_bytes: report.wire_bytes,
         });
         if !was_with_policy {

@@ -1,11 +1,11 @@
 //! Topics in the ring: passes at their time, a page's topics when it is read, and what the policies hear of both.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use vernal_document::terms::page_terms;
 use vernal_model::{Deed, Document, Moment, Page, PageKey, PageState, Span, TopicId, TopicOf};
-use vernal_policy::TopicSample;
 use vernal_policy::topic::{LinkedFrom, Reckoning};
+use vernal_policy::{RateSums, TopicRates, TopicSample};
 
 use super::Crawler;
 use crate::Result;
@@ -15,7 +15,10 @@ use crate::topics::{Kept, Pass, TopicBook, followed};
 const PAGES_MIN: u64 = 50;
 /// A pass that is under way goes on after this.
 const TURN_EVERY: Span = Span::from_millis(1);
-/// Pages that others were found on, with their topics, kept at a time.
+/// In-links that a page is categorised by when it is read; more change little (Table 2 of seed 001 levels off), and each is two
+/// rows to read.
+const IN_LINKS_MAX: usize = 32;
+/// Pages that link to others, with their topics, kept at a time.
 const PARENTS_MAX: usize = 1_024;
 
 /// Where topics stand.
@@ -101,8 +104,8 @@ impl Crawler {
         self.commit(now)
     }
 
-    /// A page was read: its words are kept, and its topics are those that its words and the page it was found on give it,
-    /// until a pass knows better. A page that is held no more has none.
+    /// A page was read: its words are kept, and its topics are those that its words and the pages that are known to link to it
+    /// give it, until a pass knows better. A page that is held no more has none.
     pub(super) fn categorise(&mut self, page: &Page, was_held: bool, document: Option<&Document>) -> Result<()> {
         if self.settings.topics_every.is_none() {
             return Ok(());
@@ -116,8 +119,9 @@ impl Crawler {
         let Some(document) = document.filter(|document| !document.directives.noarchive) else { return Ok(()) };
         let version = page.version.map_or(0, |version| version.number);
         let terms = page_terms(document, page.url.fingerprint(), version);
-        let (of_parent, out) = self.parent(page.found_on)?;
-        let linked_from = [LinkedFrom { topics: &of_parent, out }];
+        let parents = self.parents(page)?;
+        let linked_from: Vec<LinkedFrom<'_>> =
+            parents.iter().map(|(topics, out)| LinkedFrom { topics, out: *out }).collect();
         let topics = self.topics.book.known_for(&terms, &linked_from);
         self.group.push(page.key.partition, Deed::TermsRead(vec![(page.key, terms)]));
         if self.topics.book.mark().passes > 0 {
@@ -134,10 +138,19 @@ impl Crawler {
         }
     }
 
-    /// The topics of the page that another was found on, and its O(q): the one link into a new page that is known without
-    /// a search.
-    fn parent(&mut self, found_on: Option<PageKey>) -> Result<(Vec<TopicOf>, u32)> {
-        let Some(key) = found_on.filter(|_| self.topics.book.mark().passes > 0) else { return Ok((Vec::new(), 1)) };
+    /// The pages into a page that are known without a search, with their topics and their O(q): the one that it was found on,
+    /// and those of the last pass over all links.
+    fn parents(&mut self, page: &Page) -> Result<Vec<(Vec<TopicOf>, u32)>> {
+        if self.topics.book.mark().passes == 0 {
+            return Ok(Vec::new());
+        }
+        let mut keys: BTreeSet<PageKey> = page.found_on.into_iter().collect();
+        keys.extend(self.reader.linked_from(page.key, IN_LINKS_MAX)?);
+        keys.remove(&page.key);
+        keys.into_iter().map(|key| self.parent(key)).collect()
+    }
+
+    fn parent(&mut self, key: PageKey) -> Result<(Vec<TopicOf>, u32)> {
         if let Some(known) = self.topics.parents.get(&key) {
             return Ok(known.clone());
         }
@@ -151,7 +164,7 @@ impl Crawler {
         Ok((topics, out))
     }
 
-    /// Lets every partition hear what all have found in their samples of topics.
+    /// Lets every partition hear what all have found in their samples of topics, and of the topics' change rates.
     pub(super) fn pool_topic_samples(&mut self) {
         if self.settings.topics_every.is_none() {
             return;
@@ -161,10 +174,17 @@ impl Crawler {
             let (sampled, changed) = sums.entry((sample.cycle, sample.topic)).or_default();
             (*sampled, *changed) = (*sampled + sample.sampled, *changed + sample.changed);
         }
+        let mut rates: BTreeMap<TopicId, RateSums> = BTreeMap::new();
+        for of in self.partitions.iter().flat_map(|partition| partition.policy.topic_rates()) {
+            let sums = rates.entry(of.topic).or_default();
+            *sums = sums.plus(of.sums);
+        }
+        let rates: Vec<TopicRates> = rates.into_iter().map(|(topic, sums)| TopicRates { topic, sums }).collect();
         let sum = |((cycle, topic), (sampled, changed))| TopicSample { cycle, topic, sampled, changed };
         let samples: Vec<TopicSample> = sums.into_iter().map(sum).collect();
         for partition in self.partitions.iter_mut().filter(|partition| partition.held > 0) {
             partition.policy.hear_topic_samples(&samples);
+            partition.policy.hear_topic_rates(&rates);
         }
     }
 }

@@ -37,8 +37,8 @@ pub(super) struct Weighing {
     stage: Stage,
     /// The last pass that came to its end.
     mark: GraphMark,
-    /// There are more URLs than a pass may take.
-    pub too_large: bool,
+    /// There are so many URLs, more than a pass may take.
+    refused: Option<u64>,
 }
 
 #[derive(Default)]
@@ -89,6 +89,11 @@ impl Weighing {
         self.mark
     }
 
+    /// How many URLs there were when a pass was refused because of it.
+    pub fn refused(&self) -> Option<u64> {
+        self.refused
+    }
+
     pub fn is_under_way(&self) -> bool {
         !matches!(self.stage, Stage::Idle)
     }
@@ -110,7 +115,7 @@ impl Crawler {
             false => (IDLE_VISITS_MIN.max(held / 2), IDLE_PASS_EVERY),
         };
         let is_time = mark.moment == Moment::EPOCH || now.since(mark.moment) >= every;
-        held > 0 && visits >= least && is_time && !self.weighing.too_large
+        held > 0 && visits >= least && is_time && self.weighing.refused.is_none()
     }
 
     pub(super) fn next_weighing(&self, now: Moment) -> Option<Moment> {
@@ -127,11 +132,11 @@ impl Crawler {
                 return Ok(());
             }
             let visits = self.reader.totals().visits;
-            match LinkGathering::begin(&self.reader)? {
+            match LinkGathering::begin(&self.reader, self.settings.pass_urls_max)? {
                 Some(gathering) => {
                     self.weighing.stage = Stage::Gathering { visits, gathering: Box::new(gathering) };
                 }
-                None => self.weighing.too_large = true,
+                None => self.weighing.refused = Some(self.reader.totals().known),
             }
             return Ok(());
         }

@@ -109,10 +109,23 @@ pub(crate) fn cadences(document: &Document, report: &Report) -> Vec<Cadence> {
     tag.into_iter().chain(headers).collect()
 }
 
+/// A feed with the hub that the head of its answer names, which goes before the one in the file (WebSub, section 4).
+pub(crate) fn with_hub(mut listing: Box<Listing>, report: &Report) -> Box<Listing> {
+    let Some(exchange) = report.exchange.as_ref().filter(|_| listing.kind == ListingKind::Feed) else { return listing };
+    let (hub, own) = vernal_document::listings::hub::of_links(&report.order.url, fields(exchange, "link"));
+    listing.hub = hub.or(listing.hub);
+    listing.topic = own.or(listing.topic);
+    listing
+}
+
 /// The first header field of an answer by its lower-case name.
 fn header<'a>(exchange: &'a Exchange, name: &str) -> Option<&'a str> {
+    fields(exchange, name).next()
+}
+
+fn fields<'a>(exchange: &'a Exchange, name: &str) -> impl Iterator<Item = &'a str> {
     let lines = exchange.response_head.split(|&byte| byte == b'\n').skip(1);
-    lines.map(<[u8]>::trim_ascii).find_map(|line| {
+    lines.map(<[u8]>::trim_ascii).filter_map(move |line| {
         let colon = line.iter().position(|&byte| byte == b':')?;
         line[..colon].eq_ignore_ascii_case(name.as_bytes()).then_some(())?;
         std::str::from_utf8(line[colon + 1..].trim_ascii()).ok()

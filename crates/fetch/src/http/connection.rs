@@ -40,10 +40,15 @@ impl Connection {
     pub async fn ask(
         mut self,
         request_head: Vec<u8>,
+        request_body: &[u8],
         settings: &Settings,
         meter: &Meter,
     ) -> Result<(Answer, Option<Connection>), Broken> {
-        if self.incoming.stream.send(&request_head, meter).await.is_err() && self.is_reused {
+        let mut sent = self.incoming.stream.send(&request_head, meter).await;
+        if !request_body.is_empty() && sent.is_ok() {
+            sent = self.incoming.stream.send(request_body, meter).await;
+        }
+        if sent.is_err() && self.is_reused {
             return Err(Broken::Stale);
         }
         // A site may answer and close without reading all of the request, so a failed write is no verdict yet.

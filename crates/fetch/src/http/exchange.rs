@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::net::IpAddr;
 
 use tokio::time::Instant;
-use vernal_model::{Failure, Order, Outcome, Url, Validators};
+use vernal_model::{Failure, Form, Order, Outcome, Url, Validators};
 
 use super::connection::Connection;
 use super::head::RequestHead;
@@ -48,8 +48,8 @@ pub async fn ask(
     pool: &RefCell<Pool>,
     meter: &Meter,
 ) -> Result<Answer, Outcome> {
-    let (url, validators) = (&order.url, &order.validators);
-    let asking = Asking { url, validators, settings, lines, pool, meter };
+    let (url, validators, form) = (&order.url, &order.validators, order.kind.form());
+    let asking = Asking { url, validators, form, settings, lines, pool, meter };
     let found = match way {
         Way::Fresh(found) => found,
         Way::Kept(open) => match asking.over(open).await {
@@ -75,6 +75,7 @@ pub async fn ask(
 struct Asking<'a> {
     url: &'a Url,
     validators: &'a Validators,
+    form: Option<&'a Form>,
     settings: &'a Settings,
     lines: &'a RequestHead,
     pool: &'a RefCell<Pool>,
@@ -86,8 +87,9 @@ impl Asking<'_> {
         let origin = self.url.origin_text();
         let mut answer = match open {
             Open::Http1(connection) => {
-                let request_head = self.lines.http1(self.url, self.validators)?;
-                let (answer, connection) = connection.ask(request_head, self.settings, self.meter).await?;
+                let request_head = self.lines.http1(self.url, self.validators, self.form)?;
+                let body = self.form.map_or(&[][..], Form::as_bytes);
+                let (answer, connection) = connection.ask(request_head, body, self.settings, self.meter).await?;
                 if let Some(connection) = connection {
                     self.pool.borrow_mut().put(origin, Open::Http1(connection), Instant::now());
                 }
@@ -95,7 +97,7 @@ impl Asking<'_> {
             }
             Open::Http2(session) => {
                 let again = session.again();
-                let asked = session.ask(self.url, self.lines, self.validators, self.settings, self.meter);
+                let asked = session.ask(self.url, self.lines, self.validators, self.form, self.settings, self.meter);
                 let answer = Box::pin(asked).await?;
                 self.pool.borrow_mut().put(origin, Open::Http2(again), Instant::now());
                 answer

@@ -3,12 +3,14 @@
 use std::mem::MaybeUninit;
 
 use memchr::memchr;
-use vernal_model::{Failure, Url, Validators};
+use vernal_model::{Failure, Form, Url, Validators};
 
 use crate::answer::protocol;
 use crate::{Settings, validator};
 
 const ACCEPT: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+/// The one kind of body that a request of ours brings.
+pub const FORM_TYPE: &str = "application/x-www-form-urlencoded";
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
 
 /// The header lines of every request of a process, and those of one order between them.
@@ -30,16 +32,19 @@ impl RequestHead {
     }
 
     /// The head as it goes over the wire in HTTP/1.1.
-    pub fn http1(&self, url: &Url, validators: &Validators) -> Result<Vec<u8>, Failure> {
+    pub fn http1(&self, url: &Url, validators: &Validators, form: Option<&Form>) -> Result<Vec<u8>, Failure> {
         let path = url.path_and_query();
         if path.bytes().any(|byte| !byte.is_ascii_graphic()) {
             return Err(protocol("the path cannot stand in a request line"));
         }
         let mut head = Vec::with_capacity(512);
-        for part in ["GET ", path, " HTTP/1.1\r\nHost: ", url.site_text(), "\r\n"] {
+        for part in [method(form), " ", path, " HTTP/1.1\r\nHost: ", url.site_text(), "\r\n"] {
             head.extend_from_slice(part.as_bytes());
         }
-        for (name, value) in self.lines(validators) {
+        let length = form.map(|form| form.as_bytes().len().to_string());
+        let framing =
+            length.iter().flat_map(|length| [("Content-Type", FORM_TYPE), ("Content-Length", length.as_str())]);
+        for (name, value) in self.lines(validators).chain(framing) {
             for part in [name, ": ", value, "\r\n"] {
                 head.extend_from_slice(part.as_bytes());
             }
@@ -47,6 +52,11 @@ impl RequestHead {
         head.extend_from_slice(b"Connection: keep-alive\r\n\r\n");
         Ok(head)
     }
+}
+
+/// A form is given; everything else is asked for.
+pub fn method(form: Option<&Form>) -> &'static str {
+    if form.is_some() { "POST" } else { "GET" }
 }
 
 /// What a response head says about the exchange itself.
@@ -213,7 +223,7 @@ mod tests {
         let settings = Settings { user_agent: "v/1".into(), contact: "a@b.org".into(), ..Settings::default() };
         let validators = Validators { etag: Some("\"x\"".into()), last_modified: Some("then".into()) };
         let url = Url::parse("http://example.org:81/a?b=c").unwrap();
-        let head = RequestHead::new(&settings).http1(&url, &validators).unwrap();
+        let head = RequestHead::new(&settings).http1(&url, &validators, None).unwrap();
         let expected = "GET /a?b=c HTTP/1.1\r\nHost: example.org:81\r\nUser-Agent: v/1 (+a@b.org)\r\n\
             Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n\
             Accept-Encoding: gzip, br, zstd, deflate\r\nFrom: a@b.org\r\nIf-None-Match: \"x\"\r\n\

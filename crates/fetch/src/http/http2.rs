@@ -9,10 +9,10 @@ use h2::client::{Builder, ResponseFuture, SendRequest};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
-use vernal_model::{Exchange, Failure, Protocol, Stage, Url, Validators};
+use vernal_model::{Exchange, Failure, Form, Protocol, Stage, Url, Validators};
 
 use super::connection::is_encoded;
-use super::head::RequestHead;
+use super::head::{FORM_TYPE, RequestHead, method};
 use crate::Settings;
 use crate::answer::{Answer, Broken, protocol};
 use crate::stream::Meter;
@@ -62,10 +62,11 @@ impl Session {
         url: &Url,
         lines: &RequestHead,
         validators: &Validators,
+        form: Option<&Form>,
         settings: &Settings,
         meter: &Meter,
     ) -> Result<Answer, Broken> {
-        let (request, request_head) = request(url, lines, validators)?;
+        let (request, request_head) = request(url, lines, validators, form)?;
         let is_reused = self.is_reused;
         let early = |error: h2::Error| match is_reused {
             true => Broken::Stale,
@@ -73,8 +74,12 @@ impl Session {
         };
         let answered = async {
             let mut sender = self.sender.ready().await.map_err(early)?;
-            let (response, _) = sender.send_request(request, true).map_err(early)?;
+            let (response, mut body) = sender.send_request(request, form.is_none()).map_err(early)?;
             meter.sent(request_head.len());
+            if let Some(form) = form {
+                body.send_data(Bytes::copy_from_slice(form.as_bytes()), true).map_err(early)?;
+                meter.sent(form.as_bytes().len());
+            }
             first_answer(response, early).await
         };
         let response = match timeout(settings.timeouts.first_byte, answered).await {
@@ -116,13 +121,21 @@ fn refused(error: &h2::Error) -> bool {
     error.reason() == Some(h2::Reason::REFUSED_STREAM)
 }
 
-fn request(url: &Url, lines: &RequestHead, validators: &Validators) -> Result<(http::Request<()>, Vec<u8>), Failure> {
-    let mut request = http::Request::get(url.as_str()).version(http::Version::HTTP_2);
+fn request(
+    url: &Url,
+    lines: &RequestHead,
+    validators: &Validators,
+    form: Option<&Form>,
+) -> Result<(http::Request<()>, Vec<u8>), Failure> {
+    let mut request = http::Request::builder().method(method(form)).uri(url.as_str()).version(http::Version::HTTP_2);
+    if let Some(form) = form {
+        request = request.header("content-type", FORM_TYPE).header("content-length", form.as_bytes().len());
+    }
     for (name, value) in lines.lines(validators) {
         request = request.header(name, value);
     }
     let request = request.body(()).map_err(|error| protocol(error.to_string()))?;
-    Ok((request, lines.http1(url, validators)?))
+    Ok((request, lines.http1(url, validators, form)?))
 }
 
 /// The head in the words of HTTP/1.1.

@@ -41,6 +41,12 @@ impl Gamma {
         Gamma { a: self.a, b: self.b + o }
     }
 
+    /// The belief after a change that is known to be the last one, a time `o` ago. Seen backwards it is the first one met, so
+    /// that the density is multiplied by rate·e^(−rate·o), whatever happened before (Cho and Garcia-Molina 2003, section 5).
+    pub fn seen_last_change(self, o: f64) -> Self {
+        Gamma { a: self.a + 1.0, b: self.b + o }
+    }
+
     /// The belief after a time `o` with at least one change.
     pub fn seen_changed(self, o: f64) -> Self {
         let Gamma { a, b } = self;
@@ -66,6 +72,17 @@ mod tests {
 
     fn close(value: f64, expected: f64, within: f64) {
         assert!((value - expected).abs() < within, "{value} is not {expected}");
+    }
+
+    #[test]
+    fn beliefs_by_last_changes_agree_with_the_estimator_by_last_modified() {
+        // A prior that weighs nothing: then the mean is N/T.
+        let (mut belief, mut counted) = (Gamma { a: 1e-9, b: 1e-9 }, super::super::LastModified::default());
+        for (days, ago) in [(4.0, None), (4.0, Some(1.0)), (2.0, Some(0.5)), (7.0, None)] {
+            belief = ago.map_or_else(|| belief.seen_unchanged(days), |ago| belief.seen_last_change(ago));
+            counted.hear(days, ago);
+        }
+        close(belief.mean(), counted.rate().unwrap(), 1e-6);
     }
 
     #[test]

@@ -6,9 +6,11 @@
 //! - `gamma`: a belief about one page's change rate.
 //! - `site_clock`: the operational time of a site, learned from visits to its pages.
 //! - `hint`: what a hint is worth in days of waiting.
+//! - `dates`: how far the dates that pages bear are to be believed.
 //! - `trust`: how far a source of hints is to be believed, by what came of its hints.
 
 mod confidence;
+pub mod dates;
 mod degree_of_success;
 mod forgetting;
 mod gamma;

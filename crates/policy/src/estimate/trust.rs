@@ -184,7 +184,7 @@ pub fn rest(row: &TrustRow, period: Span) -> Option<Span> {
     is_believed.then(|| period.scaled(REST_SHARE * row.right / judged).min(REST_MAX))
 }
 
-fn fade(row: &mut TrustRow, now: Moment) {
+pub(super) fn fade(row: &mut TrustRow, now: Moment) {
     if row.faded == Moment::EPOCH {
         row.faded = now;
     }

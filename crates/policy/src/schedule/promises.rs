@@ -11,7 +11,7 @@ use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
 use super::words::word;
 use crate::pages::Pages;
-use crate::{Belief, Held, RateSums, Refresh, Seen, TopicSample, Unkept, View};
+use crate::{Belief, Held, RateSums, Refresh, Seen, TopicRates, TopicSample, Unkept, View};
 
 pub struct Promises {
     name: &'static str,
@@ -267,6 +267,14 @@ impl Refresh for Promises {
 
     fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
         self.inner.topics(page, topics);
+    }
+
+    fn topic_rates(&self) -> Vec<TopicRates> {
+        self.inner.topic_rates()
+    }
+
+    fn hear_topic_rates(&mut self, rates: &[TopicRates]) {
+        self.inner.hear_topic_rates(rates);
     }
 
     fn topic_samples(&self) -> Vec<TopicSample> {

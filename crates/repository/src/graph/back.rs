@@ -47,6 +47,14 @@ impl Reader {
         Ok(Some(parents))
     }
 
+    /// Pages that linked to this one when the last pass went over all links, at most so many: cheap, and as old as the pass.
+    pub fn linked_from(&self, page: PageKey, most: usize) -> Result<Vec<PageKey>> {
+        let Some(index) = self.link_index()? else { return Ok(Vec::new()) };
+        let Some(node) = index.numbering().node_of(page) else { return Ok(Vec::new()) };
+        let sources = index.sources(node)?;
+        Ok(sources.into_iter().take(most).map(|source| index.numbering().key_of(source)).collect())
+    }
+
     /// The links by target as the last pass sorted them; `None` before the first, and when what is there is not of this
     /// repository as it is now.
     pub fn link_index(&self) -> Result<Option<Arc<LinkIndex>>> {

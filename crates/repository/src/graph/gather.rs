@@ -16,7 +16,7 @@ use crate::tables::rows::{LinksOfDocument, StateOfPage, decode_head};
 use crate::{Error, Result};
 
 /// URLs that a pass takes at most: it holds 17 bytes for each of them in memory, and packs a source into 31 bits.
-const URLS_MAX: u32 = 1 << 25;
+pub const URLS_MAX: u32 = 1 << 25;
 /// Sorted links that are written for each page that a step may read: both take about as long.
 const LINKS_PER_PAGE: usize = 64;
 
@@ -55,14 +55,16 @@ enum Stage {
 }
 
 impl LinkGathering {
-    /// Begins a pass; `None` when there are more URLs than one may take.
-    pub fn begin(reader: &Reader) -> Result<Option<LinkGathering>> {
+    /// Begins a pass; `None` when there are more URLs than the limit, which is at most [`URLS_MAX`].
+    pub fn begin(reader: &Reader, urls_max: u32) -> Result<Option<LinkGathering>> {
         let (position, known, numbering) = {
             let live = reader.shared.live();
             let counts = (0..Partition::COUNT).map(|id| live.state.partition(Partition(id)).next_number);
             (live.state.position, live.known.clone(), Numbering::new(counts))
         };
-        let Some(numbering) = numbering.filter(|numbering| numbering.len() <= URLS_MAX) else { return Ok(None) };
+        let Some(numbering) = numbering.filter(|numbering| numbering.len() <= urls_max.min(URLS_MAX)) else {
+            return Ok(None);
+        };
         let folder = reader.dir().join(FOLDER);
         make_folder(&folder)?;
         let targets = Box::new(Targets::of(&known, &numbering)?);

@@ -21,7 +21,7 @@ mod sort;
 mod targets;
 
 pub use back::BackLink;
-pub use gather::{Gathered, LinkGathering, NodeState};
+pub use gather::{Gathered, LinkGathering, NodeState, URLS_MAX};
 pub(crate) use index::remove_if_ahead;
 pub use index::{LinkIndex, LinkStream};
 pub use numbering::Numbering;

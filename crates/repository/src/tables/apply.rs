@@ -8,7 +8,7 @@ use fjall::{Keyspace, OwnedWriteBatch, Slice};
 use serde::Serialize;
 use vernal_model::{
     Control, Deed, GraphMark, HintRows, Leaving, Moment, NoiseRows, Page, PageKey, Partition, Relocated, RobotsRow,
-    Sequence, Site, SitePosture, SiteRow, TopicOf, Visit, Visited,
+    Sequence, Site, SitePosture, SiteRow, Subscription, TopicOf, Visit, Visited,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, encode, encode_url};
@@ -127,6 +127,12 @@ impl Applying<'_> {
             Deed::GraphPassed(mark) => self.graph_passed(mark)?,
             Deed::Left(leaving) => self.left(partition, leaving)?,
             Deed::Hinted(rows) => self.hinted(partition, rows)?,
+            Deed::Subscribed(subscription) => {
+                let Subscription { site, file, row } = &**subscription;
+                self.site(partition, site.as_str());
+                self.put(&tables.hints, "hints", keys::hint_subscription(site, *file), row)?;
+            }
+            Deed::HubAsked { site, visit } => self.asked(partition, sequence, site, visit)?,
             Deed::Unlinked { gone } => {
                 self.state.totals.found_pending += gone.len() as u64;
                 let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };
@@ -195,8 +201,14 @@ impl Applying<'_> {
     ) -> Result<()> {
         let tables = &self.shared.tables;
         self.put(&tables.robots, "robots", keys::named(partition, row.origin.as_str()), row)?;
+        self.asked(partition, sequence, site, visit)
+    }
+
+    /// A request that was for no page.
+    fn asked(&mut self, partition: Partition, sequence: Sequence, site: &Site, visit: &Visit) -> Result<()> {
         let page = PageKey::new(partition, keys::ROBOTS_NUMBER);
-        self.put(&tables.visits, "visits", keys::visit(page, visit.started, sequence), visit)?;
+        let key = keys::visit(page, visit.started, sequence);
+        self.put(&self.shared.tables.visits, "visits", key, visit)?;
         self.count_visit(partition, site.as_str(), visit);
         Ok(())
     }

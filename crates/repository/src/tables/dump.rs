@@ -7,7 +7,8 @@ use fjall::Keyspace;
 use serde::de::DeserializeOwned;
 use vernal_model::{
     DocumentRow, Event, Fold, GraphMark, HintFile, HintSource, LeftRow, NoiseRule, Page, PageHints, PageKey, PageNoise,
-    PageTerms, Partition, RobotsRow, Seed, Sequence, Stamp, TopicMark, TopicOf, TopicRow, TrustRow, Visit,
+    PageTerms, Partition, RobotsRow, Seed, Sequence, Stamp, SubscriptionRow, TopicMark, TopicOf, TopicRow, TrustRow,
+    Visit,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -54,6 +55,7 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<Vec<PageKey>>(&tables.relinked, "relinked", |_| true)?;
     dump.table::<(HintSource, TrustRow)>(&tables.hints, "hints", of_kind(keys::HINT_SOURCE))?;
     dump.table::<HintFile>(&tables.hints, "hints", of_kind(keys::HINT_FILE))?;
+    dump.table::<SubscriptionRow>(&tables.hints, "hints", of_kind(keys::HINT_SUBSCRIPTION))?;
     dump.table::<PageHints>(&tables.page_hints, "page_hints", |_| true)?;
     dump.table::<Option<Stamp>>(&tables.listed, "listed", |_| true)?;
     dump.known()

@@ -16,7 +16,8 @@
 //! weights                partition u8 | chunk u32
 //! left                   partition u8 | number u32
 //! relinked               position u64 of the last deed of a group
-//! hints                  partition u8 | site | 0 | 0 | source u8; 1 | number u32 of a file
+//! hints                  partition u8 | site | 0 | 0 | source u8; 1 | number u32 of a file;
+//!                        2 | number u32 of a feed: its subscription
 //! page_hints             partition u8 | number u32
 //! listed                 partition u8 | number u32 of the file | fingerprint u64
 //! meta                   "state", "graph", "topic-mark" or "seed/" URL
@@ -33,6 +34,7 @@ pub(crate) const NOISE_FOLD: u8 = 2;
 /// The kinds of rows of a site's hints.
 pub(crate) const HINT_SOURCE: u8 = 0;
 pub(crate) const HINT_FILE: u8 = 1;
+pub(crate) const HINT_SUBSCRIPTION: u8 = 2;
 pub(crate) const STATE: &str = "state";
 pub(crate) const TOPIC_MARK: &str = "topic-mark";
 pub(crate) const GRAPH: &str = "graph";
@@ -123,8 +125,16 @@ pub(crate) fn hint_source(partition: Partition, site: &Site, source: HintSource)
 }
 
 pub(crate) fn hint_file(site: &Site, file: PageKey) -> Vec<u8> {
+    of_hint_file(site, file, HINT_FILE)
+}
+
+pub(crate) fn hint_subscription(site: &Site, file: PageKey) -> Vec<u8> {
+    of_hint_file(site, file, HINT_SUBSCRIPTION)
+}
+
+fn of_hint_file(site: &Site, file: PageKey, kind: u8) -> Vec<u8> {
     let mut key = waiting_site(file.partition, site);
-    key.push(HINT_FILE);
+    key.push(kind);
     key.extend_from_slice(&file.number.to_be_bytes());
     key
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use vernal_model::{
     Chance, Fingerprint, HintFile, HintRows, HintSource, ListedRows, ListingKind, Moment, PageHints, PageKey,
-    PendingHint, Site, Span, Stamp, TrustRow, Url,
+    PendingHint, Site, Span, Stamp, Subscription, SubscriptionRow, SubscriptionStanding, TrustRow, Url,
 };
 use vernal_repository::Reader;
 
@@ -14,6 +14,7 @@ pub struct PlainHints {
     files: BTreeMap<(Site, PageKey), HintFile>,
     pages: BTreeMap<PageKey, PageHints>,
     listed: BTreeMap<PageKey, HashMap<Fingerprint, Option<Stamp>>>,
+    subscriptions: BTreeMap<(Site, PageKey), SubscriptionRow>,
 }
 
 impl PlainHints {
@@ -30,15 +31,23 @@ impl PlainHints {
         }
     }
 
+    pub fn subscribe(&mut self, subscription: Subscription) {
+        self.subscriptions.insert((subscription.site, subscription.file), subscription.row);
+    }
+
     pub fn check(&self, reader: &Reader) {
         let mut sources = BTreeMap::new();
         let mut files = BTreeMap::new();
+        let mut subscriptions = BTreeMap::new();
         for (site, hints) in reader.all_site_hints().unwrap() {
             assert_eq!(reader.site_hints(&site).unwrap(), hints);
             sources.extend(hints.sources.into_iter().map(|(source, row)| ((site.clone(), source), row)));
+            let rows = hints.subscriptions.into_iter();
+            subscriptions.extend(rows.map(|(page, row)| ((site.clone(), page), row)));
             files.extend(hints.files.into_iter().map(|(page, row)| ((site.clone(), page), row)));
         }
         assert_eq!((sources, files), (self.sources.clone(), self.files.clone()));
+        assert_eq!(subscriptions, self.subscriptions);
         let pages: BTreeMap<PageKey, PageHints> = reader.all_page_hints().map(|row| row.unwrap()).collect();
         assert_eq!(pages, self.pages);
         for (file, listed) in &self.listed {
@@ -89,4 +98,19 @@ pub fn rows(url: &Url, pages: &[PageKey], now: Moment, chance: &mut Chance) -> H
         ));
     }
     rows
+}
+
+/// A feed is subscribed to, or stands otherwise with its hub than before.
+pub fn subscription(url: &Url, pages: &[PageKey], now: Moment, chance: &mut Chance) -> Option<Subscription> {
+    let row = SubscriptionRow {
+        hub: Url::parse("http://hub.example/").unwrap(),
+        topic: url.clone(),
+        standing: if chance.happens(0.5) { SubscriptionStanding::Verified } else { SubscriptionStanding::Failed },
+        asked: now,
+        answer: "202".into(),
+        until: chance.happens(0.5).then(|| now + Span::from_days(chance.below(9))),
+        next: now + Span::from_days(1),
+        failures: chance.below(3) as u16,
+    };
+    Some(Subscription { site: url.site(), file: *chance.pick(pages)?, row })
 }

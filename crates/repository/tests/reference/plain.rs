@@ -115,6 +115,14 @@ impl Plain {
                 self.postures.entry(rows.site.clone()).or_insert((partition, SitePosture::default()));
                 self.hints.take(*rows);
             }
+            Deed::Subscribed(subscription) => {
+                self.postures.entry(subscription.site.clone()).or_insert((partition, SitePosture::default()));
+                self.hints.subscribe(*subscription);
+            }
+            Deed::HubAsked { site, visit } => {
+                self.postures.entry(site).or_insert((partition, SitePosture::default()));
+                self.visits.insert((None, visit.started, self.position), visit);
+            }
             Deed::Relinked { page, document } => {
                 self.documents.insert(page, *document);
             }

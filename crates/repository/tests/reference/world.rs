@@ -10,7 +10,7 @@ use vernal_model::{
     Standing, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators, Version, Via, Visit, Visited,
     Volatile, WaitingPlace, WeightRow,
 };
-use vernal_repository::graph::{Gathered, LinkGathering};
+use vernal_repository::graph::{Gathered, LinkGathering, URLS_MAX};
 use vernal_repository::{Keep, KeepKind, Repository};
 
 use crate::hinting;
@@ -70,7 +70,7 @@ impl World {
     /// A pass over the links begins now and then, and comes a part of its way before what follows is committed.
     fn begin_pass(&mut self, repository: &Repository) -> Option<LinkGathering> {
         let begins = self.passed.is_none() && self.chance.happens(0.15);
-        let mut gathering = begins.then(|| LinkGathering::begin(&repository.reader()).unwrap().unwrap())?;
+        let mut gathering = begins.then(|| LinkGathering::begin(&repository.reader(), URLS_MAX).unwrap().unwrap())?;
         let early = (0..self.chance.below(4)).find_map(|_| gathering.step(3).unwrap());
         let Some(gathered) = early else { return Some(gathering) };
         self.pass_ended(&gathered);
@@ -113,6 +113,12 @@ impl World {
                     self.plain.pages.keys().copied().filter(|key| key.partition == partition).collect();
                 let rows = hinting::rows(&url, &pages, self.now, &mut self.chance);
                 deeds.push((partition, Deed::Hinted(Box::new(rows))));
+                let subscription = hinting::subscription(&url, &pages, self.now, &mut self.chance);
+                if let Some(subscription) = subscription.filter(|_| self.chance.happens(0.5)) {
+                    deeds.push((partition, Deed::Subscribed(Box::new(subscription))));
+                    let visit = Visit { robots: Some(url.clone()), ..self.visit(Outcome::Read { status: 202 }, None) };
+                    deeds.push((partition, Deed::HubAsked { site: url.site(), visit }));
+                }
             }
             11 => deeds.push((partition, Deed::NoiseLearned(Box::new(self.noise_learned(&url))))),
             10 if self.chance.happens(0.5) => {

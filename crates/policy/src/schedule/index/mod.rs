@@ -11,20 +11,30 @@
 //! - `page`, `site`: what is kept of each.
 //! - `rule`: what tells `vernal`, `bayes`, `index`, `hindsight`, `optimal`, `random-optimal` and `lambda` apart.
 //! - `worth`: the value of a page now, and the time at which it reaches another.
-//! - `ladder`: where pages wait, climb and are drawn.
+//! - `dial`: what was read off a site's clock, and the buckets that are set by it.
+//! - `waiting`: where pages wait, and when their site is woken.
+//! - `rungs`, `ladder`: how they climb, and how the best are drawn.
+//! - `floor`: below which nothing is sorted.
+//! - `learning`: what a visit teaches.
 //! - `memory`: what is remembered of sites.
 //! - `policy`: the two verbs.
 //! - `telling`: the reasons, in words and numbers.
 
+mod dial;
+mod floor;
 mod ladder;
+mod learning;
 mod memory;
 mod page;
 mod policy;
 #[cfg(test)]
 mod reference;
 mod rule;
+mod rungs;
 mod site;
 mod telling;
+mod topic_pool;
+mod waiting;
 mod worth;
 
 pub use policy::Index;

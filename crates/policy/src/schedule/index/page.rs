@@ -1,4 +1,4 @@
-//! What the index policies keep of a page: 36 bytes in a plain array, found by the page's dense number.
+//! What the index policies keep of a page: 32 bytes in a plain array, found by the page's dense number.
 
 use vernal_model::{Moment, PageKey, Partition, Span};
 
@@ -12,35 +12,40 @@ pub(super) enum Place {
     Unknown,
     /// Visited too short a time ago.
     Resting,
-    Home,
     /// Chosen, and not yet heard of.
     Out,
+    Home,
 }
 
 #[derive(Copy, Clone, Debug, Default)]
 pub(super) struct Page {
-    /// The evidence of its own visits, beyond the prior: shape and scale.
+    /// The evidence of its own visits, beyond the prior: shape and scale. A page whose rate somebody knows has that rate for
+    /// a shape, and a mark for a scale.
     pub shape: f32,
     pub scale: f32,
-    /// The mean rate after the last visit, or the known rate; 0 if it was never compared.
-    pub rate: f32,
     /// The last visit, in seconds since 1970.
     pub last: u32,
     pub site: u32,
     pub importance: f32,
     /// What its bucket's time must reach before its value must be looked at again.
     pub key: f32,
+    /// The mean rate after the last visit, as a logarithm; 0 if it was never compared.
+    rate_code: u16,
     /// Expected cost on the wire, as a logarithm; 0 if nobody knows.
-    pub bytes_code: u16,
+    bytes_code: u16,
+    /// Its place, and at home its rung on top of it.
+    standing: u16,
     /// Its group within the site: pages whose paths begin alike.
-    pub group: u16,
-    /// Its rung; 0 while its value is below the floor.
-    pub level: u16,
+    pub group: u8,
     pub partition: u8,
-    pub place: Place,
 }
 
+/// In place of evidence, the mark of a page whose rate somebody knows.
+pub(super) const KNOWN: f32 = -1.0;
+
 const CODES_PER_DOUBLING: f64 = 1_024.0;
+/// The rate of code 0 would be 2 to the power of minus this.
+const RATE_DOUBLINGS: f64 = 32.0;
 
 impl Page {
     pub fn bytes(&self) -> Option<f64> {
@@ -51,8 +56,49 @@ impl Page {
         self.bytes_code = if bytes == 0 { 0 } else { ((bytes as f64).log2() * CODES_PER_DOUBLING).max(1.0) as u16 };
     }
 
+    /// The mean rate after the last visit, or the known rate; 0 if it was never compared.
+    pub fn rate(&self) -> f32 {
+        match self.rate_code {
+            _ if self.scale == KNOWN => self.shape,
+            0 => 0.0,
+            code => (f64::from(code) / CODES_PER_DOUBLING - RATE_DOUBLINGS).exp2() as f32,
+        }
+    }
+
+    pub fn set_rate(&mut self, rate: f32) {
+        let code = ((f64::from(rate).log2() + RATE_DOUBLINGS) * CODES_PER_DOUBLING).round().max(1.0) as u16;
+        match self.scale == KNOWN {
+            true => self.shape = rate,
+            false => self.rate_code = if rate > 0.0 { code } else { 0 },
+        }
+    }
+
     pub fn last_day(&self) -> f64 {
         f64::from(self.last) / 86_400.0
+    }
+
+    pub fn place(&self) -> Place {
+        match self.standing {
+            0 => Place::Unknown,
+            1 => Place::Resting,
+            2 => Place::Out,
+            _ => Place::Home,
+        }
+    }
+
+    /// Its rung; 0 while its value is below the floor, and when it is not at home.
+    pub fn level(&self) -> u16 {
+        self.standing.saturating_sub(Place::Home as u16)
+    }
+
+    /// Goes to a place; at home below all rungs.
+    pub fn go(&mut self, place: Place) {
+        self.standing = place as u16;
+    }
+
+    /// Goes to a rung, at home.
+    pub fn climb(&mut self, level: u16) {
+        self.standing = Place::Home as u16 + level;
     }
 }
 
@@ -68,7 +114,7 @@ impl Pages {
 
     /// A page that is known.
     pub fn known(&self, key: PageKey) -> Option<&Page> {
-        self.get(key.number).filter(|page| page.place != Place::Unknown && page.partition == key.partition.0)
+        self.get(key.number).filter(|page| page.place() != Place::Unknown && page.partition == key.partition.0)
     }
 
     pub fn at(&self, number: u32) -> &Page {
@@ -103,7 +149,7 @@ impl Pages {
         let numbered = self.pieces.iter().enumerate().flat_map(|(piece, pages)| {
             pages.iter().enumerate().map(move |(index, page)| ((piece * PIECE + index) as u32, page))
         });
-        numbered.filter(|(_, page)| page.place != Place::Unknown).map(|(number, _)| number)
+        numbered.filter(|(_, page)| page.place() != Place::Unknown).map(|(number, _)| number)
     }
 }
 
@@ -146,10 +192,26 @@ mod tests {
 
     #[test]
     fn a_page_is_small_and_its_number_comes_back() {
-        assert!(size_of::<Page>() <= 36);
+        assert!(size_of::<Page>() <= 32);
         for number in (0..200_000).chain([u32::MAX, u32::MAX - 1]) {
             assert_eq!(gathered(spread(number)), number);
         }
+    }
+
+    #[test]
+    fn rates_are_kept_to_a_tenth_of_a_percent_and_come_back_as_they_are_kept() {
+        let mut page = Page::default();
+        assert_eq!(page.rate(), 0.0);
+        for rate in [1e-9f32, 0.000_3, 0.02, 1.0, 7.3, 90_000.0] {
+            page.set_rate(rate);
+            let kept = page.rate();
+            assert!((kept / rate - 1.0).abs() < 1e-3, "{kept} {rate}");
+            page.set_rate(kept);
+            assert_eq!(page.rate(), kept);
+        }
+        page.scale = KNOWN;
+        page.set_rate(0.123_456_7);
+        assert_eq!(page.rate(), 0.123_456_7);
     }
 
     #[test]

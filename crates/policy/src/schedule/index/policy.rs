@@ -3,28 +3,21 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
+use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
-use super::ladder::ROUNDS;
+use super::floor::ROUNDS;
+use super::learning::from_state;
 use super::memory::Shared;
-use super::page::{Pages, Place, days, rested_at, seconds};
+use super::page::{KNOWN, Page, Pages, Place, days, rested_at, seconds};
 use super::rule::{Rule, Timing};
-use super::site::Site;
-use crate::estimate::{Gamma, Reading, SiteClock};
-use crate::{Belief, Held, RateSums, Refresh, Seen, View};
+use super::rungs::Rungs;
+use super::site::{Entry, Site};
+use super::topic_pool::TopicPool;
+use crate::estimate::Reading;
+use crate::{Belief, Held, RateSums, Refresh, Seen, TopicRates, View};
 
-/// Clocks exist for sites with at least so many pages: one has nothing to share.
-const CLOCK_PAGES_MIN: u32 = 2;
-/// Sites with more pages than this get their clock with the first change seen, and learn enough soon after; smaller
-/// ones from the first visit, because they cannot spare what an unchanged page says.
-const CLOCK_AT_ONCE_PAGES_MAX: u32 = 64;
-/// Evidence counts half after this many days: rates drift.
-const EVIDENCE_HALF_LIFE_DAYS: f64 = 365.0;
-/// Priors of small sites wait for so many visits within a day.
-const UNFITTED_VISITS_MIN: u32 = 16;
 /// No site has a number beyond this; pages of those that do stand together.
 const SITES_MAX: u32 = 1 << 27;
-const FORMAT: u8 = 1;
 
 /// A policy that visits by value; see [`Index::named`] for the names.
 #[derive(Clone, Debug)]
@@ -39,6 +32,8 @@ pub struct Index {
     pub(super) homes: BTreeSet<u32>,
     /// Pages by their last visit, until it is long enough ago.
     pub(super) resting: BTreeSet<(u32, u32)>,
+    /// Pages that were taken up and not yet looked at; they rest, too.
+    pub(super) recalled: Vec<u32>,
     /// When a page of a site next reaches another rung.
     pub(super) wakes: BinaryHeap<Reverse<(u64, u32)>>,
     /// Sites whose clock, prior or pages changed since they were last looked at.
@@ -46,8 +41,6 @@ pub struct Index {
     /// Sites that had no room when the floor sank.
     pub(super) behind: Vec<u32>,
     pub(super) floor: u16,
-    /// The highest floor that any page may still wait for.
-    pub(super) highest: u16,
     /// The lowest rung drawn from in this round of visits and those before, and the visits of this round.
     pub(super) lowest: [u16; ROUNDS],
     pub(super) drawn: u64,
@@ -57,10 +50,15 @@ pub struct Index {
     pub(super) shared: Shared,
     /// Hints of change since the last visit, in days that they are worth. Looked up only, never walked through.
     pub(super) hints: HashMap<u32, f32>,
+    pub(super) topics: TopicPool,
     /// The instant before which keys of buckets without bins are counted.
     pub(super) origin: f64,
+    pub(super) rungs: Rungs,
+    /// The last clock that was read: of which site, and when.
     pub(super) reading: Reading,
     pub(super) read_for: Option<(u32, f64)>,
+    /// Room for the pages that a site gives out, kept between sites.
+    pub(super) moving: Vec<Entry>,
     pub(super) counts_bytes: bool,
     pub(super) may_abandon: bool,
     /// Σ bytes and pages whose bytes are known.
@@ -84,25 +82,28 @@ impl Index {
 
     pub(super) fn new(rule: Rule) -> Self {
         Index {
+            rungs: Rungs::apart(rule.rung),
             rule,
             pages: Pages::default(),
             sites: Vec::new(),
             heads: BTreeSet::new(),
             homes: BTreeSet::new(),
             resting: BTreeSet::new(),
+            recalled: Vec::new(),
             wakes: BinaryHeap::new(),
             shaken: Vec::new(),
             behind: Vec::new(),
             floor: u16::MAX,
-            highest: u16::MAX,
             lowest: [u16::MAX; ROUNDS],
             drawn: 0,
             price: 0.0,
             shared: Shared::default(),
             hints: HashMap::new(),
+            topics: TopicPool::default(),
             origin: f64::NAN,
             reading: Reading::default(),
             read_for: None,
+            moving: Vec::new(),
             counts_bytes: false,
             may_abandon: false,
             bytes: (0.0, 0),
@@ -122,95 +123,22 @@ impl Index {
     /// Takes a page out of all lists, so that it can be put anywhere.
     fn unplace(&mut self, number: u32) {
         let page = *self.pages.at(number);
-        match page.place {
+        match page.place() {
             Place::Home => self.leave_home(number),
             Place::Resting => {
                 self.resting.remove(&(page.last, number));
             }
             Place::Unknown | Place::Out => {}
         }
-        self.pages.at_mut(number).place = Place::Out;
+        self.pages.at_mut(number).go(Place::Out);
     }
 
-    fn rest(&mut self, number: u32) {
+    pub(super) fn rest(&mut self, number: u32) {
         let page = self.pages.at_mut(number);
-        page.place = Place::Resting;
+        page.go(Place::Resting);
         let last = page.last;
         self.resting.insert((last, number));
     }
-
-    fn count_bytes(&mut self, number: u32, bytes: u64) {
-        let page = self.pages.at_mut(number);
-        let before = page.bytes();
-        if bytes > 0 {
-            page.set_bytes(bytes);
-        }
-        let after = page.bytes();
-        self.bytes.0 += after.unwrap_or(0.0) - before.unwrap_or(0.0);
-        self.bytes.1 = self.bytes.1 + u64::from(after.is_some()) - u64::from(before.is_some());
-    }
-
-    /// Hears that a page was seen changed or unchanged, a time after the visit before.
-    fn hear(&mut self, number: u32, last: f64, now: f64, changed: bool) {
-        let page = *self.pages.at(number);
-        let kept = (-(now - last) / EVIDENCE_HALF_LIFE_DAYS).exp2();
-        let (shape, scale) = (f64::from(page.shape) * kept, f64::from(page.scale) * kept);
-        let base = 1.0 / self.prior_of(&page);
-        let before = Gamma { a: 1.0 + shape, b: base + scale };
-        let site = &mut self.sites[page.site as usize];
-        let worth_it = site.pages >= CLOCK_PAGES_MIN && (changed || site.pages <= CLOCK_AT_ONCE_PAGES_MAX);
-        if self.rule.site_clock && site.clock.is_none() && worth_it && page.site > 0 {
-            site.clock = Some(Box::new(SiteClock::default()));
-            site.stale = true;
-        }
-        let o = match &mut site.clock {
-            None => now - last,
-            Some(clock) => {
-                clock.roll(last, now);
-                clock.operational(last, now)
-            }
-        };
-        let after = if changed { before.seen_changed(o) } else { before.seen_unchanged(o) };
-        if let Some(clock) = &mut site.clock {
-            clock.hear(before, after.mean(), last, now, changed);
-        }
-        let page = self.pages.at_mut(number);
-        page.shape = (after.a - 1.0).max(0.0) as f32;
-        page.scale = (after.b - base).max(0.0) as f32;
-        self.set_rate(number, after.mean() as f32);
-    }
-
-    fn set_rate(&mut self, number: u32, rate: f32) {
-        let page = self.pages.at_mut(number);
-        let before = std::mem::replace(&mut page.rate, rate);
-        let (site, group) = (&mut self.sites[page.site as usize], page.group);
-        let (share, weighted) = site.share();
-        site.count(group, before, rate);
-        let (share_now, weighted_now) = site.share();
-        self.shared.sums.weight += share_now - share;
-        self.shared.sums.weighted += weighted_now - weighted;
-    }
-
-    fn state_of(&self, number: u32) -> PolicyState {
-        let page = self.pages.at(number);
-        if page.rate == 0.0 {
-            return PolicyState::default();
-        }
-        let mut bytes = [FORMAT; 13];
-        bytes[1..5].copy_from_slice(&page.shape.to_le_bytes());
-        bytes[5..9].copy_from_slice(&page.scale.to_le_bytes());
-        bytes[9..].copy_from_slice(&page.rate.to_le_bytes());
-        PolicyState::new(&bytes).expect("13 bytes are fewer than a policy may keep")
-    }
-}
-
-/// Shape, scale and rate as a state holds them: format (1), then each as 4 bytes, little-endian.
-fn from_state(state: &PolicyState) -> Option<[f32; 3]> {
-    let bytes: &[u8; 13] = state.bytes().try_into().ok()?;
-    let part = |from: usize| f32::from_le_bytes([bytes[from], bytes[from + 1], bytes[from + 2], bytes[from + 3]]);
-    let parts = [part(1), part(5), part(9)];
-    let sound = parts.iter().all(|part| part.is_finite() && (0.0..1e9).contains(part)) && parts[2] > 0.0;
-    (bytes[0] == FORMAT && sound).then_some(parts)
 }
 
 impl Refresh for Index {
@@ -221,7 +149,9 @@ impl Refresh for Index {
     fn recall(&mut self, held: &Held<'_>) {
         let number = held.page.number;
         let site = self.site_index(held.site);
+        let mut topics = None;
         if self.pages.known(held.page).is_some() {
+            topics = self.take_topics(number);
             self.forget(held.page);
         }
         let group = self.sites[site as usize].group_of(held.path);
@@ -230,15 +160,10 @@ impl Refresh for Index {
             self.origin = days(held.last_visit).floor();
         }
         let page = self.pages.make(held.page);
-        *page = super::page::Page {
-            last,
-            site,
-            group,
-            importance: held.importance,
-            partition: held.page.partition.0,
-            place: Place::Out,
-            ..Default::default()
-        };
+        *page = Page::default();
+        (page.last, page.site, page.group) = (last, site, group);
+        (page.importance, page.partition) = (held.importance, held.page.partition.0);
+        page.go(Place::Out);
         let life = &mut self.sites[site as usize];
         life.pages += 1;
         life.sample = number;
@@ -255,8 +180,12 @@ impl Refresh for Index {
             }
             (None, None) => {}
         }
+        if let Some(topics) = topics {
+            self.put_topics(number, topics);
+        }
         self.count_bytes(number, held.wire_bytes);
-        self.rest(number);
+        self.pages.at_mut(number).go(Place::Resting);
+        self.recalled.push(number);
     }
 
     fn choose(&mut self, view: &dyn View, now: Moment, _: &mut Chance) -> Vec<PageKey> {
@@ -293,7 +222,7 @@ impl Refresh for Index {
         }
         if let Some(changed) = seen.changed.filter(|_| now > last && !self.knows(number)) {
             self.fit(site, seen.moment);
-            self.hear(number, last, now, changed);
+            self.hear(number, last, now, changed, seen.last_modified.map(days));
         }
         self.count_bytes(number, seen.wire_bytes);
         self.pages.at_mut(number).last = seconds(seen.moment);
@@ -306,7 +235,7 @@ impl Refresh for Index {
     }
 
     fn put_back(&mut self, page: PageKey) {
-        if self.pages.known(page).is_some_and(|page| page.place == Place::Out) {
+        if self.pages.known(page).is_some_and(|page| page.place() == Place::Out) {
             self.rest(page.number);
         }
     }
@@ -316,7 +245,8 @@ impl Refresh for Index {
             return;
         }
         self.unplace(page.number);
-        if self.pages.at(page.number).rate > 0.0 {
+        self.take_topics(page.number);
+        if self.pages.at(page.number).rate() > 0.0 {
             self.set_rate(page.number, 0.0);
         }
         if let Some(bytes) = self.pages.at(page.number).bytes() {
@@ -337,7 +267,7 @@ impl Refresh for Index {
             return Some(now);
         }
         let mut without_room = BTreeSet::new();
-        for &(last, number) in &self.resting {
+        for (last, number) in self.rests() {
             let rested = rested_at(last, view.refresh_min());
             if rested > now {
                 return Some(rested);
@@ -388,7 +318,7 @@ impl Refresh for Index {
         if self.pages.known(page).is_none_or(|known| known.importance == importance) {
             return;
         }
-        let is_home = self.pages.at(page.number).place == Place::Home;
+        let is_home = self.pages.at(page.number).place() == Place::Home;
         if is_home {
             self.unplace(page.number);
         }
@@ -403,10 +333,22 @@ impl Refresh for Index {
             return;
         }
         *self.hints.entry(page.number).or_default() += worth.days_f64() as f32;
-        if self.pages.at(page.number).place == Place::Home {
+        if self.pages.at(page.number).place() == Place::Home {
             self.unplace(page.number);
             self.rest(page.number);
         }
+    }
+
+    fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
+        self.set_topics(page, topics);
+    }
+
+    fn topic_rates(&self) -> Vec<TopicRates> {
+        self.own_topic_rates()
+    }
+
+    fn hear_topic_rates(&mut self, rates: &[TopicRates]) {
+        self.hear_all_topic_rates(rates);
     }
 
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
@@ -415,7 +357,7 @@ impl Refresh for Index {
 }
 
 fn page_known(pages: &mut Pages, number: u32) {
-    pages.at_mut(number).scale = super::worth::KNOWN;
+    pages.at_mut(number).scale = KNOWN;
 }
 
 impl Index {
@@ -431,28 +373,6 @@ impl Index {
         if (view.counts_bytes(), view.may_abandon()) != (self.counts_bytes, self.may_abandon) {
             (self.counts_bytes, self.may_abandon) = (view.counts_bytes(), view.may_abandon());
             self.shake_all();
-        }
-    }
-
-    /// Fits the priors of a site and what all sites share: once a day, and as soon as the site has had as many visits as it
-    /// has pages. A site that is asked often must not wait for the day to pass to be known as lively.
-    fn fit(&mut self, site: u32, now: Moment) {
-        let today = days(now) as u32;
-        let life = &mut self.sites[site as usize];
-        life.unfitted += 1;
-        let is_due = life.fitted_day != today || life.all.mean == 0.0;
-        if !is_due && life.unfitted < life.pages.max(UNFITTED_VISITS_MIN) {
-            return;
-        }
-        life.fitted_day = today;
-        life.unfitted = 0;
-        if self.shared.fit() {
-            let unfitted: Vec<u32> = self.sites_where(|site| site.all.mean == 0.0);
-            unfitted.into_iter().for_each(|site| self.shake_stale(site));
-        }
-        let (mean, by_path) = (self.shared.mean, self.rule.path_priors);
-        if self.sites[site as usize].fit(mean, by_path) {
-            self.shake_stale(site);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::{Held, Refresh, Seen, View};
 impl Index {
     /// The value of every page at home, by looking at each.
     pub(super) fn rescan(&self, now: Moment) -> Vec<(f64, u32)> {
-        let home = self.pages.numbers().filter(|&number| self.pages.at(number).place == Place::Home);
+        let home = self.pages.numbers().filter(|&number| self.pages.at(number).place() == Place::Home);
         let value = |number: u32| self.value_of(number, self.operational_alone(number, days(now)));
         home.map(|number| (value(number), number)).collect()
     }
@@ -27,7 +27,7 @@ impl Index {
         values.truncate(view.visits_left());
         for &(_, number) in &values {
             self.leave_home(number);
-            self.pages.at_mut(number).place = Place::Out;
+            self.pages.at_mut(number).go(Place::Out);
         }
         values.into_iter().map(|(_, number)| self.pages.key(number)).collect()
     }

@@ -1,8 +1,10 @@
 //! What the index policies keep of a site: its prior rates, its clock, and where its pages wait.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
+use super::dial::{Bucket, Dial};
+use super::rungs::Ladder;
 use crate::estimate::SiteClock;
 
 /// A path group more or less says nothing on a site with so many.
@@ -15,11 +17,13 @@ const PRIOR_STEP: f64 = 0.2;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Site {
     pub clock: Option<Box<SiteClock>>,
+    /// What was last read off the clock.
+    pub dial: Dial,
     /// Pages at home by the bin of their last visit; those before all bins, or of a site without a clock, in `older`.
     pub buckets: Vec<Bucket>,
     pub older: BinaryHeap<Entry>,
-    /// Pages at home whose value is above the floor, best first: the rung upside down, then the spread page number.
-    pub ladder: BTreeSet<u64>,
+    /// Pages at home whose value is above the floor.
+    pub ladder: Ladder,
     pub groups: Vec<Group>,
     /// The whole site as one group.
     pub all: Group,
@@ -32,8 +36,9 @@ pub(super) struct Site {
     pub sample: u32,
     /// The rung from which on all its pages at home stand on the ladder.
     pub floor: u16,
-    /// All its pages must be placed anew.
+    /// Pages of it must be placed anew: all, or those of groups whose prior moved.
     pub stale: bool,
+    pub moved: bool,
     pub shaken: bool,
     /// Its state is new since it was last asked for.
     pub untold: bool,
@@ -49,18 +54,8 @@ pub(super) struct Group {
     pub rates: f64,
     /// 0 until it is fitted.
     pub mean: f32,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Bucket {
-    pub start: f64,
-    pub width: f32,
-    pub speed: f32,
-    /// How much earlier than their keys say pages of this bucket may be due, because its speed sank.
-    pub slack: f32,
-    /// The least key that it holds, beside the rest so that most buckets are passed by with one look; endless if none.
-    pub head: f32,
-    pub pages: BinaryHeap<Entry>,
+    /// The prior moved, and its pages must be placed anew.
+    pub moved: bool,
 }
 
 /// Smallest key first.
@@ -70,19 +65,6 @@ pub(super) struct Entry {
     pub page: u32,
 }
 
-impl Bucket {
-    pub fn push(&mut self, entry: Entry) {
-        self.head = self.head.min(entry.key);
-        self.pages.push(entry);
-    }
-
-    pub fn pop(&mut self) -> Option<Entry> {
-        let entry = self.pages.pop();
-        self.head = self.pages.peek().map_or(f32::INFINITY, |entry| entry.key);
-        entry
-    }
-}
-
 impl Group {
     pub fn fit(&mut self, parent: f64) -> bool {
         let mean = (POOLING * parent + self.rates.max(0.0)) / (POOLING + f64::from(self.compared));
@@ -90,6 +72,7 @@ impl Group {
             return false;
         }
         self.mean = mean as f32;
+        self.moved = true;
         true
     }
 
@@ -105,22 +88,22 @@ impl Site {
     }
 
     /// The number of a path's group within the site, from 1; 0 when there are too many.
-    pub fn group_of(&mut self, path: u32) -> u16 {
+    pub fn group_of(&mut self, path: u32) -> u8 {
         if let Some(index) = self.groups.iter().position(|group| group.path == path) {
-            return index as u16 + 1;
+            return index as u8 + 1;
         }
         if self.groups.len() >= GROUPS_MAX {
             return 0;
         }
         self.groups.push(Group { path, ..Group::default() });
-        self.groups.len() as u16
+        self.groups.len() as u8
     }
 
-    pub fn group(&self, group: u16) -> Option<&Group> {
+    pub fn group(&self, group: u8) -> Option<&Group> {
         self.groups.get(usize::from(group).checked_sub(1)?)
     }
 
-    pub fn count(&mut self, group: u16, before: f32, after: f32) {
+    pub fn count(&mut self, group: u8, before: f32, after: f32) {
         self.all.count(before, after);
         if let Some(group) = usize::from(group).checked_sub(1).and_then(|index| self.groups.get_mut(index)) {
             group.count(before, after);
@@ -129,14 +112,32 @@ impl Site {
 
     /// Fits the priors anew; whether any moved.
     pub fn fit(&mut self, global: f64, by_path: bool) -> bool {
-        let mut moved = self.all.fit(global);
+        self.moved |= self.all.fit(global);
         if by_path && self.groups.len() > 1 {
             let parent = f64::from(self.all.mean);
             for group in self.groups.iter_mut().filter(|group| group.compared > 0) {
-                moved |= group.fit(parent);
+                self.moved |= group.fit(parent);
             }
         }
-        moved
+        self.moved
+    }
+
+    /// Whether the prior of a page in this group moved since the site's pages were last placed.
+    pub fn has_moved(&self, group: u8) -> bool {
+        self.group(group).filter(|group| group.mean > 0.0).unwrap_or(&self.all).moved
+    }
+
+    /// All pages are placed by the priors as they are.
+    pub fn settle(&mut self) {
+        (self.stale, self.moved, self.all.moved) = (false, false, false);
+        self.groups.iter_mut().for_each(|group| group.moved = false);
+    }
+
+    /// The bucket of pages that were last visited at this instant.
+    pub fn bucket_of(&self, last: f64) -> Option<usize> {
+        let index = self.buckets.partition_point(|bucket| bucket.start <= last).checked_sub(1)?;
+        let bucket = &self.buckets[index];
+        (last < bucket.start + f64::from(bucket.width)).then_some(index)
     }
 
     /// v and v·mean of the site in the mean over all sites.

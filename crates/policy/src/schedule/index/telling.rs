@@ -18,10 +18,11 @@ impl Index {
             ("last visit".into(), format!("{last}, {} ago", now.since(last))),
         ];
         if self.knows(number) {
-            reasons.push(("change rate".into(), format!("{:.4} a day, known", page.rate)));
+            reasons.push(("change rate".into(), format!("{:.4} a day, known", page.rate())));
         } else {
             let belief = self.belief_of(page);
             let from = match () {
+                () if site.all.mean == 0.0 && self.topics.ratio(page.site).is_some() => "of its site's topics",
                 () if site.all.mean == 0.0 => "of all pages",
                 () if self.rule.path_priors && site.group(page.group).is_some_and(|group| group.mean > 0.0) => {
                     "of its path on this site"

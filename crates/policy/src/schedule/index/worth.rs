@@ -1,18 +1,16 @@
 //! The value of a page now, and the time at which it reaches another.
 
-use super::page::Page;
+use super::page::{KNOWN, Page};
 use super::policy::Index;
 use super::rule::Timing;
 use crate::estimate::Gamma;
 use crate::schedule::allocation::{Allocation, Wanted};
-use crate::schedule::value::Rate;
+use crate::schedule::value::{Curve, Objective, Rate};
 
 /// However little a page is worth, it is looked at again after this many days, or after so many turns of all pages if
 /// the budget is small.
 pub(super) const LONGEST_WAIT_DAYS: f64 = 90.0;
 pub(super) const LONGEST_WAIT_TURNS: f64 = 8.0;
-/// The mark, in place of evidence, of a page whose rate somebody knows.
-pub(super) const KNOWN: f32 = -1.0;
 
 impl Index {
     pub(super) fn knows(&self, number: u32) -> bool {
@@ -24,13 +22,13 @@ impl Index {
         self.may_abandon || (self.rule.abandons && self.knows(number))
     }
 
-    /// The mean rate of pages like this one: its path's, its site's, or that of all.
+    /// The mean rate of pages like this one: its path's, its site's, that of its site's topics, or that of all.
     pub(super) fn prior_of(&self, page: &Page) -> f64 {
         let site = &self.sites[page.site as usize];
         let by_path =
             site.group(page.group).map(|group| group.mean).filter(|&mean| mean > 0.0 && self.rule.path_priors);
         let mean = by_path.unwrap_or(site.all.mean);
-        if mean > 0.0 { f64::from(mean) } else { self.shared.mean }
+        if mean > 0.0 { f64::from(mean) } else { self.above_site(page.site) }
     }
 
     pub(super) fn belief_of(&self, page: &Page) -> Gamma {
@@ -39,7 +37,7 @@ impl Index {
 
     pub(super) fn rate_of(&self, page: &Page) -> Rate {
         match page.scale == KNOWN {
-            true => Rate::Known(f64::from(page.rate)),
+            true => Rate::Known(f64::from(page.rate())),
             false if self.rule.known_rates => Rate::Known(self.belief_of(page).mean()),
             false => Rate::Believed(self.belief_of(page)),
         }
@@ -56,32 +54,28 @@ impl Index {
     }
 
     pub(super) fn value_of(&self, number: u32, o: f64) -> f64 {
-        let page = self.pages.at(number);
-        match self.rule.timing {
-            Timing::Value => {
-                self.weight_of(page) * self.rule.objective.value(self.rate_of(page), o, self.rule.harmonic_share)
-            }
-            Timing::Even(allocation) => o * self.visits_of(page, allocation),
-            Timing::Random(allocation) => o * self.visits_of(page, allocation) / luck(number, page.last),
-        }
+        self.worth_of(number).curve(o).value
     }
 
     /// The operational time at which a page is worth `value`, not before `from`.
     pub(super) fn time_of(&self, number: u32, value: f64, from: f64) -> f64 {
+        let worth = self.worth_of(number);
+        worth.time_of(value, from, worth.curve(from))
+    }
+
+    /// What decides the value of a page at any time, put together once.
+    pub(super) fn worth_of(&self, number: u32) -> Worth {
         let page = self.pages.at(number);
-        let per_day = match self.rule.timing {
-            Timing::Value => {
-                let weight = self.weight_of(page);
-                if weight <= 0.0 {
-                    return f64::INFINITY;
-                }
-                let rate = self.rate_of(page);
-                return self.rule.objective.time_of(rate, value / weight, from, self.rule.harmonic_share);
-            }
-            Timing::Even(allocation) => self.visits_of(page, allocation),
-            Timing::Random(allocation) => self.visits_of(page, allocation) / luck(number, page.last),
-        };
-        if per_day > 0.0 { (value / per_day).max(from) } else { f64::INFINITY }
+        match self.rule.timing {
+            Timing::Value => Worth::Grown {
+                rate: self.rate_of(page),
+                weight: self.weight_of(page),
+                objective: self.rule.objective,
+                harmonic_share: self.rule.harmonic_share,
+            },
+            Timing::Even(allocation) => Worth::PerDay(self.visits_of(page, allocation)),
+            Timing::Random(allocation) => Worth::PerDay(self.visits_of(page, allocation) / luck(number, page.last)),
+        }
     }
 
     /// Visits per day that an allocation grants; one in turn before there is a price.
@@ -104,7 +98,42 @@ impl Index {
             Some(clock) if now > last => clock.operational(last, now),
             _ => (now - last).max(0.0),
         };
-        elapsed + self.hints.get(&number).map_or(0.0, |&days| f64::from(days))
+        elapsed + self.hinted(number)
+    }
+
+    /// Hints of a page's change, in days that they are worth.
+    pub(super) fn hinted(&self, number: u32) -> f64 {
+        self.hints.get(&number).map_or(0.0, |&days| f64::from(days))
+    }
+}
+
+/// How the value of one page grows with the operational time since its last visit.
+#[derive(Copy, Clone, Debug)]
+pub(super) enum Worth {
+    Grown { rate: Rate, weight: f64, objective: Objective, harmonic_share: f64 },
+    PerDay(f64),
+}
+
+impl Worth {
+    pub fn curve(&self, o: f64) -> Curve {
+        match *self {
+            Worth::PerDay(visits) => Curve { value: o * visits, growth: visits, bend: 0.0 },
+            Worth::Grown { rate, weight, objective, harmonic_share } => {
+                objective.curve(rate, o, harmonic_share).times(weight)
+            }
+        }
+    }
+
+    /// When it reaches a worth, or a little before; not before `o`, whose curve this is.
+    pub fn time_of(&self, worth: f64, o: f64, now: Curve) -> f64 {
+        match *self {
+            _ if now.value >= worth => o,
+            Worth::PerDay(visits) if visits > 0.0 => worth / visits,
+            Worth::Grown { rate, weight, objective, harmonic_share } if weight > 0.0 => {
+                objective.time_after(rate, worth / weight, o, now.times(1.0 / weight), harmonic_share)
+            }
+            _ => f64::INFINITY,
+        }
     }
 }
 

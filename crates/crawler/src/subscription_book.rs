@@ -1,0 +1,89 @@
+//! How we stand with the hubs of feeds, and when each is asked next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use vernal_model::{Moment, PageKey, Site, SubscriptionRow, Url};
+
+#[derive(Default)]
+pub(crate) struct SubscriptionBook {
+    feeds: BTreeMap<PageKey, Feed>,
+    /// The feeds whose hub is to be asked, by when.
+    due: BTreeSet<(Moment, PageKey)>,
+}
+
+/// A feed that names a hub.
+pub(crate) struct Feed {
+    pub site: Site,
+    pub hub: Url,
+    pub topic: Url,
+    /// Where the hub sent us, for the next request alone.
+    pub sent_to: Option<Url>,
+    pub hops: u8,
+    /// Nothing before the hub was first asked.
+    pub row: Option<SubscriptionRow>,
+    due: Option<Moment>,
+}
+
+impl SubscriptionBook {
+    /// Takes up a feed with its hub; one that is known with the same hub stays as it stands.
+    pub(crate) fn want(
+        &mut self,
+        file: PageKey,
+        site: &Site,
+        hub: &Url,
+        topic: &Url,
+        row: Option<SubscriptionRow>,
+        now: Moment,
+    ) {
+        if self.feeds.get(&file).is_some_and(|feed| feed.hub == *hub && feed.topic == *topic) {
+            return;
+        }
+        self.forget(file);
+        let row = row.filter(|row| row.hub == *hub && row.topic == *topic);
+        let due = row.as_ref().map_or(now, |row| row.next);
+        let (site, hub, topic) = (site.clone(), hub.clone(), topic.clone());
+        self.feeds.insert(file, Feed { site, hub, topic, sent_to: None, hops: 0, row, due: None });
+        self.place(file, due);
+    }
+
+    /// The feed names no hub any more; what the hub still sends ends with its lease.
+    pub(crate) fn forget(&mut self, file: PageKey) {
+        if let Some(due) = self.feeds.remove(&file).and_then(|feed| feed.due) {
+            self.due.remove(&(due, file));
+        }
+    }
+
+    pub(crate) fn feed(&mut self, file: PageKey) -> Option<&mut Feed> {
+        self.feeds.get_mut(&file)
+    }
+
+    /// The feeds that a hub knows by this URL.
+    pub(crate) fn of_topic(&self, topic: &Url) -> Vec<PageKey> {
+        self.feeds.iter().filter(|(_, feed)| feed.topic == *topic).map(|(file, _)| *file).collect()
+    }
+
+    /// The feed whose hub is to be asked first, if it is time.
+    pub(crate) fn first_due(&self, now: Moment) -> Option<PageKey> {
+        self.due.first().filter(|(due, _)| *due <= now).map(|(_, file)| *file)
+    }
+
+    pub(crate) fn next(&self) -> Option<Moment> {
+        self.due.first().map(|(due, _)| *due)
+    }
+
+    /// The hub of this feed is asked then.
+    pub(crate) fn place(&mut self, file: PageKey, due: Moment) {
+        self.take(file);
+        if let Some(feed) = self.feeds.get_mut(&file) {
+            feed.due = Some(due);
+            self.due.insert((due, file));
+        }
+    }
+
+    /// The hub of this feed is being asked.
+    pub(crate) fn take(&mut self, file: PageKey) {
+        if let Some(due) = self.feeds.get_mut(&file).and_then(|feed| feed.due.take()) {
+            self.due.remove(&(due, file));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Subscriptions to hubs (WebSub, W3C 2018): what was asked, what the hub said of it, and until when it sends. Data only.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Moment, PageKey, Site, Url};
+
+/// How we stand with the hub of one feed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SubscriptionRow {
+    pub hub: Url,
+    /// The URL by which the hub knows the feed.
+    pub topic: Url,
+    pub standing: SubscriptionStanding,
+    /// When the hub was last asked, and what it answered, in words.
+    pub asked: Moment,
+    pub answer: Box<str>,
+    /// Until when the hub sends, by its own word.
+    pub until: Option<Moment>,
+    /// When it is asked again: before the lease ends, or after a failure.
+    pub next: Moment,
+    /// Requests in a row that came to nothing.
+    pub failures: u16,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SubscriptionStanding {
+    /// The hub took the request and has not yet asked whether we meant it.
+    Asked,
+    /// The hub asked whether we meant it and heard yes: it sends.
+    Verified,
+    /// The hub says that it will not.
+    Denied,
+    /// The request came to nothing.
+    Failed,
+}
+
+impl SubscriptionStanding {
+    pub fn name(self) -> &'static str {
+        match self {
+            SubscriptionStanding::Asked => "asked",
+            SubscriptionStanding::Verified => "verified",
+            SubscriptionStanding::Denied => "denied",
+            SubscriptionStanding::Failed => "failed",
+        }
+    }
+}
+
+/// The subscription of one feed as it becomes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Subscription {
+    /// The feed's own site and page.
+    pub site: Site,
+    pub file: PageKey,
+    pub row: SubscriptionRow,
+}
+
+/// The body of a request that is no question: names and values as forms write them. It may hold a secret, so that it is
+/// sent and never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Form(Arc<str>);
+
+impl Form {
+    pub fn new(fields: &[(&str, &str)]) -> Self {
+        let pairs: Vec<String> =
+            fields.iter().map(|(name, value)| format!("{}={}", escaped(name), escaped(value))).collect();
+        Form(pairs.join("&").into())
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl fmt::Debug for Form {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Form({} bytes)", self.0.len())
+    }
+}
+
+/// Every byte but letters, digits and four marks that need no escape in a form.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_escapes_what_would_end_a_value_and_never_shows_itself() {
+        let form = Form::new(&[("hub.topic", "http://a.org/feed?x=1&y=ü"), ("hub.secret", "p s")]);
+        let bytes = b"hub.topic=http%3A%2F%2Fa.org%2Ffeed%3Fx%3D1%26y%3D%C3%BC&hub.secret=p%20s";
+        assert_eq!(form.as_bytes(), bytes);
+        assert!(!format!("{form:?}").contains("hub"));
+    }
+}

@@ -1,0 +1,104 @@
+//! The rungs of value: each is worth a fixed share more than the one below.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::page::{gathered, spread};
+
+/// The rung of value 1; rungs are counted from 1.
+const RUNG_OF_ONE: f64 = 16_384.0;
+/// For pages that waited as long as any may.
+pub(super) const TOPMOST: u16 = 32_767;
+
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Rungs {
+    /// The logarithm of what a rung is worth over the one below.
+    log: f64,
+}
+
+impl Rungs {
+    pub fn apart(ratio: f64) -> Self {
+        Rungs { log: ratio.ln() }
+    }
+
+    /// The highest rung that a value has reached.
+    pub fn level_of(&self, value: f64) -> u16 {
+        if value <= 0.0 {
+            return 1;
+        }
+        (value.ln() / self.log + RUNG_OF_ONE).clamp(1.0, f64::from(TOPMOST - 1)) as u16
+    }
+
+    pub fn worth_of(&self, level: u16) -> f64 {
+        ((f64::from(level) - RUNG_OF_ONE) * self.log).exp()
+    }
+}
+
+/// The place of a page on a ladder: best rung first, then the order of spread numbers.
+pub(super) fn step(level: u16, number: u32) -> u64 {
+    u64::from(u16::MAX - level) << 32 | u64::from(spread(number))
+}
+
+pub(super) fn level_of(step: u64) -> u16 {
+    u16::MAX - (step >> 32) as u16
+}
+
+pub(super) fn number_of(step: u64) -> u32 {
+    gathered(step as u32)
+}
+
+/// The pages of one site that stand on rungs, best first. Who moves leaves its old step behind, which no longer stands;
+/// such steps are dropped when they come to the top, or when there are too many.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ladder {
+    steps: BinaryHeap<Reverse<u64>>,
+    pages: u32,
+}
+
+/// Steps that may lie about on any ladder beside twice as many as there are pages.
+const STEPS_SPARE: usize = 8;
+
+impl Ladder {
+    /// The best step, which stands if the ladder was settled since the last page moved.
+    pub fn head(&self) -> Option<u64> {
+        self.steps.peek().map(|step| step.0)
+    }
+
+    /// A page moves, from a rung or from below to a rung or below.
+    pub fn count(&mut self, before: bool, after: bool) {
+        self.pages = self.pages + u32::from(after) - u32::from(before);
+    }
+
+    pub fn put(&mut self, step: u64, stands: impl Fn(u64) -> bool) {
+        self.steps.push(Reverse(step));
+        if self.steps.len() > 2 * self.pages as usize + STEPS_SPARE {
+            self.steps.retain(|step| stands(step.0));
+        }
+    }
+
+    /// Drops what no longer stands from the top.
+    pub fn settle(&mut self, stands: impl Fn(u64) -> bool) {
+        while self.head().is_some_and(|step| !stands(step)) {
+            self.steps.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rung_is_reached_with_its_worth_and_not_before() {
+        for ratio in [1.05, 1.1] {
+            let rungs = Rungs::apart(ratio);
+            for level in [12_000, 16_384, 16_400, 20_000] {
+                let worth = rungs.worth_of(level);
+                assert_eq!(rungs.level_of(worth * 1.000_001), level);
+                assert_eq!(rungs.level_of(worth * 0.999_999), level - 1);
+            }
+            assert_eq!(rungs.level_of(0.0), 1);
+            assert!(rungs.level_of(f64::MAX) < TOPMOST);
+        }
+    }
+}

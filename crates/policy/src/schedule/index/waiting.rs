@@ -1,0 +1,297 @@
+//! Where pages wait: in buckets of their site, each with the operational time at which it must be looked at again.
+//!
+//! A clock is read when a visit moved it, and only visits move it, so that what is chosen does not depend on when it was
+//! read. Until the next one it goes on by itself, so that a site that is woken is not
+//! read again: its buckets say what is due.
+
+use std::cmp::Reverse;
+
+use vernal_model::Moment;
+
+use super::dial::{Bucket, Dial, drain_unless, set_buckets};
+use super::page::{Place, days, rested_at};
+use super::policy::Index;
+use super::site::{Entry, Site};
+use crate::View;
+
+/// Recalled pages are taken up in so many parts, so that the lists of a part are short beside the pages; and at least so
+/// many at once.
+const TAKEN_UP_IN: usize = 8;
+const TAKEN_UP_MIN: usize = 1 << 16;
+/// About a second: what the rounding of keys may hide.
+const WAKE_DAYS_MIN: f64 = 1e-5;
+
+impl Index {
+    /// Brings everything up to this moment: pages that have rested, sites that were shaken or come due.
+    pub(super) fn prepare(&mut self, view: &dyn View, now: Moment) {
+        let today = days(now);
+        self.take_up(view, now);
+        let mut rested = Vec::new();
+        while let Some(&(last, number)) = self.resting.first() {
+            if rested_at(last, view.refresh_min()) > now {
+                break;
+            }
+            self.resting.pop_first();
+            rested.push((self.pages.at(number).site, number));
+        }
+        self.bring_home(rested, today);
+        for site in std::mem::take(&mut self.shaken) {
+            if self.sites[site as usize].shaken {
+                self.attend(site, &[], today);
+            }
+        }
+        while let Some(&Reverse((wake, site))) = self.wakes.peek() {
+            let wake = f64::from_bits(wake);
+            if wake > today {
+                break;
+            }
+            self.wakes.pop();
+            // Entries that were overtaken stay in the list until their time, and mean nothing.
+            if self.sites[site as usize].queued == wake {
+                self.sites[site as usize].queued = f64::INFINITY;
+                self.attend(site, &[], today);
+            }
+        }
+        for site in std::mem::take(&mut self.behind) {
+            self.catch_up(site, view, today);
+        }
+    }
+
+    /// Brings home the pages that were recalled and have rested; the others go on resting.
+    fn take_up(&mut self, view: &dyn View, now: Moment) {
+        let recalled = std::mem::take(&mut self.recalled);
+        for some in recalled.chunks((recalled.len() / TAKEN_UP_IN).max(TAKEN_UP_MIN)) {
+            let mut rested = Vec::new();
+            for &number in some {
+                let page = self.pages.at(number);
+                let (last, site) = (page.last, page.site);
+                // It may have been visited or forgotten since, or recalled twice.
+                if page.place() != Place::Resting || self.resting.contains(&(last, number)) {
+                    continue;
+                }
+                match rested_at(last, view.refresh_min()) > now {
+                    true => self.rest(number),
+                    false => rested.push((site, number)),
+                }
+            }
+            self.bring_home(rested, days(now));
+        }
+    }
+
+    /// Site by site, so that each clock is read once.
+    fn bring_home(&mut self, mut rested: Vec<(u32, u32)>, now: f64) {
+        rested.sort_unstable();
+        rested.dedup();
+        for home in rested.chunk_by(|one, other| one.0 == other.0) {
+            self.attend(home[0].0, home, now);
+        }
+    }
+
+    /// Pages that rest, by their last visit.
+    pub(super) fn rests(&self) -> impl Iterator<Item = (u32, u32)> {
+        let mut recalled: Vec<(u32, u32)> =
+            self.recalled.iter().map(|&number| (self.pages.at(number).last, number)).collect();
+        recalled.retain(|&(_, number)| self.pages.at(number).place() == Place::Resting);
+        recalled.sort_unstable();
+        let mut recalled = recalled.into_iter().peekable();
+        let mut resting = self.resting.iter().copied().peekable();
+        std::iter::from_fn(move || match (recalled.peek(), resting.peek()) {
+            (Some(one), Some(other)) if one < other => recalled.next(),
+            (Some(_), None) => recalled.next(),
+            _ => resting.next(),
+        })
+    }
+
+    /// A site's clock moved.
+    pub(super) fn shake(&mut self, site: u32) {
+        self.read_for = self.read_for.filter(|&(read, _)| read != site);
+        if !std::mem::replace(&mut self.sites[site as usize].shaken, true) {
+            self.shaken.push(site);
+        }
+    }
+
+    pub(super) fn shake_stale(&mut self, site: u32) {
+        self.sites[site as usize].stale = true;
+        self.shake(site);
+    }
+
+    pub(super) fn shake_all(&mut self) {
+        let all: Vec<u32> = self.sites_where(|site| site.pages > 0);
+        all.into_iter().for_each(|site| self.shake_stale(site));
+    }
+
+    pub(super) fn sites_where(&self, filter: impl Fn(&Site) -> bool) -> Vec<u32> {
+        (0..self.sites.len() as u32).filter(|&site| filter(&self.sites[site as usize])).collect()
+    }
+
+    /// Moves the pages of a site to the rungs that they have reached, and takes in those that come home.
+    pub(super) fn attend(&mut self, site: u32, home: &[(u32, u32)], now: f64) {
+        let mut moving = std::mem::take(&mut self.moving);
+        let life = &mut self.sites[site as usize];
+        life.stale |= life.floor > self.floor;
+        life.floor = self.floor;
+        let moved = std::mem::take(&mut life.shaken) || life.stale || life.moved || !home.is_empty();
+        let is_due = |entry: &Entry| f64::from(entry.key) <= life.dial.hour(now) - self.origin;
+        if moved || life.older.peek().is_some_and(is_due) {
+            self.read(site, now, &mut moving);
+        }
+        self.take_due(site, now, &mut moving);
+        // All are looked for before the first is worked on, so that memory is waited for once and not for each.
+        moving.retain(|entry| self.stands(entry, site));
+        for entry in moving.drain(..) {
+            self.set_out(entry.page, now);
+        }
+        self.moving = moving;
+        for &(_, number) in home {
+            self.come_home(number, now);
+        }
+        self.queue(site, now);
+    }
+
+    /// Reads a site's clock and sets its buckets by it.
+    fn read(&mut self, site: u32, now: f64, moving: &mut Vec<Entry>) {
+        let life = &mut self.sites[site as usize];
+        let Some(clock) = &life.clock else { return };
+        clock.read(now, &mut self.reading);
+        self.read_for = Some((site, now));
+        life.dial = Dial::read(&self.reading);
+        set_buckets(&mut life.buckets, &self.reading, &mut self.pages, moving);
+    }
+
+    /// Gives out the pages that must be looked at: those of a site that is stale, those whose prior moved, and those whose
+    /// time has come.
+    fn take_due(&mut self, site: u32, now: f64, due: &mut Vec<Entry>) {
+        let life = &mut self.sites[site as usize];
+        if life.stale || life.moved {
+            let (stale, pages) = (life.stale, &self.pages);
+            let (mut buckets, mut older) = (std::mem::take(&mut life.buckets), std::mem::take(&mut life.older));
+            let stays = |entry: &Entry| !stale && !life.has_moved(pages.at(entry.page).group);
+            buckets.iter_mut().for_each(|bucket| bucket.drain_unless(stays, due));
+            drain_unless(&mut older, stays, due);
+            (life.buckets, life.older) = (buckets, older);
+            life.settle();
+        }
+        let passed = life.dial.passed(now);
+        for bucket in &mut life.buckets {
+            if !bucket.expiring && bucket.start + self.longest_wait <= now {
+                bucket.expiring = true;
+                bucket.drain(due);
+            }
+            let time = bucket.time(passed) as f32;
+            while bucket.head <= time {
+                due.extend(bucket.pop());
+            }
+        }
+        let hour = (life.dial.hour(now) - self.origin) as f32;
+        while let Some(entry) = life.older.peek().filter(|entry| entry.key <= hour) {
+            due.push(*entry);
+            life.older.pop();
+        }
+    }
+
+    /// Makes sure that the site is woken when its next page must be looked at; never at this very instant, for keys are
+    /// rounded and it would be woken without end.
+    pub(super) fn queue(&mut self, site: u32, now: f64) {
+        let mut more = self.next_in_buckets(site);
+        let life = &self.sites[site as usize];
+        if let Some(head) = life.older.peek() {
+            more = more.min(life.dial.passed_at(f64::from(head.key) + self.origin));
+        }
+        let due = if more.is_finite() { life.dial.when(more) } else { f64::INFINITY };
+        let first = life.buckets.iter().find(|bucket| !bucket.expiring && !bucket.pages.is_empty());
+        let expires = first.map_or(f64::INFINITY, |bucket| bucket.start + self.longest_wait);
+        let wake = due.min(expires).max(now + WAKE_DAYS_MIN);
+        let life = &mut self.sites[site as usize];
+        if wake != life.queued {
+            life.queued = wake;
+            if wake.is_finite() {
+                self.wakes.push(Reverse((wake.to_bits(), site)));
+            }
+        }
+    }
+
+    /// How much operational time has to pass since the dial was read until the first page of a bucket is due. What was
+    /// visited since it was put there is dropped on the way, so that nobody is woken for it.
+    fn next_in_buckets(&mut self, site: u32) -> f64 {
+        loop {
+            let (mut more, mut first) = (f64::INFINITY, None);
+            for (index, bucket) in self.sites[site as usize].buckets.iter().enumerate() {
+                let left = f64::from(bucket.head) - bucket.time(0.0);
+                if left < more {
+                    (more, first) = (left, Some(index));
+                }
+            }
+            let Some(first) = first else { return more };
+            let head = self.sites[site as usize].buckets[first].pages.peek().copied();
+            if head.is_none_or(|entry| self.stands(&entry, site)) {
+                return more;
+            }
+            self.sites[site as usize].buckets[first].pop();
+        }
+    }
+
+    /// Whether an entry of a bucket still speaks of a page that waits there.
+    pub(super) fn stands(&self, entry: &Entry, site: u32) -> bool {
+        let page = self.pages.at(entry.page);
+        page.place() == Place::Home && page.key == entry.key && page.site == site
+    }
+
+    /// Operational time of a page at home, by the dial of its site.
+    pub(super) fn operational(&self, number: u32, now: f64) -> f64 {
+        self.operational_in(self.bucket_of(number), number, now)
+    }
+
+    /// The place of a page's bucket among those of its site; `None` if there is none for its last visit.
+    pub(super) fn bucket_of(&self, number: u32) -> Option<usize> {
+        let page = self.pages.at(number);
+        self.sites[page.site as usize].bucket_of(page.last_day())
+    }
+
+    pub(super) fn operational_in(&self, bucket: Option<usize>, number: u32, now: f64) -> f64 {
+        let page = self.pages.at(number);
+        let life = &self.sites[page.site as usize];
+        let last = page.last_day();
+        let elapsed = match bucket {
+            Some(index) => life.buckets[index].operational(last, life.dial.passed(now)),
+            None if last < life.dial.edge => life.dial.hour(now) - last,
+            None => return self.operational_alone(number, now),
+        };
+        elapsed.max(0.0) + self.hinted(number)
+    }
+
+    /// Lets a page wait in its bucket, which is made if need be, until so much more operational time has passed.
+    pub(super) fn wait(&mut self, mut bucket: Option<usize>, number: u32, more: f64, now: f64) {
+        let page = self.pages.at(number);
+        let (site, last) = (page.site, page.last_day());
+        let life = &mut self.sites[site as usize];
+        let is_read = || life.clock.is_some() && self.read_for.is_some_and(|(read, _)| read == site);
+        let bin = if bucket.is_none() && is_read() { self.reading.bin_of(last) } else { None };
+        if let Some(bin) = bin {
+            let index = life.buckets.partition_point(|bucket| bucket.start < bin.start);
+            life.buckets.insert(index, Bucket::of(&bin));
+            bucket = Some(index);
+        }
+        let key = match bucket {
+            Some(index) => {
+                let bucket = &mut life.buckets[index];
+                let key = (bucket.time(life.dial.passed(now)) + more) as f32;
+                bucket.push(Entry { key, page: number });
+                key
+            }
+            None => {
+                let key = (life.dial.hour(now) - self.origin + more) as f32;
+                life.older.push(Entry { key, page: number });
+                key
+            }
+        };
+        self.pages.at_mut(number).key = key;
+    }
+
+    /// What is at home in a site and not on its ladder.
+    pub(super) fn below_floor(&self, site: u32) -> impl Iterator<Item = u32> + '_ {
+        let life = &self.sites[site as usize];
+        let entries = life.buckets.iter().flat_map(|bucket| bucket.pages.iter()).chain(life.older.iter());
+        let below = entries.filter(move |entry| self.stands(entry, site) && self.pages.at(entry.page).level() == 0);
+        below.map(|entry| entry.page)
+    }
+}
