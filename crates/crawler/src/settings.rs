@@ -21,6 +21,8 @@ pub struct Settings {
     pub policy: String,
     /// Topics are reckoned anew so often; never where nobody asks for them.
     pub topics_every: Option<Span>,
+    /// The mean change rate and what policies believe of their pages are summed up so often, over all pages.
+    pub rates_every: Span,
     pub visit_order: VisitOrder,
     /// What the importance of pages is made of, and what people say of it.
     pub importance: ImportanceBy,
@@ -156,6 +158,7 @@ impl Default for Settings {
             budget: Budget::default(),
             policy: "round-robin".into(),
             topics_every: None,
+            rates_every: Span::from_secs(600),
             importance: ImportanceBy::default(),
             weights: Weights::default(),
             promises: Vec::new(),
