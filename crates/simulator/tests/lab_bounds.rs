@@ -7,12 +7,12 @@ use vernal_simulator::lab::compare::{Made, knows_rates};
 use vernal_simulator::lab::generate::scenario::NAMES;
 use vernal_simulator::lab::{Bounder, LabScenario, LabTrial, Options, Reckoned};
 
-const PAGES: usize = 400;
-const SITES: usize = 16;
-const DAYS: f64 = 120.0;
+const PAGES: usize = 200;
+const SITES: usize = 10;
+const DAYS: f64 = 80.0;
 const CHANCES: [u64; 3] = [1, 2, 3];
 const BUDGETS: [&str; 2] = ["3%/day", "15%/day"];
-/// The model's optimum is one of the mean: a world of 400 pages and 90 days lies about so far from it by chance.
+/// The model's optimum is one of the mean: a world of 200 pages and 60 days lies about so far from it by chance.
 const BY_CHANCE: f64 = 0.03;
 
 /// Every invented world of the protocol, in small.
@@ -29,33 +29,32 @@ fn scenarios() -> Vec<LabScenario> {
 
 #[test]
 fn no_policy_in_any_world_is_above_its_bound() {
-    let mut held_against_the_optimum = 0;
     for scenario in scenarios() {
         for budget in BUDGETS {
             let budget: Budget = budget.parse().unwrap();
-            for policy in vernal_policy::NAMES {
-                let (mut reached, mut bound) = (0.0, 0.0);
-                for chance in CHANCES {
-                    let world = scenario.world(chance).unwrap();
-                    let options = Options { budget, chance, rates_known: knows_rates(policy), ..Options::default() };
-                    let bounds = Reckoned.bounds(&world, &options);
+            let mut above = vec![0.0; vernal_policy::NAMES.len()];
+            for chance in CHANCES {
+                let world = scenario.world(chance).unwrap();
+                let options = Options { budget, chance, ..Options::default() };
+                let bounds = Reckoned.bounds(&world, &options);
+                let (clairvoyant, bound) = (bounds.clairvoyant.unwrap(), bounds.of_freshness().unwrap());
+                for (policy, above) in vernal_policy::NAMES.iter().zip(&mut above) {
+                    let options = Options { rates_known: knows_rates(policy), ..options.clone() };
                     let mut made = Made::by_name(policy).unwrap();
                     let freshness = LabTrial::run(&world, made.refresh(), &options).unwrap().after.freshness;
-                    let clairvoyant = bounds.clairvoyant.unwrap();
                     assert!(
                         freshness <= clairvoyant + 1e-9,
                         "{policy} on {} at {budget}, chance {chance}: {freshness} above {clairvoyant}",
                         scenario.name
                     );
-                    reached += freshness / CHANCES.len() as f64;
-                    bound += bounds.of_freshness().unwrap() / CHANCES.len() as f64;
-                    held_against_the_optimum += u32::from(bounds.optimum.is_some());
+                    *above += (freshness - bound) / CHANCES.len() as f64;
                 }
-                assert!(reached <= bound + BY_CHANCE, "{policy} on {} at {budget}: {reached} {bound}", scenario.name);
+            }
+            for (policy, above) in vernal_policy::NAMES.iter().zip(above) {
+                assert!(above <= BY_CHANCE, "{policy} on {} at {budget}: {above} above its bound", scenario.name);
             }
         }
     }
-    assert!(held_against_the_optimum > 0);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+use std::collections::BTreeSet;
+
 use vernal_frontier::audit;
 use vernal_model::{Budget, Moment, Site, Span};
 use vernal_simulator::lab::generate::settings::{Births, Capped};
@@ -12,7 +14,7 @@ use vernal_simulator::trial::whole::{self, Conditions, Crawled};
 use vernal_simulator::wire::world::Blemishes;
 
 fn small() -> WorldSettings {
-    WorldSettings { pages: 300, sites: 12, days: 60.0, warm_up_days: 15.0, ..WorldSettings::default() }
+    WorldSettings { pages: 300, sites: 4, days: 60.0, warm_up_days: 15.0, ..WorldSettings::default() }
 }
 
 fn budget() -> Budget {
@@ -60,12 +62,12 @@ fn the_whole_crawler_is_nearly_as_fresh_as_its_policy_alone() {
             let world = small().draw("small", chance);
             let crawled = crawled(&world, policy, &Conditions { chance, ..Conditions::default() });
             assert!(crawled.not_found.is_empty() && crawled.missed == 0 && crawled.noisy == 0, "chance {chance}");
-            assert_eq!(crawled.held, 312, "every page and each site's list");
+            assert_eq!(crawled.held, 304, "every page and each site's list");
             assert_polite(&crawled, chance);
             whole += crawled.findings.after.freshness / 3.0;
             policy_alone += alone(&world, policy) / 3.0;
         }
-        // Samples, robots.txt and the lists take about a fifth of so small a budget.
+        // Samples, robots.txt and the lists take about a fifth of so small a budget: each site's robots.txt is one visit a day.
         assert!(whole > policy_alone - 0.05 && whole < policy_alone + 0.02, "{policy}: {whole} {policy_alone}");
     }
 }
@@ -110,9 +112,16 @@ fn pages_that_are_born_are_found_and_those_that_go_are_left() {
     let world = WorldSettings { births, ..small() }.draw("births", 1);
     let crawled = crawled(&world, "vernal", &Conditions::default());
     assert!(crawled.not_found.is_empty(), "{:?}", crawled.not_found);
-    let online_at_end = world.pages.iter().filter(|page| page.is_online(world.end - Span::from_secs(1))).count() as u64;
-    // The youngest are not found yet, and some that went are not known to have gone.
-    assert!(crawled.held.abs_diff(online_at_end + 12) < online_at_end / 3, "{} {online_at_end}", crawled.held);
+    let read: BTreeSet<&str> =
+        crawled.asked.iter().filter(|asked| asked.status == Some(200)).map(|asked| asked.url.as_str()).collect();
+    // Lists change often, and are visited seldom for it.
+    let born_early = world.pages.iter().enumerate().filter(|(_, page)| {
+        page.born > world.origin && page.born < world.origin + Span::from_days(30) && page.gone > world.end
+    });
+    let early: Vec<bool> =
+        born_early.map(|(page, _)| read.iter().any(|url| url.ends_with(&format!("/page-{page}")))).collect();
+    let found = early.iter().filter(|&&found| found).count();
+    assert!(early.len() > 50 && found * 10 > early.len() * 8, "{found} of {}", early.len());
     let gone = crawled.asked.iter().filter(|asked| asked.status == Some(404) && !asked.robots).count();
     assert!((50..3_000).contains(&gone), "{gone}");
 }

@@ -14,8 +14,9 @@ use crate::lab::World;
 use crate::lab::measure::{Findings, Gauge};
 use crate::wire::world::{Blemishes, WorldWire};
 
-/// A page that was online for so long ought to be held: lists are visited seldom.
-const FOUND_WITHIN: Span = Span::from_days(30);
+/// A page that was online for so long ought to be held. Lists of pages change often, and who seeks freshness alone leaves
+/// such pages for as long as any page is left.
+const FOUND_WITHIN: Span = Span::from_days(90);
 /// Requests at a time, over all sites.
 const CONCURRENCY_MAX: usize = 1_024;
 /// As for policies alone: a look at every page each ten minutes would be most of the work.
