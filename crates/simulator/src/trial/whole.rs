@@ -17,8 +17,12 @@ use crate::wire::world::{Blemishes, WorldWire};
 /// A page that was online for so long ought to be held. Lists of pages change often, and who seeks freshness alone leaves
 /// such pages for as long as any page is left.
 const FOUND_WITHIN: Span = Span::from_days(90);
+/// A site that may be asked for less than so many visits for each of its pages need not have been read to the end.
+const VISITS_TO_FIND: f64 = 4.0;
 /// Requests at a time, over all sites.
 const CONCURRENCY_MAX: usize = 1_024;
+/// A little less than the hour for which a budget is saved up, so that nothing of it is lost.
+const REST: Span = Span::from_secs(3_500);
 /// As for policies alone: a look at every page each ten minutes would be most of the work.
 const RATES_EVERY: Span = Span::from_days(1);
 /// The repository's number is not drawn, so that its files are the same in every trial.
@@ -43,7 +47,7 @@ impl Default for Conditions {
             chance: 1,
             blemishes: Blemishes::default(),
             faults: Faults::default(),
-            rest: Span::from_secs(900),
+            rest: REST,
             commit_every: Span::from_hours(1),
             first: Span::from_days(60),
         }
@@ -126,9 +130,15 @@ fn judged(world: &World, wire: &WorldWire<'_>, asked: Vec<AskedFor>, held: u64, 
         noisy += u64::from(asked.status == Some(200) && is_fresh);
         gauge.visit(page, now);
     }
+    let mut pages_of = vec![0.0; world.sites.len()];
+    world.pages.iter().for_each(|page| pages_of[page.site as usize] += 1.0);
     let is_lacking = |&page: &usize| {
         let (from, until) = world.life(page);
-        until == world.end && until.since(from) >= FOUND_WITHIN.min(world.length()) && !gauge.is_held(page)
+        let lived = until.since(from);
+        let site = world.pages[page].site as usize;
+        let may_be_asked = world.sites[site].visits_per_day_max.map_or(f64::INFINITY, |most| most * lived.days_f64());
+        let in_time = lived >= FOUND_WITHIN.min(world.length()) && may_be_asked >= VISITS_TO_FIND * pages_of[site];
+        until == world.end && in_time && !gauge.is_held(page)
     };
     let not_found = (0..world.pages.len()).filter(is_lacking).map(|page| wire.url(page)).collect();
     Crawled { findings: gauge.finish(Vec::new()), asked, missed, noisy, lost, held, not_found }
