@@ -21,6 +21,8 @@ pub struct Settings {
     pub policy: String,
     /// Topics are reckoned anew so often; never where nobody asks for them.
     pub topics_every: Option<Span>,
+    /// The mean change rate and what policies believe of their pages are summed up so often, over all pages.
+    pub rates_every: Span,
     pub visit_order: VisitOrder,
     /// A pass over all links takes at most so many URLs; beyond them none is made, and everybody is told.
     pub pass_urls_max: u32,
@@ -184,6 +186,7 @@ impl Default for Settings {
             policy: "round-robin".into(),
             topics_every: None,
             pass_urls_max: vernal_repository::graph::URLS_MAX,
+            rates_every: Span::from_secs(600),
             importance: ImportanceBy::default(),
             weights: Weights::default(),
             promises: Vec::new(),

@@ -14,11 +14,13 @@ pub mod collection;
 pub mod estimate;
 pub mod importance;
 pub mod measure;
+mod one_cycle;
 mod pages;
 mod refresh;
 pub mod schedule;
 pub mod topic;
 mod unkept;
 
+pub use one_cycle::OneCycle;
 pub use refresh::{Belief, Held, NAMES, RateSums, Refresh, Seen, TopicRates, TopicSample, View, by_name, wants_topics};
 pub use unkept::{Remedy, SiteNeed, Unkept};

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span, TopicId, TopicOf};
-use vernal_policy::{Held, Refresh, Seen, View, by_name};
+use vernal_policy::{Held, OneCycle, Refresh, Seen, by_name};
 
 /// One cycle: pages with a site, topics, and whether they have changed.
 #[derive(Clone)]
@@ -12,21 +12,9 @@ struct Web {
     downloads: usize,
 }
 
-impl View for Web {
-    fn visits_left(&self) -> usize {
-        1
-    }
-    fn has_room(&self, _: PageKey) -> bool {
-        true
-    }
-    fn refresh_min(&self) -> Span {
-        Span::from_hours(1)
-    }
-    fn held(&self) -> u64 {
-        self.pages.len() as u64
-    }
-    fn per_day(&self) -> f64 {
-        self.downloads as f64 / 7.0
+impl Web {
+    fn view(&self) -> OneCycle {
+        OneCycle { pages: self.pages.len(), downloads: self.downloads }
     }
 }
 
@@ -84,7 +72,7 @@ fn change_ratio(name: &str, web: &Web, chance: u64) -> f64 {
     let mut changes = 0;
     for visit in 0..web.downloads {
         let now = week(chance) + Span::from_secs(1 + visit as u64);
-        let [page] = policy.choose(web, now, &mut Chance::new(chance))[..] else { panic!("{name} stopped") };
+        let [page] = policy.choose(&web.view(), now, &mut Chance::new(chance))[..] else { panic!("{name} stopped") };
         let changed = web.pages[page.number as usize].2;
         changes += u32::from(changed);
         learn(policy.as_mut(), page, now, changed);
@@ -137,7 +125,7 @@ fn a_sampled_page_counts_for_every_topic_it_is_in() {
     let now = week(1);
     let mut samples = 0;
     while policy.topic_samples().len() < 8 {
-        let [page] = policy.choose(&twice, now, &mut Chance::new(1))[..] else { panic!("stopped") };
+        let [page] = policy.choose(&twice.view(), now, &mut Chance::new(1))[..] else { panic!("stopped") };
         learn(policy.as_mut(), page, now, page.number % 4 == 0);
         samples += 1;
     }
@@ -153,7 +141,7 @@ fn counts_follow_a_page_from_topic_to_topic() {
     let web = Web { pages: (0..40).map(|n| (0, vec![n % 2], false)).collect(), downloads: 20 };
     let mut policy = started("correlated", &web);
     let now = week(2);
-    let [page] = policy.choose(&web, now, &mut Chance::new(1))[..] else { panic!("stopped") };
+    let [page] = policy.choose(&web.view(), now, &mut Chance::new(1))[..] else { panic!("stopped") };
     learn(policy.as_mut(), page, now, true);
     let before = policy.topic_samples();
     assert_eq!((before.len(), before[0].changed), (1, 1));
@@ -175,7 +163,7 @@ fn partitions_judge_topics_together() {
     let mut policy = started("correlated", &web);
     let now = week(3);
     for _ in 0..12 {
-        let [page] = policy.choose(&web, now, &mut Chance::new(1))[..] else { panic!("stopped") };
+        let [page] = policy.choose(&web.view(), now, &mut Chance::new(1))[..] else { panic!("stopped") };
         learn(policy.as_mut(), page, now, false);
     }
     let mut all = policy.topic_samples();
@@ -184,7 +172,7 @@ fn partitions_judge_topics_together() {
     }
     policy.hear_topic_samples(&all);
     for _ in 0..10 {
-        let [page] = policy.choose(&web, now, &mut Chance::new(1))[..] else { panic!("stopped") };
+        let [page] = policy.choose(&web.view(), now, &mut Chance::new(1))[..] else { panic!("stopped") };
         assert_eq!(page.number % 2, 1, "the topic that changes elsewhere comes first");
         learn(policy.as_mut(), page, now, false);
     }
@@ -200,7 +188,7 @@ fn authority_samples_the_pages_of_the_best_reputation_first() {
         for number in 0..10 {
             policy.topics(key(number), &[TopicOf { topic: TopicId(1), reputation: 100.0 }]);
         }
-        let [page] = policy.choose(&web, week(chance), &mut Chance::new(chance))[..] else { panic!("stopped") };
+        let [page] = policy.choose(&web.view(), week(chance), &mut Chance::new(chance))[..] else { panic!("stopped") };
         firsts += u32::from(page.number < 10);
     }
     assert!(firsts >= 30, "{firsts} of 40");

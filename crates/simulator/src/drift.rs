@@ -6,9 +6,12 @@
 //! one walk of 27 steps, needs no memory, and gives the same answer in any order of asking. Every change happens at a
 //! whole second after the origin, so that two versions never share a Last-Modified.
 
+mod tree;
+
 use serde::{Deserialize, Serialize};
 use vernal_model::{Chance, Moment, Span};
 
+use self::tree::{Tree, draw_normal};
 use crate::web::PageNumber;
 use crate::{Error, Result};
 
@@ -17,9 +20,6 @@ pub const HORIZON_SECS: u64 = 1 << 27;
 
 const DAY_SECS: u64 = 86_400;
 const HORIZON_DAYS: f64 = HORIZON_SECS as f64 / DAY_SECS as f64;
-
-/// Above this mean a Poisson number is drawn from the normal law, which is then closer than any test could tell.
-const POISSON_EXACT_MEAN_MAX: f64 = 256.0;
 
 /// A burst recurs once in this time, on average.
 const BURST_PERIOD_SECS: u64 = 8 * DAY_SECS;
@@ -301,74 +301,6 @@ impl Iterator for Published<'_> {
     }
 }
 
-/// A Poisson process over the horizon: its chance number and how many events it has in all.
-#[derive(Clone, Debug)]
-struct Tree {
-    number: u64,
-    total: u32,
-}
-
-impl Tree {
-    fn draw(expected: f64, chance: &mut Chance) -> Self {
-        Tree { number: chance.bits(), total: draw_poisson(expected, chance) }
-    }
-
-    fn count_before(&self, second: u64) -> u32 {
-        if second >= HORIZON_SECS {
-            return self.total;
-        }
-        let (mut node, mut half, mut start) = (1, HORIZON_SECS / 2, 0);
-        let (mut within, mut before) = (self.total, 0);
-        while within > 0 && half > 0 {
-            let left = self.first_half(node, within);
-            node *= 2;
-            if second >= start + half {
-                before += left;
-                within -= left;
-                start += half;
-                node += 1;
-            } else {
-                within = left;
-            }
-            half /= 2;
-        }
-        before
-    }
-
-    /// The second of the event with this number, counted from 0.
-    fn second_of(&self, nth: u32) -> u64 {
-        let (mut node, mut half, mut start) = (1, HORIZON_SECS / 2, 0);
-        let (mut within, mut nth) = (self.total, nth);
-        while half > 0 {
-            let left = self.first_half(node, within);
-            node *= 2;
-            if nth >= left {
-                nth -= left;
-                within -= left;
-                start += half;
-                node += 1;
-            } else {
-                within = left;
-            }
-            half /= 2;
-        }
-        start
-    }
-
-    /// How many of a node's events fall into its first half.
-    fn first_half(&self, node: u64, events: u32) -> u32 {
-        let mut chance = Chance::new(self.number ^ node.wrapping_mul(0xD6E8_FEB8_6659_FD93));
-        let mut ones = 0;
-        for _ in 0..events / 64 {
-            ones += chance.bits().count_ones();
-        }
-        match events % 64 {
-            0 => ones,
-            rest => ones + (chance.bits() >> (64 - rest)).count_ones(),
-        }
-    }
-}
-
 fn draw_process(settings: &DriftSettings, chance: &mut Chance) -> Process {
     let share = chance.share();
     if share < settings.never {
@@ -385,25 +317,4 @@ fn draw_process(settings: &DriftSettings, chance: &mut Chance) -> Process {
 fn draw_rate(settings: &DriftSettings, chance: &mut Chance) -> f64 {
     let rate = settings.changes_per_day_median * (settings.spread * draw_normal(chance)).exp();
     rate.min(settings.changes_per_day_max)
-}
-
-/// Box and Muller 1958.
-fn draw_normal(chance: &mut Chance) -> f64 {
-    let radius = (-2.0 * (1.0 - chance.share()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * chance.share()).cos()
-}
-
-fn draw_poisson(mean: f64, chance: &mut Chance) -> u32 {
-    if mean <= 0.0 {
-        return 0;
-    }
-    if mean > POISSON_EXACT_MEAN_MAX {
-        return (mean + mean.sqrt() * draw_normal(chance)).round().max(0.0) as u32;
-    }
-    let (mut events, mut waited) = (0, chance.wait(1.0));
-    while waited <= mean {
-        events += 1;
-        waited += chance.wait(1.0);
-    }
-    events
 }

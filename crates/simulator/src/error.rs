@@ -19,6 +19,10 @@ pub enum Error {
     LabScenarioUnknown(String, String),
     #[error("the laboratory: {0}")]
     Lab(String),
+    #[error("crawl a world of the laboratory: {0}")]
+    Crawl(#[from] vernal_crawler::Error),
+    #[error("open a repository for a trial: {0}")]
+    Repository(#[from] vernal_repository::Error),
     #[error("policy {policy} chose {what}")]
     Choice { policy: String, what: String },
     #[error("there is no policy `{0}`; there are {1}, and exec:COMMAND")]

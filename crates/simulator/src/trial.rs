@@ -1,14 +1,21 @@
-//! A trial: the very crawler of the live runtime, driven in virtual time on the invented web. No socket, no thread and
-//! no clock is involved, so that a chance number replays it exactly, [`Faults`] included; the repository's files are real.
+//! A trial: the very crawler of the live runtime, driven in virtual time. No socket, no thread and no clock is involved,
+//! so that a chance number replays it exactly, [`Faults`] included; the repository's files are real.
+//!
+//! - `faults`: what goes wrong besides what the web does.
+//! - [`whole`]: the whole crawler on a world of the laboratory, measured as policies alone are.
+
+mod faults;
+pub mod whole;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use vernal_crawler::{Crawler, DiskFreeMin};
-use vernal_model::{Chance, Failure, Moment, Order, OrderKind, Outcome, Report, Span};
+use vernal_model::{Chance, Moment, Order, OrderKind, Report, Span};
 
-use crate::web::Web;
-use crate::wire;
+pub use self::faults::Faults;
+use self::faults::{Fate, lost_report};
+use crate::wire::Wire;
 
 /// A group of deeds waits at most this long. In virtual time a second costs nothing and a sync does, so this is longer
 /// than in the live runtime.
@@ -17,47 +24,22 @@ const COMMIT_EVERY: Span = Span::from_secs(5);
 const LATENCY_MIN: Span = Span::from_millis(10);
 /// Whoever waits for a report that was lost gives up after this.
 const LOST_AFTER: Span = Span::from_secs(60);
-/// Orders are dealt to so many workers.
-const WORKERS: u64 = 4;
-
-/// What goes wrong besides what the web does. Nothing by default.
-#[derive(Copy, Clone, Debug, Default, PartialEq)]
-pub struct Faults {
-    /// The share of reports of pages that never arrive: the web was asked, and nobody hears what it said. A robots.txt
-    /// that cannot be had closes its site by the rules, which is no fault.
-    pub lost_reports: f64,
-    /// Deaths of workers a day; what is under way with one is lost, and another takes its place.
-    pub worker_deaths_per_day: f64,
-    /// The share of sites that take longer to answer, and by what factor.
-    pub slow_sites: f64,
-    pub slow_factor: f64,
-    /// Steps of the clock a day, and how far. It steps forward only: the runtime never lets it go back.
-    pub clock_steps_per_day: f64,
-    pub clock_step: Span,
-}
-
-/// What of the faults comes by itself, and when next.
-#[derive(Copy, Clone, Debug)]
-struct Fate {
-    death: Moment,
-    clock_step: Moment,
-}
 
 pub struct Trial<'w> {
-    web: &'w Web,
+    wire: &'w dyn Wire,
     crawler: Crawler,
     now: Moment,
     chance: Chance,
-    faults: Faults,
     fate: Fate,
-    fates: Chance,
-    /// Never moved on, so that a site's lot is the same whenever it is drawn.
-    lots: Chance,
     /// Reports on their way, by the Moment they arrive and the number of their order; each with its place in `asked`.
     under_way: BTreeMap<(Moment, u64), (Report, usize)>,
     asked: Vec<AskedFor>,
     last_commit: Moment,
     commit_every: Span,
+    /// So long the crawler is left alone when it has nothing to send; nothing where every wake is heeded.
+    rest: Span,
+    /// Looks in a row at which it had nothing to send.
+    looks_in_vain: u32,
     /// The address that all sites are behind, where it is one.
     address: Option<IpAddr>,
 }
@@ -72,6 +54,8 @@ pub struct AskedFor {
     pub conditional: bool,
     pub robots: bool,
     pub status: Option<u16>,
+    /// Nobody heard the answer.
+    pub lost: bool,
 }
 
 /// Why a stretch of a trial ended.
@@ -87,23 +71,22 @@ pub enum Paused {
 }
 
 impl<'w> Trial<'w> {
-    pub fn new(web: &'w Web, mut crawler: Crawler, now: Moment, chance: u64) -> Self {
+    pub fn new(wire: &'w dyn Wire, mut crawler: Crawler, now: Moment, chance: u64) -> Self {
         // The same trial must end the same on any machine, however full its disk is.
         crawler.set_disk_free_min(DiskFreeMin::NOTHING);
         let chance = Chance::new(chance).stream("trial");
         Trial {
-            web,
+            wire,
             crawler,
             now,
-            faults: Faults::default(),
-            fate: Fate { death: Moment::NEVER, clock_step: Moment::NEVER },
-            fates: chance.stream("faults"),
-            lots: chance.stream("lots"),
+            fate: Fate::new(Faults::default(), now, &chance),
             chance,
             under_way: BTreeMap::new(),
             asked: Vec::new(),
             last_commit: now,
             commit_every: COMMIT_EVERY,
+            rest: Span::ZERO,
+            looks_in_vain: 0,
             address: None,
         }
     }
@@ -114,6 +97,13 @@ impl<'w> Trial<'w> {
         Trial { commit_every: span, ..self }
     }
 
+    /// Leaves the crawler alone for so long when it has nothing to send, and meets all answers of one look together: what
+    /// the budget gives meanwhile is spent at once. For long trials, in which a look for every visit would be most of the work.
+    #[must_use]
+    pub fn resting(self, span: Span) -> Self {
+        Trial { rest: span, ..self }
+    }
+
     /// The same, with all sites behind one address.
     #[must_use]
     pub fn behind(self, address: IpAddr) -> Self {
@@ -121,11 +111,9 @@ impl<'w> Trial<'w> {
     }
 
     /// The same trial, in a worse world.
-    pub fn with_faults(mut self, faults: Faults) -> Self {
-        self.faults = faults;
-        self.fate.death = self.next_of(faults.worker_deaths_per_day);
-        self.fate.clock_step = self.next_of(faults.clock_steps_per_day);
-        self
+    #[must_use]
+    pub fn with_faults(self, faults: Faults) -> Self {
+        Trial { fate: Fate::new(faults, self.now, &self.chance), ..self }
     }
 
     pub fn now(&self) -> Moment {
@@ -172,17 +160,16 @@ impl<'w> Trial<'w> {
 
     /// One tick and the wait behind it. False when nothing will happen any more.
     fn step(&mut self, end: Moment) -> vernal_crawler::Result<bool> {
-        for order in self.crawler.tick(self.now)? {
+        let orders = self.crawler.tick(self.now)?;
+        self.looks_in_vain = if orders.is_empty() { self.looks_in_vain + 1 } else { 0 };
+        for order in orders {
             self.send(order);
         }
         // Bodies of a trial come as they were written.
         self.crawler.follow_scope(self.now)?;
         self.crawler.renew_topics(self.now)?;
         self.crawler.weigh_links(self.now)?;
-        let arrival = self.under_way.first_key_value().map(|(&(at, _), _)| at);
-        let commit = self.crawler.has_uncommitted().then(|| self.last_commit + self.commit_every);
-        let next = [arrival, commit, self.crawler.next_wake(self.now)].into_iter().flatten().min();
-        let Some(next) = next else { return Ok(false) };
+        let Some(next) = self.next_look() else { return Ok(false) };
         self.now = next.max(self.now).min(end);
         self.suffer();
         while let Some(entry) = self.under_way.first_entry() {
@@ -199,15 +186,29 @@ impl<'w> Trial<'w> {
         Ok(true)
     }
 
+    /// When there is something to do again.
+    fn next_look(&self) -> Option<Moment> {
+        let rested = self.now + self.rest;
+        if let Some((&(last, _), _)) = self.under_way.last_key_value().filter(|_| self.rest > Span::ZERO) {
+            return Some(last.min(rested));
+        }
+        let arrival = self.under_way.first_key_value().map(|(&(at, _), _)| at);
+        let commit = self.crawler.has_uncommitted().then(|| self.last_commit + self.commit_every);
+        let next = [arrival, commit, self.crawler.next_wake(self.now)].into_iter().flatten().min()?;
+        // The first look in vain may be one at sites that were asked a moment ago.
+        Some(if self.looks_in_vain > 1 { next.max(rested) } else { next })
+    }
+
     /// Asks the web, and sets the report on its way.
     fn send(&mut self, order: Order) {
-        let wait = LATENCY_MIN.scaled((1.0 + 9.0 * self.chance.share()) * self.slowness(order.url.site_text()));
+        let slowness = self.fate.slowness(order.url.site_text());
+        let wait = LATENCY_MIN.scaled((1.0 + 9.0 * self.chance.share()) * slowness);
         let finished = self.now + wait;
         let number = order.id.0;
         let (url, conditional) = (order.url.clone(), !order.validators.is_empty());
         let robots = order.kind == OrderKind::Robots;
-        let lost = !robots && self.faults.lost_reports > 0.0 && self.fates.happens(self.faults.lost_reports);
-        let mut report = wire::report(self.web, order, self.now, finished);
+        let lost = !robots && self.fate.loses_a_report();
+        let mut report = self.wire.report(order, self.now, finished);
         if let Some(exchange) = &mut report.exchange {
             exchange.address = self.address.or(exchange.address);
         }
@@ -219,6 +220,7 @@ impl<'w> Trial<'w> {
             conditional,
             robots,
             status: report.outcome.status(),
+            lost,
         });
         let place = self.asked.len() - 1;
         if lost {
@@ -229,18 +231,11 @@ impl<'w> Trial<'w> {
         }
     }
 
-    /// By how much longer a site takes; its lot is drawn from its name, whenever it is asked.
-    fn slowness(&self, site: &str) -> f64 {
-        let slow = self.faults.slow_sites > 0.0 && self.lots.stream(site).happens(self.faults.slow_sites);
-        if slow { self.faults.slow_factor.max(1.0) } else { 1.0 }
-    }
-
     /// Deaths and clock steps whose time has come.
     fn suffer(&mut self) {
-        while self.fate.death <= self.now {
-            let worker = self.fates.below(WORKERS);
+        while let Some(worker) = self.fate.worker_that_dies(self.now) {
             let dead: Vec<(Moment, u64)> =
-                self.under_way.keys().copied().filter(|&(_, number)| number % WORKERS == worker).collect();
+                self.under_way.keys().copied().filter(|&(_, number)| worker.has(number)).collect();
             for key in dead {
                 // The robots.txt is asked again by the worker that takes its place, and comes as it would have.
                 let robots = self.under_way.get(&key).is_some_and(|(report, _)| report.order.kind == OrderKind::Robots);
@@ -248,26 +243,11 @@ impl<'w> Trial<'w> {
                     // Its connection ends with it.
                     let asked = &mut self.asked[place];
                     asked.finished = asked.finished.min(self.now);
+                    asked.lost = true;
                     self.under_way.insert((self.now, key.1), (lost_report(report, self.now), place));
                 }
             }
-            self.fate.death = self.next_of(self.faults.worker_deaths_per_day);
         }
-        if self.fate.clock_step <= self.now {
-            self.now += self.faults.clock_step;
-            self.fate.clock_step = self.next_of(self.faults.clock_steps_per_day);
-        }
+        self.now += self.fate.clock_step(self.now);
     }
-
-    fn next_of(&mut self, per_day: f64) -> Moment {
-        if per_day <= 0.0 {
-            return Moment::NEVER;
-        }
-        self.now + Span::from_secs_f64(self.fates.wait(per_day) * 86_400.0) + Span::from_micros(1)
-    }
-}
-
-/// What is known of a visit whose report never came.
-fn lost_report(report: Report, noticed: Moment) -> Report {
-    Report::unanswered(report.order, report.started, noticed, Outcome::Failed(Failure::Lost))
 }

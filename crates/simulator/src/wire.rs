@@ -1,5 +1,10 @@
-//! The wire of a trial: an order is answered by the invented web in virtual time, as a worker would report it. What an
-//! answer means is decided where live workers decide it too, in room `document`.
+//! The wire of a trial: an order is answered in virtual time, as a worker would report it. What an answer means is decided
+//! where live workers decide it too, in room `document`.
+//!
+//! - Here: by the invented web, with every byte of it.
+//! - [`world`]: by a world of the laboratory, in a few words.
+
+pub mod world;
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,8 +14,20 @@ use vernal_model::{Digest, Exchange, Failure, Moment, Order, Outcome, Protocol, 
 
 use crate::web::{Answer, Behaviour, Request, Web};
 
-/// Asks the invented web for one order. The web answers as it is at `started`.
-pub fn report(web: &Web, order: Order, started: Moment, finished: Moment) -> Report {
+/// Who answers the orders of a trial.
+pub trait Wire {
+    /// What an order comes to that is asked at `started` and answered at `finished`.
+    fn report(&self, order: Order, started: Moment, finished: Moment) -> Report;
+}
+
+impl Wire for Web {
+    /// The web answers as it is at `started`.
+    fn report(&self, order: Order, started: Moment, finished: Moment) -> Report {
+        report(self, order, started, finished)
+    }
+}
+
+fn report(web: &Web, order: Order, started: Moment, finished: Moment) -> Report {
     let Some(site) = web.site_of_host(order.url.site_text()) else {
         return Report::unanswered(order, started, finished, Outcome::Failed(Failure::Dns("no such site".into())));
     };

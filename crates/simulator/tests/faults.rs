@@ -77,6 +77,33 @@ fn one_number_replays_every_fault() {
 }
 
 #[test]
+fn each_fault_alone_is_felt_and_survived() {
+    let web = Web::new(WebSettings::plain(4, 60).still()).unwrap();
+    let nothing = Faults::default();
+    let all_held = |end: &End| {
+        let truths = web.truth().into_iter().filter(|truth| truth.must_be_held());
+        truths.into_iter().all(|truth| end.held.contains(&truth.url))
+    };
+    let lost = |end: &End| end.asked.iter().filter(|asked| asked.lost).count();
+    let longest = |end: &End| end.asked.iter().map(|asked| asked.finished.since(asked.started)).max().unwrap();
+    let length = |end: &End| end.asked.last().unwrap().started.since(end.asked[0].started);
+
+    let well = crawled(&web, nothing, 9);
+    assert!(all_held(&well) && lost(&well) == 0);
+    let losing = crawled(&web, Faults { lost_reports: 0.1, ..nothing }, 9);
+    assert!(all_held(&losing) && lost(&losing) > 10, "{}", lost(&losing));
+    let slow = Faults { slow_sites: 0.5, slow_factor: 50.0, ..nothing };
+    let waiting = crawled(&web, slow, 9);
+    assert!(all_held(&waiting) && longest(&waiting) > longest(&well).scaled(10.0), "{}", longest(&waiting));
+    // A worker dies with what it waits for, and the slower the sites the more that is.
+    let dying = crawled(&web, Faults { worker_deaths_per_day: 20_000.0, ..slow }, 9);
+    assert!(all_held(&dying) && lost(&waiting) == 0 && lost(&dying) > 2, "{}", lost(&dying));
+    let stepping = Faults { clock_steps_per_day: 5_000.0, clock_step: Span::from_secs(600), ..nothing };
+    let stepping = crawled(&web, stepping, 9);
+    assert!(all_held(&stepping) && length(&stepping) > length(&well) + Span::from_secs(600));
+}
+
+#[test]
 fn without_faults_a_trial_is_what_it_was() {
     let web = Web::new(WebSettings::plain(3, 30).still()).unwrap();
     let end = crawled(&web, Faults::default(), 5);

@@ -10,7 +10,7 @@ use vernal_policy::{Held, Refresh, Seen, View};
 use vernal_simulator::lab::bounds::{versions, visits_per_day};
 use vernal_simulator::lab::compare::differences;
 use vernal_simulator::lab::generate::WorldSettings;
-use vernal_simulator::lab::generate::scenario::{Births, Capped, Process, Publications, Rates};
+use vernal_simulator::lab::generate::settings::{Births, Capped, Process, Publications, Rates};
 use vernal_simulator::lab::world::{WorldChange, WorldPage, WorldSite};
 use vernal_simulator::lab::{Comparison, LabScenario, LabTrial, Means, Options, Source, Unbounded, World};
 

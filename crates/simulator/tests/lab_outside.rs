@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use vernal_simulator::lab::compare::Made;
 use vernal_simulator::lab::generate::WorldSettings;
-use vernal_simulator::lab::generate::scenario::{Births, Capped};
+use vernal_simulator::lab::generate::settings::{Births, Capped};
 use vernal_simulator::lab::outside::Outside;
 use vernal_simulator::lab::{Findings, LabTrial, Options, World};
 

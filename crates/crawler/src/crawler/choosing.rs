@@ -12,8 +12,6 @@ use crate::refresh_view::Facts;
 /// What a partition's best page is worth is asked again after this, if nothing happened there before: time goes on and
 /// sites get free.
 const BEST_EVERY: Span = Span::from_secs(1);
-/// The mean change rate over all partitions is summed up so often.
-const RATES_EVERY: Span = Span::from_secs(600);
 
 impl Crawler {
     /// Asks the policies. What they choose is out until its visit is learned or it is put back.
@@ -104,7 +102,7 @@ impl Crawler {
     }
 
     fn sum_up_rates(&mut self, now: Moment) {
-        if self.rates_summed.is_some_and(|at| now.since(at) < RATES_EVERY) {
+        if self.rates_summed.is_some_and(|at| now.since(at) < self.settings.rates_every) {
             return;
         }
         self.rates_summed = Some(now);

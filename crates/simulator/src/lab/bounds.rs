@@ -25,7 +25,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bound that a result is held against: the optimum where the model holds, else the clairvoyant's.
+    /// The bound that a result is held against: the optimum where the model holds, which is one of the mean over many
+    /// worlds, else the clairvoyant's, which is one of this very world.
     pub fn of_freshness(&self) -> Option<f64> {
         self.optimum.or(self.clairvoyant)
     }

@@ -25,7 +25,7 @@ pub mod world;
 
 pub use bounds::{Bounder, Bounds, Unbounded};
 pub use compare::{Compared, Comparison, Means, Row, Source};
-pub use generate::LabScenario;
+pub use generate::{LabScenario, WorldSettings};
 pub use measure::Findings;
 pub use reckoned::Reckoned;
 pub use trial::{LabTrial, Options};

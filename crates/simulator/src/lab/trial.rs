@@ -4,10 +4,17 @@
 //! once, for nothing too, and one that goes leaves without a visit. Everything else is paid from the budget, slot by
 //! slot, with fractions carried over. The policy meets what it meets in a live crawl: `learn` and then `recall` of a new
 //! page, `choose` with a View, `learn` after each visit, `forget`.
+//!
+//! - `desk`: what the policy can see. `coming`: what happens by itself.
 
-use vernal_model::{Budget, BudgetUnit, Chance, Moment, PageKey, Partition, PolicyState, Span};
-use vernal_policy::{Held, RateSums, Refresh, Seen, View};
+mod coming;
+mod desk;
 
+use vernal_model::{Budget, BudgetUnit, Chance, Moment, PageKey, PolicyState, Span};
+use vernal_policy::{Held, RateSums, Refresh, Seen};
+
+use self::coming::{Coming, coming};
+use self::desk::{Desk, Numbers};
 use super::measure::{Calibration, Findings, Gauge};
 use super::world::World;
 use crate::{Error, Result};
@@ -75,65 +82,6 @@ pub struct LabTrial<'a> {
     chosen_in: Vec<u64>,
     round: u64,
     calibration: Vec<Calibration>,
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Coming {
-    Birth,
-    Hint,
-    End,
-}
-
-/// The number that each page of a world goes by, and back: all are in one partition.
-struct Numbers {
-    of_page: Vec<u32>,
-    page_of: Vec<u32>,
-}
-
-/// What the policy can see.
-struct Desk<'a> {
-    world: &'a World,
-    numbers: Numbers,
-    refresh_min: Span,
-    visits_left: usize,
-    held: u64,
-    per_day: f64,
-    mean_rate: Option<f64>,
-    counts_bytes: bool,
-    /// Visits that each site's politeness still allows; empty if it binds nowhere.
-    room: Vec<f64>,
-    /// Visits to each site in this slot, to know the peak.
-    asked: Vec<u32>,
-}
-
-impl View for Desk<'_> {
-    fn visits_left(&self) -> usize {
-        self.visits_left
-    }
-
-    fn has_room(&self, page: PageKey) -> bool {
-        self.room.is_empty() || self.has_room_at(self.world.pages[self.numbers.page(page)].site as usize)
-    }
-
-    fn refresh_min(&self) -> Span {
-        self.refresh_min
-    }
-
-    fn held(&self) -> u64 {
-        self.held
-    }
-
-    fn per_day(&self) -> f64 {
-        self.per_day
-    }
-
-    fn mean_rate(&self) -> Option<f64> {
-        self.mean_rate
-    }
-
-    fn counts_bytes(&self) -> bool {
-        self.counts_bytes
-    }
 }
 
 impl<'a> LabTrial<'a> {
@@ -366,63 +314,6 @@ impl<'a> LabTrial<'a> {
             });
         }
     }
-}
-
-impl Desk<'_> {
-    fn has_room_at(&self, site: usize) -> bool {
-        self.room.get(site).is_none_or(|&room| room >= 1.0 - 1e-9)
-    }
-
-    fn take_room(&mut self, site: usize) {
-        self.asked[site] += 1;
-        if let Some(room) = self.room.get_mut(site) {
-            *room -= 1.0;
-        }
-    }
-}
-
-impl Numbers {
-    fn of(pages: usize, drawn: Option<Chance>) -> Self {
-        let mut page_of: Vec<u32> = (0..pages as u32).collect();
-        if let Some(mut chance) = drawn {
-            chance.shuffle(&mut page_of);
-        }
-        let mut of_page = vec![0; pages];
-        page_of.iter().zip(0..).for_each(|(&page, number)| of_page[page as usize] = number);
-        Numbers { of_page, page_of }
-    }
-
-    fn key(&self, page: usize) -> PageKey {
-        PageKey::new(Partition(0), self.of_page[page])
-    }
-
-    fn find(&self, key: PageKey) -> Option<usize> {
-        self.page_of.get(key.number as usize).filter(|_| key.partition == Partition(0)).map(|&page| page as usize)
-    }
-
-    /// The page of a key that was given out here.
-    fn page(&self, key: PageKey) -> usize {
-        self.page_of[key.number as usize] as usize
-    }
-}
-
-fn coming(world: &World) -> Vec<(Moment, Coming, u32)> {
-    let mut coming = Vec::new();
-    for page in 0..world.pages.len() {
-        let (from, until) = world.life(page);
-        if until <= from {
-            continue;
-        }
-        if from > world.origin {
-            coming.push((from, Coming::Birth, page as u32));
-        }
-        if until < world.end {
-            coming.push((until, Coming::End, page as u32));
-        }
-        coming.extend(world.hints(page).iter().map(|&hint| (hint, Coming::Hint, page as u32)));
-    }
-    coming.sort_unstable();
-    coming
 }
 
 fn last_modified(world: &World, page: usize, now: Moment) -> Moment {

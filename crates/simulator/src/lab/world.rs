@@ -28,7 +28,8 @@ pub struct World {
     pub trust: Option<HintTrust>,
     /// Whether changes are known only to the visit that found them (a crawl), not to the instant.
     pub censored: bool,
-    /// Whether the changes were drawn from known laws, so that the model's bound holds; never true of a recording.
+    /// Whether the model's optimum is a bound here: pages that are there throughout change by Poisson's law at rates that
+    /// stay, and nobody says when. Never true of a recording.
     pub modelled: bool,
 }
 

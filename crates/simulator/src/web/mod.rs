@@ -15,7 +15,7 @@ mod settings;
 mod sitemap;
 mod traps;
 mod truth;
-mod words;
+pub(crate) mod words;
 
 pub use answer::{Answer, Behaviour, Request, Stable};
 pub use class::{Class, Expected, Trap};

@@ -3,7 +3,7 @@
 use vernal_model::Chance;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub(crate) enum Language {
     English,
     German,
     French,
@@ -37,7 +37,7 @@ impl Language {
 }
 
 /// Adds a sentence of 6 to 14 words.
-pub(super) fn push_sentence(out: &mut String, language: Language, chance: &mut Chance) {
+pub(crate) fn push_sentence(out: &mut String, language: Language, chance: &mut Chance) {
     let words = language.words();
     let count = 6 + chance.below(9);
     let (gap, comma, stop) = match language {

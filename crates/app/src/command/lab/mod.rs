@@ -1,9 +1,10 @@
-//! `vernal lab compare|replay|bound|papers`: what a policy is worth, shown on invented and on recorded webs.
+//! `vernal lab compare|replay|crawl|bound|papers`: what a policy is worth, shown on invented and on recorded webs.
 //!
 //! - `worlds`: the worlds that a command line names. `trials`: how they are played and shown.
 
 mod bound;
 mod compare;
+mod crawl;
 mod papers;
 mod replay;
 mod trials;
@@ -26,6 +27,8 @@ enum Act {
     Compare(compare::Arguments),
     /// Policies side by side on a recorded web, or on one's own crawl
     Replay(replay::Arguments),
+    /// The whole crawler on invented webs, with faults
+    Crawl(crawl::Arguments),
     /// What no policy can exceed on a web
     Bound(bound::Arguments),
     /// The founding papers' examples, tables and figures, beside what was printed
@@ -36,6 +39,7 @@ pub fn lab(context: &Context, arguments: &Arguments) -> Result<()> {
     match &arguments.act {
         Act::Compare(arguments) => compare::compare(context, arguments),
         Act::Replay(arguments) => replay::replay(context, arguments),
+        Act::Crawl(arguments) => crawl::crawl(context, arguments),
         Act::Bound(arguments) => bound::bound(context, arguments),
         Act::Papers(arguments) => papers::papers(context, arguments),
     }

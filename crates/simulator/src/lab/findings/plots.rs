@@ -7,7 +7,7 @@ use vernal_model::Budget;
 use vernal_policy::measure::GAP_TO;
 
 use super::summary::{Cell, summary};
-use super::svg::{Axis, Chart, Series};
+use super::svg::{Axis, Chart, NAME_LETTERS_MAX, Series};
 use crate::lab::compare::Compared;
 
 /// Pairs of world and budget that have plots of their own; a report with more of them says so.
@@ -154,7 +154,9 @@ impl<'a> Trials<'a> {
         };
         let series = days.iter().enumerate().filter(|(n, _)| *n != reference);
         let series = series.map(|(n, own)| self.series(n, thinned_last(&lost(own)))).collect();
-        let label = format!("days of freshness lost against {}", self.policies[reference].1);
+        // A command line would not fit beside the axis.
+        let name: String = self.policies[reference].1.chars().take(NAME_LETTERS_MAX).collect();
+        let label = format!("days of freshness lost against {name}");
         chart(format!("Regret: {place}"), "day", &label, series)
     }
 

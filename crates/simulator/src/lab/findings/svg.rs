@@ -11,7 +11,7 @@ const TOP: f64 = 36.0;
 const BOTTOM: f64 = 330.0;
 /// Names beside the chart at most; more would run over its edge.
 const NAMES_MAX: usize = 18;
-const NAME_LETTERS_MAX: usize = 26;
+pub(super) const NAME_LETTERS_MAX: usize = 26;
 /// Colours there are; they come round again.
 pub(super) const COLOURS: usize = 10;
 

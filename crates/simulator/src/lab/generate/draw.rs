@@ -4,7 +4,7 @@
 use vernal_model::{Chance, Moment, Span};
 
 use super::process::{PageProcess, normal, poisson};
-use super::scenario::{Process, WithRate, WorldSettings};
+use super::settings::{Process, WithRate, WorldSettings};
 use crate::lab::world::{ChangeKind, HintTrust, World, WorldChange, WorldPage, WorldSite};
 
 /// Pages share a path with so many others of their site.
@@ -40,7 +40,9 @@ pub(super) fn draw(settings: &WorldSettings, mut world: World, chance: &Chance) 
     }
     world.sites = (0..sites.len()).map(|site| world_site(settings, site, pages_of[site])).collect();
     let steady = settings.drift.is_none() && settings.publications.is_none();
-    world.modelled = steady && settings.process == Process::Poisson;
+    let rated = steady && settings.process == Process::Poisson;
+    // A page that is born comes fresh and for nothing, and a hint says what no rate does: both beat the model's optimum.
+    world.modelled = rated && settings.births.is_none() && settings.hints.is_none();
     world.trust = settings
         .hints
         .as_ref()
@@ -50,7 +52,8 @@ pub(super) fn draw(settings: &WorldSettings, mut world: World, chance: &Chance) 
         let mut chance = chance.stream("changes").numbered(number as u64);
         let days = change_days(settings, site, draft, &mut chance);
         let hints = hint_days(settings, &days, draft, &mut chance);
-        push(&mut world, number, draft, &days, &hints, &mut chance);
+        let known_rate = rated.then_some(draft.rate);
+        push(&mut world, number, draft, known_rate, &days, &hints, &mut chance);
     }
     world
 }
@@ -151,7 +154,16 @@ fn hint_days(settings: &WorldSettings, changes: &[f64], draft: &Draft, chance: &
     days
 }
 
-fn push(world: &mut World, number: usize, draft: &Draft, days: &[f64], hints: &[f64], chance: &mut Chance) {
+/// Where the law has a rate that holds throughout, it is the page's; else the page has the rate that it came to.
+fn push(
+    world: &mut World,
+    number: usize,
+    draft: &Draft,
+    known_rate: Option<f64>,
+    days: &[f64],
+    hints: &[f64],
+    chance: &mut Chance,
+) {
     let origin = world.origin;
     let moment = |day: f64| origin + Span::from_secs_f64(day * 86_400.0);
     let mut changes: Vec<WorldChange> = Vec::with_capacity(days.len());
@@ -171,8 +183,7 @@ fn push(world: &mut World, number: usize, draft: &Draft, days: &[f64], hints: &[
         gone: if draft.gone.is_finite() { moment(draft.gone) } else { Moment::NEVER },
         weight: draft.weight,
         bytes: (8_000.0 * (0.8 * normal(chance)).exp()).clamp(200.0, 4e6) as u32,
-        // Where the law has a rate that holds throughout, it is the drawn one; else what it came to.
-        rate: if world.modelled { draft.rate } else { observed },
+        rate: known_rate.unwrap_or(observed),
     };
     world.push(page, &changes, &hints);
 }

@@ -2,7 +2,7 @@
 
 use vernal_model::Chance;
 
-use super::scenario::Process;
+use super::settings::Process;
 
 /// One page's own law of change.
 #[derive(Copy, Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use vernal_policy::topic::{
     Best, Cycle, Draw, Graph, Known, LinkedFrom, Overlap, Reckoning, SampleSizes, TOPICS_OF_A_PAGE, Workspace,
     by_pushes, enact, known_for,
 };
-use vernal_policy::{Held, Seen, View, by_name};
+use vernal_policy::{Held, OneCycle, Seen, by_name};
 
 use super::{Page, Vector};
 
@@ -208,10 +208,11 @@ impl TopicalWeb {
             let topics = &self.topics[page];
             policy.topics(key(page), &topics[..topics.len().min(TOPICS_OF_A_PAGE)]);
         }
+        let view = OneCycle { pages: PAGES, downloads: DOWNLOADS };
         let mut changes = 0;
         for visit in 0..DOWNLOADS {
             let now = start + Span::from_secs(1 + visit as u64);
-            let Some(&page) = policy.choose(&OneCycle, now, &mut Chance::new(trial)).first() else { break };
+            let Some(&page) = policy.choose(&view, now, &mut Chance::new(trial)).first() else { break };
             let changed = self.changed[together as usize][page.number as usize];
             changes += u32::from(changed);
             policy.learn(&Seen {
@@ -262,27 +263,6 @@ fn held(page: usize, site: u32, start: Moment, state: &PolicyState) -> Held<'_> 
         at_most_every: None,
         known_rate: None,
         state,
-    }
-}
-
-/// A budget of two hundred visits a week.
-struct OneCycle;
-
-impl View for OneCycle {
-    fn visits_left(&self) -> usize {
-        1
-    }
-    fn has_room(&self, _: PageKey) -> bool {
-        true
-    }
-    fn refresh_min(&self) -> Span {
-        Span::from_hours(1)
-    }
-    fn held(&self) -> u64 {
-        PAGES as u64
-    }
-    fn per_day(&self) -> f64 {
-        DOWNLOADS as f64 / 7.0
     }
 }
 

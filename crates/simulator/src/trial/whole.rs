@@ -1,0 +1,158 @@
+//! The whole crawler on a world of the laboratory: frontier, politeness, outcomes, verdicts and policy together, with the
+//! world's own truth as the judge. A policy alone on the same world is the measuring stick: what it has and the whole
+//! crawler has not is the price of finding pages, of waiting for sites, and of verdicts that are wrong.
+
+use std::path::Path;
+
+use vernal_crawler::{Act, Crawler, Settings};
+use vernal_model::{Budget, Moment, Span};
+use vernal_repository::Repository;
+
+use super::{AskedFor, Faults, Trial};
+use crate::Result;
+use crate::lab::World;
+use crate::lab::measure::{Findings, Gauge};
+use crate::wire::world::{Blemishes, WorldWire};
+
+/// A page that was online for so long ought to be held. Lists of pages change often, and who seeks freshness alone leaves
+/// such pages for as long as any page is left.
+const FOUND_WITHIN: Span = Span::from_days(90);
+/// A site that may be asked for less than so many visits for each of its pages need not have been read to the end.
+const VISITS_TO_FIND: f64 = 4.0;
+/// Requests at a time, over all sites.
+const CONCURRENCY_MAX: usize = 1_024;
+/// A little less than the hour for which a budget is saved up, so that nothing of it is lost.
+const REST: Span = Span::from_secs(3_500);
+/// As for policies alone: a look at every page each ten minutes would be most of the work.
+const RATES_EVERY: Span = Span::from_days(1);
+/// The repository's number is not drawn, so that its files are the same in every trial.
+const REPOSITORY_ID: u128 = 7;
+
+/// Under what conditions a world is crawled.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Conditions {
+    pub chance: u64,
+    pub blemishes: Blemishes,
+    pub faults: Faults,
+    /// So long the crawler is left alone when it has nothing to send.
+    pub rest: Span,
+    pub commit_every: Span,
+    /// The first days, measured apart.
+    pub first: Span,
+}
+
+impl Default for Conditions {
+    fn default() -> Self {
+        Conditions {
+            chance: 1,
+            blemishes: Blemishes::default(),
+            faults: Faults::default(),
+            rest: REST,
+            commit_every: Span::from_hours(1),
+            first: Span::from_days(60),
+        }
+    }
+}
+
+/// What a crawl of a world showed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crawled {
+    /// As of a policy alone; a page that is not held yet is not up to date.
+    pub findings: Findings,
+    /// Every request, robots.txt and lists included.
+    pub asked: Vec<AskedFor>,
+    /// Visits that were told that a changed page is the same, and those that found something else on an unchanged one.
+    pub missed: u64,
+    pub noisy: u64,
+    /// Reports that nobody heard.
+    pub lost: u64,
+    pub held: u64,
+    /// Pages that were online long enough at the end to be held, and are not.
+    pub not_found: Vec<String>,
+}
+
+/// The settings of the live crawl, with a policy and a budget, for the sites of a world.
+pub fn settings(world: &World, policy: &str, budget: Budget, chance: u64) -> Settings {
+    let caps = world.sites.iter().filter_map(|site| site.visits_per_day_max);
+    let longest = caps.map(|visits| Span::from_secs_f64(86_400.0 / visits.max(1e-6))).max();
+    let defaults = Settings::default();
+    Settings {
+        policy: policy.to_owned(),
+        topics_every: Settings::topics_for(policy),
+        rates_every: RATES_EVERY,
+        budget,
+        chance,
+        pages_max: (world.pages.len() + world.sites.len()) as u64,
+        concurrency: world.sites.len().clamp(1, CONCURRENCY_MAX),
+        delay_max: longest.unwrap_or(defaults.delay_max).max(defaults.delay_max),
+        ..defaults
+    }
+}
+
+/// Crawls a world from its origin to its end, with a repository in the folder.
+pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Conditions) -> Result<Crawled> {
+    let wire = WorldWire::new(world, conditions.blemishes, conditions.chance)?;
+    let files = vernal_repository::Settings { id: Some(REPOSITORY_ID), ..vernal_repository::Settings::default() };
+    let (repository, _) = Repository::open(folder, files, world.origin)?;
+    let mut crawler = Crawler::open(repository, settings, world.origin)?;
+    crawler.act(Act::AddSeeds(wire.seeds()?), world.origin)?;
+    let mut trial = Trial::new(&wire, crawler, world.origin, conditions.chance)
+        .committing_every(conditions.commit_every)
+        .resting(conditions.rest)
+        .with_faults(conditions.faults);
+    trial.run_until(world.end)?;
+    let asked = std::mem::take(&mut trial.asked);
+    let held = trial.crawler().reader().totals().held;
+    trial.close()?;
+    Ok(judged(world, &wire, asked, held, conditions.first))
+}
+
+/// Holds what was asked against the truth of the world.
+fn judged(world: &World, wire: &WorldWire<'_>, asked: Vec<AskedFor>, held: u64, first: Span) -> Crawled {
+    let mut gauge = Gauge::of_nothing(world, first);
+    let (mut missed, mut noisy, mut lost) = (0, 0, 0);
+    for asked in &asked {
+        lost += u64::from(asked.lost);
+        let Some(page) = wire.page_at(&asked.url).filter(|_| !asked.robots) else { continue };
+        let now = asked.started;
+        let is_answer = matches!(asked.status, Some(200 | 304)) && !asked.lost;
+        if is_answer && !gauge.is_held(page) {
+            gauge.begin(page, now);
+            continue;
+        }
+        let is_fresh = gauge.is_fresh(page, now);
+        let is_missed = asked.status == Some(304) && !is_fresh;
+        if !is_answer || is_missed {
+            missed += u64::from(is_answer && is_missed);
+            gauge.fail(page, now);
+            continue;
+        }
+        noisy += u64::from(asked.status == Some(200) && is_fresh);
+        gauge.visit(page, now);
+    }
+    let mut pages_of = vec![0.0; world.sites.len()];
+    world.pages.iter().for_each(|page| pages_of[page.site as usize] += 1.0);
+    let is_lacking = |&page: &usize| {
+        let (from, until) = world.life(page);
+        let lived = until.since(from);
+        let site = world.pages[page].site as usize;
+        let may_be_asked = world.sites[site].visits_per_day_max.map_or(f64::INFINITY, |most| most * lived.days_f64());
+        let in_time = lived >= FOUND_WITHIN.min(world.length()) && may_be_asked >= VISITS_TO_FIND * pages_of[site];
+        until == world.end && in_time && !gauge.is_held(page)
+    };
+    let not_found = (0..world.pages.len()).filter(is_lacking).map(|page| wire.url(page)).collect();
+    Crawled { findings: gauge.finish(Vec::new()), asked, missed, noisy, lost, held, not_found }
+}
+
+impl Crawled {
+    /// Requests for pages, and for robots.txt.
+    pub fn requests(&self) -> (u64, u64) {
+        let robots = self.asked.iter().filter(|asked| asked.robots).count() as u64;
+        (self.asked.len() as u64 - robots, robots)
+    }
+
+    /// When each site was asked, in the order of time.
+    pub fn visits(&self) -> impl Iterator<Item = (&str, Moment, Moment)> {
+        self.asked.iter().map(|asked| (asked.site.as_str(), asked.started, asked.finished))
+    }
+}

@@ -1,0 +1,147 @@
+//! The whole crawler on worlds of the laboratory, with the world's own truth as the judge: what the policy alone reaches
+//! there, what blemished answers and faults cost, and what must hold whatever goes wrong.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
+use std::collections::BTreeSet;
+
+use vernal_frontier::audit;
+use vernal_model::{Budget, Moment, Site, Span};
+use vernal_simulator::lab::generate::settings::{Births, Capped};
+use vernal_simulator::lab::{LabTrial, Options, World, WorldSettings};
+use vernal_simulator::trial::Faults;
+use vernal_simulator::trial::whole::{self, Conditions, Crawled};
+use vernal_simulator::wire::world::Blemishes;
+
+fn small() -> WorldSettings {
+    WorldSettings { pages: 300, sites: 4, days: 60.0, warm_up_days: 15.0, ..WorldSettings::default() }
+}
+
+fn budget() -> Budget {
+    "10%/day".parse().unwrap()
+}
+
+fn crawled(world: &World, policy: &str, conditions: &Conditions) -> Crawled {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = whole::settings(world, policy, budget(), conditions.chance);
+    whole::crawl(world, folder.path(), settings, conditions).unwrap()
+}
+
+fn bad() -> Conditions {
+    Conditions {
+        blemishes: Blemishes { noise: 0.05, misses: 0.05, errors: 0.02 },
+        faults: Faults {
+            lost_reports: 0.05,
+            worker_deaths_per_day: 20.0,
+            slow_sites: 0.3,
+            slow_factor: 50.0,
+            clock_steps_per_day: 2.0,
+            clock_step: Span::from_secs(600),
+        },
+        ..Conditions::default()
+    }
+}
+
+fn alone(world: &World, policy: &str) -> f64 {
+    let mut made = vernal_policy::by_name(policy).unwrap();
+    let options = Options { budget: budget(), refresh_min: Span::from_hours(1), ..Options::default() };
+    LabTrial::run(world, made.as_mut(), &options).unwrap().after.freshness
+}
+
+fn assert_polite(crawled: &Crawled, chance: u64) {
+    let visits = crawled.visits().map(|(site, from, until)| (Site::new(site), from, until));
+    let breaches = audit(visits, Span::from_secs(1), 1);
+    assert!(breaches.is_empty(), "chance {chance}: {:?}", &breaches[..breaches.len().min(3)]);
+}
+
+#[test]
+fn the_whole_crawler_is_nearly_as_fresh_as_its_policy_alone() {
+    for policy in ["round-robin", "vernal"] {
+        let (mut whole, mut policy_alone) = (0.0, 0.0);
+        for chance in [1, 2, 3] {
+            let world = small().draw("small", chance);
+            let crawled = crawled(&world, policy, &Conditions { chance, ..Conditions::default() });
+            assert!(crawled.not_found.is_empty() && crawled.missed == 0 && crawled.noisy == 0, "chance {chance}");
+            assert_eq!(crawled.held, 304, "every page and each site's list");
+            assert_polite(&crawled, chance);
+            whole += crawled.findings.after.freshness / 3.0;
+            policy_alone += alone(&world, policy) / 3.0;
+        }
+        // Samples, robots.txt and the lists take about a fifth of so small a budget: each site's robots.txt is one visit a day.
+        assert!(whole > policy_alone - 0.05 && whole < policy_alone + 0.02, "{policy}: {whole} {policy_alone}");
+    }
+}
+
+#[test]
+fn misses_cost_freshness_and_every_blemish_is_counted() {
+    let world = small().draw("small", 1);
+    let clean = crawled(&world, "vernal", &Conditions::default());
+    let blind = Blemishes { misses: 0.5, ..Blemishes::default() };
+    let blind = crawled(&world, "vernal", &Conditions { blemishes: blind, ..Conditions::default() });
+    assert!(blind.missed > 100, "{}", blind.missed);
+    let (with, without) = (clean.findings.after.freshness, blind.findings.after.freshness);
+    assert!(without < with - 0.02, "{with} {without}");
+    let noisy = Blemishes { noise: 0.3, ..Blemishes::default() };
+    let noisy = crawled(&world, "vernal", &Conditions { blemishes: noisy, ..Conditions::default() });
+    assert!(noisy.noisy > 100 && noisy.missed == 0, "{} {}", noisy.noisy, noisy.missed);
+}
+
+#[test]
+fn whatever_goes_wrong_no_page_is_lost_and_no_site_is_pressed() {
+    for chance in [1, 2, 3] {
+        let world = small().draw("small", chance);
+        let crawled = crawled(&world, "vernal", &Conditions { chance, ..bad() });
+        assert!(crawled.lost > 50, "chance {chance}: {}", crawled.lost);
+        assert!(crawled.not_found.is_empty(), "chance {chance}: {:?}", crawled.not_found);
+        assert_polite(&crawled, chance);
+    }
+}
+
+#[test]
+fn one_number_replays_a_crawl_with_all_that_went_wrong() {
+    let world = small().draw("small", 4);
+    let crawl = |chance| crawled(&world, "vernal", &Conditions { chance, ..bad() });
+    let (first, again, other) = (crawl(4), crawl(4), crawl(5));
+    assert!(first == again);
+    assert_ne!(first.asked, other.asked);
+}
+
+#[test]
+fn pages_that_are_born_are_found_and_those_that_go_are_left() {
+    let births = Some(Births { per_week: 0.2 });
+    let world = WorldSettings { births, ..small() }.draw("births", 1);
+    let crawled = crawled(&world, "vernal", &Conditions::default());
+    assert!(crawled.not_found.is_empty(), "{:?}", crawled.not_found);
+    let read: BTreeSet<&str> =
+        crawled.asked.iter().filter(|asked| asked.status == Some(200)).map(|asked| asked.url.as_str()).collect();
+    // Lists change often, and are visited seldom for it.
+    let born_early = world.pages.iter().enumerate().filter(|(_, page)| {
+        page.born > world.origin && page.born < world.origin + Span::from_days(30) && page.gone > world.end
+    });
+    let early: Vec<bool> =
+        born_early.map(|(page, _)| read.iter().any(|url| url.ends_with(&format!("/page-{page}")))).collect();
+    let found = early.iter().filter(|&&found| found).count();
+    assert!(early.len() > 50 && found * 10 > early.len() * 8, "{found} of {}", early.len());
+    let gone = crawled.asked.iter().filter(|asked| asked.status == Some(404) && !asked.robots).count();
+    assert!((50..3_000).contains(&gone), "{gone}");
+}
+
+#[test]
+fn a_site_that_may_be_asked_seldom_is_asked_seldom() {
+    let politeness = Some(Capped { pages: 0.3, visits_per_page_day: 0.05 });
+    let world = WorldSettings { politeness, ..small() }.draw("capped", 1);
+    let most = world.sites[0].visits_per_day_max.unwrap();
+    let crawled = crawled(&world, "vernal", &Conditions::default());
+    let wait = Span::from_secs_f64(86_400.0 / most - 1.0);
+    // The delay is known once its robots.txt was read.
+    let starts: Vec<Moment> = crawled
+        .asked
+        .iter()
+        .filter(|asked| asked.site == "site-0.example")
+        .map(|asked| asked.started)
+        .skip(1)
+        .collect();
+    assert!(starts.len() > 100);
+    let soonest = starts.windows(2).map(|pair| pair[1].since(pair[0])).min().unwrap();
+    assert!(soonest >= wait, "{soonest} {wait}");
+}
