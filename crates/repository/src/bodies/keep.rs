@@ -97,7 +97,7 @@ pub(super) fn main_record<'a>(head: &mut Vec<u8>, keep: &'a Keep<'a>, common: &C
     if let KeepKind::Revisit { target, date, server_not_modified } = keep.what {
         own_field(head, "WARC-Profile", if server_not_modified { NOT_MODIFIED } else { IDENTICAL_PAYLOAD });
         own_field(head, "WARC-Refers-To-Target-URI", target.as_str());
-        own_field(head, "WARC-Refers-To-Date", &date.warc_date());
+        own_field(head, "WARC-Refers-To-Date", date.warc_date());
     }
     if let KeepKind::Robots { origin } = keep.what {
         own_field(head, ROBOTS_FIELD, origin.as_str());
