@@ -204,14 +204,22 @@ impl Crawler {
         Ok(())
     }
 
-    /// The page's row as its policy knew it, if it left so short a time ago that its history still tells something.
+    /// The page's row as its policy knew it, for a page that comes back to it: from the retries, or from outside of the
+    /// collection if it left so short a time ago that its history still tells something.
     pub(super) fn remembered(&self, before: &Page, now: Moment) -> Result<Option<Page>> {
-        if before.state != PageState::Left {
-            return Ok(None);
-        }
-        let left = self.reader.left(before.key)?;
-        let is_remembered = left.is_some_and(|left| now.since(left.moment) < HISTORY_KEPT);
-        Ok(is_remembered.then(|| Page { state: PageState::Held, ..before.clone() }))
+        let is_remembered = match hands(before) {
+            Hands::Policy => false,
+            Hands::Retry { .. } => before.last_confirmed.is_some(),
+            Hands::Nobody => self.reader.left(before.key)?.is_some_and(|left| now.since(left.moment) < HISTORY_KEPT),
+        };
+        Ok(is_remembered.then(|| Page {
+            state: PageState::Held,
+            misses: 0,
+            failures: 0,
+            // What failed since told nothing of the page.
+            last_visit: before.last_confirmed.unwrap_or(before.last_visit),
+            ..before.clone()
+        }))
     }
 
     /// Where a URL stands with the collection, in words.
