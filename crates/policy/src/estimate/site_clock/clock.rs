@@ -13,34 +13,38 @@ const OWN_SHARE: f64 = 0.1;
 /// The mean speed is held at 1 as soon as so many changes were expected, and this many pseudo-changes say that it is 1.
 const PACE_CHANGES: f64 = 2.0;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct SiteClock {
     pub(super) bins: Bins,
     /// How well each clock foretold what visits found: the three, and last the one that ignores siblings.
     pub(super) record: [f64; 4],
     /// How far each is trusted for it.
     weights: [f64; 4],
-    /// What the counts of each clock are multiplied with, so that it neither gains nor loses; follows from the bins.
+    /// Σ of what the bins hold: exposure, and the counts of each clock.
+    exposure: f64,
+    counts: [f64; 3],
+    /// What the counts of each clock are multiplied with, so that it neither gains nor loses.
     pace: [f64; 3],
 }
 
 impl Default for SiteClock {
     fn default() -> Self {
-        SiteClock { bins: Bins::default(), record: [0.0; 4], weights: [0.25; 4], pace: [1.0; 3] }
+        SiteClock::of(Bins::default(), [0.0; 4])
     }
 }
 
 impl SiteClock {
     pub(super) fn of(bins: Bins, record: [f64; 4]) -> Self {
-        let mut clock = SiteClock { bins, record, weights: weights_of(&record), pace: [1.0; 3] };
-        clock.settle_pace();
+        let weights = weights_of(&record);
+        let mut clock = SiteClock { bins, record, weights, exposure: 0.0, counts: [0.0; 3], pace: [1.0; 3] };
+        clock.add_up();
         clock
     }
 
     /// Cuts the time from `last` until `now` into bins, joins those that grew old and drops the oldest.
     pub fn roll(&mut self, last: f64, now: f64) {
         if self.bins.roll(last, now) {
-            self.settle_pace();
+            self.add_up();
         }
     }
 
@@ -49,16 +53,21 @@ impl SiteClock {
         self.weights
     }
 
+    fn add_up(&mut self) {
+        (self.exposure, self.counts) = (0.0, [0.0; 3]);
+        for bin in self.bins.all() {
+            self.exposure += f64::from(bin.exposure);
+            (0..3).for_each(|clock| self.counts[clock] += f64::from(bin.counts[clock]));
+        }
+        self.settle_pace();
+    }
+
     /// Changes expected over changes laid, of all bins.
     fn settle_pace(&mut self) {
-        let (mut exposure, mut counts) = (0.0, [0.0; 3]);
-        for bin in self.bins.all() {
-            exposure += f64::from(bin.exposure);
-            (0..3).for_each(|clock| counts[clock] += f64::from(bin.counts[clock]));
-        }
+        let exposure = self.exposure;
         self.pace = match exposure < PACE_CHANGES {
             true => [1.0; 3],
-            false => counts.map(|count| three_quarters((PACE_CHANGES + exposure) / (PACE_CHANGES + count))),
+            false => self.counts.map(|count| three_quarters((PACE_CHANGES + exposure) / (PACE_CHANGES + count))),
         };
     }
 
@@ -121,9 +130,11 @@ impl SiteClock {
             }
             if changed {
                 let speeds = speeds(bin, ends - starts, &self.pace);
-                (0..3).for_each(|clock| bin.counts[clock] += (laid[clock] * speeds[clock] * overlap) as f32);
+                for clock in 0..3 {
+                    self.counts[clock] += grow(&mut bin.counts[clock], laid[clock] * speeds[clock] * overlap);
+                }
             }
-            bin.exposure += (rate * overlap) as f32;
+            self.exposure += grow(&mut bin.exposure, rate * overlap);
         }
         self.settle_pace();
     }
@@ -138,6 +149,19 @@ impl SiteClock {
             ReadBin { start, width: ends - start, speed: plain + shared, until_now: 0.0 }
         });
         reading.take(now, read);
+    }
+}
+
+/// Adds to what a bin holds, and says by how much it grew, rounded as it is kept.
+fn grow(held: &mut f32, more: f64) -> f64 {
+    let before = std::mem::replace(held, *held + more as f32);
+    f64::from(*held) - f64::from(before)
+}
+
+/// What is added up follows from the bins, but for the rounding of the order in which it came.
+impl PartialEq for SiteClock {
+    fn eq(&self, other: &Self) -> bool {
+        self.bins == other.bins && self.record == other.record
     }
 }
 

@@ -6,6 +6,10 @@ use super::page::{Place, days, spread};
 use super::policy::Index;
 use crate::{Held, Refresh, Seen, View};
 
+#[path = "../../../examples/scale/hour.rs"]
+mod hour;
+use hour::Hour;
+
 impl Index {
     /// The value of every page at home, by looking at each.
     pub(super) fn rescan(&self, now: Moment) -> Vec<(f64, u32)> {
@@ -30,29 +34,6 @@ impl Index {
             self.pages.at_mut(number).go(Place::Out);
         }
         values.into_iter().map(|(_, number)| self.pages.key(number)).collect()
-    }
-}
-
-struct Hour {
-    visits_left: usize,
-    held: u64,
-}
-
-impl View for Hour {
-    fn visits_left(&self) -> usize {
-        self.visits_left
-    }
-    fn has_room(&self, _: PageKey) -> bool {
-        true
-    }
-    fn refresh_min(&self) -> Span {
-        Span::ZERO
-    }
-    fn held(&self) -> u64 {
-        self.held
-    }
-    fn per_day(&self) -> f64 {
-        self.visits_left as f64 * 24.0
     }
 }
 
