@@ -23,7 +23,10 @@ impl Rungs {
 
     /// The highest rung that a value has reached.
     pub fn level_of(&self, value: f64) -> u16 {
-        (value.max(f64::MIN_POSITIVE).ln() / self.log + RUNG_OF_ONE).clamp(1.0, f64::from(TOPMOST - 1)) as u16
+        if value <= 0.0 {
+            return 1;
+        }
+        (value.ln() / self.log + RUNG_OF_ONE).clamp(1.0, f64::from(TOPMOST - 1)) as u16
     }
 
     pub fn worth_of(&self, level: u16) -> f64 {
