@@ -158,6 +158,23 @@ fn the_papers_numbers_come_out_as_printed_or_with_the_slip() {
 }
 
 #[test]
+fn the_whole_crawler_is_tried_with_faults_and_one_number_shows_it_again() {
+    let (_dir, data) = folder();
+    let words = ["lab", "crawl", "--worlds", "w1", "--pages", "60", "--days", "30", "--warm-up", "5d", "--json"];
+    let bad = ["--lost-reports", "0.05", "--worker-deaths", "20", "--slow-sites", "0.3", "--clock-steps", "2"];
+    let blemished = ["--noise", "0.05", "--misses", "0.05", "--errors", "0.02", "--budget", "20%/day", "--chance", "3"];
+    let crawl = || json_lines(&told(vernal(&data).args(words).args(bad).args(blemished))).remove(0);
+    let (first, again) = (crawl(), crawl());
+    assert_eq!((first["not_found"].as_u64(), first["too_soon"].as_u64()), (Some(0), Some(0)), "{first}");
+    assert!(first["lost"].as_u64() > Some(0) && first["requests"].as_u64() > Some(300), "{first}");
+    for field in ["freshness", "requests", "robots_requests", "lost", "missed", "noisy", "held"] {
+        assert_eq!(first[field], again[field], "{field}");
+    }
+    let (code, said) = refused(vernal(&data).args(["lab", "crawl", "--noise", "2"]));
+    assert!(code == 2 && said.contains("--noise"), "{said}");
+}
+
+#[test]
 fn bounds_hold_for_a_web_that_nobody_visits() {
     let (_dir, data) = folder();
     let words = ["lab", "bound", "--worlds", "w1", "--pages", "200", "--days", "60", "--warm-up", "10d", "--json"];

@@ -7,6 +7,7 @@
 pub mod world;
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
 use sha1::Digest as _;
 use vernal_document::{Input, Judged};
@@ -18,6 +19,12 @@ use crate::web::{Answer, Behaviour, Request, Web};
 pub trait Wire {
     /// What an order comes to that is asked at `started` and answered at `finished`.
     fn report(&self, order: Order, started: Moment, finished: Moment) -> Report;
+}
+
+impl<W: Wire + ?Sized> Wire for Arc<W> {
+    fn report(&self, order: Order, started: Moment, finished: Moment) -> Report {
+        (**self).report(order, started, finished)
+    }
 }
 
 impl Wire for Web {

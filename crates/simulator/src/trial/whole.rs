@@ -14,9 +14,10 @@ use crate::lab::World;
 use crate::lab::measure::{Findings, Gauge};
 use crate::wire::world::{Blemishes, WorldWire};
 
-/// A page that was online for so long ought to be held. Lists of pages change often, and who seeks freshness alone leaves
-/// such pages for as long as any page is left.
+/// A page that was online for so long, and for so many turns of the budget, ought to be held. Lists of pages change often,
+/// and who seeks freshness alone leaves such pages for as long as any page is left.
 const FOUND_WITHIN: Span = Span::from_days(90);
+const FOUND_WITHIN_TURNS: f64 = 8.0;
 /// A site that may be asked for less than so many visits for each of its pages need not have been read to the end.
 const VISITS_TO_FIND: f64 = 4.0;
 /// Requests at a time, over all sites.
@@ -92,6 +93,7 @@ pub fn settings(world: &World, policy: &str, budget: Budget, chance: u64) -> Set
 /// Crawls a world from its origin to its end, with a repository in the folder.
 pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Conditions) -> Result<Crawled> {
     let wire = WorldWire::new(world, conditions.blemishes, conditions.chance)?;
+    let found_within = found_within(world, &settings.budget);
     let files = vernal_repository::Settings { id: Some(REPOSITORY_ID), ..vernal_repository::Settings::default() };
     let (repository, _) = Repository::open(folder, files, world.origin)?;
     let mut crawler = Crawler::open(repository, settings, world.origin)?;
@@ -104,11 +106,24 @@ pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Cond
     let asked = std::mem::take(&mut trial.asked);
     let held = trial.crawler().reader().totals().held;
     trial.close()?;
-    Ok(judged(world, &wire, asked, held, conditions.first))
+    Ok(judged(world, &wire, asked, held, found_within, conditions.first))
+}
+
+fn found_within(world: &World, budget: &Budget) -> Span {
+    let pages = world.pages.len() as u64;
+    let turn_secs = pages as f64 / budget.per_second(pages).max(f64::MIN_POSITIVE);
+    FOUND_WITHIN.max(Span::from_secs_f64(FOUND_WITHIN_TURNS * turn_secs)).min(world.length())
 }
 
 /// Holds what was asked against the truth of the world.
-fn judged(world: &World, wire: &WorldWire<'_>, asked: Vec<AskedFor>, held: u64, first: Span) -> Crawled {
+fn judged(
+    world: &World,
+    wire: &WorldWire<'_>,
+    asked: Vec<AskedFor>,
+    held: u64,
+    found_within: Span,
+    first: Span,
+) -> Crawled {
     let mut gauge = Gauge::of_nothing(world, first);
     let (mut missed, mut noisy, mut lost) = (0, 0, 0);
     for asked in &asked {
@@ -137,7 +152,7 @@ fn judged(world: &World, wire: &WorldWire<'_>, asked: Vec<AskedFor>, held: u64, 
         let lived = until.since(from);
         let site = world.pages[page].site as usize;
         let may_be_asked = world.sites[site].visits_per_day_max.map_or(f64::INFINITY, |most| most * lived.days_f64());
-        let in_time = lived >= FOUND_WITHIN.min(world.length()) && may_be_asked >= VISITS_TO_FIND * pages_of[site];
+        let in_time = lived >= found_within && may_be_asked >= VISITS_TO_FIND * pages_of[site];
         until == world.end && in_time && !gauge.is_held(page)
     };
     let not_found = (0..world.pages.len()).filter(is_lacking).map(|page| wire.url(page)).collect();

@@ -64,6 +64,9 @@ pub struct Arguments {
 const SLOW_FACTOR: f64 = 50.0;
 const CLOCK_STEP: Span = Span::from_secs(600);
 
+/// Files that live in memory, on Linux.
+const MEMORY_FOLDER: &str = "/dev/shm";
+
 const COLUMNS: [Column; 13] = [
     Column::left("world"),
     Column::left("budget"),
@@ -155,7 +158,7 @@ impl Arguments {
         };
         let settings = whole::settings(world, &self.policy, budget, chance);
         let (delay, per_site, refresh_min) = (settings.delay, settings.per_site, settings.refresh_min);
-        let scratch = tempfile::Builder::new().prefix("vernal-lab-").tempdir().or_fail()?;
+        let scratch = scratch().or_fail()?;
         let begun = cpu_seconds();
         let crawled = whole::crawl(world, scratch.path(), settings, &conditions).or_fail()?;
         let cpu_s = cpu_seconds() - begun;
@@ -166,6 +169,13 @@ impl Arguments {
         let alone = LabTrial::run(world, policy.refresh(), &options).or_fail()?.after.freshness;
         Ok(Told { world: world.name.clone(), budget, chance, crawled, alone, breaches, cpu_s })
     }
+}
+
+/// A folder that is thrown away: in memory where the system has such a place, so that no trial waits for a disk.
+fn scratch() -> std::io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("vernal-lab-");
+    builder.tempdir_in(MEMORY_FOLDER).or_else(|_| builder.tempdir())
 }
 
 impl Told {
