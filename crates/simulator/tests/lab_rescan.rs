@@ -68,7 +68,8 @@ impl Rescan {
         if now - page.last >= LONGEST_WAIT_DAYS {
             return f64::MAX;
         }
-        let o = self.sites[&page.site].reading.operational(page.last);
+        let site = &self.sites[&page.site];
+        let o = if site.clock.is_some() { site.reading.operational(page.last) } else { now - page.last };
         Objective::Freshness.value(Rate::Believed(self.belief(page)), o, HARMONIC_SHARE)
     }
 
@@ -119,7 +120,6 @@ impl Refresh for Rescan {
         }
         let now = days(now);
         for site in self.sites.values_mut() {
-            site.reading.plain(now);
             if let Some(clock) = &mut site.clock {
                 clock.roll(now, now);
                 clock.read(now, &mut site.reading);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use serde::Serialize;
 use vernal_document::diff::{Blame, BlamedParagraph, Seen};
+use vernal_document::noise::{self, Shape};
 use vernal_model::{Page, ParagraphMark};
 
 use super::answer::{self, Answered, No};
@@ -65,10 +66,20 @@ pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>)
     .await
 }
 
+/// What was learned to be noise on the page, and is no edit of it.
+fn learned_noise(shared: &Shared, page: &Page) -> Result<Vec<Shape>, No> {
+    let site = page.url.site();
+    if shared.settings.is_strict(&site) {
+        return Ok(Vec::new());
+    }
+    let template = shared.reader.page_noise(page.key)?.template;
+    Ok(noise::shapes_on(&shared.reader.noise_book(&site)?, page.key, template))
+}
+
 fn blamed(shared: &Shared, page: &Page) -> Result<Shown, No> {
     let versions = shared.reader.versions(page.key)?;
     let newest = &versions[versions.len().saturating_sub(VERSIONS_MAX)..];
-    let mut blame = Blame::new();
+    let mut blame = Blame::with_shapes(learned_noise(shared, page)?);
     let (mut without_body, mut last) = (Vec::new(), None);
     for version in newest {
         if version.location.is_none() {
