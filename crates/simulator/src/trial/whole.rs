@@ -22,8 +22,8 @@ const FOUND_WITHIN_TURNS: f64 = 8.0;
 const VISITS_TO_FIND: f64 = 4.0;
 /// Requests at a time, over all sites.
 const CONCURRENCY_MAX: usize = 1_024;
-/// A little less than the hour for which a budget is saved up, so that nothing of it is lost.
-const REST: Span = Span::from_secs(3_500);
+/// Well below the hour for which a budget is saved up: where an hour pays for a visit or two, a longer rest loses some.
+const REST: Span = Span::from_secs(900);
 /// As for policies alone: a look at every page each ten minutes would be most of the work.
 const RATES_EVERY: Span = Span::from_days(1);
 /// The repository's number is not drawn, so that its files are the same in every trial.
