@@ -189,9 +189,13 @@ pub(super) fn record_id(repository: u128, segment: u32, offset: u64) -> RecordId
     // Version 8 and the RFC 9562 variant: "the rest means what its maker says".
     let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
     let mut id = *b"<urn:uuid:00000000-0000-0000-0000-000000000000>";
-    let digits = id[10..46].iter_mut().filter(|letter| **letter == b'0');
-    for (place, digit) in digits.enumerate() {
-        *digit = b"0123456789abcdef"[(bits >> (124 - 4 * place)) as usize & 0xf];
+    let mut place = 10;
+    for (count, byte) in bits.to_be_bytes().into_iter().enumerate() {
+        place += usize::from(matches!(count, 4 | 6 | 8 | 10));
+        for digit in [byte >> 4, byte & 0xf] {
+            id[place] = b"0123456789abcdef"[usize::from(digit)];
+            place += 1;
+        }
     }
     id
 }

@@ -73,9 +73,4 @@ impl Reading {
     pub fn since_origin(&self) -> f64 {
         if self.bins.is_empty() { self.now } else { self.edge + self.since_edge }
     }
-
-    /// Reads no clock at all: time as it is.
-    pub fn plain(&mut self, now: f64) {
-        self.take(now, std::iter::empty());
-    }
 }
