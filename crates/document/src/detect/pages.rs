@@ -1,7 +1,6 @@
 //! The slow path: two pages read closely, with words, notes and what the built-in detectors set aside.
 
-use std::collections::HashMap;
-
+use foldhash::{HashMap, HashMapExt};
 use vernal_model::{Change, Document, Kind, Note, Operation, SetAside};
 
 use super::compare;

@@ -37,23 +37,24 @@ fn links(line: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// Where the next link begins: at the first comma that stands in no quoted value.
 fn end_of_parameters(text: &str) -> usize {
-    let mut quoted = false;
-    for (place, letter) in text.char_indices() {
-        match letter {
-            '"' => quoted = !quoted,
-            ',' if !quoted => return place,
-            _ => {}
-        }
-    }
-    text.len()
+    parted(text, ',').next().map_or(0, str::len)
 }
 
 fn relations(parameters: &str) -> impl Iterator<Item = &str> {
-    let value = parameters.split(';').find_map(|parameter| {
+    let value = parted(parameters, ';').find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
         name.trim().eq_ignore_ascii_case("rel").then(|| value.trim().trim_matches('"'))
     });
     value.unwrap_or_default().split_ascii_whitespace()
+}
+
+/// What stands between separators that are in no quoted value.
+fn parted(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    text.split(move |letter| {
+        quoted ^= letter == '"';
+        letter == separator && !quoted
+    })
 }
 
 #[cfg(test)]
