@@ -76,20 +76,25 @@ fn taught(topics: bool, days: u32) -> (Box<dyn Refresh>, Vec<PolicyState>, Vec<P
     for today in 1..=days {
         for page in policy.choose(&Day, day(today), &mut chance) {
             let at = page.number as usize;
-            states[at] = policy.learn(&Seen {
-                page,
-                moment: day(today),
-                previous: Some(last[at]),
-                changed: Some(topic_of(page.number) == FAST),
-                degree: 0.0,
-                last_modified: None,
-                wire_bytes: 0,
-            });
+            states[at] = policy.learn(&seen(page, today, last[at]));
             last[at] = day(today);
             chosen.push(page);
         }
     }
     (policy, states, chosen)
+}
+
+/// Pages of the fast topic have changed at every visit, others never.
+fn seen(page: PageKey, today: u32, previous: Moment) -> Seen {
+    Seen {
+        page,
+        moment: day(today),
+        previous: Some(previous),
+        changed: Some(topic_of(page.number) == FAST),
+        degree: 0.0,
+        last_modified: None,
+        wire_bytes: 0,
+    }
 }
 
 fn topic_of(number: u32) -> TopicId {
@@ -179,15 +184,7 @@ fn without_topics_every_choice_is_as_it_was() {
         for page in policy.choose(&Day, day(today), &mut chance) {
             let at = page.number as usize;
             policy.topics(page, &[]);
-            policy.learn(&Seen {
-                page,
-                moment: day(today),
-                previous: Some(last[at]),
-                changed: Some(topic_of(page.number) == FAST),
-                degree: 0.0,
-                last_modified: None,
-                wire_bytes: 0,
-            });
+            policy.learn(&seen(page, today, last[at]));
             last[at] = day(today);
             again.push(page);
         }

@@ -3,10 +3,11 @@
 
 use vernal_model::{
     Deed, Form, HintFile, HintSource, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Report, Site, Span,
-    Subscription, SubscriptionRow, SubscriptionStanding, Url, Validators, Visit, escaped,
+    Subscription, SubscriptionRow, SubscriptionStanding, Url, Validators, escaped,
 };
 
 use super::sending::LOOK_AGAIN;
+use super::taking::visit_beside_pages;
 use super::{Asked, Crawler};
 use crate::coordinator::Lane;
 use crate::keyed::{callback_key, hub_secret};
@@ -145,20 +146,8 @@ impl Crawler {
 
     /// What a hub answered. It may have asked whether we meant it before, or do so later.
     pub(super) fn take_subscription(&mut self, file: PageKey, report: &Report, now: Moment) {
-        let visit = Visit {
-            started: report.started,
-            finished: report.finished,
-            outcome: report.outcome.clone(),
-            address: report.exchange.as_ref().and_then(|exchange| exchange.address),
-            wire_bytes: report.wire_bytes,
-            version: None,
-            // The request brought a secret, and the answer is for people: neither is kept.
-            record: None,
-            decided_by: None,
-            changed: None,
-            second_look: false,
-            robots: Some(report.order.url.clone()),
-        };
+        // The request brought a secret, and the answer is for people: neither is kept.
+        let visit = visit_beside_pages(report, None);
         let id = self.home_of(&report.order.url);
         self.group.push(id, Deed::HubAsked { site: report.order.url.site(), visit });
         let answer: Box<str> = report.outcome.detail().into();

@@ -119,19 +119,7 @@ impl Crawler {
         if delay_changed {
             self.note_site(home, id);
         }
-        let visit = Visit {
-            started: report.started,
-            finished: report.finished,
-            outcome: report.outcome.clone(),
-            address: report.exchange.as_ref().and_then(|exchange| exchange.address),
-            wire_bytes: report.wire_bytes,
-            version: None,
-            record,
-            decided_by: None,
-            changed: None,
-            second_look: false,
-            robots: Some(report.order.url.clone()),
-        };
+        let visit = visit_beside_pages(report, record);
         if self.settings.hints && kept.is_none() {
             self.find_sitemaps(origin, &row);
         }
@@ -472,5 +460,22 @@ fn site_trouble(outcome: &Outcome) -> Option<Option<Span>> {
         Outcome::Failed(Failure::Dns(_) | Failure::Connect(_) | Failure::Tls(_) | Failure::Timeout(_)) => Some(None),
         Outcome::Blocked { wall: Wall::Bot, .. } => Some(None),
         _ => None,
+    }
+}
+
+/// A visit that is to no page of the books: to a robots.txt or a hub.
+pub(super) fn visit_beside_pages(report: &Report, record: Option<Location>) -> Visit {
+    Visit {
+        started: report.started,
+        finished: report.finished,
+        outcome: report.outcome.clone(),
+        address: report.exchange.as_ref().and_then(|exchange| exchange.address),
+        wire_bytes: report.wire_bytes,
+        version: None,
+        record,
+        decided_by: None,
+        changed: None,
+        second_look: false,
+        robots: Some(report.order.url.clone()),
     }
 }
