@@ -1,5 +1,5 @@
 //! Serves one site of the invented web, standing still at one Moment, until it is killed:
-//! `bench-web PORT PAGES DAYS validators|none`. Prints a line when it is ready.
+//! `bench-web PORT PAGES DAYS validators|none`. Every page changes once a day. Prints a line when it is ready.
 
 use std::sync::Arc;
 
@@ -7,9 +7,6 @@ use vernal_model::{Moment, Span};
 use vernal_simulator::drift::DriftSettings;
 use vernal_simulator::serve::{ServeOptions, serve};
 use vernal_simulator::web::{Shares, Web, WebSettings};
-
-/// So often that after a few days nearly every page has changed.
-const CHANGES_PER_DAY: f64 = 4.0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -20,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let without = if validators == "none" { 1.0 } else { 0.0 };
     let settings = WebSettings {
         pages_per_site: (pages, pages),
-        drift: DriftSettings::independent(CHANGES_PER_DAY),
+        drift: DriftSettings::daily(),
         share: Shares { validator_none: without, ..Shares::none() },
         ..WebSettings::bench()
     };

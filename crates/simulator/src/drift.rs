@@ -66,6 +66,11 @@ impl DriftSettings {
         }
     }
 
+    /// Every page changes once a day, at its own second of the day.
+    pub fn daily() -> Self {
+        DriftSettings { daily: 1.0, ..Self::independent(0.0) }
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         let shares = [self.never, self.bursty, self.daily, self.publishing_sites, self.publication_pages];
         let kinds = self.never + self.bursty + self.daily;

@@ -1,7 +1,7 @@
 //! How alike two paragraphs are: the words they share, whatever their order.
 
 use super::steps::Steps;
-use super::words::words;
+use super::words::cuts;
 use crate::parse::links::limited;
 
 /// What is counted of a paragraph; two that agree in so much agree.
@@ -16,8 +16,8 @@ const SHAPE_WEIGHT: f32 = 0.75;
 pub struct Bag {
     /// Letters in lower case, as far as they are ASCII.
     pub words: Vec<u64>,
-    /// The same with every run of digits read as one zero.
-    shapes: Vec<u64>,
+    /// The same with every run of digits read as one zero; `None` where there is no digit.
+    shapes: Option<Vec<u64>>,
 }
 
 impl Bag {
@@ -27,33 +27,33 @@ impl Bag {
         if !steps.spend(text.len() / 4 + 1) {
             return Bag::default();
         }
-        let mut bag = Bag::default();
-        let mut plain = Bag::default();
-        let mut letters = Vec::new();
-        for word in words(text).unwrap_or_default() {
-            let word = text[word.start as usize..word.end as usize].trim_start_matches(' ');
-            let to = if word.contains(char::is_alphanumeric) { &mut bag } else { &mut plain };
-            to.push(word, &mut letters);
+        let mut marks = Marks::default();
+        let is_word = |word: &str| word.starts_with(char::is_alphanumeric);
+        let mut bag = Bag::of_those(text, &mut marks, is_word);
+        if bag.words.is_empty() {
+            // A paragraph of nothing but signs is its signs.
+            bag = Bag::of_those(text, &mut marks, |word| !is_word(word));
         }
-        // A paragraph of nothing but signs is its signs.
-        let mut bag = if bag.words.is_empty() { plain } else { bag };
         bag.words.sort_unstable();
-        bag.shapes.sort_unstable();
+        if let Some(shapes) = &mut bag.shapes {
+            shapes.sort_unstable();
+        }
         bag
     }
 
-    fn push(&mut self, word: &str, letters: &mut Vec<u8>) {
-        letters.clear();
-        letters.extend(word.bytes().map(|byte| byte.to_ascii_lowercase()));
-        let mark = xxhash_rust::xxh3::xxh3_64(letters);
-        self.words.push(mark);
-        if letters.iter().any(u8::is_ascii_digit) {
-            letters.iter_mut().filter(|byte| byte.is_ascii_digit()).for_each(|byte| *byte = b'0');
-            letters.dedup_by(|next, last| *next == b'0' && *last == b'0');
-            self.shapes.push(xxhash_rust::xxh3::xxh3_64(letters));
-        } else {
-            self.shapes.push(mark);
+    fn of_those(text: &str, marks: &mut Marks, is_wanted: impl Fn(&str) -> bool) -> Bag {
+        let mut bag = Bag { words: Vec::with_capacity(text.len() / BYTES_PER_WORD), shapes: None };
+        for cut in cuts(text).filter(|cut| is_wanted(cut.word)) {
+            let (mark, shape) = marks.of(cut.word);
+            if shape != mark && bag.shapes.is_none() {
+                bag.shapes = Some(bag.words.clone());
+            }
+            bag.words.push(mark);
+            if let Some(shapes) = &mut bag.shapes {
+                shapes.push(shape);
+            }
         }
+        bag
     }
 
     pub fn len(&self) -> usize {
@@ -66,8 +66,41 @@ impl Bag {
         if both == 0 || !steps.spend(2 * both) {
             return 0.0;
         }
-        let shapes = SHAPE_WEIGHT * likeness_of(&self.shapes, &other.shapes);
-        likeness_of(&self.words, &other.words).max(shapes)
+        let words = likeness_of(&self.words, &other.words);
+        if self.shapes.is_none() && other.shapes.is_none() {
+            return words;
+        }
+        words.max(SHAPE_WEIGHT * likeness_of(self.shapes(), other.shapes()))
+    }
+
+    fn shapes(&self) -> &[u64] {
+        self.shapes.as_ref().unwrap_or(&self.words)
+    }
+}
+
+/// A guess of how much text there is to a word, so that a bag seldom grows.
+const BYTES_PER_WORD: usize = 6;
+
+/// Marks of words, with room for the letters of one.
+#[derive(Default)]
+struct Marks {
+    letters: Vec<u8>,
+}
+
+impl Marks {
+    /// That of the word, and that of its shape.
+    fn of(&mut self, word: &str) -> (u64, u64) {
+        let letters = &mut self.letters;
+        letters.clear();
+        letters.extend_from_slice(word.as_bytes());
+        letters.make_ascii_lowercase();
+        let mark = xxhash_rust::xxh3::xxh3_64(letters);
+        if !letters.iter().any(u8::is_ascii_digit) {
+            return (mark, mark);
+        }
+        letters.iter_mut().filter(|byte| byte.is_ascii_digit()).for_each(|byte| *byte = b'0');
+        letters.dedup_by(|next, last| *next == b'0' && *last == b'0');
+        (mark, xxhash_rust::xxh3::xxh3_64(letters))
     }
 }
 

@@ -35,28 +35,95 @@ pub fn text_of(document: &Document, place: usize) -> &str {
 /// The words of a text, one after the other without a hole; `None` beyond the limit.
 pub fn words(text: &str) -> Option<Vec<Word>> {
     let mut found: Vec<Word> = Vec::with_capacity(text.len() / 5);
-    let mut rest = text;
     let mut start = 0;
     let mut first = true;
-    while !rest.is_empty() {
+    for cut in cuts(text) {
         if found.len() >= WORDS_MAX {
             return None;
         }
-        let spaced = rest.starts_with(' ');
-        let body = if spaced { &rest[1..] } else { rest };
-        let length = word_length(body);
-        let (word, end) = (&body[..length], start + usize::from(spaced) + length);
-        let mark = xxh3_64(word.as_bytes()) ^ u64::from(spaced || first);
+        let mark = xxh3_64(cut.word.as_bytes()) ^ u64::from(cut.spaced || first);
+        let end = start + usize::from(cut.spaced) + cut.word.len();
         found.push(Word { start: start as u32, end: end as u32, mark });
-        first = word.starts_with(BOUNDARY);
-        rest = &body[length..];
+        first = cut.word.starts_with(BOUNDARY);
         start = end;
     }
     Some(found)
 }
 
+/// A word, empty before a second space, and whether a space stands before it.
+pub struct Cut<'a> {
+    pub word: &'a str,
+    pub spaced: bool,
+}
+
+/// The text cut into words, without a hole.
+pub fn cuts(text: &str) -> impl Iterator<Item = Cut<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let spaced = rest.starts_with(' ');
+        let body = if spaced { &rest[1..] } else { rest };
+        let (word, behind) = body.split_at(word_length(body));
+        rest = behind;
+        Some(Cut { word, spaced })
+    })
+}
+
+/// What a byte is within a word.
+#[derive(Copy, Clone)]
+enum Within {
+    Goes,
+    /// Where a letter or digit follows.
+    Joins,
+    Ends,
+    /// Not ASCII: the letter must be looked at.
+    Beyond,
+}
+
+const WITHIN: [Within; 256] = {
+    let mut table = [Within::Beyond; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte as usize] = match byte {
+            b'.' | b',' | b'\'' | b'-' | b'_' | b':' => Within::Joins,
+            _ if byte.is_ascii_alphanumeric() => Within::Goes,
+            _ => Within::Ends,
+        };
+        byte += 1;
+    }
+    table
+};
+
 /// The length of the word that the text begins with; nothing if that is a space or the text is empty.
 fn word_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    // The text ends as if a space stood behind it.
+    let within = |place: usize| WITHIN[usize::from(bytes.get(place).copied().unwrap_or(b' '))];
+    match within(0) {
+        Within::Goes => {}
+        Within::Joins => return 1,
+        Within::Ends => return usize::from(!matches!(bytes.first(), None | Some(b' '))),
+        Within::Beyond => return word_length_of_any(text),
+    }
+    let mut place = 1;
+    loop {
+        match within(place) {
+            Within::Goes => place += 1,
+            Within::Joins => match within(place + 1) {
+                Within::Goes => place += 2,
+                Within::Beyond => return word_length_of_any(text),
+                Within::Joins | Within::Ends => return place,
+            },
+            Within::Ends => return place,
+            Within::Beyond => return word_length_of_any(text),
+        }
+    }
+}
+
+/// The same for every script.
+fn word_length_of_any(text: &str) -> usize {
     let mut letters = text.char_indices().peekable();
     let Some((_, first)) = letters.next() else { return 0 };
     if first == ' ' {
@@ -258,6 +325,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn short_ways_give_the_same_words(text in "( |[a-z0-9.,'_:-]{0,5}|[#()\n]|[é’\u{301}年\u{ad}]){0,12}") {
+            prop_assert_eq!(word_length(&text), word_length_of_any(&text));
+        }
+
         #[test]
         fn words_cover_their_text(text in "\\PC{0,60}") {
             prop_assert_eq!(cut(&text).concat(), text);

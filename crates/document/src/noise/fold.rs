@@ -115,8 +115,15 @@ fn outlived(book: &NoiseBook, folds: &[Fold]) -> Vec<u64> {
     let is_kept = |id: u64| folds.iter().any(|fold| fold.id == id);
     let fresh = folds.iter().filter(|fold| book.fold(fold.id).is_none()).count();
     let over = (book.folds.len() + fresh).saturating_sub(NoiseBook::FOLDS_MAX);
+    if over == 0 {
+        return Vec::new();
+    }
     let mut others: Vec<(Moment, u64)> =
         book.folds.iter().filter(|fold| !is_kept(fold.id)).map(|fold| (fold.last, fold.id)).collect();
+    if over < others.len() {
+        others.select_nth_unstable(over);
+        others.truncate(over);
+    }
     others.sort_unstable();
-    others.into_iter().take(over).map(|(_, id)| id).collect()
+    others.into_iter().map(|(_, id)| id).collect()
 }

@@ -1,13 +1,18 @@
 //! Two texts of one paragraph become a shape that both have.
 
+use foldhash::{HashMap, HashMapExt};
+
 use super::piece::{Piece, is_number};
-use super::shape::{RUN_WORDS_MAX, Shape, WORDS_MAX, digest_of, words};
+use super::shape::{RUN_WORDS_MAX, Shape, WILDCARDS_MAX, WORDS_MAX, digest_of, words};
 use super::times::{STAYING, is_time};
 
 /// A longer run of fixed words keeps so many at each end spelled out.
 const SPELLED_WORDS: usize = 5;
 /// The largest table of the longest common subsequence of words.
 const CELLS_MAX: usize = 250_000;
+/// Words of one side alone, beyond which there is no shape: each is a wildcard of its own, but for a run and for free words
+/// that become one.
+const LONE_WORDS_MAX: usize = WILDCARDS_MAX + 2 * RUN_WORDS_MAX;
 
 /// What two texts of one paragraph have in common.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,14 +128,44 @@ fn matched(old: &[&str], new: &[&str]) -> Option<Vec<(usize, usize)>> {
     if a.len() * b.len() > CELLS_MAX {
         return None;
     }
+    let (a, b, shared) = numbered(a, b);
+    if a.len().max(b.len()) - shared > LONE_WORDS_MAX {
+        return None;
+    }
     let mut pairs: Vec<(usize, usize)> = (0..head).map(|place| (place, place)).collect();
-    pairs.extend(common(a, b).into_iter().map(|(x, y)| (head + x, head + y)));
+    pairs.extend(common(&a, &b).into_iter().map(|(x, y)| (head + x, head + y)));
     pairs.extend((0..tail).rev().map(|back| (old.len() - 1 - back, new.len() - 1 - back)));
     Some(pairs)
 }
 
+/// Equal words by equal numbers, and how many the two have in common, whatever their order.
+fn numbered(a: &[&str], b: &[&str]) -> (Vec<u32>, Vec<u32>, usize) {
+    let mut numbers: HashMap<&str, u32> = HashMap::with_capacity(a.len());
+    let mut left: Vec<u32> = Vec::with_capacity(a.len());
+    let mut number = |word| {
+        let next = left.len() as u32;
+        let number = *numbers.entry(word).or_insert(next);
+        if number == next {
+            left.push(0);
+        }
+        left[number as usize] += 1;
+        number
+    };
+    let first = a.iter().map(|word| number(word)).collect();
+    let known = |word| numbers.get(word).copied().unwrap_or(u32::MAX);
+    let second: Vec<u32> = b.iter().map(|word| known(word)).collect();
+    let mut shared = 0;
+    for &number in &second {
+        if let Some(left) = left.get_mut(number as usize).filter(|left| **left > 0) {
+            *left -= 1;
+            shared += 1;
+        }
+    }
+    (first, second, shared)
+}
+
 /// The longest common subsequence by its table.
-fn common(a: &[&str], b: &[&str]) -> Vec<(usize, usize)> {
+fn common(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     let width = b.len() + 1;
     let mut table = vec![0u16; (a.len() + 1) * width];
     for i in (0..a.len()).rev() {

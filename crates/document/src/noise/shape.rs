@@ -22,8 +22,10 @@ pub(super) const WORDS_MAX: usize = 2_000;
 pub(super) const RUN_WORDS_MAX: usize = 6;
 /// Free words, beyond which nothing but the place is left of a paragraph. `**` counts as two.
 const FREE_WORDS_MAX: usize = 3;
+/// A guess of how much text there is to a word, so that a list of words seldom grows.
+const BYTES_PER_WORD: usize = 6;
 /// Wildcards of a shape.
-const WILDCARDS_MAX: usize = 24;
+pub(super) const WILDCARDS_MAX: usize = 24;
 
 /// A paragraph's words, fixed and free.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +122,9 @@ impl Shape {
 }
 
 pub(super) fn words(text: &str) -> Vec<&str> {
-    text.split_whitespace().take(WORDS_MAX + 1).collect()
+    let mut words = Vec::with_capacity(text.len().min(WORDS_MAX * BYTES_PER_WORD) / BYTES_PER_WORD);
+    words.extend(text.split_whitespace().take(WORDS_MAX + 1));
+    words
 }
 
 pub(super) fn digest_of(words: &[&str]) -> u64 {

@@ -13,7 +13,7 @@ use super::evidence::{
 use super::learned::NoiseInput;
 use super::ledger::Ledger;
 use super::piece::is_number;
-use super::shape::{Shape, words};
+use super::shape::Shape;
 use super::spot::{Spot, paragraph};
 use crate::parse::links::limited;
 
@@ -203,8 +203,8 @@ pub(super) fn suspect_slot(
 
 pub(super) fn is_short_number(spot: &Spot<'_>) -> bool {
     let of = |text: &str| {
-        let words = words(text);
-        words.len() <= SHORT_WORDS_MAX && words.iter().any(|word| is_number(word))
+        let is_short = text.split_whitespace().nth(SHORT_WORDS_MAX).is_none();
+        is_short && text.split_whitespace().any(is_number)
     };
     spot.is_main() && (of(text_of(&spot.before.text)) || of(text_of(&spot.after.text)))
 }

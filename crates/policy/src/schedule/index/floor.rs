@@ -22,7 +22,8 @@ impl Index {
     pub(super) fn sink(&mut self, view: &dyn View, wanted: usize, now: f64) -> bool {
         let homes: Vec<u32> = self.homes.iter().copied().collect();
         let mut open = Vec::new();
-        let mut reached = vec![0u32; usize::from(TOPMOST) + 1];
+        // By rung; made when the first page is met, since most partitions are asked in vain.
+        let mut reached = Vec::new();
         for site in homes {
             let Some(first) = self.below_floor(site).next() else { continue };
             if !view.has_room(self.pages.key(first)) {
@@ -30,6 +31,7 @@ impl Index {
                 continue;
             }
             self.attend(site, &[], now);
+            reached.resize(usize::from(TOPMOST) + 1, 0u32);
             for number in self.below_floor(site) {
                 reached[usize::from(self.level_now(number, now))] += 1;
             }
