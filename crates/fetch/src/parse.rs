@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sha1::{Digest as _, Sha1};
-use vernal_model::{Digest, Document, Failure, Order, Signature, Url, Wall};
+use vernal_model::{Digest, Document, Failure, Signature, Url, Wall};
 
 use crate::answer::{Answer, protocol};
 use crate::http::head;
@@ -16,17 +16,20 @@ pub struct Meaning {
     pub wall: Option<(Wall, String)>,
 }
 
-/// Reads an unpacked body. No page may end the loop: a panic becomes a failure of this one visit.
-pub fn read(url: &Url, answer: &Answer, unpacked: &[u8]) -> Result<Meaning, Failure> {
-    fenced(|| meaning(url, answer, unpacked))
+/// Reads an unpacked body, whose digest as received may be known already. No page may end the loop: a panic becomes a
+/// failure of this one visit.
+pub fn read(url: &Url, answer: &Answer, payload: Option<Digest>, unpacked: &[u8]) -> Result<Meaning, Failure> {
+    fenced(|| meaning(url, answer, payload, unpacked))
+}
+
+/// The digest of a body as received.
+pub fn payload(answer: &Answer) -> Digest {
+    Digest(Sha1::digest(&answer.exchange.body).into())
 }
 
 /// The meaning of a body that we hold already, told by its digest alone: it is neither unpacked nor read again.
-pub fn held(order: &Order, answer: &Answer) -> Option<Meaning> {
-    let held = order.held.filter(|_| answer.status == 200)?;
-    let payload = Digest(Sha1::digest(&answer.exchange.body).into());
-    let signature = Signature { payload, ..Signature::default() };
-    (payload == held).then_some(Meaning { document: None, signature, wall: None })
+pub fn held(payload: Digest) -> Meaning {
+    Meaning { document: None, signature: Signature { payload, ..Signature::default() }, wall: None }
 }
 
 /// A panic becomes a failure of this one visit.
@@ -34,7 +37,7 @@ fn fenced<T>(read: impl FnOnce() -> T) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(read)).map_err(|_| protocol("reading the body panicked"))
 }
 
-fn meaning(url: &Url, answer: &Answer, unpacked: &[u8]) -> Meaning {
+fn meaning(url: &Url, answer: &Answer, payload: Option<Digest>, unpacked: &[u8]) -> Meaning {
     let response_head = &answer.exchange.response_head;
     let robots_tags: Vec<&str> =
         head::fields(response_head, "x-robots-tag").filter_map(|value| std::str::from_utf8(value).ok()).collect();
@@ -44,7 +47,7 @@ fn meaning(url: &Url, answer: &Answer, unpacked: &[u8]) -> Meaning {
         content_type: answer.content_type(),
         content_language: answer.field("content-language"),
         robots_tags: &robots_tags,
-        payload: Digest(Sha1::digest(&answer.exchange.body).into()),
+        payload: payload.unwrap_or_else(|| self::payload(answer)),
     });
     let field = |name: &str| answer.field(name).map(str::to_owned);
     let wall = vernal_document::wall(answer.status, &field, Some(&parsed));

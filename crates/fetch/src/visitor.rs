@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use vernal_document::{Judged, of_status};
-use vernal_model::{Document, Failure, Moment, Order, Outcome, Refusal, Report, Signature, Stage, Validators};
+use vernal_model::{Digest, Document, Failure, Moment, Order, Outcome, Refusal, Report, Signature, Stage, Validators};
 
 use crate::answer::Answer;
 use crate::dial::Dialler;
@@ -191,19 +191,23 @@ impl Visitor {
 
     /// Unpacks and reads a body: here, or beside the loop where it is large.
     async fn meaning(&self, answer: Answer, order: &Order) -> (Answer, std::result::Result<Meaning, Failure>) {
-        if let Some(held) = parse::held(order, &answer) {
-            return (answer, Ok(held));
+        let asked = order.held.filter(|_| answer.status == 200).map(|held| (held, parse::payload(&answer)));
+        if let Some((held, payload)) = asked
+            && held == payload
+        {
+            return (answer, Ok(parse::held(payload)));
         }
+        let payload = asked.map(|(_, payload)| payload);
         let large = self.settings.large_body_bytes;
         if body::is_likely_large(&answer, large) {
-            return Box::pin(self.meaning_beside(answer, None, order)).await;
+            return Box::pin(self.meaning_beside(answer, payload, None, order)).await;
         }
         let mut scratch = self.scratch.take();
         let meaning = match body::unpack(&answer, &self.settings, &mut scratch) {
             Ok(()) if scratch.len() > large => {
-                return Box::pin(self.meaning_beside(answer, Some(scratch), order)).await;
+                return Box::pin(self.meaning_beside(answer, payload, Some(scratch), order)).await;
             }
-            Ok(()) => parse::read(&order.url, &answer, &scratch),
+            Ok(()) => parse::read(&order.url, &answer, payload, &scratch),
             Err(failure) => Err(failure),
         };
         self.give_back(scratch);
@@ -213,6 +217,7 @@ impl Visitor {
     async fn meaning_beside(
         &self,
         answer: Answer,
+        payload: Option<Digest>,
         unpacked: Option<Vec<u8>>,
         order: &Order,
     ) -> (Answer, std::result::Result<Meaning, Failure>) {
@@ -230,7 +235,7 @@ impl Visitor {
                     bytes
                 }
             };
-            parse::read(&url, &there, &bytes)
+            parse::read(&url, &there, payload, &bytes)
         };
         let meaning = tokio::task::spawn_blocking(work).await;
         let meaning = meaning.unwrap_or_else(|_| Err(Failure::Protocol("reading the body panicked".into())));

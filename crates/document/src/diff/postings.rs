@@ -14,14 +14,20 @@ const POSTINGS_MAX: usize = 8;
 /// Candidates that are looked at closely.
 const CANDIDATES_MAX: usize = 8;
 
+/// Of so few paragraphs each is looked at closely, which takes less than to sort their words.
+const FEW: usize = 3;
+
 /// The paragraphs of one side by the words that few of them have.
 pub struct Postings {
-    /// Word and paragraph, sorted, each pair once.
+    /// Word and paragraph, sorted, each pair once; none where there are few paragraphs.
     pairs: Vec<(u64, u32)>,
 }
 
 impl Postings {
     pub fn of(side: &Side<'_>, steps: &mut Steps) -> Self {
+        if side.places.len() <= FEW {
+            return Postings { pairs: Vec::new() };
+        }
         let mut pairs = Vec::with_capacity(side.bags.iter().map(Bag::len).sum());
         for (index, bag) in side.bags.iter().enumerate().filter(|(index, _)| side.free[*index]) {
             if !steps.spend(bag.len() + 1) {
@@ -38,6 +44,9 @@ impl Postings {
         let bag = &from.bags[index];
         if !steps.spend(bag.len() + 1) {
             return Vec::new();
+        }
+        if side.places.len() <= FEW {
+            return (0..side.places.len()).filter(|&candidate| side.free[candidate]).collect();
         }
         let mut hits = self.hits(&bag.words);
         if !steps.spend(hits.len()) {

@@ -15,7 +15,8 @@ const PARTS_MAX: usize = 64;
 /// those. What is found is no longer free.
 pub fn wholes(side: &mut Side<'_>, other: &mut Side<'_>, steps: &mut Steps) -> Vec<(usize, Vec<usize>)> {
     let mut found = Vec::new();
-    if other.places.len() < 2 {
+    // Parts lie side by side.
+    if !other.places.windows(2).any(|pair| pair[0] + 1 == pair[1]) {
         return found;
     }
     let index = Postings::of(other, steps);

@@ -38,6 +38,10 @@ pub(super) fn generalise(old: &str, new: &str, known: Option<&Shape>) -> Option<
         let numbers = shape.has_numbers();
         return Some(Generalised { shape: shape.clone(), grown: false, numbers });
     }
+    // Only a run takes more words on one side than on the other.
+    if old.len().abs_diff(new.len()) > RUN_WORDS_MAX {
+        return None;
+    }
     let mut made = Making { grown: false, numbers: false, pieces: Vec::new(), has_run: false };
     let masks = masks.unwrap_or_else(|| vec![None; old.len()]);
     let (mut i, mut j) = (0, 0);
