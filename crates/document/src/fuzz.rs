@@ -11,7 +11,7 @@ use crate::diff::{STEPS_MAX, blame, carry_ids, carry_ids_by_marks, diff, explain
 use crate::noise::{NoiseInput, judge, may_explain, template_key};
 use crate::{
     Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, compare_pages, flags, parts, read, read_closely, read_words,
-    wall,
+    read_words_beside, wall,
 };
 
 /// Reads the bytes as a page and holds the answer to its invariants.
@@ -25,6 +25,7 @@ pub fn html_pass(bytes: &[u8]) {
         check(&parsed);
         read_again(bytes, content_type, &parsed);
         let half = read_as(&bytes[..bytes.len() / 2], content_type, Digest([2; 20]));
+        read_beside(bytes, content_type, &parsed, &half);
         let mut change = compare(&half.signature, &parsed.signature);
         explain(&half.document, &parsed.document, &mut change);
         assert!((0.0..=1.0).contains(&change.magnitude), "magnitude {}", change.magnitude);
@@ -44,6 +45,14 @@ fn read_again(bytes: &[u8], content_type: &str, parsed: &Parsed) {
             assert_eq!(found, parts(&given), "parts read again");
         }
     }
+}
+
+/// What is read beside a version that has some of its words has them all.
+fn read_beside(bytes: &[u8], content_type: &str, parsed: &Parsed, newer: &Parsed) {
+    let page = page();
+    let given = input(&page, bytes, content_type, Digest([1; 20]));
+    let document = read_words_beside(&given, &parsed.signature.paragraphs, &newer.document);
+    assert_eq!((&document.text, &document.paragraphs), (&parsed.document.text, &parsed.document.paragraphs));
 }
 
 /// Reads the bytes as two pages, parted by the first zero byte or in the middle, and holds their diff to its laws.

@@ -37,7 +37,9 @@ pub use parse::parts::{Part, Parts, parts};
 pub use parse::robots;
 pub use parse::tree::{DocumentTree, Node, document_tree, written_tree};
 pub use parse::{cadence, listings};
-pub use read::{Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely, read_words, source_text};
+pub use read::{
+    Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely, read_words, read_words_beside, source_text,
+};
 pub use signature::fingerprint::{TagLetters, tag_letters};
 pub use signature::{checksum, rms, similarity};
 pub use unpack::{UnpackLimits, is_likely_larger, unpack, unpack_into};

@@ -1,6 +1,8 @@
 //! The door of the room: one body in, its document and signature out.
 
-use vernal_model::{Digest, Directives, Document, Signature, Url};
+use std::borrow::Cow;
+
+use vernal_model::{Digest, Directives, Document, ParagraphMark, Signature, Url};
 
 use crate::parse::format::{Reading, charset_of, format_of};
 use crate::parse::html::{Passed, read_markup};
@@ -8,7 +10,7 @@ use crate::parse::listing::{read_ftp_listing, read_gopher_menu};
 use crate::parse::parts::{Parts, parts};
 use crate::parse::plain::read_plain;
 use crate::parse::scan::Markup;
-use crate::parse::words::words_of_markup;
+use crate::parse::words::{words_beside, words_of_markup};
 use crate::parse::{encoding, hints, listings};
 use crate::signature::{Marks, opaque, seal};
 
@@ -68,15 +70,24 @@ pub fn read_closely(input: &Input<'_>) -> Parsed {
 /// Reads a kept body once more for its words, when its signature is known: text and paragraphs as `read` gives them, and
 /// `closely` its links and parts too. Nothing else of the document is filled in.
 pub fn read_words(input: &Input<'_>, closely: bool) -> (Document, Parts) {
-    let format = format_of(input.content_type, input.bytes);
-    let markup = match format.reading {
-        Reading::Html if input.bytes.len() <= TEXT_BYTES_MAX => Markup::Html,
-        Reading::Xml if input.bytes.len() <= TEXT_BYTES_MAX => Markup::Xml,
-        _ => return (read(input).document, Parts::default()),
-    };
-    let tld = input.url.host().rsplit('.').next().unwrap_or_default();
-    let (text, _) = encoding::decode(input.bytes, input.content_type.and_then(charset_of), tld);
-    words_of_markup(&text, markup, input.url, closely)
+    let Some(markup) = markup_of(input) else { return (read(input).document, Parts::default()) };
+    words_of_markup(&letters_of(input), markup, input.url, closely)
+}
+
+/// Reads a kept body once more for its words, beside the newer version of its page: the same text and paragraphs, but
+/// what its marks say is in the newer one too is taken from there.
+pub fn read_words_beside(input: &Input<'_>, marks: &[ParagraphMark], newer: &Document) -> Document {
+    let beside = markup_of(input).and_then(|markup| words_beside(&letters_of(input), markup, marks, newer));
+    beside.unwrap_or_else(|| read_words(input, false).0)
+}
+
+/// Which markup a body is read as, if it is.
+fn markup_of(input: &Input<'_>) -> Option<Markup> {
+    match format_of(input.content_type, input.bytes).reading {
+        Reading::Html if input.bytes.len() <= TEXT_BYTES_MAX => Some(Markup::Html),
+        Reading::Xml if input.bytes.len() <= TEXT_BYTES_MAX => Some(Markup::Xml),
+        _ => None,
+    }
 }
 
 /// The document and the marks from which its signature was made.
@@ -110,8 +121,12 @@ pub(crate) fn read_marked(input: &Input<'_>) -> (Parsed, Marks) {
 
 /// The source of a body as letters, in the character set that reading it settles on.
 pub fn source_text(input: &Input<'_>) -> String {
+    letters_of(input).into_owned()
+}
+
+fn letters_of<'a>(input: &Input<'a>) -> Cow<'a, str> {
     let tld = input.url.host().rsplit('.').next().unwrap_or_default();
-    encoding::decode(input.bytes, input.content_type.and_then(charset_of), tld).0.into_owned()
+    encoding::decode(input.bytes, input.content_type.and_then(charset_of), tld).0
 }
 
 fn robots_tags(values: &[&str]) -> Directives {

@@ -120,7 +120,7 @@ impl Crawler {
             judged = Some((explained, rows));
         }
         if !change.left.is_empty()
-            && let Some(closer) = self.closer(before, report, &change)?
+            && let Some(closer) = self.closer(before, meeting.old, report, &change)?
         {
             let (explained, rows) = self.judged(meeting, report, &closer.change, Some(&closer.old))?;
             return Ok((explained.unwrap_or(closer.change), rows));
@@ -165,13 +165,14 @@ impl Crawler {
     }
 
     /// The change with its words, from both bodies; `None` if the older one cannot be read any more.
-    fn closer(&self, before: &Page, report: &Report, change: &Change) -> Result<Option<Closer>> {
+    fn closer(&self, before: &Page, marked: &Signature, report: &Report, change: &Change) -> Result<Option<Closer>> {
+        let Some(new) = &report.document else { return Ok(None) };
         let Some(location) = before.version.and_then(|version| version.location) else { return Ok(None) };
         // An older body that is lost is no reason to lose the newer one: then marks have to do.
         let Ok(kept) = self.bodies.read(&location) else { return Ok(None) };
         let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
-        let Some((old, old_parts)) = record::words(&kept, &before.url, !is_text_alone) else { return Ok(None) };
-        let Some(new) = &report.document else { return Ok(None) };
+        let words = record::words(&kept, &before.url, &marked.paragraphs, new, !is_text_alone);
+        let Some((old, old_parts)) = words else { return Ok(None) };
         let new_parts = if is_text_alone { None } else { parts_again(report) };
         let mut change = change.clone();
         tell_closely((&old, &old_parts), (new, &new_parts.unwrap_or_default()), &mut change);

@@ -3,8 +3,8 @@
 
 use vernal_document::{Input, Judged, Parsed, Parts, UnpackLimits};
 use vernal_model::{
-    Digest, Document, Exchange, Failure, Moment, Order, OrderId, OrderKind, Origin, Outcome, PageKey, Report,
-    Signature, Span, Url, Validators,
+    Digest, Document, Exchange, Failure, Moment, Order, OrderId, OrderKind, Origin, Outcome, PageKey, ParagraphMark,
+    Report, Signature, Span, Url, Validators,
 };
 use vernal_repository::bodies::{HttpMessage, Record};
 
@@ -125,8 +125,15 @@ fn read(
     }
 }
 
-/// The words of a kept version; `None` for a record that holds no body. `closely`: with links and parts.
-pub(crate) fn words(record: &Record, url: &Url, closely: bool) -> Option<(Document, Parts)> {
+/// The words of a kept version whose newer one is known too; `None` for a record that holds no body. `closely`: with
+/// links and parts.
+pub(crate) fn words(
+    record: &Record,
+    url: &Url,
+    marks: &[ParagraphMark],
+    newer: &Document,
+    closely: bool,
+) -> Option<(Document, Parts)> {
     let payload = record.payload_digest()?;
     let input =
         |bytes, content_type| Input { url, bytes, content_type, content_language: None, robots_tags: &[], payload };
@@ -137,7 +144,11 @@ pub(crate) fn words(record: &Record, url: &Url, closely: bool) -> Option<(Docume
     let http = record.http()?;
     let head = &record.block[..record.block.len() - http.body.len()];
     let bytes = unpacked(head, http.body).ok()?;
-    Some(vernal_document::read_words(&input(&bytes, http.header("content-type")), closely))
+    let input = input(&bytes, http.header("content-type"));
+    Some(match closely {
+        true => vernal_document::read_words(&input, true),
+        false => (vernal_document::read_words_beside(&input, marks, newer), Parts::default()),
+    })
 }
 
 fn meaning(url: &Url, http: &HttpMessage<'_>, bytes: &[u8], payload: Digest) -> Parsed {

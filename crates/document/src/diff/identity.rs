@@ -4,8 +4,7 @@
 //! it, in a merge that of the largest source stays, and a number that went is never given again, because `next` only
 //! grows. Within a version each number occurs once; 0 is no number.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use vernal_model::{Operation, ParagraphChange, ParagraphMark, Role};
 
 use crate::detect::alignment::{Alignment, align, gaps};
@@ -69,6 +68,9 @@ impl Named {
 
 /// Finds the old place of every new paragraph that no operation names.
 fn fill(old: &[ParagraphMark], new: &[ParagraphMark], named: &Named, origins: &mut [Option<usize>]) {
+    if old.is_empty() {
+        return;
+    }
     let free = |flags: &[bool]| -> Vec<usize> { (0..flags.len()).filter(|&place| !flags[place]).collect() };
     let (old_free, new_free) = (free(&named.old), free(&named.new));
     let digests = |marks: &[ParagraphMark], places: &[usize]| -> Vec<u64> {

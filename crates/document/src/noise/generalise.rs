@@ -156,8 +156,7 @@ fn numbered(a: &[&str], b: &[&str]) -> (Vec<u32>, Vec<u32>, usize) {
         number
     };
     let first = a.iter().map(|word| number(word)).collect();
-    let known = |word| numbers.get(word).copied().unwrap_or(u32::MAX);
-    let second: Vec<u32> = b.iter().map(|word| known(word)).collect();
+    let second: Vec<u32> = b.iter().map(|word| numbers.get(word).copied().unwrap_or(u32::MAX)).collect();
     let mut shared = 0;
     for &number in &second {
         if let Some(left) = left.get_mut(number as usize).filter(|left| **left > 0) {

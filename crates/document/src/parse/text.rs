@@ -31,6 +31,8 @@ pub struct TextBuilder {
     letters: Letters,
     /// Nobody asks for them.
     without_letters: bool,
+    /// By place, the paragraphs whose words nobody asks for: they are empty. All others are read.
+    unread: Vec<bool>,
     /// Inside a style or script of foreign content, whose text is markup to the scan.
     foreign_code: Option<Tag>,
 }
@@ -67,6 +69,11 @@ impl TextBuilder {
     /// For those who want the words and no checksums.
     pub fn without_letters(self) -> Self {
         TextBuilder { without_letters: true, ..self }
+    }
+
+    /// For those who have the words of some paragraphs already.
+    pub fn without_words_of(self, unread: Vec<bool>) -> Self {
+        TextBuilder { unread, ..self }
     }
 
     pub fn open(&mut self, tag: &OpenTag<'_, '_>) {
@@ -113,7 +120,9 @@ impl TextBuilder {
         if text.is_empty() {
             return;
         }
-        if coded {
+        if self.is_unread() {
+            self.pass_over(text, coded);
+        } else if coded {
             self.push_folded(&decoded(text, Within::Text));
         } else {
             self.push_folded(text);
@@ -155,6 +164,31 @@ impl TextBuilder {
     /// The style or script of foreign content that the next text belongs to.
     pub fn foreign_code(&self) -> Option<Tag> {
         self.foreign_code
+    }
+
+    /// Whether nobody asks for the words of the paragraph that is open, or comes next.
+    fn is_unread(&self) -> bool {
+        self.unread.get(self.paragraphs.len()).is_some_and(|unread| *unread)
+    }
+
+    /// Takes text without its words: all that counts is whether there are any.
+    fn pass_over(&mut self, text: &str, coded: bool) {
+        let first = text.as_bytes()[0];
+        let is_word = |letter: char| !letter.is_whitespace() && letter != '\0';
+        let may_be_none = MAY_FOLD[usize::from(first)] || coded && first == b'&';
+        let has_words = match coded {
+            _ if !may_be_none => true,
+            true => decoded(text, Within::Text).contains(is_word),
+            false => text.contains(is_word),
+        };
+        if has_words {
+            if self.begun.is_none() {
+                self.begun = Some(self.begin());
+            }
+            self.after_tag = false;
+            self.breaks = 0;
+        }
+        self.space_pending = !has_words;
     }
 
     fn is_hidden(&self) -> bool {
