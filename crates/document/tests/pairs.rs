@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use vernal_document::judge::{Table, labels};
-use vernal_document::{Input, compare, compare_pages, flags, read_closely};
+use vernal_document::{Input, compare, compare_pages, flags, read_closely, read_words_beside};
 use vernal_model::{Digest, Kind, Url};
 
 type Bodies = HashMap<String, Vec<u8>>;
@@ -56,6 +56,9 @@ fn real_pairs_are_judged_as_their_labels_say() {
         assert_eq!((change.kinds, change.left), (marked.kinds, marked.left), "{}", label.id);
         let back = compare(&new_page.signature, &old_page.signature);
         assert_eq!((back.kinds, back.left), (change.kinds, change.left), "{} backwards", label.id);
+        let beside = read_words_beside(&old, &old_page.signature.paragraphs, &new_page.document);
+        let words = (&old_page.document.text, &old_page.document.paragraphs);
+        assert_eq!((&beside.text, &beside.paragraphs), words, "{} read beside its newer version", label.id);
         table.add(&label, &flags(&old, &new), &change);
         if label.origin == "crawl" {
             crawled.add(&label, &flags(&old, &new), &change);
