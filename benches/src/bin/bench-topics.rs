@@ -76,7 +76,7 @@ type Stages = Vec<(&'static str, f64)>;
 /// Runs a pass to its end; the seconds it took, and those of its stages.
 fn pass(web: &InventedWeb, book: &mut TopicBook, reckoning: Reckoning) -> Result<(f64, Stages), Box<dyn Error>> {
     let begun = cpu_seconds();
-    let mut pass = Pass::new(reckoning);
+    let mut pass = Pass::new(reckoning, book.mark().passes, Moment::EPOCH);
     let mut stages = Stages::new();
     loop {
         let (stage, turn_begun) = (pass.progress().0, cpu_seconds());
@@ -258,6 +258,10 @@ impl Source for InventedWeb {
         targets.sort_unstable();
         targets.dedup();
         Ok(targets)
+    }
+
+    fn is_held(&self, _: PageKey) -> vernal_crawler::Result<bool> {
+        Ok(true)
     }
 
     fn topics_of(&self, page: PageKey) -> vernal_crawler::Result<Vec<TopicOf>> {

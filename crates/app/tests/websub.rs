@@ -152,11 +152,14 @@ fn a_hub_that_a_feed_names_is_asked_once_and_heard() {
     assert!(known["until"].as_str() > known["next"].as_str(), "renewed before the lease ends: {known}");
 
     let body = feed(&site.address);
-    let signature = vernal_crawler::keyed_digest(form["hub.secret"].as_bytes(), body.as_bytes());
-    let head = format!("POST {callback} HTTP/1.1\r\nContent-Type: application/rss+xml\r\nX-Hub-Signature: sha1=");
-    let refused = ask(&address, &format!("{head}{}\r\n", "0".repeat(40)), &body);
-    assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
-    let taken = ask(&address, &format!("{head}{signature}\r\n"), &body);
+    let method: vernal_crawler::SignatureMethod = "sha256".parse().unwrap();
+    let signature = method.keyed_digest(form["hub.secret"].as_bytes(), body.as_bytes());
+    let head = format!("POST {callback} HTTP/1.1\r\nContent-Type: application/rss+xml\r\nX-Hub-Signature: ");
+    for forged in [format!("sha256={}", "0".repeat(64)), format!("sha512={signature}"), format!("md5={signature}")] {
+        let refused = ask(&address, &format!("{head}{forged}\r\n"), &body);
+        assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
+    }
+    let taken = ask(&address, &format!("{head}sha256={signature}\r\n"), &body);
     assert!(taken.contains("\"hinted\":1"), "{taken}");
     assert_eq!(running.stop(), Some(0));
 

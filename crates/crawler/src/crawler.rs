@@ -41,6 +41,7 @@ pub use hint_places::trust_words;
 pub use promises::{Cure, PromisesKept};
 pub use restoring::Restored;
 pub use sampling::Measured;
+pub use weighing::Weighed;
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use vernal_frontier::{Dispatcher, DispatcherSettings, Waiting};

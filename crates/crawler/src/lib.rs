@@ -25,9 +25,9 @@ mod wanted;
 mod weights;
 
 pub use act::{Act, Acted, Check, HubWord, NoiseWord, Pulse};
-pub use crawler::{Crawler, Cure, Measured, PromisesKept, Restored, trust_words};
+pub use crawler::{Crawler, Cure, Measured, PromisesKept, Restored, Weighed, trust_words};
 pub use error::{Error, Result};
-pub use keyed::{callback_key, hub_secret, keyed_digest};
+pub use keyed::{SignatureMethod, UnknownMethod, callback_key, hub_secret, keyed_digest};
 pub use plan::{Forecast, Plan, PlannedVisit, plan};
 pub use settings::{Callback, DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};
 pub use weights::{ImportanceBy, Weights};

@@ -26,6 +26,8 @@ pub struct Settings {
     pub visit_order: VisitOrder,
     /// A pass over all links takes at most so many URLs; beyond them none is made, and everybody is told.
     pub pass_urls_max: u32,
+    /// It lays down what it has read after so many pages, for the next process to go on there.
+    pub pass_piece_pages: usize,
     /// What the importance of pages is made of, and what people say of it.
     pub importance: ImportanceBy,
     pub weights: Weights,
@@ -186,6 +188,7 @@ impl Default for Settings {
             policy: "round-robin".into(),
             topics_every: None,
             pass_urls_max: vernal_repository::graph::URLS_MAX,
+            pass_piece_pages: vernal_repository::graph::PIECE_PAGES,
             rates_every: Span::from_secs(600),
             importance: ImportanceBy::default(),
             weights: Weights::default(),

@@ -15,6 +15,8 @@
 //!
 //! A sweep that moves all scores together by a share m of their sum leaves them within m · d / (1 − d) of the solution.
 
+use serde::{Deserialize, Serialize};
+
 /// The probability of going on along a link.
 pub const DAMPING: f64 = 0.85;
 /// Sweeps end when the scores together moved by less than this share of their sum: then they are right to five digits.
@@ -34,7 +36,7 @@ pub fn importance(score: f32, weight: f32) -> f32 {
 }
 
 /// Scores on their way: twelve bytes for each node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scores {
     /// What each node gives along each of its links; all that it has where it has none.
     shares: Vec<f64>,
@@ -78,6 +80,10 @@ impl Scores {
         (self.moved, self.sum) = (0.0, 0.0);
         self.sweeps += 1;
         still || self.sweeps >= SWEEPS_MAX
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.shares.len().min(self.links.len())
     }
 
     pub fn sweeps(&self) -> u32 {

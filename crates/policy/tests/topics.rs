@@ -194,6 +194,46 @@ proptest! {
         }
     }
 
+    /// What each page may hold back bounds what all reputations on a word lack together, however often pages changed.
+    #[test]
+    fn what_is_kept_up_lacks_no_more_than_its_tolerance_allows(
+        web in webs(3..14),
+        edits in prop::collection::vec((0u32..14, prop::collection::btree_set(0u32..14, 0..6), prop::collection::btree_set(0..WORDS, 0..4)), 0..30),
+        tolerance in 1e-4f64..0.2,
+    ) {
+        let reckoning = Reckoning { tolerance, ..EXACT };
+        let mut kept = Reputations::new(reckoning);
+        let mut now = web.clone();
+        let pages = web.links.len() as u32;
+        for page in 0..pages {
+            let at = page as usize;
+            let (targets, words): (Vec<u32>, Vec<u32>) =
+                (web.links[at].0.iter().copied().collect(), web.words[at].iter().copied().collect());
+            kept.set(page, &words, &targets, targets.len() as u32 + web.links[at].1);
+        }
+        for (page, targets, words) in edits {
+            let (page, targets) = (page % pages, targets.into_iter().filter(|target| *target < pages).collect::<BTreeSet<_>>());
+            now.words[page as usize] = words.clone();
+            now.links[page as usize] = (targets.clone(), 1);
+            let (words, targets): (Vec<u32>, Vec<u32>) = (words.into_iter().collect(), targets.into_iter().collect());
+            kept.set(page, &words, &targets, targets.len() as u32 + 1);
+            prop_assert_eq!(kept.relax(usize::MAX).waiting, 0);
+        }
+        kept.relax(usize::MAX);
+        for word in 0..WORDS {
+            let truth = now.dense(word, reckoning.jump);
+            let ours: Vec<f64> = (0..pages).map(|page| kept.reputation(page, word)).collect();
+            let off: f64 = ours.iter().zip(&truth).map(|(ours, truth)| (ours - truth).abs()).sum();
+            let allowed = f64::from(pages) * tolerance * (1.0 - reckoning.jump) / now.holders(word).len().max(1) as f64;
+            prop_assert!(off <= allowed + 1e-9, "{} off, {} allowed", off, allowed);
+            for page in 0..pages {
+                let best = kept.best(page, usize::from(WORDS as u16)).into_topics();
+                let known = best.iter().find(|of| of.topic == TopicId(word)).map_or(0.0, |of| f64::from(of.reputation));
+                prop_assert!((known - ours[page as usize]).abs() < 1e-6);
+            }
+        }
+    }
+
     #[test]
     fn the_best_are_those_that_sorting_puts_first(offers in prop::collection::vec((0u32..40, 0u32..9), 0..60), most in 0usize..9) {
         let mut offers: Vec<TopicOf> =

@@ -8,6 +8,7 @@
 //! DIR/tables/           the deeds applied: a cache in the embedded store, rebuilt from the journal when it is missing
 //! DIR/known/*.run       the known URLs, sorted; a part of that cache
 //! DIR/graph/            the links by target, as the last pass over them sorted them; derived
+//! DIR/passes/           where passes over the whole repository stand, so that the next process goes on there; derived
 //! DIR/damaged-*/        journal, tables and known as a repair found them; nothing reads them again
 //! DIR/repairing         a repair is under way, or was cut short
 //! ```
@@ -25,6 +26,7 @@ mod folder;
 pub mod graph;
 mod hints;
 mod journal;
+mod passes;
 mod reader;
 mod rebuild;
 mod recover;

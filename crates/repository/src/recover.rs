@@ -17,7 +17,7 @@ use crate::repository::{Repository, Settings};
 use crate::sieve::{self, KnownSet};
 use crate::tables::rows::State;
 use crate::tables::{Group, Live, Outlived, Shared, Tables, apply};
-use crate::{Error, Result, bodies, graph, repair};
+use crate::{Error, Result, bodies, graph, passes, repair};
 
 pub(crate) const TABLES_FOLDER: &str = "tables";
 
@@ -80,6 +80,8 @@ impl Repository {
             return Err(journal_is_short(&journal_folder, &tail, applied));
         }
         graph::remove_if_ahead(&dir.join(graph::FOLDER), applied)?;
+        graph::remove_pieces_if_ahead(&dir.join(graph::FOLDER), applied)?;
+        passes::remove_those_ahead(&dir.join(passes::FOLDER), applied)?;
         // A journal without a deed may be new, or may stand where a lost one was: nobody knows what was acknowledged, and
         // every whole record stays.
         let acknowledged = (tail.next > 1).then_some(tail.end);

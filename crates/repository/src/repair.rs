@@ -23,7 +23,7 @@ use crate::recover::TABLES_FOLDER;
 use crate::repository::{Repository, Settings};
 use crate::tables::rows::{StampedSite, State};
 use crate::tables::{Tables, keys};
-use crate::{Error, Result, graph, sieve};
+use crate::{Error, Result, graph, passes, sieve};
 
 const MARK_FILE: &str = "repairing";
 
@@ -61,7 +61,7 @@ impl Repository {
         mark(dir, &earlier)?;
         let aside = dir.join(&name);
         make_folder(&aside)?;
-        for part in [journal::FOLDER, TABLES_FOLDER, sieve::FOLDER, graph::FOLDER] {
+        for part in [journal::FOLDER, TABLES_FOLDER, sieve::FOLDER, graph::FOLDER, passes::FOLDER] {
             let (from, to) = (dir.join(part), aside.join(part));
             if from.exists() {
                 fs::rename(&from, &to).map_err(Error::io("move aside", &from))?;

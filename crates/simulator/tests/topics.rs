@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
+use vernal_crawler::topics::TopicWork;
 use vernal_crawler::{Act, Crawler, Settings};
 use vernal_model::{
     Fingerprint, LinkKind, Moment, PageKey, PageState, Rel, Seed, Span, TopicId, TopicOf, TopicRow, Url,
@@ -180,27 +181,62 @@ fn topics_that_are_wanted_later_are_those_that_were_wanted_at_once() {
     assert!(words(&at_once.1) == words(&later.1), "there are other topics");
 }
 
-/// A pass that a process did not live to end is ended by the next, with the same result.
+/// A process that makes so many turns of a pass and dies; what it did, and whether the pass ended.
+fn life(dir: &Path, settings: &Settings, now: Moment, turns: usize) -> (TopicWork, bool) {
+    let mut crawler = opened(dir, settings.clone(), now);
+    crawler.tick(now).unwrap();
+    let has_ended = (0..turns).any(|_| {
+        crawler.renew_topics(now).unwrap();
+        crawler.reader().topic_mark().unwrap().passes > 0
+    });
+    (crawler.topic_work(), has_ended)
+}
+
 #[test]
-fn an_interrupted_pass_is_ended_by_the_next_process() {
-    let (web, folder, other) = (still_web(4), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let whole = topics(&crawled(&web, folder.path(), settings())).0;
-    drop(crawled(&web, other.path(), Settings { topics_every: None, ..settings() }));
-    let now = start_of(&web) + Span::from_days(1);
-    let mut lives = 0;
+fn a_pass_that_is_cut_at_every_turn_finds_what_one_finds_that_is_not_and_does_nothing_twice() {
+    let web = still_web(4);
+    let folders = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    for folder in &folders {
+        drop(crawled(&web, folder.path(), Settings { topics_every: None, ..settings() }));
+    }
+    let [whole, cut, torn] = [0, 1, 2].map(|at: usize| folders[at].path());
+    let (now, settings) = (start_of(&web) + Span::from_days(1), Settings { pass_piece_pages: 1, ..settings() });
+    // Every opening is a deed of its own, so that the counts of deeds differ; nothing else does.
+    let dump = |dir: &Path| {
+        let dump = dump(&opened(dir, settings.clone(), now).reader());
+        dump.lines().filter(|line| !line.starts_with("state\t")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (at_once, has_ended) = life(whole, &settings, now, usize::MAX);
+    assert!(has_ended && at_once.bodies > 100 && at_once.columns > 100 && at_once.categorised > 100, "{at_once:?}");
+    assert_eq!((at_once.counted, at_once.gathered), (at_once.bodies, at_once.bodies));
+    let expected = dump(whole);
+    assert!(expected.iter().any(|line| line.starts_with("page_topics\t")));
+
+    let (mut all, mut lives) = (TopicWork::default(), 0);
     loop {
+        // Whoever writes has to live as long as that takes: three turns here.
+        let (work, has_ended) = life(cut, &settings, now, 3);
         lives += 1;
-        let mut crawler = opened(other.path(), settings(), now);
-        crawler.tick(now).unwrap();
-        for _ in 0..3 * lives {
-            crawler.renew_topics(now).unwrap();
-        }
-        if crawler.reader().topic_mark().unwrap().passes > 0 {
-            assert!(topics(&crawler.reader()).0 == whole, "pages have other topics");
+        all += work;
+        if has_ended {
             break;
         }
     }
-    assert!(lives > 1, "the pass was not interrupted");
+    assert!(lives > 3, "it was cut {lives} times");
+    assert_eq!(all, at_once, "what was done was not done again");
+    assert!(dump(cut) == expected, "the tables differ");
+
+    // Whatever is left of a pass may be torn: it begins anew, and ends the same.
+    let mut lives = 0;
+    while !life(torn, &settings, now, 2 + lives).1 {
+        lives += 1;
+        let path = torn.join("passes").join(["topics", "topics-gathered"][lives % 2]);
+        if let Ok(bytes) = std::fs::read(&path) {
+            std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        }
+    }
+    assert!(lives > 2, "it was torn {lives} times");
+    assert!(dump(torn) == expected, "the tables differ");
 }
 
 /// After a pass a page that is read has topics at once, and one that is gone has none; a later pass finds the rest.

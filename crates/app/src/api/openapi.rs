@@ -119,7 +119,11 @@ const ROUTES: &[Route] = &[
     get(
         "/api/v1/topics",
         "The topics of the repository, or the pages of one of them by reputation",
-        &[("word", "string", false, "The pages of this topic"), LIMIT],
+        &[
+            ("word", "string", false, "The pages of this topic"),
+            ("why", "boolean", false, "Why there are none, in words; null where there are some"),
+            LIMIT,
+        ],
         LINES,
     ),
     get("/api/v1/changes", "The change feed from a cursor on", &[SINCE, SITE, KIND, TAG, NOISE, BRIEF, LIMIT], LINES),

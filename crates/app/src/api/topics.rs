@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
+use vernal_crawler::topics::why_none;
 use vernal_model::{PageKey, TopicId, TopicRow};
 use vernal_repository::Reader;
 
@@ -20,6 +21,15 @@ pub struct Wanted {
     /// The pages of this topic instead of all topics.
     word: Option<String>,
     limit: Option<usize>,
+    /// Why there are none, instead of all topics.
+    #[serde(default)]
+    why: bool,
+}
+
+/// Why there are no topics; null where there are some.
+#[derive(Serialize)]
+struct Absence {
+    why: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -59,6 +69,9 @@ const WORDS_BESIDE: usize = 4;
 pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
     let limit = wanted.limit.unwrap_or(usize::MAX);
     match wanted.word {
+        None if wanted.why => {
+            Ok(lines(std::iter::once(Absence { why: why_none(&shared.reader).map_err(No::failed)? })))
+        }
         Some(word) => pages_of(&shared.reader, &word.to_lowercase(), limit),
         None => all(&shared.reader, limit),
     }

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use vernal_crawler::{Act, Acted, HubWord, callback_key, hub_secret, keyed_digest};
+use vernal_crawler::{Act, Acted, HubWord, SignatureMethod, callback_key, hub_secret};
 use vernal_document::Input;
 use vernal_model::{Digest, HintSource, ListingKind, Span, Url};
 
@@ -76,10 +76,7 @@ pub async fn deliver(
     let topic = url(&delivered.topic)?;
     if let Some(secret) = &shared.settings.websub_secret {
         let signature = headers.get("x-hub-signature").and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let given = signature.strip_prefix("sha1=").unwrap_or_default().to_ascii_lowercase();
-        let is_signed_with =
-            |secret: &str| is_same(given.as_bytes(), keyed_digest(secret.as_bytes(), &body).as_bytes());
-        if !is_signed_with(&hub_secret(secret, &topic)) && !is_signed_with(secret) {
+        if !is_signed(signature, &hub_secret(secret, &topic), &body) && !is_signed(signature, secret, &body) {
             return Err(No { status: StatusCode::FORBIDDEN, line: "the signature is not that of our secret".into() });
         }
     }
@@ -100,6 +97,15 @@ pub async fn deliver(
     // A feed speaks for its own site.
     let own = listing.entries.into_iter().map(|entry| entry.url).filter(|url| url.site_text() == topic.site_text());
     hint(&shared, HintSource::WebSub, own.collect()).await
+}
+
+/// Whether a body bears the signature `method=digits` of a secret (WebSub, section 7.1). A method that we do not know signs
+/// nothing. How long the comparison takes does not tell where the two differ.
+fn is_signed(signature: &str, secret: &str, body: &[u8]) -> bool {
+    let Some((method, digits)) = signature.trim().split_once('=') else { return false };
+    let Ok(method) = method.to_ascii_lowercase().parse::<SignatureMethod>() else { return false };
+    let digits = digits.to_ascii_lowercase();
+    is_same(digits.as_bytes(), method.keyed_digest(secret.as_bytes(), body).as_bytes())
 }
 
 /// Hands the hub's word to the crawl, which knows what it asked for. A hub that does not bear the key was never asked.
@@ -125,4 +131,36 @@ fn is_held_feed(shared: &Shared, topic: &Url) -> Result<bool, No> {
     Ok(hints.files.iter().any(|(_, file)| {
         file.source == HintSource::Feed && (is_it(&file.url) || file.topic.as_ref().is_some_and(is_it))
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Signatures of `body` with the secret `key` by `openssl dgst -hmac`.
+    const SIGNED: [&str; 4] = [
+        "sha1=70bbf6819d1037aa94ca7e7f537cbea25fe49283",
+        "sha256=515aae133b435d4000956731f68ae5cf5eb85d4f0dc6a546d2bfcd3595ec1ae1",
+        "sha384=9af5e5a8f0a932a9f2d4d4f20b9465aa742b5ad36b921661b00d7ce1dea803702c214535e7ed29f5fcbc495b363c999c",
+        "sha512=b71e82b42ece244182aae00f5c418d84b5b0ac844874765e658e91b26261b32df39e9fcbf44424d0e3b53bab192e78a4936224ec940cf953164b70aacdd4c845",
+    ];
+
+    #[test]
+    fn only_whole_signatures_of_known_methods_count() {
+        for signature in SIGNED {
+            assert!(is_signed(signature, "key", b"body"), "{signature}");
+            assert!(is_signed(&signature.to_uppercase(), "key", b"body"), "{signature}");
+            assert!(!is_signed(signature, "kez", b"body") && !is_signed(signature, "key", b"bodz"), "{signature}");
+            let (method, digits) = signature.split_once('=').unwrap();
+            assert!(!is_signed(&format!("md5={digits}"), "key", b"body"));
+            assert!(!is_signed(&format!("{method}="), "key", b"body"));
+            assert!(!is_signed(digits, "key", b"body"));
+            assert!(!is_signed(&signature[..signature.len() - 1], "key", b"body"));
+            assert!(!is_signed(&format!("{signature}0"), "key", b"body"));
+        }
+        // The digits of one method do not count for another.
+        let digits = SIGNED[1].split_once('=').unwrap().1;
+        assert!(!is_signed(&format!("sha512={digits}"), "key", b"body"));
+        assert!(!is_signed("", "key", b"body"));
+    }
 }

@@ -54,6 +54,17 @@ pub async fn list(
     columns: &[Column],
     row: impl Fn(&Value) -> Vec<String>,
 ) -> Result<()> {
+    list_or(context, question, columns, row, None).await
+}
+
+/// The same; where there are no lines, people are shown the field `why` of what a second question is answered.
+pub async fn list_or(
+    context: &Context,
+    question: Question,
+    columns: &[Column],
+    row: impl Fn(&Value) -> Vec<String>,
+    why_none: Option<Question>,
+) -> Result<()> {
     let folder = Folder::open(context, false).await?;
     let answer = folder.get(question.text()).await?;
     let mut sink = Sink::stdout();
@@ -69,7 +80,11 @@ pub async fn list(
         })
         .await?;
     if table.is_empty() {
-        context.log.info("none");
+        let why = match why_none {
+            Some(question) => folder.get(question.text()).await?.json().await?["why"].as_str().map(str::to_owned),
+            None => None,
+        };
+        context.log.info(why.map_or_else(|| "none".to_owned(), |why| format!("none: {why}")));
     }
     table.end(&mut sink)?;
     folder.close()

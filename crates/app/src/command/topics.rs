@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, list, time};
+use super::listing::{Question, cell, list, list_or, time};
 use crate::error::Result;
 use crate::output::Column;
 
@@ -42,10 +42,10 @@ pub async fn topics(context: &Context, arguments: &Arguments) -> Result<()> {
         })
         .await;
     }
-    list(context, question, &TOPICS, |row| {
-        vec![cell(row, "topic"), cell(row, "pages"), places(row, "change_rate"), cell(row, "words")]
-    })
-    .await
+    let row =
+        |row: &Value| vec![cell(row, "topic"), cell(row, "pages"), places(row, "change_rate"), cell(row, "words")];
+    let why_none = Question::at("/api/v1/topics").when("why", true);
+    list_or(context, question, &TOPICS, row, Some(why_none)).await
 }
 
 /// A small number with enough places to tell it from others.

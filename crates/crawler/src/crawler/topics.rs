@@ -9,10 +9,8 @@ use vernal_policy::{RateSums, TopicRates, TopicSample};
 
 use super::Crawler;
 use crate::Result;
-use crate::topics::{Kept, Pass, TopicBook, followed};
+use crate::topics::{Kept, PAGES_MIN, Pass, TopicBook, TopicWork, followed};
 
-/// Below so many pages there is nothing to tell topics by.
-const PAGES_MIN: u64 = 50;
 /// A pass that is under way goes on after this.
 const TURN_EVERY: Span = Span::from_millis(1);
 /// In-links that a page is categorised by when it is read; more change little (Table 2 of seed 001 levels off), and each is two
@@ -28,6 +26,8 @@ pub(super) struct Topics {
     /// When this process took up its work.
     opened: Moment,
     pass: Option<Pass>,
+    /// What this process has done for passes.
+    work: TopicWork,
     /// Looked up only, never walked through: its order is chance.
     parents: HashMap<PageKey, (Vec<TopicOf>, u32)>,
 }
@@ -83,12 +83,10 @@ impl Crawler {
         }
         // Rows are read and written below: what is on its way to them comes first.
         self.commit(now)?;
-        let mut pass = self.topics.pass.take().unwrap_or_else(|| Pass::new(Reckoning::default()));
+        let mut pass = self.topics.pass.take().unwrap_or_else(|| self.take_up_pass(now));
         let kept = Kept { reader: &self.reader, drop_sessions: &|report| self.drop_sessions(report) };
         let turn = pass.turn(&kept, &self.topics.book, now)?;
-        if !turn.has_ended {
-            self.topics.pass = Some(pass);
-        }
+        self.topics.work += turn.work;
         self.topics.parents.clear();
         for (page, topics) in &turn.told {
             self.partition(page.partition).policy.topics(*page, topics);
@@ -101,7 +99,25 @@ impl Crawler {
             }
             self.group.push(partition, deed);
         }
-        self.commit(now)
+        self.commit(now)?;
+        if turn.has_ended {
+            return Pass::forget(&self.reader);
+        }
+        pass.keep(&self.reader, self.settings.pass_piece_pages)?;
+        self.topics.pass = Some(pass);
+        Ok(())
+    }
+
+    /// The pass that the process before did not live to end, or a new one.
+    fn take_up_pass(&self, now: Moment) -> Pass {
+        let (reckoning, passes) = (Reckoning::default(), self.topics.book.mark().passes);
+        let resumed = Pass::resume(&self.reader, reckoning, passes, now);
+        resumed.unwrap_or_else(|| Pass::new(reckoning, passes, now))
+    }
+
+    /// What this process has done for passes.
+    pub fn topic_work(&self) -> TopicWork {
+        self.topics.work
     }
 
     /// A page was read: its words are kept, and its topics are those that its words and the pages that are known to link to it

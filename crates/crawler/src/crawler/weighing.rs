@@ -1,12 +1,14 @@
 //! The pass over all links that says how important pages are: the links are gathered and sorted by target, the scores are
 //! swept until they stand still, and what came out is told to the partitions as deeds. It goes on a little at a time
-//! between orders and reports; a pass that the end of a process cuts short begins anew, from the scores of the last.
+//! between orders and reports; a pass that the end of a process cuts short goes on in the next (`standing`).
+
+mod standing;
 
 use vernal_frontier::VisitOrder;
 use vernal_model::{Deed, GraphMark, Moment, PageKey, Partition as PartitionId, Span, Url, WeightRow};
 use vernal_policy::importance::{Scores, TOLERANCE, importance};
 use vernal_repository::Reader;
-use vernal_repository::graph::{Gathered, LinkGathering, LinkStream, NodeState};
+use vernal_repository::graph::{Begun, Gathered, LinkGathering, LinkStream, NodeState};
 
 use super::collecting::Ranking;
 use super::{Crawler, WHOLE};
@@ -39,16 +41,25 @@ pub(super) struct Weighing {
     mark: GraphMark,
     /// There are so many URLs, more than a pass may take.
     refused: Option<u64>,
+    weighed: Weighed,
+}
+
+/// What this process has done for passes over all links.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Weighed {
+    /// Pages whose links were read.
+    pub pages: u64,
+    /// Sweeps that came to their end.
+    pub sweeps: u64,
+    /// Rows of scores that were told.
+    pub rows: u64,
 }
 
 #[derive(Default)]
 enum Stage {
     #[default]
     Idle,
-    Gathering {
-        visits: u64,
-        gathering: Box<LinkGathering>,
-    },
+    Gathering(Box<LinkGathering>),
     /// The links out of each page are counted.
     Counting(Box<Counting>),
     Sweeping(Box<Sweeping>),
@@ -56,21 +67,21 @@ enum Stage {
 }
 
 struct Counting {
-    visits: u64,
+    begun: Begun,
     gathered: Gathered,
     stream: LinkStream,
     links: Vec<u32>,
 }
 
 struct Sweeping {
-    visits: u64,
+    begun: Begun,
     gathered: Gathered,
     stream: LinkStream,
     scores: Scores,
 }
 
 struct Telling {
-    visits: u64,
+    begun: Begun,
     gathered: Gathered,
     scores: Scores,
     mean: f64,
@@ -131,13 +142,10 @@ impl Crawler {
             if !self.pass_is_due(now) {
                 return Ok(());
             }
-            let visits = self.reader.totals().visits;
-            match LinkGathering::begin(&self.reader, self.settings.pass_urls_max)? {
-                Some(gathering) => {
-                    self.weighing.stage = Stage::Gathering { visits, gathering: Box::new(gathering) };
-                }
-                None => self.weighing.refused = Some(self.reader.totals().known),
-            }
+            self.weighing.stage = match self.resume_pass(now)? {
+                Some(stage) => stage,
+                None => self.begin_pass(now)?,
+            };
             return Ok(());
         }
         let mut pages = PAGES_PER_TURN;
@@ -147,18 +155,25 @@ impl Crawler {
         Ok(())
     }
 
+    fn begin_pass(&mut self, now: Moment) -> Result<Stage> {
+        let gathering = LinkGathering::begin(&self.reader, self.settings.pass_urls_max, now)?;
+        let Some(gathering) = gathering else {
+            self.weighing.refused = Some(self.reader.totals().known);
+            return Ok(Stage::Idle);
+        };
+        Ok(Stage::Gathering(Box::new(gathering.in_pieces_of(self.settings.pass_piece_pages))))
+    }
+
+    /// What this process has done for passes over all links.
+    pub fn weighed(&self) -> Weighed {
+        self.weighing.weighed
+    }
+
     /// Goes on for at most about so many pages; says how many it was.
     fn weigh_on(&mut self, pages: usize, now: Moment) -> Result<usize> {
         let (stage, done) = match std::mem::take(&mut self.weighing.stage) {
             Stage::Idle => (Stage::Idle, pages),
-            Stage::Gathering { visits, mut gathering } => match gathering.step(pages)? {
-                None => (Stage::Gathering { visits, gathering }, pages),
-                Some(gathered) => {
-                    let stream = LinkStream::new(gathered.index.clone());
-                    let links = vec![0; gathered.states.len()];
-                    (Stage::Counting(Box::new(Counting { visits, gathered, stream, links })), pages / 4)
-                }
-            },
+            Stage::Gathering(gathering) => self.gather(gathering, pages)?,
             Stage::Counting(counting) => self.count_links(counting, pages)?,
             Stage::Sweeping(sweeping) => self.sweep(sweeping, pages)?,
             Stage::Telling(telling) => self.tell(telling, now)?,
@@ -167,15 +182,26 @@ impl Crawler {
         Ok(done.max(1))
     }
 
+    fn gather(&mut self, mut gathering: Box<LinkGathering>, pages: usize) -> Result<(Stage, usize)> {
+        let before = gathering.pages_read();
+        let gathered = gathering.step(pages)?;
+        self.weighing.weighed.pages += gathering.pages_read() - before;
+        let Some(gathered) = gathered else { return Ok((Stage::Gathering(gathering), pages)) };
+        let (stream, links) = (LinkStream::new(gathered.index.clone()), vec![0; gathered.states.len()]);
+        let counting = Counting { begun: gathering.begun(), gathered, stream, links };
+        Ok((Stage::Counting(Box::new(counting)), pages / 4))
+    }
+
     fn count_links(&self, mut counting: Box<Counting>, pages: usize) -> Result<(Stage, usize)> {
         let mut sources = Vec::new();
         for node in 0..pages * NODES_PER_PAGE {
             if counting.stream.next(&mut sources)?.is_none() {
-                let Counting { visits, gathered, links, .. } = *counting;
+                let Counting { begun, gathered, links, .. } = *counting;
                 let before = told(&self.reader, &gathered)?;
                 let scores = Scores::new(links, |node| before.get(node).copied().filter(|score| *score > 0.0));
                 let stream = LinkStream::new(gathered.index.clone());
-                let sweeping = Sweeping { visits, gathered, stream, scores };
+                let sweeping = Sweeping { begun, gathered, stream, scores };
+                self.keep_sweeps(&sweeping, false)?;
                 return Ok((Stage::Sweeping(Box::new(sweeping)), node / NODES_PER_PAGE));
             }
             for &source in &sources {
@@ -186,23 +212,29 @@ impl Crawler {
     }
 
     /// One part of a sweep; behind the last node another begins, until the scores stand still.
-    fn sweep(&self, mut sweeping: Box<Sweeping>, pages: usize) -> Result<(Stage, usize)> {
+    fn sweep(&mut self, mut sweeping: Box<Sweeping>, pages: usize) -> Result<(Stage, usize)> {
         let mut sources = Vec::new();
         for done in 0..pages * NODES_PER_PAGE {
             let Some(node) = sweeping.stream.next(&mut sources)? else {
-                if !sweeping.scores.end_sweep(TOLERANCE) {
-                    sweeping.stream = LinkStream::new(sweeping.gathered.index.clone());
-                    return Ok((Stage::Sweeping(sweeping), done / NODES_PER_PAGE));
-                }
-                let Sweeping { visits, gathered, scores, .. } = *sweeping;
-                let mean = scores.mean(|node| gathered.states[node] == NodeState::Held);
-                let ranking = self.ranking();
-                let telling = Telling { visits, gathered, scores, mean, partition: 0, chunk: 0, ranking };
-                return Ok((Stage::Telling(Box::new(telling)), done / NODES_PER_PAGE));
+                let is_still = sweeping.scores.end_sweep(TOLERANCE);
+                self.weighing.weighed.sweeps += 1;
+                self.keep_sweeps(&sweeping, is_still)?;
+                sweeping.stream = LinkStream::new(sweeping.gathered.index.clone());
+                let stage = if is_still { self.telling(*sweeping) } else { Stage::Sweeping(sweeping) };
+                return Ok((stage, done / NODES_PER_PAGE));
             };
             sweeping.scores.sweep(node, &sources);
         }
         Ok((Stage::Sweeping(sweeping), pages))
+    }
+
+    /// The scores stand still. Whoever takes up a pass here goes over all rows again, for the ranking; rows that were
+    /// told have not moved and are not told a second time.
+    fn telling(&self, sweeping: Sweeping) -> Stage {
+        let Sweeping { begun, gathered, scores, .. } = sweeping;
+        let mean = scores.mean(|node| gathered.states[node] == NodeState::Held);
+        let ranking = self.ranking();
+        Stage::Telling(Box::new(Telling { begun, gathered, scores, mean, partition: 0, chunk: 0, ranking }))
     }
 
     /// Tells one row of scores, or ends the pass behind the last.
@@ -217,19 +249,26 @@ impl Crawler {
             (telling.partition, telling.chunk) = (telling.partition + 1, 0);
             return Ok((Stage::Telling(telling), 1));
         }
-        let numbers = first..count.min(first + WeightRow::NUMBERS);
         let before = self.reader.scores(id, telling.chunk)?;
-        let mut row = WeightRow { chunk: telling.chunk, scores: Vec::with_capacity(numbers.len()) };
-        for number in numbers {
-            let key = PageKey::new(id, number);
-            let node = telling.gathered.index.numbering().node_of(key).unwrap_or_default() as usize;
-            let score = (telling.scores.score(node) / telling.mean) as f32;
-            row.scores.push(score);
-            self.weigh(key, score, telling.gathered.states[node], &mut telling.ranking)?;
+        let Telling { gathered, scores, mean, .. } = &*telling;
+        let numbering = gathered.index.numbering();
+        let node_of = |number: u32| numbering.node_of(PageKey::new(id, number)).unwrap_or_default() as usize;
+        let numbers = first..count.min(first + WeightRow::NUMBERS);
+        let told = numbers.clone().map(|number| (scores.score(node_of(number)) / mean) as f32).collect();
+        let row = WeightRow { chunk: telling.chunk, scores: told };
+        let moved = has_moved(&before, &row.scores);
+        // A row that has not moved is what its policy knows already.
+        let pages = if moved || telling.ranking.is_wanted() { row.scores.len() } else { 1 };
+        if pages > 1 {
+            let nodes: Vec<usize> = numbers.clone().map(node_of).collect();
+            for ((number, node), &score) in numbers.zip(nodes).zip(&row.scores) {
+                let state = telling.gathered.states[node];
+                self.weigh(PageKey::new(id, number), score, state, &mut telling.ranking)?;
+            }
         }
-        let pages = row.scores.len();
-        if has_moved(&before, &row.scores) {
+        if moved {
             self.group.push(id, Deed::Weighed(row));
+            self.weighing.weighed.rows += 1;
             if self.group.is_full(self.settings.group) {
                 self.commit(now)?;
             }
@@ -286,13 +325,13 @@ impl Crawler {
     }
 
     fn end_pass(&mut self, telling: Telling, now: Moment) -> Result<()> {
-        let Telling { visits, gathered, scores, ranking, .. } = telling;
+        let Telling { begun, gathered, scores, ranking, .. } = telling;
         let bar = self.collect(ranking, now)?;
         let mark = GraphMark {
             passes: self.weighing.mark.passes + 1,
             moment: now,
-            position: gathered.index.position(),
-            visits,
+            position: begun.position,
+            visits: begun.visits,
             urls: u64::from(gathered.index.numbering().len()),
             links: gathered.index.links(),
             sweeps: scores.sweeps(),
@@ -300,7 +339,8 @@ impl Crawler {
         };
         self.weighing.mark = mark;
         self.group.push(WHOLE, Deed::GraphPassed(mark));
-        self.commit(now)
+        self.commit(now)?;
+        self.forget_sweeps()
     }
 }
 

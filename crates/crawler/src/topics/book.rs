@@ -45,6 +45,10 @@ impl TopicBook {
         self.by_word.get(word).map(|known| known.topic)
     }
 
+    pub(super) fn row(&self, id: TopicId) -> Option<&TopicRow> {
+        self.rows.get(&id)
+    }
+
     pub(super) fn rows(&self) -> impl Iterator<Item = &TopicRow> {
         self.rows.values()
     }

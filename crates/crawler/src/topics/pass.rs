@@ -1,11 +1,12 @@
 //! One pass over the repository, in turns that are short enough to stand between two reports.
 //!
-//! Reading bodies is most of the work, and what was read is kept as rows: a pass that a process did not live to end finds
-//! them again, and the next pass reads only what is new. The rest, some seconds for a hundred thousand pages, is reckoned
-//! in memory and begins anew after a restart. The same rows give the same deeds.
+//! What was read of bodies is kept as rows, so that the next pass reads only what is new. The rest is reckoned in memory and
+//! kept now and then (`standing`): a pass that a process did not live to end goes on in the next. The same rows give the same
+//! deeds, however often the pass was cut.
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
 use vernal_document::terms::{Fit, Vocabulary};
 use vernal_model::{Deed, Fingerprint, Moment, PageKey, PageTerms, Partition, TopicId, TopicMark, TopicOf, TopicRow};
 use vernal_policy::topic::{Best, Graph, Reckoning, TOPICS_OF_A_PAGE, Workspace, each_by_pushes};
@@ -15,7 +16,7 @@ use super::{Source, TopicBook};
 use crate::Result;
 
 /// Pages whose rows are read in one turn, and bodies among them: some milliseconds.
-const ROWS_PER_TURN: usize = 256;
+pub(super) const ROWS_PER_TURN: usize = 256;
 const BODIES_PER_TURN: usize = 32;
 /// Links walked along in one turn.
 const STEPS_PER_TURN: u64 = 500_000;
@@ -31,14 +32,46 @@ pub struct Turn {
     pub told: Vec<(PageKey, Vec<TopicOf>)>,
     /// The last turn of the pass.
     pub has_ended: bool,
+    pub work: TopicWork,
 }
 
+/// What was done for a pass.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct TopicWork {
+    /// Bodies that were read for their words.
+    pub bodies: u64,
+    /// Pages whose words were counted, and pages whose words and links were gathered.
+    pub counted: u64,
+    pub gathered: u64,
+    /// Words whose reputations were reckoned.
+    pub columns: u64,
+    /// Pages that have other topics now.
+    pub categorised: u64,
+}
+
+impl std::ops::AddAssign for TopicWork {
+    fn add_assign(&mut self, other: TopicWork) {
+        self.bodies += other.bodies;
+        self.counted += other.counted;
+        self.gathered += other.gathered;
+        self.columns += other.columns;
+        self.categorised += other.categorised;
+    }
+}
+
+#[derive(Serialize, Deserialize)]
 pub struct Pass {
-    stage: Stage,
-    reckoning: Reckoning,
+    pub(super) stage: Stage,
+    pub(super) reckoning: Reckoning,
+    /// When it began, and how many passes had ended then.
+    pub(super) begun: (Moment, u32),
+    /// Turns since it was last kept.
+    #[serde(skip)]
+    pub(super) turns_unkept: usize,
 }
 
-enum Stage {
+#[derive(Serialize, Deserialize)]
+pub(super) enum Stage {
     Counting {
         after: Option<PageKey>,
         vocabulary: Vocabulary,
@@ -50,28 +83,37 @@ enum Stage {
     },
     Reckoning {
         column: usize,
+        #[serde(skip)]
         gathered: Box<Gathering>,
+        #[serde(skip)]
         graph: Graph,
+        #[serde(skip)]
         room: Workspace,
         best: Vec<Best>,
+        #[serde(skip)]
         least: Vec<f32>,
     },
+    #[serde(skip)]
     Writing {
         at: usize,
         reckoned: Box<Reckoned>,
     },
+    #[serde(skip)]
     Naming {
         at: usize,
         rows: Vec<TopicRow>,
         mark: TopicMark,
     },
+    #[serde(skip)]
     Ended,
 }
 
 impl Pass {
-    pub fn new(reckoning: Reckoning) -> Self {
+    /// A pass that begins now, when so many have ended before.
+    pub fn new(reckoning: Reckoning, passes: u32, now: Moment) -> Self {
         let (vocabulary, counted) = (Vocabulary::default(), Counted::default());
-        Pass { stage: Stage::Counting { after: None, vocabulary, counted }, reckoning }
+        let stage = Stage::Counting { after: None, vocabulary, counted };
+        Pass { stage, reckoning, begun: (now, passes), turns_unkept: 0 }
     }
 
     /// The next piece of work; `now` is the Moment at which a pass that ends with it has ended.
@@ -81,9 +123,15 @@ impl Pass {
             Stage::Counting { after, vocabulary, counted } => {
                 count(source, book, after, vocabulary, counted, &mut turn)?
             }
-            Stage::Gathering { at, gathering } => gather(source, at, gathering)?,
-            Stage::Reckoning { column, gathered, graph, room, best, least } => {
-                reckon(self.reckoning.for_pages(gathered.pages()), column, gathered, graph, room, best, least)
+            Stage::Gathering { at, gathering } => gather(source, at, gathering, &mut turn)?,
+            Stage::Reckoning { column, gathered, best, .. } if column == gathered.topics() => {
+                Stage::Writing { at: 0, reckoned: Box::new(Reckoned::new(*gathered, best)) }
+            }
+            Stage::Reckoning { column: before, gathered, graph, mut room, mut best, mut least } => {
+                let reckoning = self.reckoning.for_pages(gathered.pages());
+                let column = reckon(reckoning, before, &gathered, &graph, &mut room, &mut best, &mut least);
+                turn.work.columns = (column - before) as u64;
+                Stage::Reckoning { column, gathered, graph, room, best, least }
             }
             Stage::Writing { at, reckoned } => write(source, book, at, reckoned, now, &mut turn)?,
             Stage::Naming { at, rows, mark } => name(at, rows, mark, &mut turn),
@@ -135,11 +183,13 @@ fn count(
             }
             None => {
                 let terms = source.read(&page)?;
+                turn.work.bodies += 1;
                 read.push((page.key, terms.clone()));
                 terms
             }
         };
         vocabulary.count(&terms.words);
+        turn.work.counted += 1;
         after = Some(page.key);
         counted.push(page);
     }
@@ -148,8 +198,9 @@ fn count(
 }
 
 /// Who has which of the words, and who links to whom.
-fn gather(source: &dyn Source, at: usize, mut gathering: Box<Gathering>) -> Result<Stage> {
+fn gather(source: &dyn Source, at: usize, mut gathering: Box<Gathering>, turn: &mut Turn) -> Result<Stage> {
     let end = (at + ROWS_PER_TURN).min(gathering.pages());
+    turn.work.gathered = (end - at) as u64;
     for number in at..end {
         let key = gathering.key(number);
         let terms = source.terms(key)?.unwrap_or_default();
@@ -159,32 +210,25 @@ fn gather(source: &dyn Source, at: usize, mut gathering: Box<Gathering>) -> Resu
         return Ok(Stage::Gathering { at: end, gathering });
     }
     let graph = gathering.finish();
-    let pages = gathering.pages();
-    Ok(Stage::Reckoning {
-        column: 0,
-        gathered: gathering,
-        graph,
-        room: Workspace::new(pages),
-        best: vec![Best::default(); pages],
-        least: vec![0.0; pages],
-    })
+    let best = vec![Best::default(); gathering.pages()];
+    let (room, least) = room_for(&best);
+    Ok(Stage::Reckoning { column: 0, gathered: gathering, graph, room, best, least })
 }
 
-/// Some columns of reputations. `least` is what a page's topics must be better than: most numbers are not, and are told so
-/// by one look.
+/// Some columns of reputations; all of them in the end.
 fn reckon(
     reckoning: Reckoning,
     mut column: usize,
-    gathered: Box<Gathering>,
-    graph: Graph,
-    mut room: Workspace,
-    mut best: Vec<Best>,
-    mut least: Vec<f32>,
-) -> Stage {
+    gathered: &Gathering,
+    graph: &Graph,
+    room: &mut Workspace,
+    best: &mut [Best],
+    least: &mut [f32],
+) -> usize {
     let mut steps = 0;
     while column < gathered.topics() && steps < STEPS_PER_TURN {
         let (topic, holders) = gathered.column(column);
-        let walked = each_by_pushes(&graph, holders, reckoning, &mut room, |page, reputation| {
+        let walked = each_by_pushes(graph, holders, reckoning, room, |page, reputation| {
             let (at, reputation) = (page as usize, reputation as f32);
             if reputation >= least[at] {
                 best[at].offer(topic, reputation, TOPICS_OF_A_PAGE);
@@ -194,10 +238,13 @@ fn reckon(
         steps += walked.steps + holders.len() as u64;
         column += 1;
     }
-    if column < gathered.topics() {
-        return Stage::Reckoning { column, gathered, graph, room, best, least };
-    }
-    Stage::Writing { at: 0, reckoned: Box::new(Reckoned::new(*gathered, best)) }
+    column
+}
+
+/// Room to go on with these; and for each page what a reputation must be better than: most are not, and are told so by one
+/// look.
+pub(super) fn room_for(best: &[Best]) -> (Workspace, Vec<f32>) {
+    (Workspace::new(best.len()), best.iter().map(|best| best.least(TOPICS_OF_A_PAGE)).collect())
 }
 
 /// The topics of pages that have others now.
@@ -212,10 +259,12 @@ fn write(
     let end = (at + PAGES_WRITTEN_PER_TURN).min(reckoned.pages());
     for number in at..end {
         let (key, topics) = reckoned.take(number);
-        if source.topics_of(key)? != topics {
+        // A page that went meanwhile has none.
+        if source.topics_of(key)? != topics && (topics.is_empty() || source.is_held(key)?) {
             turn.told.push((key, topics));
         }
     }
+    turn.work.categorised = turn.told.len() as u64;
     turn.deeds.extend(by_partition(turn.told.clone(), Deed::Categorised));
     if end < reckoned.pages() {
         return Ok(Stage::Writing { at: end, reckoned });

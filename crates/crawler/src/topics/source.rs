@@ -33,6 +33,8 @@ pub trait Source {
     fn read(&self, page: &HeldPage) -> Result<PageTerms>;
     /// The pages that a page links to, each once: O(q) is how many they are.
     fn links(&self, page: PageKey) -> Result<Vec<Fingerprint>>;
+    /// Whether a page is still held.
+    fn is_held(&self, page: PageKey) -> Result<bool>;
     /// The topics that a page has now.
     fn topics_of(&self, page: PageKey) -> Result<Vec<TopicOf>>;
 }
@@ -68,6 +70,10 @@ impl Source for Kept<'_> {
 
     fn links(&self, page: PageKey) -> Result<Vec<Fingerprint>> {
         Ok(self.reader.document(page)?.map(|row| followed(&row)).unwrap_or_default())
+    }
+
+    fn is_held(&self, page: PageKey) -> Result<bool> {
+        Ok(self.reader.page(page)?.is_some_and(|page| page.state == PageState::Held))
     }
 
     fn topics_of(&self, page: PageKey) -> Result<Vec<TopicOf>> {

@@ -1,5 +1,6 @@
 //! What a pass holds in memory from stage to stage: about a kilobyte for each page.
 
+use serde::{Deserialize, Serialize};
 use vernal_model::{Fingerprint, Moment, PageKey, PageTerms, TopicId, TopicMark, TopicOf, TopicRow};
 use vernal_policy::topic::{Best, Graph};
 
@@ -12,14 +13,17 @@ const ANCHOR_WORDS_MAX: usize = 16 << 20;
 const ANCHOR_WORDS_OF_A_PAGE_MAX: usize = 8;
 
 /// The held pages under dense numbers.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Counted {
     pub pages: Vec<Watched>,
+    #[serde(skip)]
     numbers: Numbers,
 }
 
+#[derive(Serialize, Deserialize)]
 pub(super) struct Watched {
     key: PageKey,
+    fingerprint: Fingerprint,
     changes: u32,
     watched_days: f32,
 }
@@ -28,15 +32,23 @@ impl Counted {
     pub fn push(&mut self, page: HeldPage) {
         self.numbers.insert(page.fingerprint, self.pages.len() as u32);
         let (changes, watched_days) = (page.changes, page.watched_days as f32);
-        self.pages.push(Watched { key: page.key, changes, watched_days });
+        self.pages.push(Watched { key: page.key, fingerprint: page.fingerprint, changes, watched_days });
+    }
+
+    /// The numbers of pages that were kept.
+    pub fn number(&mut self) {
+        let numbered = self.pages.iter().enumerate();
+        self.numbers = numbered.map(|(number, page)| (page.fingerprint, number as u32)).collect();
     }
 }
 
 /// Who has which word, and who links to whom.
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Gathering {
     counted: Counted,
     /// The topics that are reckoned, by the alphabet of their words; a column for each.
     topics: Vec<(TopicId, Box<str>)>,
+    #[serde(skip)]
     columns: Columns,
     next: TopicId,
     graph: Graph,
@@ -53,26 +65,23 @@ impl Gathering {
     pub fn new(counted: Counted, words: Vec<(Box<str>, u32)>, book: &TopicBook) -> Self {
         let mut next = next_topic(book);
         let mut topics = Vec::with_capacity(words.len());
-        let mut columns = Columns::with_capacity(words.len());
         for (word, _) in words {
             let id = book.id(&word).unwrap_or_else(|| {
                 next.0 += 1;
                 TopicId(next.0 - 1)
             });
-            columns.insert(word.clone(), topics.len() as u32);
             topics.push((id, word));
         }
-        Gathering {
-            counted,
-            topics,
-            columns,
-            next,
-            graph: Graph::new(),
-            holders: Vec::new(),
-            said: Vec::new(),
-            starts: Vec::new(),
-            pages_of: Vec::new(),
-        }
+        let mut gathering = Gathering { counted, topics, next, graph: Graph::new(), ..Gathering::default() };
+        gathering.number();
+        gathering
+    }
+
+    /// The numbers of pages and columns.
+    pub fn number(&mut self) {
+        self.counted.number();
+        let numbered = self.topics.iter().enumerate();
+        self.columns = numbered.map(|(column, (_, word))| (word.clone(), column as u32)).collect();
     }
 
     pub fn pages(&self) -> usize {
@@ -194,6 +203,8 @@ impl Reckoned {
         // A word that is no topic any more keeps its number and nothing else.
         let fallen = book.rows().filter(|row| row.holders > 0 && !self.columns.contains_key(&row.id));
         rows.extend(fallen.map(|row| TopicRow { id: row.id, word: row.word.clone(), ..TopicRow::default() }));
+        // Those that are named already, perhaps by a process that did not live to end the pass, are not named again.
+        rows.retain(|row| book.row(row.id) != Some(row));
         rows.sort_unstable_by_key(|row| row.id);
         let mark = TopicMark {
             passes: book.mark().passes + 1,

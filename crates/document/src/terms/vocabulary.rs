@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 /// Words counted at a time: about 100 MB. Where more come, those on the fewest pages go.
 pub const VOCABULARY_MAX: usize = 1 << 20;
 /// A topic has at least so many pages, and more where there are more pages in all: one in eight of the root of them, so
@@ -33,7 +35,7 @@ impl Fit {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Vocabulary {
     /// Walked through only where order does not matter, or sorted afterwards.
     counts: HashMap<Box<str>, u32>,
@@ -97,6 +99,13 @@ impl Vocabulary {
         words
     }
 
+    /// How many words stand on too few pages to be topics, and how many on too many.
+    pub fn unfit(&self, fit: Fit) -> (usize, usize) {
+        let few = self.counts.values().filter(|count| **count < fit.pages_min).count();
+        let many = self.counts.values().filter(|count| **count > fit.pages_max).count();
+        (few, many)
+    }
+
     /// Makes room for a quarter of the words: those on the fewest pages go, whatever their order.
     fn drop_rare(&mut self) {
         let mut least = 1;
@@ -126,6 +135,7 @@ mod tests {
         }
         let fit = Fit { pages_min: 3, pages_max: 10, topics_max: 9 };
         assert_eq!(vocabulary.fit(fit), [(Box::from("some"), 6)]);
+        assert_eq!(vocabulary.unfit(fit), (1, 1));
         assert_eq!((vocabulary.pages(), vocabulary.count_of("rare")), (20, 2));
         let one = Fit { pages_max: 99, topics_max: 1, ..fit };
         assert_eq!(vocabulary.fit(one), [(Box::from("everywhere"), 20)]);

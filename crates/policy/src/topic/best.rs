@@ -1,12 +1,13 @@
 //! The topics that a page is best known for: a short list that stays sorted while columns come by, one after the other.
 
+use serde::{Deserialize, Serialize};
 use vernal_model::{TopicId, TopicOf};
 
 /// How many topics a page is in. Seed 001 found 6 to be best (5.4).
 pub const TOPICS_OF_A_PAGE: usize = 6;
 
 /// The best of all that was offered: highest reputation first, equal ones by number.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Best {
     topics: Vec<TopicOf>,
 }

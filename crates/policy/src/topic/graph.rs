@@ -1,7 +1,9 @@
 //! Pages and their links under dense numbers, packed: one array of targets, one of places in it.
 
+use serde::{Deserialize, Serialize};
+
 /// Links between pages that are numbered from 0 on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graph {
     /// Where the targets of each page begin; one more than there are pages.
     starts: Vec<u32>,

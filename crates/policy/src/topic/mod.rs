@@ -13,6 +13,7 @@ mod best;
 mod categorise;
 mod cycle;
 mod graph;
+mod kept_column;
 mod relaxation;
 mod reputation;
 

@@ -5,11 +5,15 @@
 //! alters what it and its old and new targets hold back, exactly; handing on more than the tolerance, around the page and
 //! a limited number of times, is all the rest. So nothing is lost by stopping early, and relaxing to the end gives what a
 //! reckoning from nothing would give.
+//!
+//! Words do not meddle with each other, so that the numbers lie by word ([`KeptColumn`]) and one word is handed on until
+//! it rests before the next: everything that it touches lies in a few kilobytes.
 
 use std::collections::VecDeque;
 
 use vernal_model::TopicId;
 
+use super::kept_column::KeptColumn;
 use super::{Best, Reckoning};
 
 /// What one relaxation did.
@@ -25,26 +29,23 @@ pub struct Relaxed {
 pub struct Reputations {
     reckoning: Reckoning,
     pages: Vec<Node>,
-    /// N_t.
-    holders: Vec<u32>,
-    queue: VecDeque<(u32, u32)>,
+    /// By word.
+    columns: Vec<KeptColumn>,
+    /// Words of which some page holds back too much.
+    queue: VecDeque<u32>,
+    waiting: usize,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Node {
+    /// Sorted, as are the targets.
     words: Vec<u32>,
     targets: Vec<u32>,
     out: u32,
-    /// By word.
-    row: Vec<Cell>,
-}
-
-#[derive(Copy, Clone, Debug, Default)]
-struct Cell {
-    word: u32,
-    is_queued: bool,
-    sum: f64,
-    held_back: f64,
+    /// The pages that link to it, in no order.
+    sources: Vec<u32>,
+    /// Words that it has handed on; some of them may have come to nothing since.
+    handed_on: Vec<u32>,
 }
 
 impl Reputations {
@@ -64,6 +65,10 @@ impl Reputations {
         if self.pages.len() <= highest {
             self.pages.resize_with(highest + 1, Node::default);
         }
+        let words_end = words.last().map_or(0, |word| *word as usize + 1);
+        if self.columns.len() < words_end {
+            self.columns.resize_with(words_end, KeptColumn::default);
+        }
         self.change_links(page, targets, out);
         self.change_words(page, words);
     }
@@ -76,55 +81,61 @@ impl Reputations {
         }
     }
 
+    /// What was handed on along links that are no more is taken back, and handed on along the new ones; links that stay as
+    /// they are do not notice.
     fn change_links(&mut self, page: u32, targets: Vec<u32>, out: u32) {
         let node = &mut self.pages[page as usize];
-        let old_out = std::mem::replace(&mut node.out, out);
-        let old_targets = std::mem::replace(&mut node.targets, targets.clone());
-        if old_targets == targets && old_out == out {
+        let stays = 1.0 - self.reckoning.jump;
+        let [old_each, each] = [node.out, out].map(|out| stays / f64::from(out.max(1)));
+        node.out = out;
+        let old = std::mem::take(&mut node.targets);
+        let shifts = shifts(&old, &targets, old_each, each);
+        for &target in old.iter().filter(|target| lacks(&targets, target)) {
+            let sources = &mut self.pages[target as usize].sources;
+            if let Some(place) = sources.iter().position(|source| *source == page) {
+                sources.swap_remove(place);
+            }
+        }
+        for &target in targets.iter().filter(|target| lacks(&old, target)) {
+            self.pages[target as usize].sources.push(page);
+        }
+        self.pages[page as usize].targets = targets;
+        if shifts.is_empty() {
             return;
         }
-        let handed_on: Vec<(u32, f64)> = node.row.iter().map(|cell| (cell.word, cell.sum)).collect();
-        let stays = 1.0 - self.reckoning.jump;
-        for (word, sum) in handed_on.into_iter().filter(|&(_, sum)| sum != 0.0) {
-            for &target in &old_targets {
-                self.give(target, word, -stays * sum / f64::from(old_out.max(1)));
+        let mut handed_on = std::mem::take(&mut self.pages[page as usize].handed_on);
+        handed_on.retain(|&word| {
+            let sum = self.columns[word as usize].sum_if_listed(page);
+            if let Some(sum) = sum {
+                for &(target, shift) in &shifts {
+                    self.give(target, word, shift * sum);
+                }
             }
-            for &target in &targets {
-                self.give(target, word, stays * sum / f64::from(out.max(1)));
-            }
-        }
+            sum.is_some()
+        });
+        self.pages[page as usize].handed_on = handed_on;
     }
 
     fn change_words(&mut self, page: u32, words: Vec<u32>) {
         let old = std::mem::replace(&mut self.pages[page as usize].words, words.clone());
-        for &word in old.iter().filter(|word| words.binary_search(word).is_err()) {
-            self.holders[word as usize] -= 1;
+        for &word in old.iter().filter(|word| lacks(&words, word)) {
+            self.columns[word as usize].holders -= 1;
             self.give(page, word, -self.reckoning.jump);
         }
-        for &word in words.iter().filter(|word| old.binary_search(word).is_err()) {
-            if self.holders.len() <= word as usize {
-                self.holders.resize(word as usize + 1, 0);
-            }
-            self.holders[word as usize] += 1;
+        for &word in words.iter().filter(|word| lacks(&old, word)) {
+            self.columns[word as usize].holders += 1;
             self.give(page, word, self.reckoning.jump);
         }
     }
 
     fn give(&mut self, page: u32, word: u32, what: f64) {
         let enough = self.reckoning.tolerance * self.reckoning.jump;
-        let row = &mut self.pages[page as usize].row;
-        let at = match row.binary_search_by_key(&word, |cell| cell.word) {
-            Ok(at) => at,
-            Err(at) => {
-                row.insert(at, Cell { word, ..Cell::default() });
-                at
+        let column = &mut self.columns[word as usize];
+        if column.give(page, what, enough) {
+            self.waiting += 1;
+            if column.queue.len() == 1 {
+                self.queue.push_back(word);
             }
-        };
-        let cell = &mut row[at];
-        cell.held_back += what;
-        if cell.held_back.abs() > enough && !cell.is_queued {
-            cell.is_queued = true;
-            self.queue.push_back((page, word));
         }
     }
 
@@ -132,54 +143,64 @@ impl Reputations {
     pub fn relax(&mut self, pushes_max: usize) -> Relaxed {
         let mut relaxed = Relaxed::default();
         let stays = 1.0 - self.reckoning.jump;
+        let enough = self.reckoning.tolerance * self.reckoning.jump;
         while relaxed.pushes < pushes_max {
-            let Some((page, word)) = self.queue.pop_front() else { break };
+            let Some(&word) = self.queue.front() else { break };
+            let column = &mut self.columns[word as usize];
+            let Some(page) = column.queue.pop_front() else {
+                self.queue.pop_front();
+                continue;
+            };
+            self.waiting -= 1;
+            let (what, is_first) = column.hand_on(page);
             let node = &mut self.pages[page as usize];
-            let Ok(at) = node.row.binary_search_by_key(&word, |cell| cell.word) else { continue };
-            let cell = &mut node.row[at];
-            cell.is_queued = false;
-            let what = std::mem::take(&mut cell.held_back);
-            cell.sum += what;
-            if cell.sum.abs() < NOTHING {
-                node.row.remove(at);
+            if is_first {
+                node.handed_on.push(word);
             }
             let each = stays * what / f64::from(node.out.max(1));
-            let targets = std::mem::take(&mut node.targets);
-            for &target in &targets {
-                self.give(target, word, each);
+            for &target in &node.targets {
+                self.waiting += usize::from(column.give(target, each, enough));
             }
-            relaxed.steps += targets.len() as u64;
-            self.pages[page as usize].targets = targets;
+            relaxed.steps += node.targets.len() as u64;
             relaxed.pushes += 1;
         }
-        relaxed.waiting = self.queue.len();
+        relaxed.waiting = self.waiting;
         relaxed
     }
 
     /// R(p, t), as far as it is known.
     pub fn reputation(&self, page: u32, word: u32) -> f64 {
-        let Some(node) = self.pages.get(page as usize) else { return 0.0 };
-        let at = node.row.binary_search_by_key(&word, |cell| cell.word);
-        at.map_or(0.0, |at| self.of_cell(&node.row[at]))
+        self.columns.get(word as usize).map_or(0.0, |column| column.reputation(page))
     }
 
-    /// What a page is best known for.
+    /// What a page is best known for: its own words, and those that the pages which link to it have handed on.
     pub fn best(&self, page: u32, most: usize) -> Best {
         let mut best = Best::default();
-        for cell in self.pages.get(page as usize).map_or(&[][..], |node| &node.row) {
-            let reputation = self.of_cell(cell) as f32;
+        let Some(node) = self.pages.get(page as usize) else { return best };
+        let sources = node.sources.iter().map(|&source| &self.pages[source as usize].handed_on);
+        let mut words: Vec<u32> = node.words.iter().chain(sources.flatten()).copied().collect();
+        words.sort_unstable();
+        words.dedup();
+        for word in words {
+            let reputation = self.reputation(page, word) as f32;
             if reputation > 0.0 {
-                best.offer(TopicId(cell.word), reputation, most);
+                best.offer(TopicId(word), reputation, most);
             }
         }
         best
     }
-
-    fn of_cell(&self, cell: &Cell) -> f64 {
-        let holders = self.holders.get(cell.word as usize).copied().unwrap_or(0);
-        (cell.sum + cell.held_back).max(0.0) / f64::from(holders.max(1))
-    }
 }
 
-/// Sums of rounding errors, after a page has lost a word.
-const NOTHING: f64 = 1e-13;
+fn lacks(sorted: &[u32], number: &u32) -> bool {
+    sorted.binary_search(number).is_err()
+}
+
+/// By how much more of a page's sums each target gets than before; targets for which nothing changes are left out.
+fn shifts(old: &[u32], new: &[u32], old_each: f64, each: f64) -> Vec<(u32, f64)> {
+    let gone = old.iter().filter(|target| lacks(new, target)).map(|&target| (target, -old_each));
+    let here = new.iter().map(|target| {
+        let before = if lacks(old, target) { 0.0 } else { old_each };
+        (*target, each - before)
+    });
+    gone.chain(here).filter(|(_, shift)| *shift != 0.0).collect()
+}

@@ -16,10 +16,12 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::Graph;
 
 /// How reputations are reckoned.
-#[derive(Copy, Clone, Debug, PartialEq)]
+#[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reckoning {
     /// d: how often the surfer jumps.
     pub jump: f64,

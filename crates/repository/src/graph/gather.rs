@@ -1,12 +1,14 @@
 //! The pass that reads every link row and sorts the links by target, a little at a time, so that whoever works with the
-//! repository meanwhile never waits long. It sees each page as it is when it gets there.
+//! repository meanwhile never waits long. It sees each page as it is when it gets there. What was read is laid down in pieces,
+//! and a pass that was cut short goes on behind the last of them.
 
 use std::sync::Arc;
 
 use fjall::Guard;
-use vernal_model::{CountedIn, LinkRow, PageKey, PageState, Partition};
+use vernal_model::{CountedIn, LinkRow, Moment, PageKey, PageState, Partition};
 
 use super::index::{IndexWriter, LinkIndex};
+use super::pieces::{self, Begun, Pieces, Resumed};
 use super::sort::{LinkSorter, Merge, Packed};
 use super::targets::Targets;
 use super::{FOLDER, Numbering};
@@ -19,9 +21,11 @@ use crate::{Error, Result};
 pub const URLS_MAX: u32 = 1 << 25;
 /// Sorted links that are written for each page that a step may read: both take about as long.
 const LINKS_PER_PAGE: usize = 64;
+/// Pages at most that are read for one piece: what a process that is killed has read in vain.
+pub const PIECE_PAGES: usize = 16_384;
 
 /// What is known of a URL, for whoever weighs it.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum NodeState {
     /// Never visited.
     #[default]
@@ -31,6 +35,14 @@ pub enum NodeState {
     Left,
     /// Visited, and no page that we could hold: gone, moved, refused.
     Other,
+}
+
+impl NodeState {
+    pub(super) fn of(byte: u8) -> Option<NodeState> {
+        [NodeState::Waiting, NodeState::Held, NodeState::Left, NodeState::Other]
+            .into_iter()
+            .find(|to| *to as u8 == byte)
+    }
 }
 
 /// All links, gathered.
@@ -43,52 +55,112 @@ pub struct Gathered {
 pub struct LinkGathering {
     reader: Reader,
     numbering: Numbering,
-    position: u64,
+    begun: Begun,
     states: Vec<NodeState>,
+    /// URLs whose states and links are laid down.
+    laid: usize,
+    piece_pages: usize,
+    pages_read: u64,
     stage: Stage,
 }
 
 enum Stage {
-    Reading { targets: Box<Targets>, sorter: Box<LinkSorter>, after: Option<PageKey> },
-    Writing { merge: Box<Merge>, writer: Box<IndexWriter> },
+    Reading {
+        targets: Box<Targets>,
+        sorter: Box<LinkSorter>,
+        after: Option<PageKey>,
+        /// Pages read since the last piece.
+        pages: usize,
+    },
+    Writing {
+        merge: Box<Merge>,
+        writer: Box<IndexWriter>,
+    },
+    /// The process before has written the index.
+    Written(Arc<LinkIndex>),
     Over,
 }
 
 impl LinkGathering {
-    /// Begins a pass; `None` when there are more URLs than the limit, which is at most [`URLS_MAX`].
-    pub fn begin(reader: &Reader, urls_max: u32) -> Result<Option<LinkGathering>> {
-        let (position, known, numbering) = {
+    /// Begins a pass, whatever the one before left; `None` when there are more URLs than the limit, which is at most
+    /// [`URLS_MAX`].
+    pub fn begin(reader: &Reader, urls_max: u32, now: Moment) -> Result<Option<LinkGathering>> {
+        let (position, numbering) = {
             let live = reader.shared.live();
             let counts = (0..Partition::COUNT).map(|id| live.state.partition(Partition(id)).next_number);
-            (live.state.position, live.known.clone(), Numbering::new(counts))
+            (live.state.position, Numbering::new(counts))
         };
         let Some(numbering) = numbering.filter(|numbering| numbering.len() <= urls_max.min(URLS_MAX)) else {
             return Ok(None);
         };
+        let begun = Begun { moment: now, position, visits: reader.totals().visits };
         let folder = reader.dir().join(FOLDER);
         make_folder(&folder)?;
-        let targets = Box::new(Targets::of(&known, &numbering)?);
-        let sorter = Box::new(LinkSorter::new(&folder)?);
-        Ok(Some(LinkGathering {
-            reader: reader.clone(),
-            states: vec![NodeState::default(); numbering.len() as usize],
-            numbering,
-            position,
-            stage: Stage::Reading { targets, sorter, after: None },
-        }))
+        let pieces = Pieces::create(&folder, &numbering, &begun)?;
+        LinkGathering::over(reader, Resumed { pieces, numbering, begun, states: Vec::new() }).map(Some)
+    }
+
+    /// Goes on where a pass that was cut short stood; `None` when there was none that this repository knows of, or it ended.
+    pub fn resume(reader: &Reader) -> Result<Option<LinkGathering>> {
+        let Some(resumed) = Pieces::resume(&reader.dir().join(FOLDER))? else { return Ok(None) };
+        let ended = reader.graph_mark()?.map_or(0, |mark| mark.position);
+        let position = resumed.begun.position;
+        if position <= ended || position > reader.shared.live().state.position {
+            return Ok(None);
+        }
+        LinkGathering::over(reader, resumed).map(Some)
+    }
+
+    fn over(reader: &Reader, resumed: Resumed) -> Result<LinkGathering> {
+        let Resumed { pieces, numbering, begun, mut states } = resumed;
+        let laid = states.len();
+        let is_read = laid == numbering.len() as usize && laid > 0;
+        let sorter = LinkSorter::new(pieces);
+        let written = if is_read { index_of(reader, &numbering, &begun)? } else { None };
+        let stage = match written {
+            Some(index) => Stage::Written(index),
+            None if is_read => writing(reader, &numbering, &begun, sorter)?,
+            None => {
+                let known = reader.shared.live().known.clone();
+                let targets = Box::new(Targets::of(&known, &numbering)?);
+                let after = laid.checked_sub(1).map(|last| numbering.key_of(last as u32));
+                Stage::Reading { targets, sorter: Box::new(sorter), after, pages: 0 }
+            }
+        };
+        states.resize(numbering.len() as usize, NodeState::default());
+        let (reader, piece_pages) = (reader.clone(), PIECE_PAGES);
+        Ok(LinkGathering { reader, numbering, begun, states, laid, piece_pages, pages_read: 0, stage })
+    }
+
+    /// Lays down a piece after so many pages instead of [`PIECE_PAGES`].
+    #[must_use]
+    pub fn in_pieces_of(self, piece_pages: usize) -> LinkGathering {
+        LinkGathering { piece_pages: piece_pages.max(1), ..self }
+    }
+
+    pub fn begun(&self) -> Begun {
+        self.begun
+    }
+
+    /// Pages whose rows this process has read for it.
+    pub fn pages_read(&self) -> u64 {
+        self.pages_read
     }
 
     /// Goes on for about so many pages. The answer is everything, when it is done; a pass that is done gives nothing more.
     pub fn step(&mut self, pages_max: usize) -> Result<Option<Gathered>> {
         match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Reading { targets, mut sorter, after } => {
+            Stage::Reading { targets, mut sorter, after, pages } => {
                 let last = self.read(&targets, &mut sorter, after, pages_max)?;
                 self.stage = match last {
-                    Some(last) => Stage::Reading { targets, sorter, after: Some(last) },
+                    Some((last, read)) => {
+                        let pages = self.lay_down_if_full(&mut sorter, last, pages + read)?;
+                        Stage::Reading { targets, sorter, after: Some(last), pages }
+                    }
                     None => {
-                        let folder = self.reader.dir().join(FOLDER);
-                        let writer = IndexWriter::new(&folder, self.numbering.clone(), self.position)?;
-                        Stage::Writing { merge: Box::new(sorter.merged()?), writer: Box::new(writer) }
+                        sorter.lay_down(&self.states[self.laid..])?;
+                        self.laid = self.states.len();
+                        writing(&self.reader, &self.numbering, &self.begun, *sorter)?
                     }
                 };
                 Ok(None)
@@ -105,18 +177,35 @@ impl LinkGathering {
                 self.stage = Stage::Writing { merge, writer };
                 Ok(None)
             }
+            Stage::Written(index) => Ok(Some(Gathered { index, states: std::mem::take(&mut self.states) })),
             Stage::Over => Ok(None),
         }
     }
 
-    /// Reads the links of the next pages; the answer is the last one, `None` when there were none.
+    /// Everything up to the page `last` was read. The answer is how many pages are read and not laid down.
+    fn lay_down_if_full(&mut self, sorter: &mut LinkSorter, last: PageKey, pages: usize) -> Result<usize> {
+        if pages < self.piece_pages && !sorter.is_full() {
+            return Ok(pages);
+        }
+        // A page that came since has no number; the numbers of its partition end before it.
+        let count = self.numbering.count(last.partition);
+        let inner = PageKey::new(last.partition, last.number.min(count.saturating_sub(1)));
+        if let Some(node) = self.numbering.node_of(inner) {
+            let until = (node as usize + 1).max(self.laid);
+            sorter.lay_down(&self.states[self.laid..until])?;
+            self.laid = until;
+        }
+        Ok(0)
+    }
+
+    /// Reads the links of the next pages; the answer is the last one and how many they were, `None` when there were none.
     fn read(
         &mut self,
         targets: &Targets,
         sorter: &mut LinkSorter,
         after: Option<PageKey>,
         pages_max: usize,
-    ) -> Result<Option<PageKey>> {
+    ) -> Result<Option<(PageKey, usize)>> {
         let tables = &self.reader.shared.tables;
         let start = after.map_or_else(Vec::new, |key| key.bytes().to_vec());
         let behind = |guard: Guard| -> Result<(PageKey, fjall::UserValue)> {
@@ -126,10 +215,11 @@ impl LinkGathering {
         };
         let is_new = |row: &Result<(PageKey, fjall::UserValue)>| !matches!(row, Ok((key, _)) if Some(*key) == after);
         let mut documents = tables.documents.range(start.clone()..).map(behind).filter(is_new).peekable();
-        let mut last = None;
+        let (mut last, mut read) = (None, 0);
         for page in tables.pages.range(start..).map(behind).filter(is_new).take(pages_max) {
             let (key, row) = page?;
             last = Some(key);
+            read += 1;
             let Some(source) = self.numbering.node_of(key) else { continue };
             let state = decode_head::<StateOfPage<'_>>("pages", &row)?.state;
             self.states[source as usize] = match state {
@@ -144,11 +234,33 @@ impl LinkGathering {
             };
             if is_linking(state) {
                 let links = decode_head::<LinksOfDocument<'_>>("documents", &row)?.links;
-                push_links(&links, source, targets, sorter)?;
+                push_links(&links, source, targets, sorter);
             }
         }
-        Ok(last)
+        self.pages_read += read as u64;
+        Ok(last.map(|last| (last, read)))
     }
+}
+
+impl Reader {
+    /// The links by target as the pass that began then sorted them, if it came so far.
+    pub fn link_index_of(&self, begun: &Begun) -> Result<Option<Arc<LinkIndex>>> {
+        Ok(self.link_index()?.filter(|index| index.position() == begun.position))
+    }
+
+    /// What was laid down by a pass that gathers is needed no more.
+    pub fn forget_gathering(&self) -> Result<()> {
+        pieces::remove(&self.dir().join(FOLDER))
+    }
+}
+
+fn index_of(reader: &Reader, numbering: &Numbering, begun: &Begun) -> Result<Option<Arc<LinkIndex>>> {
+    Ok(reader.link_index_of(begun)?.filter(|index| index.numbering() == numbering))
+}
+
+fn writing(reader: &Reader, numbering: &Numbering, begun: &Begun, sorter: LinkSorter) -> Result<Stage> {
+    let writer = IndexWriter::new(&reader.dir().join(FOLDER), numbering.clone(), begun.position)?;
+    Ok(Stage::Writing { merge: Box::new(sorter.merged()?), writer: Box::new(writer) })
 }
 
 /// Whether the links of a page stand: it is held, or was until it left the collection.
@@ -156,13 +268,12 @@ pub(super) fn is_linking(state: PageState) -> bool {
     matches!(state, PageState::Held | PageState::Left)
 }
 
-fn push_links(links: &[LinkRow], source: u32, targets: &Targets, sorter: &mut LinkSorter) -> Result<()> {
+fn push_links(links: &[LinkRow], source: u32, targets: &Targets, sorter: &mut LinkSorter) {
     for link in links {
         let counted = link.counted != CountedIn::NOWHERE;
         if let Some(target) = targets.node_of(link.target) {
             // A page says nothing of itself.
-            sorter.push(Packed::new(target, source, counted && target != source))?;
+            sorter.push(Packed::new(target, source, counted && target != source));
         }
     }
-    Ok(())
 }

@@ -8,6 +8,7 @@
 //!
 //! - `numbering`: every URL of the repository as one dense number.
 //! - `targets`: from fingerprints to these numbers.
+//! - `pieces`: what a pass has read so far, on disk.
 //! - `sort`: more links than fit into memory, sorted.
 //! - `index`: the file.
 //! - `gather`: the pass, a little at a time.
@@ -17,14 +18,17 @@ mod back;
 mod gather;
 mod index;
 mod numbering;
+mod pieces;
 mod sort;
 mod targets;
 
 pub use back::BackLink;
-pub use gather::{Gathered, LinkGathering, NodeState, URLS_MAX};
+pub use gather::{Gathered, LinkGathering, NodeState, PIECE_PAGES, URLS_MAX};
 pub(crate) use index::remove_if_ahead;
 pub use index::{LinkIndex, LinkStream};
 pub use numbering::Numbering;
+pub use pieces::Begun;
+pub(crate) use pieces::remove_pieces_if_ahead;
 
 /// The folder of the link index within a repository.
 pub(crate) const FOLDER: &str = "graph";

@@ -1,20 +1,18 @@
-//! More links than fit into memory, sorted: pieces are sorted in memory, laid down one after the other in a file without
-//! a name, and met in one merge. The file goes with the process, however that ends.
+//! More links than fit into memory, sorted: pieces are sorted in memory, laid down one after the other in a file, and met in
+//! one merge.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::File;
-use std::io::Write;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 
+use super::NodeState;
+use super::pieces::{LINK_BYTES, Pieces};
 use crate::{Error, Result};
 
-/// Links sorted in memory at a time, eight bytes each.
+/// Links that are sorted in memory at a time, eight bytes each; those of one page are not torn apart.
 const PIECE_LINKS: usize = 1 << 20;
 /// Links that each piece has in memory while all are merged.
 const HEAD_LINKS: usize = 4_096;
-const LINK_BYTES: usize = 8;
 
 /// One link in the order of the file: target, then source, then whether it counts (those that do come first).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,52 +38,41 @@ impl Packed {
 }
 
 pub(super) struct LinkSorter {
-    folder: PathBuf,
-    file: File,
+    pieces: Pieces,
     piece: Vec<u64>,
-    /// Links of each piece in the file.
-    lengths: Vec<usize>,
-    bytes: Vec<u8>,
 }
 
 impl LinkSorter {
-    pub fn new(folder: &Path) -> Result<Self> {
-        let file = tempfile::tempfile_in(folder).map_err(Error::io("make a file in", folder))?;
-        Ok(LinkSorter {
-            folder: folder.to_owned(),
-            file,
-            piece: Vec::with_capacity(PIECE_LINKS),
-            lengths: Vec::new(),
-            bytes: Vec::new(),
-        })
+    /// Goes on behind the pieces that are there.
+    pub fn new(pieces: Pieces) -> Self {
+        LinkSorter { pieces, piece: Vec::with_capacity(PIECE_LINKS) }
     }
 
-    pub fn push(&mut self, link: Packed) -> Result<()> {
+    pub fn push(&mut self, link: Packed) {
         self.piece.push(link.0);
-        if self.piece.len() == PIECE_LINKS { self.lay_down() } else { Ok(()) }
     }
 
-    fn lay_down(&mut self) -> Result<()> {
+    /// Whether it is time to lay down a piece.
+    pub fn is_full(&self) -> bool {
+        self.piece.len() >= PIECE_LINKS
+    }
+
+    /// Lays down the links that were pushed since the last time, and the states of the URLs that they lead out of.
+    pub fn lay_down(&mut self, states: &[NodeState]) -> Result<()> {
         self.piece.sort_unstable();
-        self.bytes.clear();
-        self.bytes.extend(self.piece.iter().flat_map(|link| link.to_le_bytes()));
-        self.file.write_all(&self.bytes).map_err(Error::io("write to a file in", &self.folder))?;
-        self.lengths.push(self.piece.len());
+        self.pieces.append(states, &self.piece)?;
         self.piece.clear();
         Ok(())
     }
 
-    pub fn merged(mut self) -> Result<Merge> {
-        if !self.piece.is_empty() {
-            self.lay_down()?;
-        }
-        let mut heads = Vec::new();
-        let mut from = 0;
-        for length in self.lengths {
-            heads.push(Head { next: from, end: from + length, links: Vec::new(), at: 0 });
-            from += length;
-        }
-        let mut merge = Merge { folder: self.folder, file: self.file, heads, heap: BinaryHeap::new() };
+    /// All that was laid down.
+    pub fn merged(self) -> Result<Merge> {
+        let head = |piece: &super::pieces::Piece| {
+            let end = piece.offset + (piece.links * LINK_BYTES) as u64;
+            Head { next: piece.offset, end, links: Vec::new(), at: 0 }
+        };
+        let heads: Vec<Head> = self.pieces.pieces.iter().map(head).collect();
+        let mut merge = Merge { pieces: self.pieces, heads, heap: BinaryHeap::new() };
         for index in 0..merge.heads.len() {
             merge.advance(index)?;
         }
@@ -95,16 +82,15 @@ impl LinkSorter {
 
 /// All links in order; the same one may come twice.
 pub(super) struct Merge {
-    folder: PathBuf,
-    file: File,
+    pieces: Pieces,
     heads: Vec<Head>,
     heap: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
 struct Head {
-    /// Links of the file that are not in memory yet.
-    next: usize,
-    end: usize,
+    /// Where the links of the file that are not in memory yet begin, and where they end.
+    next: u64,
+    end: u64,
     links: Vec<u64>,
     at: usize,
 }
@@ -119,10 +105,10 @@ impl Merge {
     fn advance(&mut self, index: usize) -> Result<()> {
         let head = &mut self.heads[index];
         if head.at == head.links.len() {
-            let count = HEAD_LINKS.min(head.end - head.next);
-            let mut bytes = vec![0; count * LINK_BYTES];
-            let offset = (head.next * LINK_BYTES) as u64;
-            self.file.read_exact_at(&mut bytes, offset).map_err(Error::io("read a file in", &self.folder))?;
+            let count = (head.end - head.next).min((HEAD_LINKS * LINK_BYTES) as u64);
+            let mut bytes = vec![0; count as usize];
+            let Pieces { file, path, .. } = &self.pieces;
+            file.read_exact_at(&mut bytes, head.next).map_err(Error::io("read", path))?;
             head.links.clear();
             head.links.extend(bytes.as_chunks::<LINK_BYTES>().0.iter().map(|link| u64::from_le_bytes(*link)));
             head.next += count;
@@ -138,22 +124,29 @@ impl Merge {
 
 #[cfg(test)]
 mod tests {
-    use vernal_model::Chance;
+    use vernal_model::{Chance, Moment};
 
     use super::*;
+    use crate::graph::{Begun, Numbering};
 
     #[test]
     fn what_was_pushed_comes_out_sorted_however_many_pieces_it_took() {
         let dir = tempfile::tempdir().unwrap();
-        for count in [0, 1, 5_000, PIECE_LINKS, 2 * PIECE_LINKS + 7] {
+        let numbering = Numbering::new([9].into_iter()).unwrap();
+        let begun = Begun { moment: Moment::EPOCH, position: 0, visits: 0 };
+        for (count, in_a_piece) in [(0, 1), (1, 1), (5_000, 70), (20_000, 20_000), (20_000, 5_001)] {
             let mut chance = Chance::new(count as u64);
-            let mut sorter = LinkSorter::new(dir.path()).unwrap();
+            let mut sorter = LinkSorter::new(Pieces::create(dir.path(), &numbering, &begun).unwrap());
             let mut expected = Vec::new();
-            for _ in 0..count {
+            for number in 0..count {
                 let link = Packed::new(chance.below(1_000) as u32, chance.below(1 << 20) as u32, chance.happens(0.5));
                 expected.push(link);
-                sorter.push(link).unwrap();
+                sorter.push(link);
+                if number % in_a_piece == 0 {
+                    sorter.lay_down(&[]).unwrap();
+                }
             }
+            sorter.lay_down(&[]).unwrap();
             expected.sort_unstable();
             let mut merge = sorter.merged().unwrap();
             let merged: Vec<Packed> = std::iter::from_fn(|| merge.next().unwrap()).collect();
