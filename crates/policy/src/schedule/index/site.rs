@@ -66,9 +66,13 @@ pub(super) struct Entry {
 }
 
 impl Group {
+    /// Fits the prior anew; whether it moved. The first one begins with what was expected before, which is the parent's.
     pub fn fit(&mut self, parent: f64) -> bool {
         let mean = (POOLING * parent + self.rates.max(0.0)) / (POOLING + f64::from(self.compared));
-        if self.mean > 0.0 && (mean / f64::from(self.mean)).ln().abs() < PRIOR_STEP {
+        if self.mean == 0.0 {
+            self.mean = parent as f32;
+        }
+        if (mean / f64::from(self.mean)).ln().abs() < PRIOR_STEP {
             return false;
         }
         self.mean = mean as f32;
@@ -133,11 +137,13 @@ impl Site {
         self.groups.iter_mut().for_each(|group| group.moved = false);
     }
 
-    /// The bucket of pages that were last visited at this instant.
-    pub fn bucket_of(&self, last: f64) -> Option<usize> {
+    /// The bucket of pages that were last visited at this instant; the one that is `near` is looked at first.
+    pub fn bucket_of(&self, last: f64, near: usize) -> Option<usize> {
+        if self.buckets.get(near).is_some_and(|bucket| bucket.covers(last)) {
+            return Some(near);
+        }
         let index = self.buckets.partition_point(|bucket| bucket.start <= last).checked_sub(1)?;
-        let bucket = &self.buckets[index];
-        (last < bucket.start + f64::from(bucket.width)).then_some(index)
+        self.buckets[index].covers(last).then_some(index)
     }
 
     /// v and v·mean of the site in the mean over all sites.
