@@ -66,11 +66,13 @@ pub(super) struct Entry {
 }
 
 impl Group {
-    /// Fits the prior anew; whether it moved. The first one begins with what was expected before, which is the parent's.
-    pub fn fit(&mut self, parent: f64) -> bool {
+    /// Fits the prior anew; whether it moved. The first one begins with what was expected before, which is the parent's,
+    /// and `follows` says whether that moved since the pages were placed.
+    pub fn fit(&mut self, parent: f64, follows: bool) -> bool {
         let mean = (POOLING * parent + self.rates.max(0.0)) / (POOLING + f64::from(self.compared));
         if self.mean == 0.0 {
             self.mean = parent as f32;
+            self.moved |= follows;
         }
         if (mean / f64::from(self.mean)).ln().abs() < PRIOR_STEP {
             return false;
@@ -116,11 +118,11 @@ impl Site {
 
     /// Fits the priors anew; whether any moved.
     pub fn fit(&mut self, global: f64, by_path: bool) -> bool {
-        self.moved |= self.all.fit(global);
+        self.moved |= self.all.fit(global, false);
         if by_path && self.groups.len() > 1 {
-            let parent = f64::from(self.all.mean);
+            let (parent, follows) = (f64::from(self.all.mean), self.all.moved);
             for group in self.groups.iter_mut().filter(|group| group.compared > 0) {
-                self.moved |= group.fit(parent);
+                self.moved |= group.fit(parent, follows);
             }
         }
         self.moved
