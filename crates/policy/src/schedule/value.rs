@@ -5,6 +5,7 @@
 
 use std::str::FromStr;
 
+use super::quick::{exp, ln};
 use crate::estimate::Gamma;
 
 /// Freshness alone never comes back to a page that changes faster than it can be kept; this much of the harmonic
@@ -18,8 +19,8 @@ const BELOW: f64 = 1e-5;
 const NEAR: f64 = 0.04;
 /// The longest step, as a logarithm.
 const STEP_MAX: f64 = 8.0;
-/// So near a value one step does without a second look, if it is sought this much below the price.
-const CLOSE: f64 = 0.82;
+/// So near a value, as a logarithm, one step does without a second look, if it is sought this much below the price.
+const CLOSE: f64 = 0.198;
 const BELOW_UNSEEN: f64 = 3e-4;
 /// A search begins anew, and not at the value of the present, where that is this much smaller than the price.
 const FAR: f64 = 0.05;
@@ -89,34 +90,32 @@ impl Rate {
         }
     }
 
-    /// ∫ survival, and the survival; together they need the logarithm once.
-    fn fresh_time_and_survival(self, o: f64) -> (f64, f64) {
+    /// All of it at one time; together they need the logarithm once.
+    fn losses(self, o: f64) -> Losses {
         match self {
             Rate::Known(rate) if rate * o > CHANGES_MIN => {
-                let survival = (-rate * o).exp();
-                ((1.0 - survival) / rate, survival)
+                let survival = exp(-rate * o);
+                Losses { fresh: (1.0 - survival) / rate, survival, loss: rate * survival, falling: rate }
             }
-            Rate::Believed(Gamma { a, b }) if (a - 1.0).abs() > SHAPE_FROM_ONE_MIN && o > CHANGES_MIN * b => {
-                let survival = (-a * (o / b).ln_1p()).exp();
-                ((b - (b + o) * survival) / (a - 1.0), survival)
+            Rate::Believed(Gamma { a, b }) if o > CHANGES_MIN * b => {
+                let (end, power) = (b + o, a - 1.0);
+                let log = ln(end / b);
+                let survival = exp(-a * log);
+                let fresh = match power.abs() > SHAPE_FROM_ONE_MIN {
+                    true => (b - end * survival) / power,
+                    false => b * log * mean_of_falling(power * log),
+                };
+                let share = 1.0 / end;
+                Losses { fresh, survival, loss: a * share * survival, falling: (a + 1.0) * share }
             }
-            _ => (self.fresh_time(o), self.survival(o)),
-        }
-    }
-
-    /// How fast the survival falls.
-    fn loss_rate(self, o: f64, survival: f64) -> f64 {
-        match self {
-            Rate::Known(rate) => rate * survival,
-            Rate::Believed(Gamma { a, b }) => a / (b + o) * survival,
-        }
-    }
-
-    /// How fast the loss rate falls, as a share of it.
-    fn loss_falls(self, o: f64) -> f64 {
-        match self {
-            Rate::Known(rate) => rate,
-            Rate::Believed(Gamma { a, b }) => (a + 1.0) / (b + o),
+            _ => {
+                let survival = self.survival(o);
+                let (loss, falling) = match self {
+                    Rate::Known(rate) => (rate * survival, rate),
+                    Rate::Believed(Gamma { a, b }) => (a / (b + o) * survival, (a + 1.0) / (b + o)),
+                };
+                Losses { fresh: self.fresh_time(o), survival, loss, falling }
+            }
         }
     }
 
@@ -135,6 +134,23 @@ impl Rate {
             Rate::Believed(Gamma { a, b }) => (a + 1.0) / (b + o),
         }
     }
+}
+
+/// (1 − e^(−y)) / y for a small y.
+fn mean_of_falling(y: f64) -> f64 {
+    let term = |under: f64, next: f64| 1.0 - y / under * next;
+    term(2.0, term(3.0, term(4.0, term(5.0, term(6.0, term(7.0, term(8.0, 1.0)))))))
+}
+
+/// What became of a page by a time `o` after its visit.
+struct Losses {
+    /// ∫ survival.
+    fresh: f64,
+    survival: f64,
+    /// How fast the survival falls.
+    loss: f64,
+    /// How fast that rate falls itself, as a share of it.
+    falling: f64,
 }
 
 impl Objective {
@@ -156,10 +172,7 @@ impl Objective {
 
     /// The value and how it grows with the time: U' = o·D', and for age ∫D'.
     pub(crate) fn curve(self, rate: Rate, o: f64, harmonic_share: f64) -> Curve {
-        let (fresh, survival) = rate.fresh_time_and_survival(o);
-        let lost = rate.loss_rate(o, survival);
-        // How fast the losses themselves fall, as a share of them.
-        let falling = rate.loss_falls(o);
+        let Losses { fresh, survival, loss: lost, falling } = rate.losses(o);
         let (value, growth, bend) = match self {
             Objective::Freshness => (
                 fresh - o * survival + harmonic_share * (o - fresh),
@@ -204,11 +217,13 @@ impl Objective {
         }
         let aim = price * (1.0 - BELOW);
         let (mut low, mut high) = (from, f64::INFINITY);
-        if now.value > price * CLOSE && now.power(from) > 1.0 {
-            return now.step(from, price * (1.0 - BELOW_UNSEEN));
+        if now.value > price * FAR
+            && let Some(time) = now.near(from, ln(price / now.value))
+        {
+            return time;
         }
         let mut o = match now.value > price * FAR {
-            true => now.step(from, aim),
+            true => now.step(from, ln(aim / now.value)),
             false => self.first_guess(rate, aim, harmonic_share),
         };
         for _ in 0..STEPS_MAX {
@@ -225,7 +240,7 @@ impl Objective {
             if high.is_finite() && high - low <= 1e-6 * high {
                 return low;
             }
-            let next = curve.step(o, aim);
+            let next = curve.step(o, ln(aim / curve.value));
             if (curve.value / price - 1.0).abs() < NEAR && (next / o - 1.0).abs() < NEAR {
                 return next.clamp(low, high);
             }
@@ -263,19 +278,25 @@ impl Curve {
         o * self.growth / self.value
     }
 
-    /// One step towards the time of another value, from `o`. Values grow like a power of the time that changes slowly: in
-    /// logarithms this is the root of a parabola, or Newton's step where that has none. Not a number where nothing grows.
-    fn step(self, o: f64, aim: f64) -> f64 {
+    /// The time of a value that lies `away` above this one, in logarithm, or a little before it; `None` if that is too far
+    /// for one step.
+    pub fn near(self, o: f64, away: f64) -> Option<f64> {
+        (away < CLOSE && self.power(o) > 1.0).then(|| self.step(o, away - BELOW_UNSEEN))
+    }
+
+    /// One step towards the time of a value that lies `away` above this one, in logarithm. Values grow like a power of the
+    /// time that changes slowly: in logarithms this is the root of a parabola, or Newton's step where that has none. Not a
+    /// number where nothing grows.
+    fn step(self, o: f64, away: f64) -> f64 {
         let Curve { value, growth, bend } = self;
         if !(value > 0.0 && growth > 0.0) {
             return f64::NAN;
         }
-        let away = (aim / value).ln();
         let power = self.power(o);
         let turning = power * (1.0 + o * bend / growth - power);
         let square = power * power + 2.0 * turning * away;
         let step = if square > power * power / 4.0 { 2.0 * away / (power + square.sqrt()) } else { away / power };
-        o * step.min(STEP_MAX).exp()
+        o * exp(step.min(STEP_MAX))
     }
 }
 

@@ -14,10 +14,9 @@ const FOUR_DAYS: u32 = 16;
 pub(super) struct Bin {
     /// In bins of 6 hours since 1970.
     pub start: u32,
-    /// Expected changes of the pages visited, if time ran at speed 1.
-    pub exposure: f32,
-    /// Changes laid into this bin, as each clock sees it.
-    pub counts: [f32; 3],
+    /// First the exposure: changes expected of the pages visited, if time ran at speed 1. Then the changes laid into this
+    /// bin, as each of the three clocks sees it. They lie side by side so that they are reckoned with all at once.
+    pub held: [f32; 4],
 }
 
 impl Bin {
@@ -26,13 +25,16 @@ impl Bin {
     }
 
     fn take(&mut self, other: &Bin) {
-        self.exposure += other.exposure;
-        (0..3).for_each(|clock| self.counts[clock] += other.counts[clock]);
+        (0..4).for_each(|part| self.held[part] += other.held[part]);
+    }
+
+    pub fn exposure(&self) -> f32 {
+        self.held[0]
     }
 
     /// In days since 1970.
     pub fn starts(&self) -> f64 {
-        f64::from(self.start) / PER_DAY
+        f64::from(self.start) * (1.0 / PER_DAY)
     }
 }
 

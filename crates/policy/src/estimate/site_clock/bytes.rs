@@ -15,8 +15,7 @@ impl SiteClock {
         bytes.extend((self.bins.all().len() as u16).to_le_bytes());
         for bin in self.bins.all() {
             bytes.extend(bin.start.to_le_bytes());
-            bytes.extend(bin.exposure.to_le_bytes());
-            bin.counts.iter().for_each(|count| bytes.extend(count.to_le_bytes()));
+            bin.held.iter().for_each(|part| bytes.extend(part.to_le_bytes()));
         }
     }
 
@@ -34,13 +33,12 @@ impl SiteClock {
         let mut bins = Vec::with_capacity(length);
         for _ in 0..length {
             let mut bin = Bin::at(u32::from_le_bytes(take(&mut rest)?));
-            bin.exposure = f32::from_le_bytes(take(&mut rest)?);
-            for count in &mut bin.counts {
-                *count = f32::from_le_bytes(take(&mut rest)?);
+            for part in &mut bin.held {
+                *part = f32::from_le_bytes(take(&mut rest)?);
             }
             bins.push(bin);
         }
-        let sound = |bin: &Bin| bin.counts.iter().chain([&bin.exposure]).all(|part| part.is_finite() && *part >= 0.0);
+        let sound = |bin: &Bin| bin.held.iter().all(|part| part.is_finite() && *part >= 0.0);
         let ordered = bins.windows(2).all(|two| two[0].start < two[1].start);
         let known = record.iter().all(|record| record.is_finite());
         (ordered && known && bins.iter().all(sound)).then(|| SiteClock::of(Bins::of(bins), record))

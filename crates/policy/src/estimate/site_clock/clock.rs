@@ -4,8 +4,9 @@ use super::bins::{Bin, Bins};
 use super::reading::{ReadBin, Reading};
 use crate::estimate::Gamma;
 
-/// Stiffness of the three clocks, in pseudo-changes per day.
-const STIFFNESS: [f64; 3] = [0.05, 0.15, 0.6];
+/// Stiffness of the three clocks, in pseudo-changes per day. The first is that of plain time, which runs at speed 1
+/// whatever it is.
+const STIFFNESS: [f32; 4] = [1.0, 0.05, 0.15, 0.6];
 /// How much of a clock's record of foretelling is kept from visit to visit.
 const RECORD_KEPT: f64 = 0.9995;
 /// The share of a page's change that has nothing to do with its siblings: it keeps every page's clock moving.
@@ -21,10 +22,9 @@ pub struct SiteClock {
     /// How far each is trusted for it.
     weights: [f64; 4],
     /// Σ of what the bins hold: exposure, and the counts of each clock.
-    exposure: f64,
-    counts: [f64; 3],
-    /// What the counts of each clock are multiplied with, so that it neither gains nor loses.
-    pace: [f64; 3],
+    sums: [f64; 4],
+    /// What the counts of each clock are multiplied with, so that it neither gains nor loses; plain time does neither.
+    pace: [f32; 4],
 }
 
 impl Default for SiteClock {
@@ -36,7 +36,7 @@ impl Default for SiteClock {
 impl SiteClock {
     pub(super) fn of(bins: Bins, record: [f64; 4]) -> Self {
         let weights = weights_of(&record);
-        let mut clock = SiteClock { bins, record, weights, exposure: 0.0, counts: [0.0; 3], pace: [1.0; 3] };
+        let mut clock = SiteClock { bins, record, weights, sums: [0.0; 4], pace: [1.0; 4] };
         clock.add_up();
         clock
     }
@@ -54,38 +54,37 @@ impl SiteClock {
     }
 
     fn add_up(&mut self) {
-        (self.exposure, self.counts) = (0.0, [0.0; 3]);
+        self.sums = [0.0; 4];
         for bin in self.bins.all() {
-            self.exposure += f64::from(bin.exposure);
-            (0..3).for_each(|clock| self.counts[clock] += f64::from(bin.counts[clock]));
+            (0..4).for_each(|part| self.sums[part] += f64::from(bin.held[part]));
         }
         self.settle_pace();
     }
 
     /// Changes expected over changes laid, of all bins.
     fn settle_pace(&mut self) {
-        let exposure = self.exposure;
+        let exposure = self.sums[0];
         self.pace = match exposure < PACE_CHANGES {
-            true => [1.0; 3],
-            false => self.counts.map(|count| three_quarters((PACE_CHANGES + exposure) / (PACE_CHANGES + count))),
+            true => [1.0; 4],
+            false => self.sums.map(|count| three_quarters((PACE_CHANGES + exposure) / (PACE_CHANGES + count)) as f32),
         };
     }
 
     /// The operational time from `last` until `now` on each of the three clocks.
     pub fn times(&self, last: f64, now: f64) -> [f64; 3] {
-        let mut times = [0.0; 3];
-        let mut covered = 0.0;
+        // The first is plain time within the bins; what lies outside them runs at the same speed.
+        let mut times = [0.0; 4];
         for (starts, ends, bin) in self.bins.newest_first() {
             if ends <= last {
                 break;
             }
-            let overlap = now.min(ends) - last.max(starts);
+            let overlap = overlap((last, now), (starts, ends));
             if overlap > 0.0 {
-                covered += overlap;
                 let speeds = speeds(bin, ends - starts, &self.pace);
-                (0..3).for_each(|clock| times[clock] += speeds[clock] * overlap);
+                (0..4).for_each(|clock| times[clock] += f64::from(speeds[clock]) * overlap);
             }
         }
+        let [covered, times @ ..] = times;
         times.map(|time| time + (now - last - covered).max(0.0))
     }
 
@@ -124,17 +123,18 @@ impl SiteClock {
             if ends <= last {
                 break;
             }
-            let overlap = now.min(ends) - last.max(starts);
+            let overlap = overlap((last, now), (starts, ends));
             if overlap <= 0.0 {
                 continue;
             }
             if changed {
                 let speeds = speeds(bin, ends - starts, &self.pace);
-                for clock in 0..3 {
-                    self.counts[clock] += grow(&mut bin.counts[clock], laid[clock] * speeds[clock] * overlap);
+                for clock in 1..4 {
+                    let more = laid[clock - 1] * f64::from(speeds[clock]) * overlap;
+                    self.sums[clock] += grow(&mut bin.held[clock], more);
                 }
             }
-            self.exposure += grow(&mut bin.exposure, rate * overlap);
+            self.sums[0] += grow(&mut bin.held[0], rate * overlap);
         }
         self.settle_pace();
     }
@@ -145,7 +145,9 @@ impl SiteClock {
         let plain = OWN_SHARE + weights[3];
         let read = self.bins.newest_first().map(|(start, ends, bin)| {
             let speeds = speeds(bin, ends - start, &self.pace);
-            let shared = weights[0] * speeds[0] + weights[1] * speeds[1] + weights[2] * speeds[2];
+            let shared = weights[0] * f64::from(speeds[1])
+                + weights[1] * f64::from(speeds[2])
+                + weights[2] * f64::from(speeds[3]);
             ReadBin { start, width: ends - start, speed: plain + shared, until_now: 0.0 }
         });
         reading.take(now, read);
@@ -172,12 +174,22 @@ fn weights_of(record: &[f64; 4]) -> [f64; 4] {
     odds.map(|odds| odds / sum)
 }
 
-fn speeds(bin: &Bin, width: f64, pace: &[f64; 3]) -> [f64; 3] {
-    let speed = |clock: usize| {
+/// The speeds of plain time and of the three clocks in a bin.
+fn speeds(bin: &Bin, width: f64, pace: &[f32; 4]) -> [f32; 4] {
+    let (width, exposure) = (width as f32, bin.exposure());
+    let mut speeds = [0.0; 4];
+    for clock in 0..4 {
         let prior = STIFFNESS[clock] * width;
-        (prior + pace[clock] * f64::from(bin.counts[clock])) / (prior + f64::from(bin.exposure))
-    };
-    [speed(0), speed(1), speed(2)]
+        speeds[clock] = (prior + pace[clock] * bin.held[clock]) / (prior + exposure);
+    }
+    speeds
+}
+
+/// How much of one time lies within another; nothing or less if they do not meet.
+fn overlap((last, now): (f64, f64), (starts, ends): (f64, f64)) -> f64 {
+    let until = if now < ends { now } else { ends };
+    let from = if last > starts { last } else { starts };
+    until - from
 }
 
 /// How many changes stand behind the one that was seen, over the time in which they are laid.

@@ -95,6 +95,11 @@ impl Bucket {
         }
     }
 
+    /// Whether a visit at this instant belongs here.
+    pub fn covers(&self, last: f64) -> bool {
+        last >= self.start && last < self.start + f64::from(self.width)
+    }
+
     pub fn push(&mut self, entry: Entry) {
         self.head = self.head.min(entry.key);
         self.pages.push(entry);

@@ -1,5 +1,6 @@
 //! The floor: from its rung on all pages stand on ladders, and below it nothing is sorted. It follows the price.
 
+use super::page::spread;
 use super::policy::Index;
 use super::rungs::TOPMOST;
 use crate::View;
@@ -16,14 +17,44 @@ pub(super) const ROUNDS: usize = 4;
 /// The floor sinks far enough to bring this many times the visits wanted onto the ladder, and at least so many.
 const SINK_TIMES: usize = 4;
 const SINK_PAGES_MIN: usize = 64;
+/// A floor that sinks again before so much of all pages was visited sinks this many times deeper: each time looks at every
+/// page, and a price that falls must not cost a look at all of them for a few visits.
+const SOON_PAGES_OVER: usize = 4;
+const DEEPER: usize = 4;
+/// How deep it must sink is reckoned from about so many pages.
+const LOOKED_AT: u64 = 1 << 13;
+
+/// How deep the floor sinks.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Sinking {
+    /// Pages that it was to bring onto the ladder when it last sank, and visits since.
+    pages: usize,
+    visits: usize,
+}
+
+impl Sinking {
+    pub fn count(&mut self, visits: usize) {
+        self.visits += visits;
+    }
+
+    /// How many pages it must bring onto the ladder for so many visits now.
+    fn pages_for(&mut self, wanted: usize, held: usize) -> usize {
+        let least = (wanted * SINK_TIMES).max(SINK_PAGES_MIN);
+        self.pages = match self.visits < held / SOON_PAGES_OVER {
+            true => (self.pages * DEEPER).min(held),
+            false => self.pages / DEEPER,
+        };
+        self.pages = self.pages.max(least);
+        self.visits = 0;
+        self.pages
+    }
+}
 
 impl Index {
     /// Lets the floor sink, until enough pages of sites with room stand on ladders; whether there were any.
     pub(super) fn sink(&mut self, view: &dyn View, wanted: usize, now: f64) -> bool {
         let homes: Vec<u32> = self.homes.iter().copied().collect();
         let mut open = Vec::new();
-        // By rung; made when the first page is met, since most partitions are asked in vain.
-        let mut reached = Vec::new();
         for site in homes {
             let Some(first) = self.below_floor(site).next() else { continue };
             if !view.has_room(self.pages.key(first)) {
@@ -31,13 +62,17 @@ impl Index {
                 continue;
             }
             self.attend(site, &[], now);
-            reached.resize(usize::from(TOPMOST) + 1, 0u32);
-            for number in self.below_floor(site) {
-                reached[usize::from(self.level_now(number, now))] += 1;
-            }
             open.push(site);
         }
-        let Some(level) = level_with(&reached, (wanted * SINK_TIMES).max(SINK_PAGES_MIN)) else { return false };
+        // Most partitions are asked in vain.
+        if open.is_empty() {
+            return false;
+        }
+        let some = (view.held() / LOOKED_AT) as u32;
+        let reached = self.reached_below(&open, some, now).or_else(|| self.reached_below(&open, 0, now));
+        let Some(reached) = reached else { return false };
+        let wanted = self.sinking.pages_for(wanted, view.held() as usize);
+        let level = level_with(&reached, wanted);
         self.floor = level.saturating_sub(FLOOR_BELOW + SINK_BELOW).max(1).min(self.floor);
         self.lowest = [self.floor + FLOOR_BELOW; ROUNDS];
         self.drawn = 0;
@@ -45,6 +80,21 @@ impl Index {
             self.lower_floor(site, now);
         }
         true
+    }
+
+    /// How many pages of these sites below the floor have reached each rung, reckoned from one in `some` of them; `None` if
+    /// there was none among these.
+    fn reached_below(&self, sites: &[u32], some: u32, now: f64) -> Option<Vec<u32>> {
+        let some = some.max(1);
+        let mut reached = vec![0u32; usize::from(TOPMOST) + 1];
+        let mut any = false;
+        for &site in sites {
+            for number in self.below_floor(site).filter(|&number| spread(number).is_multiple_of(some)) {
+                reached[usize::from(self.level_now(number, now))] += some;
+                any = true;
+            }
+        }
+        any.then_some(reached)
     }
 
     fn lower_floor(&mut self, site: u32, now: f64) {
@@ -79,13 +129,13 @@ impl Index {
     }
 }
 
-/// The rung from which on so many pages stand, or all if they are fewer; `None` if there are none.
-fn level_with(reached: &[u32], wanted: usize) -> Option<u16> {
+/// The rung from which on so many pages stand, or all if they are fewer.
+fn level_with(reached: &[u32], wanted: usize) -> u16 {
     let mut found = 0;
-    let mut lowest = None;
+    let mut lowest = 0;
     for (level, &pages) in reached.iter().enumerate().rev().filter(|&(_, &pages)| pages > 0) {
         found += pages as usize;
-        lowest = Some(level as u16);
+        lowest = level as u16;
         if found >= wanted {
             break;
         }

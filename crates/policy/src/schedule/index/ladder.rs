@@ -6,14 +6,16 @@ use super::page::Place;
 use super::policy::Index;
 use super::rungs::{TOPMOST, level_of, number_of, step};
 use crate::View;
+use crate::schedule::quick::ln;
 
 /// Even a site whose clock stands still moves on by so much in a day: the share of change that is a page's own.
 const SLOWEST: f64 = 0.1;
-/// No page is looked at again at the very instant of a look.
-const MORE_MIN: f64 = 1e-7;
+/// No page is looked at again within a second, in days. Visits are known to the second: where there are visits for all, pages
+/// that were visited just now would climb a hundred rungs in the first one, and nobody would be served better.
+const MORE_MIN: f64 = 1.0 / 86_400.0;
 
 impl Index {
-    pub(super) fn come_home(&mut self, number: u32, now: f64) {
+    pub(super) fn come_home(&mut self, number: u32, now: f64, near: &mut usize) {
         let page = self.pages.at_mut(number);
         page.go(Place::Home);
         let site = page.site;
@@ -22,7 +24,7 @@ impl Index {
         if life.at_home == 1 {
             self.homes.insert(site);
         }
-        self.set_out(number, now);
+        self.set_out(number, now, near);
     }
 
     /// Takes a page off its ladder; what its bucket holds of it dies with its key.
@@ -51,8 +53,10 @@ impl Index {
     }
 
     /// Puts a page at home on its rung, and lets it wait until it reaches the next. Its site must be queued after it.
-    pub(super) fn set_out(&mut self, number: u32, now: f64) {
-        let bucket = self.bucket_of(number);
+    /// Its bucket is looked for `near` one first, and told there.
+    pub(super) fn set_out(&mut self, number: u32, now: f64, near: &mut usize) {
+        let bucket = self.bucket_of(number, *near);
+        *near = bucket.unwrap_or(*near);
         let o = self.operational_in(bucket, number, now);
         let worth = self.worth_of(number);
         let curve = worth.curve(o);
@@ -61,10 +65,12 @@ impl Index {
             self.set_level(number, TOPMOST);
             return self.wait(bucket, number, f64::INFINITY, now);
         }
-        let level = self.rungs.level_of(curve.value);
+        let log = ln(curve.value);
+        let level = self.rungs.level_at(log);
         self.set_level(number, if level >= floor { level } else { 0 });
         let target = if level >= floor { level + 1 } else { floor };
-        let next = worth.time_of(self.rungs.worth_of(target), o, curve);
+        let near = worth.near(curve, o, self.rungs.log_of(target) - log);
+        let next = near.unwrap_or_else(|| worth.time_of(self.rungs.worth_of(target), o, curve));
         let more = (next - o).max(MORE_MIN).min(self.look_again_within(bucket, number, now));
         self.wait(bucket, number, more, now);
     }
@@ -120,7 +126,7 @@ impl Index {
             if self.level_now(number, now) >= self.pages.at(number).level() {
                 return Some(number);
             }
-            self.set_out(number, now);
+            self.set_out(number, now, &mut 0);
             self.queue(site, now);
         }
     }
@@ -150,6 +156,7 @@ impl Index {
             self.price =
                 last.map_or(0.0, |page: &PageKey| self.value_of(page.number, self.operational_alone(page.number, now)));
         }
+        self.sinking.count(drawn.len());
         self.close_round(drawn.len() as u64, view.held());
         drawn
     }

@@ -87,13 +87,14 @@ impl Index {
 
     pub(super) fn state_of(&self, number: u32) -> PolicyState {
         let page = self.pages.at(number);
-        if page.rate() == 0.0 {
+        let rate = page.rate();
+        if rate == 0.0 {
             return PolicyState::default();
         }
         let mut bytes = [FORMAT; 13];
         bytes[1..5].copy_from_slice(&page.shape.to_le_bytes());
         bytes[5..9].copy_from_slice(&page.scale.to_le_bytes());
-        bytes[9..].copy_from_slice(&page.rate().to_le_bytes());
+        bytes[9..].copy_from_slice(&rate.to_le_bytes());
         PolicyState::new(&bytes).expect("13 bytes are fewer than a policy may keep")
     }
 

@@ -14,8 +14,9 @@ use crate::schedule::allocation::Allocation;
 /// The mean rate before anything is known, in changes per day, and how many sites' worth that counts.
 const MEAN_FIRST: f64 = 0.02;
 const MEAN_FIRST_WEIGHT: f64 = 2.0;
-/// The mean moves only when it is off by this much, in logarithm.
-const MEAN_STEP: f64 = 0.05;
+/// The mean moves only when it is off by this much, in logarithm: each move looks at all pages of sites that have no rate
+/// of their own yet.
+const MEAN_STEP: f64 = 0.2;
 /// An allocation is settled anew after as many visits as there are pages, over this, and at least so many.
 const SETTLED_PAGES_OVER: u64 = 4;
 const SETTLED_VISITS_MIN: u64 = 16;

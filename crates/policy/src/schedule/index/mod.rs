@@ -12,6 +12,7 @@
 //! - `rule`: what tells `vernal`, `bayes`, `index`, `hindsight`, `optimal`, `random-optimal` and `lambda` apart.
 //! - `worth`: the value of a page now, and the time at which it reaches another.
 //! - `dial`: what was read off a site's clock, and the buckets that are set by it.
+//! - `resting`: pages that were visited too short a time ago.
 //! - `waiting`: where pages wait, and when their site is woken.
 //! - `rungs`, `ladder`: how they climb, and how the best are drawn.
 //! - `floor`: below which nothing is sorted.
@@ -29,6 +30,7 @@ mod page;
 mod policy;
 #[cfg(test)]
 mod reference;
+mod resting;
 mod rule;
 mod rungs;
 mod site;

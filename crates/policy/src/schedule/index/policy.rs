@@ -5,10 +5,11 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
-use super::floor::ROUNDS;
+use super::floor::{ROUNDS, Sinking};
 use super::learning::from_state;
 use super::memory::Shared;
 use super::page::{KNOWN, Page, Pages, Place, days, rested_at, seconds};
+use super::resting::Resting;
 use super::rule::{Rule, Timing};
 use super::rungs::Rungs;
 use super::site::{Entry, Site};
@@ -30,8 +31,7 @@ pub struct Index {
     pub(super) heads: BTreeSet<(u64, u32)>,
     /// Sites with a page at home.
     pub(super) homes: BTreeSet<u32>,
-    /// Pages by their last visit, until it is long enough ago.
-    pub(super) resting: BTreeSet<(u32, u32)>,
+    pub(super) resting: Resting,
     /// Pages that were taken up and not yet looked at; they rest, too.
     pub(super) recalled: Vec<u32>,
     /// When a page of a site next reaches another rung.
@@ -44,6 +44,7 @@ pub struct Index {
     /// The lowest rung drawn from in this round of visits and those before, and the visits of this round.
     pub(super) lowest: [u16; ROUNDS],
     pub(super) drawn: u64,
+    pub(super) sinking: Sinking,
     /// The value of the last visit that was worth one when there were fewer visits than pages; 0 if there were enough.
     pub(super) price: f64,
     /// What all sites share: the mean rate, and the price of an allocation.
@@ -88,7 +89,7 @@ impl Index {
             sites: Vec::new(),
             heads: BTreeSet::new(),
             homes: BTreeSet::new(),
-            resting: BTreeSet::new(),
+            resting: Resting::default(),
             recalled: Vec::new(),
             wakes: BinaryHeap::new(),
             shaken: Vec::new(),
@@ -96,6 +97,7 @@ impl Index {
             floor: u16::MAX,
             lowest: [u16::MAX; ROUNDS],
             drawn: 0,
+            sinking: Sinking::default(),
             price: 0.0,
             shared: Shared::default(),
             hints: HashMap::new(),
@@ -122,13 +124,9 @@ impl Index {
 
     /// Takes a page out of all lists, so that it can be put anywhere.
     fn unplace(&mut self, number: u32) {
-        let page = *self.pages.at(number);
-        match page.place() {
+        match self.pages.at(number).place() {
             Place::Home => self.leave_home(number),
-            Place::Resting => {
-                self.resting.remove(&(page.last, number));
-            }
-            Place::Unknown | Place::Out => {}
+            Place::Resting | Place::Unknown | Place::Out => {}
         }
         self.pages.at_mut(number).go(Place::Out);
     }
@@ -137,7 +135,7 @@ impl Index {
         let page = self.pages.at_mut(number);
         page.go(Place::Resting);
         let last = page.last;
-        self.resting.insert((last, number));
+        self.resting.insert(last, number);
     }
 }
 
@@ -226,7 +224,9 @@ impl Refresh for Index {
         }
         self.count_bytes(number, seen.wire_bytes);
         self.pages.at_mut(number).last = seconds(seen.moment);
-        self.hints.remove(&number);
+        if !self.hints.is_empty() {
+            self.hints.remove(&number);
+        }
         self.shared.hear();
         self.sites[site as usize].untold = true;
         self.shake(site);

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::page::{gathered, spread};
+use crate::schedule::quick::{exp, ln};
 
 /// The rung of value 1; rungs are counted from 1.
 const RUNG_OF_ONE: f64 = 16_384.0;
@@ -14,23 +15,31 @@ pub(super) const TOPMOST: u16 = 32_767;
 pub(super) struct Rungs {
     /// The logarithm of what a rung is worth over the one below.
     log: f64,
+    per_log: f64,
 }
 
 impl Rungs {
     pub fn apart(ratio: f64) -> Self {
-        Rungs { log: ratio.ln() }
+        Rungs { log: ratio.ln(), per_log: 1.0 / ratio.ln() }
     }
 
     /// The highest rung that a value has reached.
     pub fn level_of(&self, value: f64) -> u16 {
-        if value <= 0.0 {
-            return 1;
-        }
-        (value.ln() / self.log + RUNG_OF_ONE).clamp(1.0, f64::from(TOPMOST - 1)) as u16
+        self.level_at(ln(value))
+    }
+
+    /// The same for those who have the logarithm of the value; that of nothing is on the lowest.
+    pub fn level_at(&self, log: f64) -> u16 {
+        (log * self.per_log + RUNG_OF_ONE).clamp(1.0, f64::from(TOPMOST - 1)) as u16
+    }
+
+    /// The logarithm of what a rung is worth.
+    pub fn log_of(&self, level: u16) -> f64 {
+        (f64::from(level) - RUNG_OF_ONE) * self.log
     }
 
     pub fn worth_of(&self, level: u16) -> f64 {
-        ((f64::from(level) - RUNG_OF_ONE) * self.log).exp()
+        exp(self.log_of(level))
     }
 }
 

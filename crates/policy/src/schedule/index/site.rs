@@ -66,9 +66,15 @@ pub(super) struct Entry {
 }
 
 impl Group {
-    pub fn fit(&mut self, parent: f64) -> bool {
+    /// Fits the prior anew; whether it moved. The first one begins with what was expected before, which is the parent's,
+    /// and `follows` says whether that moved since the pages were placed.
+    pub fn fit(&mut self, parent: f64, follows: bool) -> bool {
         let mean = (POOLING * parent + self.rates.max(0.0)) / (POOLING + f64::from(self.compared));
-        if self.mean > 0.0 && (mean / f64::from(self.mean)).ln().abs() < PRIOR_STEP {
+        if self.mean == 0.0 {
+            self.mean = parent as f32;
+            self.moved |= follows;
+        }
+        if (mean / f64::from(self.mean)).ln().abs() < PRIOR_STEP {
             return false;
         }
         self.mean = mean as f32;
@@ -112,11 +118,11 @@ impl Site {
 
     /// Fits the priors anew; whether any moved.
     pub fn fit(&mut self, global: f64, by_path: bool) -> bool {
-        self.moved |= self.all.fit(global);
+        self.moved |= self.all.fit(global, false);
         if by_path && self.groups.len() > 1 {
-            let parent = f64::from(self.all.mean);
+            let (parent, follows) = (f64::from(self.all.mean), self.all.moved);
             for group in self.groups.iter_mut().filter(|group| group.compared > 0) {
-                self.moved |= group.fit(parent);
+                self.moved |= group.fit(parent, follows);
             }
         }
         self.moved
@@ -133,11 +139,13 @@ impl Site {
         self.groups.iter_mut().for_each(|group| group.moved = false);
     }
 
-    /// The bucket of pages that were last visited at this instant.
-    pub fn bucket_of(&self, last: f64) -> Option<usize> {
+    /// The bucket of pages that were last visited at this instant; the one that is `near` is looked at first.
+    pub fn bucket_of(&self, last: f64, near: usize) -> Option<usize> {
+        if self.buckets.get(near).is_some_and(|bucket| bucket.covers(last)) {
+            return Some(near);
+        }
         let index = self.buckets.partition_point(|bucket| bucket.start <= last).checked_sub(1)?;
-        let bucket = &self.buckets[index];
-        (last < bucket.start + f64::from(bucket.width)).then_some(index)
+        self.buckets[index].covers(last).then_some(index)
     }
 
     /// v and v·mean of the site in the mean over all sites.

@@ -27,12 +27,11 @@ impl Index {
         let today = days(now);
         self.take_up(view, now);
         let mut rested = Vec::new();
-        while let Some(&(last, number)) = self.resting.first() {
-            if rested_at(last, view.refresh_min()) > now {
-                break;
+        let refresh_min = view.refresh_min();
+        while let Some((last, number)) = self.resting.pop_if(|last| rested_at(last, refresh_min) <= now) {
+            if self.rests_since(last, number) {
+                rested.push((self.pages.at(number).site, number));
             }
-            self.resting.pop_first();
-            rested.push((self.pages.at(number).site, number));
         }
         self.bring_home(rested, today);
         for site in std::mem::take(&mut self.shaken) {
@@ -66,7 +65,7 @@ impl Index {
                 let page = self.pages.at(number);
                 let (last, site) = (page.last, page.site);
                 // It may have been visited or forgotten since, or recalled twice.
-                if page.place() != Place::Resting || self.resting.contains(&(last, number)) {
+                if page.place() != Place::Resting || self.resting.contains(last, number) {
                     continue;
                 }
                 match rested_at(last, view.refresh_min()) > now {
@@ -87,6 +86,12 @@ impl Index {
         }
     }
 
+    /// Whether an entry of the resting still speaks of a page that rests.
+    fn rests_since(&self, last: u32, number: u32) -> bool {
+        let page = self.pages.at(number);
+        page.place() == Place::Resting && page.last == last
+    }
+
     /// Pages that rest, by their last visit.
     pub(super) fn rests(&self) -> impl Iterator<Item = (u32, u32)> {
         let mut recalled: Vec<(u32, u32)> =
@@ -94,7 +99,7 @@ impl Index {
         recalled.retain(|&(_, number)| self.pages.at(number).place() == Place::Resting);
         recalled.sort_unstable();
         let mut recalled = recalled.into_iter().peekable();
-        let mut resting = self.resting.iter().copied().peekable();
+        let mut resting = self.resting.iter().filter(|&(last, number)| self.rests_since(last, number)).peekable();
         std::iter::from_fn(move || match (recalled.peek(), resting.peek()) {
             (Some(one), Some(other)) if one < other => recalled.next(),
             (Some(_), None) => recalled.next(),
@@ -138,12 +143,15 @@ impl Index {
         self.take_due(site, now, &mut moving);
         // All are looked for before the first is worked on, so that memory is waited for once and not for each.
         moving.retain(|entry| self.stands(entry, site));
+        // Neighbours here are neighbours in a bucket.
+        let mut bucket = 0;
         for entry in moving.drain(..) {
-            self.set_out(entry.page, now);
+            self.set_out(entry.page, now, &mut bucket);
         }
         self.moving = moving;
+        bucket = self.sites[site as usize].buckets.len().saturating_sub(1);
         for &(_, number) in home {
-            self.come_home(number, now);
+            self.come_home(number, now, &mut bucket);
         }
         self.queue(site, now);
     }
@@ -238,13 +246,13 @@ impl Index {
 
     /// Operational time of a page at home, by the dial of its site.
     pub(super) fn operational(&self, number: u32, now: f64) -> f64 {
-        self.operational_in(self.bucket_of(number), number, now)
+        self.operational_in(self.bucket_of(number, 0), number, now)
     }
 
-    /// The place of a page's bucket among those of its site; `None` if there is none for its last visit.
-    pub(super) fn bucket_of(&self, number: u32) -> Option<usize> {
+    /// The place of a page's bucket among those of its site, perhaps `near`; `None` if there is none for its last visit.
+    pub(super) fn bucket_of(&self, number: u32, near: usize) -> Option<usize> {
         let page = self.pages.at(number);
-        self.sites[page.site as usize].bucket_of(page.last_day())
+        self.sites[page.site as usize].bucket_of(page.last_day(), near)
     }
 
     pub(super) fn operational_in(&self, bucket: Option<usize>, number: u32, now: f64) -> f64 {

@@ -124,6 +124,14 @@ impl Worth {
         }
     }
 
+    /// When it reaches a worth that lies `away` above that of `now`, in logarithm, where one step from there tells it.
+    pub fn near(&self, now: Curve, o: f64, away: f64) -> Option<f64> {
+        match self {
+            Worth::PerDay(_) => None,
+            Worth::Grown { .. } => now.near(o, away),
+        }
+    }
+
     /// When it reaches a worth, or a little before; not before `o`, whose curve this is.
     pub fn time_of(&self, worth: f64, o: f64, now: Curve) -> f64 {
         match *self {

@@ -5,11 +5,13 @@
 //! - `sizes`: how many pages to sample: √(N·r), the optimal formula, the hybrid's allocation, groups for low resources.
 //! - `entry`: one page; `stratum`: one site, path or group of pages: its sample, what it found, and its rank.
 //! - `placing`: which strata a page is in; several, where they are topics.
+//! - `planning`: what a cycle is to do.
 //! - `policy`: choose a few, learn, choose again; `why`: the same in words.
 
 mod cycle;
 mod entry;
 mod placing;
+mod planning;
 mod policy;
 mod sizes;
 mod stratum;

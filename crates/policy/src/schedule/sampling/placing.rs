@@ -6,7 +6,7 @@ use vernal_model::{Chance, PageKey};
 use super::cycle::Cycle;
 use super::entry::{By, Entry, count, features};
 use super::policy::Sampling;
-use super::stratum::{Rank, Stratum, topic_key};
+use super::stratum::{Stratum, topic_key};
 use crate::schedule::words::lot;
 
 /// A page whose reputation on its topic is next to none is drawn all the same, in the end.
@@ -40,7 +40,6 @@ impl Sampling {
             let lot = Chance::new(cycle.number).numbered(key).bits();
             // A site that comes in the middle of a cycle is sampled once, so that it is not passed over.
             self.strata.push(Stratum { key, lot, quota: 1, is_in_turn: true, ..Stratum::default() });
-            self.order.insert((Rank::default(), place));
         }
         place
     }

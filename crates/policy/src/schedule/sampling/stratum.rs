@@ -52,6 +52,8 @@ pub(super) struct Stratum {
     /// Whether its group has its turn.
     pub is_in_turn: bool,
     pub rank: Rank,
+    /// Whether it stands in the order of strata: only those do that have pages waiting.
+    pub is_listed: bool,
 }
 
 /// The order of strata: smaller comes first.

@@ -1,0 +1,83 @@
+//! What a choice costs when there are visits for all: `passes POLICY PAGES SITES PASSES`. Pages are visited one at a time,
+//! 2,000 a second, one pass after another without a pause, the first right after one before it; nothing changes. Told for each pass: CPU microseconds a visit.
+
+use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
+use vernal_policy::{Held, Seen, View};
+
+const PER_SECOND: u32 = 2_000;
+const AT_ONCE: u32 = 1;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number =
+        |index: usize, default: u32| arguments.get(index).and_then(|text| text.parse().ok()).unwrap_or(default);
+    let name = arguments.first().map_or("vernal", String::as_str);
+    let (pages, sites, passes) = (number(1, 10_000), number(2, 1), number(3, 3));
+    let mut now = Moment::from_secs(1_700_000_000);
+    let mut policy = vernal_policy::by_name(name).unwrap_or_else(|| panic!("no policy {name}"));
+    let mut chance = Chance::new(1);
+    for number in 0..pages {
+        policy.recall(&Held {
+            page: PageKey::new(Partition(0), number),
+            site: number % sites,
+            path: 0,
+            importance: 1.0,
+            admitted: now,
+            last_visit: now - Span::from_secs(u64::from((pages - number) / PER_SECOND) + 2),
+            wire_bytes: 0,
+            at_least_every: None,
+            at_most_every: None,
+            known_rate: None,
+            state: &PolicyState::default(),
+        });
+    }
+    let view = Plenty { held: pages.into() };
+    for pass in 1..=passes {
+        let (begun, mut visited) = (cpu_seconds(), 0);
+        while visited < pages {
+            now = now + Span::from_micros(1_000_000 * u64::from(AT_ONCE) / u64::from(PER_SECOND));
+            for page in policy.choose(&view, now, &mut chance) {
+                visited += 1;
+                policy.learn(&Seen {
+                    page,
+                    moment: now,
+                    previous: None,
+                    changed: Some(false),
+                    degree: 0.0,
+                    last_modified: None,
+                    wire_bytes: 0,
+                });
+            }
+        }
+        println!("pass {pass}: {visited} visits, {:.2} µs each", (cpu_seconds() - begun) / f64::from(visited) * 1e6);
+    }
+}
+
+/// More visits than anybody can make.
+struct Plenty {
+    held: u64,
+}
+
+impl View for Plenty {
+    fn visits_left(&self) -> usize {
+        AT_ONCE as usize
+    }
+    fn has_room(&self, _: PageKey) -> bool {
+        true
+    }
+    fn refresh_min(&self) -> Span {
+        Span::ZERO
+    }
+    fn held(&self) -> u64 {
+        self.held
+    }
+    fn per_day(&self) -> f64 {
+        1_000_000.0 * 86_400.0
+    }
+}
+
+/// What this process has used of the processors, as the kernel counts it; 0 where it does not say so.
+fn cpu_seconds() -> f64 {
+    let told = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    told.split(' ').next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or_default() / 1e9
+}
