@@ -27,12 +27,11 @@ impl Bag {
         if !steps.spend(text.len() / 4 + 1) {
             return Bag::default();
         }
-        let mut marks = Marks::default();
         let is_word = |word: &str| word.starts_with(char::is_alphanumeric);
-        let mut bag = Bag::of_those(text, &mut marks, is_word);
+        let mut bag = Bag::of_those(text, is_word);
         if bag.words.is_empty() {
             // A paragraph of nothing but signs is its signs.
-            bag = Bag::of_those(text, &mut marks, |word| !is_word(word));
+            bag = Bag::of_those(text, |word| !is_word(word));
         }
         bag.words.sort_unstable();
         if let Some(shapes) = &mut bag.shapes {
@@ -41,10 +40,10 @@ impl Bag {
         bag
     }
 
-    fn of_those(text: &str, marks: &mut Marks, is_wanted: impl Fn(&str) -> bool) -> Bag {
+    fn of_those(text: &str, is_wanted: impl Fn(&str) -> bool) -> Bag {
         let mut bag = Bag { words: Vec::with_capacity(text.len() / BYTES_PER_WORD), shapes: None };
         for cut in cuts(text).filter(|cut| is_wanted(cut.word)) {
-            let (mark, shape) = marks.of(cut.word);
+            let (mark, shape) = marks_of(cut.word);
             if shape != mark && bag.shapes.is_none() {
                 bag.shapes = Some(bag.words.clone());
             }
@@ -81,27 +80,28 @@ impl Bag {
 /// A guess of how much text there is to a word, so that a bag seldom grows.
 const BYTES_PER_WORD: usize = 6;
 
-/// Marks of words, with room for the letters of one.
-#[derive(Default)]
-struct Marks {
-    letters: Vec<u8>,
-}
-
-impl Marks {
-    /// That of the word, and that of its shape.
-    fn of(&mut self, word: &str) -> (u64, u64) {
-        let letters = &mut self.letters;
-        letters.clear();
-        letters.extend_from_slice(word.as_bytes());
-        letters.make_ascii_lowercase();
-        let mark = xxhash_rust::xxh3::xxh3_64(letters);
-        if !letters.iter().any(u8::is_ascii_digit) {
-            return (mark, mark);
-        }
-        letters.iter_mut().filter(|byte| byte.is_ascii_digit()).for_each(|byte| *byte = b'0');
-        letters.dedup_by(|next, last| *next == b'0' && *last == b'0');
-        (mark, xxhash_rust::xxh3::xxh3_64(letters))
+/// The mark of a word, and that of its shape. Words are short: FNV-1a has marked one when a digest made for long texts has
+/// not yet begun.
+fn marks_of(word: &str) -> (u64, u64) {
+    const START: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x100_0000_01b3;
+    let step = |mark: u64, byte: u8| (mark ^ u64::from(byte)).wrapping_mul(PRIME);
+    let (mut mark, mut digits) = (START, false);
+    for byte in word.bytes() {
+        digits |= byte.is_ascii_digit();
+        mark = step(mark, byte.to_ascii_lowercase());
     }
+    if !digits {
+        return (mark, mark);
+    }
+    let (mut shape, mut last) = (START, 0);
+    for byte in word.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte.to_ascii_lowercase() }) {
+        if (byte, last) != (b'0', b'0') {
+            shape = step(shape, byte);
+        }
+        last = byte;
+    }
+    (mark, shape)
 }
 
 /// From 0 to 1: how much two sorted lists have in common (Dice).

@@ -123,7 +123,11 @@ impl Shape {
 
 pub(super) fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::with_capacity(text.len().min(WORDS_MAX * BYTES_PER_WORD) / BYTES_PER_WORD);
-    words.extend(text.split_whitespace().take(WORDS_MAX + 1));
+    // Most texts can be cut byte by byte. What white space a text had was folded to spaces when it was read.
+    match text.is_ascii() {
+        true => words.extend(text.split_ascii_whitespace().take(WORDS_MAX + 1)),
+        false => words.extend(text.split_whitespace().take(WORDS_MAX + 1)),
+    }
     words
 }
 
