@@ -15,7 +15,7 @@ pub(crate) enum Lane {
 }
 
 /// Neither lane gets less than this of a shared budget while it has something to ask for.
-const LANE_SHARE_MIN: f64 = 0.1;
+pub(crate) const LANE_SHARE_MIN: f64 = 0.1;
 /// The split is kept over about so many visits.
 const SPLIT_MEMORY: f64 = 1_000.0;
 
@@ -91,6 +91,14 @@ impl Coordinator {
         }
     }
 
+    /// A request for a robots.txt leaves. It belongs to no lane, and a percentage of the held pages, which says how many of
+    /// them are visited, does not pay for it: else a small site would spend its visits on its robots.txt.
+    pub(crate) fn sent_for_robots(&mut self) {
+        if self.budget.unit == BudgetUnit::Visits {
+            self.spend(1.0);
+        }
+    }
+
     /// A request came back with so many bytes on the wire.
     pub(crate) fn weighed(&mut self, wire_bytes: u64) {
         if self.budget.unit == BudgetUnit::WireBytes {
@@ -153,5 +161,16 @@ mod tests {
         coordinator.sent(Lane::Due);
         assert_eq!(coordinator.account.spent, 1.0);
         assert!(coordinator.can_spend(Lane::New) && !coordinator.can_spend(Lane::Due));
+    }
+
+    #[test]
+    fn a_robots_txt_is_paid_from_a_number_of_visits_and_not_from_a_percentage() {
+        for (budget, spent) in [("20%/day", 0.0), ("500/day", 1.0), ("2GB/day", 700.0)] {
+            let settings = Settings { budget: budget.parse().unwrap(), ..Settings::default() };
+            let mut coordinator = Coordinator::new(&settings, Account::default());
+            coordinator.sent_for_robots();
+            coordinator.weighed(700);
+            assert_eq!(coordinator.account.spent, spent, "{budget}");
+        }
     }
 }

@@ -1,12 +1,16 @@
 //! The crawler: a deterministic state machine. Reports, ticks and acts come in, orders go out; time and chance are
 //! arguments, and everything it must not forget is a deed.
 //!
+//! - `opening`: the work is taken up where the tables say it is.
+//! - `waking`: whether there is anything to do, and when there will be.
 //! - `sending`: which orders may leave now.
 //! - `choosing`: which held page is worth the next visit.
 //! - `second_looks`: visits soon after another, to learn what is noise.
 //! - `sampling`: how fresh the copy really is.
+//! - `signposts`: which held pages lead to new ones.
 //! - `judging`: what differs, and whether it means something.
 //! - `taking`: what a report changes.
+//! - `finding`: what a report leads to.
 //! - `admitting`: how found URLs become waiting ones.
 //! - `acting`: what a person asks for.
 //! - `topics`: which pages are thought to change together.
@@ -22,18 +26,22 @@ mod choosing;
 mod collecting;
 mod companions;
 mod dating;
+mod finding;
 mod hint_places;
 mod hinting;
 mod images;
 mod judging;
+mod opening;
 mod promises;
 mod restoring;
 mod sampling;
 mod second_looks;
 mod sending;
+mod signposts;
 mod subscribing;
 mod taking;
 mod topics;
+mod waking;
 mod weighing;
 mod widening;
 
@@ -43,13 +51,13 @@ pub use restoring::Restored;
 pub use sampling::Measured;
 pub use weighing::Weighed;
 
-use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
-use vernal_frontier::{Dispatcher, DispatcherSettings, Waiting};
+use foldhash::{HashMap, HashSet};
+use vernal_frontier::{Dispatcher, Waiting};
 use vernal_model::{
-    Account, Chance, Deed, Moment, OrderId, Origin, Page, PageKey, PageState, Partition as PartitionId, Seed, Site,
-    Span, Standing, Url,
+    Chance, Deed, Moment, OrderId, Origin, Page, PageKey, PageState, Partition as PartitionId, Seed, Site, Span,
+    Standing, Url,
 };
-use vernal_policy::{Belief, RateSums};
+use vernal_policy::Belief;
 use vernal_repository::bodies::Bodies;
 use vernal_repository::{Reader, Repository};
 
@@ -57,20 +65,20 @@ use self::companions::Companions;
 use self::judging::Books;
 use self::sampling::Samples;
 use self::second_looks::SecondLooks;
+use self::signposts::Signposts;
 use self::topics::Topics;
 use self::weighing::Weighing;
 use self::widening::Widening;
-use crate::coordinator::{Coordinator, Lane};
+use crate::coordinator::Coordinator;
 use crate::group::Group;
 use crate::hint_book::HintBook;
 use crate::intake::discovery::Recent;
 use crate::partition::Partition;
-use crate::refresh_view::Facts;
 use crate::robots_book::RobotsBook;
 use crate::settings::{Promise, promise_of};
 use crate::subscription_book::SubscriptionBook;
 use crate::wanted::Wanted;
-use crate::{DiskFreeMin, Error, Pulse, Result, Settings};
+use crate::{DiskFreeMin, Result, Settings};
 
 /// The partition whose log holds what belongs to the whole crawl: seeds, controls, the purse.
 const WHOLE: PartitionId = PartitionId(0);
@@ -112,6 +120,7 @@ pub struct Crawler {
     samples: Samples,
     books: Books,
     second_looks: SecondLooks,
+    signposts: Signposts,
     hints: HintBook,
     subscriptions: SubscriptionBook,
     companions: Companions,
@@ -122,6 +131,8 @@ pub struct Crawler {
     /// The partitions in which anything can happen, a bit for each: most crawls live in a few of them, and walking
     /// through all for every order would cost more than the order.
     lively: u64,
+    /// Retries of held pages that may be made before other visits.
+    retries_saved: f64,
     /// Visits to held pages that the partitions' credits do not know of yet.
     uncredited: f64,
     chance: Chance,
@@ -131,6 +142,8 @@ pub struct Crawler {
     disk_checked: Moment,
     /// When the sieve last ran.
     sieved: Moment,
+    /// URLs that may be new and wait for it in the tables.
+    spelled: u64,
     next_order: u64,
     reports_taken: u64,
     commits: u64,
@@ -163,98 +176,6 @@ impl Asked {
 }
 
 impl Crawler {
-    /// Takes up the work where the tables say it is. Nothing is written before the first tick or act.
-    pub fn open(repository: Repository, settings: Settings, now: Moment) -> Result<Crawler> {
-        let reader = repository.reader();
-        let partitions = (0..PartitionId::COUNT).map(|id| Partition::new(PartitionId(id), &settings, now));
-        let mut account = reader.account();
-        let begun = Account::begun(&settings.budget, reader.totals().held, now);
-        if account.filled == Moment::EPOCH {
-            account = begun;
-        }
-        // The budget may have another unit now: neither an old debt nor an old plenty outlives an hour's share.
-        account.in_hand = account.in_hand.clamp(-begun.in_hand, begun.in_hand);
-        let mut crawler = Crawler {
-            partitions: partitions.collect::<Result<_>>()?,
-            home: HashMap::new(),
-            coordinator: Coordinator::new(&settings, account),
-            dispatcher: dispatcher(&settings, &reader)?,
-            seeds_weigh: false,
-            promises: false,
-            robots: RobotsBook::new(&settings.robots_agent),
-            recent: Recent::new(),
-            widening: Widening::new(&settings, &reader.seeds()?, reader.scope_mark()),
-            topics: Topics::default(),
-            weighing: Weighing::new(reader.graph_mark()?),
-            wanted: Wanted::default(),
-            group: Group::default(),
-            in_flight: HashMap::new(),
-            new_in_flight: 0,
-            out: HashSet::new(),
-            chosen: Vec::new(),
-            mean_rate: RateSums::default().mean(),
-            rates_summed: None,
-            belief: None,
-            samples: Samples::default(),
-            books: Books::default(),
-            second_looks: SecondLooks::default(),
-            hints: HintBook::default(),
-            subscriptions: SubscriptionBook::default(),
-            companions: Companions::default(),
-            files_placed: Moment::EPOCH,
-            turn: 0,
-            lively: 0,
-            uncredited: 0.0,
-            chance: Chance::new(settings.chance).stream("crawler"),
-            started: false,
-            paused: reader.paused_all(),
-            disk_full: false,
-            disk_checked: Moment::EPOCH,
-            sieved: Moment::EPOCH,
-            next_order: 0,
-            reports_taken: 0,
-            commits: 0,
-            settings,
-            repository,
-            bodies: Bodies::new(reader.dir()),
-            reader,
-        };
-        crawler.set_seeds(crawler.dispatcher.seeds().to_vec());
-        crawler.recall(now)?;
-        crawler.recall_hints(now)?;
-        crawler.recall_subscriptions(now);
-        Ok(crawler)
-    }
-
-    fn recall(&mut self, now: Moment) -> Result<()> {
-        for row in self.reader.sites() {
-            self.home.insert(row.site.clone(), row.partition);
-            self.partition(row.partition).recall_site(&row);
-        }
-        let mut after = None;
-        loop {
-            let mut pages = self.reader.pages(after, RECALL_BATCH)?;
-            let Some(last) = pages.last() else { break };
-            after = Some(last.key);
-            for page in &mut pages {
-                page.importance = self.importance_of(page.key, &page.url, page.depth)?;
-                let promise = self.promise_of(&page.url, page.depth);
-                let partition = self.partition(page.key.partition);
-                partition.recall_page(page, promise, now);
-                if page.state == PageState::Held {
-                    let site = partition.site_of_url(page.key, &page.url);
-                    partition.count_held(&site, 1);
-                }
-            }
-        }
-        for id in 0..PartitionId::COUNT {
-            let next_number = self.reader.next_number(PartitionId(id));
-            self.partition(PartitionId(id)).next_number = next_number;
-        }
-        self.note_lively();
-        self.recall_topics(now)
-    }
-
     /// Looks anew which partitions have sites at all.
     fn note_lively(&mut self) {
         let bits = self.partitions.iter().enumerate().filter(|(_, partition)| !partition.is_quiet());
@@ -289,6 +210,7 @@ impl Crawler {
             self.coordinator.account_moved = false;
         }
         self.tell_hints();
+        self.spelled += self.group.spelled;
         let deeds = self.group.take();
         if deeds.is_empty() {
             return Ok(());
@@ -314,84 +236,6 @@ impl Crawler {
     /// Whether another page may be read for the first time.
     fn may_discover(&self) -> bool {
         self.held() + self.new_in_flight < self.settings.pages_max
-    }
-
-    /// Whether nothing waits, nothing is under way and nothing is due.
-    pub fn is_idle(&self, now: Moment) -> bool {
-        let may_discover = self.may_discover();
-        let nothing_waits = self.in_flight.is_empty()
-            && self.chosen.is_empty()
-            && !self.group.has_found
-            && self.scope_is_followed()
-            && !self.topics_wait(now)
-            && (self.wanted.is_empty() || !may_discover)
-            && self.reader.totals().found_pending == 0;
-        nothing_waits
-            && self.partitions.iter().all(|partition| {
-                let facts = Facts { any_site: true, ..self.facts(partition, 1) };
-                let due = partition.policy.next_due(&partition.view(facts, now), now);
-                let nothing_due = due.is_none_or(|due| due > now);
-                let nothing_new = partition.frontier.is_empty() && partition.undrawn() == 0;
-                let nothing_new = nothing_new && !partition.has_quick_retries(Lane::New);
-                (nothing_new || !may_discover) && !partition.has_quick_retries(Lane::Due) && nothing_due
-            })
-    }
-
-    /// When a tick is worth calling again if no report comes first.
-    pub fn next_wake(&self, now: Moment) -> Option<Moment> {
-        if self.paused {
-            return None;
-        }
-        let mut wakes: Vec<Moment> = Vec::new();
-        wakes.extend(self.coordinator.next_money(self.held(), now));
-        wakes.extend(self.second_looks.next());
-        wakes.extend(self.subscriptions.next());
-        wakes.extend(self.companions.next());
-        if self.group.has_found || self.reader.totals().found_pending > 0 {
-            wakes.push(self.sieved + admitting::SIEVE_EVERY);
-        }
-        if self.disk_full {
-            wakes.push(self.disk_checked + DISK_CHECK_EVERY);
-        } else {
-            wakes.extend(self.next_widening(now));
-            wakes.extend(self.next_topics(now));
-            wakes.extend(self.next_weighing(now));
-            wakes.extend(self.wanted.next().filter(|_| self.may_discover()));
-        }
-        for partition in &self.partitions {
-            if partition.is_quiet() {
-                continue;
-            }
-            wakes.extend(partition.politeness.next_free(now));
-            wakes.extend(partition.retries.first());
-            wakes.extend(self.next_due(partition, now));
-        }
-        wakes.into_iter().filter(|&wake| wake > now).min()
-    }
-
-    fn next_due(&self, partition: &Partition, now: Moment) -> Option<Moment> {
-        partition.policy.next_due(&partition.view(self.facts(partition, 1), now), now)
-    }
-
-    pub fn pulse(&self) -> Pulse {
-        let sites = self.partitions.iter().flat_map(|partition| &partition.sites);
-        Pulse {
-            in_flight: self.in_flight.len(),
-            window: self.partitions.iter().map(|partition| partition.frontier.len()).sum(),
-            orders_sent: self.next_order,
-            reports_taken: self.reports_taken,
-            commits: self.commits,
-            paused: self.paused,
-            disk_full: self.disk_full,
-            sites: self.home.len(),
-            sites_backing_off: sites.filter(|life| life.posture.failures > 0).count(),
-            budget_in_hand: self.coordinator.account.in_hand,
-            believed: self.belief.filter(|belief| belief.weight > 0.0).map(|belief| belief.fresh / belief.weight),
-            measured: self.samples.measured(),
-            pass_refused_urls: self.weighing.refused(),
-            scope_pass_pages: self.widening.progress(),
-            retries_waiting: self.partitions.iter().map(|partition| partition.retries.len()).sum(),
-        }
     }
 
     fn set_seeds(&mut self, seeds: Vec<Seed>) {
@@ -474,20 +318,5 @@ fn places(bits: u64) -> impl Iterator<Item = usize> {
 
 const _: () = assert!(PartitionId::COUNT as u32 == u64::BITS, "one bit for each partition");
 
-/// Pages read at a time when the work is taken up.
-const RECALL_BATCH: usize = 10_000;
 /// The free disk is looked at so often (in the crawl's own time, at most at every tick).
 const DISK_CHECK_EVERY: Span = Span::from_secs(1);
-
-fn dispatcher(settings: &Settings, reader: &Reader) -> Result<Dispatcher> {
-    let compiled = |patterns: &[String]| -> Result<Vec<_>> {
-        let compile = |text: &String| vernal_frontier::pattern(text).map_err(Error::from);
-        patterns.iter().map(compile).collect()
-    };
-    Ok(Dispatcher::new(DispatcherSettings {
-        seeds: reader.seeds()?,
-        include: compiled(&settings.include)?,
-        exclude: compiled(&settings.exclude)?,
-        depth_max: settings.depth,
-    }))
-}

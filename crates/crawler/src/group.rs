@@ -12,8 +12,10 @@ pub(crate) struct Group {
     bytes: usize,
     /// Pages whose rows in the tables are behind this group.
     pages: HashSet<PageKey>,
-    /// Whether the group holds URLs on their way to the sieve.
+    /// Whether the group holds links on their way to the sieve.
     pub has_found: bool,
+    /// URLs among them that are spelled out and may be new.
+    pub spelled: u64,
 }
 
 impl Group {
@@ -28,7 +30,11 @@ impl Group {
                 self.visits += 1;
                 self.pages.insert(leaving.page.key);
             }
-            Deed::Found { .. } | Deed::Unlinked { .. } => self.has_found = true,
+            Deed::Found { urls, .. } => {
+                self.has_found = true;
+                self.spelled += urls.len() as u64;
+            }
+            Deed::Unlinked { .. } => self.has_found = true,
             _ => {}
         }
         self.deeds.push((partition, deed));

@@ -166,8 +166,9 @@ impl RobotsBook {
     }
 
     fn entry(&mut self, url: &Url, reader: &Reader) -> Result<&mut Entry> {
-        let origin = url.origin();
-        if !self.entries.contains_key(&origin) {
+        // Twice looked up and not spelled out: nearly always it is there.
+        if !self.entries.contains_key(url.origin_text()) {
+            let origin = url.origin();
             self.make_room();
             let mut row = reader.robots(&origin)?;
             let never_read = |row: &&mut RobotsRow| row.answer == RobotsAnswer::DisallowAll || row.last_read.is_none();
@@ -175,9 +176,9 @@ impl RobotsBook {
                 // A new process asks again at once whether the file can be had.
                 row.expires = row.fetched;
             }
-            self.entries.insert(origin.clone(), Entry { row, ..Entry::empty() });
+            self.entries.insert(origin, Entry { row, ..Entry::empty() });
         }
-        Ok(self.entries.entry(origin).or_insert(Entry::empty()))
+        Ok(self.entries.get_mut(url.origin_text()).expect("it was put there if it was not"))
     }
 
     fn make_room(&mut self) {

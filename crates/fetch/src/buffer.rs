@@ -8,19 +8,29 @@ use vernal_model::Order;
 
 /// Its length is bounded by its writer: the crawler never has more orders out than its concurrency allows.
 pub struct Buffer {
-    loops: Vec<UnboundedSender<Order>>,
+    loops: Vec<UnboundedSender<Vec<Order>>>,
 }
 
 impl Buffer {
-    pub fn new(loops: usize) -> (Self, Vec<UnboundedReceiver<Order>>) {
+    pub fn new(loops: usize) -> (Self, Vec<UnboundedReceiver<Vec<Order>>>) {
         let (senders, receivers) = (0..loops.max(1)).map(|_| unbounded_channel()).unzip();
         (Buffer { loops: senders }, receivers)
     }
 
-    /// An order to a loop that has ended is dropped, as are those in flight there.
-    pub fn send(&self, order: Order) {
-        let place = place(order.url.site_text(), self.loops.len());
-        let _ = self.loops[place].send(order);
+    /// Orders that leave together reach each loop together, so that it is woken once. Those to a loop that has ended are
+    /// dropped, as are those in flight there.
+    pub fn send(&self, orders: Vec<Order>) {
+        if let [only] = self.loops.as_slice() {
+            let _ = only.send(orders);
+            return;
+        }
+        let mut parts: Vec<Vec<Order>> = self.loops.iter().map(|_| Vec::new()).collect();
+        for order in orders {
+            parts[place(order.url.site_text(), self.loops.len())].push(order);
+        }
+        for (orders, to) in parts.into_iter().zip(&self.loops).filter(|(orders, _)| !orders.is_empty()) {
+            let _ = to.send(orders);
+        }
     }
 }
 

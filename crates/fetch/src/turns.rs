@@ -4,10 +4,11 @@
 //! and only the worker knows which address a name led to. So the start of every request is stamped here, at a Moment at
 //! which the site has rested for the order's gap and the address has room, exactly.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::HashMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use vernal_model::{AddressLimits, Moment, Order, Span};
 

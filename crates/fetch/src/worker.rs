@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc as std_mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{Notify, watch};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, interval_at};
-use vernal_model::{Failure, Order, Outcome, Report};
+use vernal_model::{Failure, Order, Outcome, Report, Validators};
 
 use crate::buffer::Buffer;
 use crate::dns::Resolve;
@@ -31,6 +32,11 @@ pub type Sink = Arc<dyn Fn(Vec<Report>) + Send + Sync>;
 
 /// So many reports are given away without waiting for the loop to come to rest.
 const TURN_REPORTS_MAX: usize = 32;
+
+/// With more orders under way than this, a loop that has nothing to do lets answers gather for a moment: waking once for
+/// many of them costs a part of waking for each.
+const GATHER_ABOVE: usize = 4;
+const GATHER_FOR: Duration = Duration::from_micros(50);
 
 /// Threads beside each loop: names being looked up, and large bodies (whose number the visitor limits further).
 const BESIDE_THREADS_MAX: usize = 32;
@@ -62,7 +68,8 @@ impl Workers {
         let turns = Arc::new(Turns::new(settings.address, Arc::clone(&clock)));
         for (number, orders) in receivers.into_iter().enumerate() {
             let failed = |source| Error::Loop { number, source };
-            let tray = Arc::new(Tray { reports: Mutex::default(), sink: Arc::clone(&sink) });
+            let tray =
+                Arc::new(Tray { reports: Mutex::default(), under_way: AtomicUsize::new(0), sink: Arc::clone(&sink) });
             let runtime = runtime(Arc::clone(&tray)).map_err(failed)?;
             let hands = Hands { orders, stopped: stopped.clone(), concurrency, tray };
             let (settings, clock, resolver) = (Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver));
@@ -82,9 +89,11 @@ impl Workers {
         Ok(Workers { buffer, stop, ended, settings })
     }
 
-    /// Puts an order into the URL buffer. One order, one report, unless the workers are stopped before.
-    pub fn send(&self, order: Order) {
-        self.buffer.send(order);
+    /// Puts orders into the URL buffer. One order, one report, unless the workers are stopped before.
+    pub fn send(&self, orders: Vec<Order>) {
+        if !orders.is_empty() {
+            self.buffer.send(orders);
+        }
     }
 
     /// Makes a body as its author wrote it of a response head and a body as received, within the limits of visits.
@@ -108,6 +117,8 @@ impl Workers {
 /// Reports of this turn of the loop.
 struct Tray {
     reports: Mutex<Vec<Report>>,
+    /// Orders of this loop that were taken up and have no report yet.
+    under_way: AtomicUsize,
     sink: Sink,
 }
 
@@ -126,12 +137,22 @@ impl Tray {
             (self.sink)(reports);
         }
     }
+
+    /// Lets answers gather before the loop rests, where several are about to come.
+    fn gather(&self) {
+        if self.under_way.load(Ordering::Relaxed) > GATHER_ABOVE {
+            std::thread::park_timeout(GATHER_FOR);
+        }
+    }
 }
 
 fn runtime(tray: Arc<Tray>) -> std::io::Result<Runtime> {
     Builder::new_current_thread()
         .enable_all()
-        .on_thread_park(move || tray.empty())
+        .on_thread_park(move || {
+            tray.empty();
+            tray.gather();
+        })
         .max_blocking_threads(BESIDE_THREADS_MAX)
         .thread_keep_alive(BESIDE_IDLE_FOR)
         .build()
@@ -139,7 +160,7 @@ fn runtime(tray: Arc<Tray>) -> std::io::Result<Runtime> {
 
 /// What one loop works with.
 struct Hands {
-    orders: UnboundedReceiver<Order>,
+    orders: UnboundedReceiver<Vec<Order>>,
     stopped: watch::Receiver<bool>,
     concurrency: usize,
     tray: Arc<Tray>,
@@ -162,7 +183,7 @@ impl Hands {
             };
             let Some(first) = first else { return };
             let more = std::iter::from_fn(|| self.orders.try_recv().ok());
-            for order in std::iter::once(first).chain(more) {
+            for order in std::iter::once(first).chain(more).flatten() {
                 let somebody_is_free = desk.put(order);
                 if !somebody_is_free && pairs < self.concurrency {
                     pairs += 1;
@@ -209,13 +230,17 @@ impl Desk {
 async fn work(desk: Rc<Desk>, visitor: Rc<Visitor>, tray: Arc<Tray>) {
     loop {
         let order = desk.take().await;
-        tray.put(carry_out(&visitor, order).await);
+        tray.under_way.fetch_add(1, Ordering::Relaxed);
+        let report = carry_out(&visitor, order).await;
+        tray.under_way.fetch_sub(1, Ordering::Relaxed);
+        tray.put(report);
     }
 }
 
 /// A visit behind a fence, so that whatever goes wrong in it still ends in a report.
 async fn carry_out(visitor: &Visitor, order: Order) -> Report {
-    let kept = order.clone();
+    // What a report of nothing needs; validators are as good as never sent.
+    let kept = Order { validators: Validators::default(), url: order.url.clone(), kind: order.kind.clone(), ..order };
     match AssertUnwindSafe(visitor.visit(order)).catch_unwind().await {
         Ok(report) => report,
         Err(_) => {

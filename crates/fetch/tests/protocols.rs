@@ -397,7 +397,7 @@ async fn every_order_sent_to_the_loops_comes_back_as_one_report() {
     for number in 0..90 {
         let mut order = order(&servers[number % 3].url(&format!("/{number}")));
         order.id = OrderId(number as u64);
-        workers.send(order);
+        workers.send(vec![order]);
     }
     let mut ids = HashSet::new();
     for _ in 0..90 {
@@ -415,7 +415,7 @@ async fn stopping_drops_what_is_in_flight() {
     let (sink, mut reports) = sink();
     let workers = Workers::start(settings(), Arc::new(Noon), Names::loopback(), sink).unwrap();
     for _ in 0..5 {
-        workers.send(order(&server.url("/")));
+        workers.send(vec![order(&server.url("/"))]);
     }
     tokio::task::spawn_blocking(move || workers.stop()).await.unwrap();
     assert!(reports.recv().await.is_none());
@@ -438,11 +438,11 @@ async fn a_panic_within_a_visit_is_a_report_and_the_loop_lives() {
     let (sink, mut reports) = sink();
     let clock = Arc::new(Brittle(AtomicUsize::new(0)));
     let workers = Workers::start(settings(), clock, Names::loopback(), sink).unwrap();
-    workers.send(order(&server.url("/")));
+    workers.send(vec![order(&server.url("/"))]);
     let fell = reports.recv().await.unwrap();
     assert_eq!(fell.outcome, Outcome::Failed(Failure::Protocol("the visit panicked".into())));
     assert_eq!(fell.validators, Validators::default());
-    workers.send(order(&server.url("/")));
+    workers.send(vec![order(&server.url("/"))]);
     assert_eq!(reports.recv().await.unwrap().outcome, Outcome::Read { status: 200 });
     workers.stop();
 }

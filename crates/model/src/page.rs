@@ -1,6 +1,9 @@
 //! A URL that has been visited at least once; it lives across versions.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Moment, Outcome, PageKey, Url, Validators, Version};
 
@@ -83,18 +86,100 @@ impl PageState {
 }
 
 /// What a policy wants to remember of a page: its own bytes, at most 40, which travel in the visit's deed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PolicyState(Box<[u8]>);
+/// They lie within the page: a row that is read or written with every visit should not need room of its own for them.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub struct PolicyState {
+    /// Zero behind the length.
+    bytes: [u8; PolicyState::BYTES_MAX],
+    length: u8,
+}
 
 impl PolicyState {
     pub const BYTES_MAX: usize = 40;
 
     /// `None` if the bytes are more than a policy may keep.
     pub fn new(bytes: &[u8]) -> Option<Self> {
-        (bytes.len() <= Self::BYTES_MAX).then(|| PolicyState(bytes.into()))
+        let mut state = PolicyState::default();
+        state.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        state.length = bytes.len() as u8;
+        Some(state)
     }
 
     pub fn bytes(&self) -> &[u8] {
-        &self.0
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+impl Default for PolicyState {
+    fn default() -> Self {
+        PolicyState { bytes: [0; PolicyState::BYTES_MAX], length: 0 }
+    }
+}
+
+impl fmt::Debug for PolicyState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PolicyState").field(&self.bytes()).finish()
+    }
+}
+
+/// Bytes at a stroke; in postcard they look like the list of numbers that they once were.
+impl Serialize for PolicyState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.bytes())
+    }
+}
+
+impl<'de> Deserialize<'de> for PolicyState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(StateBytes)
+    }
+}
+
+struct StateBytes;
+
+impl<'de> Visitor<'de> for StateBytes {
+    type Value = PolicyState;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at most {} bytes", PolicyState::BYTES_MAX)
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<PolicyState, E> {
+        PolicyState::new(bytes).ok_or_else(|| E::invalid_length(bytes.len(), &self))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<PolicyState, A::Error> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = numbers.next_element()? {
+            bytes.push(byte);
+        }
+        self.visit_bytes(&bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_policy_keeps_is_written_as_a_list_of_numbers_and_read_from_one() {
+        for length in [0, 1, 35, PolicyState::BYTES_MAX] {
+            let bytes: Vec<u8> = (0..length as u8).map(|byte| byte.wrapping_mul(77)).collect();
+            let state = PolicyState::new(&bytes).unwrap();
+            assert_eq!(state.bytes(), bytes);
+            let written = postcard::to_allocvec(&state).unwrap();
+            assert_eq!(written, postcard::to_allocvec(&bytes).unwrap());
+            assert_eq!(postcard::from_bytes::<PolicyState>(&written), Ok(state));
+            let told = serde_json::to_string(&state).unwrap();
+            assert_eq!(told, serde_json::to_string(&bytes).unwrap());
+            assert_eq!(serde_json::from_str::<PolicyState>(&told).unwrap(), state);
+        }
+    }
+
+    #[test]
+    fn more_than_a_policy_may_keep_is_refused() {
+        let bytes = [1; PolicyState::BYTES_MAX + 1];
+        assert_eq!(PolicyState::new(&bytes), None);
+        assert!(postcard::from_bytes::<PolicyState>(&postcard::to_allocvec(&bytes.to_vec()).unwrap()).is_err());
     }
 }

@@ -49,6 +49,12 @@ impl Origin {
     }
 }
 
+impl Borrow<str> for Origin {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -88,7 +88,7 @@ impl Repository {
             let deeds = deeds(&named, compaction, done);
             let (first, entries) = numbered(shared, &deeds);
             journal.append(now, writer.end(), entries.iter().copied())?;
-            let applied = apply(shared, &Group { moment: now, first, entries });
+            let applied = apply(shared, &Group { moment: now, first, entries, written: None });
             outlived.append(applied.inspect_err(|_| *broken = true)?);
             Ok(())
         };

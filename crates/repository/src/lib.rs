@@ -21,6 +21,7 @@ pub mod archive;
 pub mod bodies;
 mod compact;
 mod cursor;
+mod encoding;
 mod error;
 mod folder;
 pub mod graph;

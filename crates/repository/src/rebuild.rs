@@ -59,7 +59,8 @@ fn rebuild(dir: &Path, beside: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
     let mut take = |frame: Frame| -> Result<()> {
         deeds += frame.entries.len() as u64;
         let entries = frame.entries.iter().map(|(partition, sequence, deed)| (*partition, *sequence, deed));
-        let outlived = apply(&shared, &Group { moment: frame.moment, first: frame.first, entries: entries.collect() })?;
+        let group = Group { moment: frame.moment, first: frame.first, entries: entries.collect(), written: None };
+        let outlived = apply(&shared, &group)?;
         // Nobody will ever replay this store, so that nothing has to wait for a checkpoint.
         outlived.runs.iter().try_for_each(|path| fs::remove_file(path).map_err(Error::io("remove", path)))
     };

@@ -179,7 +179,7 @@ fn replay(shared: &Shared, seed: u64, recovery: &mut Recovery) -> Result<(Tail, 
         recovery.groups_replayed += 1;
         recovery.deeds_replayed += frame.entries.len() as u64;
         let entries = frame.entries.iter().map(|(partition, sequence, deed)| (*partition, *sequence, deed));
-        let group = Group { moment: frame.moment, first: frame.first, entries: entries.collect() };
+        let group = Group { moment: frame.moment, first: frame.first, entries: entries.collect(), written: None };
         outlived.append(apply(shared, &group)?);
         Ok(())
     };

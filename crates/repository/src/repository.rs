@@ -87,7 +87,8 @@ impl Repository {
         }
         self.segments.sync()?;
         self.journal.append(now, self.segments.end(), entries.iter().copied())?;
-        let applied = apply(&self.shared, &Group { moment: now, first, entries });
+        let written = Some(self.journal.written());
+        let applied = apply(&self.shared, &Group { moment: now, first, entries, written });
         let outlived = applied.inspect_err(|_| self.broken = true)?;
         self.outlived.append(outlived);
         self.commits_unsynced += 1;

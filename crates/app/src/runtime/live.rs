@@ -214,12 +214,11 @@ impl Loop {
     }
 
     /// Orders beyond the limit are dropped: what was never asked leaves no trace and waits for the next start.
-    fn give(&mut self, orders: Vec<Order>) {
+    fn give(&mut self, mut orders: Vec<Order>) {
         let left = self.until.visits.map_or(u64::MAX, |limit| limit.saturating_sub(self.given));
-        for order in orders.into_iter().take(usize::try_from(left).unwrap_or(usize::MAX)) {
-            self.given += 1;
-            self.workers.send(order);
-        }
+        orders.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+        self.given += orders.len() as u64;
+        self.workers.send(orders);
     }
 
     fn commit_in_time(&mut self) -> vernal_crawler::Result<()> {
@@ -232,15 +231,15 @@ impl Loop {
 
     /// Waits for something to happen and takes what has happened. False when we are told to stop.
     fn take_inputs(&mut self) -> vernal_crawler::Result<bool> {
+        if self.given - self.answered > GATHER_ABOVE {
+            // Answers are about to come: one waking for many of them costs a tenth of one for each.
+            std::thread::park_timeout(GATHER_FOR);
+        }
         let mut next = match self.inputs.recv_timeout(self.patience()) {
             Ok(input) => Some(input),
             Err(RecvTimeoutError::Timeout) => return Ok(true),
             Err(RecvTimeoutError::Disconnected) => return Ok(false),
         };
-        if self.given - self.answered > GATHER_ABOVE {
-            // More answers are about to come: one waking for many of them costs a tenth of one for each.
-            std::thread::park_timeout(GATHER_FOR);
-        }
         for _ in 0..INPUTS_PER_ROUND {
             let Some(input) = next.take() else { break };
             if !self.take(input)? {

@@ -10,17 +10,17 @@ use crate::Result;
 
 /// Found URLs that one pass of the sieve takes at most; it bounds the memory of a pass.
 const SIEVE_URLS_MAX: usize = 200_000;
-/// What waits is sieved at least so often, so that a site whose URLs are all new does not wait for others to pile up.
-pub(super) const SIEVE_EVERY: Span = Span::from_secs(30);
+/// What waits is sieved so often, so that a site whose URLs are all new does not wait for others to pile up.
+const SIEVE_EVERY: Span = Span::from_secs(30);
+/// Fewer findings than this are worth a pass, which writes two groups of deeds, only after a while: where time runs fast,
+/// half a minute goes by between any two visits.
+const SIEVE_URLS_MIN: u64 = 256;
+const SIEVE_FEW_EVERY: Span = Span::from_secs(300);
 
 impl Crawler {
     /// Keeps URLs within reach of the sites that can be asked.
     pub(super) fn feed_frontier(&mut self, now: Moment) -> Result<()> {
-        let pending = self.reader.totals().found_pending;
-        let anything = pending > 0 || self.group.has_found;
-        let runs_low = (self.waiting() as usize) < 2 * self.settings.concurrency;
-        let is_time = now.since(self.sieved) >= SIEVE_EVERY;
-        if anything && (runs_low || is_time || pending as usize >= SIEVE_URLS_MAX) {
+        if self.next_sieve().is_some_and(|next| next <= now) {
             self.sieve(now)?;
         }
         self.note_lively();
@@ -28,6 +28,21 @@ impl Crawler {
             self.partitions[index].draw(&self.reader, &self.out, now)?;
         }
         Ok(())
+    }
+
+    /// When what was found is to pass the sieve; at once where nothing else is left to ask for.
+    pub(super) fn next_sieve(&self) -> Option<Moment> {
+        let pending = self.reader.totals().found_pending;
+        if pending == 0 && !self.group.has_found {
+            return None;
+        }
+        let runs_low = (self.waiting() as usize) < 2 * self.settings.concurrency;
+        // Links to known URLs are only to be counted: they make nothing wait but the end of a crawl that has one.
+        let is_missed = self.spelled + self.group.spelled > 0 || (self.settings.once && self.in_flight.is_empty());
+        if (runs_low && is_missed) || pending as usize >= SIEVE_URLS_MAX {
+            return Some(self.sieved);
+        }
+        Some(self.sieved + if pending < SIEVE_URLS_MIN { SIEVE_FEW_EVERY } else { SIEVE_EVERY })
     }
 
     fn sieve(&mut self, now: Moment) -> Result<()> {
@@ -50,7 +65,12 @@ impl Crawler {
             }
             self.group.push(partition, Deed::Sieved { through, admitted, barred });
         }
-        self.commit(now)
+        self.commit(now)?;
+        if self.reader.totals().found_pending == 0 {
+            self.spelled = 0;
+            self.signposts.all_sieved();
+        }
+        Ok(())
     }
 
     fn admit(&mut self, id: PartitionId, candidate: &Candidate, now: Moment) -> std::result::Result<Admitted, Refusal> {
@@ -65,6 +85,7 @@ impl Crawler {
             return Err(Refusal::Trap(words));
         }
         self.dispatcher.admit(&found.url, found.depth)?;
+        found.found_on.into_iter().for_each(|page| self.signposts.led_to_one(page));
         let number = partition.next_number;
         partition.next_number += 1;
         self.home.insert(site.clone(), id);

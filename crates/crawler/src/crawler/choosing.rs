@@ -13,6 +13,19 @@ use crate::refresh_view::Facts;
 /// sites get free.
 const BEST_EVERY: Span = Span::from_secs(1);
 
+/// What the policies of all partitions together may see.
+#[derive(Copy, Clone)]
+pub(super) struct AllFacts(Facts);
+
+impl AllFacts {
+    /// The part of one partition: its share of the visits goes with its share of the held pages.
+    pub(super) fn of(self, partition: &Partition) -> Facts {
+        let AllFacts(all) = self;
+        let per_day = if all.held == 0 { 0.0 } else { all.per_day * partition.held as f64 / all.held as f64 };
+        Facts { held: partition.held, per_day, ..all }
+    }
+}
+
 impl Crawler {
     /// Asks the policies. What they choose is out until its visit is learned or it is put back.
     pub(super) fn choose(&mut self, now: Moment) {
@@ -115,22 +128,27 @@ impl Crawler {
 
     /// The numbers that a policy of this partition may see.
     pub(super) fn facts(&self, partition: &Partition, left: usize) -> Facts {
+        self.all_facts(left).of(partition)
+    }
+
+    /// The numbers that are the same for every partition: summed up once by whoever asks all of them.
+    pub(super) fn all_facts(&self, left: usize) -> AllFacts {
         let held = self.held();
         let per_day = self.coordinator.refresh_per_day(self.waiting(), held, self.mean_visit_bytes());
         // A process that ends when nothing is due takes a page up only when its turn has come: when the budget would have
         // come round to it. One that goes on for ever spends its budget as it flows, on the pages whose turn is next.
         let turn = Span::from_secs_f64(held as f64 / per_day.max(f64::MIN_POSITIVE) * 86_400.0);
         let refresh_min = self.settings.refresh_min;
-        Facts {
+        AllFacts(Facts {
             visits_left: left,
             refresh_min: if self.settings.once { refresh_min.max(turn) } else { refresh_min },
-            held: partition.held,
+            held,
             any_site: false,
-            per_day: if held == 0 { 0.0 } else { per_day * partition.held as f64 / held as f64 },
+            per_day,
             mean_rate: self.mean_rate,
             counts_bytes: self.settings.budget.unit == BudgetUnit::WireBytes,
             may_abandon: self.settings.abandon,
-        }
+        })
     }
 
     pub(super) fn mean_visit_bytes(&self) -> f64 {

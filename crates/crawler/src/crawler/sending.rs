@@ -7,10 +7,10 @@ use vernal_model::{
 };
 
 use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, WHOLE, places};
-use crate::Result;
 use crate::coordinator::{Coordinator, Lane};
 use crate::intake::page_life::{Hands, hands};
 use crate::robots_book::Gate;
+use crate::{DiskFreeMin, Result};
 
 /// Candidates looked at for one order: each turned down leaves a deed or a hold behind, so this only bounds one tick.
 const LOOKS_PER_ORDER: usize = 64;
@@ -18,8 +18,13 @@ const LOOKS_PER_ORDER: usize = 64;
 /// A site that waits for another one looks again after this.
 pub(super) const LOOK_AGAIN: Span = Span::from_millis(200);
 
+/// The part of the visits to held pages that goes to pages which could not be read the last time, while others are due:
+/// where many pages go away, their going would else be all that is seen. A few visits may be saved up.
+const RETRIES_SHARE: f64 = 0.25;
+const RETRIES_SAVED_MAX: f64 = 8.0;
+
 /// A page that may be visited next.
-enum Candidate {
+pub(super) enum Candidate {
     First(Box<Waiting>),
     Again { page: Box<Page>, retry: bool },
 }
@@ -71,6 +76,10 @@ impl Crawler {
     }
 
     fn check_disk(&mut self, now: Moment) -> Result<()> {
+        if self.settings.disk_free_min == DiskFreeMin::NOTHING {
+            self.disk_full = false;
+            return Ok(());
+        }
         if now.since(self.disk_checked) < DISK_CHECK_EVERY && self.disk_checked != Moment::EPOCH {
             return Ok(());
         }
@@ -176,7 +185,11 @@ impl Crawler {
     }
 
     fn due_candidate(&mut self, now: Moment) -> Result<Option<Candidate>> {
-        if let Some(candidate) = self.retry_candidate(Lane::Due, now)? {
+        self.retries_saved = (self.retries_saved + RETRIES_SHARE).min(RETRIES_SAVED_MAX);
+        if self.retries_saved >= 1.0
+            && let Some(candidate) = self.retry_candidate(Lane::Due, now)?
+        {
+            self.retries_saved -= 1.0;
             return Ok(Some(candidate));
         }
         if let Some(key) = self.second_look(now) {
@@ -184,6 +197,9 @@ impl Crawler {
         }
         if let Some(key) = self.sample(now)? {
             return self.again(key, false, now);
+        }
+        if let Some(candidate) = self.signpost_candidate(now)? {
+            return Ok(Some(candidate));
         }
         if self.chosen.is_empty() {
             self.choose(now);
@@ -197,10 +213,11 @@ impl Crawler {
             self.charge(key.partition);
             return self.again(key, false, now);
         }
-        Ok(None)
+        // What the policy leaves.
+        self.retry_candidate(Lane::Due, now)
     }
 
-    fn again(&mut self, key: PageKey, retry: bool, now: Moment) -> Result<Option<Candidate>> {
+    pub(super) fn again(&mut self, key: PageKey, retry: bool, now: Moment) -> Result<Option<Candidate>> {
         if self.group.touches(key) {
             self.commit(now)?;
         }
@@ -359,7 +376,10 @@ impl Crawler {
     /// `site` is that of the order's URL.
     pub(super) fn send(&mut self, lane: Lane, site: Site, order: Order, what: Asked, now: Moment) -> Order {
         self.next_order += 1;
-        self.coordinator.sent(lane);
+        match what {
+            Asked::Robots { .. } => self.coordinator.sent_for_robots(),
+            _ => self.coordinator.sent(lane),
+        }
         let next_order = self.next_order;
         let partition = self.partition(order.page.partition);
         let order = Order { id: OrderId(next_order), gap: partition.politeness.gap(&site), ..order };

@@ -12,7 +12,8 @@ use super::verdict::Verdict;
 const GONE_MISSES_MIN: u16 = 3;
 /// … over at least this long, because sites lose pages for an afternoon.
 const GONE_AFTER: Span = Span::from_days(1);
-/// The first look after a miss; each further one waits four times longer, up to `GONE_AFTER`.
+/// The first look after a miss; the next one comes when it can decide. More of them would cost a web whose pages come and
+/// go most of its visits, and win nothing.
 const MISS_AGAIN: Span = Span::from_hours(1);
 /// A page that is gone is looked at once more so often.
 const GONE_AGAIN: Span = Span::from_days(30);
@@ -162,8 +163,8 @@ fn missed(page: &mut Page, now: Moment) {
         page.not_before = now + GONE_AGAIN;
         return;
     }
-    let wait = MISS_AGAIN.scaled(4f64.powi(i32::from(page.misses.min(8)) - 1)).min(GONE_AFTER);
-    page.not_before = now + wait;
+    let decided = (since + GONE_AFTER).max(now + MISS_AGAIN);
+    page.not_before = if page.misses + 1 < GONE_MISSES_MIN { now + MISS_AGAIN } else { decided };
 }
 
 fn failed(page: &mut Page, without_version: PageState, now: Moment) {

@@ -1,8 +1,8 @@
 //! Connections that wait for their site's next order. One pool per loop: a site's orders all come to one loop.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
+use foldhash::HashMap;
 use tokio::time::Instant;
 
 use super::connection::Connection;

@@ -1,6 +1,8 @@
 //! What the writer is asked to keep, and the named fields of the records made of it.
 
+use std::borrow::Cow;
 use std::io::Write;
+use std::net::IpAddr;
 
 use sha1::{Digest as _, Sha1};
 use vernal_model::{Digest, Exchange, Moment, Origin, Protocol, Url};
@@ -61,27 +63,72 @@ const DIGEST_OF_NOTHING: Digest = Digest([
     0x09,
 ]);
 
-/// What the records of one exchange say alike, spelled out once.
-pub(super) struct Common {
-    date: String,
+/// What records in a row say alike: most visits of a moment lie within one second, and so do those that they refer to.
+#[derive(Default)]
+pub(super) struct Spellings {
+    visited: Dated,
+    referred: Dated,
+    address: Option<IpAddr>,
     /// The whole field, or nothing.
-    address: String,
-    protocol: &'static str,
+    address_field: Vec<u8>,
 }
 
-impl Common {
-    pub(super) fn of(keep: &Keep<'_>) -> Self {
+/// A second and its name.
+#[derive(Default)]
+struct Dated {
+    second: i64,
+    text: String,
+}
+
+impl Dated {
+    fn of(&mut self, moment: Moment) -> &str {
+        let second = moment.micros().div_euclid(1_000_000);
+        if self.second != second || self.text.is_empty() {
+            *self = Dated { second, text: moment.warc_date() };
+        }
+        &self.text
+    }
+}
+
+impl Spellings {
+    pub(super) fn of(&mut self, keep: &Keep<'_>) -> Common<'_> {
         let address = keep.exchange.address;
+        if self.address != address {
+            self.address_field.clear();
+            if let Some(address) = address {
+                let _ = write!(self.address_field, "WARC-IP-Address: {address}\r\n");
+            }
+            self.address = address;
+        }
+        let referred = match keep.what {
+            KeepKind::Revisit { date, .. } => self.referred.of(date),
+            _ => "",
+        };
         Common {
-            date: keep.moment.warc_date(),
-            address: address.map_or_else(String::new, |address| format!("WARC-IP-Address: {address}\r\n")),
+            date: self.visited.of(keep.moment),
+            referred,
+            address: &self.address_field,
             protocol: protocol_name(keep.exchange),
         }
     }
 }
 
+/// What the records of one exchange say alike, spelled out once.
+pub(super) struct Common<'a> {
+    date: &'a str,
+    /// The date of the record that a revisit refers to.
+    referred: &'a str,
+    address: &'a [u8],
+    protocol: &'static str,
+}
+
 /// Writes the head of the main record of `keep`; the parts of its block.
-pub(super) fn main_record<'a>(head: &mut Vec<u8>, keep: &'a Keep<'a>, common: &Common, id: &RecordId) -> [&'a [u8]; 2] {
+pub(super) fn main_record<'a>(
+    head: &mut Vec<u8>,
+    keep: &'a Keep<'a>,
+    common: &Common<'_>,
+    id: &RecordId,
+) -> [&'a [u8]; 2] {
     let exchange = keep.exchange;
     let (kind, block): (&str, [&[u8]; 2]) = match keep.what {
         KeepKind::Response | KeepKind::Robots { .. } => ("response", [&exchange.response_head, &exchange.body]),
@@ -90,14 +137,14 @@ pub(super) fn main_record<'a>(head: &mut Vec<u8>, keep: &'a Keep<'a>, common: &C
         KeepKind::Revisit { server_not_modified: true, .. } => ("revisit", [b"", b""]),
         KeepKind::Resource { .. } => ("resource", [b"", &exchange.body]),
     };
-    open(head, kind, id, &common.date);
+    open(head, kind, id, common.date);
     own_field(head, "WARC-Target-URI", keep.url.as_str());
-    head.extend_from_slice(common.address.as_bytes());
+    head.extend_from_slice(common.address);
     own_field(head, "WARC-Protocol", common.protocol);
-    if let KeepKind::Revisit { target, date, server_not_modified } = keep.what {
+    if let KeepKind::Revisit { target, server_not_modified, .. } = keep.what {
         own_field(head, "WARC-Profile", if server_not_modified { NOT_MODIFIED } else { IDENTICAL_PAYLOAD });
         own_field(head, "WARC-Refers-To-Target-URI", target.as_str());
-        own_field(head, "WARC-Refers-To-Date", date.warc_date());
+        own_field(head, "WARC-Refers-To-Date", common.referred);
     }
     if let KeepKind::Robots { origin } = keep.what {
         own_field(head, ROBOTS_FIELD, origin.as_str());
@@ -110,10 +157,10 @@ pub(super) fn main_record<'a>(head: &mut Vec<u8>, keep: &'a Keep<'a>, common: &C
     digest_field(head, "WARC-Payload-Digest", keep.payload);
     digest_field(head, "WARC-Block-Digest", block_digest);
     let content_type = match keep.what {
-        KeepKind::Resource { content_type } => content_type,
-        _ => "application/http;msgtype=response",
+        KeepKind::Resource { content_type } => harmless(content_type),
+        _ => Cow::Borrowed("application/http;msgtype=response"),
     };
-    close(head, content_type, &block);
+    close(head, &content_type, &block);
     block
 }
 
@@ -122,15 +169,15 @@ pub(super) fn main_record<'a>(head: &mut Vec<u8>, keep: &'a Keep<'a>, common: &C
 pub(super) fn not_modified_record<'a>(
     head: &mut Vec<u8>,
     keep: &'a Keep<'a>,
-    common: &Common,
+    common: &Common<'_>,
     id: &RecordId,
     concurrent_to: &RecordId,
 ) -> [&'a [u8]; 2] {
     let said = &keep.exchange.response_head;
     let block: [&[u8]; 2] = [b"http-status-line: ", said.strip_suffix(b"\r\n").unwrap_or(said)];
-    open(head, "metadata", id, &common.date);
+    open(head, "metadata", id, common.date);
     own_field(head, "WARC-Target-URI", keep.url.as_str());
-    own_field(head, "WARC-Concurrent-To", concurrent_to.as_slice());
+    own_field(head, "WARC-Concurrent-To", concurrent_to);
     digest_field(head, "WARC-Block-Digest", digest_of(&block));
     close(head, "application/warc-fields", &block);
     block
@@ -140,15 +187,15 @@ pub(super) fn not_modified_record<'a>(
 pub(super) fn request_record<'a>(
     head: &mut Vec<u8>,
     keep: &'a Keep<'a>,
-    common: &Common,
+    common: &Common<'_>,
     id: &RecordId,
     concurrent_to: &RecordId,
 ) -> &'a [u8] {
     let block = keep.exchange.request_head.as_slice();
-    open(head, "request", id, &common.date);
+    open(head, "request", id, common.date);
     own_field(head, "WARC-Target-URI", keep.url.as_str());
-    own_field(head, "WARC-Concurrent-To", concurrent_to.as_slice());
-    head.extend_from_slice(common.address.as_bytes());
+    own_field(head, "WARC-Concurrent-To", concurrent_to);
+    head.extend_from_slice(common.address);
     own_field(head, "WARC-Protocol", common.protocol);
     digest_field(head, "WARC-Block-Digest", digest_of(&[block]));
     close(head, "application/http;msgtype=request", &[block]);
@@ -189,16 +236,16 @@ pub(super) fn record_id(repository: u128, segment: u32, offset: u64) -> RecordId
     // Version 8 and the RFC 9562 variant: "the rest means what its maker says".
     let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
     let mut id = *b"<urn:uuid:00000000-0000-0000-0000-000000000000>";
-    let mut place = 10;
-    for (count, byte) in bits.to_be_bytes().into_iter().enumerate() {
-        place += usize::from(matches!(count, 4 | 6 | 8 | 10));
-        for digit in [byte >> 4, byte & 0xf] {
-            id[place] = b"0123456789abcdef"[usize::from(digit)];
-            place += 1;
-        }
+    for (byte, place) in bits.to_be_bytes().into_iter().zip(ID_PLACES) {
+        id[place] = HEX_DIGITS[usize::from(byte >> 4)];
+        id[place + 1] = HEX_DIGITS[usize::from(byte & 0xf)];
     }
     id
 }
+
+const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
+/// Where the two digits of each byte stand in a record's id.
+const ID_PLACES: [usize; 16] = [10, 12, 14, 16, 19, 21, 24, 26, 29, 31, 34, 36, 38, 40, 42, 44];
 
 pub(super) fn digest_of(parts: &[&[u8]]) -> Digest {
     if parts.iter().all(|part| part.is_empty()) {
@@ -226,30 +273,50 @@ fn open(head: &mut Vec<u8>, kind: &str, id: &RecordId, date: &str) {
     head.clear();
     head.extend_from_slice(b"WARC/1.1\r\n");
     own_field(head, "WARC-Type", kind);
-    own_field(head, "WARC-Record-ID", id.as_slice());
+    own_field(head, "WARC-Record-ID", id);
     own_field(head, "WARC-Date", date);
 }
 
 fn close(head: &mut Vec<u8>, content_type: &str, block: &[&[u8]]) {
     let bytes: usize = block.iter().map(|part| part.len()).sum();
-    field(head, "Content-Type", content_type);
-    let _ = write!(head, "Content-Length: {bytes}\r\n\r\n");
+    own_field(head, "Content-Type", content_type);
+    head.extend_from_slice(b"Content-Length: ");
+    push_decimal(head, bytes);
+    head.extend_from_slice(b"\r\n\r\n");
+}
+
+fn push_decimal(head: &mut Vec<u8>, number: usize) {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    let mut left = number;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    head.extend_from_slice(&digits[first..]);
 }
 
 /// A field whose value is of our own making, canonical URLs included: it has no line breaks.
-fn own_field(head: &mut Vec<u8>, name: &str, value: impl AsRef<[u8]>) {
+fn own_field<V: AsRef<[u8]> + ?Sized>(head: &mut Vec<u8>, name: &str, value: &V) {
     for part in [name.as_bytes(), b": ", value.as_ref(), b"\r\n"] {
         head.extend_from_slice(part);
     }
 }
 
-/// Line breaks within a value would begin another field; whoever sends them gets spaces.
 fn field(head: &mut Vec<u8>, name: &str, value: &str) {
+    own_field(head, name, &*harmless(value));
+}
+
+/// Line breaks within a value would begin another field; whoever sends them gets spaces.
+fn harmless(value: &str) -> Cow<'_, str> {
     if value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return own_field(head, name, value);
+        return Cow::Borrowed(value);
     }
-    let harmless: String = value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    own_field(head, name, harmless);
+    Cow::Owned(value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect())
 }
 
 fn digest_field(head: &mut Vec<u8>, name: &str, digest: Digest) {
@@ -279,6 +346,33 @@ mod tests {
     fn the_digest_of_nothing_is_that_of_sha1() {
         assert_eq!(DIGEST_OF_NOTHING, Digest(Sha1::new().finalize().into()));
         assert_eq!(digest_of(&[b"", b"a"]), digest_of(&[b"a"]));
+    }
+
+    #[test]
+    fn what_is_spelled_out_once_is_spelled_as_each_time_anew() {
+        let url = Url::parse("http://example.org/").unwrap();
+        let mut spellings = Spellings::default();
+        let seconds = [0, 1_700_000_000, 1_700_000_000, -1, 1_700_000_001, 0];
+        for (turn, second) in seconds.into_iter().enumerate() {
+            let address = [None, Some(IpAddr::from([192, 0, 2, 1])), Some(IpAddr::from([0; 16]))][turn % 3];
+            let exchange = Exchange { address, ..Exchange::default() };
+            let moment = Moment::from_secs(second) + vernal_model::Span::from_millis(turn as u64 * 150);
+            let what = KeepKind::Revisit { target: &url, date: moment, server_not_modified: true };
+            let keep = Keep { url: &url, moment, exchange: &exchange, payload: DIGEST_OF_NOTHING, what };
+            let common = spellings.of(&keep);
+            assert_eq!((common.date, common.referred), (&*moment.warc_date(), &*moment.warc_date()));
+            let field = address.map_or_else(String::new, |address| format!("WARC-IP-Address: {address}\r\n"));
+            assert_eq!(common.address, field.as_bytes());
+        }
+    }
+
+    #[test]
+    fn lengths_are_written_in_decimal() {
+        for number in [0, 7, 10, 99, 100, 65_535, usize::MAX] {
+            let mut text = Vec::new();
+            push_decimal(&mut text, number);
+            assert_eq!(text, number.to_string().into_bytes());
+        }
     }
 
     #[test]

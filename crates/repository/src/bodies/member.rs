@@ -29,6 +29,14 @@ impl MemberMaker {
         let total = total_bytes(parts);
         out.reserve(total + total / STORED_BYTES_MAX * STORED_HEADER_BYTES + 32);
         out.extend_from_slice(&HEADER);
+        if total <= STORED_BYTES_MAX {
+            // One block, and one checksum over all of it: parts of some bytes are dear to sum up.
+            stored_block_header(out, total, true);
+            let start = out.len();
+            parts.iter().for_each(|part| out.extend_from_slice(part));
+            let checksum = crc32fast::hash(&out[start..]);
+            return end(out, checksum, total);
+        }
         let mut left = total;
         let mut room_in_block = 0;
         for mut part in parts.iter().copied() {
@@ -43,9 +51,6 @@ impl MemberMaker {
                 left -= now.len();
                 part = later;
             }
-        }
-        if total == 0 {
-            stored_block_header(out, 0, true);
         }
         trailer(out, parts);
     }
@@ -119,8 +124,12 @@ fn trailer(out: &mut Vec<u8>, parts: &[&[u8]]) {
     for part in parts {
         crc.update(part);
     }
-    out.extend_from_slice(&crc.finalize().to_le_bytes());
-    out.extend_from_slice(&(total_bytes(parts) as u32).to_le_bytes());
+    end(out, crc.finalize(), total_bytes(parts));
+}
+
+fn end(out: &mut Vec<u8>, checksum: u32, bytes: usize) {
+    out.extend_from_slice(&checksum.to_le_bytes());
+    out.extend_from_slice(&(bytes as u32).to_le_bytes());
 }
 
 fn total_bytes(parts: &[&[u8]]) -> usize {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use vernal_model::{Location, Moment};
 
-use super::keep::{self, Keep, KeepKind, WarcInfo};
+use super::keep::{self, Keep, KeepKind, Spellings, WarcInfo};
 use super::member::MemberMaker;
 use super::scan::{ScanLimits, scan};
 use super::segment::{End, FOLDER, SegmentFile, sealed_path, segment_name, segments, sync_folder};
@@ -53,6 +53,7 @@ struct OpenSegment {
     buffer: Vec<u8>,
     /// Room for the head of a record, used again and again.
     head: Vec<u8>,
+    spellings: Spellings,
     /// Everything was synced when the segment had this length.
     synced: u64,
     /// The file's name may not be durable yet.
@@ -191,6 +192,7 @@ impl Segments {
             flushed: 0,
             buffer: Vec::new(),
             head: Vec::new(),
+            spellings: Spellings::default(),
             synced: 0,
             name_is_new: true,
         };
@@ -228,6 +230,7 @@ impl Segments {
             flushed: keep_bytes,
             buffer: Vec::new(),
             head: Vec::new(),
+            spellings: Spellings::default(),
             synced: keep_bytes,
             name_is_new: false,
         });
@@ -243,8 +246,9 @@ impl OpenSegment {
     fn append_exchange(&mut self, keep: &Keep<'_>, maker: &mut MemberMaker, repository: u128) -> Location {
         let offset = self.length();
         let id = keep::record_id(repository, self.serial, offset);
-        let common = keep::Common::of(keep);
         let mut head = std::mem::take(&mut self.head);
+        let mut spellings = std::mem::take(&mut self.spellings);
+        let common = spellings.of(keep);
         let [block_head, block_body] = keep::main_record(&mut head, keep, &common, &id);
         let parts = [&head, block_head, block_body, RECORD_END];
         let revisit = matches!(keep.what, KeepKind::Revisit { .. });
@@ -264,7 +268,7 @@ impl OpenSegment {
             let block = keep::request_record(&mut head, keep, &common, &request_id, &id);
             maker.stored(&mut self.buffer, &[&head, block, RECORD_END]);
         }
-        self.head = head;
+        (self.head, self.spellings) = (head, spellings);
         Location { segment: self.serial, offset, length }
     }
 

@@ -1,18 +1,25 @@
 //! One frame: its writer and its reader.
 
 use std::io::Read;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use vernal_model::{Deed, Moment, Partition, Sequence};
+use vernal_model::{Deed, Moment, Partition, Sequence, Visited};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::bodies::End;
+use crate::encoding::append;
 use crate::{Error, Result};
 
 pub(super) const MAGIC: [u8; 4] = 0xA17F_D33D_u32.to_le_bytes();
 pub(super) const HEAD_BYTES: usize = 24;
 /// A group is about 1 MiB; a sieve that admits a million URLs stays below this too.
 pub(super) const PAYLOAD_BYTES_MAX: u64 = 512 << 20;
+
+/// How postcard names the variant `Visited` among the deeds, and what stands before a thing that may be absent.
+const VISITED: u32 = 5;
+const NONE: u8 = 0;
+const SOME: u8 = 1;
 
 /// One commit group as the journal holds it.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +39,21 @@ struct Opening {
     deeds: u32,
 }
 
+/// Where the parts of a visit's deed lie that the tables hold too, byte for byte.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct VisitedPlaces {
+    pub page: Range<usize>,
+    pub visit: Range<usize>,
+    pub document: Option<Range<usize>>,
+}
+
+/// A frame as it was written: its bytes, and for each of its deeds that is a visit, where its parts lie in them.
+#[derive(Copy, Clone)]
+pub(crate) struct Written<'a> {
+    pub bytes: &'a [u8],
+    pub places: &'a [Option<VisitedPlaces>],
+}
+
 /// What lies at a place in a file.
 pub(super) enum Next {
     /// A frame, and its bytes in the file.
@@ -44,9 +66,9 @@ pub(super) enum Next {
     Unreadable(String),
 }
 
-/// Writes a frame into `buffer`, which is cleared first.
+/// Writes a frame into `buffer`, which is cleared first, and the places in it into `places`.
 pub(super) fn encode<'a>(
-    buffer: &mut Vec<u8>,
+    (buffer, places): (&mut Vec<u8>, &mut Vec<Option<VisitedPlaces>>),
     seed: u64,
     moment: Moment,
     end: End,
@@ -57,8 +79,18 @@ pub(super) fn encode<'a>(
     buffer.resize(HEAD_BYTES, 0);
     let deeds = u32::try_from(entries.len()).unwrap_or(u32::MAX);
     extend(buffer, &Opening { moment, end, deeds })?;
-    for entry in entries {
-        extend(buffer, &entry)?;
+    places.clear();
+    for (partition, sequence, deed) in entries {
+        places.push(match deed {
+            Deed::Visited(deed) => {
+                extend(buffer, &(partition, sequence))?;
+                Some(visited(buffer, deed)?)
+            }
+            deed => {
+                extend(buffer, &(partition, sequence, deed))?;
+                None
+            }
+        });
     }
     let bytes = (buffer.len() - HEAD_BYTES) as u64;
     let length = u32::try_from(bytes).ok().filter(|_| bytes <= PAYLOAD_BYTES_MAX);
@@ -71,9 +103,35 @@ pub(super) fn encode<'a>(
     Ok(())
 }
 
+/// Writes a deed as its derived form does, part by part, so that the tables need not write the same rows again.
+fn visited(buffer: &mut Vec<u8>, visited: &Visited) -> Result<VisitedPlaces> {
+    let Visited { page, was, left, visit, document, event } = visited;
+    extend(buffer, &VISITED)?;
+    let page = part(buffer, page)?;
+    extend(buffer, &(was, left))?;
+    let visit = part(buffer, visit)?;
+    let document = match document {
+        Some(document) => {
+            buffer.push(SOME);
+            Some(part(buffer, document)?)
+        }
+        None => {
+            buffer.push(NONE);
+            None
+        }
+    };
+    extend(buffer, event)?;
+    Ok(VisitedPlaces { page, visit, document })
+}
+
+fn part<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Result<Range<usize>> {
+    let start = buffer.len();
+    extend(buffer, value)?;
+    Ok(start..buffer.len())
+}
+
 fn extend<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Result<()> {
-    *buffer = postcard::to_extend(value, std::mem::take(buffer)).map_err(|why| Error::row("journal", why))?;
-    Ok(())
+    append(buffer, value).map_err(|why| Error::row("journal", why))
 }
 
 /// The position of the first deed and the bytes of the frame with this head, unread.
@@ -159,4 +217,101 @@ pub(super) fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
 /// The reader of payloads alone, for `fuzz_journal`: checksums would keep chance away from it.
 pub(super) fn fuzz_payload(bytes: &[u8]) {
     let _ = decode(1, bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::{
+        Change, DocumentRow, Event, EventKind, Outcome, Page, PageKey, PageState, PolicyState, Site, Url, Validators,
+        Visit, WaitingPlace,
+    };
+
+    use super::*;
+
+    fn page(key: PageKey) -> Page {
+        Page {
+            key,
+            url: Url::parse("http://example.org/a").unwrap(),
+            state: PageState::Held,
+            depth: 300,
+            found_on: Some(PageKey::new(Partition(2), 7)),
+            admitted: Moment::from_secs(5),
+            first_visit: Moment::from_secs(6),
+            last_visit: Moment::from_secs(7),
+            last_confirmed: None,
+            last_outcome: Outcome::NotModified,
+            visits: 900,
+            compared: 2,
+            changes: 1,
+            misses: 0,
+            missing_since: None,
+            failures: 0,
+            not_before: Moment::EPOCH,
+            version: None,
+            validators: Validators { etag: Some("\"x\"".into()), last_modified: None },
+            importance: 0.5,
+            noisy: true,
+            policy: PolicyState::new(&[1, 2, 3]).unwrap(),
+        }
+    }
+
+    fn visit() -> Visit {
+        Visit {
+            started: Moment::from_secs(9),
+            finished: Moment::from_secs(10),
+            outcome: Outcome::Read { status: 200 },
+            address: Some([192, 0, 2, 1].into()),
+            wire_bytes: 70_000,
+            version: None,
+            record: None,
+            decided_by: None,
+            changed: Some(true),
+            second_look: false,
+            robots: None,
+        }
+    }
+
+    /// With and without each part that may be absent.
+    fn deeds() -> Vec<Visited> {
+        let key = PageKey::new(Partition(3), 1_000);
+        let place = WaitingPlace { site: Site::new("example.org"), band: 2, arrival: 99 };
+        let event = Event {
+            kind: EventKind::Changed,
+            page: key,
+            url: page(key).url,
+            version: Some(2),
+            previous: Some(1),
+            seen_same: None,
+            seen_different: Moment::from_secs(9),
+            title: "A".into(),
+            language: "en".into(),
+            content_type: "text/html".into(),
+            change: Change::default(),
+            detail: "".into(),
+        };
+        let made = |parts: u8| Visited {
+            page: page(key),
+            was: (parts & 1 > 0).then_some(PageState::Failed),
+            left: (parts & 2 > 0).then(|| place.clone()),
+            visit: visit(),
+            document: (parts & 4 > 0).then(DocumentRow::default),
+            event: (parts & 8 > 0).then(|| event.clone()),
+        };
+        (0..16).map(made).collect()
+    }
+
+    #[test]
+    fn a_visit_written_part_by_part_is_what_its_derived_form_says() {
+        for deed in deeds() {
+            let (mut by_parts, mut derived) = (b"before".to_vec(), b"before".to_vec());
+            let places = visited(&mut by_parts, &deed).unwrap();
+            append(&mut derived, &Deed::Visited(Box::new(deed.clone()))).unwrap();
+            assert_eq!(by_parts, derived);
+            let row = |place: Range<usize>| &derived[place];
+            assert_eq!(row(places.page), postcard::to_allocvec(&deed.page).unwrap());
+            assert_eq!(row(places.visit), postcard::to_allocvec(&deed.visit).unwrap());
+            let document = deed.document.map(|document| postcard::to_allocvec(&document).unwrap());
+            assert_eq!(places.document.map(|place| row(place).to_vec()), document);
+        }
+    }
 }

@@ -26,7 +26,7 @@ mod verify;
 mod write;
 
 pub(crate) use file::path as file_path;
-pub(crate) use frame::Frame;
+pub(crate) use frame::{Frame, VisitedPlaces, Written};
 pub use read::fuzz_journal;
 pub(crate) use read::{Tail, replay};
 pub(crate) use verify::walk;

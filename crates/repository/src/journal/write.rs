@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use vernal_model::{Deed, Moment, Partition, Sequence};
 
+use super::frame::{VisitedPlaces, Written};
 use super::{Tail, file, frame};
 use crate::bodies::End;
 use crate::{Error, Result};
 
 /// After this a new file begins.
 const FILE_BYTES_MAX: u64 = 64 << 20;
-/// A buffer that one large group has blown up is given back.
+/// A buffer that one large group has blown up is given back with the next group.
 const BUFFER_BYTES_KEPT: usize = 4 << 20;
 
 pub(crate) struct Journal {
@@ -24,6 +25,8 @@ pub(crate) struct Journal {
     /// The position of the next deed.
     next: u64,
     buffer: Vec<u8>,
+    /// The places of visits in the buffer.
+    places: Vec<Option<VisitedPlaces>>,
     /// A write failed and its bytes could not be taken back, or a sync failed and nobody knows what is on disk.
     broken: bool,
     file_bytes_max: u64,
@@ -51,6 +54,7 @@ impl Journal {
             length,
             next: tail.next,
             buffer: Vec::new(),
+            places: Vec::new(),
             broken: false,
             file_bytes_max: FILE_BYTES_MAX,
         })
@@ -74,7 +78,10 @@ impl Journal {
             return Err(Error::Broken);
         }
         let deeds = entries.len() as u64;
-        frame::encode(&mut self.buffer, self.seed, moment, end, self.next, entries)?;
+        if self.buffer.capacity() > BUFFER_BYTES_KEPT {
+            self.buffer = Vec::new();
+        }
+        frame::encode((&mut self.buffer, &mut self.places), self.seed, moment, end, self.next, entries)?;
         if self.length >= self.file_bytes_max {
             self.begin_file()?;
         }
@@ -90,10 +97,12 @@ impl Journal {
         }
         self.length += self.buffer.len() as u64;
         self.next += deeds;
-        if self.buffer.capacity() > BUFFER_BYTES_KEPT {
-            self.buffer = Vec::new();
-        }
         Ok(())
+    }
+
+    /// The frame that was appended last.
+    pub fn written(&self) -> Written<'_> {
+        Written { bytes: &self.buffer, places: &self.places }
     }
 
     fn begin_file(&mut self) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use fjall::{Keyspace, OwnedWriteBatch, Slice};
@@ -11,10 +12,14 @@ use vernal_model::{
     Sequence, Site, SitePosture, SiteRow, Subscription, TopicOf, Visit, Visited,
 };
 
-use super::rows::{FoundRow, StampedSite, State, decode, encode, encode_url};
+use super::rows::{FoundRow, StampedSite, State, decode, encode, encode_url, encoded};
 use super::{Shared, keys};
+use crate::journal::{VisitedPlaces, Written};
 use crate::sieve::{BARRED, KnownSet, Update, each_found};
 use crate::{Error, EventId, Result};
+
+/// Room for the rows of a group that belong to no visit: sites, the state, what was found.
+const ROWS_BESIDE: usize = 16;
 
 /// A commit group on its way into the tables.
 pub(crate) struct Group<'a> {
@@ -22,6 +27,8 @@ pub(crate) struct Group<'a> {
     /// The position of the first deed.
     pub first: u64,
     pub entries: Vec<(Partition, Sequence, &'a Deed)>,
+    /// The frame of the journal that holds the group, if it was written just now: rows of visits need not be written twice.
+    pub written: Option<Written<'a>>,
 }
 
 /// What a commit made useless, and what only the next checkpoint may remove.
@@ -47,7 +54,7 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Outlived> {
     let last = group.first + group.entries.len() as u64 - 1;
     let mut applying = Applying {
         shared,
-        batch: shared.tables.database.batch(),
+        batch: shared.tables.batch(2 * group.entries.len() + ROWS_BESIDE),
         state: shared.live().state.clone(),
         known: None,
         sites: BTreeMap::new(),
@@ -55,15 +62,37 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Outlived> {
         relinked: Vec::new(),
         last,
         scratch: Vec::new(),
-        page_rows: Vec::new(),
+        page_rows: Vec::with_capacity(group.entries.len()),
     };
     for (index, (partition, sequence, deed)) in group.entries.iter().enumerate() {
-        applying.deed(*partition, *sequence, group.first + index as u64, deed)?;
+        let position = group.first + index as u64;
+        match deed {
+            Deed::Visited(visited) => {
+                let rows = group.written.as_ref().and_then(|written| rows_of(written, index));
+                applying.visited(*partition, *sequence, position, visited, rows)?;
+            }
+            deed => applying.deed(*partition, *sequence, deed)?,
+        }
+        let place = applying.state.partition_mut(*partition);
+        place.sequence = place.sequence.max(*sequence);
     }
     applying.sieved(&group.entries)?;
     applying.state.moment = applying.state.moment.max(group.moment);
     applying.state.position = last;
     applying.finish()
+}
+
+/// The rows of one visit, as the journal holds them.
+struct VisitedRows<'a> {
+    page: &'a [u8],
+    visit: &'a [u8],
+    document: Option<&'a [u8]>,
+}
+
+fn rows_of<'a>(written: &Written<'a>, index: usize) -> Option<VisitedRows<'a>> {
+    let VisitedPlaces { page, visit, document } = written.places.get(index)?.as_ref()?;
+    let row = |place: &Range<usize>| written.bytes.get(place.clone());
+    Some(VisitedRows { page: row(page)?, visit: row(visit)?, document: document.as_ref().and_then(row) })
 }
 
 pub(super) struct Applying<'a> {
@@ -84,9 +113,7 @@ pub(super) struct Applying<'a> {
 }
 
 impl Applying<'_> {
-    fn deed(&mut self, partition: Partition, sequence: Sequence, position: u64, deed: &Deed) -> Result<()> {
-        let place = self.state.partition_mut(partition);
-        place.sequence = place.sequence.max(sequence);
+    fn deed(&mut self, partition: Partition, sequence: Sequence, deed: &Deed) -> Result<()> {
         let tables = &self.shared.tables;
         match deed {
             Deed::Started { moment } => self.state.moment = self.state.moment.max(*moment),
@@ -97,9 +124,8 @@ impl Applying<'_> {
                 let row = FoundRow { urls: urls.into(), again: again.into(), gone: Cow::Borrowed(&[]) };
                 self.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
             }
-            // All of a group's are met in one pass, after the rest.
-            Deed::Sieved { .. } => {}
-            Deed::Visited(visited) => self.visited(partition, sequence, position, visited)?,
+            // All of a group's are met in one pass, after the rest; visits have their place in the journal to tell.
+            Deed::Sieved { .. } | Deed::Visited(_) => {}
             Deed::SiteSeen(site, posture) => self.site_seen(partition, site, posture),
             Deed::RobotsRead { site, row, visit } => self.robots_read(partition, sequence, site, row, visit)?,
             Deed::Controlled(Control::PauseAll) => self.state.paused = true,
@@ -142,13 +168,27 @@ impl Applying<'_> {
         Ok(())
     }
 
-    fn visited(&mut self, partition: Partition, sequence: Sequence, position: u64, visited: &Visited) -> Result<()> {
+    fn visited(
+        &mut self,
+        partition: Partition,
+        sequence: Sequence,
+        position: u64,
+        visited: &Visited,
+        rows: Option<VisitedRows<'_>>,
+    ) -> Result<()> {
         let tables = &self.shared.tables;
         let key = visited.page.key;
-        self.put(&tables.pages, "pages", key.bytes(), &visited.page)?;
-        self.put(&tables.visits, "visits", keys::visit(key, visited.visit.started, sequence), &visited.visit)?;
-        if let Some(document) = &visited.document {
-            self.put(&tables.documents, "documents", key.bytes(), document)?;
+        let visit_key = keys::visit(key, visited.visit.started, sequence);
+        if let Some(VisitedRows { page, visit, document }) = rows {
+            self.put_written(&tables.pages, key.bytes(), page);
+            self.put_written(&tables.visits, visit_key, visit);
+            document.into_iter().for_each(|document| self.put_written(&tables.documents, key.bytes(), document));
+        } else {
+            self.put(&tables.pages, "pages", key.bytes(), &visited.page)?;
+            self.put(&tables.visits, "visits", visit_key, &visited.visit)?;
+            if let Some(document) = &visited.document {
+                self.put(&tables.documents, "documents", key.bytes(), document)?;
+            }
         }
         if let Some(place) = &visited.left {
             self.batch.remove(&tables.waiting, keys::waiting(partition, place));
@@ -361,7 +401,7 @@ impl Applying<'_> {
     fn admit(&mut self, partition: Partition, admitted: &vernal_model::Admitted) -> Result<()> {
         let tables = &self.shared.tables;
         let page = PageKey::new(partition, admitted.number);
-        let row = encode_url(admitted, &mut self.scratch)?;
+        let row = Slice::from(encode_url(admitted, &mut self.scratch)?);
         self.batch.insert(&tables.urls, page.bytes(), row);
         self.put(&tables.waiting, "waiting", keys::waiting(partition, &admitted.place), &admitted.number)?;
         let place = self.state.partition_mut(partition);
@@ -397,14 +437,23 @@ impl Applying<'_> {
         row: &T,
     ) -> Result<()> {
         let row = Slice::from(encode(name, row, &mut self.scratch)?);
-        let key = key.into();
+        self.insert(table, key.into(), row);
+        Ok(())
+    }
+
+    /// A row whose bytes the journal has.
+    fn put_written(&mut self, table: &Keyspace, key: impl Into<fjall::UserKey>, row: &[u8]) {
+        let row = Slice::from(encoded(row, &mut self.scratch));
+        self.insert(table, key.into(), row);
+    }
+
+    fn insert(&mut self, table: &Keyspace, key: fjall::UserKey, row: Slice) {
         if std::ptr::eq(table, &self.shared.tables.pages)
             && let Some(page) = PageKey::from_bytes(&key)
         {
             self.page_rows.push((page, row.clone()));
         }
         self.batch.insert(table, key, row);
-        Ok(())
     }
 
     fn finish(mut self) -> Result<Outlived> {
@@ -421,7 +470,7 @@ impl Applying<'_> {
         if !relinked.is_empty() {
             self.put(&tables.relinked, "relinked", self.last.to_be_bytes(), &relinked)?;
         }
-        let state = encode("meta", &self.state, &mut self.scratch)?;
+        let state = Slice::from(encode("meta", &self.state, &mut self.scratch)?);
         self.batch.insert(&tables.meta, keys::STATE, state);
         self.batch.commit().map_err(Error::tables("write the tables"))?;
         self.shared.page_rows.put(self.page_rows);

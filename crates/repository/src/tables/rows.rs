@@ -13,6 +13,7 @@ use vernal_model::{
     ScopeMark, Sequence, Site, SiteRow, TimeOrigin, Url, Via, WaitingPlace,
 };
 
+use crate::encoding::append;
 use crate::{Error, Result};
 
 /// The format of every row; a row with another one is refused, and the tables are rebuilt.
@@ -162,7 +163,7 @@ struct StoredUrl {
     arrival: u64,
 }
 
-pub(crate) fn encode_url(admitted: &Admitted, scratch: &mut Vec<u8>) -> Result<Vec<u8>> {
+pub(crate) fn encode_url<'s>(admitted: &Admitted, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
     let place = &admitted.place;
     let stored = StoredUrl {
         url: admitted.url.clone(),
@@ -193,14 +194,20 @@ pub(crate) fn decode_url(page: PageKey, bytes: &[u8]) -> Result<UrlRow> {
     })
 }
 
-/// Writes a row; `scratch` is lent so that rows of one commit share one growing buffer.
-pub(crate) fn encode<T: Serialize>(table: &'static str, row: &T, scratch: &mut Vec<u8>) -> Result<Vec<u8>> {
+/// Writes a row into `scratch`, which is lent so that rows of one commit share one growing buffer.
+pub(crate) fn encode<'s, T: Serialize>(table: &'static str, row: &T, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
     scratch.clear();
     scratch.push(ROW_FORMAT);
-    let mut filled = postcard::to_extend(row, std::mem::take(scratch)).map_err(|why| Error::row(table, why))?;
-    let exact = filled.as_slice().to_vec();
-    std::mem::swap(scratch, &mut filled);
-    Ok(exact)
+    append(scratch, row).map_err(|why| Error::row(table, why))?;
+    Ok(scratch)
+}
+
+/// The same of a row whose postcard part was written before.
+pub(crate) fn encoded<'s>(postcard: &[u8], scratch: &'s mut Vec<u8>) -> &'s [u8] {
+    scratch.clear();
+    scratch.push(ROW_FORMAT);
+    scratch.extend_from_slice(postcard);
+    scratch
 }
 
 pub(crate) fn decode<T: DeserializeOwned>(table: &'static str, bytes: &[u8]) -> Result<T> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fjall::compaction::Leveled;
 use fjall::config::CompressionPolicy;
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode};
 use vernal_model::Site;
 
 use super::keys;
@@ -137,6 +137,12 @@ impl Tables {
             })
         };
         open().map_err(Error::tables("open the tables"))
+    }
+
+    /// A batch with room for so many rows. Like any other it is with the system when it is committed: a process that is
+    /// killed loses nothing of it.
+    pub fn batch(&self, rows: usize) -> OwnedWriteBatch {
+        OwnedWriteBatch::with_capacity(self.database.clone(), rows).durability(Some(PersistMode::Buffer))
     }
 
     pub fn state(&self) -> Result<Option<State>> {

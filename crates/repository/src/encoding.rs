@@ -1,0 +1,32 @@
+//! How values become bytes: postcard, appended to a buffer that the caller keeps.
+
+use postcard::ser_flavors::Flavor;
+use serde::Serialize;
+
+/// Appends `value` to `buffer`. After an error the buffer may end with a part of it.
+pub(crate) fn append<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> postcard::Result<()> {
+    postcard::serialize_with_flavor(value, Appending(buffer))
+}
+
+/// Postcard's own flavour for buffers that grow takes slices byte by byte.
+struct Appending<'a>(&'a mut Vec<u8>);
+
+impl Flavor for Appending<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
+    }
+}
