@@ -64,6 +64,9 @@ impl Index {
             self.attend(site, &[], now);
             open.push(site);
         }
+        if open.is_empty() {
+            return false;
+        }
         let some = (view.held() / LOOKED_AT) as u32;
         let reached = self.reached_below(&open, some, now).or_else(|| self.reached_below(&open, 0, now));
         let Some(reached) = reached else { return false };
