@@ -34,6 +34,14 @@ fn without_time(text: &str) -> Vec<Value> {
 }
 
 #[test]
+fn days_that_the_warm_up_eats_are_refused_with_the_option_that_helps() {
+    let (_dir, data) = folder();
+    let words = ["lab", "compare", "--worlds", "w1", "--policies", "round-robin", "--days", "30"];
+    let (code, said) = refused(vernal(&data).args(words));
+    assert!(code == 2 && said.contains("--warm-up 10d"), "{code} {said}");
+}
+
+#[test]
 fn the_same_comparison_gives_the_same_lines_whatever_the_number_of_threads() {
     let (_dir, data) = folder();
     let one = told(small_comparison(&data).args(["--json", "--jobs", "1"]));

@@ -48,6 +48,18 @@ impl Length {
     fn warm_up(&self) -> Result<Option<Span>> {
         self.warm_up.as_deref().map(Span::parse).transpose().or_usage()
     }
+
+    /// Something must be left to be measured after the warm-up.
+    fn check(days: f64, warm_up_days: f64) -> Result<()> {
+        if warm_up_days < days || days <= 0.0 {
+            return Ok(());
+        }
+        let shorter = Span::from_secs_f64((days / 3.0 * 24.0).floor().max(1.0) * 3_600.0);
+        Err(Error::Usage(format!(
+            "a warm-up of {warm_up_days} days leaves nothing of {days} days to be measured: give more --days than that, or a \
+             shorter one, such as --warm-up {shorter}"
+        )))
+    }
 }
 
 impl Invented {
@@ -73,6 +85,7 @@ impl Invented {
             if let Some(world) = &mut scenario.world {
                 world.days = length.days.unwrap_or(world.days);
                 world.warm_up_days = length.warm_up()?.map_or(world.warm_up_days, Span::days_f64);
+                Length::check(world.days, world.warm_up_days)?;
                 if let Some(pages) = self.pages {
                     world.sites = (world.sites * pages).div_ceil(world.pages.max(1)).clamp(1, pages.max(1));
                     world.pages = pages;
@@ -143,6 +156,7 @@ impl Recorded {
             world.warm_up = world.length().scaled(1.0 / 3.0);
             notes.push("the recording is short: its first third is the warm-up".to_owned());
         }
+        Length::check(world.length().days_f64(), world.warm_up.days_f64())?;
         let (name, Summary { sites, pages, changes, .. }) = (&world.name, summary);
         let (lasts, warm_up) = (world.length(), world.warm_up);
         notes.insert(

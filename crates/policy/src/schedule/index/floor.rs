@@ -64,7 +64,6 @@ impl Index {
             self.attend(site, &[], now);
             open.push(site);
         }
-        // Most partitions are asked in vain.
         if open.is_empty() {
             return false;
         }
