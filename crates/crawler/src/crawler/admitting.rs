@@ -10,11 +10,11 @@ use crate::Result;
 
 /// Found URLs that one pass of the sieve takes at most; it bounds the memory of a pass.
 const SIEVE_URLS_MAX: usize = 200_000;
-/// What waits is sieved so often, so that a site whose URLs are all new does not wait for others to pile up.
+/// URLs that may be new are sieved so often, so that a site whose URLs are all new does not wait for others to pile up.
 const SIEVE_EVERY: Span = Span::from_secs(30);
-/// Fewer findings than this are worth a pass, which writes two groups of deeds, only after a while: where time runs fast,
-/// half a minute goes by between any two visits.
-const SIEVE_URLS_MIN: u64 = 256;
+/// Links to known URLs are only to be counted. Fewer than this are worth a pass, which writes two groups of deeds, only after a
+/// while: where time runs fast, half a minute goes by between any two visits.
+const SIEVE_LINKS_MIN: u64 = 256;
 const SIEVE_FEW_EVERY: Span = Span::from_secs(300);
 
 impl Crawler {
@@ -37,12 +37,14 @@ impl Crawler {
             return None;
         }
         let runs_low = (self.waiting() as usize) < 2 * self.settings.concurrency;
-        // Links to known URLs are only to be counted: they make nothing wait but the end of a crawl that has one.
-        let is_missed = self.spelled + self.group.spelled > 0 || (self.settings.once && self.in_flight.is_empty());
+        let may_be_new = self.spelled + self.group.spelled > 0;
+        // Nothing waits for links to be counted but the end of a crawl that has one.
+        let is_missed = may_be_new || (self.settings.once && self.in_flight.is_empty());
         if (runs_low && is_missed) || pending as usize >= SIEVE_URLS_MAX {
             return Some(self.sieved);
         }
-        Some(self.sieved + if pending < SIEVE_URLS_MIN { SIEVE_FEW_EVERY } else { SIEVE_EVERY })
+        let few = !may_be_new && pending < SIEVE_LINKS_MIN;
+        Some(self.sieved + if few { SIEVE_FEW_EVERY } else { SIEVE_EVERY })
     }
 
     fn sieve(&mut self, now: Moment) -> Result<()> {

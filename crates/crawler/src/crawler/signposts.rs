@@ -156,9 +156,11 @@ impl Crawler {
             return Ok(None);
         }
         self.signposts.earn();
-        let (partitions, out) = (&self.partitions, &self.out);
-        let may_ask =
-            |page: PageKey| !out.contains(&page) && partitions[usize::from(page.partition.0)].may_ask(page, now);
+        let (partitions, out, group) = (&self.partitions, &self.out, &self.group);
+        let may_ask = |page: PageKey| {
+            let is_under_way = out.contains(&page) && !group.touches(page);
+            !is_under_way && partitions[usize::from(page.partition.0)].may_ask(page, now)
+        };
         let Some(key) = self.signposts.take(now, may_ask) else { return Ok(None) };
         let candidate = self.again(key, false, now)?;
         let rested = |page: &Page| now.since(page.last_visit) >= self.settings.refresh_min;

@@ -24,6 +24,8 @@ const VISITS_TO_FIND: f64 = 4.0;
 const CONCURRENCY_MAX: usize = 1_024;
 /// Well below the hour for which a budget is saved up: where an hour pays for a visit or two, a longer rest loses some.
 const REST: Span = Span::from_secs(900);
+/// A group of deeds writes a row for every site that it met and one for the whole, so that small groups are most of the work.
+const COMMIT_EVERY: Span = Span::from_hours(6);
 /// As for policies alone: a look at every page each ten minutes would be most of the work.
 const RATES_EVERY: Span = Span::from_days(1);
 /// The repository's number is not drawn, so that its files are the same in every trial.
@@ -49,7 +51,7 @@ impl Default for Conditions {
             blemishes: Blemishes::default(),
             faults: Faults::default(),
             rest: REST,
-            commit_every: Span::from_hours(1),
+            commit_every: COMMIT_EVERY,
             first: Span::from_days(60),
         }
     }
@@ -90,7 +92,7 @@ pub fn settings(world: &World, policy: &str, budget: Budget, chance: u64) -> Set
     }
 }
 
-/// Crawls a world from its origin to its end, with a repository in the folder.
+/// Crawls a world from its origin to its end, with a repository in the folder that is not used again.
 pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Conditions) -> Result<Crawled> {
     let wire = WorldWire::new(world, conditions.blemishes, conditions.chance)?;
     let found_within = found_within(world, &settings.budget);
@@ -104,8 +106,10 @@ pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Cond
         .with_faults(conditions.faults);
     trial.run_until(world.end)?;
     let asked = std::mem::take(&mut trial.asked);
+    // Everything is committed, and that is the end: nobody takes this repository up again, so that it need not be put in order
+    // for a next start.
+    trial.crawler().commit(world.end)?;
     let held = trial.crawler().reader().totals().held;
-    trial.close()?;
     Ok(judged(world, &wire, asked, held, found_within, conditions.first))
 }
 
