@@ -5,6 +5,7 @@
 //! prior of the site (4), day of its fitting (4), visits since (4), groups (1, then for each: path 4, prior 4), and to the
 //! end its clock, if it has one.
 
+use super::calibration::Calibration;
 use super::policy::Index;
 use super::site::GROUPS_MAX;
 use crate::RateSums;
@@ -35,6 +36,8 @@ pub(super) struct Shared {
     visits: u64,
     /// Visits heard of, ever: whose bytes say more knows better.
     heard: u64,
+    /// How right it was lately; not remembered, for it is found again soon.
+    pub calibration: Calibration,
 }
 
 impl Default for Shared {
@@ -47,6 +50,7 @@ impl Default for Shared {
             per_day: 0.0,
             visits: 0,
             heard: 0,
+            calibration: Calibration::default(),
         }
     }
 }
