@@ -24,6 +24,17 @@ impl Calibration {
         self.found = kept * self.found + f64::from(u8::from(changed));
     }
 
+    /// What is remembered: changes foretold, and changes found.
+    pub fn parts(&self) -> [f64; 2] {
+        [self.foretold, self.found]
+    }
+
+    /// `None` if these are not such parts.
+    pub fn of([foretold, found]: [f64; 2]) -> Option<Self> {
+        let sound = |part: f64| part.is_finite() && part >= 0.0;
+        (sound(foretold) && sound(found)).then_some(Calibration { foretold, found })
+    }
+
     /// How many changes were found for each that was foretold.
     fn factor(&self) -> f64 {
         let factor = (CHANGES_FIRST + self.found) / (CHANGES_FIRST + self.foretold);
