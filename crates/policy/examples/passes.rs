@@ -35,7 +35,7 @@ fn main() {
     for pass in 1..=passes {
         let (begun, mut visited) = (cpu_seconds(), 0);
         while visited < pages {
-            now = now + Span::from_micros(1_000_000 * u64::from(AT_ONCE) / u64::from(PER_SECOND));
+            now += Span::from_micros(1_000_000 * u64::from(AT_ONCE) / u64::from(PER_SECOND));
             for page in policy.choose(&view, now, &mut chance) {
                 visited += 1;
                 policy.learn(&Seen {

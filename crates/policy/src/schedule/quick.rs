@@ -14,7 +14,7 @@ const FRACTION_BITS: u32 = 52;
 
 /// e to the power of x.
 pub(super) fn exp(x: f64) -> f64 {
-    if !(x.abs() < EXPONENT_MAX) {
+    if x.is_nan() || x.abs() >= EXPONENT_MAX {
         return x.exp();
     }
     let rounded = x * LOG2_E + ROUNDING;
@@ -33,7 +33,7 @@ pub(super) fn exp(x: f64) -> f64 {
 
 /// The natural logarithm.
 pub(super) fn ln(x: f64) -> f64 {
-    if !(x >= f64::MIN_POSITIVE && x < f64::INFINITY) {
+    if !(f64::MIN_POSITIVE..f64::INFINITY).contains(&x) {
         return x.ln();
     }
     // x = 2^e · m with m between √½ and √2.

@@ -63,6 +63,7 @@ impl Index {
         if let Some(clock) = &mut site.clock {
             clock.hear_times(times, before, after.mean(), (last, now), changed);
         }
+        self.shared.calibration.hear(1.0 - before.survival(o), changed);
         let page = self.pages.at_mut(number);
         page.shape = (after.a - 1.0).max(0.0) as f32;
         page.scale = (after.b - base).max(0.0) as f32;

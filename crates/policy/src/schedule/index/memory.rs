@@ -2,9 +2,10 @@
 //! the newest site's bytes bring that back too.
 //!
 //! The bytes of a site, little-endian: format (1), visits heard of (8), mean rate of all (8), price of an allocation (4),
-//! prior of the site (4), day of its fitting (4), visits since (4), groups (1, then for each: path 4, prior 4), and to the
-//! end its clock, if it has one.
+//! changes foretold and found (8 each, not in format 2), prior of the site (4), day of its fitting (4), visits since (4),
+//! groups (1, then for each: path 4, prior 4), and to the end its clock, if it has one.
 
+use super::calibration::Calibration;
 use super::policy::Index;
 use super::site::GROUPS_MAX;
 use crate::RateSums;
@@ -20,7 +21,9 @@ const MEAN_STEP: f64 = 0.2;
 /// An allocation is settled anew after as many visits as there are pages, over this, and at least so many.
 const SETTLED_PAGES_OVER: u64 = 4;
 const SETTLED_VISITS_MIN: u64 = 16;
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
+/// As it was before anybody remembered how right it was.
+const FORMAT_BEFORE: u8 = 2;
 
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
@@ -35,6 +38,8 @@ pub(super) struct Shared {
     visits: u64,
     /// Visits heard of, ever: whose bytes say more knows better.
     heard: u64,
+    /// How right it was lately.
+    pub calibration: Calibration,
 }
 
 impl Default for Shared {
@@ -47,6 +52,7 @@ impl Default for Shared {
             per_day: 0.0,
             visits: 0,
             heard: 0,
+            calibration: Calibration::default(),
         }
     }
 }
@@ -92,6 +98,7 @@ impl Index {
         bytes.extend(self.shared.heard.to_le_bytes());
         bytes.extend(self.shared.mean.to_le_bytes());
         bytes.extend(self.shared.price.to_le_bytes());
+        self.shared.calibration.parts().iter().for_each(|part| bytes.extend(part.to_le_bytes()));
         bytes.extend(site.all.mean.to_le_bytes());
         bytes.extend(site.fitted_day.to_le_bytes());
         bytes.extend(site.unfitted.to_le_bytes());
@@ -112,11 +119,20 @@ impl Index {
         let heard = u64::from_le_bytes(take(&mut rest)?);
         let mean = f64::from_le_bytes(take(&mut rest)?);
         let price = f32::from_le_bytes(take(&mut rest)?);
+        let calibration = match format {
+            FORMAT_BEFORE => Calibration::default(),
+            _ => Calibration::of([f64::from_le_bytes(take(&mut rest)?), f64::from_le_bytes(take(&mut rest)?)])?,
+        };
         let site_mean = f32::from_le_bytes(take(&mut rest)?);
         let site_day = u32::from_le_bytes(take(&mut rest)?);
         let unfitted = u32::from_le_bytes(take(&mut rest)?);
         let sound = |mean: f64| mean.is_finite() && mean >= 0.0;
-        if format != FORMAT || !sound(mean) || mean == 0.0 || !sound(price.into()) || !sound(site_mean.into()) {
+        if !matches!(format, FORMAT_BEFORE | FORMAT)
+            || !sound(mean)
+            || mean == 0.0
+            || !sound(price.into())
+            || !sound(site_mean.into())
+        {
             return None;
         }
         let mut groups = Vec::new();
@@ -130,7 +146,7 @@ impl Index {
             return None;
         }
         if heard >= self.shared.heard {
-            self.shared = Shared { mean, price, heard, ..self.shared.clone() };
+            self.shared = Shared { mean, price, heard, calibration, ..self.shared.clone() };
         }
         let site = &mut self.sites[site as usize];
         site.all.mean = site_mean;

@@ -18,9 +18,11 @@
 //! - `floor`: below which nothing is sorted.
 //! - `learning`: what a visit teaches.
 //! - `memory`: what is remembered of sites.
+//! - `calibration`: what was foretold against what was found.
 //! - `policy`: the two verbs.
 //! - `telling`: the reasons, in words and numbers.
 
+mod calibration;
 mod dial;
 mod floor;
 mod ladder;

@@ -297,7 +297,7 @@ impl Refresh for Index {
         for number in self.pages.numbers() {
             let page = self.pages.at(number);
             let o = self.operational_alone(number, now);
-            belief.fresh += f64::from(page.importance) * self.rate_of(page).survival(o);
+            belief.fresh += f64::from(page.importance) * self.fresh_now(page, o);
             belief.weight += f64::from(page.importance);
             belief.pages += 1;
         }

@@ -61,7 +61,7 @@ impl Index {
         if let Some(&hinted) = self.hints.get(&number) {
             reasons.push(("hints".into(), format!("worth {hinted:.2} days of waiting")));
         }
-        let fresh = self.rate_of(page).survival(o);
+        let fresh = self.fresh_now(page, o);
         reasons.push(("up to date".into(), format!("{:.1} % likely", 100.0 * fresh)));
         reasons.push(("value".into(), format!("{:.4} (importance {})", self.value_of(number, o), page.importance)));
         let price = match self.price {

@@ -43,6 +43,12 @@ impl Index {
         }
     }
 
+    /// How likely a page is up to date a time `o` after its visit, corrected by how right such words were lately.
+    pub(super) fn fresh_now(&self, page: &Page, o: f64) -> f64 {
+        let survival = self.rate_of(page).survival(o);
+        if page.scale == KNOWN { survival } else { self.shared.calibration.corrected(survival) }
+    }
+
     /// Importance over cost.
     pub(super) fn weight_of(&self, page: &Page) -> f64 {
         let importance = f64::from(page.importance.max(0.0));
