@@ -71,7 +71,11 @@ fn fill(old: &[ParagraphMark], new: &[ParagraphMark], named: &Named, origins: &m
     if old.is_empty() {
         return;
     }
-    let free = |flags: &[bool]| -> Vec<usize> { (0..flags.len()).filter(|&place| !flags[place]).collect() };
+    let free = |flags: &[bool]| -> Vec<usize> {
+        let mut places = Vec::with_capacity(flags.len());
+        places.extend((0..flags.len()).filter(|&place| !flags[place]));
+        places
+    };
     let (old_free, new_free) = (free(&named.old), free(&named.new));
     let digests = |marks: &[ParagraphMark], places: &[usize]| -> Vec<u64> {
         places.iter().map(|&place| marks[place].digest).collect()

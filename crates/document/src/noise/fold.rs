@@ -118,12 +118,14 @@ fn outlived(book: &NoiseBook, folds: &[Fold]) -> Vec<u64> {
     if over == 0 {
         return Vec::new();
     }
-    let mut others: Vec<(Moment, u64)> =
-        book.folds.iter().filter(|fold| !is_kept(fold.id)).map(|fold| (fold.last, fold.id)).collect();
-    if over < others.len() {
-        others.select_nth_unstable(over);
-        others.truncate(over);
+    // Few must go at a time, so that they are found without putting all in order.
+    let mut oldest: Vec<(Moment, u64)> = Vec::with_capacity(over + 1);
+    for other in book.folds.iter().map(|fold| (fold.last, fold.id)) {
+        let is_among = oldest.len() < over || oldest.last().is_some_and(|newest| other < *newest);
+        if is_among && !is_kept(other.1) {
+            oldest.insert(oldest.partition_point(|older| *older < other), other);
+            oldest.truncate(over);
+        }
     }
-    others.sort_unstable();
-    others.into_iter().map(|(_, id)| id).collect()
+    oldest.into_iter().map(|(_, id)| id).collect()
 }
