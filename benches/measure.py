@@ -6,6 +6,8 @@ import json, os, shutil, statistics, subprocess, sys, tempfile, time
 
 RELEASE = os.path.join(os.environ.get("CARGO_TARGET_DIR", "target"), "release")
 VERNAL, WEB, FARM = (os.path.join(RELEASE, name) for name in ("vernal", "bench-web", "link-farm"))
+# The spider crate, if it could be built (benches/run says so).
+SPIDER = os.path.join(os.environ.get("CARGO_TARGET_DIR", "target"), "rivals", "release", "bench-spider")
 PORT = 18500
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
 
@@ -47,7 +49,7 @@ AGAIN = ["--refresh-min", "0s", "--budget", "1000000/s"]
 
 
 def crawl(pages):
-    """First visit, unchanged by 304, changed, unchanged by bytes, and wget2 beside us."""
+    """First visit, unchanged by 304, changed, unchanged by bytes, and wget2 and spider beside us."""
     seen = {}
 
     def note(name, cpu, rss, count=pages):
@@ -70,6 +72,9 @@ def crawl(pages):
                                             "-P", folder + "/w", seed])
                     got = sum(len(files) for _, _, files in os.walk(folder + "/w"))
                     note(f"wget2 ({got} files)", cpu, rss)
+                if os.access(SPIDER, os.X_OK):
+                    cpu, rss, out = measured([SPIDER, seed])
+                    note(f"spider ({int(out.split()[0])} pages)", cpu, rss)
             finally:
                 server.kill(); server.wait()
             # Once changed, as pages in life are (half of them in less than a hundredth of their words); then, after
