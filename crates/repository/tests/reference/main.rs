@@ -118,7 +118,7 @@ fn a_clean_close_leaves_the_store_no_log_to_replay_and_a_kill_while_it_is_emptie
 fn a_short_log_of_the_store_outlives_a_clean_close_and_the_tables_are_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let mut world = World::new(32);
-    let mut expected = None;
+    let mut expected: Option<String> = None;
     for round in 0..4 {
         let (mut repository, recovery) = open(dir.path());
         assert_eq!(recovery.groups_replayed, 0);
