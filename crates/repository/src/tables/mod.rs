@@ -4,6 +4,7 @@
 //! - `store`: the tables opened, with their limits.
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch.
+//! - `sieved`: what the sieve decided.
 //! - `count`: what a visit does to the counters.
 //! - `dump`: everything as text, in key order, for comparison.
 //!
@@ -18,6 +19,7 @@ mod dump;
 pub(crate) mod keys;
 mod page_rows;
 pub(crate) mod rows;
+mod sieved;
 mod store;
 
 pub(crate) use apply::{Group, Outlived, apply};

@@ -39,6 +39,9 @@ const STORE_THREADS: usize = 1;
 /// Says that every row lies in a table file, so that the store's log tells nothing more.
 const FLUSHED_FILE: &str = "flushed";
 const STORE_LOG_SUFFIX: &str = "jnl";
+/// A log of the store that is shorter than this is left to the next opening: to replay it takes less than to write, sync and
+/// name a new file for every table.
+const FLUSH_LOG_BYTES_MIN: u64 = 4 << 20;
 /// How long a close waits for the store to flush. Without it nothing is lost: the next start replays the store's log.
 const FLUSH_LOOK_EVERY: Duration = Duration::from_millis(1);
 const FLUSH_LOOKS_MAX: usize = 10_000;
@@ -196,9 +199,17 @@ impl Tables {
         ]
     }
 
-    /// Brings every row into a table file and says so, so that the next opening has no log of the store to replay. For
-    /// the last writer: nothing may be written afterwards.
+    /// Brings every row into a table file and says so, so that the next opening has no log of the store to replay, unless
+    /// that log is short. For the last writer: nothing may be written afterwards.
     pub fn flush(&self, folder: &Path) -> Result<()> {
+        // The first file of a store is made long from the start, so that a first crawl always ends with whole tables.
+        let mut logged = 0;
+        for (_, path) in store_logs(folder)? {
+            logged += path.metadata().map_err(Error::io("look at", &path))?.len();
+        }
+        if logged < FLUSH_LOG_BYTES_MIN {
+            return Ok(());
+        }
         for table in self.all() {
             table.rotate_memtable().map_err(Error::tables("flush a table"))?;
         }
@@ -228,13 +239,7 @@ fn empty_flushed_log(folder: &Path) -> Result<()> {
     if !mark.exists() {
         return Ok(());
     }
-    let mut logs = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
-        let path = entry.map_err(Error::io("list", folder))?.path();
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
-        logs.extend(stem.filter(|_| path.extension().is_some_and(|suffix| suffix == STORE_LOG_SUFFIX)).zip(Some(path)));
-    }
-    logs.sort_unstable();
+    let mut logs = store_logs(folder)?;
     if let Some((_, newest)) = logs.pop() {
         let log = File::options().write(true).open(&newest).map_err(Error::io("open", &newest))?;
         log.set_len(0).map_err(Error::io("empty", &newest))?;
@@ -246,6 +251,18 @@ fn empty_flushed_log(folder: &Path) -> Result<()> {
     sync_folder(folder)?;
     fs::remove_file(&mark).map_err(Error::io("remove", &mark))?;
     sync_folder(folder)
+}
+
+/// The files of the store's log by their numbers.
+fn store_logs(folder: &Path) -> Result<Vec<(u64, PathBuf)>> {
+    let mut logs = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let path = entry.map_err(Error::io("list", folder))?.path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
+        logs.extend(stem.filter(|_| path.extension().is_some_and(|suffix| suffix == STORE_LOG_SUFFIX)).zip(Some(path)));
+    }
+    logs.sort_unstable();
+    Ok(logs)
 }
 
 fn options(memtable_bytes_max: u64) -> KeyspaceCreateOptions {
