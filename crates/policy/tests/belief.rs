@@ -1,5 +1,7 @@
 //! What a policy believes of its pages, against what is true of them.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
 use vernal_policy::{Held, Refresh, Seen, View, by_name};
 

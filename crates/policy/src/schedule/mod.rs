@@ -14,7 +14,6 @@ pub mod allocation;
 mod change_frequency;
 mod index;
 mod promises;
-mod quick;
 mod random_order;
 mod refresh_time;
 mod rivals;

@@ -5,7 +5,6 @@
 
 use std::str::FromStr;
 
-use super::quick::{exp, ln};
 use crate::estimate::Gamma;
 
 /// Freshness alone never comes back to a page that changes faster than it can be kept; this much of the harmonic
@@ -94,13 +93,13 @@ impl Rate {
     fn losses(self, o: f64) -> Losses {
         match self {
             Rate::Known(rate) if rate * o > CHANGES_MIN => {
-                let survival = exp(-rate * o);
+                let survival = (-rate * o).exp();
                 Losses { fresh: (1.0 - survival) / rate, survival, loss: rate * survival, falling: rate }
             }
             Rate::Believed(Gamma { a, b }) if o > CHANGES_MIN * b => {
                 let (end, power) = (b + o, a - 1.0);
-                let log = ln(end / b);
-                let survival = exp(-a * log);
+                let log = (end / b).ln();
+                let survival = (-a * log).exp();
                 let fresh = match power.abs() > SHAPE_FROM_ONE_MIN {
                     true => (b - end * survival) / power,
                     false => b * log * mean_of_falling(power * log),
@@ -218,12 +217,12 @@ impl Objective {
         let aim = price * (1.0 - BELOW);
         let (mut low, mut high) = (from, f64::INFINITY);
         if now.value > price * FAR
-            && let Some(time) = now.near(from, ln(price / now.value))
+            && let Some(time) = now.near(from, (price / now.value).ln())
         {
             return time;
         }
         let mut o = match now.value > price * FAR {
-            true => now.step(from, ln(aim / now.value)),
+            true => now.step(from, (aim / now.value).ln()),
             false => self.first_guess(rate, aim, harmonic_share),
         };
         for _ in 0..STEPS_MAX {
@@ -240,7 +239,7 @@ impl Objective {
             if high.is_finite() && high - low <= 1e-6 * high {
                 return low;
             }
-            let next = curve.step(o, ln(aim / curve.value));
+            let next = curve.step(o, (aim / curve.value).ln());
             if (curve.value / price - 1.0).abs() < NEAR && (next / o - 1.0).abs() < NEAR {
                 return next.clamp(low, high);
             }
@@ -296,7 +295,7 @@ impl Curve {
         let turning = power * (1.0 + o * bend / growth - power);
         let square = power * power + 2.0 * turning * away;
         let step = if square > power * power / 4.0 { 2.0 * away / (power + square.sqrt()) } else { away / power };
-        o * exp(step.min(STEP_MAX))
+        o * step.min(STEP_MAX).exp()
     }
 }
 

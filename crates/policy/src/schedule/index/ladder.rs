@@ -6,7 +6,6 @@ use super::page::Place;
 use super::policy::Index;
 use super::rungs::{TOPMOST, level_of, number_of, step};
 use crate::View;
-use crate::schedule::quick::ln;
 
 /// Even a site whose clock stands still moves on by so much in a day: the share of change that is a page's own.
 const SLOWEST: f64 = 0.1;
@@ -65,7 +64,7 @@ impl Index {
             self.set_level(number, TOPMOST);
             return self.wait(bucket, number, f64::INFINITY, now);
         }
-        let log = ln(curve.value);
+        let log = curve.value.ln();
         let level = self.rungs.level_at(log);
         self.set_level(number, if level >= floor { level } else { 0 });
         let target = if level >= floor { level + 1 } else { floor };
@@ -105,7 +104,10 @@ impl Index {
         if level > 0 {
             life.ladder.put(step(level, number), stands);
         }
-        life.ladder.settle(stands);
+        // The best step stood before this; only the page's own old one can have fallen.
+        if head == Some(step(before, number)) {
+            life.ladder.settle(stands);
+        }
         let head_now = life.ladder.head();
         if head != head_now {
             head.map(|head| self.heads.remove(&(head, site)));

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::page::{gathered, spread};
-use crate::schedule::quick::{exp, ln};
 
 /// The rung of value 1; rungs are counted from 1.
 const RUNG_OF_ONE: f64 = 16_384.0;
@@ -25,7 +24,7 @@ impl Rungs {
 
     /// The highest rung that a value has reached.
     pub fn level_of(&self, value: f64) -> u16 {
-        self.level_at(ln(value))
+        self.level_at(value.ln())
     }
 
     /// The same for those who have the logarithm of the value; that of nothing is on the lowest.
@@ -39,7 +38,7 @@ impl Rungs {
     }
 
     pub fn worth_of(&self, level: u16) -> f64 {
-        exp(self.log_of(level))
+        self.log_of(level).exp()
     }
 }
 
