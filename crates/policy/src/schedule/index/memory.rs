@@ -168,3 +168,33 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     *bytes = rest;
     Some(*head)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the changes foretold and found lie in the bytes.
+    const CALIBRATION: std::ops::Range<usize> = 21..37;
+
+    #[test]
+    fn bytes_from_before_are_taken_as_well_and_others_are_passed_over() {
+        let mut policy = Index::named("vernal").unwrap();
+        let site = policy.site_index(0);
+        policy.shared.hear();
+        policy.shared.mean = 0.5;
+        policy.shared.calibration.hear(0.25, true);
+        let bytes = policy.site_bytes(site);
+        let mut before = bytes.clone();
+        before.drain(CALIBRATION);
+        before[0] = FORMAT_BEFORE;
+        for (bytes, calibration) in [(&bytes, policy.shared.calibration), (&before, Calibration::default())] {
+            let mut other = Index::named("vernal").unwrap();
+            let site = other.site_index(0);
+            assert_eq!(other.take_site_bytes(site, bytes), Some(()));
+            assert_eq!((other.shared.mean, other.shared.calibration), (0.5, calibration));
+        }
+        before[0] = FORMAT_BEFORE - 1;
+        assert_eq!(policy.take_site_bytes(site, &before), None);
+        assert_eq!(policy.take_site_bytes(site, &bytes[..30]), None);
+    }
+}
