@@ -1,7 +1,7 @@
 //! Deeds on their way to the journal: a group is written, synced and applied as one.
 
 use foldhash::HashSet;
-use vernal_model::{Deed, PageKey, Partition};
+use vernal_model::{Deed, PageKey, Partition, Version};
 
 use crate::GroupLimits;
 
@@ -55,6 +55,17 @@ impl Group {
 
     pub(crate) fn touches(&self, page: PageKey) -> bool {
         self.pages.contains(&page)
+    }
+
+    /// The newest version of a page that is on its way in this group, if there is one.
+    pub(crate) fn version_of(&self, page: PageKey) -> Option<Version> {
+        if !self.touches(page) {
+            return None;
+        }
+        self.deeds.iter().rev().find_map(|(_, deed)| match deed {
+            Deed::Visited(visited) if visited.page.key == page => visited.visit.version,
+            _ => None,
+        })
     }
 
     /// Pages whose rows in the tables are behind this group, in no order.

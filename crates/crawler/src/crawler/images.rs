@@ -29,10 +29,14 @@ impl Crawler {
         images.sort_unstable();
         images.dedup();
         for url in images.into_iter().take(IMAGES_MAX) {
-            let Some(image) = self.reader.page_by_url(url)?.filter(|image| is_newer(image.version, since)) else {
+            let Some(image) = self.reader.page_by_url(url)? else { continue };
+            // What it became may not be in the tables yet; where a group ends must not decide what is told.
+            let on_its_way = self.group.version_of(image.key);
+            if !is_newer(on_its_way.or(image.version), since) {
                 continue;
-            };
-            let versions = self.reader.versions(image.key)?;
+            }
+            let mut versions = self.reader.versions(image.key)?;
+            versions.extend(on_its_way);
             // An image is first visited after the page that names it.
             let then = versions.iter().rfind(|version| version.moment <= since).or(versions.first());
             let Some(then) = then else { continue };

@@ -249,6 +249,7 @@ impl Crawler {
             },
         };
         work.restored.visits += 1;
+        self.second_looks.suppose(key, report.started);
         self.take_page(what, report, Some(&Restoring { location, sites: work.sites.as_ref() }))
     }
 

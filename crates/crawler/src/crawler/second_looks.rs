@@ -39,6 +39,15 @@ impl SecondLooks {
         }
     }
 
+    /// A record does not say that its visit was a second look. The first one after that was due most likely was.
+    pub(super) fn suppose(&mut self, page: PageKey, started: Moment) {
+        let mut due = self.waiting.iter().take_while(|&&(at, _)| at <= started);
+        if let Some(&found) = due.find(|&&(_, waiting)| waiting == page) {
+            self.waiting.remove(&found);
+            self.out.insert(page);
+        }
+    }
+
     /// Whether a second look at this page waits or is under way.
     pub(super) fn concern(&self, page: PageKey) -> bool {
         self.out.contains(&page) || self.waiting.iter().any(|&(_, waiting)| waiting == page)
