@@ -28,11 +28,12 @@ impl Filter {
         self.words[word] & bits == bits
     }
 
-    /// Four bits of one word, so that a question touches one line of memory. The word and the bits come of two
-    /// multiplications, so that one tells nothing of the other.
+    /// Four bits of one word, so that a question touches one line of memory. The word follows the fingerprint's order, so
+    /// that keys which come sorted walk through memory in order, partition by partition; the bits come of a
+    /// multiplication, so that the word tells nothing of them.
     fn place(&self, (partition, fingerprint): Key) -> (usize, u64) {
+        let word = ((u128::from(fingerprint.0) * self.words.len() as u128) >> 64) as usize;
         let mixed = (fingerprint.0 ^ (u64::from(partition.0) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let word = ((u128::from(mixed) * self.words.len() as u128) >> 64) as usize;
         let again = mixed.rotate_left(32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         let bits = [40, 46, 52, 58].iter().fold(0, |bits, shift| bits | 1u64 << (again >> shift & 63));
         (word, bits)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::known::{KnownSet, Resolved, Update, both};
-use super::run::{Key, KnownRecord, Run, RunWriter, Stream};
+use super::run::{END, KnownRecord, Ordinal, Run, RunWriter, Stream, ordinal};
 use crate::Result;
 
 /// The small run stays below this part of the big one.
@@ -83,33 +83,57 @@ impl Sources<'_> {
         Ok(())
     }
 
-    /// Most of a big run lies between two younger keys, and passes as it is.
+    /// What lies between two keys of the other sources passes as it is, without being compared one by one with each.
     fn write(mut self, out: &mut RunWriter) -> Result<()> {
         loop {
-            let young = [self.small.head.as_ref(), self.news.first()].into_iter().flatten();
-            let next_young = young.map(|record| record.key).min();
-            self.big.pass_below(next_young, out)?;
-            let Some(record) = self.next()? else { break };
-            out.push(&record)?;
+            let [big, small, news] = self.keys();
+            if big < small.min(news) {
+                self.big.pass_below(small.min(news), out)?;
+            } else if small < big.min(news) {
+                self.small.pass_below(big.min(news), out)?;
+            } else if news < big.min(small) {
+                self.pass_news_below(big.min(small), out)?;
+            } else {
+                // A key that two of them hold, or the end of all.
+                let Some(record) = self.next()? else { return Ok(()) };
+                out.push(&record)?;
+            }
+        }
+    }
+
+    fn pass_news_below(&mut self, limit: Ordinal, out: &mut RunWriter) -> Result<()> {
+        while let [record, rest @ ..] = self.news
+            && ordinal(record.key) < limit
+        {
+            out.push(record)?;
+            self.news = rest;
         }
         Ok(())
     }
 
     /// What all sources say of the least key.
     fn next(&mut self) -> Result<Option<KnownRecord>> {
-        let heads = [self.big.head, self.small.head, self.news.first().copied()];
-        let Some(key) = heads.iter().flatten().map(|record| record.key).min() else { return Ok(None) };
-        let here = heads.map(|head| head.filter(|record| record.key == key));
-        if here[0].is_some() {
-            self.big.advance()?;
+        let keys = self.keys();
+        let least = keys[0].min(keys[1]).min(keys[2]);
+        if least == END {
+            return Ok(None);
         }
-        if here[1].is_some() {
-            self.small.advance()?;
+        let [mut big, mut small, mut news] = [None; 3];
+        if keys[0] == least {
+            big = self.big.take()?;
         }
-        if here[2].is_some() {
-            self.news = &self.news[1..];
+        if keys[1] == least {
+            small = self.small.take()?;
         }
-        Ok(both(both(here[0], here[1]), here[2]))
+        if keys[2] == least {
+            news = self.news.split_off_first().copied();
+        }
+        Ok(both(both(big, small), news))
+    }
+
+    fn keys(&self) -> [Ordinal; 3] {
+        let news = self.news.first().map_or(END, |record| ordinal(record.key));
+        [self.big.key(), self.small.key(), news]
     }
 }
 
@@ -122,26 +146,29 @@ struct Peeked<'a> {
 impl<'a> Peeked<'a> {
     fn new(stream: Option<Stream<'a>>) -> Result<Peeked<'a>> {
         let mut peeked = Peeked { stream, head: None };
-        peeked.advance()?;
+        peeked.take()?;
         Ok(peeked)
     }
 
-    /// Writes everything below `limit` to `out`.
-    fn pass_below(&mut self, limit: Option<Key>, out: &mut RunWriter) -> Result<()> {
-        let Some(head) = self.head.filter(|head| limit.is_none_or(|limit| head.key < limit)) else { return Ok(()) };
-        out.push(&head)?;
-        if let Some(stream) = &mut self.stream {
+    fn key(&self) -> Ordinal {
+        self.head.map_or(END, |record| ordinal(record.key))
+    }
+
+    /// Writes everything below `limit` to `out`; the head is below it.
+    fn pass_below(&mut self, limit: Ordinal, out: &mut RunWriter) -> Result<()> {
+        if let (Some(head), Some(stream)) = (self.head, &mut self.stream) {
+            out.push(&head)?;
             self.head = stream.pass_below(limit, out)?;
         }
         Ok(())
     }
 
-    fn advance(&mut self) -> Result<()> {
-        self.head = match &mut self.stream {
+    fn take(&mut self) -> Result<Option<KnownRecord>> {
+        let next = match &mut self.stream {
             Some(stream) => stream.next()?,
             None => None,
         };
-        Ok(())
+        Ok(std::mem::replace(&mut self.head, next))
     }
 }
 

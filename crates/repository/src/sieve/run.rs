@@ -36,6 +36,16 @@ const STREAM_BYTES: usize = RECORD_BYTES * BLOCK_RECORDS as usize * 64;
 
 pub(crate) type Key = (Partition, Fingerprint);
 
+/// A key as one number of the same order, which compares in one step.
+pub(super) type Ordinal = u128;
+
+/// Above every key.
+pub(super) const END: Ordinal = Ordinal::MAX;
+
+pub(super) fn ordinal((partition, fingerprint): Key) -> Ordinal {
+    Ordinal::from(partition.0) << 64 | Ordinal::from(fingerprint.0)
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownRecord {
     pub key: Key,
@@ -174,11 +184,10 @@ impl Stream<'_> {
 
     /// Writes all records below `limit` to `out`, beginning with what the buffer holds, and gives back the first that is
     /// not below it.
-    pub fn pass_below(&mut self, limit: Option<Key>, out: &mut RunWriter) -> Result<Option<KnownRecord>> {
+    pub fn pass_below(&mut self, limit: Ordinal, out: &mut RunWriter) -> Result<Option<KnownRecord>> {
         loop {
             let (records, _) = self.buffer[self.at..].as_chunks::<RECORD_BYTES>();
-            let is_below =
-                |bytes: &[u8; RECORD_BYTES]| limit.is_none_or(|limit| KnownRecord::from_bytes(bytes).key < limit);
+            let is_below = |bytes: &[u8; RECORD_BYTES]| ordinal(KnownRecord::from_bytes(bytes).key) < limit;
             let below = records.iter().take_while(|bytes| is_below(bytes)).count();
             out.push_all(&records[..below])?;
             self.at += below * RECORD_BYTES;
