@@ -13,8 +13,11 @@
 //! - `worth`: the value of a page now, and the time at which it reaches another.
 //! - `dial`: what was read off a site's clock, and the buckets that are set by it.
 //! - `resting`: pages that were visited too short a time ago.
-//! - `waiting`: where pages wait, and when their site is woken.
+//! - `waiting`: where pages wait.
+//! - `wakes`: when their site is woken.
 //! - `rungs`, `ladder`: how they climb, and how the best are drawn.
+//! - `heads`: the best of each site in the order of all.
+//! - `ahead`: memory that is asked for ahead of need.
 //! - `floor`: below which nothing is sorted.
 //! - `learning`: what a visit teaches.
 //! - `memory`: what is remembered of sites.
@@ -22,9 +25,11 @@
 //! - `policy`: the two verbs.
 //! - `telling`: the reasons, in words and numbers.
 
+mod ahead;
 mod calibration;
 mod dial;
 mod floor;
+mod heads;
 mod ladder;
 mod learning;
 mod memory;
@@ -39,6 +44,7 @@ mod site;
 mod telling;
 mod topic_pool;
 mod waiting;
+mod wakes;
 mod worth;
 
 pub use policy::Index;

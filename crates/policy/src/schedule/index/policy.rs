@@ -1,11 +1,12 @@
 //! The two verbs of the index policies.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
+use super::ahead::Given;
 use super::floor::{ROUNDS, Sinking};
+use super::heads::Heads;
 use super::learning::from_state;
 use super::memory::Shared;
 use super::page::{KNOWN, Page, Pages, Place, days, rested_at, seconds};
@@ -14,6 +15,7 @@ use super::rule::{Rule, Timing};
 use super::rungs::Rungs;
 use super::site::{Entry, Site};
 use super::topic_pool::TopicPool;
+use super::wakes::Wakes;
 use crate::estimate::Reading;
 use crate::{Belief, Held, RateSums, Refresh, Seen, TopicRates, View};
 
@@ -27,15 +29,15 @@ pub struct Index {
     pub(super) pages: Pages,
     /// By site number plus one; the first is for pages whose site is not known.
     pub(super) sites: Vec<Site>,
-    /// The best page on the ladder of each site.
-    pub(super) heads: BTreeSet<(u64, u32)>,
+    pub(super) heads: Heads,
     /// Sites with a page at home.
     pub(super) homes: BTreeSet<u32>,
     pub(super) resting: Resting,
+    pub(super) given: Given,
     /// Pages that were taken up and not yet looked at; they rest, too.
     pub(super) recalled: Vec<u32>,
     /// When a page of a site next reaches another rung.
-    pub(super) wakes: BinaryHeap<Reverse<(u64, u32)>>,
+    pub(super) wakes: Wakes,
     /// Sites whose clock, prior or pages changed since they were last looked at.
     pub(super) shaken: Vec<u32>,
     /// Sites that had no room when the floor sank.
@@ -87,11 +89,12 @@ impl Index {
             rule,
             pages: Pages::default(),
             sites: Vec::new(),
-            heads: BTreeSet::new(),
+            heads: Heads::default(),
             homes: BTreeSet::new(),
             resting: Resting::default(),
+            given: Given::default(),
             recalled: Vec::new(),
-            wakes: BinaryHeap::new(),
+            wakes: Wakes::default(),
             shaken: Vec::new(),
             behind: Vec::new(),
             floor: u16::MAX,
@@ -211,6 +214,7 @@ impl Refresh for Index {
             return PolicyState::default();
         }
         let number = seen.page.number;
+        self.ask_for_heard(number);
         self.unplace(number);
         let now = days(seen.moment);
         let last = self.pages.at(number).last_day();

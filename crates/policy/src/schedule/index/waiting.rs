@@ -4,10 +4,9 @@
 //! read. Until the next one it goes on by itself, so that a site that is woken is not
 //! read again: its buckets say what is due.
 
-use std::cmp::Reverse;
-
 use vernal_model::Moment;
 
+use super::ahead::AHEAD;
 use super::dial::{Bucket, Dial, drain_unless, set_buckets};
 use super::page::{Place, days, rested_at};
 use super::policy::Index;
@@ -34,26 +33,30 @@ impl Index {
             }
         }
         self.bring_home(rested, today);
-        for site in std::mem::take(&mut self.shaken) {
-            if self.sites[site as usize].shaken {
-                self.attend(site, &[], today);
+        for some in std::mem::take(&mut self.shaken).chunks(AHEAD) {
+            self.ask_for_sites(some, today);
+            for &site in some {
+                if self.sites[site as usize].shaken {
+                    self.attend(site, &[], today);
+                }
             }
         }
-        while let Some(&Reverse((wake, site))) = self.wakes.peek() {
-            let wake = f64::from_bits(wake);
-            if wake > today {
-                break;
-            }
-            self.wakes.pop();
+        let mut woken = Vec::new();
+        while let Some((wake, site)) = self.wakes.pop_until(today) {
             // Entries that were overtaken stay in the list until their time, and mean nothing.
             if self.sites[site as usize].queued == wake {
                 self.sites[site as usize].queued = f64::INFINITY;
-                self.attend(site, &[], today);
+                woken.push(site);
             }
+        }
+        for some in woken.chunks(AHEAD) {
+            self.ask_for_sites(some, today);
+            some.iter().for_each(|&site| self.attend(site, &[], today));
         }
         for site in std::mem::take(&mut self.behind) {
             self.catch_up(site, view, today);
         }
+        self.heads.settle();
     }
 
     /// Brings home the pages that were recalled and have rested; the others go on resting.
@@ -81,8 +84,11 @@ impl Index {
     fn bring_home(&mut self, mut rested: Vec<(u32, u32)>, now: f64) {
         rested.sort_unstable();
         rested.dedup();
-        for home in rested.chunk_by(|one, other| one.0 == other.0) {
-            self.attend(home[0].0, home, now);
+        let homes: Vec<&[(u32, u32)]> = rested.chunk_by(|one, other| one.0 == other.0).collect();
+        let sites: Vec<u32> = homes.iter().map(|home| home[0].0).collect();
+        for (homes, sites) in homes.chunks(AHEAD).zip(sites.chunks(AHEAD)) {
+            self.ask_for_sites(sites, now);
+            homes.iter().zip(sites).for_each(|(home, &site)| self.attend(site, home, now));
         }
     }
 
@@ -129,7 +135,8 @@ impl Index {
         (0..self.sites.len() as u32).filter(|&site| filter(&self.sites[site as usize])).collect()
     }
 
-    /// Moves the pages of a site to the rungs that they have reached, and takes in those that come home.
+    /// Moves the pages of a site to the rungs that they have reached, and takes in those that come home. Heads must be
+    /// settled after it.
     pub(super) fn attend(&mut self, site: u32, home: &[(u32, u32)], now: f64) {
         let mut moving = std::mem::take(&mut self.moving);
         let life = &mut self.sites[site as usize];
@@ -152,6 +159,9 @@ impl Index {
         bucket = self.sites[site as usize].buckets.len().saturating_sub(1);
         for &(_, number) in home {
             self.come_home(number, now, &mut bucket);
+        }
+        if let Some(turn) = self.sites[site as usize].ladder.show() {
+            self.heads.note(turn);
         }
         self.queue(site, now);
     }
@@ -213,7 +223,7 @@ impl Index {
         if wake != life.queued {
             life.queued = wake;
             if wake.is_finite() {
-                self.wakes.push(Reverse((wake.to_bits(), site)));
+                self.wakes.push(wake, site);
             }
         }
     }
