@@ -37,7 +37,8 @@ impl Heads {
         loop {
             match (gone.peek().copied(), come.peek().copied()) {
                 (Some(left), Some(new)) if left == new => {
-                    (gone.next(), come.next());
+                    gone.next();
+                    come.next();
                 }
                 (Some(left), new) if new.is_none_or(|new| left < new) => {
                     self.steps.remove(&left);

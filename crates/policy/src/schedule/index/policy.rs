@@ -34,7 +34,7 @@ pub struct Index {
     pub(super) homes: BTreeSet<u32>,
     pub(super) resting: Resting,
     pub(super) given: Given,
-    /// Pages that were taken up and not yet looked at; they rest, too.
+    /// Pages that were taken up and not yet looked at.
     pub(super) recalled: Vec<u32>,
     /// When a page of a site next reaches another rung.
     pub(super) wakes: Wakes,
@@ -129,7 +129,7 @@ impl Index {
     fn unplace(&mut self, number: u32) {
         match self.pages.at(number).place() {
             Place::Home => self.leave_home(number),
-            Place::Resting | Place::Unknown | Place::Out => {}
+            Place::Resting | Place::Recalled | Place::Unknown | Place::Out => {}
         }
         self.pages.at_mut(number).go(Place::Out);
     }
@@ -185,7 +185,7 @@ impl Refresh for Index {
             self.put_topics(number, topics);
         }
         self.count_bytes(number, held.wire_bytes);
-        self.pages.at_mut(number).go(Place::Resting);
+        self.pages.at_mut(number).go(Place::Recalled);
         self.recalled.push(number);
     }
 

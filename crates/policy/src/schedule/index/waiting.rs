@@ -68,7 +68,7 @@ impl Index {
                 let page = self.pages.at(number);
                 let (last, site) = (page.last, page.site);
                 // It may have been visited or forgotten since, or recalled twice.
-                if page.place() != Place::Resting || self.resting.contains(last, number) {
+                if page.place() != Place::Recalled {
                     continue;
                 }
                 match rested_at(last, view.refresh_min()) > now {
@@ -102,7 +102,7 @@ impl Index {
     pub(super) fn rests(&self) -> impl Iterator<Item = (u32, u32)> {
         let mut recalled: Vec<(u32, u32)> =
             self.recalled.iter().map(|&number| (self.pages.at(number).last, number)).collect();
-        recalled.retain(|&(_, number)| self.pages.at(number).place() == Place::Resting);
+        recalled.retain(|&(_, number)| self.pages.at(number).place() == Place::Recalled);
         recalled.sort_unstable();
         let mut recalled = recalled.into_iter().peekable();
         let mut resting = self.resting.iter().filter(|&(last, number)| self.rests_since(last, number)).peekable();
