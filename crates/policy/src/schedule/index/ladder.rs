@@ -57,6 +57,10 @@ impl Index {
     /// be queued after it, and its best step shown.
     /// Its bucket is looked for `near` one first, and told there.
     pub(super) fn set_out(&mut self, number: u32, now: f64, near: &mut usize) {
+        #[cfg(test)]
+        {
+            self.looks += 1;
+        }
         let bucket = self.bucket_of(number, *near);
         *near = bucket.unwrap_or(*near);
         let o = self.operational_in(bucket, number, now);

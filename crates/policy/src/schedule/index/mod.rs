@@ -32,6 +32,8 @@ mod floor;
 mod heads;
 mod ladder;
 mod learning;
+#[cfg(test)]
+mod looks;
 mod memory;
 mod page;
 mod policy;

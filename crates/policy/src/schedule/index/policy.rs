@@ -67,6 +67,9 @@ pub struct Index {
     /// Σ bytes and pages whose bytes are known.
     pub(super) bytes: (f64, u64),
     pub(super) longest_wait: f64,
+    /// Looks at pages, for whoever holds them against visits.
+    #[cfg(test)]
+    pub(super) looks: u64,
 }
 
 impl Index {
@@ -113,6 +116,8 @@ impl Index {
             may_abandon: false,
             bytes: (0.0, 0),
             longest_wait: super::worth::LONGEST_WAIT_DAYS,
+            #[cfg(test)]
+            looks: 0,
         }
     }
 

@@ -144,7 +144,7 @@ impl Site {
         if self.buckets.get(near).is_some_and(|bucket| bucket.covers(last)) {
             return Some(near);
         }
-        let index = self.buckets.partition_point(|bucket| bucket.start <= last).checked_sub(1)?;
+        let index = self.buckets.partition_point(|bucket| bucket.start() <= last).checked_sub(1)?;
         self.buckets[index].covers(last).then_some(index)
     }
 

@@ -191,7 +191,7 @@ impl Index {
         }
         let passed = life.dial.passed(now);
         for bucket in &mut life.buckets {
-            if !bucket.expiring && bucket.start + self.longest_wait <= now {
+            if !bucket.expiring && bucket.start() + self.longest_wait <= now {
                 bucket.expiring = true;
                 bucket.drain(due);
             }
@@ -217,7 +217,7 @@ impl Index {
         }
         let due = if more.is_finite() { life.dial.when(more) } else { f64::INFINITY };
         let first = life.buckets.iter().find(|bucket| !bucket.expiring && !bucket.pages.is_empty());
-        let expires = first.map_or(f64::INFINITY, |bucket| bucket.start + self.longest_wait);
+        let expires = first.map_or(f64::INFINITY, |bucket| bucket.start() + self.longest_wait);
         let wake = due.min(expires).max(now + WAKE_DAYS_MIN);
         let life = &mut self.sites[site as usize];
         if wake != life.queued {
@@ -285,7 +285,7 @@ impl Index {
         let is_read = || life.clock.is_some() && self.read_for.is_some_and(|(read, _)| read == site);
         let bin = if bucket.is_none() && is_read() { self.reading.bin_of(last) } else { None };
         if let Some(bin) = bin {
-            let index = life.buckets.partition_point(|bucket| bucket.start < bin.start);
+            let index = life.buckets.partition_point(|bucket| bucket.start() < bin.start);
             life.buckets.insert(index, Bucket::of(&bin));
             bucket = Some(index);
         }
@@ -293,7 +293,7 @@ impl Index {
             Some(index) => {
                 let bucket = &mut life.buckets[index];
                 let key = (bucket.time(life.dial.passed(now)) + more) as f32;
-                bucket.push(Entry { key, page: number });
+                bucket.push(Entry { key, page: number }, last);
                 key
             }
             None => {
