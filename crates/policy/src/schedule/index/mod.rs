@@ -23,6 +23,7 @@
 //! - `memory`: what is remembered of sites.
 //! - `calibration`: what was foretold against what was found.
 //! - `policy`: the two verbs.
+//! - `section`: paths with enough pages, which are kept like sites.
 //! - `telling`: the reasons, in words and numbers.
 
 mod ahead;
@@ -42,6 +43,7 @@ mod reference;
 mod resting;
 mod rule;
 mod rungs;
+mod section;
 mod site;
 mod telling;
 mod topic_pool;

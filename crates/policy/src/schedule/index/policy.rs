@@ -13,6 +13,7 @@ use super::page::{KNOWN, Page, Pages, Place, days, rested_at, seconds};
 use super::resting::Resting;
 use super::rule::{Rule, Timing};
 use super::rungs::Rungs;
+use super::section::Moves;
 use super::site::{Entry, Site};
 use super::topic_pool::TopicPool;
 use super::wakes::Wakes;
@@ -27,8 +28,11 @@ const SITES_MAX: u32 = 1 << 27;
 pub struct Index {
     pub(super) rule: Rule,
     pub(super) pages: Pages,
-    /// By site number plus one; the first is for pages whose site is not known.
+    /// Sites and sections; the first is for pages whose site is not known.
     pub(super) sites: Vec<Site>,
+    /// Where each site is among these, by its number; 0 if it was not met.
+    pub(super) site_places: Vec<u32>,
+    pub(super) moves: Moves,
     pub(super) heads: Heads,
     /// Sites with a page at home.
     pub(super) homes: BTreeSet<u32>,
@@ -91,7 +95,9 @@ impl Index {
             rungs: Rungs::apart(rule.rung),
             rule,
             pages: Pages::default(),
-            sites: Vec::new(),
+            sites: vec![Site::new(u16::MAX)],
+            site_places: Vec::new(),
+            moves: Moves::default(),
             heads: Heads::default(),
             homes: BTreeSet::new(),
             resting: Resting::default(),
@@ -122,12 +128,17 @@ impl Index {
     }
 
     pub(super) fn site_index(&mut self, site: u32) -> u32 {
-        let index = if site < SITES_MAX { site + 1 } else { 0 };
-        if self.sites.len() <= index as usize {
-            let floor = self.floor;
-            self.sites.resize_with(index as usize + 1, || Site::new(floor));
+        if site >= SITES_MAX {
+            return 0;
         }
-        index
+        let place = site as usize;
+        if self.site_places.len() <= place {
+            self.site_places.resize(place + 1, 0);
+        }
+        if self.site_places[place] == 0 {
+            self.site_places[place] = self.new_site();
+        }
+        self.site_places[place]
     }
 
     /// Takes a page out of all lists, so that it can be put anywhere.
@@ -160,8 +171,8 @@ impl Refresh for Index {
             topics = self.take_topics(number);
             self.forget(held.page);
         }
-        let group = self.sites[site as usize].group_of(held.path);
         let last = seconds(held.last_visit);
+        let (site, group) = self.admit(site, held.path);
         if self.origin.is_nan() {
             self.origin = days(held.last_visit).floor();
         }
@@ -223,6 +234,7 @@ impl Refresh for Index {
         self.unplace(number);
         let now = days(seen.moment);
         let last = self.pages.at(number).last_day();
+        self.move_to_section(number);
         let site = self.pages.at(number).site;
         if let Timing::Even(allocation) | Timing::Random(allocation) = self.rule.timing {
             self.settle(allocation);
@@ -237,7 +249,8 @@ impl Refresh for Index {
             self.hints.remove(&number);
         }
         self.shared.hear();
-        self.sites[site as usize].untold = true;
+        let whole = self.whole(site);
+        self.sites[whole as usize].untold = true;
         self.shake(site);
         self.rest(number);
         self.state_of(number)
@@ -261,8 +274,8 @@ impl Refresh for Index {
         if let Some(bytes) = self.pages.at(page.number).bytes() {
             self.bytes = (self.bytes.0 - bytes, self.bytes.1 - 1);
         }
-        let site = self.pages.at(page.number).site;
-        self.sites[site as usize].pages -= 1;
+        let Page { site, group, .. } = *self.pages.at(page.number);
+        self.dismiss(site, group);
         self.hints.remove(&page.number);
         *self.pages.at_mut(page.number) = Default::default();
     }
