@@ -13,7 +13,6 @@ use super::page::{KNOWN, Page, Pages, Place, days, rested_at, seconds};
 use super::resting::Resting;
 use super::rule::{Rule, Timing};
 use super::rungs::Rungs;
-use super::section::Moves;
 use super::site::{Entry, Site};
 use super::topic_pool::TopicPool;
 use super::wakes::Wakes;
@@ -32,7 +31,8 @@ pub struct Index {
     pub(super) sites: Vec<Site>,
     /// Where each site is among these, by its number; 0 if it was not met.
     pub(super) site_places: Vec<u32>,
-    pub(super) moves: Moves,
+    /// Sites of which sections began, and whose pages have yet to move.
+    pub(super) splitting: Vec<u32>,
     pub(super) heads: Heads,
     /// Sites with a page at home.
     pub(super) homes: BTreeSet<u32>,
@@ -97,7 +97,7 @@ impl Index {
             pages: Pages::default(),
             sites: vec![Site::new(u16::MAX)],
             site_places: Vec::new(),
-            moves: Moves::default(),
+            splitting: Vec::new(),
             heads: Heads::default(),
             homes: BTreeSet::new(),
             resting: Resting::default(),
@@ -258,6 +258,7 @@ impl Refresh for Index {
 
     fn put_back(&mut self, page: PageKey) {
         if self.pages.known(page).is_some_and(|page| page.place() == Place::Out) {
+            self.move_to_section(page.number);
             self.rest(page.number);
         }
     }

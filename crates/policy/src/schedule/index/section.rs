@@ -5,26 +5,11 @@ use super::dial::drain_unless;
 use super::policy::Index;
 use super::site::{Entry, Site};
 
-/// A path is a section from so many pages on: fewer tell each other too little, and each section is kept like a site.
+/// A path is a section if it has so many pages, and the site as many beside it: fewer tell each other too little, and each
+/// section is kept like a site.
 pub(super) const SECTION_PAGES_MIN: u32 = 20;
 /// So many sections a site may have; what is remembered of all of them is written as one row.
 pub(super) const SECTIONS_MAX: usize = 32;
-
-/// Pages that have yet to move.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Moves {
-    /// Sites of which sections were begun.
-    sites: Vec<u32>,
-    /// Pages that rest since this second or before may belong to a section that began meanwhile.
-    resting_until: Option<u32>,
-}
-
-impl Moves {
-    /// Whether a page that rests since then may have to move.
-    pub fn may_meet(&self, last: u32) -> bool {
-        self.resting_until.is_some_and(|until| last <= until)
-    }
-}
 
 impl Index {
     pub(super) fn new_site(&mut self) -> u32 {
@@ -44,11 +29,8 @@ impl Index {
     pub(super) fn admit(&mut self, site: u32, path: u32) -> (u32, u8) {
         let group = self.sites[site as usize].group_of(path);
         let Some(index) = usize::from(group).checked_sub(1) else { return (site, group) };
-        let of_path = &mut self.sites[site as usize].groups[index];
-        of_path.pages += 1;
-        if of_path.pages >= SECTION_PAGES_MIN {
-            self.begin_section(site, index);
-        }
+        self.sites[site as usize].groups[index].pages += 1;
+        self.begin_sections(site);
         match self.sites[site as usize].groups[index].section {
             0 => (site, group),
             section => (section, group),
@@ -65,41 +47,64 @@ impl Index {
         }
     }
 
+    /// Begins those sections of a site that its pages ask for, in whatever order they came.
+    fn begin_sections(&mut self, site: u32) {
+        let groups = &self.sites[site as usize].groups;
+        let pages: u32 = groups.iter().map(|group| group.pages).sum();
+        if groups.len() < 2 || pages < 2 * SECTION_PAGES_MIN {
+            return;
+        }
+        for index in 0..groups.len() {
+            let group = &self.sites[site as usize].groups[index];
+            if group.pages >= SECTION_PAGES_MIN && pages - group.pages >= SECTION_PAGES_MIN {
+                self.begin_section(site, index);
+            }
+        }
+    }
+
     /// A group of a site becomes a section, if it is none and may be.
     pub(super) fn begin_section(&mut self, site: u32, group: usize) {
-        let of_site = &self.sites[site as usize].groups;
-        let sections = || of_site.iter().filter(|group| group.section > 0).count();
-        if !self.rule.site_clock || site == 0 || of_site[group].section > 0 || sections() >= SECTIONS_MAX {
+        let groups = &self.sites[site as usize].groups;
+        let sections = || groups.iter().filter(|group| group.section > 0).count();
+        if !self.rule.site_clock || site == 0 || groups[group].section > 0 || sections() >= SECTIONS_MAX {
             return;
         }
         let section = self.new_site();
         self.sites[section as usize].whole = site;
         self.sites[site as usize].groups[group].section = section;
-        self.moves.sites.push(site);
+        self.splitting.push(site);
     }
 
-    /// Lets pages move to sections that began since this was last asked: those at home now, those that rest when they have
-    /// rested. Pages that were chosen move with their visit.
-    pub(super) fn move_to_sections(&mut self, now: u32) {
-        for site in std::mem::take(&mut self.moves.sites) {
-            self.moves.resting_until = Some(now);
-            let mut moving = Vec::new();
-            let life = &mut self.sites[site as usize];
-            let (mut buckets, mut older) = (std::mem::take(&mut life.buckets), std::mem::take(&mut life.older));
-            let stays = |entry: &Entry| {
-                let group = life.group(self.pages.at(entry.page).group);
-                group.is_none_or(|group| group.section == 0)
-            };
-            buckets.iter_mut().for_each(|bucket| bucket.drain_unless(stays, &mut moving));
-            drain_unless(&mut older, stays, &mut moving);
-            (life.buckets, life.older) = (buckets, older);
-            moving.retain(|entry| self.stands(entry, site));
-            for entry in moving {
-                self.leave_home(entry.page);
-                self.move_to_section(entry.page);
-                self.rest(entry.page);
+    /// Lets pages move to sections that began since this was last asked. Those that were chosen move when they are heard of.
+    pub(super) fn move_to_sections(&mut self) {
+        if self.splitting.is_empty() {
+            return;
+        }
+        for site in std::mem::take(&mut self.splitting) {
+            for number in self.at_home_in_sections(site) {
+                self.leave_home(number);
+                self.move_to_section(number);
+                self.rest(number);
             }
         }
+        let resting: Vec<u32> = self.rests().map(|(_, number)| number).collect();
+        resting.into_iter().for_each(|number| self.move_to_section(number));
+    }
+
+    /// Takes the pages out of a site's buckets that belong to its sections.
+    fn at_home_in_sections(&mut self, site: u32) -> Vec<u32> {
+        let mut moving = Vec::new();
+        let life = &mut self.sites[site as usize];
+        let (mut buckets, mut older) = (std::mem::take(&mut life.buckets), std::mem::take(&mut life.older));
+        let stays = |entry: &Entry| {
+            let group = life.group(self.pages.at(entry.page).group);
+            group.is_none_or(|group| group.section == 0)
+        };
+        buckets.iter_mut().for_each(|bucket| bucket.drain_unless(stays, &mut moving));
+        drain_unless(&mut older, stays, &mut moving);
+        (life.buckets, life.older) = (buckets, older);
+        moving.retain(|entry| self.stands(entry, site));
+        moving.into_iter().map(|entry| entry.page).collect()
     }
 
     /// A page that is neither at home nor counted anywhere else goes where its path belongs now.

@@ -8,7 +8,7 @@ use vernal_model::Moment;
 
 use super::ahead::AHEAD;
 use super::dial::{Bucket, Dial, drain_unless, set_buckets};
-use super::page::{Page, Place, days, rested_at, seconds};
+use super::page::{Page, Place, days, rested_at};
 use super::policy::Index;
 use super::site::{Entry, Site};
 use crate::View;
@@ -24,15 +24,12 @@ impl Index {
     /// Brings everything up to this moment: pages that have rested, sites that were shaken or come due.
     pub(super) fn prepare(&mut self, view: &dyn View, now: Moment) {
         let today = days(now);
-        self.move_to_sections(seconds(now));
+        self.move_to_sections();
         self.take_up(view, now);
         let mut rested = Vec::new();
         let refresh_min = view.refresh_min();
         while let Some((last, number)) = self.resting.pop_if(|last| rested_at(last, refresh_min) <= now) {
             if self.rests_since(last, number) {
-                if self.moves.may_meet(last) {
-                    self.move_to_section(number);
-                }
                 rested.push((self.pages.at(number).site, number));
             }
         }
@@ -73,7 +70,6 @@ impl Index {
                 if self.pages.at(number).place() != Place::Recalled {
                     continue;
                 }
-                self.move_to_section(number);
                 let Page { last, site, .. } = *self.pages.at(number);
                 match rested_at(last, view.refresh_min()) > now {
                     true => self.rest(number),
