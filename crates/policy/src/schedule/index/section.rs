@@ -49,6 +49,9 @@ impl Index {
 
     /// Begins those sections of a site that its pages ask for, in whatever order they came.
     fn begin_sections(&mut self, site: u32) {
+        if !self.rule.site_clock || site == 0 {
+            return;
+        }
         let groups = &self.sites[site as usize].groups;
         let pages: u32 = groups.iter().map(|group| group.pages).sum();
         if groups.len() < 2 || pages < 2 * SECTION_PAGES_MIN {
