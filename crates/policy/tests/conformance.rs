@@ -127,6 +127,14 @@ fn visit(policy: &mut dyn Refresh, rows: &mut Rows, page: PageKey, now: Moment, 
     assert!(row.state.bytes().len() <= PolicyState::BYTES_MAX);
 }
 
+fn find(policy: &mut dyn Refresh, rows: &mut Rows, now: Moment) {
+    let page = page(rows.len() as u32);
+    let row = Row { admitted: now, last_visit: now, ..first_rows(1)[&self::page(0)].clone() };
+    policy.recall(&held(page, &row));
+    policy.topics(page, &topics_of(page));
+    rows.insert(page, row);
+}
+
 /// What is chosen in the 24 hours from `now`, for policies that spread a day's visits over it.
 fn chosen_within_a_day(policy: &mut dyn Refresh, world: &World, now: Moment) -> Vec<PageKey> {
     (0..24).flat_map(|hour| policy.choose(world, now + Span::from_hours(hour), &mut Chance::new(4))).collect()
@@ -136,9 +144,16 @@ fn chosen_within_a_day(policy: &mut dyn Refresh, world: &World, now: Moment) -> 
 #[derive(Clone, Debug)]
 enum Step {
     Wait(u64),
-    Choose { visits_left: usize, full: BTreeSet<u32> },
-    Answer { changed: Option<bool> },
+    Choose {
+        visits_left: usize,
+        full: BTreeSet<u32>,
+    },
+    Answer {
+        changed: Option<bool>,
+    },
     PutBack,
+    /// A page is read for the first time.
+    Find,
     Restart,
 }
 
@@ -155,66 +170,91 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
+fn steps_with_finds() -> impl Strategy<Value = Vec<Step>> {
+    steps().prop_flat_map(|steps| {
+        let finds = prop::collection::vec(any::<prop::sample::Index>(), 0..20);
+        (Just(steps), finds).prop_map(|(mut steps, finds)| {
+            for find in finds {
+                steps.insert(find.index(steps.len()), Step::Find);
+            }
+            steps
+        })
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn budget_rest_and_uniqueness_hold_and_a_restart_changes_no_choice(life in steps(), pages in 1u32..40) {
         for name in NAMES {
-            let (mut now, mut out) = (Moment::from_secs(10_000), Vec::<PageKey>::new());
-            let mut rows = first_rows(pages);
-            let mut policy = recalled(name, &rows);
-            let mut sites = BTreeMap::new();
-            for step in &life {
-                match step {
-                    Step::Wait(secs) => now += Span::from_secs(*secs),
-                    Step::Choose { visits_left, full } => {
-                        let world = World { full: full.clone(), ..World::new(*visits_left, pages) };
-                        let due = policy.next_due(&world, now);
-                        let chosen = policy.choose(&world, now, &mut Chance::new(1));
-                        prop_assert!(chosen.len() <= *visits_left, "{} above budget", name);
-                        if *visits_left > 0 {
-                            prop_assert_eq!(due == Some(now), !chosen.is_empty(), "{} next_due {:?}", name, due);
-                        }
-                        for &page in &chosen {
-                            prop_assert!(!out.contains(&page), "{} chose {} twice", name, page);
-                            prop_assert!(rows[&page].last_visit + REFRESH_MIN <= now, "{} within refresh_min", name);
-                            prop_assert!(world.has_room(page), "{} without room", name);
-                            out.push(page);
-                        }
-                    }
-                    Step::Answer { changed } => {
-                        if !out.is_empty() {
-                            let page = out.remove(0);
-                            visit(policy.as_mut(), &mut rows, page, now, *changed);
-                            let site = site_of(page);
-                            sites.extend(policy.site_state(site).map(|state| (site, state)));
-                        }
-                    }
-                    Step::PutBack => {
-                        if let Some(page) = out.pop() {
-                            policy.put_back(page);
-                        }
-                    }
-                    // A policy that never stopped has nothing more to say than one that was recalled from the rows.
-                    Step::Restart => {
-                        for page in out.drain(..) {
-                            policy.put_back(page);
-                        }
-                        let world = World::new(7, pages);
-                        let mut restarted = restarted(name, &rows, &sites);
-                        let chosen = policy.choose(&world, now, &mut Chance::new(2));
-                        prop_assert_eq!(&chosen, &restarted.choose(&world, now, &mut Chance::new(2)), "{}", name);
-                        for page in rows.keys() {
-                            prop_assert_eq!(policy.why(*page, now), restarted.why(*page, now), "{}", name);
-                        }
-                        out = chosen;
-                        policy = restarted;
-                    }
+            live(name, &life, pages)?;
+        }
+    }
+
+    /// There are eight paths, and sections begin with twenty pages.
+    #[test]
+    fn sections_of_a_site_change_none_of_it(life in steps_with_finds(), pages in 140u32..170) {
+        live("vernal", &life, pages)?;
+    }
+}
+
+/// Leads a random life and looks at every choice.
+fn live(name: &str, life: &[Step], pages: u32) -> Result<(), TestCaseError> {
+    let (mut now, mut out) = (Moment::from_secs(10_000), Vec::<PageKey>::new());
+    let mut rows = first_rows(pages);
+    let mut policy = recalled(name, &rows);
+    let mut sites = BTreeMap::new();
+    for step in life {
+        match step {
+            Step::Wait(secs) => now += Span::from_secs(*secs),
+            Step::Choose { visits_left, full } => {
+                let world = World { full: full.clone(), ..World::new(*visits_left, rows.len() as u32) };
+                let due = policy.next_due(&world, now);
+                let chosen = policy.choose(&world, now, &mut Chance::new(1));
+                prop_assert!(chosen.len() <= *visits_left, "{} above budget", name);
+                if *visits_left > 0 {
+                    prop_assert_eq!(due == Some(now), !chosen.is_empty(), "{} next_due {:?}", name, due);
                 }
+                for &page in &chosen {
+                    prop_assert!(!out.contains(&page), "{} chose {} twice", name, page);
+                    prop_assert!(rows[&page].last_visit + REFRESH_MIN <= now, "{} within refresh_min", name);
+                    prop_assert!(world.has_room(page), "{} without room", name);
+                    out.push(page);
+                }
+            }
+            Step::Answer { changed } => {
+                if !out.is_empty() {
+                    let page = out.remove(0);
+                    visit(policy.as_mut(), &mut rows, page, now, *changed);
+                    let site = site_of(page);
+                    sites.extend(policy.site_state(site).map(|state| (site, state)));
+                }
+            }
+            Step::PutBack => {
+                if let Some(page) = out.pop() {
+                    policy.put_back(page);
+                }
+            }
+            Step::Find => find(policy.as_mut(), &mut rows, now),
+            // A policy that never stopped has nothing more to say than one that was recalled from the rows.
+            Step::Restart => {
+                for page in out.drain(..) {
+                    policy.put_back(page);
+                }
+                let world = World::new(7, rows.len() as u32);
+                let mut restarted = restarted(name, &rows, &sites);
+                let chosen = policy.choose(&world, now, &mut Chance::new(2));
+                prop_assert_eq!(&chosen, &restarted.choose(&world, now, &mut Chance::new(2)), "{}", name);
+                for page in rows.keys() {
+                    prop_assert_eq!(policy.why(*page, now), restarted.why(*page, now), "{}", name);
+                }
+                out = chosen;
+                policy = restarted;
             }
         }
     }
+    Ok(())
 }
 
 proptest! {
@@ -234,7 +274,7 @@ proptest! {
                 match step {
                     Step::Wait(secs) => now += Span::from_secs(*secs),
                     Step::Choose { visits_left, full } => {
-                        let world = World { full: full.clone(), ..World::new(*visits_left, pages) };
+                        let world = World { full: full.clone(), ..World::new(*visits_left, rows.len() as u32) };
                         let due = policy.next_due(&world, now);
                         let chosen = policy.choose(&world, now, &mut Chance::new(1));
                         prop_assert!(chosen.len() <= *visits_left, "{} above budget", name);
@@ -259,6 +299,7 @@ proptest! {
                             policy.put_back(page);
                         }
                     }
+                    Step::Find => find(policy.as_mut(), &mut rows, now),
                     Step::Restart => {
                         out.clear();
                         policy = recalled(name, &rows);

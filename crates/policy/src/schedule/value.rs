@@ -219,7 +219,8 @@ impl Objective {
         if now.value > price * FAR
             && let Some(time) = now.near(from, (price / now.value).ln())
         {
-            return time;
+            // A price that is as good as reached may be sought a little before.
+            return time.max(from);
         }
         let mut o = match now.value > price * FAR {
             true => now.step(from, (aim / now.value).ln()),
@@ -334,6 +335,14 @@ mod tests {
             assert_eq!(objective.name().parse(), Ok(objective));
         }
         assert_eq!("luck".parse::<Objective>(), Err(()));
+    }
+
+    #[test]
+    fn a_price_that_is_as_good_as_reached_is_not_reached_in_the_past() {
+        let (rate, price, from) = (Rate::Known(10.850_775_458_553_064), 3.904_347_184_815_879, 3.996_154_176_000_952_7);
+        for objective in Objective::ALL {
+            assert!(objective.time_of(rate, price, from, HARMONIC_SHARE) >= from, "{objective:?}");
+        }
     }
 
     fn rates() -> impl Strategy<Value = Rate> {

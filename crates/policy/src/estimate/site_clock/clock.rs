@@ -13,6 +13,8 @@ const RECORD_KEPT: f64 = 0.9995;
 const OWN_SHARE: f64 = 0.1;
 /// The mean speed is held at 1 as soon as so many changes were expected, and this many pseudo-changes say that it is 1.
 const PACE_CHANGES: f64 = 2.0;
+/// Bins in a line of memory.
+const BINS_PER_LINE: usize = 3;
 
 #[derive(Clone, Debug)]
 pub struct SiteClock {
@@ -137,6 +139,11 @@ impl SiteClock {
             self.sums[0] += grow(&mut bin.held[0], rate * overlap);
         }
         self.settle_pace();
+    }
+
+    /// A word of each line of memory that its bins lie in: who reads them together ahead of need waits once.
+    pub(crate) fn word_per_line(&self) -> impl Iterator<Item = u64> {
+        self.bins.all().iter().step_by(BINS_PER_LINE).map(|bin| u64::from(bin.start))
     }
 
     /// Reads the clock at one instant.

@@ -67,12 +67,17 @@ impl Dial {
 /// Pages last visited within a time that runs at one speed.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
-    pub start: f64,
     /// Operational time from its start until the dial was read.
     pub until: f64,
+    /// In days, which bins begin at quarters of: this is exact.
+    start: f32,
     pub width: f32,
     pub speed: f32,
-    /// How much earlier than their keys say pages of this bucket may be due, because its speed sank.
+    /// The first and the last of its pages' last visits, in days after its start.
+    first: f32,
+    last: f32,
+    /// How much earlier than their keys say pages of this bucket may be due, or if it is less than nothing are due later,
+    /// because its speed changed.
     pub slack: f32,
     /// The least key that it holds, beside the rest so that most buckets are passed by with one look; endless if none.
     pub head: f32,
@@ -84,10 +89,12 @@ pub(super) struct Bucket {
 impl Bucket {
     pub fn of(bin: &ReadBin) -> Self {
         Bucket {
-            start: bin.start,
             until: bin.until_now,
+            start: bin.start as f32,
             width: bin.width as f32,
             speed: bin.speed as f32,
+            first: f32::INFINITY,
+            last: 0.0,
             slack: 0.0,
             head: f32::INFINITY,
             expiring: false,
@@ -95,12 +102,19 @@ impl Bucket {
         }
     }
 
-    /// Whether a visit at this instant belongs here.
-    pub fn covers(&self, last: f64) -> bool {
-        last >= self.start && last < self.start + f64::from(self.width)
+    pub fn start(&self) -> f64 {
+        f64::from(self.start)
     }
 
-    pub fn push(&mut self, entry: Entry) {
+    /// Whether a visit at this instant belongs here.
+    pub fn covers(&self, last: f64) -> bool {
+        last >= self.start() && last < self.start() + f64::from(self.width)
+    }
+
+    /// Takes in a page that was last visited at this instant.
+    pub fn push(&mut self, entry: Entry, last: f64) {
+        let after = (last - self.start()) as f32;
+        (self.first, self.last) = (self.first.min(after), self.last.max(after));
         self.head = self.head.min(entry.key);
         self.pages.push(entry);
     }
@@ -119,7 +133,7 @@ impl Bucket {
         drain_unless(&mut self.pages, stays, into);
         self.head = self.pages.peek().map_or(f32::INFINITY, |entry| entry.key);
         if self.pages.is_empty() {
-            self.slack = 0.0;
+            (self.slack, self.first, self.last) = (0.0, f32::INFINITY, 0.0);
         }
     }
 
@@ -129,21 +143,26 @@ impl Bucket {
     }
 
     pub fn operational(&self, last: f64, passed: f64) -> f64 {
-        self.until + passed - f64::from(self.speed) * (last - self.start)
+        self.until + passed - f64::from(self.speed) * (last - self.start())
     }
 
     fn set(&mut self, bin: &ReadBin) {
         let speed = bin.speed as f32;
-        self.slack += (self.speed - speed).max(0.0) * self.width;
+        let slower = self.speed - speed;
+        // What the change of speed means to the page to which it means most. The width of the bucket would do as well, but
+        // pages that were all visited just now would be looked at after each visit that slows the clock by a little.
+        self.slack += slower * if slower > 0.0 { self.last } else { self.first };
         self.speed = speed;
-        self.until = bin.until_now - bin.speed * (self.start - bin.start);
+        self.until = bin.until_now - bin.speed * (self.start() - bin.start);
     }
 
     /// Takes over the pages of the bucket after it, whose time runs at the same speed by now. Keys are moved by what lies
     /// between the two starts; no value is looked at.
     fn join(&mut self, next: Bucket, pages: &mut Pages) {
         let moved = (self.until - next.until) as f32 + self.slack - next.slack;
-        self.width = (next.start - self.start) as f32 + next.width;
+        let between = next.start - self.start;
+        self.width = between + next.width;
+        (self.first, self.last) = (self.first.min(next.first + between), self.last.max(next.last + between));
         self.expiring = false;
         let mut entries = next.pages.into_vec();
         entries.retain_mut(|entry| {
@@ -180,7 +199,7 @@ pub(super) fn set_buckets(buckets: &mut Vec<Bucket>, reading: &Reading, pages: &
         if buckets[index].pages.is_empty() {
             continue;
         }
-        let start = buckets[index].start;
+        let start = buckets[index].start();
         while bins.next_if(|bin| bin.start + bin.width <= start).is_some() {}
         let bin = bins.peek().filter(|bin| bin.start <= start).map(|bin| **bin).or_else(|| reading.bin_of(start));
         let Some(bin) = bin else {

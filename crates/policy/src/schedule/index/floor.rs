@@ -64,6 +64,7 @@ impl Index {
             self.attend(site, &[], now);
             open.push(site);
         }
+        self.heads.settle();
         if open.is_empty() {
             return false;
         }
@@ -78,6 +79,7 @@ impl Index {
         for site in open {
             self.lower_floor(site, now);
         }
+        self.heads.settle();
         true
     }
 

@@ -2,6 +2,7 @@
 
 use vernal_model::PageKey;
 
+use super::ahead::AHEAD;
 use super::page::Place;
 use super::policy::Index;
 use super::rungs::{TOPMOST, level_of, number_of, step};
@@ -37,6 +38,7 @@ impl Index {
         if life.at_home == 0 {
             self.homes.remove(&site);
         }
+        self.show_head(site);
     }
 
     /// The rung that a page at home has reached.
@@ -51,9 +53,14 @@ impl Index {
         now - self.pages.at(number).last_day() >= self.longest_wait && !self.abandons(number)
     }
 
-    /// Puts a page at home on its rung, and lets it wait until it reaches the next. Its site must be queued after it.
+    /// Puts a page at home on its rung, and lets it wait until it reaches the next. Its site must
+    /// be queued after it, and its best step shown.
     /// Its bucket is looked for `near` one first, and told there.
     pub(super) fn set_out(&mut self, number: u32, now: f64, near: &mut usize) {
+        #[cfg(test)]
+        {
+            self.looks += 1;
+        }
         let bucket = self.bucket_of(number, *near);
         *near = bucket.unwrap_or(*near);
         let o = self.operational_in(bucket, number, now);
@@ -108,20 +115,22 @@ impl Index {
         if head == Some(step(before, number)) {
             life.ladder.settle(stands);
         }
-        let head_now = life.ladder.head();
-        if head != head_now {
-            head.map(|head| self.heads.remove(&(head, site)));
-            head_now.map(|head| self.heads.insert((head, site)));
+    }
+
+    /// Lets the best step of a site stand among those of all sites.
+    pub(super) fn show_head(&mut self, site: u32) {
+        if let Some(turn) = self.sites[site as usize].ladder.show() {
+            self.heads.turn(turn);
         }
     }
 
-    /// The best page at or after a place in the order of heads, whose site has room and whose rung is still true.
-    fn next_head(&mut self, view: &dyn View, now: f64, after: &mut (u64, u32)) -> Option<u32> {
+    /// The best page at or after a place in the order of steps, whose site has room and whose rung is still true.
+    fn next_head(&mut self, view: &dyn View, now: f64, after: &mut u64) -> Option<u32> {
         loop {
-            let &(head, site) = self.heads.range(*after..).next()?;
+            let head = self.heads.from(*after).next()?;
             let number = number_of(head);
             if !view.has_room(self.pages.key(number)) {
-                *after = (head, site.saturating_add(1));
+                *after = head + 1;
                 continue;
             }
             // A clock that slowed down may have let it fall.
@@ -129,6 +138,8 @@ impl Index {
                 return Some(number);
             }
             self.set_out(number, now, &mut 0);
+            let site = self.pages.at(number).site;
+            self.show_head(site);
             self.queue(site, now);
         }
     }
@@ -137,13 +148,16 @@ impl Index {
     pub(super) fn draw(&mut self, view: &dyn View, now: f64) -> Vec<PageKey> {
         let wanted = view.visits_left();
         let mut drawn = Vec::new();
-        let mut after = (0, 0);
+        let mut after = 0;
         while drawn.len() < wanted {
+            if drawn.len().is_multiple_of(AHEAD) {
+                self.ask_for_heads(after);
+            }
             let head = self.next_head(view, now, &mut after);
             // Below the floor the ladder is not whole: who stands there came before the floor rose.
             let whole = head.is_some_and(|number| self.pages.at(number).level() >= self.floor);
             if !whole && self.sink(view, wanted - drawn.len(), now) {
-                after = (0, 0);
+                after = 0;
                 continue;
             }
             let Some(number) = head else { break };
@@ -158,18 +172,19 @@ impl Index {
             self.price =
                 last.map_or(0.0, |page: &PageKey| self.value_of(page.number, self.operational_alone(page.number, now)));
         }
+        self.given.begin(drawn.iter().map(|page| page.number));
         self.sinking.count(drawn.len());
         self.close_round(drawn.len() as u64, view.held());
         drawn
     }
 
     pub(super) fn best_value(&mut self, view: &dyn View, now: f64) -> Option<f64> {
-        let mut after = (0, 0);
+        let mut after = 0;
         loop {
             let head = self.next_head(view, now, &mut after);
             let whole = head.is_some_and(|number| self.pages.at(number).level() >= self.floor);
             if !whole && self.sink(view, 1, now) {
-                after = (0, 0);
+                after = 0;
                 continue;
             }
             let number = head?;

@@ -3,11 +3,12 @@
 //!
 //! The bytes of a site, little-endian: format (1), visits heard of (8), mean rate of all (8), price of an allocation (4),
 //! changes foretold and found (8 each, not in format 2), prior of the site (4), day of its fitting (4), visits since (4),
-//! groups (1, then for each: path 4, prior 4), and to the end its clock, if it has one.
+//! groups (1, then for each: path 4, prior 4), sections (1, then for each: path 4, prior 4, day 4, visits 4, bytes of its
+//! clock 4, clock; not before format 4), and to the end its clock, if it has one.
 
 use super::calibration::Calibration;
 use super::policy::Index;
-use super::site::GROUPS_MAX;
+use super::site::{GROUPS_MAX, Site};
 use crate::RateSums;
 use crate::estimate::SiteClock;
 use crate::schedule::allocation::Allocation;
@@ -21,9 +22,10 @@ const MEAN_STEP: f64 = 0.2;
 /// An allocation is settled anew after as many visits as there are pages, over this, and at least so many.
 const SETTLED_PAGES_OVER: u64 = 4;
 const SETTLED_VISITS_MIN: u64 = 16;
-const FORMAT: u8 = 3;
-/// As it was before anybody remembered how right it was.
-const FORMAT_BEFORE: u8 = 2;
+const FORMAT: u8 = 4;
+/// As it was before there were sections, and before anybody remembered how right it was.
+const FORMAT_WITHOUT_SECTIONS: u8 = 3;
+const FORMAT_WITHOUT_CALIBRATION: u8 = 2;
 
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
@@ -99,13 +101,22 @@ impl Index {
         bytes.extend(self.shared.mean.to_le_bytes());
         bytes.extend(self.shared.price.to_le_bytes());
         self.shared.calibration.parts().iter().for_each(|part| bytes.extend(part.to_le_bytes()));
-        bytes.extend(site.all.mean.to_le_bytes());
-        bytes.extend(site.fitted_day.to_le_bytes());
-        bytes.extend(site.unfitted.to_le_bytes());
+        bytes.extend(site.fitting().bytes());
         bytes.push(fitted.len() as u8);
         for group in fitted {
             bytes.extend(group.path.to_le_bytes());
             bytes.extend(group.mean.to_le_bytes());
+        }
+        let sections: Vec<_> = site.groups.iter().filter(|group| group.section > 0).collect();
+        bytes.push(sections.len() as u8);
+        for group in sections {
+            let section = &self.sites[group.section as usize];
+            let mut clock = Vec::new();
+            section.clock.iter().for_each(|section| section.write(&mut clock));
+            bytes.extend(group.path.to_le_bytes());
+            bytes.extend(section.fitting().bytes());
+            bytes.extend((clock.len() as u32).to_le_bytes());
+            bytes.extend(clock);
         }
         if let Some(clock) = &site.clock {
             clock.write(&mut bytes);
@@ -116,51 +127,96 @@ impl Index {
     /// Bytes that are not ours are passed over.
     pub(super) fn take_site_bytes(&mut self, site: u32, bytes: &[u8]) -> Option<()> {
         let (&format, mut rest) = bytes.split_first()?;
+        if !matches!(format, FORMAT_WITHOUT_CALIBRATION | FORMAT_WITHOUT_SECTIONS | FORMAT) {
+            return None;
+        }
         let heard = u64::from_le_bytes(take(&mut rest)?);
         let mean = f64::from_le_bytes(take(&mut rest)?);
         let price = f32::from_le_bytes(take(&mut rest)?);
         let calibration = match format {
-            FORMAT_BEFORE => Calibration::default(),
+            FORMAT_WITHOUT_CALIBRATION => Calibration::default(),
             _ => Calibration::of([f64::from_le_bytes(take(&mut rest)?), f64::from_le_bytes(take(&mut rest)?)])?,
         };
-        let site_mean = f32::from_le_bytes(take(&mut rest)?);
-        let site_day = u32::from_le_bytes(take(&mut rest)?);
-        let unfitted = u32::from_le_bytes(take(&mut rest)?);
-        let sound = |mean: f64| mean.is_finite() && mean >= 0.0;
-        if !matches!(format, FORMAT_BEFORE | FORMAT)
-            || !sound(mean)
-            || mean == 0.0
-            || !sound(price.into())
-            || !sound(site_mean.into())
-        {
+        let fitting = Fitting::take(&mut rest)?;
+        if !(mean.is_finite() && mean > 0.0 && price.is_finite() && price >= 0.0) {
             return None;
         }
         let mut groups = Vec::new();
         for _ in 0..u8::from_le_bytes(take(&mut rest)?) {
             let path = u32::from_le_bytes(take(&mut rest)?);
             let mean = f32::from_le_bytes(take(&mut rest)?);
-            groups.push((path, mean));
+            groups.push((path, Some(mean).filter(|mean| mean.is_finite() && *mean >= 0.0)?));
         }
-        let clock = if rest.is_empty() { None } else { Some(Box::new(SiteClock::from_bytes(rest)?)) };
-        if groups.iter().any(|&(_, mean)| !sound(mean.into())) {
-            return None;
+        let mut sections = Vec::new();
+        let count = if format == FORMAT { u8::from_le_bytes(take(&mut rest)?) } else { 0 };
+        for _ in 0..count {
+            let path = u32::from_le_bytes(take(&mut rest)?);
+            let fitting = Fitting::take(&mut rest)?;
+            let length = u32::from_le_bytes(take(&mut rest)?);
+            sections.push((path, fitting, clock_of(rest.split_off(..length as usize)?)?));
         }
+        let clock = clock_of(rest)?;
         if heard >= self.shared.heard {
             self.shared = Shared { mean, price, heard, calibration, ..self.shared.clone() };
         }
-        let site = &mut self.sites[site as usize];
-        site.all.mean = site_mean;
-        site.fitted_day = site_day;
-        site.unfitted = unfitted;
+        self.remember(site, fitting, clock);
         for (path, mean) in groups {
-            if let Some(index) = usize::from(site.group_of(path)).checked_sub(1) {
-                site.groups[index].mean = mean;
+            if let Some(index) = usize::from(self.sites[site as usize].group_of(path)).checked_sub(1) {
+                self.sites[site as usize].groups[index].mean = mean;
             }
         }
-        site.clock = clock.filter(|_| self.rule.site_clock);
-        site.stale = true;
+        for (path, fitting, clock) in sections {
+            let Some(index) = usize::from(self.sites[site as usize].group_of(path)).checked_sub(1) else { continue };
+            self.begin_section(site, index);
+            match self.sites[site as usize].groups[index].section {
+                0 => {}
+                section => self.remember(section, fitting, clock),
+            }
+        }
         Some(())
     }
+
+    fn remember(&mut self, site: u32, fitting: Fitting, clock: Option<Box<SiteClock>>) {
+        let life = &mut self.sites[site as usize];
+        (life.all.mean, life.fitted_day, life.unfitted) = (fitting.mean, fitting.day, fitting.unfitted);
+        life.clock = clock.filter(|_| self.rule.site_clock);
+        life.stale = true;
+    }
+}
+
+/// What is remembered of fitting a site's prior: what it came to, on which day, and the visits since.
+struct Fitting {
+    mean: f32,
+    day: u32,
+    unfitted: u32,
+}
+
+impl Site {
+    fn fitting(&self) -> Fitting {
+        Fitting { mean: self.all.mean, day: self.fitted_day, unfitted: self.unfitted }
+    }
+}
+
+impl Fitting {
+    fn bytes(&self) -> impl Iterator<Item = u8> {
+        let parts = [self.mean.to_le_bytes(), self.day.to_le_bytes(), self.unfitted.to_le_bytes()];
+        parts.into_iter().flatten()
+    }
+
+    fn take(bytes: &mut &[u8]) -> Option<Fitting> {
+        let mean = f32::from_le_bytes(take(bytes)?);
+        let (day, unfitted) = (u32::from_le_bytes(take(bytes)?), u32::from_le_bytes(take(bytes)?));
+        (mean.is_finite() && mean >= 0.0).then_some(Fitting { mean, day, unfitted })
+    }
+}
+
+/// The clock in all of these bytes, if there are any; `None` if they are no clock.
+#[expect(clippy::option_option, reason = "there may be no clock, and the bytes may be none")]
+fn clock_of(bytes: &[u8]) -> Option<Option<Box<SiteClock>>> {
+    if bytes.is_empty() {
+        return Some(None);
+    }
+    Some(Some(Box::new(SiteClock::from_bytes(bytes)?)))
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
@@ -184,16 +240,21 @@ mod tests {
         policy.shared.mean = 0.5;
         policy.shared.calibration.hear(0.25, true);
         let bytes = policy.site_bytes(site);
-        let mut before = bytes.clone();
+        let mut without_sections = bytes.clone();
+        without_sections.truncate(bytes.len() - 1);
+        without_sections[0] = FORMAT_WITHOUT_SECTIONS;
+        let mut before = without_sections.clone();
         before.drain(CALIBRATION);
-        before[0] = FORMAT_BEFORE;
-        for (bytes, calibration) in [(&bytes, policy.shared.calibration), (&before, Calibration::default())] {
+        before[0] = FORMAT_WITHOUT_CALIBRATION;
+        let calibration = policy.shared.calibration;
+        let known = [(&bytes, calibration), (&without_sections, calibration), (&before, Calibration::default())];
+        for (bytes, calibration) in known {
             let mut other = Index::named("vernal").unwrap();
             let site = other.site_index(0);
             assert_eq!(other.take_site_bytes(site, bytes), Some(()));
             assert_eq!((other.shared.mean, other.shared.calibration), (0.5, calibration));
         }
-        before[0] = FORMAT_BEFORE - 1;
+        before[0] = FORMAT_WITHOUT_CALIBRATION - 1;
         assert_eq!(policy.take_site_bytes(site, &before), None);
         assert_eq!(policy.take_site_bytes(site, &bytes[..30]), None);
     }

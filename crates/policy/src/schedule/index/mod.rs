@@ -13,20 +13,28 @@
 //! - `worth`: the value of a page now, and the time at which it reaches another.
 //! - `dial`: what was read off a site's clock, and the buckets that are set by it.
 //! - `resting`: pages that were visited too short a time ago.
-//! - `waiting`: where pages wait, and when their site is woken.
+//! - `waiting`: where pages wait.
+//! - `wakes`: when their site is woken.
 //! - `rungs`, `ladder`: how they climb, and how the best are drawn.
+//! - `heads`: the best of each site in the order of all.
+//! - `ahead`: memory that is asked for ahead of need.
 //! - `floor`: below which nothing is sorted.
 //! - `learning`: what a visit teaches.
 //! - `memory`: what is remembered of sites.
 //! - `calibration`: what was foretold against what was found.
 //! - `policy`: the two verbs.
+//! - `section`: paths with enough pages, which are kept like sites.
 //! - `telling`: the reasons, in words and numbers.
 
+mod ahead;
 mod calibration;
 mod dial;
 mod floor;
+mod heads;
 mod ladder;
 mod learning;
+#[cfg(test)]
+mod looks;
 mod memory;
 mod page;
 mod policy;
@@ -35,10 +43,12 @@ mod reference;
 mod resting;
 mod rule;
 mod rungs;
+mod section;
 mod site;
 mod telling;
 mod topic_pool;
 mod waiting;
+mod wakes;
 mod worth;
 
 pub use policy::Index;

@@ -12,6 +12,8 @@ pub(super) enum Place {
     Unknown,
     /// Visited too short a time ago.
     Resting,
+    /// Taken up, and not yet looked at; it may have rested or not.
+    Recalled,
     /// Chosen, and not yet heard of.
     Out,
     Home,
@@ -81,7 +83,8 @@ impl Page {
         match self.standing {
             0 => Place::Unknown,
             1 => Place::Resting,
-            2 => Place::Out,
+            2 => Place::Recalled,
+            3 => Place::Out,
             _ => Place::Home,
         }
     }

@@ -1,11 +1,12 @@
 //! The two verbs of the index policies.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
+use super::ahead::Given;
 use super::floor::{ROUNDS, Sinking};
+use super::heads::Heads;
 use super::learning::from_state;
 use super::memory::Shared;
 use super::page::{KNOWN, Page, Pages, Place, days, rested_at, seconds};
@@ -14,6 +15,7 @@ use super::rule::{Rule, Timing};
 use super::rungs::Rungs;
 use super::site::{Entry, Site};
 use super::topic_pool::TopicPool;
+use super::wakes::Wakes;
 use crate::estimate::Reading;
 use crate::{Belief, Held, RateSums, Refresh, Seen, TopicRates, View};
 
@@ -25,17 +27,21 @@ const SITES_MAX: u32 = 1 << 27;
 pub struct Index {
     pub(super) rule: Rule,
     pub(super) pages: Pages,
-    /// By site number plus one; the first is for pages whose site is not known.
+    /// Sites and sections; the first is for pages whose site is not known.
     pub(super) sites: Vec<Site>,
-    /// The best page on the ladder of each site.
-    pub(super) heads: BTreeSet<(u64, u32)>,
+    /// Where each site is among these, by its number; 0 if it was not met.
+    pub(super) site_places: Vec<u32>,
+    /// Sites of which sections began, and whose pages have yet to move.
+    pub(super) splitting: Vec<u32>,
+    pub(super) heads: Heads,
     /// Sites with a page at home.
     pub(super) homes: BTreeSet<u32>,
     pub(super) resting: Resting,
-    /// Pages that were taken up and not yet looked at; they rest, too.
+    pub(super) given: Given,
+    /// Pages that were taken up and not yet looked at.
     pub(super) recalled: Vec<u32>,
     /// When a page of a site next reaches another rung.
-    pub(super) wakes: BinaryHeap<Reverse<(u64, u32)>>,
+    pub(super) wakes: Wakes,
     /// Sites whose clock, prior or pages changed since they were last looked at.
     pub(super) shaken: Vec<u32>,
     /// Sites that had no room when the floor sank.
@@ -65,6 +71,9 @@ pub struct Index {
     /// Σ bytes and pages whose bytes are known.
     pub(super) bytes: (f64, u64),
     pub(super) longest_wait: f64,
+    /// Looks at pages, for whoever holds them against visits.
+    #[cfg(test)]
+    pub(super) looks: u64,
 }
 
 impl Index {
@@ -86,12 +95,15 @@ impl Index {
             rungs: Rungs::apart(rule.rung),
             rule,
             pages: Pages::default(),
-            sites: Vec::new(),
-            heads: BTreeSet::new(),
+            sites: vec![Site::new(u16::MAX)],
+            site_places: Vec::new(),
+            splitting: Vec::new(),
+            heads: Heads::default(),
             homes: BTreeSet::new(),
             resting: Resting::default(),
+            given: Given::default(),
             recalled: Vec::new(),
-            wakes: BinaryHeap::new(),
+            wakes: Wakes::default(),
             shaken: Vec::new(),
             behind: Vec::new(),
             floor: u16::MAX,
@@ -110,23 +122,30 @@ impl Index {
             may_abandon: false,
             bytes: (0.0, 0),
             longest_wait: super::worth::LONGEST_WAIT_DAYS,
+            #[cfg(test)]
+            looks: 0,
         }
     }
 
     pub(super) fn site_index(&mut self, site: u32) -> u32 {
-        let index = if site < SITES_MAX { site + 1 } else { 0 };
-        if self.sites.len() <= index as usize {
-            let floor = self.floor;
-            self.sites.resize_with(index as usize + 1, || Site::new(floor));
+        if site >= SITES_MAX {
+            return 0;
         }
-        index
+        let place = site as usize;
+        if self.site_places.len() <= place {
+            self.site_places.resize(place + 1, 0);
+        }
+        if self.site_places[place] == 0 {
+            self.site_places[place] = self.new_site();
+        }
+        self.site_places[place]
     }
 
     /// Takes a page out of all lists, so that it can be put anywhere.
     fn unplace(&mut self, number: u32) {
         match self.pages.at(number).place() {
             Place::Home => self.leave_home(number),
-            Place::Resting | Place::Unknown | Place::Out => {}
+            Place::Resting | Place::Recalled | Place::Unknown | Place::Out => {}
         }
         self.pages.at_mut(number).go(Place::Out);
     }
@@ -152,8 +171,8 @@ impl Refresh for Index {
             topics = self.take_topics(number);
             self.forget(held.page);
         }
-        let group = self.sites[site as usize].group_of(held.path);
         let last = seconds(held.last_visit);
+        let (site, group) = self.admit(site, held.path);
         if self.origin.is_nan() {
             self.origin = days(held.last_visit).floor();
         }
@@ -182,7 +201,7 @@ impl Refresh for Index {
             self.put_topics(number, topics);
         }
         self.count_bytes(number, held.wire_bytes);
-        self.pages.at_mut(number).go(Place::Resting);
+        self.pages.at_mut(number).go(Place::Recalled);
         self.recalled.push(number);
     }
 
@@ -211,9 +230,11 @@ impl Refresh for Index {
             return PolicyState::default();
         }
         let number = seen.page.number;
+        self.ask_for_heard(number);
         self.unplace(number);
         let now = days(seen.moment);
         let last = self.pages.at(number).last_day();
+        self.move_to_section(number);
         let site = self.pages.at(number).site;
         if let Timing::Even(allocation) | Timing::Random(allocation) = self.rule.timing {
             self.settle(allocation);
@@ -228,7 +249,8 @@ impl Refresh for Index {
             self.hints.remove(&number);
         }
         self.shared.hear();
-        self.sites[site as usize].untold = true;
+        let whole = self.whole(site);
+        self.sites[whole as usize].untold = true;
         self.shake(site);
         self.rest(number);
         self.state_of(number)
@@ -236,6 +258,7 @@ impl Refresh for Index {
 
     fn put_back(&mut self, page: PageKey) {
         if self.pages.known(page).is_some_and(|page| page.place() == Place::Out) {
+            self.move_to_section(page.number);
             self.rest(page.number);
         }
     }
@@ -252,8 +275,8 @@ impl Refresh for Index {
         if let Some(bytes) = self.pages.at(page.number).bytes() {
             self.bytes = (self.bytes.0 - bytes, self.bytes.1 - 1);
         }
-        let site = self.pages.at(page.number).site;
-        self.sites[site as usize].pages -= 1;
+        let Page { site, group, .. } = *self.pages.at(page.number);
+        self.dismiss(site, group);
         self.hints.remove(&page.number);
         *self.pages.at_mut(page.number) = Default::default();
     }

@@ -61,15 +61,36 @@ pub(super) fn number_of(step: u64) -> u32 {
 pub(super) struct Ladder {
     steps: BinaryHeap<Reverse<u64>>,
     pages: u32,
+    /// The best step as it was last shown; 0, which is no step, if there was none.
+    shown: u64,
 }
 
 /// Steps that may lie about on any ladder beside twice as many as there are pages.
 const STEPS_SPARE: usize = 8;
+/// The best step and the two below it, one of which is the next best.
+const BEST: usize = 3;
 
 impl Ladder {
     /// The best step, which stands if the ladder was settled since the last page moved.
     pub fn head(&self) -> Option<u64> {
         self.steps.peek().map(|step| step.0)
+    }
+
+    /// How many steps it holds, standing or not.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The steps among which the next best are.
+    pub fn best(&self) -> impl Iterator<Item = u64> {
+        self.steps.as_slice().iter().take(BEST).map(|step| step.0)
+    }
+
+    /// If the best step is another than was last shown: that one, and the one that it is now.
+    pub fn show(&mut self) -> Option<[Option<u64>; 2]> {
+        let head = self.head();
+        let shown = std::mem::replace(&mut self.shown, head.unwrap_or(0));
+        (shown != self.shown).then_some([(shown > 0).then_some(shown), head])
     }
 
     /// A page moves, from a rung or from below to a rung or below.

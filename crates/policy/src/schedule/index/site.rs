@@ -31,6 +31,8 @@ pub(super) struct Site {
     pub fitted_day: u32,
     pub unfitted: u32,
     pub pages: u32,
+    /// Of a section, the site that it is part of; 0 otherwise.
+    pub whole: u32,
     pub at_home: u32,
     /// Any page of it, to ask whether the site has room.
     pub sample: u32,
@@ -52,6 +54,9 @@ pub(super) struct Group {
     pub path: u32,
     pub compared: u32,
     pub rates: f64,
+    pub pages: u32,
+    /// The section that its pages belong to; 0 if it is none.
+    pub section: u32,
     /// 0 until it is fitted.
     pub mean: f32,
     /// The prior moved, and its pages must be placed anew.
@@ -144,7 +149,7 @@ impl Site {
         if self.buckets.get(near).is_some_and(|bucket| bucket.covers(last)) {
             return Some(near);
         }
-        let index = self.buckets.partition_point(|bucket| bucket.start <= last).checked_sub(1)?;
+        let index = self.buckets.partition_point(|bucket| bucket.start() <= last).checked_sub(1)?;
         self.buckets[index].covers(last).then_some(index)
     }
 

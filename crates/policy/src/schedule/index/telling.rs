@@ -24,6 +24,7 @@ impl Index {
             let from = match () {
                 () if site.all.mean == 0.0 && self.topics.ratio(page.site).is_some() => "of its site's topics",
                 () if site.all.mean == 0.0 => "of all pages",
+                () if site.whole > 0 => "of its section of the site",
                 () if self.rule.path_priors && site.group(page.group).is_some_and(|group| group.mean > 0.0) => {
                     "of its path on this site"
                 }
@@ -47,8 +48,9 @@ impl Index {
         if let Some(clock) = &site.clock {
             let [sharp, middle, mild, none] = clock.weights();
             let text = format!(
-                "{o:.2} days of operational time have passed for it; its siblings are trusted {:.0} % ({:.0} sharp, {:.0} \
+                "{o:.2} days of operational time have passed for it; its siblings {}are trusted {:.0} % ({:.0} sharp, {:.0} \
                  middle, {:.0} mild)",
+                if site.whole > 0 { "in its section " } else { "" },
                 100.0 * (1.0 - none),
                 100.0 * sharp,
                 100.0 * middle,

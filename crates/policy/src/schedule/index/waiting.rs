@@ -4,12 +4,11 @@
 //! read. Until the next one it goes on by itself, so that a site that is woken is not
 //! read again: its buckets say what is due.
 
-use std::cmp::Reverse;
-
 use vernal_model::Moment;
 
+use super::ahead::AHEAD;
 use super::dial::{Bucket, Dial, drain_unless, set_buckets};
-use super::page::{Place, days, rested_at};
+use super::page::{Page, Place, days, rested_at};
 use super::policy::Index;
 use super::site::{Entry, Site};
 use crate::View;
@@ -25,6 +24,7 @@ impl Index {
     /// Brings everything up to this moment: pages that have rested, sites that were shaken or come due.
     pub(super) fn prepare(&mut self, view: &dyn View, now: Moment) {
         let today = days(now);
+        self.move_to_sections();
         self.take_up(view, now);
         let mut rested = Vec::new();
         let refresh_min = view.refresh_min();
@@ -34,26 +34,30 @@ impl Index {
             }
         }
         self.bring_home(rested, today);
-        for site in std::mem::take(&mut self.shaken) {
-            if self.sites[site as usize].shaken {
-                self.attend(site, &[], today);
+        for some in std::mem::take(&mut self.shaken).chunks(AHEAD) {
+            self.ask_for_sites(some, today);
+            for &site in some {
+                if self.sites[site as usize].shaken {
+                    self.attend(site, &[], today);
+                }
             }
         }
-        while let Some(&Reverse((wake, site))) = self.wakes.peek() {
-            let wake = f64::from_bits(wake);
-            if wake > today {
-                break;
-            }
-            self.wakes.pop();
+        let mut woken = Vec::new();
+        while let Some((wake, site)) = self.wakes.pop_until(today) {
             // Entries that were overtaken stay in the list until their time, and mean nothing.
             if self.sites[site as usize].queued == wake {
                 self.sites[site as usize].queued = f64::INFINITY;
-                self.attend(site, &[], today);
+                woken.push(site);
             }
+        }
+        for some in woken.chunks(AHEAD) {
+            self.ask_for_sites(some, today);
+            some.iter().for_each(|&site| self.attend(site, &[], today));
         }
         for site in std::mem::take(&mut self.behind) {
             self.catch_up(site, view, today);
         }
+        self.heads.settle();
     }
 
     /// Brings home the pages that were recalled and have rested; the others go on resting.
@@ -62,12 +66,11 @@ impl Index {
         for some in recalled.chunks((recalled.len() / TAKEN_UP_IN).max(TAKEN_UP_MIN)) {
             let mut rested = Vec::new();
             for &number in some {
-                let page = self.pages.at(number);
-                let (last, site) = (page.last, page.site);
                 // It may have been visited or forgotten since, or recalled twice.
-                if page.place() != Place::Resting || self.resting.contains(last, number) {
+                if self.pages.at(number).place() != Place::Recalled {
                     continue;
                 }
+                let Page { last, site, .. } = *self.pages.at(number);
                 match rested_at(last, view.refresh_min()) > now {
                     true => self.rest(number),
                     false => rested.push((site, number)),
@@ -81,8 +84,11 @@ impl Index {
     fn bring_home(&mut self, mut rested: Vec<(u32, u32)>, now: f64) {
         rested.sort_unstable();
         rested.dedup();
-        for home in rested.chunk_by(|one, other| one.0 == other.0) {
-            self.attend(home[0].0, home, now);
+        let homes: Vec<&[(u32, u32)]> = rested.chunk_by(|one, other| one.0 == other.0).collect();
+        let sites: Vec<u32> = homes.iter().map(|home| home[0].0).collect();
+        for (homes, sites) in homes.chunks(AHEAD).zip(sites.chunks(AHEAD)) {
+            self.ask_for_sites(sites, now);
+            homes.iter().zip(sites).for_each(|(home, &site)| self.attend(site, home, now));
         }
     }
 
@@ -96,7 +102,7 @@ impl Index {
     pub(super) fn rests(&self) -> impl Iterator<Item = (u32, u32)> {
         let mut recalled: Vec<(u32, u32)> =
             self.recalled.iter().map(|&number| (self.pages.at(number).last, number)).collect();
-        recalled.retain(|&(_, number)| self.pages.at(number).place() == Place::Resting);
+        recalled.retain(|&(_, number)| self.pages.at(number).place() == Place::Recalled);
         recalled.sort_unstable();
         let mut recalled = recalled.into_iter().peekable();
         let mut resting = self.resting.iter().filter(|&(last, number)| self.rests_since(last, number)).peekable();
@@ -129,7 +135,8 @@ impl Index {
         (0..self.sites.len() as u32).filter(|&site| filter(&self.sites[site as usize])).collect()
     }
 
-    /// Moves the pages of a site to the rungs that they have reached, and takes in those that come home.
+    /// Moves the pages of a site to the rungs that they have reached, and takes in those that come home. Heads must be
+    /// settled after it.
     pub(super) fn attend(&mut self, site: u32, home: &[(u32, u32)], now: f64) {
         let mut moving = std::mem::take(&mut self.moving);
         let life = &mut self.sites[site as usize];
@@ -152,6 +159,9 @@ impl Index {
         bucket = self.sites[site as usize].buckets.len().saturating_sub(1);
         for &(_, number) in home {
             self.come_home(number, now, &mut bucket);
+        }
+        if let Some(turn) = self.sites[site as usize].ladder.show() {
+            self.heads.note(turn);
         }
         self.queue(site, now);
     }
@@ -181,7 +191,7 @@ impl Index {
         }
         let passed = life.dial.passed(now);
         for bucket in &mut life.buckets {
-            if !bucket.expiring && bucket.start + self.longest_wait <= now {
+            if !bucket.expiring && bucket.start() + self.longest_wait <= now {
                 bucket.expiring = true;
                 bucket.drain(due);
             }
@@ -207,13 +217,13 @@ impl Index {
         }
         let due = if more.is_finite() { life.dial.when(more) } else { f64::INFINITY };
         let first = life.buckets.iter().find(|bucket| !bucket.expiring && !bucket.pages.is_empty());
-        let expires = first.map_or(f64::INFINITY, |bucket| bucket.start + self.longest_wait);
+        let expires = first.map_or(f64::INFINITY, |bucket| bucket.start() + self.longest_wait);
         let wake = due.min(expires).max(now + WAKE_DAYS_MIN);
         let life = &mut self.sites[site as usize];
         if wake != life.queued {
             life.queued = wake;
             if wake.is_finite() {
-                self.wakes.push(Reverse((wake.to_bits(), site)));
+                self.wakes.push(wake, site);
             }
         }
     }
@@ -275,7 +285,7 @@ impl Index {
         let is_read = || life.clock.is_some() && self.read_for.is_some_and(|(read, _)| read == site);
         let bin = if bucket.is_none() && is_read() { self.reading.bin_of(last) } else { None };
         if let Some(bin) = bin {
-            let index = life.buckets.partition_point(|bucket| bucket.start < bin.start);
+            let index = life.buckets.partition_point(|bucket| bucket.start() < bin.start);
             life.buckets.insert(index, Bucket::of(&bin));
             bucket = Some(index);
         }
@@ -283,7 +293,7 @@ impl Index {
             Some(index) => {
                 let bucket = &mut life.buckets[index];
                 let key = (bucket.time(life.dial.passed(now)) + more) as f32;
-                bucket.push(Entry { key, page: number });
+                bucket.push(Entry { key, page: number }, last);
                 key
             }
             None => {
