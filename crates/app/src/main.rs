@@ -16,8 +16,8 @@ use clap::Parser;
 use command::{CommandLine, Context};
 use error::Result;
 
-/// What one thread reads another judges and gives up, in hundreds of small pieces per page: the system's allocator spends a
-/// sixth of a changed page on that, this one half as much (decision 16).
+/// What one thread reads another judges and gives up, in hundreds of small pieces per page, which this allocator does in less
+/// time than the system's (decision 16).
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
