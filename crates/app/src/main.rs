@@ -16,6 +16,11 @@ use clap::Parser;
 use command::{CommandLine, Context};
 use error::Result;
 
+/// What one thread reads another judges and gives up, in hundreds of small pieces per page, which this allocator does in less
+/// time than the system's (decision 16).
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     let command_line = match CommandLine::try_parse() {
         Ok(command_line) => command_line,

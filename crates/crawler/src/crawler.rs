@@ -89,6 +89,8 @@ pub struct Crawler {
     reader: Reader,
     /// Older versions, read again when something differs.
     bodies: Bodies,
+    /// Room for one of them, unpacked.
+    older_body: Vec<u8>,
     partitions: Vec<Partition>,
     /// The partition of each known site, by its row: the public-suffix list may have changed since.
     home: HashMap<Site, PartitionId>,

@@ -21,6 +21,9 @@ use crate::intake::verdict::Verdict;
 /// Noise books kept in memory. More than a group has visits, so that there is always one that can go without a commit.
 const BOOKS_MAX: usize = 1_024;
 
+/// What an ordinary page unpacks to; the room of a larger one is given back.
+const OLDER_BODY_BYTES_MAX: usize = 256 << 10;
+
 /// The noise books of sites that were visited lately.
 #[derive(Default)]
 pub(super) struct Books {
@@ -165,13 +168,23 @@ impl Crawler {
     }
 
     /// The change with its words, from both bodies; `None` if the older one cannot be read any more.
-    fn closer(&self, before: &Page, marked: &Signature, report: &Report, change: &Change) -> Result<Option<Closer>> {
+    fn closer(
+        &mut self,
+        before: &Page,
+        marked: &Signature,
+        report: &Report,
+        change: &Change,
+    ) -> Result<Option<Closer>> {
         let Some(new) = &report.document else { return Ok(None) };
         let Some(location) = before.version.and_then(|version| version.location) else { return Ok(None) };
         // An older body that is lost is no reason to lose the newer one: then marks have to do.
         let Ok(kept) = self.bodies.read(&location) else { return Ok(None) };
         let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
-        let words = record::words(&kept, &before.url, &marked.paragraphs, new, !is_text_alone);
+        let room = &mut self.older_body;
+        let words = record::words(&kept, &before.url, &marked.paragraphs, new, !is_text_alone, room);
+        if room.capacity() > OLDER_BODY_BYTES_MAX {
+            *room = Vec::new();
+        }
         let Some((old, old_parts)) = words else { return Ok(None) };
         let new_parts = if is_text_alone { None } else { parts_again(report) };
         let mut change = change.clone();

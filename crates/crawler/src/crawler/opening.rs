@@ -84,6 +84,7 @@ impl Crawler {
             settings,
             repository,
             bodies: Bodies::new(reader.dir()),
+            older_body: Vec::new(),
             reader,
         };
         crawler.set_seeds(crawler.dispatcher.seeds().to_vec());

@@ -126,13 +126,14 @@ fn read(
 }
 
 /// The words of a kept version whose newer one is known too; `None` for a record that holds no body. `closely`: with
-/// links and parts.
+/// links and parts. The body is unpacked into `room`.
 pub(crate) fn words(
     record: &Record,
     url: &Url,
     marks: &[ParagraphMark],
     newer: &Document,
     closely: bool,
+    room: &mut Vec<u8>,
 ) -> Option<(Document, Parts)> {
     let payload = record.payload_digest()?;
     let input =
@@ -143,8 +144,8 @@ pub(crate) fn words(
     }
     let http = record.http()?;
     let head = &record.block[..record.block.len() - http.body.len()];
-    let bytes = unpacked(head, http.body).ok()?;
-    let input = input(&bytes, http.header("content-type"));
+    vernal_document::unpack_into(head, http.body, &UnpackLimits::default(), room).ok()?;
+    let input = input(room, http.header("content-type"));
     Some(match closely {
         true => vernal_document::read_words(&input, true),
         false => (vernal_document::read_words_beside(&input, marks, newer), Parts::default()),
@@ -153,7 +154,7 @@ pub(crate) fn words(
 
 fn meaning(url: &Url, http: &HttpMessage<'_>, bytes: &[u8], payload: Digest) -> Parsed {
     let tags = http.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
-    let tags: Vec<&str> = tags.map(|(_, value)| value.as_str()).collect();
+    let tags: Vec<&str> = tags.map(|(_, value)| value).collect();
     let input = Input {
         url,
         bytes,

@@ -72,6 +72,12 @@ fn split(
     if a.is_empty() || b.is_empty() {
         return;
     }
+    if a.len() == 1 || b.len() == 1 {
+        // One alone stays with the first of its equals; both ways below would find the same.
+        let pair = a.clone().find_map(|x| b.clone().find(|&y| old[x] == new[y]).map(|y| (x, y)));
+        pair.into_iter().for_each(|(x, y)| stayed[x] = Some(y));
+        return;
+    }
     let anchors = unique_in_order(old, new, &a, &b);
     if anchors.is_empty() {
         if a.len() * b.len() <= CELLS_MAX && steps.spend(a.len() * b.len()) {

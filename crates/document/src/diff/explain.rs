@@ -1,6 +1,7 @@
 //! A change told in paragraphs, with their words, for the change feed.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use vernal_model::{Change, Document, Kind, Operation, ParagraphChange};
 
@@ -34,23 +35,28 @@ pub fn operations(old: &Document, new: &Document) -> Vec<ParagraphChange> {
     if matching.links.is_empty() {
         return Vec::new();
     }
-    let (old_headings, new_headings) = (Headings::of(old), Headings::of(new));
+    // The older ones are asked for by what went, and by nothing else.
+    let old_headings = LazyCell::new(|| Headings::of(old));
+    let new_headings = LazyCell::new(|| Headings::of(new));
     let mut bytes_left = TEXT_BYTES_TOTAL_MAX;
     let links = matching.links.iter();
-    links.map(|link| one(old, new, link, &old_headings, &new_headings, &mut bytes_left)).collect()
+    let trail = |link: &Link| match (link.to, link.from) {
+        (Some(to), _) => new_headings.trail(new, to),
+        (None, from) => old_headings.trail(old, from.unwrap_or_default()),
+    };
+    links.map(|link| one(old, new, link, trail(link), &mut bytes_left)).collect()
 }
 
 fn one(
     old: &Document,
     new: &Document,
     link: &Link,
-    old_headings: &Headings,
-    new_headings: &Headings,
+    headings: Vec<Box<str>>,
     bytes_left: &mut usize,
 ) -> ParagraphChange {
-    let (document, place, headings) = match (link.to, link.from) {
-        (Some(to), _) => (new, to, new_headings),
-        (None, from) => (old, from.unwrap_or_default(), old_headings),
+    let (document, place) = match (link.to, link.from) {
+        (Some(to), _) => (new, to),
+        (None, from) => (old, from.unwrap_or_default()),
     };
     let mut kept = |text: Cow<'_, str>| -> Option<Box<str>> {
         let text = limited(&text, TEXT_BYTES_MAX);
@@ -71,7 +77,7 @@ fn one(
             .chain(link.reordered.iter().map(|pair| pair.1))
             .map(|at| at as u32)
             .collect(),
-        headings: headings.trail(document, place),
+        headings,
         before: before(old, link).and_then(&mut kept),
         after: after(new, link).and_then(&mut kept),
     }

@@ -85,6 +85,9 @@ impl Link {
 
 /// One link for each moved paragraph; but moves out of one run of list items into one are told as one.
 fn fold_lists(old: &Document, new: &Document, mut moved: Vec<(usize, usize)>) -> Vec<Link> {
+    if moved.is_empty() {
+        return Vec::new();
+    }
     moved.sort_unstable_by_key(|&(_, to)| to);
     let (old_runs, new_runs) = (list_runs(old), list_runs(new));
     let mut first_of: HashMap<(usize, usize), usize> = HashMap::new();

@@ -234,12 +234,15 @@ pub(super) fn paragraph(document: &Document, place: usize) -> Option<&str> {
 
 /// What went and what came in the same place become one spot each: those that `belong` together first, then by the words
 /// they share.
-fn paired<'a>(spots: Vec<Spot<'a>>, belong: impl Fn(&Spot<'a>, &Spot<'a>) -> bool) -> Vec<Spot<'a>> {
+fn paired<'a>(mut spots: Vec<Spot<'a>>, belong: impl Fn(&Spot<'a>, &Spot<'a>) -> bool) -> Vec<Spot<'a>> {
     type Place = (u64, Role, u16);
     let lone = |spot: &Spot<'_>| spot.before.offset == 0 && spot.after.offset > 0;
     let mut came: HashMap<Place, Vec<usize>> = HashMap::new();
     for (index, spot) in spots.iter().enumerate().filter(|(_, spot)| lone(spot)) {
         came.entry((spot.anchor, spot.role, spot.place)).or_default().push(index);
+    }
+    if came.is_empty() {
+        return spots;
     }
     let mut sorted = SortedWords { came: vec![None; spots.len()] };
     // For each spot the one that is joined to it, and whether it is joined to one.
@@ -256,16 +259,15 @@ fn paired<'a>(spots: Vec<Spot<'a>>, belong: impl Fn(&Spot<'a>, &Spot<'a>) -> boo
         taken[candidates.remove(best)] = Some(index);
         is_gone[index] = true;
     }
-    let mut joined = Vec::with_capacity(spots.len());
-    for (index, spot) in spots.iter().enumerate().filter(|(index, _)| !is_gone[*index]) {
-        let mut spot = spot.clone();
-        if let Some(other) = taken[index] {
-            spot.operations.insert(0, spots[other].operations[0]);
-            spot.before = spots[other].before.clone();
-        }
-        joined.push(spot);
+    for (index, other) in taken.into_iter().enumerate().filter_map(|(index, other)| Some((index, other?))) {
+        let gone = std::mem::take(&mut spots[other].before);
+        let operation = spots[other].operations[0];
+        spots[index].operations.insert(0, operation);
+        spots[index].before = gone;
     }
-    joined
+    let mut gone = is_gone.into_iter();
+    spots.retain(|_| !gone.next().unwrap_or_default());
+    spots
 }
 
 /// The words of spots that came, each sorted once, however many that went are held against it.

@@ -5,6 +5,8 @@
 //! stored block: 00 or 01 (last) | length, LE | its complement, LE | bytes
 //! ```
 
+use std::ops::Range;
+
 use flate2::{Compress, Compression, FlushCompress, Status};
 
 /// Flags, time and name are left out: the same record gives the same bytes on every machine.
@@ -88,15 +90,28 @@ impl MemberMaker {
     }
 }
 
-/// The content of a member that is stored as `MemberMaker::stored` does it, whole and with the right checksum; for anything
-/// else nothing is said here.
-pub(super) fn stored_content(member: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
+/// The content of a member that is stored as `MemberMaker::stored` does it, whole and with the right checksum, in the
+/// memory of the member; anything else is given back as it was.
+pub(super) fn stored_content(mut member: Vec<u8>, bytes_max: usize) -> Result<Vec<u8>, Vec<u8>> {
+    let Some(blocks) = stored_blocks(&member, bytes_max) else { return Err(member) };
+    let mut end = 0;
+    for block in blocks {
+        let bytes = block.len();
+        member.copy_within(block, end);
+        end += bytes;
+    }
+    member.truncate(end);
+    Ok(member)
+}
+
+/// Where the blocks of a stored member lie.
+fn stored_blocks(member: &[u8], bytes_max: usize) -> Option<Vec<Range<usize>>> {
     let (mut rest, trailer) = member.strip_prefix(&HEADER)?.split_last_chunk::<TRAILER_BYTES>()?;
     if rest.len() > bytes_max {
         return None;
     }
-    let mut content = Vec::with_capacity(rest.len());
-    let mut is_last = false;
+    let mut blocks = Vec::with_capacity(rest.len() / usize::from(u16::MAX) + 1);
+    let (mut crc, mut total, mut is_last) = (crc32fast::Hasher::new(), 0, false);
     while !is_last {
         let (&[last, low, high, low_again, high_again], behind) = rest.split_first_chunk::<STORED_HEADER_BYTES>()?;
         let length = u16::from_le_bytes([low, high]);
@@ -104,12 +119,15 @@ pub(super) fn stored_content(member: &[u8], bytes_max: usize) -> Option<Vec<u8>>
             return None;
         }
         let (bytes, behind) = behind.split_at_checked(usize::from(length))?;
-        content.extend_from_slice(bytes);
+        crc.update(bytes);
+        total += bytes.len();
+        let end = member.len() - TRAILER_BYTES - behind.len();
+        blocks.push(end - bytes.len()..end);
         (is_last, rest) = (last == 1, behind);
     }
     let mut expected = Vec::with_capacity(TRAILER_BYTES);
-    self::trailer(&mut expected, &[&content]);
-    (rest.is_empty() && *trailer == *expected).then_some(content)
+    self::end(&mut expected, crc.finalize(), total);
+    (rest.is_empty() && *trailer == *expected).then_some(blocks)
 }
 
 fn stored_block_header(out: &mut Vec<u8>, bytes: usize, last: bool) {
@@ -166,8 +184,8 @@ mod tests {
                 maker.deflated(&mut deflated, &parts);
                 prop_assert_eq!(unpacked(&stored), parts.concat());
                 prop_assert_eq!(unpacked(&deflated), parts.concat());
-                prop_assert_eq!(stored_content(&stored, 10_000), Some(parts.concat()));
-                prop_assert_eq!(stored_content(&deflated, 10_000), None);
+                prop_assert_eq!(stored_content(stored, 10_000), Ok(parts.concat()));
+                prop_assert_eq!(stored_content(deflated.clone(), 10_000), Err(deflated));
             }
         }
 
@@ -180,9 +198,9 @@ mod tests {
             let mut member = Vec::new();
             MemberMaker::new().stored(&mut member, &[&content]);
             let place = place.index(member.len());
-            prop_assert_eq!(stored_content(&member[..place], 1_000), None);
+            prop_assert!(stored_content(member[..place].to_vec(), 1_000).is_err());
             member[place] ^= flip;
-            prop_assert_eq!(stored_content(&member, 1_000), None);
+            prop_assert_eq!(stored_content(member.clone(), 1_000), Err(member));
         }
     }
 
@@ -194,8 +212,8 @@ mod tests {
                 let mut member = Vec::new();
                 MemberMaker::new().stored(&mut member, &[&content[..cut], &content[cut..]]);
                 assert_eq!(unpacked(&member), content, "{bytes} bytes cut at {cut}");
-                assert_eq!(stored_content(&member, 1 << 20), Some(content.clone()));
-                assert_eq!(stored_content(&member, bytes / 2), None, "more than it may have");
+                assert_eq!(stored_content(member.clone(), 1 << 20), Ok(content.clone()));
+                assert!(stored_content(member, bytes / 2).is_err(), "more than it may have");
             }
         }
     }

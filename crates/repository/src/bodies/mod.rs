@@ -19,6 +19,7 @@
 //! revisit is empty, because pywb would otherwise replay the 304 itself, without a body; what the 304 said is kept in a
 //! metadata record beside it.
 
+mod fields;
 mod inflate;
 mod keep;
 mod member;
@@ -30,6 +31,7 @@ mod timeline;
 mod verify;
 mod writer;
 
+pub use fields::Fields;
 pub use keep::{Keep, KeepKind, WarcInfo};
 pub use read::{Bodies, read};
 pub use record::{HttpMessage, Record};

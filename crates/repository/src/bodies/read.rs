@@ -51,12 +51,12 @@ impl Bodies {
                 _ => Error::io("read a record of", &self.dir)(error),
             });
         }
-        let content = match stored_content(&member, limits.record_bytes_max) {
-            Some(content) => Ok(content),
-            None => inflated(member, limits.record_bytes_max),
+        let content = match stored_content(member, limits.record_bytes_max) {
+            Ok(content) => Ok(content),
+            Err(member) => inflated(member, limits.record_bytes_max),
         };
         content
-            .and_then(|content| Record::parse(&content, limits.head_bytes_max))
+            .and_then(|content| Record::within(content, limits.head_bytes_max))
             .map_err(|fault| damaged(&fault.to_string()))
     }
 

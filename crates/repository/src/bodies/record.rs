@@ -1,7 +1,10 @@
 //! One WARC record as it was read.
 
+use std::ops::Range;
+
 use vernal_model::{Digest, Moment};
 
+use super::fields::Fields;
 use super::inflate::{Fault, malformed};
 use super::keep::ROBOTS_FIELD;
 
@@ -10,7 +13,7 @@ const FIELDS_MAX: usize = 1_000; // named fields of one record; real ones have a
 /// Named fields and block. Fields keep their order and their spelling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    pub headers: Vec<(String, String)>,
+    pub headers: Fields,
     pub block: Vec<u8>,
 }
 
@@ -18,14 +21,14 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpMessage<'a> {
     pub status: u16,
-    pub headers: Vec<(String, String)>,
+    pub headers: Fields,
     pub body: &'a [u8],
 }
 
 impl Record {
     /// The first field of this name, whatever its case.
     pub fn header(&self, name: &str) -> Option<&str> {
-        header_of(&self.headers, name)
+        self.headers.first(name)
     }
 
     /// `response`, `revisit`, `request`, …; empty if the record does not say.
@@ -75,10 +78,10 @@ impl Record {
         let head = String::from_utf8_lossy(&self.block[..head_bytes]);
         let mut lines = head.lines();
         let status = lines.next()?.split_ascii_whitespace().nth(1)?.parse().ok()?;
-        let headers = lines
-            .filter_map(|line| line.split_once(':'))
-            .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
-            .collect();
+        let mut headers = Fields::with_capacity(head_bytes);
+        for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+            headers.push(name.trim(), value.trim());
+        }
         Some(HttpMessage { status, headers, body: &self.block[head_bytes..] })
     }
 
@@ -107,59 +110,71 @@ impl Record {
 
     /// Reads the one record that `content` holds.
     pub(super) fn parse(content: &[u8], head_bytes_max: usize) -> Result<Record, Fault> {
-        let head_end = memchr::memmem::find(&content[..content.len().min(head_bytes_max + 3)], b"\r\n\r\n");
-        let Some(head_end) = head_end else {
-            return match content.len() > head_bytes_max {
-                true => Err(Fault::TooLarge("the head of a record is too long")),
-                false => malformed("the head of a record has no end"),
-            };
-        };
-        let headers = parse_head(&content[..head_end])?;
-        let block_bytes = content_length(&headers)?;
-        let rest = &content[head_end + 4..];
-        match usize::try_from(block_bytes).ok().and_then(|bytes| rest.split_at_checked(bytes)) {
-            Some((block, b"\r\n\r\n")) => Ok(Record { headers, block: block.to_vec() }),
-            Some((_, after)) if after.starts_with(b"\r\n\r\nWARC/") => {
-                malformed("a gzip member holds more than one record")
-            }
-            _ => malformed("Content-Length is not the length of the block"),
-        }
+        let (headers, block) = parts(content, head_bytes_max)?;
+        Ok(Record { headers, block: content[block].to_vec() })
+    }
+
+    /// The same, where the block may stay in the memory that it came in.
+    pub(super) fn within(mut content: Vec<u8>, head_bytes_max: usize) -> Result<Record, Fault> {
+        let (headers, block) = parts(&content, head_bytes_max)?;
+        content.truncate(block.end);
+        content.drain(..block.start);
+        Ok(Record { headers, block: content })
     }
 }
 
 impl HttpMessage<'_> {
     /// The first header of this name, whatever its case.
     pub fn header(&self, name: &str) -> Option<&str> {
-        header_of(&self.headers, name)
+        self.headers.first(name)
+    }
+}
+
+/// The fields of the one record that `content` holds, and where its block lies.
+fn parts(content: &[u8], head_bytes_max: usize) -> Result<(Fields, Range<usize>), Fault> {
+    let head_end = memchr::memmem::find(&content[..content.len().min(head_bytes_max + 3)], b"\r\n\r\n");
+    let Some(head_end) = head_end else {
+        return match content.len() > head_bytes_max {
+            true => Err(Fault::TooLarge("the head of a record is too long")),
+            false => malformed("the head of a record has no end"),
+        };
+    };
+    let headers = parse_head(&content[..head_end])?;
+    let block_bytes = content_length(&headers)?;
+    let start = head_end + 4;
+    match usize::try_from(block_bytes).ok().and_then(|bytes| content[start..].split_at_checked(bytes)) {
+        Some((block, b"\r\n\r\n")) => Ok((headers, start..start + block.len())),
+        Some((_, after)) if after.starts_with(b"\r\n\r\nWARC/") => {
+            malformed("a gzip member holds more than one record")
+        }
+        _ => malformed("Content-Length is not the length of the block"),
     }
 }
 
 /// Version line and named fields, without the empty line.
-pub(super) fn parse_head(head: &[u8]) -> Result<Vec<(String, String)>, Fault> {
+pub(super) fn parse_head(head: &[u8]) -> Result<Fields, Fault> {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.split("\r\n");
     if !lines.next().is_some_and(|version| version.starts_with("WARC/")) {
         return malformed("no WARC version line");
     }
-    let mut headers: Vec<(String, String)> = Vec::with_capacity(16);
+    let mut headers = Fields::with_capacity(text.len());
     for line in lines {
         // A line that begins with white space goes on with the value before it.
-        if let (Some(more), Some((_, value))) = (line.strip_prefix([' ', '\t']), headers.last_mut()) {
-            value.push(' ');
-            value.push_str(more.trim());
+        if line.strip_prefix([' ', '\t']).is_some_and(|more| headers.go_on(more.trim())) {
             continue;
         }
         let Some((name, value)) = line.split_once(':') else { return malformed("a field has no colon") };
         if headers.len() == FIELDS_MAX {
             return Err(Fault::TooLarge("a record has too many fields"));
         }
-        headers.push((name.trim().to_owned(), value.trim().to_owned()));
+        headers.push(name.trim(), value.trim());
     }
     Ok(headers)
 }
 
-pub(super) fn content_length(headers: &[(String, String)]) -> Result<u64, Fault> {
-    match header_of(headers, "Content-Length").map(str::parse) {
+pub(super) fn content_length(headers: &Fields) -> Result<u64, Fault> {
+    match headers.first("Content-Length").map(str::parse) {
         Some(Ok(bytes)) => Ok(bytes),
         _ => malformed("no Content-Length"),
     }
@@ -182,10 +197,6 @@ fn mark(target: &str, date: Moment, payload: Digest) -> u64 {
     xxhash_rust::xxh3::xxh3_64_with_seed(&payload.0, place)
 }
 
-fn header_of<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
-}
-
 fn without_brackets(uri: &str) -> &str {
     uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri)
 }
@@ -205,7 +216,9 @@ mod tests {
     use super::*;
 
     fn response(block: &[u8]) -> Record {
-        Record { headers: vec![("warc-type".into(), "response".into())], block: block.to_vec() }
+        let mut headers = Fields::default();
+        headers.push("warc-type", "response");
+        Record { headers, block: block.to_vec() }
     }
 
     #[test]
@@ -226,6 +239,7 @@ mod tests {
         let record = Record::parse(content, 1 << 10).unwrap();
         assert_eq!((record.kind(), record.target()), ("resource", Some("http://a.b/")));
         assert_eq!((record.header("note"), record.payload()), (Some("one two"), Some(&b"hi"[..])));
+        assert_eq!(Record::within(content.to_vec(), 1 << 10).unwrap(), record);
     }
 
     #[test]

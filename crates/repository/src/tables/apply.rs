@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use fjall::{Keyspace, OwnedWriteBatch, Slice};
 use serde::Serialize;
 use vernal_model::{
-    Control, Deed, GraphMark, HintRows, Leaving, Moment, NoiseRows, Page, PageKey, Partition, Relocated, RobotsRow,
-    Sequence, Site, SitePosture, SiteRow, Subscription, TopicOf, Visit, Visited,
+    Control, Deed, GraphMark, HintRows, Leaving, Moment, Page, PageKey, Partition, Relocated, RobotsRow, Sequence,
+    Site, SitePosture, SiteRow, Subscription, TopicOf, Visit, Visited,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, encode, encoded};
@@ -77,6 +77,7 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Outlived> {
         place.sequence = place.sequence.max(*sequence);
     }
     applying.sieved(&group.entries)?;
+    applying.learned(&group.entries)?;
     applying.state.moment = applying.state.moment.max(group.moment);
     applying.state.position = last;
     applying.finish()
@@ -132,7 +133,10 @@ impl Applying<'_> {
             Deed::Controlled(Control::ResumeAll) => self.state.paused = false,
             Deed::Spent { account } => self.state.account = *account,
             Deed::Relocated(visits) => visits.iter().try_for_each(|visit| self.relocated(visit))?,
-            Deed::NoiseLearned(rows) => self.noise_learned(partition, rows)?,
+            Deed::NoiseLearned(rows) => {
+                // A person may speak of a site before its first visit; its row says which partition the book lies in.
+                self.site(partition, rows.site.as_str());
+            }
             Deed::Relinked { page, document } => {
                 self.put(&tables.documents, "documents", page.bytes(), document)?;
             }
@@ -273,33 +277,6 @@ impl Applying<'_> {
         if let Some(version) = page.version.as_mut().filter(|version| version.number == number) {
             version.location = relocated.to;
             self.put(&tables.pages, "pages", relocated.page.bytes(), &page)?;
-        }
-        Ok(())
-    }
-
-    fn noise_learned(&mut self, partition: Partition, rows: &NoiseRows) -> Result<()> {
-        let (tables, site) = (&self.shared.tables, &rows.site);
-        // A person may speak of a site before its first visit; its row says which partition the book lies in.
-        self.site(partition, site.as_str());
-        if let Some(last_id) = &rows.last_id {
-            self.put(&tables.noise, "noise", keys::noise_last_id(partition, site), last_id)?;
-        }
-        for rule in &rows.rules {
-            self.put(&tables.noise, "noise", keys::noise_rule(partition, site, rule.id), rule)?;
-        }
-        for fold in &rows.folds {
-            self.put(&tables.noise, "noise", keys::noise_fold(partition, site, fold.id), fold)?;
-        }
-        for id in &rows.forgotten {
-            self.batch.remove(&tables.noise, keys::noise_rule(partition, site, *id));
-        }
-        for id in &rows.unfolded {
-            self.batch.remove(&tables.noise, keys::noise_fold(partition, site, *id));
-        }
-        match &rows.page {
-            Some((page, noise)) if noise.is_empty() => self.batch.remove(&tables.page_noise, page.bytes()),
-            Some((page, noise)) => self.put(&tables.page_noise, "page_noise", page.bytes(), noise)?,
-            None => {}
         }
         Ok(())
     }

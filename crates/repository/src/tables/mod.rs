@@ -5,6 +5,7 @@
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch.
 //! - `sieved`: what the sieve decided.
+//! - `learned`: what visits taught of noise.
 //! - `count`: what a visit does to the counters.
 //! - `dump`: everything as text, in key order, for comparison.
 //!
@@ -17,6 +18,7 @@ mod apply;
 mod count;
 mod dump;
 pub(crate) mod keys;
+mod learned;
 mod page_rows;
 pub(crate) mod rows;
 mod sieved;

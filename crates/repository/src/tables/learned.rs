@@ -1,0 +1,63 @@
+//! What visits taught of noise, applied: of all that a group says of one row only the last is written. The rules of a site
+//! whose pages change come and go within a group.
+
+use std::collections::BTreeMap;
+
+use vernal_model::{Deed, Fold, NoiseRule, Partition, Sequence, Site};
+
+use super::apply::Applying;
+use super::keys;
+use crate::Result;
+
+/// Which of a site's rows.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    LastId,
+    Rule(u32),
+    Fold(u64),
+}
+
+/// What it becomes.
+enum Row<'a> {
+    LastId(u32),
+    Rule(&'a NoiseRule),
+    Fold(&'a Fold),
+    Gone,
+}
+
+impl Applying<'_> {
+    /// Writes what the deeds of one group say of the noise of sites and pages.
+    pub(super) fn learned(&mut self, entries: &[(Partition, Sequence, &Deed)]) -> Result<()> {
+        let tables = &self.shared.tables;
+        let mut last: BTreeMap<(Partition, &Site, Name), Row<'_>> = BTreeMap::new();
+        for (partition, _, deed) in entries {
+            let Deed::NoiseLearned(rows) = deed else { continue };
+            let id = rows.last_id.iter().map(|id| (Name::LastId, Row::LastId(*id)));
+            let rules = rows.rules.iter().map(|rule| (Name::Rule(rule.id), Row::Rule(rule)));
+            let folds = rows.folds.iter().map(|fold| (Name::Fold(fold.id), Row::Fold(fold)));
+            let forgotten = rows.forgotten.iter().map(|id| (Name::Rule(*id), Row::Gone));
+            let unfolded = rows.unfolded.iter().map(|id| (Name::Fold(*id), Row::Gone));
+            let said = id.chain(rules).chain(folds).chain(forgotten).chain(unfolded);
+            last.extend(said.map(|(name, row)| ((*partition, &rows.site, name), row)));
+            match &rows.page {
+                Some((page, noise)) if noise.is_empty() => self.batch.remove(&tables.page_noise, page.bytes()),
+                Some((page, noise)) => self.put(&tables.page_noise, "page_noise", page.bytes(), noise)?,
+                None => {}
+            }
+        }
+        for ((partition, site, name), row) in last {
+            let key = match name {
+                Name::LastId => keys::noise_last_id(partition, site),
+                Name::Rule(id) => keys::noise_rule(partition, site, id),
+                Name::Fold(id) => keys::noise_fold(partition, site, id),
+            };
+            match row {
+                Row::LastId(id) => self.put(&tables.noise, "noise", key, &id)?,
+                Row::Rule(rule) => self.put(&tables.noise, "noise", key, rule)?,
+                Row::Fold(fold) => self.put(&tables.noise, "noise", key, fold)?,
+                Row::Gone => self.batch.remove(&tables.noise, key),
+            }
+        }
+        Ok(())
+    }
+}
