@@ -18,6 +18,7 @@ use error::Result;
 
 /// What one thread reads another judges and gives up, in hundreds of small pieces per page, which this allocator does in less
 /// time than the system's (decision 16).
+#[cfg(feature = "own-allocator")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -128,6 +128,8 @@ pub struct Crawler {
     companions: Companions,
     /// When the files of hints were last given their places.
     files_placed: Moment,
+    /// How often the crawler was asked for orders.
+    ticks: u64,
     /// Where the round over the partitions goes on.
     turn: usize,
     /// The partitions in which anything can happen, a bit for each: most crawls live in a few of them, and walking

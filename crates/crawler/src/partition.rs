@@ -47,6 +47,8 @@ pub(crate) struct Partition {
     /// again.
     pub best: Option<f64>,
     pub best_known: Option<Moment>,
+    /// The tick at which the policy was asked and had nothing to choose, if nothing happened here since.
+    pub in_vain: Option<u64>,
     /// Waiting URLs that were taken past the window, because they are wanted before all others.
     taken: HashSet<PageKey>,
     /// The site of the page that the policy chose last.
@@ -116,6 +118,7 @@ impl Partition {
             credit: 0.0,
             best: None,
             best_known: None,
+            in_vain: None,
             taken: HashSet::new(),
             last_chosen: None,
             paths: HashMap::new(),
@@ -154,7 +157,7 @@ impl Partition {
         if hands(page) == Hands::Policy {
             let site = self.site_of(page.key).unwrap_or(NO_SITE);
             let path = self.path_number(site, &page.url);
-            self.best_known = None;
+            self.stir();
             self.policy.recall(&Held {
                 page: page.key,
                 site,
@@ -264,6 +267,18 @@ impl Partition {
 
     pub(crate) fn may_ask(&self, page: PageKey, now: Moment) -> bool {
         self.site_of(page).is_some_and(|site| self.politeness.may_ask(&self.sites[site as usize].site, now))
+    }
+
+    /// Something happened here: what the best visit is worth must be asked again.
+    pub(crate) fn stir(&mut self) {
+        self.best_known = None;
+        self.in_vain = None;
+    }
+
+    /// A page that the policy chose is not visited after all.
+    pub(crate) fn put_back(&mut self, page: PageKey) {
+        self.policy.put_back(page);
+        self.in_vain = None;
     }
 
     /// How many requests may leave now for the site that the policy chose last: it may well be chosen again.

@@ -105,7 +105,7 @@ impl Repository {
         }
         let mut state = self.shared.live().state.clone();
         (state.run_big, state.run_small) = next.generations();
-        let mut batch = self.shared.tables.database.batch();
+        let mut batch = self.shared.tables.batch(1);
         batch.insert(&self.shared.tables.meta, keys::STATE, encode("meta", &state, &mut Vec::new())?);
         batch.commit().map_err(Error::tables("write the tables"))?;
         self.outlived.runs.extend(known.outlived_by(&next));

@@ -6,7 +6,6 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use fjall::{Guard, Keyspace};
 use serde::de::DeserializeOwned;
 use vernal_model::{
     Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise, PageState,
@@ -17,7 +16,7 @@ use vernal_model::{
 use crate::bodies::Record;
 use crate::sieve::BARRED;
 use crate::tables::rows::{Known, KnownState, Totals, UrlRow, decode, decode_url};
-use crate::tables::{Shared, dump, keys};
+use crate::tables::{Row, Shared, Table, dump, keys};
 use crate::{Cursor, Error, EventId, Result};
 
 #[derive(Clone)]
@@ -373,24 +372,19 @@ impl Reader {
         dump(&self.shared, out)
     }
 
-    pub(crate) fn row<T: DeserializeOwned>(
-        &self,
-        table: &Keyspace,
-        name: &'static str,
-        key: &[u8],
-    ) -> Result<Option<T>> {
+    pub(crate) fn row<T: DeserializeOwned>(&self, table: &Table, name: &'static str, key: &[u8]) -> Result<Option<T>> {
         let row = table.get(key).map_err(Error::tables("read a row"))?;
         row.map(|bytes| decode(name, &bytes)).transpose()
     }
 }
 
-fn event_row(guard: Guard) -> Result<(Cursor, EventId, Event)> {
+fn event_row(guard: Row) -> Result<(Cursor, EventId, Event)> {
     let (key, value) = guard.into_inner().map_err(Error::tables("read the events"))?;
     let position = keys::position(&key).ok_or_else(|| Error::row("events", "its key is too short"))?;
     let (id, event): (EventId, Event) = decode("events", &value)?;
     Ok((Cursor(position), id, event))
 }
 
-fn guard_value<T: DeserializeOwned>(guard: Guard, table: &'static str) -> Result<T> {
+fn guard_value<T: DeserializeOwned>(guard: Row, table: &'static str) -> Result<T> {
     decode(table, &guard.value().map_err(Error::tables("read a row"))?)
 }

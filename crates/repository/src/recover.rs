@@ -72,7 +72,10 @@ impl Repository {
             make_folder(&dir.join(name))?;
         }
         let mut recovery = Recovery { made, ..Recovery::default() };
-        let opened = open_tables(dir, &mut recovery)?;
+        let opened = match settings.tables_in_memory {
+            true => tables_in_memory(dir)?,
+            false => open_tables(dir, &mut recovery)?,
+        };
         let shared = Arc::new(Shared::new(dir, opened.tables, opened.live, lock));
         let (tail, outlived) = replay(&shared, format.seed(), &mut recovery)?;
         let applied = shared.live().state.position;
@@ -136,7 +139,10 @@ pub(crate) fn open_tables_in(dir: &Path) -> Result<(Tables, Live)> {
 }
 
 fn read_tables(dir: &Path) -> Result<Opened> {
-    let tables = Tables::open(&dir.join(TABLES_FOLDER))?;
+    with_live(dir, Tables::open(&dir.join(TABLES_FOLDER))?)
+}
+
+fn with_live(dir: &Path, tables: Tables) -> Result<Opened> {
     let state: State = tables.state()?.unwrap_or_default();
     let sites = tables.sites()?;
     let known = KnownSet::open(&dir.join(sieve::FOLDER), state.run_big, state.run_small)?;
@@ -169,6 +175,11 @@ fn fresh_tables(dir: &Path) -> Result<Opened> {
     let opened = read_tables(dir)?;
     sync_folder(dir)?;
     Ok(opened)
+}
+
+fn tables_in_memory(dir: &Path) -> Result<Opened> {
+    sieve::remove_orphans(&dir.join(sieve::FOLDER), (0, 0))?;
+    with_live(dir, Tables::in_memory()?)
 }
 
 /// Brings the tables up to the journal.

@@ -33,6 +33,8 @@ pub struct Settings {
     pub segment_bytes_max: u64,
     /// The number of a repository that is made now; drawn at random if it is not given.
     pub id: Option<u128>,
+    /// The tables lie in memory and are made anew from the journal at every opening: for trials, which end with their process.
+    pub tables_in_memory: bool,
 }
 
 impl Default for Settings {
@@ -45,6 +47,7 @@ impl Default for Settings {
             robots: "classic".into(),
             segment_bytes_max: 1_000_000_000,
             id: None,
+            tables_in_memory: false,
         }
     }
 }
@@ -121,7 +124,7 @@ impl Repository {
         for path in &outlived.runs {
             std::fs::remove_file(path).map_err(Error::io("remove", path))?;
         }
-        let mut batch = tables.database.batch();
+        let mut batch = tables.batch(outlived.findings);
         for (partition, from, through) in outlived.found {
             for guard in tables.found.range(keys::found(partition, from)..=keys::found(partition, through)) {
                 let key = guard.key().map_err(Error::tables("read what was found"))?;

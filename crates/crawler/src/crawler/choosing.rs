@@ -13,6 +13,15 @@ use crate::refresh_view::Facts;
 /// sites get free.
 const BEST_EVERY: Span = Span::from_secs(1);
 
+/// What the order of the partitions goes by.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum By {
+    /// What their best visits are worth.
+    Value,
+    /// What they are owed.
+    Share,
+}
+
 /// What the policies of all partitions together may see.
 #[derive(Copy, Clone)]
 pub(super) struct AllFacts(Facts);
@@ -34,22 +43,23 @@ impl Crawler {
             return;
         }
         self.sum_up_rates(now);
-        let order = self.in_order(now);
+        let (mut order, by) = self.asked_from(now);
         // A value holds for one page: the next best may lie in another partition, unless there is no other.
-        let left = match *order.as_slice() {
-            [only] if self.partitions[only].best.is_some() => self.partitions[only].room_of_last(now).clamp(1, left),
-            [first, ..] if self.partitions[first].best.is_some() => 1,
-            _ => left,
+        let left = match (by, order.as_slice()) {
+            (By::Value, &[only]) => self.partitions[only].room_of_last(now).clamp(1, left),
+            (By::Value, _) => 1,
+            (By::Share, _) => left,
         };
-        for index in order {
-            let facts = self.facts(&self.partitions[index], left);
+        let all = self.all_facts(left);
+        while let Some(index) = self.take_first(&mut order, by) {
+            let facts = all.of(&self.partitions[index]);
             let mut chance = self.chance.numbered(self.next_order).numbered(index as u64);
             let partition = &mut self.partitions[index];
             partition.best_known = None;
             let (policy, view) = partition.policy_and_view(facts, now);
             let mut chosen = policy.choose(&view, now, &mut chance);
             let Some(&last) = chosen.last() else {
-                partition.best = None;
+                (partition.best, partition.in_vain) = (None, Some(self.ticks));
                 continue;
             };
             partition.last_chosen = partition.site_of(last);
@@ -59,45 +69,54 @@ impl Crawler {
         }
     }
 
-    /// The partitions in the order in which they are asked. A lone one whose policy knows values has nothing to be
-    /// compared with.
-    fn in_order(&mut self, now: Moment) -> Vec<usize> {
-        let holding: Vec<usize> = places(self.lively).filter(|&index| self.partitions[index].held > 0).collect();
-        if let &[only] = holding.as_slice()
-            && self.partitions[only].best.is_some()
-        {
-            return holding;
+    /// The partitions that are asked, and what their order goes by. One that had nothing to choose a moment ago is not
+    /// asked again within the tick: where much waits and little is due, that would be most of the work.
+    fn asked_from(&mut self, now: Moment) -> (Vec<usize>, By) {
+        let mut holding: Vec<usize> = places(self.lively).filter(|&index| self.partitions[index].held > 0).collect();
+        // A lone one whose policy knows values has nothing to be compared with.
+        let is_alone = holding.len() == 1;
+        holding.retain(|&index| self.partitions[index].in_vain != Some(self.ticks));
+        let has_value = |&index: &usize| self.partitions[index].best.is_some();
+        if !is_alone || !holding.first().is_some_and(has_value) {
+            self.ask_values(&holding, now);
         }
-        let by_value = self.by_value(&holding, now);
-        if by_value.is_empty() { self.by_share(holding) } else { by_value }
+        if holding.iter().any(|&index| self.partitions[index].best.is_some()) {
+            holding.retain(|&index| self.partitions[index].best.is_some());
+            return (holding, By::Value);
+        }
+        self.credit();
+        (holding, By::Share)
     }
 
-    /// The partitions whose policies know what a visit is worth, the best first.
-    fn by_value(&mut self, holding: &[usize], now: Moment) -> Vec<usize> {
+    /// Asks the partitions what their best visit is worth, where that is not known.
+    fn ask_values(&mut self, holding: &[usize], now: Moment) {
+        let is_known = |partition: &Partition| partition.best_known.is_some_and(|at| now.since(at) < BEST_EVERY);
+        if holding.iter().all(|&index| is_known(&self.partitions[index])) {
+            return;
+        }
+        let all = self.all_facts(1);
         for &index in holding {
-            let partition = &self.partitions[index];
-            if partition.best_known.is_some_and(|at| now.since(at) < BEST_EVERY) {
+            let partition = &mut self.partitions[index];
+            if is_known(partition) {
                 continue;
             }
-            let facts = self.facts(partition, 1);
-            let partition = &mut self.partitions[index];
+            let facts = all.of(partition);
             let (policy, view) = partition.policy_and_view(facts, now);
             let best = policy.best(&view, now);
             (partition.best, partition.best_known) = (best, Some(now));
         }
-        let value = |index: &usize| self.partitions[*index].best.unwrap_or(f64::NEG_INFINITY);
-        let valued = holding.iter().copied().filter(|&index| self.partitions[index].best.is_some());
-        let mut order: Vec<usize> = valued.collect();
-        order.sort_by(|a, b| value(b).total_cmp(&value(a)).then(a.cmp(b)));
-        order
     }
 
-    /// The partitions that hold pages, the one that is owed the most visits first.
-    fn by_share(&mut self, holding: Vec<usize>) -> Vec<usize> {
-        self.credit();
-        let mut order = holding;
-        order.sort_by(|&a, &b| self.partitions[b].credit.total_cmp(&self.partitions[a].credit).then(a.cmp(&b)));
-        order
+    /// Takes out the partition that comes first: the one whose best visit is worth the most, or that is owed the most.
+    fn take_first(&self, order: &mut Vec<usize>, by: By) -> Option<usize> {
+        let claim = |index: usize| match by {
+            By::Value => self.partitions[index].best.unwrap_or(f64::NEG_INFINITY),
+            By::Share => self.partitions[index].credit,
+        };
+        let goes_first =
+            |&(_, a): &(usize, usize), &(_, b): &(usize, usize)| claim(a).total_cmp(&claim(b)).then(b.cmp(&a));
+        let (place, _) = order.iter().copied().enumerate().max_by(goes_first)?;
+        Some(order.swap_remove(place))
     }
 
     /// A visit to a held page of one partition: the others are owed one by their share of the held pages.
@@ -124,11 +143,6 @@ impl Crawler {
         let beliefs = self.partitions.iter().filter_map(|partition| partition.policy.belief(now));
         self.belief = beliefs.reduce(Belief::plus);
         self.pool_topic_samples();
-    }
-
-    /// The numbers that a policy of this partition may see.
-    pub(super) fn facts(&self, partition: &Partition, left: usize) -> Facts {
-        self.all_facts(left).of(partition)
     }
 
     /// The numbers that are the same for every partition: summed up once by whoever asks all of them.

@@ -190,7 +190,7 @@ impl Crawler {
         let site = page.url.site();
         let partition = self.partition(key.partition);
         partition.policy.forget(key);
-        partition.best_known = None;
+        partition.stir();
         partition.count_held(&site, -1);
         let row = LeftRow {
             moment: now,

@@ -106,8 +106,8 @@ impl Crawler {
     pub(super) fn release_companion(&mut self, page: PageKey) {
         if self.companions.take(page) {
             let partition = self.partition(page.partition);
-            partition.policy.put_back(page);
-            partition.best_known = None;
+            partition.put_back(page);
+            partition.stir();
         }
     }
 }

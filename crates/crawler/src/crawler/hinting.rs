@@ -247,7 +247,7 @@ impl Crawler {
         }
         let partition = self.partition(page.key.partition);
         partition.policy.hint(page.key, worth);
-        partition.best_known = None;
+        partition.stir();
         self.release_companion(page.key);
     }
 

@@ -67,6 +67,7 @@ impl Crawler {
             subscriptions: SubscriptionBook::default(),
             companions: Companions::default(),
             files_placed: Moment::EPOCH,
+            ticks: 0,
             turn: 0,
             lively: 0,
             retries_saved: 1.0,

@@ -33,6 +33,7 @@ impl Crawler {
     /// The orders that may leave now.
     pub fn tick(&mut self, now: Moment) -> Result<Vec<Order>> {
         self.begin(now);
+        self.ticks += 1;
         if self.group.is_full(self.settings.group) {
             self.commit(now)?;
         }
@@ -207,7 +208,7 @@ impl Crawler {
         while let Some(key) = self.chosen.pop() {
             let Some(key) = self.table_first(key, now)? else { continue };
             if !self.partition(key.partition).may_ask(key, now) {
-                self.partition(key.partition).policy.put_back(key);
+                self.partition(key.partition).put_back(key);
                 continue;
             }
             self.charge(key.partition);
@@ -320,7 +321,7 @@ impl Crawler {
             Candidate::Again { page, retry: false } => {
                 self.samples.put_back(page.key);
                 self.second_looks.put_back(page.key, now);
-                self.partition(page.key.partition).policy.put_back(page.key);
+                self.partition(page.key.partition).put_back(page.key);
             }
         }
     }

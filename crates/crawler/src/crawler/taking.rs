@@ -311,7 +311,7 @@ impl Crawler {
         if !was_with_policy {
             partition.recall_page(page, promise, report.started);
         }
-        partition.best_known = None;
+        partition.stir();
         if let Some(site) = partition.site_of(page.key) {
             let learned = &mut partition.sites[site as usize].learned;
             *learned += 1;

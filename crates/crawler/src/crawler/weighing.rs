@@ -287,7 +287,7 @@ impl Crawler {
         if state == NodeState::Held && self.settings.importance == ImportanceBy::Links {
             let partition = self.partition(key.partition);
             partition.policy.weigh(key, importance);
-            partition.best_known = None;
+            partition.stir();
         }
         ranking.add(key, importance, state);
         Ok(())

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use fjall::Guard;
 use vernal_model::{CountedIn, LinkRow, Moment, PageKey, PageState, Partition};
 
 use super::index::{IndexWriter, LinkIndex};
@@ -14,6 +13,7 @@ use super::targets::Targets;
 use super::{FOLDER, Numbering};
 use crate::folder::make_folder;
 use crate::reader::Reader;
+use crate::tables::Row;
 use crate::tables::rows::{LinksOfDocument, StateOfPage, decode_head};
 use crate::{Error, Result};
 
@@ -208,7 +208,7 @@ impl LinkGathering {
     ) -> Result<Option<(PageKey, usize)>> {
         let tables = &self.reader.shared.tables;
         let start = after.map_or_else(Vec::new, |key| key.bytes().to_vec());
-        let behind = |guard: Guard| -> Result<(PageKey, fjall::UserValue)> {
+        let behind = |guard: Row| -> Result<(PageKey, fjall::UserValue)> {
             let (key, value) = guard.into_inner().map_err(Error::tables("read the links"))?;
             let key = PageKey::from_bytes(&key).ok_or_else(|| Error::row("documents", "its key is too short"))?;
             Ok((key, value))

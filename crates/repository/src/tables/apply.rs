@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use fjall::{Keyspace, OwnedWriteBatch, Slice};
+use fjall::Slice;
 use serde::Serialize;
 use vernal_model::{
     Control, Deed, GraphMark, HintRows, Leaving, Moment, Page, PageKey, Partition, Relocated, RobotsRow, Sequence,
@@ -13,6 +13,7 @@ use vernal_model::{
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, encode, encoded};
+use super::table::{Batch, Table};
 use super::{Shared, keys};
 use crate::journal::{VisitedPlaces, Written};
 use crate::sieve::KnownSet;
@@ -98,7 +99,7 @@ fn rows_of<'a>(written: &Written<'a>, index: usize) -> Option<VisitedRows<'a>> {
 
 pub(super) struct Applying<'a> {
     pub(super) shared: &'a Shared,
-    pub(super) batch: OwnedWriteBatch,
+    pub(super) batch: Batch,
     pub(super) state: State,
     /// The next generation of the known set, if there is one.
     pub(super) known: Option<KnownSet>,
@@ -338,7 +339,7 @@ impl Applying<'_> {
 
     pub(super) fn put<T: Serialize>(
         &mut self,
-        table: &Keyspace,
+        table: &Table,
         name: &'static str,
         key: impl Into<fjall::UserKey>,
         row: &T,
@@ -349,12 +350,12 @@ impl Applying<'_> {
     }
 
     /// A row whose bytes the journal has.
-    fn put_written(&mut self, table: &Keyspace, key: impl Into<fjall::UserKey>, row: &[u8]) {
+    fn put_written(&mut self, table: &Table, key: impl Into<fjall::UserKey>, row: &[u8]) {
         let row = Slice::from(encoded(row, &mut self.scratch));
         self.insert(table, key.into(), row);
     }
 
-    fn insert(&mut self, table: &Keyspace, key: fjall::UserKey, row: Slice) {
+    fn insert(&mut self, table: &Table, key: fjall::UserKey, row: Slice) {
         if std::ptr::eq(table, &self.shared.tables.pages)
             && let Some(page) = PageKey::from_bytes(&key)
         {

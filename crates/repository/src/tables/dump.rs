@@ -3,7 +3,6 @@
 use std::fmt::Debug;
 use std::io::Write;
 
-use fjall::Keyspace;
 use serde::de::DeserializeOwned;
 use vernal_model::{
     DocumentRow, Event, Fold, GraphMark, HintFile, HintSource, LeftRow, NoiseRule, Page, PageHints, PageKey, PageNoise,
@@ -12,7 +11,7 @@ use vernal_model::{
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
-use super::{Shared, keys};
+use super::{Shared, Table, keys};
 use crate::{Error, EventId, Result};
 
 pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
@@ -69,7 +68,7 @@ struct Dump<'a> {
 impl Dump<'_> {
     fn table<T: DeserializeOwned + Debug>(
         &mut self,
-        table: &Keyspace,
+        table: &Table,
         name: &'static str,
         wanted: impl Fn(&[u8]) -> bool,
     ) -> Result<()> {

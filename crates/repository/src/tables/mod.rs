@@ -2,6 +2,7 @@
 //!
 //! - `keys`, `rows`: how things lie in the tables.
 //! - `store`: the tables opened, with their limits.
+//! - `table`, `memory`: one table, wherever it lies.
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch.
 //! - `sieved`: what the sieve decided.
@@ -19,11 +20,14 @@ mod count;
 mod dump;
 pub(crate) mod keys;
 mod learned;
+mod memory;
 mod page_rows;
 pub(crate) mod rows;
 mod sieved;
 mod store;
+mod table;
 
 pub(crate) use apply::{Group, Outlived, apply};
 pub(crate) use dump::dump;
 pub(crate) use store::{Live, Shared, Tables};
+pub(crate) use table::{Row, Table};

@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use fjall::compaction::Leveled;
 use fjall::config::CompressionPolicy;
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode};
+use fjall::{CompressionType, Database, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode};
 use vernal_model::Site;
 
 use super::keys;
+use super::memory::{Maps, MemoryTable};
 use super::page_rows::PageRows;
 use super::rows::{StampedSite, State, decode};
+use super::table::{Batch, Table};
 use crate::bodies::{Bodies, sync_folder};
 use crate::graph::{self, LinkIndex};
 use crate::sieve::KnownSet;
@@ -46,30 +48,48 @@ const FLUSH_LOG_BYTES_MIN: u64 = 4 << 20;
 const FLUSH_LOOK_EVERY: Duration = Duration::from_millis(1);
 const FLUSH_LOOKS_MAX: usize = 10_000;
 
+const TABLES: usize = 22;
+
 pub(crate) struct Tables {
-    pub database: Database,
-    pub urls: Keyspace,
-    pub waiting: Keyspace,
-    pub pages: Keyspace,
-    pub documents: Keyspace,
-    pub visits: Keyspace,
-    pub sites: Keyspace,
-    pub robots: Keyspace,
-    pub found: Keyspace,
-    pub events: Keyspace,
-    pub page_events: Keyspace,
-    pub noise: Keyspace,
-    pub page_noise: Keyspace,
-    pub terms: Keyspace,
-    pub page_topics: Keyspace,
-    pub topics: Keyspace,
-    pub weights: Keyspace,
-    pub left: Keyspace,
-    pub relinked: Keyspace,
-    pub hints: Keyspace,
-    pub page_hints: Keyspace,
-    pub listed: Keyspace,
-    pub meta: Keyspace,
+    place: Place,
+    pub urls: Table,
+    pub waiting: Table,
+    pub pages: Table,
+    pub documents: Table,
+    pub visits: Table,
+    pub sites: Table,
+    pub robots: Table,
+    pub found: Table,
+    pub events: Table,
+    pub page_events: Table,
+    pub noise: Table,
+    pub page_noise: Table,
+    pub terms: Table,
+    pub page_topics: Table,
+    pub topics: Table,
+    pub weights: Table,
+    pub left: Table,
+    pub relinked: Table,
+    pub hints: Table,
+    pub page_hints: Table,
+    pub listed: Table,
+    pub meta: Table,
+}
+
+/// How a table is written and read.
+#[derive(Copy, Clone)]
+enum Kind {
+    Small,
+    OfUrls,
+    OfFound,
+    /// Written anew with every visit, so that packing it costs more than the room is worth.
+    Unpacked,
+}
+
+/// Where the tables lie.
+enum Place {
+    Store(Database),
+    Memory(Arc<Maps>),
 }
 
 /// What is held in memory beside the tables; it changes only together with them.
@@ -103,49 +123,74 @@ impl Tables {
                 // The store's own log is short-lived; packing it costs more than writing it.
                 .journal_compression(CompressionType::None)
                 .open()?;
-            let table = |name: &str| database.keyspace(name, || options(MEMTABLE_BYTES_MAX));
-            // Written anew with every visit, so that packing them costs more than the room is worth.
-            let unpacked_table = |name: &str| {
-                let unpacked =
-                    || options(MEMTABLE_BYTES_MAX).data_block_compression_policy(CompressionPolicy::disabled());
-                database.keyspace(name, unpacked)
-            };
-            let large_table = |name: &str| database.keyspace(name, || options(MEMTABLE_OF_URLS_BYTES_MAX));
-            Ok(Tables {
-                urls: large_table("urls")?,
-                waiting: large_table("waiting")?,
-                pages: unpacked_table("pages")?,
-                // Digests and fingerprints: packing them costs as much as a tenth of a visit and wins nothing.
-                documents: unpacked_table("documents")?,
-                visits: table("visits")?,
-                sites: table("sites")?,
-                robots: table("robots")?,
-                found: database.keyspace("found", || options(MEMTABLE_OF_FOUND_BYTES_MAX))?,
-                // Few words each (decision 13), told soon and seldom again: packing them cost more than writing the journal.
-                events: unpacked_table("events")?,
-                page_events: table("page_events")?,
-                noise: table("noise")?,
-                page_noise: table("page_noise")?,
-                terms: table("terms")?,
-                page_topics: table("page_topics")?,
-                topics: table("topics")?,
-                weights: table("weights")?,
-                left: table("left")?,
-                relinked: table("relinked")?,
-                hints: table("hints")?,
-                page_hints: table("page_hints")?,
-                listed: table("listed")?,
-                meta: table("meta")?,
-                database,
+            Tables::made(Place::Store(database.clone()), |_, name, kind| {
+                let made = match kind {
+                    Kind::Small => options(MEMTABLE_BYTES_MAX),
+                    Kind::OfUrls => options(MEMTABLE_OF_URLS_BYTES_MAX),
+                    Kind::OfFound => options(MEMTABLE_OF_FOUND_BYTES_MAX),
+                    Kind::Unpacked => {
+                        options(MEMTABLE_BYTES_MAX).data_block_compression_policy(CompressionPolicy::disabled())
+                    }
+                };
+                database.keyspace(name, || made).map(Table::Store)
             })
         };
         open().map_err(Error::tables("open the tables"))
     }
 
+    /// Empty tables that end with the process.
+    pub fn in_memory() -> Result<Tables> {
+        let maps = Maps::new(TABLES);
+        let table = |number, _: &str, _| Ok(Table::Memory(MemoryTable { maps: Arc::clone(&maps), number }));
+        Tables::made(Place::Memory(Arc::clone(&maps)), table).map_err(Error::tables("make the tables"))
+    }
+
+    /// Every table by its number, name and kind.
+    fn made(place: Place, mut table: impl FnMut(usize, &str, Kind) -> fjall::Result<Table>) -> fjall::Result<Tables> {
+        let mut number = 0;
+        let mut next = |name: &str, kind: Kind| {
+            number += 1;
+            table(number - 1, name, kind)
+        };
+        Ok(Tables {
+            urls: next("urls", Kind::OfUrls)?,
+            waiting: next("waiting", Kind::OfUrls)?,
+            pages: next("pages", Kind::Unpacked)?,
+            // Digests and fingerprints: packing them costs as much as a tenth of a visit and wins nothing.
+            documents: next("documents", Kind::Unpacked)?,
+            visits: next("visits", Kind::Small)?,
+            sites: next("sites", Kind::Small)?,
+            robots: next("robots", Kind::Small)?,
+            found: next("found", Kind::OfFound)?,
+            // Few words each (decision 13), told soon and seldom again: packing them cost more than writing the journal.
+            events: next("events", Kind::Unpacked)?,
+            page_events: next("page_events", Kind::Small)?,
+            noise: next("noise", Kind::Small)?,
+            page_noise: next("page_noise", Kind::Small)?,
+            terms: next("terms", Kind::Small)?,
+            page_topics: next("page_topics", Kind::Small)?,
+            topics: next("topics", Kind::Small)?,
+            weights: next("weights", Kind::Small)?,
+            left: next("left", Kind::Small)?,
+            relinked: next("relinked", Kind::Small)?,
+            hints: next("hints", Kind::Small)?,
+            page_hints: next("page_hints", Kind::Small)?,
+            listed: next("listed", Kind::Small)?,
+            meta: next("meta", Kind::Small)?,
+            place,
+        })
+    }
+
     /// A batch with room for so many rows. Like any other it is with the system when it is committed: a process that is
     /// killed loses nothing of it.
-    pub fn batch(&self, rows: usize) -> OwnedWriteBatch {
-        OwnedWriteBatch::with_capacity(self.database.clone(), rows).durability(Some(PersistMode::Buffer))
+    pub fn batch(&self, rows: usize) -> Batch {
+        match &self.place {
+            Place::Store(database) => {
+                let batch = OwnedWriteBatch::with_capacity(database.clone(), rows);
+                Batch::Store(batch.durability(Some(PersistMode::Buffer)))
+            }
+            Place::Memory(maps) => Batch::Memory(Arc::clone(maps), Vec::with_capacity(rows)),
+        }
     }
 
     pub fn state(&self) -> Result<Option<State>> {
@@ -165,14 +210,14 @@ impl Tables {
 
     /// Rewrites every table without what was overwritten or removed.
     pub fn compact(&self) -> Result<()> {
-        for table in self.all() {
+        for table in self.all().into_iter().filter_map(Table::stored) {
             table.rotate_memtable_and_wait().map_err(Error::tables("flush a table"))?;
             table.major_compact().map_err(Error::tables("compact a table"))?;
         }
         Ok(())
     }
 
-    fn all(&self) -> [&Keyspace; 22] {
+    fn all(&self) -> [&Table; TABLES] {
         [
             &self.urls,
             &self.waiting,
@@ -202,6 +247,9 @@ impl Tables {
     /// Brings every row into a table file and says so, so that the next opening has no log of the store to replay, unless
     /// that log is short. For the last writer: nothing may be written afterwards.
     pub fn flush(&self, folder: &Path) -> Result<()> {
+        if matches!(self.place, Place::Memory(_)) {
+            return Ok(());
+        }
         // The first file of a store is made long from the start, so that a first crawl always ends with whole tables.
         let mut logged = 0;
         for (_, path) in store_logs(folder)? {
@@ -210,10 +258,11 @@ impl Tables {
         if logged < FLUSH_LOG_BYTES_MIN {
             return Ok(());
         }
-        for table in self.all() {
+        let tables = || self.all().into_iter().filter_map(Table::stored);
+        for table in tables() {
             table.rotate_memtable().map_err(Error::tables("flush a table"))?;
         }
-        let is_flushed = || self.all().iter().all(|table| table.sealed_memtable_count() == 0);
+        let is_flushed = || tables().all(|table| table.sealed_memtable_count() == 0);
         for _ in 0..FLUSH_LOOKS_MAX {
             if is_flushed() {
                 let path = folder.join(FLUSHED_FILE);
@@ -227,7 +276,10 @@ impl Tables {
     }
 
     pub fn persist(&self) -> Result<()> {
-        self.database.persist(PersistMode::SyncAll).map_err(Error::tables("sync the tables"))
+        match &self.place {
+            Place::Store(database) => database.persist(PersistMode::SyncAll).map_err(Error::tables("sync the tables")),
+            Place::Memory(_) => Ok(()),
+        }
     }
 }
 

@@ -157,6 +157,27 @@ fn any_prefix_of_the_journal_applied_to_an_empty_store_equals_the_tables() {
 }
 
 #[test]
+fn tables_in_memory_are_those_that_the_store_would_hold() {
+    let dir = tempfile::tempdir().unwrap();
+    let in_memory = || Settings { tables_in_memory: true, ..Settings::default() };
+    let mut world = World::new(78);
+    let (mut repository, _) = Repository::open(dir.path(), in_memory(), Moment::from_secs(1)).unwrap();
+    for _ in 0..40 {
+        world.step(&mut repository);
+        world.plain.check(&repository.reader());
+    }
+    let rebuilt_in = tempfile::tempdir().unwrap();
+    copy_parts(dir.path(), rebuilt_in.path(), &["journal", "bodies"]);
+    let (rebuilt, _) = open(rebuilt_in.path());
+    assert_same(&dump(&repository.reader()), &dump(&rebuilt.reader()), "in the store");
+    repository.close().unwrap();
+    assert!(!dir.path().join("tables").exists());
+    let (again, recovery) = Repository::open(dir.path(), in_memory(), Moment::from_secs(1)).unwrap();
+    assert_eq!(recovery.groups_replayed, world.groups);
+    assert_same(&dump(&again.reader()), &dump(&rebuilt.reader()), "opened again");
+}
+
+#[test]
 fn a_crash_at_any_byte_leaves_the_last_whole_commit() {
     for number in 0..3 {
         let mut chance = Chance::new(number).stream("crash");

@@ -96,7 +96,12 @@ pub fn settings(world: &World, policy: &str, budget: Budget, chance: u64) -> Set
 pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Conditions) -> Result<Crawled> {
     let wire = WorldWire::new(world, conditions.blemishes, conditions.chance)?;
     let found_within = found_within(world, &settings.budget);
-    let files = vernal_repository::Settings { id: Some(REPOSITORY_ID), ..vernal_repository::Settings::default() };
+    // Nobody takes this repository up again, so that its tables need not outlive the trial.
+    let files = vernal_repository::Settings {
+        id: Some(REPOSITORY_ID),
+        tables_in_memory: true,
+        ..vernal_repository::Settings::default()
+    };
     let (repository, _) = Repository::open(folder, files, world.origin)?;
     let mut crawler = Crawler::open(repository, settings, world.origin)?;
     crawler.act(Act::AddSeeds(wire.seeds()?), world.origin)?;
@@ -106,8 +111,7 @@ pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Cond
         .with_faults(conditions.faults);
     trial.run_until(world.end)?;
     let asked = std::mem::take(&mut trial.asked);
-    // Everything is committed, and that is the end: nobody takes this repository up again, so that it need not be put in order
-    // for a next start.
+    // Everything is committed, and that is the end: the repository need not be put in order for a next start.
     trial.crawler().commit(world.end)?;
     let held = trial.crawler().reader().totals().held;
     Ok(judged(world, &wire, asked, held, found_within, conditions.first))
