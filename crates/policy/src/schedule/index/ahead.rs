@@ -11,6 +11,8 @@ use super::site::{Entry, Site};
 
 /// So many sites or pages are asked for at once: more than memory answers at a time, and less than the nearest caches hold.
 pub(super) const AHEAD: usize = 16;
+/// With fewer pages than this all that is kept of them lies near, and to ask for it costs more than to wait.
+const PAGES_MIN: usize = 1 << 17;
 /// Entries of a list in one line of memory.
 const ENTRIES_PER_LINE: usize = 8;
 /// Lines of a list, from its best on, that are worth asking for.
@@ -47,8 +49,15 @@ impl Given {
 }
 
 impl Index {
+    fn lies_near(&self) -> bool {
+        self.pages.numbered() < PAGES_MIN
+    }
+
     /// Asks for what it takes to attend to these sites.
     pub(super) fn ask_for_sites(&self, sites: &[u32], now: f64) {
+        if self.lies_near() {
+            return;
+        }
         let lives = || sites.iter().map(|&site| &self.sites[site as usize]);
         ask(lives().map(words_of));
         ask(lives().map(lists_of));
@@ -60,6 +69,9 @@ impl Index {
 
     /// Asks for what it takes to draw the next pages, from a step on.
     pub(super) fn ask_for_heads(&self, after: u64) {
+        if self.lies_near() {
+            return;
+        }
         let heads = || self.heads.from(after).take(AHEAD);
         let lives = || heads().map(|head| &self.sites[self.pages.at(number_of(head)).site as usize]);
         ask(lives().map(words_of));
@@ -69,6 +81,9 @@ impl Index {
 
     /// Asks for what it takes to learn of the pages that are likely heard of next.
     pub(super) fn ask_for_heard(&mut self, number: u32) {
+        if self.lies_near() {
+            return;
+        }
         let next = self.given.hear(number);
         let lives = || next.iter().map(|&number| &self.sites[self.pages.at(number).site as usize]);
         ask(lives().map(words_of));

@@ -111,6 +111,11 @@ pub(super) struct Pages {
 }
 
 impl Pages {
+    /// As many pages as there is room for, which is a little more than there are.
+    pub fn numbered(&self) -> usize {
+        self.pieces.len() * PIECE
+    }
+
     pub fn get(&self, number: u32) -> Option<&Page> {
         self.pieces.get(number as usize / PIECE)?.get(number as usize % PIECE)
     }
