@@ -2,11 +2,15 @@
 //! second, one pass after another without a pause, the first right after one before it; nothing changes. It tells how many
 //! visits it made; what they cost is for whoever runs it to measure, for a pass is shorter than a kernel counts well.
 
+#[path = "scale/hour.rs"]
+mod hour;
+
+use hour::Hour;
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
 use vernal_policy::{Held, Seen, View};
 
 const PER_SECOND: u32 = 2_000;
-const AT_ONCE: u32 = 1;
+const AT_ONCE: usize = 1;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -32,10 +36,10 @@ fn main() {
             state: &PolicyState::default(),
         });
     }
-    let view = Plenty { held: pages.into() };
+    let view = Hour { visits_left: AT_ONCE, held: pages.into() };
     let (wanted, mut visited) = (u64::from(pages) * u64::from(passes), 0);
     while visited < wanted {
-        now += Span::from_micros(1_000_000 * u64::from(AT_ONCE) / u64::from(PER_SECOND));
+        now += Span::from_micros(1_000_000 * AT_ONCE as u64 / u64::from(PER_SECOND));
         for page in policy.choose(&view, now, &mut chance) {
             visited += 1;
             policy.learn(&Seen {
@@ -50,27 +54,4 @@ fn main() {
         }
     }
     println!("{name}: {pages} pages on {sites} sites, {visited} visits");
-}
-
-/// More visits than anybody can make.
-struct Plenty {
-    held: u64,
-}
-
-impl View for Plenty {
-    fn visits_left(&self) -> usize {
-        AT_ONCE as usize
-    }
-    fn has_room(&self, _: PageKey) -> bool {
-        true
-    }
-    fn refresh_min(&self) -> Span {
-        Span::ZERO
-    }
-    fn held(&self) -> u64 {
-        self.held
-    }
-    fn per_day(&self) -> f64 {
-        1_000_000.0 * 86_400.0
-    }
 }

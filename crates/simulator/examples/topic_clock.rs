@@ -7,20 +7,20 @@
 //! the place of the site's, and with the clock of the site and beside it the topics as a source of hints, each
 //! topic believed as far as its hints proved true. The gap is that of docs/refresh.md.
 
+#[path = "clocks/compared.rs"]
+mod compared;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
+use compared::{Failure, compare, options, run};
+
 use vernal_model::{Chance, Moment, PageKey, PolicyState, TrustRow};
 use vernal_policy::estimate::trust;
-use vernal_policy::measure::gap_closed;
 use vernal_policy::{Held, RateSums, Refresh, Seen, View, by_name};
 use vernal_simulator::lab::trace::{self, Selection};
 use vernal_simulator::lab::world::WorldSite;
-use vernal_simulator::lab::{LabTrial, Options, World};
-
-type Failure = Box<dyn std::error::Error>;
-/// Freshness by chance number.
-type Run<'a> = Box<dyn Fn(u64) -> Result<f64, Failure> + 'a>;
+use vernal_simulator::lab::{LabTrial, World};
 
 /// A topic has at least so many pages, on so many sites, and at most this share of all pages, if nobody says another.
 const PAGES_MIN: usize = 5;
@@ -63,41 +63,19 @@ fn told(words: &[String]) -> Result<(), Failure> {
         println!(
             "  a change of the same day is {by_site:.2} times as likely with the site's, {by_topic:.2} with a topic's"
         );
-        let ends = ["round-robin", "hindsight"].map(|name| mean(chances, |chance| run(&world, name, chance)));
-        let [from, to] = ends;
-        let (from, to) = (from?, to?);
-        println!("  {:28} {from:.4}\n  {:28} {to:.4}", "round-robin", "hindsight");
         let in_place = in_the_place_of_sites(&world, &topics);
         let numbered = numbered(&world);
-        let clocks: [(&str, Run<'_>); 3] = [
-            ("clock of the site", Box::new(|chance| run(&world, "vernal", chance))),
-            ("of the topic in its place", Box::new(|chance| run(&in_place, "vernal", chance))),
-            ("of the site, topics as hints", Box::new(|chance| run_with(&numbered, &topics, chance))),
-        ];
-        for (name, clock) in clocks {
-            let freshness = mean(chances, clock)?;
-            let gap = gap_closed(freshness, from, to).map_or("-".to_owned(), |gap| format!("{gap:.2}"));
-            println!("  {name:28} {freshness:.4}  gap closed {gap}");
-        }
+        compare(
+            &world,
+            chances,
+            vec![
+                ("clock of the site", Box::new(|chance| run(&world, "vernal", chance))),
+                ("of the topic in its place", Box::new(|chance| run(&in_place, "vernal", chance))),
+                ("of the site, topics as hints", Box::new(|chance| run_with(&numbered, &topics, chance))),
+            ],
+        )?;
     }
     Ok(())
-}
-
-fn mean(chances: u64, run: impl Fn(u64) -> Result<f64, Failure>) -> Result<f64, Failure> {
-    let mut sum = 0.0;
-    for chance in 1..=chances {
-        sum += run(chance)?;
-    }
-    Ok(sum / chances as f64)
-}
-
-fn options(policy: &str, chance: u64) -> Options {
-    Options { rates_known: policy == "hindsight", numbers_drawn: true, chance, ..Options::default() }
-}
-
-fn run(world: &World, name: &str, chance: u64) -> Result<f64, Failure> {
-    let mut policy = by_name(name).ok_or("a policy by its name")?;
-    Ok(LabTrial::run(world, &mut *policy, &options(name, chance))?.after.freshness)
 }
 
 fn run_with(world: &World, topics: &Topics, chance: u64) -> Result<f64, Failure> {

@@ -3,36 +3,14 @@
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
 
 use super::policy::Index;
-use crate::{Held, Refresh, Seen, View};
+use super::reference::hour::Hour;
+use crate::{Held, Refresh, Seen};
 
 const PER_SECOND: u32 = 2_000;
-const AT_ONCE: u32 = 10;
+const AT_ONCE: usize = 10;
 const PASSES: u32 = 3;
 /// A site of any size may take so many.
 const LOOKS_MAX: f64 = 40.0;
-
-/// More visits than anybody can make.
-struct Plenty {
-    held: u64,
-}
-
-impl View for Plenty {
-    fn visits_left(&self) -> usize {
-        AT_ONCE as usize
-    }
-    fn has_room(&self, _: PageKey) -> bool {
-        true
-    }
-    fn refresh_min(&self) -> Span {
-        Span::ZERO
-    }
-    fn held(&self) -> u64 {
-        self.held
-    }
-    fn per_day(&self) -> f64 {
-        1e6 * 86_400.0
-    }
-}
 
 /// Looks per visit of passes over one site, one right after another. One page changed at first, so that there is a clock,
 /// which every visit slows down a little.
@@ -54,10 +32,10 @@ fn looks_per_visit(name: &str, pages: u32) -> f64 {
             state: &PolicyState::default(),
         });
     }
-    let view = Plenty { held: pages.into() };
+    let view = Hour { visits_left: AT_ONCE, held: pages.into() };
     let mut visits = 0;
     while visits < pages * PASSES {
-        now += Span::from_micros(1_000_000 * u64::from(AT_ONCE) / u64::from(PER_SECOND));
+        now += Span::from_micros(1_000_000 * AT_ONCE as u64 / u64::from(PER_SECOND));
         for page in policy.choose(&view, now, &mut Chance::new(1)) {
             visits += 1;
             policy.learn(&Seen {

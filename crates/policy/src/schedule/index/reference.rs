@@ -7,7 +7,7 @@ use super::policy::Index;
 use crate::{Held, Refresh, Seen, View};
 
 #[path = "../../../examples/scale/hour.rs"]
-mod hour;
+pub(super) mod hour;
 use hour::Hour;
 
 impl Index {

@@ -1,27 +1,22 @@
-//! Whether clocks other than a site's would win, on recorded histories: `other_clocks WEBS CHANCES TRACE`, such as
-//! `other_clocks pub,ota,stalker 10 web.csv.gz`.
+//! Whether a clock of hours would win, on recorded histories: `hour_clock WEBS CHANCES TRACE`, such as
+//! `hour_clock pub,ota,stalker 10 web.csv.gz`.
 //!
-//! Printed for each web: how unequal the hours of the week are; then the freshness of `vernal` as it is, with a clock
-//! for each path of a site in the place of the site's, and in a time that runs as fast as pages of this web change in
-//! each hour of the day, or of the week. Those speeds are taken from the whole recording, so that the last two are above what
-//! a policy could learn. The gap is that of docs/refresh.md.
+//! Printed for each web: how unequal the hours of the day are; then the freshness of `vernal` as it is, and in a time that
+//! runs as fast as pages of this web change in each hour of the day, or of the week. Those speeds are taken from the
+//! whole recording, so that the last two are above what a policy could learn. The gap is that of docs/refresh.md.
 
-use std::collections::BTreeMap;
+#[path = "clocks/compared.rs"]
+mod compared;
+
 use std::process::ExitCode;
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
-use vernal_policy::measure::gap_closed;
 use vernal_policy::{Held, RateSums, Refresh, Seen, View, by_name};
 use vernal_simulator::lab::trace::{self, Selection};
-use vernal_simulator::lab::world::WorldSite;
-use vernal_simulator::lab::{LabTrial, Options, World};
+use vernal_simulator::lab::{LabTrial, World};
 
-type Failure = Box<dyn std::error::Error>;
-/// Freshness by chance number.
-type Run<'a> = Box<dyn Fn(u64) -> Result<f64, Failure> + 'a>;
+use compared::{Failure, compare, options, run};
 
-/// A path has a clock of its own if so many pages lie under it.
-const PAGES_MIN: [usize; 4] = [3, 10, 20, 40];
 const HOURS_OF_WEEK: usize = 168;
 /// Changes that each hour of the week is given beforehand, so that none stands still.
 const CHANGES_BEFOREHAND: f64 = 10.0;
@@ -31,14 +26,14 @@ fn main() -> ExitCode {
     match told(&words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("other_clocks: {error}");
+            eprintln!("hour_clock: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
 fn told(words: &[String]) -> Result<(), Failure> {
-    let [webs, chances, path] = words else { return Err("other_clocks WEBS CHANCES TRACE".into()) };
+    let [webs, chances, path] = words else { return Err("hour_clock WEBS CHANCES TRACE".into()) };
     let chances: u64 = chances.parse()?;
     for web in webs.split(',') {
         let (world, _) = trace::load(path.as_ref(), &Selection::by_name(web)?)?;
@@ -46,70 +41,22 @@ fn told(words: &[String]) -> Result<(), Failure> {
         let by_day = Hours::of(&world, 24);
         let by_week = Hours::of(&world, HOURS_OF_WEEK);
         println!("  speed by hour of the day: {by_day}");
-        let [from, to] = ["round-robin", "hindsight"].map(|name| mean(chances, |chance| run(&world, name, chance)));
-        let (from, to) = (from?, to?);
-        println!("  {:32} {from:.4}\n  {:32} {to:.4}", "round-robin", "hindsight");
-        let mut clocks: Vec<(String, Run<'_>)> =
-            vec![("clock of the site".to_owned(), Box::new(|chance| run(&world, "vernal", chance)))];
-        for pages_min in PAGES_MIN {
-            let split = in_the_place_of_sites(&world, pages_min);
-            clocks.push((
-                format!("of a path with {pages_min} pages"),
-                Box::new(move |chance| run(&split, "vernal", chance)),
-            ));
-        }
-        for (name, hours) in [("day", &by_day), ("week", &by_week)] {
-            let name = format!("of the site, by hours of the {name}");
-            clocks.push((name, Box::new(|chance| run_in(&world, hours, chance))));
-        }
-        for (name, clock) in clocks {
-            let freshness = mean(chances, clock)?;
-            let gap = gap_closed(freshness, from, to).map_or("-".to_owned(), |gap| format!("{gap:.2}"));
-            println!("  {name:32} {freshness:.4}  gap closed {gap}");
-        }
+        compare(
+            &world,
+            chances,
+            vec![
+                ("clock of the site", Box::new(|chance| run(&world, "vernal", chance))),
+                ("of the site, by hours of the day", Box::new(|chance| run_in(&world, &by_day, chance))),
+                ("of the site, by hours of the week", Box::new(|chance| run_in(&world, &by_week, chance))),
+            ],
+        )?;
     }
     Ok(())
-}
-
-fn mean(chances: u64, run: impl Fn(u64) -> Result<f64, Failure>) -> Result<f64, Failure> {
-    let mut sum = 0.0;
-    for chance in 1..=chances {
-        sum += run(chance)?;
-    }
-    Ok(sum / chances as f64)
-}
-
-fn options(policy: &str, chance: u64) -> Options {
-    Options { rates_known: policy == "hindsight", numbers_drawn: true, chance, ..Options::default() }
-}
-
-fn run(world: &World, name: &str, chance: u64) -> Result<f64, Failure> {
-    let mut policy = by_name(name).ok_or("a policy by its name")?;
-    Ok(LabTrial::run(world, &mut *policy, &options(name, chance))?.after.freshness)
 }
 
 fn run_in(world: &World, hours: &Hours, chance: u64) -> Result<f64, Failure> {
     let mut policy = InHours { inner: by_name("vernal").ok_or("a policy by its name")?, hours };
     Ok(LabTrial::run(world, &mut policy, &options("vernal", chance))?.after.freshness)
-}
-
-/// The same pages, each path with enough of them being a site.
-fn in_the_place_of_sites(world: &World, pages_min: usize) -> World {
-    let mut pages: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    world.pages.iter().for_each(|page| *pages.entry((page.site, page.path)).or_default() += 1);
-    pages.retain(|_, count| *count >= pages_min);
-    let mut split = world.clone();
-    let numbers: BTreeMap<(u32, u32), u32> = pages.into_keys().zip(world.sites.len() as u32..).collect();
-    for &(site, path) in numbers.keys() {
-        let name = format!("{} {path}", world.sites[site as usize].name);
-        split.sites.push(WorldSite { name, ..world.sites[site as usize].clone() });
-    }
-    for page in &mut split.pages {
-        if let Some(number) = numbers.get(&(page.site, page.path)) {
-            (page.site, page.path) = (*number, 0);
-        }
-    }
-    split
 }
 
 /// How fast time runs in each hour, 1 on the average.
