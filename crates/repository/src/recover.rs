@@ -152,7 +152,10 @@ fn with_live(dir: &Path, tables: Tables) -> Result<Opened> {
 /// Whether an error says that the tables are not what we wrote; a full disk or a missing right says nothing of the kind.
 pub(crate) fn is_damage(error: &Error) -> bool {
     let damaged = |error: &io::Error| {
-        matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData)
+        // A store that was killed while it was made has some of its files and not the mark that it is one: to make it
+        // again, it finds them there.
+        let half_made = error.kind() == ErrorKind::AlreadyExists;
+        half_made || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData)
     };
     match error {
         Error::Row { .. } | Error::CorruptFile { .. } => true,

@@ -303,8 +303,14 @@ fn missing_and_damaged_tables_are_rebuilt_and_it_is_told() {
     }
     let expected = dump(&repository.reader());
     repository.close().unwrap();
-    let damage: [&dyn Fn(); 3] = [
+    let damage: [&dyn Fn(); 4] = [
         &|| fs::remove_dir_all(dir.path().join("tables")).unwrap(),
+        // As a kill leaves it while the store is made.
+        &|| {
+            fs::remove_dir_all(dir.path().join("tables")).unwrap();
+            fs::create_dir(dir.path().join("tables")).unwrap();
+            fs::write(dir.path().join("tables/0.jnl"), "").unwrap();
+        },
         &|| fs::remove_dir_all(dir.path().join("known")).unwrap(),
         &|| {
             for entry in fs::read_dir(dir.path().join("known")).unwrap() {
