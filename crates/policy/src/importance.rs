@@ -128,21 +128,37 @@ mod tests {
         scores.iter().map(|score| score * nodes as f64).collect()
     }
 
-    fn swept(nodes: usize, links: &[(usize, usize)], before: Option<&[f32]>) -> (Vec<f64>, u32) {
+    fn beginning(nodes: usize, links: &[(usize, usize)], before: Option<&[f32]>) -> Scores {
         let mut counts = vec![0; nodes];
         links.iter().for_each(|link| counts[link.0] += 1);
-        let mut scores = Scores::new(counts, |node| before.map(|before| before[node]));
-        loop {
-            for node in 0..nodes {
-                let sources: Vec<u32> = links.iter().filter(|link| link.1 == node).map(|link| link.0 as u32).collect();
-                scores.sweep(node as u32, &sources);
-            }
-            if scores.end_sweep(1e-13) {
-                break;
-            }
+        Scores::new(counts, |node| before.map(|before| before[node]))
+    }
+
+    fn sweep_all(scores: &mut Scores, links: &[(usize, usize)]) {
+        for node in 0..scores.nodes() {
+            let sources: Vec<u32> = links.iter().filter(|link| link.1 == node).map(|link| link.0 as u32).collect();
+            scores.sweep(node as u32, &sources);
         }
+    }
+
+    fn told(scores: &Scores) -> Vec<f64> {
         let mean = scores.mean(|_| true);
-        ((0..nodes).map(|node| scores.score(node) / mean).collect(), scores.sweeps())
+        (0..scores.nodes()).map(|node| scores.score(node) / mean).collect()
+    }
+
+    /// Sweeps until nothing moves, beyond the sweeps that a crawl grants: a ring that is named against the order of the
+    /// sweeps loses no more than 15 % of its error in each, and what `SWEEPS_MAX` leave is more than these laws allow.
+    fn swept(nodes: usize, links: &[(usize, usize)], before: Option<&[f32]>) -> (Vec<f64>, u32) {
+        let mut scores = beginning(nodes, links, before);
+        loop {
+            sweep_all(&mut scores, links);
+            let still = scores.moved <= 1e-13 * scores.sum;
+            scores.end_sweep(0.0);
+            if still {
+                return (told(&scores), scores.sweeps());
+            }
+            assert!(scores.sweeps() < 4 * SWEEPS_MAX, "the scores still move after {} sweeps", scores.sweeps());
+        }
     }
 
     fn graph() -> impl Strategy<Value = (usize, Vec<(usize, usize)>)> {
@@ -175,13 +191,31 @@ mod tests {
 
         #[test]
         fn the_names_of_nodes_do_not_matter((nodes, links) in graph(), turn in 0usize..24) {
-            let renamed = |node: usize| (node * 5 + turn) % nodes;
-            prop_assume!(nodes % 5 != 0);
+            // A prime beyond every number of nodes shares no factor with it, so no two nodes get one name.
+            let renamed = |node: usize| (node * 29 + turn) % nodes;
             let other: Vec<(usize, usize)> = links.iter().map(|link| (renamed(link.0), renamed(link.1))).collect();
             let (scores, others) = (swept(nodes, &links, None).0, swept(nodes, &other, None).0);
             for node in 0..nodes {
                 prop_assert!((scores[node] - others[renamed(node)]).abs() < 1e-9);
             }
+        }
+    }
+
+    #[test]
+    fn a_ring_against_the_order_of_the_sweeps_is_right_when_sweeps_run_out() {
+        let nodes = 22;
+        let mut links: Vec<(usize, usize)> = (1..nodes).map(|node| (node, node - 1)).collect();
+        links.extend([(0, nodes - 1), (10, 3)]);
+        let mut scores = beginning(nodes, &links, None);
+        loop {
+            sweep_all(&mut scores, &links);
+            if scores.end_sweep(1e-13) {
+                break;
+            }
+        }
+        assert_eq!(scores.sweeps(), SWEEPS_MAX, "this ring is easier than it was meant to be");
+        for (score, reference) in told(&scores).iter().zip(dense(nodes, &links)) {
+            assert!((score - reference).abs() < 1e-7 * nodes as f64, "{score} is not {reference}");
         }
     }
 
