@@ -10,8 +10,8 @@ use vernal_model::{
 use crate::diff::{STEPS_MAX, blame, carry_ids, carry_ids_by_marks, diff, explain, operations, render, texts};
 use crate::noise::{NoiseInput, judge, may_explain, template_key};
 use crate::{
-    Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, compare_pages, flags, parts, read, read_closely, read_words,
-    read_words_beside, wall,
+    Beside, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, compare_pages, flags, parts, read, read_closely,
+    read_words, read_words_beside, wall,
 };
 
 /// Reads the bytes as a page and holds the answer to its invariants.
@@ -51,7 +51,8 @@ fn read_again(bytes: &[u8], content_type: &str, parsed: &Parsed) {
 fn read_beside(bytes: &[u8], content_type: &str, parsed: &Parsed, newer: &Parsed) {
     let page = page();
     let given = input(&page, bytes, content_type, Digest([1; 20]));
-    let document = read_words_beside(&given, &parsed.signature.paragraphs, &newer.document);
+    let beside = Beside::new(&parsed.signature.paragraphs, &newer.document);
+    let document = read_words_beside(&given, &beside);
     assert_eq!((&document.text, &document.paragraphs), (&parsed.document.text, &parsed.document.paragraphs));
 }
 

@@ -33,13 +33,15 @@ pub use answer::{Judged, of_status, robots_text};
 pub use detect::structure::{self, StructureChange, compare_trees};
 pub use detect::{Flags, compare, compare_pages, flags, tell_closely, wall};
 pub use noise::builtin;
+pub use parse::beside::Beside;
 pub use parse::parts::{Part, Parts, parts};
 pub use parse::robots;
 pub use parse::tree::{DocumentTree, Node, document_tree, written_tree};
 pub use parse::{cadence, listings};
 pub use read::{
-    Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely, read_words, read_words_beside, source_text,
+    Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely, read_words, read_words_beside,
+    read_words_of_start, source_text,
 };
 pub use signature::fingerprint::{TagLetters, tag_letters};
 pub use signature::{checksum, rms, similarity};
-pub use unpack::{UnpackLimits, is_likely_larger, unpack, unpack_into};
+pub use unpack::{UnpackLimits, is_likely_larger, unpack, unpack_into, unpack_start_into};

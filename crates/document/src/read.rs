@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
-use vernal_model::{Digest, Directives, Document, ParagraphMark, Signature, Url};
+use vernal_model::{Digest, Directives, Document, Signature, Url};
 
+use crate::parse::beside::{Beside, whole_tags};
 use crate::parse::format::{Reading, charset_of, format_of};
 use crate::parse::html::{Passed, read_markup};
 use crate::parse::listing::{read_ftp_listing, read_gopher_menu};
 use crate::parse::parts::{Parts, parts};
 use crate::parse::plain::read_plain;
 use crate::parse::scan::Markup;
-use crate::parse::words::{words_beside, words_of_markup};
+use crate::parse::words::words_of_markup;
 use crate::parse::{encoding, hints, listings};
 use crate::signature::{Marks, opaque, seal};
 
@@ -76,9 +77,15 @@ pub fn read_words(input: &Input<'_>, closely: bool) -> (Document, Parts) {
 
 /// Reads a kept body once more for its words, beside the newer version of its page: the same text and paragraphs, but
 /// what its marks say is in the newer one too is taken from there.
-pub fn read_words_beside(input: &Input<'_>, marks: &[ParagraphMark], newer: &Document) -> Document {
-    let beside = markup_of(input).and_then(|markup| words_beside(&letters_of(input), markup, marks, newer));
-    beside.unwrap_or_else(|| read_words(input, false).0)
+pub fn read_words_beside(input: &Input<'_>, beside: &Beside<'_>) -> Document {
+    let words = markup_of(input).and_then(|markup| beside.words(&letters_of(input), markup));
+    words.unwrap_or_else(|| read_words(input, false).0)
+}
+
+/// The same, where only the start of the body was unpacked; `None` if that does not hold what has to be read.
+pub fn read_words_of_start(input: &Input<'_>, beside: &Beside<'_>) -> Option<Document> {
+    let start = Input { bytes: whole_tags(input.bytes), ..input.clone() };
+    beside.words(&letters_of(&start), markup_of(&start)?)
 }
 
 /// Which markup a body is read as, if it is.

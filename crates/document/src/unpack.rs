@@ -78,6 +78,29 @@ pub fn unpack_into(
     Ok(())
 }
 
+/// Fills `into` with the start of a body, where it is packed so that this can be had: `wanted` is told how large the whole
+/// is, and says how many bytes are asked for. The last few hundred of them may be missing, and nothing says that the rest
+/// is sound: who uses it knows by other means. Says whether there is a start.
+pub fn unpack_start_into(
+    response_head: &[u8],
+    body: &[u8],
+    limits: &UnpackLimits,
+    wanted: impl FnOnce(usize) -> Option<usize>,
+    into: &mut Vec<u8>,
+) -> bool {
+    let size =
+        announced_size(body).filter(|&size| size <= limits.decoded_bytes_max && size / DEFLATE_RATIO_MAX <= body.len());
+    let Some(size) = size.filter(|_| matches!(codings(response_head).as_deref(), Ok([Coding::Gzip]))) else {
+        return false;
+    };
+    let Some(bytes) = wanted(size).filter(|&bytes| bytes < size) else { return false };
+    into.clear();
+    into.resize(bytes, 0);
+    let outcome = UNPACKER.with_borrow_mut(|unpacker| unpacker.gzip_decompress(body, into));
+    // It writes until there is no room.
+    matches!(outcome, Err(libdeflater::DecompressionError::InsufficientSpace))
+}
+
 /// Fills `into` with a file that is itself packed with gzip. After a fault it holds what was unpacked up to there.
 pub(crate) fn unpack_gzip_file(packed: &[u8], limits: &UnpackLimits, into: &mut Vec<u8>) -> Result<(), Failure> {
     let by_ratio = packed.len().saturating_mul(limits.ratio_max).max(limits.ratio_free_bytes);
@@ -165,13 +188,15 @@ thread_local! {
 
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 
+/// Deflate packs no tighter: a larger announcement lies, and its room need not be made.
+const DEFLATE_RATIO_MAX: usize = 1_032;
+
 /// The fast way, for the usual body: one member whose announced size is sane, unpacked in one go. Says whether it worked;
 /// a body with anything that could be a second member is left to the careful way.
 fn unpack_single_member(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> bool {
     let Some(size) = announced_size(packed).filter(|&size| size > 0 && size <= limit) else { return false };
     let may_have_second = memmem::find(&packed[1..], &GZIP_MAGIC).is_some();
-    // Deflate packs at most 1032 to 1: a larger announcement lies, and its room need not be made.
-    if may_have_second || size / 1_032 > packed.len() {
+    if may_have_second || size / DEFLATE_RATIO_MAX > packed.len() {
         return false;
     }
     into.resize(size, 0);

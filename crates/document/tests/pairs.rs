@@ -5,8 +5,10 @@ use std::io::Read;
 use std::path::Path;
 
 use vernal_document::judge::{Table, labels};
-use vernal_document::{Input, compare, compare_pages, flags, read_closely, read_words_beside};
-use vernal_model::{Digest, Kind, Url};
+use vernal_document::{
+    Beside, Input, compare, compare_pages, flags, read_closely, read_words_beside, read_words_of_start,
+};
+use vernal_model::{Digest, Kind, Paragraph, Url};
 
 type Bodies = HashMap<String, Vec<u8>>;
 
@@ -30,6 +32,40 @@ fn pairs() -> Option<(Bodies, String)> {
     Some((bodies, std::fs::read_to_string(folder.join("labels.jsonl")).expect("labels beside the pairs")))
 }
 
+/// How much of the older bodies has to be unpacked for the words that the newer ones do not lend.
+#[derive(Debug, Default)]
+struct Starts {
+    lent: usize,
+    whole: usize,
+    start: usize,
+    start_in_vain: usize,
+    bytes: usize,
+    bytes_of_starts: usize,
+}
+
+impl Starts {
+    fn add(&mut self, old: &Input<'_>, beside: &Beside<'_>, words: (&String, &Vec<Paragraph>)) {
+        if beside.lent().is_some() {
+            self.lent += 1;
+            return;
+        }
+        let Some(bytes) = beside.bytes_wanted(old.bytes.len()) else {
+            self.whole += 1;
+            return;
+        };
+        let start = Input { bytes: &old.bytes[..bytes], ..old.clone() };
+        match read_words_of_start(&start, beside) {
+            None => self.start_in_vain += 1,
+            Some(document) => {
+                assert_eq!((&document.text, &document.paragraphs), words, "read from the start");
+                self.start += 1;
+                self.bytes += old.bytes.len();
+                self.bytes_of_starts += bytes;
+            }
+        }
+    }
+}
+
 fn input<'a>(url: &'a Url, bytes: &'a [u8], payload: u8) -> Input<'a> {
     Input {
         url,
@@ -47,6 +83,7 @@ fn real_pairs_are_judged_as_their_labels_say() {
     let url = Url::parse("https://www.example.org/folder/page.html").unwrap();
     let mut table = Table::default();
     let mut crawled = Table::default();
+    let mut starts = Starts::default();
     for label in labels(&lines).unwrap() {
         let old = input(&url, &bodies[&format!("{}.before.html", label.id)], 1);
         let new = input(&url, &bodies[&format!("{}.after.html", label.id)], 2);
@@ -56,16 +93,18 @@ fn real_pairs_are_judged_as_their_labels_say() {
         assert_eq!((change.kinds, change.left), (marked.kinds, marked.left), "{}", label.id);
         let back = compare(&new_page.signature, &old_page.signature);
         assert_eq!((back.kinds, back.left), (change.kinds, change.left), "{} backwards", label.id);
-        let beside = read_words_beside(&old, &old_page.signature.paragraphs, &new_page.document);
+        let beside = Beside::new(&old_page.signature.paragraphs, &new_page.document);
+        let document = read_words_beside(&old, &beside);
         let words = (&old_page.document.text, &old_page.document.paragraphs);
-        assert_eq!((&beside.text, &beside.paragraphs), words, "{} read beside its newer version", label.id);
+        assert_eq!((&document.text, &document.paragraphs), words, "{} read beside its newer version", label.id);
+        starts.add(&old, &beside, words);
         table.add(&label, &flags(&old, &new), &change);
         if label.origin == "crawl" {
             crawled.add(&label, &flags(&old, &new), &change);
         }
         assert_eq!(change.left.contains(Kind::Content), change.magnitude > 0.0, "{}", label.id);
     }
-    println!("{table}\nof the crawl:\n{crawled}");
+    println!("{table}\nof the crawl:\n{crawled}\n{starts:?}");
     for (id, question, ours) in &table.disagreements {
         println!("{id}: {question}: we say {ours}");
     }
@@ -75,4 +114,5 @@ fn real_pairs_are_judged_as_their_labels_say() {
         assert!(score(question).agreement() >= 0.97, "{question}");
     }
     assert_eq!(table.false_content, Vec::<String>::new());
+    assert!(starts.start > 100 && starts.start_in_vain * 20 < starts.start, "{starts:?}");
 }

@@ -24,6 +24,8 @@ pub struct Document {
     /// The visible text: the paragraphs one after the other, separated by line feeds.
     pub text: String,
     pub paragraphs: Vec<Paragraph>,
+    /// Where in the source each paragraph begins, and at last where the source ends; empty where nobody noted it.
+    pub begins: Vec<u32>,
     /// What meta robots and X-Robots-Tag ask of us.
     pub directives: Directives,
     /// The content of paper 000's meta-updates tag, as written.
@@ -107,8 +109,6 @@ pub struct Paragraph {
     pub start: u32,
     pub end: u32,
     pub role: Role,
-    /// The nesting depth at which it began, in the source.
-    pub level: u16,
     /// 64 bits (xxh3) of its words, white space folded.
     pub digest: u64,
     /// The tags around it, as a mark (see `ParagraphMark`).

@@ -1,7 +1,7 @@
 //! The way back: a kept record as the report that it was made of, as far as the record tells. Seconds are all that a
 //! record knows of time, and a revisit carries no body.
 
-use vernal_document::{Input, Judged, Parsed, Parts, UnpackLimits};
+use vernal_document::{Beside, Input, Judged, Parsed, Parts, UnpackLimits};
 use vernal_model::{
     Digest, Document, Exchange, Failure, Moment, Order, OrderId, OrderKind, Origin, Outcome, PageKey, ParagraphMark,
     Report, Signature, Span, Url, Validators,
@@ -136,20 +136,33 @@ pub(crate) fn words(
     room: &mut Vec<u8>,
 ) -> Option<(Document, Parts)> {
     let payload = record.payload_digest()?;
-    let input =
-        |bytes, content_type| Input { url, bytes, content_type, content_language: None, robots_tags: &[], payload };
     if record.kind() == "resource" {
-        let (document, _) = vernal_document::read_words(&input(&record.block, record.header("Content-Type")), true);
-        return Some((document, Parts::default()));
+        let input = kept_input(url, &record.block, record.header("Content-Type"), payload);
+        return Some((vernal_document::read_words(&input, true).0, Parts::default()));
     }
     let http = record.http()?;
     let head = &record.block[..record.block.len() - http.body.len()];
-    vernal_document::unpack_into(head, http.body, &UnpackLimits::default(), room).ok()?;
-    let input = input(room, http.header("content-type"));
-    Some(match closely {
-        true => vernal_document::read_words(&input, true),
-        false => (vernal_document::read_words_beside(&input, marks, newer), Parts::default()),
-    })
+    let content_type = http.header("content-type");
+    let limits = UnpackLimits::default();
+    if closely {
+        vernal_document::unpack_into(head, http.body, &limits, room).ok()?;
+        return Some(vernal_document::read_words(&kept_input(url, room, content_type, payload), true));
+    }
+    let beside = Beside::new(marks, newer);
+    let mut document = beside.lent();
+    let wanted = |all| beside.bytes_wanted(all);
+    if document.is_none() && vernal_document::unpack_start_into(head, http.body, &limits, wanted, room) {
+        document = vernal_document::read_words_of_start(&kept_input(url, room, content_type, payload), &beside);
+    }
+    if document.is_none() {
+        vernal_document::unpack_into(head, http.body, &limits, room).ok()?;
+        document = Some(vernal_document::read_words_beside(&kept_input(url, room, content_type, payload), &beside));
+    }
+    Some((document?, Parts::default()))
+}
+
+fn kept_input<'a>(url: &'a Url, bytes: &'a [u8], content_type: Option<&'a str>, payload: Digest) -> Input<'a> {
+    Input { url, bytes, content_type, content_language: None, robots_tags: &[], payload }
 }
 
 fn meaning(url: &Url, http: &HttpMessage<'_>, bytes: &[u8], payload: Digest) -> Parsed {

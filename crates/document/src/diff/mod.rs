@@ -26,7 +26,7 @@ mod rewritten;
 mod similarity;
 mod steps;
 mod wholes;
-mod words;
+pub(crate) mod words;
 
 pub use blame::{Blame, BlamedParagraph, BlamedWords, Seen, blame};
 pub use difference::{Diff, Fallback, ParagraphDiff, WordEdit, WordOperation, diff, texts};

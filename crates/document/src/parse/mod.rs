@@ -1,6 +1,7 @@
 //! Bytes become a document: media type, character set, one pass over the markup, and what it finds on the way.
 
 pub mod attribute;
+pub mod beside;
 pub mod cadence;
 pub mod eights;
 pub mod encoding;

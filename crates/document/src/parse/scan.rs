@@ -28,6 +28,10 @@ pub trait Sink {
     fn raw(&mut self, tag: Tag, text: &str);
     /// A comment, a document type, or what else is written between `<!` or `<?` and `>`.
     fn comment(&mut self, _text: &str) {}
+    /// Whether what follows does not matter any more.
+    fn is_done(&self) -> bool {
+        false
+    }
 }
 
 #[derive(Debug)]
@@ -70,7 +74,7 @@ pub fn scan(source: &str, markup: Markup, sink: &mut impl Sink) {
         foreign: ForeignContent::default(),
         attributes: Vec::with_capacity(16),
     };
-    while scan.step(sink) {}
+    while scan.step(sink) && !sink.is_done() {}
 }
 
 struct Scan<'a> {

@@ -53,8 +53,6 @@ const BLOCK: u16 = 1;
 const SPACE: u16 = 2;
 /// Has no content and no end tag.
 const VOID: u16 = 4;
-/// Its end tag is often left out, so it does not count as a level.
-const LOOSE: u16 = 8;
 /// Remembered while it is open, because it gives its content a role or hides it.
 const HELD: u16 = 16;
 /// Ends foreign content (svg, math) when it begins inside it.
@@ -80,15 +78,15 @@ tags! {
     Center = "center": BLOCK | BREAKOUT;
     Code = "code": BREAKOUT;
     Col = "col": VOID;
-    Colgroup = "colgroup": LOOSE;
-    Dd = "dd": BLOCK | LOOSE | BREAKOUT;
+    Colgroup = "colgroup": 0;
+    Dd = "dd": BLOCK | BREAKOUT;
     Desc = "desc": SPACE;
     Details = "details": BLOCK;
     Dialog = "dialog": BLOCK;
     Dir = "dir": BLOCK | HELD;
     Div = "div": BLOCK | HELD | BREAKOUT;
     Dl = "dl": BLOCK | BREAKOUT;
-    Dt = "dt": BLOCK | LOOSE | BREAKOUT;
+    Dt = "dt": BLOCK | BREAKOUT;
     Em = "em": BREAKOUT;
     Embed = "embed": VOID | BREAKOUT;
     Fieldset = "fieldset": BLOCK;
@@ -118,7 +116,7 @@ tags! {
     Input = "input": VOID | SPACE;
     Label = "label": SPACE;
     Legend = "legend": BLOCK;
-    Li = "li": BLOCK | LOOSE | HELD | BREAKOUT;
+    Li = "li": BLOCK | HELD | BREAKOUT;
     Link = "link": VOID;
     Listing = "listing": BLOCK | BREAKOUT;
     Main = "main": BLOCK | HELD;
@@ -137,9 +135,9 @@ tags! {
     Noscript = "noscript": SPACE | HELD;
     Object = "object": SPACE;
     Ol = "ol": BLOCK | HELD | BREAKOUT;
-    Optgroup = "optgroup": SPACE | LOOSE;
-    Option = "option": SPACE | LOOSE;
-    P = "p": BLOCK | LOOSE | BREAKOUT;
+    Optgroup = "optgroup": SPACE;
+    Option = "option": SPACE;
+    P = "p": BLOCK | BREAKOUT;
     Param = "param": VOID;
     Plaintext = "plaintext": BLOCK;
     Pre = "pre": BLOCK | BREAKOUT;
@@ -160,15 +158,15 @@ tags! {
     Sup = "sup": BREAKOUT;
     Svg = "svg": SPACE;
     Table = "table": BLOCK | HELD | BREAKOUT;
-    Tbody = "tbody": BLOCK | LOOSE;
-    Td = "td": SPACE | LOOSE;
+    Tbody = "tbody": BLOCK;
+    Td = "td": SPACE;
     Template = "template": HELD;
     Textarea = "textarea": SPACE;
-    Tfoot = "tfoot": BLOCK | LOOSE;
-    Th = "th": SPACE | LOOSE;
-    Thead = "thead": BLOCK | LOOSE;
+    Tfoot = "tfoot": BLOCK;
+    Th = "th": SPACE;
+    Thead = "thead": BLOCK;
     Title = "title": BLOCK;
-    Tr = "tr": BLOCK | LOOSE | HELD;
+    Tr = "tr": BLOCK | HELD;
     Track = "track": VOID;
     Tt = "tt": BREAKOUT;
     U = "u": BREAKOUT;
@@ -190,11 +188,6 @@ impl Tag {
 
     pub fn separates_words(self) -> bool {
         self.has(SPACE)
-    }
-
-    /// Whether it counts in the nesting depth.
-    pub fn makes_level(self) -> bool {
-        !self.has(VOID | LOOSE)
     }
 
     pub fn is_void(self) -> bool {

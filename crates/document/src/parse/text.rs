@@ -21,7 +21,6 @@ pub struct TextBuilder {
     /// `br` tags since the last word: two in a row end a paragraph.
     breaks: u8,
     around: Surroundings,
-    level: u16,
     in_title: bool,
     /// Whether a tag or a comment stood since the last word.
     after_tag: bool,
@@ -35,6 +34,16 @@ pub struct TextBuilder {
     unread: Vec<bool>,
     /// Inside a style or script of foreign content, whose text is markup to the scan.
     foreign_code: Option<Tag>,
+    begins: Option<Begins>,
+}
+
+/// Where paragraphs begin in the source that the texts are pieces of.
+#[derive(Default)]
+struct Begins {
+    /// The address of the source, and of the piece that came last.
+    source: usize,
+    piece: usize,
+    places: Vec<u32>,
 }
 
 /// What is known of the text beside its words.
@@ -51,7 +60,6 @@ pub struct Letters {
 struct Begun {
     start: usize,
     role: Role,
-    level: u16,
     place: u16,
     heading: u8,
     points: f32,
@@ -76,12 +84,16 @@ impl TextBuilder {
         TextBuilder { unread, ..self }
     }
 
+    /// For those who want to know where in this source each paragraph begins: all that is pushed is a piece of it.
+    pub fn with_begins_in(self, source: &str) -> Self {
+        let places = Vec::with_capacity(self.paragraphs.capacity() + 1);
+        let begins = Begins { source: source.as_ptr().addr(), piece: 0, places };
+        TextBuilder { begins: Some(begins), ..self }
+    }
+
     pub fn open(&mut self, tag: &OpenTag<'_, '_>) {
         self.after_tag = true;
         self.separate(tag.tag);
-        if tag.tag.makes_level() && !(tag.foreign && tag.self_closing) {
-            self.level = self.level.saturating_add(1);
-        }
         if tag.foreign {
             let is_code = matches!(tag.tag, Tag::Style | Tag::Script) && !tag.self_closing;
             self.foreign_code = if is_code { Some(tag.tag) } else { None };
@@ -98,9 +110,6 @@ impl TextBuilder {
         self.foreign_code = None;
         if tag == Tag::Title {
             self.in_title = false;
-        }
-        if tag.makes_level() {
-            self.level = self.level.saturating_sub(1);
         }
         self.around.close(tag);
     }
@@ -119,6 +128,9 @@ impl TextBuilder {
         let text = &text[space..];
         if text.is_empty() {
             return;
+        }
+        if let Some(begins) = &mut self.begins {
+            begins.piece = text.as_ptr().addr();
         }
         if self.is_unread() {
             self.pass_over(text, coded);
@@ -159,6 +171,16 @@ impl TextBuilder {
     /// What was written since a mark, without the white space around it.
     pub fn since(&self, mark: usize) -> &str {
         self.text.get(mark..).unwrap_or_default().trim()
+    }
+
+    /// How many paragraphs have come to their end.
+    pub fn ended(&self) -> usize {
+        self.paragraphs.len()
+    }
+
+    /// Where the paragraphs that have begun begin in the source, once, if that was asked for.
+    pub fn take_begins(&mut self) -> Vec<u32> {
+        self.begins.take().unwrap_or_default().places
     }
 
     /// The style or script of foreign content that the next text belongs to.
@@ -211,7 +233,7 @@ impl TextBuilder {
     }
 
     fn finish_paragraph(&mut self) {
-        let Some(Begun { start, role, level, place, heading, points }) = self.begun.take() else { return };
+        let Some(Begun { start, role, place, heading, points }) = self.begun.take() else { return };
         let end = self.text.len();
         let words = &self.text[start..end];
         let digest = digest(words.as_bytes());
@@ -220,7 +242,7 @@ impl TextBuilder {
             self.letters.rms += sums.rms();
             self.letters.checksum += sums.checksum(f64::from(points));
         }
-        self.paragraphs.push(Paragraph { start: start as u32, end: end as u32, role, level, digest, place, heading });
+        self.paragraphs.push(Paragraph { start: start as u32, end: end as u32, role, digest, place, heading });
     }
 
     fn separate(&mut self, tag: Tag) {
@@ -273,7 +295,6 @@ impl TextBuilder {
         Begun {
             start: self.text.len(),
             role,
-            level: self.level,
             place: self.around.place(),
             heading: if role == Role::Heading { self.around.heading() } else { 0 },
             points: self.around.points(),
@@ -286,6 +307,9 @@ impl TextBuilder {
                 self.text.push('\n');
             }
             self.begun = Some(self.begin());
+            if let Some(begins) = &mut self.begins {
+                begins.places.push(begins.piece.wrapping_sub(begins.source) as u32);
+            }
         } else if self.space_pending {
             self.text.push(' ');
         } else if self.after_tag {

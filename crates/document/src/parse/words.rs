@@ -1,14 +1,12 @@
 //! A smaller pass, for a body whose signature is known: its words again, and the parts and links if they are asked for.
-//! Words that a newer version still has need not be read at all.
 
-use vernal_model::{Document, ParagraphMark, Url};
+use vernal_model::{Document, Paragraph, Url};
 
 use super::links::LinkCollector;
 use super::parts::{Collector, Parts};
 use super::scan::{Markup, OpenTag, Sink, scan};
 use super::tag::Tag;
 use super::text::TextBuilder;
-use crate::detect::digest_map::DigestMap;
 
 /// Text and paragraphs as the whole pass gives them; `closely`, with links and parts.
 pub fn words_of_markup(source: &str, markup: Markup, page: &Url, closely: bool) -> (Document, Parts) {
@@ -16,6 +14,7 @@ pub fn words_of_markup(source: &str, markup: Markup, page: &Url, closely: bool) 
         markup,
         text: TextBuilder::with_capacity(source.len() / 4 * 3).without_letters(),
         close: closely.then(|| Close { links: LinkCollector::new(page), collector: Collector::default() }),
+        enough: usize::MAX,
     };
     scan(source, markup, &mut pass);
     let mut document = Document::default();
@@ -29,43 +28,23 @@ pub fn words_of_markup(source: &str, markup: Markup, page: &Url, closely: bool) 
     (document, parts)
 }
 
-/// The same beside a newer version, by the marks of this one: paragraphs whose digest the newer one has too are lent by
-/// it, and only the others are read. `None` where the marks are not those of this source.
-pub fn words_beside(source: &str, markup: Markup, marks: &[ParagraphMark], newer: &Document) -> Option<Document> {
-    let places: DigestMap<usize> =
-        newer.paragraphs.iter().enumerate().map(|(place, paragraph)| (paragraph.digest, place)).collect();
-    let lent: Vec<Option<usize>> = marks.iter().map(|mark| places.get(&mark.digest).copied()).collect();
-    let text = TextBuilder::default().without_letters().without_words_of(lent.iter().map(Option::is_some).collect());
-    let mut pass = Words { markup, text, close: None };
-    scan(source, markup, &mut pass);
-    let (read, paragraphs, _) = pass.text.finish();
-    if paragraphs.len() != marks.len() {
-        return None;
-    }
-    let mut document = Document { text: String::with_capacity(newer.text.len() + read.len()), ..Document::default() };
-    document.paragraphs.reserve_exact(paragraphs.len());
-    for ((mut paragraph, mark), lent) in paragraphs.into_iter().zip(marks).zip(lent) {
-        let words = match lent.map(|place| &newer.paragraphs[place]) {
-            Some(same) => &newer.text[same.start as usize..same.end as usize],
-            None if paragraph.digest == mark.digest => &read[paragraph.start as usize..paragraph.end as usize],
-            None => return None,
-        };
-        if !document.paragraphs.is_empty() {
-            document.text.push('\n');
-        }
-        paragraph.start = document.text.len() as u32;
-        document.text.push_str(words);
-        paragraph.end = document.text.len() as u32;
-        paragraph.digest = mark.digest;
-        document.paragraphs.push(paragraph);
-    }
-    Some(document)
-}
-
-struct Words {
+pub struct Words {
     markup: Markup,
     text: TextBuilder,
     close: Option<Close>,
+    /// What follows so many paragraphs is not read.
+    enough: usize,
+}
+
+impl Words {
+    pub fn until(enough: usize, text: TextBuilder, markup: Markup) -> Self {
+        Words { markup, text, close: None, enough }
+    }
+
+    pub fn finish(self) -> (String, Vec<Paragraph>) {
+        let (text, paragraphs, _) = self.text.finish();
+        (text, paragraphs)
+    }
 }
 
 struct Close {
@@ -113,5 +92,9 @@ impl Sink for Words {
 
     fn comment(&mut self, _text: &str) {
         self.text.comment();
+    }
+
+    fn is_done(&self) -> bool {
+        self.text.ended() >= self.enough
     }
 }

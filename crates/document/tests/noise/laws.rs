@@ -402,7 +402,6 @@ fn random_document(chance: &mut Chance) -> (Document, Vec<ParagraphMark>) {
             start,
             end: document.text.len() as u32,
             role: *chance.pick(&[Role::Main, Role::ListItem, Role::Footer, Role::Navigation]).unwrap(),
-            level: 1,
             digest: xxh3_64(words.join(" ").as_bytes()),
             place: chance.below(3) as u16,
             heading: 0,

@@ -96,10 +96,10 @@ pub fn parsed(html: &str) -> Parsed {
         robots_tags: &[],
         payload: Digest(payload),
     });
-    // A stand-in where the marks say nothing of places: role and depth.
+    // A stand-in where the marks say nothing of places: the role.
     let marks = parsed.signature.paragraphs.iter_mut().zip(&mut parsed.document.paragraphs);
     for (mark, paragraph) in marks.filter(|(mark, _)| mark.place == 0) {
-        let place = xxh3_64(&[paragraph.role as u8, paragraph.level as u8]) as u16 | 1;
+        let place = xxh3_64(&[paragraph.role as u8]) as u16 | 1;
         (mark.place, paragraph.place) = (place, place);
     }
     parsed
