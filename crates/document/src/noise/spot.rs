@@ -2,6 +2,7 @@
 //! that stays.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use vernal_model::{Change, Document, Operation, ParagraphChange, ParagraphMark, Role};
@@ -94,10 +95,13 @@ pub(super) fn spots<'a>(
     is_slot: impl Fn(u64, u16, u16) -> bool,
     belong: impl Fn(&Spot<'a>, &Spot<'a>) -> bool,
 ) -> Vec<Spot<'a>> {
-    let old_places: DigestMap<usize> =
-        sides.old_marks.iter().enumerate().rev().map(|(place, mark)| (mark.digest, place)).collect();
+    // Most operations tell their places themselves.
+    let old_places = LazyCell::new(|| -> DigestMap<usize> {
+        sides.old_marks.iter().enumerate().rev().map(|(place, mark)| (mark.digest, place)).collect()
+    });
+    let old_place = |digest: u64| old_places.get(&digest).copied();
     let found: Vec<(Option<usize>, Option<usize>)> =
-        change.paragraphs.iter().map(|operation| places(operation, &old_places, sides)).collect();
+        change.paragraphs.iter().map(|operation| places(operation, old_place, sides)).collect();
     let (mut old_moves, mut new_moves) = (vec![false; sides.old_marks.len()], vec![false; sides.new_marks.len()]);
     for ((old, new), operation) in found.iter().zip(&change.paragraphs) {
         mark(&mut old_moves, *old);
@@ -107,7 +111,7 @@ pub(super) fn spots<'a>(
         if operation.operation == Operation::Moved {
             // Only their new places are told.
             let digests = operation.others.iter().filter_map(|place| sides.new_marks.get(*place as usize));
-            digests.for_each(|moved| mark(&mut old_moves, old_places.get(&moved.digest).copied()));
+            digests.for_each(|moved| mark(&mut old_moves, old_place(moved.digest)));
         }
     }
     let old_anchors = anchors(sides.old_marks, &old_moves, &is_masked, &is_slot);
@@ -147,7 +151,7 @@ fn mark(moves: &mut [bool], place: Option<usize>) {
 /// Old and new place of an operation's paragraph, as far as they are told or can be found.
 fn places(
     operation: &ParagraphChange,
-    old_places: &DigestMap<usize>,
+    old_place: impl Fn(u64) -> Option<usize>,
     sides: &Sides<'_>,
 ) -> (Option<usize>, Option<usize>) {
     let position = operation.position as usize;
@@ -155,8 +159,9 @@ fn places(
         return ((position < sides.old_marks.len()).then_some(position), None);
     }
     let told = operation.from.map(|from| from as usize).filter(|from| *from < sides.old_marks.len());
-    let by_words = || operation.before.as_ref().and_then(|text| old_places.get(&xxh3_64(text.as_bytes())).copied());
-    let by_digest = || old_places.get(&operation.digest).copied().filter(|_| operation.operation == Operation::Moved);
+    let by_words = || operation.before.as_ref().and_then(|text| old_place(xxh3_64(text.as_bytes())));
+    let is_moved = operation.operation == Operation::Moved;
+    let by_digest = || if is_moved { old_place(operation.digest) } else { None };
     let old = told.or_else(by_words).or_else(by_digest);
     (old, (position < sides.new_marks.len()).then_some(position))
 }
