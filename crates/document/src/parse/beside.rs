@@ -112,8 +112,11 @@ impl<'a> Beside<'a> {
     fn stretch(&self, source: &str, markup: Markup, known: Option<usize>, last: usize) -> Option<Document> {
         let first = known.unwrap_or(0);
         let is_asked = |index: usize| self.lenders[index].is_none() || known == Some(index);
-        let unread = (first..=last).map(|index| !is_asked(index)).collect();
-        let text = TextBuilder::default().without_letters().without_words_of(unread);
+        let unread: Vec<bool> = (first..=last).map(|index| !is_asked(index)).collect();
+        // Twice what so many paragraphs of the newer version have on average, so that there is seldom too little room.
+        let asked = unread.iter().filter(|unread| !**unread).count();
+        let room = self.newer.text.len() / self.newer.paragraphs.len().max(1) * asked * 2;
+        let text = TextBuilder::with_capacity(room.min(source.len())).without_letters().without_words_of(unread);
         let mut pass = Words::until(last + 1 - first, text, markup);
         scan(source, markup, &mut pass);
         let (text, paragraphs) = pass.finish();
