@@ -31,7 +31,7 @@ const MEMTABLE_OF_FOUND_BYTES_MAX: u64 = 20 << 20;
 /// The size of a table file. What is added lies at a few ends of the key space (the next number, the last arrival of each
 /// band); with small files a merge touches the files at those ends alone, and its cost does not grow with the table.
 const TABLE_FILE_BYTES: u64 = 4 << 20;
-const CACHE_BYTES_MAX: u64 = 10 << 20;
+const CACHE_BYTES_MAX: u64 = 12 << 20;
 /// When the store's own log reaches this, the buffers are written out whether or not they are full; so it is as large as a
 /// few of the large ones. After a crash at most so much is replayed.
 const STORE_LOG_BYTES_MAX: u64 = 128 << 20;
