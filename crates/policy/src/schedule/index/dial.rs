@@ -1,10 +1,13 @@
 //! What was last read off a site's clock, and how it goes on by itself until new evidence comes.
 
-use std::collections::BinaryHeap;
-
+use super::entries::Entries;
 use super::page::{Pages, Place};
 use super::site::Entry;
 use crate::estimate::{ReadBin, Reading};
+
+/// There is room for one in so many more buckets than a site has, and for no more than half as many: most memory that sites
+/// need beyond their pages is in buckets.
+const BUCKETS_SPARE: usize = 4;
 
 /// A site without a clock has a dial too: it was read at the beginning of time, and shows the time as it is.
 #[derive(Copy, Clone, Debug)]
@@ -83,7 +86,7 @@ pub(super) struct Bucket {
     pub head: f32,
     /// Some of its pages may have waited as long as any may, and were looked at for it.
     pub expiring: bool,
-    pub pages: BinaryHeap<Entry>,
+    pub pages: Entries,
 }
 
 impl Bucket {
@@ -98,7 +101,7 @@ impl Bucket {
             slack: 0.0,
             head: f32::INFINITY,
             expiring: false,
-            pages: BinaryHeap::new(),
+            pages: Entries::default(),
         }
     }
 
@@ -158,35 +161,39 @@ impl Bucket {
 
     /// Takes over the pages of the bucket after it, whose time runs at the same speed by now. Keys are moved by what lies
     /// between the two starts; no value is looked at.
-    fn join(&mut self, next: Bucket, pages: &mut Pages) {
+    fn join(&mut self, mut next: Bucket, pages: &mut Pages) {
         let moved = (self.until - next.until) as f32 + self.slack - next.slack;
         let between = next.start - self.start;
         self.width = between + next.width;
         (self.first, self.last) = (self.first.min(next.first + between), self.last.max(next.last + between));
         self.expiring = false;
-        let mut entries = next.pages.into_vec();
+        let mut entries = next.pages.take();
         entries.retain_mut(|entry| {
             let page = pages.at_mut(entry.page);
-            let stands = page.place() == Place::Home && page.key == entry.key;
+            let stands = page.place() == Place::Home && page.waits_with(entry.key);
             entry.key += moved;
             if stands {
-                page.key = entry.key;
+                page.wait_with(entry.key);
             }
             stands
         });
-        self.pages.append(&mut BinaryHeap::from(entries));
+        self.pages.append(entries);
         self.head = self.pages.peek().map_or(f32::INFINITY, |entry| entry.key);
     }
 }
 
-pub(super) fn drain_unless(pages: &mut BinaryHeap<Entry>, stays: impl Fn(&Entry) -> bool, into: &mut Vec<Entry>) {
-    pages.retain(|entry| {
-        let stays = stays(entry);
-        if !stays {
-            into.push(*entry);
-        }
-        stays
-    });
+pub(super) fn drain_unless(pages: &mut Entries, stays: impl Fn(&Entry) -> bool, into: &mut Vec<Entry>) {
+    pages.drain_unless(stays, into);
+}
+
+/// Takes a new bucket in among those of a site, in the order of their starts; its place.
+pub(super) fn insert(buckets: &mut Vec<Bucket>, bucket: Bucket) -> usize {
+    if buckets.len() == buckets.capacity() {
+        buckets.reserve_exact(1 + buckets.len() / BUCKETS_SPARE);
+    }
+    let index = buckets.partition_point(|other| other.start() < bucket.start());
+    buckets.insert(index, bucket);
+    index
 }
 
 /// Sets buckets by a new reading: empty ones go, those that lie in one bin now are joined, and what lies before all bins
@@ -208,7 +215,7 @@ pub(super) fn set_buckets(buckets: &mut Vec<Bucket>, reading: &Reading, pages: &
         };
         buckets[index].set(&bin);
         if joined == Some(bin.start) {
-            let empty = Bucket { pages: BinaryHeap::new(), ..buckets[index] };
+            let empty = Bucket { pages: Entries::default(), ..buckets[index] };
             let next = std::mem::replace(&mut buckets[index], empty);
             buckets[kept - 1].join(next, pages);
             continue;
@@ -218,4 +225,8 @@ pub(super) fn set_buckets(buckets: &mut Vec<Bucket>, reading: &Reading, pages: &
         kept += 1;
     }
     buckets.truncate(kept);
+    buckets.iter_mut().for_each(|bucket| bucket.pages.shrink());
+    if buckets.capacity() > kept + kept / 2 + BUCKETS_SPARE {
+        buckets.shrink_to(kept + kept / BUCKETS_SPARE);
+    }
 }

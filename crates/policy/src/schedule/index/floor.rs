@@ -13,7 +13,13 @@ const SINK_BELOW: u16 = 1;
 const ROUND_PAGES_OVER: u64 = 8;
 const ROUND_VISITS_MIN: u64 = 64;
 /// Rounds that are remembered.
-pub(super) const ROUNDS: usize = 4;
+const ROUNDS: usize = 4;
+/// A floor that lies further than this below all that was drawn lately rises half of the way at once: where a crawl begins,
+/// pages are worth nothing yet, and from a floor that low they would climb hundreds of rungs that nobody draws from. Lately is
+/// within as many visits as there are pages, over this, and at least so many.
+const FAR: u16 = 8;
+const LATELY_PAGES_OVER: u64 = 64;
+const LATELY_VISITS_MIN: u64 = 8;
 /// The floor sinks far enough to bring this many times the visits wanted onto the ladder, and at least so many.
 const SINK_TIMES: usize = 4;
 const SINK_PAGES_MIN: usize = 64;
@@ -23,6 +29,64 @@ const SOON_PAGES_OVER: usize = 4;
 const DEEPER: usize = 4;
 /// How deep it must sink is reckoned from about so many pages.
 const LOOKED_AT: u64 = 1 << 13;
+
+/// What was drawn lately, which the floor follows.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Rounds {
+    /// The lowest rung drawn from in this round of visits and those before, and the visits of this round.
+    lowest: [u16; ROUNDS],
+    drawn: u64,
+    /// The same of the last few visits.
+    lately: u16,
+    drawn_lately: u64,
+}
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Rounds { lowest: [u16::MAX; ROUNDS], drawn: 0, lately: u16::MAX, drawn_lately: 0 }
+    }
+}
+
+impl Rounds {
+    /// As if all had been drawn from just above a floor that sank.
+    fn after_sinking(floor: u16) -> Self {
+        Rounds { lowest: [floor + FLOOR_BELOW; ROUNDS], ..Rounds::default() }
+    }
+
+    /// A page was drawn from a rung.
+    pub fn note(&mut self, level: u16) {
+        self.lowest[0] = self.lowest[0].min(level);
+        // Who has waited longest stands on top whatever it is worth.
+        if level < TOPMOST {
+            self.lately = self.lately.min(level);
+        }
+    }
+
+    /// Counts the visits whose rungs were noted; where the floor lies after them. It rises after visits that all came from
+    /// well above it.
+    pub fn count(&mut self, drawn: u64, held: u64, floor: u16) -> u16 {
+        self.drawn += drawn;
+        self.drawn_lately += drawn;
+        let mut floor = floor;
+        if self.drawn_lately >= (held / LATELY_PAGES_OVER).max(LATELY_VISITS_MIN) {
+            let lately = std::mem::replace(&mut self.lately, u16::MAX);
+            let above = if lately < u16::MAX { lately.saturating_sub(floor) } else { 0 };
+            if above > FAR {
+                floor += above / 2;
+                self.lowest = self.lowest.map(|lowest| lowest.max(floor + FLOOR_BELOW));
+            }
+            self.drawn_lately = 0;
+        }
+        if self.drawn >= (held / ROUND_PAGES_OVER).max(ROUND_VISITS_MIN) {
+            let lowest = self.lowest.iter().copied().min().unwrap_or(u16::MAX);
+            floor = floor.max(lowest.min(TOPMOST - 1).saturating_sub(FLOOR_BELOW));
+            self.lowest.rotate_right(1);
+            self.lowest[0] = u16::MAX;
+            self.drawn = 0;
+        }
+        floor
+    }
+}
 
 /// How deep the floor sinks.
 #[derive(Copy, Clone, Debug, Default)]
@@ -56,6 +120,10 @@ impl Index {
         let homes: Vec<u32> = self.homes.iter().copied().collect();
         let mut open = Vec::new();
         for site in homes {
+            let life = &self.sites[site as usize];
+            if life.at_home == life.ladder.standing() {
+                continue;
+            }
             let Some(first) = self.below_floor(site).next() else { continue };
             if !view.has_room(self.pages.key(first)) {
                 self.behind.push(site);
@@ -74,8 +142,7 @@ impl Index {
         let wanted = self.sinking.pages_for(wanted, view.held() as usize);
         let level = level_with(&reached, wanted);
         self.floor = level.saturating_sub(FLOOR_BELOW + SINK_BELOW).max(1).min(self.floor);
-        self.lowest = [self.floor + FLOOR_BELOW; ROUNDS];
-        self.drawn = 0;
+        self.rounds = Rounds::after_sinking(self.floor);
         for site in open {
             self.lower_floor(site, now);
         }
@@ -115,19 +182,6 @@ impl Index {
             false => self.behind.push(site),
         }
     }
-
-    /// Lets the floor rise after a round of visits that all came from well above it.
-    pub(super) fn close_round(&mut self, drawn: u64, held: u64) {
-        self.drawn += drawn;
-        if self.drawn < (held / ROUND_PAGES_OVER).max(ROUND_VISITS_MIN) {
-            return;
-        }
-        let lowest = self.lowest.iter().copied().min().unwrap_or(u16::MAX);
-        self.floor = self.floor.max(lowest.min(TOPMOST - 1).saturating_sub(FLOOR_BELOW));
-        self.lowest.rotate_right(1);
-        self.lowest[0] = u16::MAX;
-        self.drawn = 0;
-    }
 }
 
 /// The rung from which on so many pages stand, or all if they are fewer.
@@ -142,4 +196,40 @@ fn level_with(reached: &[u32], wanted: usize) -> u16 {
         }
     }
     lowest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_floor_far_below_all_visits_follows_within_a_few_of_them() {
+        let (mut rounds, mut floor) = (Rounds::after_sinking(1), 1);
+        for _ in 0..100 {
+            rounds.note(16_000);
+            floor = rounds.count(1, 300, floor);
+        }
+        assert!((16_000 - FAR..16_000).contains(&floor), "{floor}");
+    }
+
+    #[test]
+    fn a_floor_stays_below_the_lowest_visit_of_all_rounds_that_are_remembered() {
+        let (mut rounds, mut floor) = (Rounds::after_sinking(1_000), 1_000);
+        for visit in 0..10 * ROUND_VISITS_MIN {
+            rounds.note(if visit % 100 == 99 { 1_005 } else { 1_008 });
+            floor = rounds.count(1, 300, floor);
+            assert!(floor < 1_005);
+        }
+        assert_eq!(floor, 1_005 - FLOOR_BELOW);
+    }
+
+    #[test]
+    fn pages_that_have_waited_longest_do_not_lift_the_floor_at_once() {
+        let (mut rounds, mut floor) = (Rounds::after_sinking(1_000), 1_000);
+        for _ in 0..LATELY_VISITS_MIN * 2 {
+            rounds.note(TOPMOST);
+            floor = rounds.count(1, 300, floor);
+        }
+        assert_eq!(floor, 1_000);
+    }
 }

@@ -29,9 +29,12 @@ impl Index {
 
     /// Takes a page off its ladder; what its bucket holds of it dies with its key.
     pub(super) fn leave_home(&mut self, number: u32) {
+        if self.pages.at(number).place() != Place::Home {
+            return;
+        }
         self.set_level(number, 0);
         let page = self.pages.at_mut(number);
-        page.key = f32::NAN;
+        page.wait_nowhere();
         let site = page.site;
         let life = &mut self.sites[site as usize];
         life.at_home -= 1;
@@ -162,7 +165,7 @@ impl Index {
             }
             let Some(number) = head else { break };
             let level = self.pages.at(number).level();
-            self.lowest[0] = self.lowest[0].min(level);
+            self.rounds.note(level);
             self.leave_home(number);
             self.pages.at_mut(number).go(Place::Out);
             drawn.push(self.pages.key(number));
@@ -174,7 +177,7 @@ impl Index {
         }
         self.given.begin(drawn.iter().map(|page| page.number));
         self.sinking.count(drawn.len());
-        self.close_round(drawn.len() as u64, view.held());
+        self.floor = self.rounds.count(drawn.len() as u64, view.held(), self.floor);
         drawn
     }
 

@@ -12,6 +12,7 @@
 //! - `rule`: what tells `vernal`, `bayes`, `index`, `hindsight`, `optimal`, `random-optimal` and `lambda` apart.
 //! - `worth`: the value of a page now, and the time at which it reaches another.
 //! - `dial`: what was read off a site's clock, and the buckets that are set by it.
+//! - `entries`: pages that wait in one place.
 //! - `resting`: pages that were visited too short a time ago.
 //! - `waiting`: where pages wait.
 //! - `wakes`: when their site is woken.
@@ -29,6 +30,7 @@
 mod ahead;
 mod calibration;
 mod dial;
+mod entries;
 mod floor;
 mod heads;
 mod ladder;

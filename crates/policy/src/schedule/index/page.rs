@@ -1,9 +1,9 @@
-//! What the index policies keep of a page: 32 bytes in a plain array, found by the page's dense number.
+//! What the index policies keep of a page: 28 bytes in a plain array, found by the page's dense number.
 
 use vernal_model::{Moment, PageKey, Partition, Span};
 
 /// Pages are kept in pieces, so that growing copies nothing and wastes little.
-const PIECE: usize = 1 << 12;
+const PIECE: usize = 1 << 15;
 
 /// Where a page is.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -28,13 +28,14 @@ pub(super) struct Page {
     /// The last visit, in seconds since 1970.
     pub last: u32,
     pub site: u32,
-    pub importance: f32,
-    /// What its bucket's time must reach before its value must be looked at again.
-    pub key: f32,
     /// The mean rate after the last visit, as a logarithm; 0 if it was never compared.
     rate_code: u16,
     /// Expected cost on the wire, as a logarithm; 0 if nobody knows.
     bytes_code: u16,
+    /// The upper half of the importance, which holds it to a third of a percent.
+    importance_code: u16,
+    /// The mark of the entry with which it waits; 0 if it waits nowhere.
+    mark: u16,
     /// Its place, and at home its rung on top of it.
     standing: u16,
     /// Its group within the site: pages whose paths begin alike.
@@ -45,6 +46,8 @@ pub(super) struct Page {
 /// In place of evidence, the mark of a page whose rate somebody knows.
 pub(super) const KNOWN: f32 = -1.0;
 
+/// Nobody is more important than this, so that no sum is endless.
+const IMPORTANCE_MAX: f32 = 1e30;
 const CODES_PER_DOUBLING: f64 = 1_024.0;
 /// The rate of code 0 would be 2 to the power of minus this.
 const RATE_DOUBLINGS: f64 = 32.0;
@@ -73,6 +76,33 @@ impl Page {
             true => self.shape = rate,
             false => self.rate_code = if rate > 0.0 { code } else { 0 },
         }
+    }
+
+    pub fn importance(&self) -> f32 {
+        f32::from_bits(u32::from(self.importance_code) << 16)
+    }
+
+    /// Takes an importance, rounded; whether it is another one.
+    pub fn set_importance(&mut self, importance: f32) -> bool {
+        // What is no number counts as nothing.
+        let sound = if importance > 0.0 { importance.min(IMPORTANCE_MAX) } else { 0.0 };
+        let rounded = sound.to_bits() + (1 << 15);
+        std::mem::replace(&mut self.importance_code, (rounded >> 16) as u16) != self.importance_code
+    }
+
+    /// Waits with an entry of this key from now on. What it waited with before stands no longer.
+    pub fn wait_with(&mut self, key: f32) {
+        self.mark = mark_of(key);
+    }
+
+    pub fn wait_nowhere(&mut self) {
+        self.mark = 0;
+    }
+
+    /// Whether an entry of this key is the one with which it waits. One in thirty thousand others looks like it, and then the
+    /// page is looked at once more than it need be.
+    pub fn waits_with(&self, key: f32) -> bool {
+        self.mark == mark_of(key)
     }
 
     pub fn last_day(&self) -> f64 {
@@ -105,15 +135,20 @@ impl Page {
     }
 }
 
+fn mark_of(key: f32) -> u16 {
+    let bits = key.to_bits();
+    (bits ^ (bits >> 16)) as u16 | 1
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
     pieces: Vec<Vec<Page>>,
 }
 
 impl Pages {
-    /// As many pages as there is room for, which is a little more than there are.
+    /// As many pages as have numbers, known or not.
     pub fn numbered(&self) -> usize {
-        self.pieces.len() * PIECE
+        self.pieces.last().map_or(0, |last| (self.pieces.len() - 1) * PIECE + last.len())
     }
 
     pub fn get(&self, number: u32) -> Option<&Page> {
@@ -200,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_page_is_small_and_its_number_comes_back() {
-        assert!(size_of::<Page>() <= 32);
+        assert!(size_of::<Page>() <= 28);
         for number in (0..200_000).chain([u32::MAX, u32::MAX - 1]) {
             assert_eq!(gathered(spread(number)), number);
         }
@@ -220,6 +255,35 @@ mod tests {
         page.scale = KNOWN;
         page.set_rate(0.123_456_7);
         assert_eq!(page.rate(), 0.123_456_7);
+    }
+
+    #[test]
+    fn importance_is_kept_to_a_third_of_a_percent_and_small_numbers_as_they_are() {
+        let mut page = Page::default();
+        for importance in [0.0f32, 0.5, 1.0, 3.0, 96.0] {
+            page.set_importance(importance);
+            assert_eq!(page.importance(), importance);
+            assert!(!page.set_importance(importance));
+        }
+        for importance in [0.0123f32, 0.777, 12.34, 1e6] {
+            assert!(page.set_importance(importance));
+            assert!((page.importance() / importance - 1.0).abs() < 1.0 / 300.0);
+        }
+        page.set_importance(f32::MAX);
+        assert!(page.importance().is_finite());
+        page.set_importance(-1.0);
+        assert_eq!(page.importance(), 0.0);
+    }
+
+    #[test]
+    fn a_page_waits_with_its_last_entry_only() {
+        let mut page = Page::default();
+        assert!(!page.waits_with(0.0));
+        page.wait_with(1.25);
+        page.wait_with(1.5);
+        assert!(page.waits_with(1.5) && !page.waits_with(1.25));
+        page.wait_nowhere();
+        assert!(!page.waits_with(1.5));
     }
 
     #[test]

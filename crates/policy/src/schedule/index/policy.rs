@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
 use super::ahead::Given;
-use super::floor::{ROUNDS, Sinking};
+use super::floor::{Rounds, Sinking};
 use super::heads::Heads;
 use super::learning::from_state;
 use super::memory::Shared;
@@ -47,9 +47,7 @@ pub struct Index {
     /// Sites that had no room when the floor sank.
     pub(super) behind: Vec<u32>,
     pub(super) floor: u16,
-    /// The lowest rung drawn from in this round of visits and those before, and the visits of this round.
-    pub(super) lowest: [u16; ROUNDS],
-    pub(super) drawn: u64,
+    pub(super) rounds: Rounds,
     pub(super) sinking: Sinking,
     /// The value of the last visit that was worth one when there were fewer visits than pages; 0 if there were enough.
     pub(super) price: f64,
@@ -107,8 +105,7 @@ impl Index {
             shaken: Vec::new(),
             behind: Vec::new(),
             floor: u16::MAX,
-            lowest: [u16::MAX; ROUNDS],
-            drawn: 0,
+            rounds: Rounds::default(),
             sinking: Sinking::default(),
             price: 0.0,
             shared: Shared::default(),
@@ -179,7 +176,8 @@ impl Refresh for Index {
         let page = self.pages.make(held.page);
         *page = Page::default();
         (page.last, page.site, page.group) = (last, site, group);
-        (page.importance, page.partition) = (held.importance, held.page.partition.0);
+        page.partition = held.page.partition.0;
+        page.set_importance(held.importance);
         page.go(Place::Out);
         let life = &mut self.sites[site as usize];
         life.pages += 1;
@@ -320,8 +318,8 @@ impl Refresh for Index {
         for number in self.pages.numbers() {
             let page = self.pages.at(number);
             let o = self.operational_alone(number, now);
-            belief.fresh += f64::from(page.importance) * self.fresh_now(page, o);
-            belief.weight += f64::from(page.importance);
+            belief.fresh += f64::from(page.importance()) * self.fresh_now(page, o);
+            belief.weight += f64::from(page.importance());
             belief.pages += 1;
         }
         Some(belief)
@@ -338,15 +336,12 @@ impl Refresh for Index {
     }
 
     fn weigh(&mut self, page: PageKey, importance: f32) {
-        if self.pages.known(page).is_none_or(|known| known.importance == importance) {
+        if self.pages.known(page).is_none() || !self.pages.at_mut(page.number).set_importance(importance) {
             return;
         }
         let is_home = self.pages.at(page.number).place() == Place::Home;
         if is_home {
             self.unplace(page.number);
-        }
-        self.pages.at_mut(page.number).importance = importance;
-        if is_home {
             self.rest(page.number);
         }
     }

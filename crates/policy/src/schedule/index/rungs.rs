@@ -76,6 +76,11 @@ impl Ladder {
         self.steps.peek().map(|step| step.0)
     }
 
+    /// How many pages stand on it.
+    pub fn standing(&self) -> u32 {
+        self.pages
+    }
+
     /// How many steps it holds, standing or not.
     pub fn len(&self) -> usize {
         self.steps.len()
@@ -99,6 +104,9 @@ impl Ladder {
     }
 
     pub fn put(&mut self, step: u64, stands: impl Fn(u64) -> bool) {
+        if self.steps.len() == self.steps.capacity() {
+            self.steps.reserve_exact(STEPS_SPARE / 2 + self.steps.len() / 4);
+        }
         self.steps.push(Reverse(step));
         if self.steps.len() > 2 * self.pages as usize + STEPS_SPARE {
             self.steps.retain(|step| stands(step.0));

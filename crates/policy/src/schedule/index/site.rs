@@ -1,9 +1,9 @@
 //! What the index policies keep of a site: its prior rates, its clock, and where its pages wait.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
 use super::dial::{Bucket, Dial};
+use super::entries::Entries;
 use super::rungs::Ladder;
 use crate::estimate::SiteClock;
 
@@ -21,7 +21,7 @@ pub(super) struct Site {
     pub dial: Dial,
     /// Pages at home by the bin of their last visit; those before all bins, or of a site without a clock, in `older`.
     pub buckets: Vec<Bucket>,
-    pub older: BinaryHeap<Entry>,
+    pub older: Entries,
     /// Pages at home whose value is above the floor.
     pub ladder: Ladder,
     pub groups: Vec<Group>,

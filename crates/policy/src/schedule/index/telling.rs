@@ -65,7 +65,7 @@ impl Index {
         }
         let fresh = self.fresh_now(page, o);
         reasons.push(("up to date".into(), format!("{:.1} % likely", 100.0 * fresh)));
-        reasons.push(("value".into(), format!("{:.4} (importance {})", self.value_of(number, o), page.importance)));
+        reasons.push(("value".into(), format!("{:.4} (importance {})", self.value_of(number, o), page.importance())));
         let price = match self.price {
             0.0 => "nothing: there were visits for all".into(),
             price => format!("{price:.4}, the value of the last page chosen"),

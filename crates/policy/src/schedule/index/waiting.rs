@@ -7,7 +7,7 @@
 use vernal_model::Moment;
 
 use super::ahead::AHEAD;
-use super::dial::{Bucket, Dial, drain_unless, set_buckets};
+use super::dial::{Bucket, Dial, drain_unless, insert, set_buckets};
 use super::page::{Page, Place, days, rested_at};
 use super::policy::Index;
 use super::site::{Entry, Site};
@@ -160,7 +160,9 @@ impl Index {
         for &(_, number) in home {
             self.come_home(number, now, &mut bucket);
         }
-        if let Some(turn) = self.sites[site as usize].ladder.show() {
+        let life = &mut self.sites[site as usize];
+        life.older.shrink();
+        if let Some(turn) = life.ladder.show() {
             self.heads.note(turn);
         }
         self.queue(site, now);
@@ -251,7 +253,7 @@ impl Index {
     /// Whether an entry of a bucket still speaks of a page that waits there.
     pub(super) fn stands(&self, entry: &Entry, site: u32) -> bool {
         let page = self.pages.at(entry.page);
-        page.place() == Place::Home && page.key == entry.key && page.site == site
+        page.place() == Place::Home && page.waits_with(entry.key) && page.site == site
     }
 
     /// Operational time of a page at home, by the dial of its site.
@@ -285,9 +287,7 @@ impl Index {
         let is_read = || life.clock.is_some() && self.read_for.is_some_and(|(read, _)| read == site);
         let bin = if bucket.is_none() && is_read() { self.reading.bin_of(last) } else { None };
         if let Some(bin) = bin {
-            let index = life.buckets.partition_point(|bucket| bucket.start() < bin.start);
-            life.buckets.insert(index, Bucket::of(&bin));
-            bucket = Some(index);
+            bucket = Some(insert(&mut life.buckets, Bucket::of(&bin)));
         }
         let key = match bucket {
             Some(index) => {
@@ -302,7 +302,7 @@ impl Index {
                 key
             }
         };
-        self.pages.at_mut(number).key = key;
+        self.pages.at_mut(number).wait_with(key);
     }
 
     /// What is at home in a site and not on its ladder.

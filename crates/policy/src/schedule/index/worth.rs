@@ -51,7 +51,7 @@ impl Index {
 
     /// Importance over cost.
     pub(super) fn weight_of(&self, page: &Page) -> f64 {
-        let importance = f64::from(page.importance.max(0.0));
+        let importance = f64::from(page.importance());
         if !self.counts_bytes || self.bytes.1 == 0 {
             return importance;
         }
