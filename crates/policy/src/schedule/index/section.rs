@@ -107,7 +107,11 @@ impl Index {
         drain_unless(&mut older, stays, &mut moving);
         (life.buckets, life.older) = (buckets, older);
         moving.retain(|entry| self.stands(entry, site));
-        moving.into_iter().map(|entry| entry.page).collect()
+        // A page that was put back may wait under the key that it had before, and then both entries stand for it.
+        let mut pages: Vec<u32> = moving.into_iter().map(|entry| entry.page).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        pages
     }
 
     /// A page that is neither at home nor counted anywhere else goes where its path belongs now.
