@@ -124,7 +124,7 @@ impl Site {
     /// Fits the priors anew; whether any moved.
     pub fn fit(&mut self, global: f64, by_path: bool) -> bool {
         self.moved |= self.all.fit(global, false);
-        if by_path {
+        if by_path && self.groups.len() > 1 {
             let (parent, follows) = (f64::from(self.all.mean), self.all.moved);
             for group in self.groups.iter_mut().filter(|group| group.compared > 0) {
                 self.moved |= group.fit(parent, follows);
