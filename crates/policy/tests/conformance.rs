@@ -135,6 +135,14 @@ fn find(policy: &mut dyn Refresh, rows: &mut Rows, now: Moment) {
     rows.insert(page, row);
 }
 
+fn leave(policy: &mut dyn Refresh, rows: &mut Rows, out: &[PageKey]) {
+    let last = page(rows.len() as u32 - 1);
+    if rows.len() > 1 && !out.contains(&last) {
+        policy.forget(last);
+        rows.remove(&last);
+    }
+}
+
 /// What is chosen in the 24 hours from `now`, for policies that spread a day's visits over it.
 fn chosen_within_a_day(policy: &mut dyn Refresh, world: &World, now: Moment) -> Vec<PageKey> {
     (0..24).flat_map(|hour| policy.choose(world, now + Span::from_hours(hour), &mut Chance::new(4))).collect()
@@ -154,6 +162,8 @@ enum Step {
     PutBack,
     /// A page is read for the first time.
     Find,
+    /// The page that was found last goes, if it is at home.
+    Leave,
     Restart,
 }
 
@@ -171,11 +181,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn steps_with_finds() -> impl Strategy<Value = Vec<Step>> {
-    steps().prop_flat_map(|steps| {
-        let finds = prop::collection::vec(any::<prop::sample::Index>(), 0..20);
-        (Just(steps), finds).prop_map(|(mut steps, finds)| {
-            for find in finds {
-                steps.insert(find.index(steps.len()), Step::Find);
+    steps_with(Just(Step::Find))
+}
+
+fn steps_with(more: impl Strategy<Value = Step> + Clone) -> impl Strategy<Value = Vec<Step>> {
+    steps().prop_flat_map(move |steps| {
+        let more = prop::collection::vec((any::<prop::sample::Index>(), more.clone()), 0..20);
+        (Just(steps), more).prop_map(|(mut steps, more)| {
+            for (place, step) in more {
+                steps.insert(place.index(steps.len()), step);
             }
             steps
         })
@@ -195,6 +209,15 @@ proptest! {
     /// There are eight paths, and sections begin with twenty pages.
     #[test]
     fn sections_of_a_site_change_none_of_it(life in steps_with_finds(), pages in 140u32..170) {
+        live("vernal", &life, pages)?;
+    }
+
+    /// How stiff a clock is follows from the pages that go by it.
+    #[test]
+    fn pages_that_come_and_go_make_no_clock_another_than_after_a_restart(
+        life in steps_with(prop_oneof![Just(Step::Find), Just(Step::Leave)]),
+        pages in 4u32..40,
+    ) {
         live("vernal", &life, pages)?;
     }
 }
@@ -237,6 +260,7 @@ fn live(name: &str, life: &[Step], pages: u32) -> Result<(), TestCaseError> {
                 }
             }
             Step::Find => find(policy.as_mut(), &mut rows, now),
+            Step::Leave => leave(policy.as_mut(), &mut rows, &out),
             // A policy that never stopped has nothing more to say than one that was recalled from the rows.
             Step::Restart => {
                 for page in out.drain(..) {
@@ -300,6 +324,7 @@ proptest! {
                         }
                     }
                     Step::Find => find(policy.as_mut(), &mut rows, now),
+                    Step::Leave => leave(policy.as_mut(), &mut rows, &out),
                     Step::Restart => {
                         out.clear();
                         policy = recalled(name, &rows);

@@ -121,6 +121,7 @@ impl Refresh for Rescan {
         let now = days(now);
         for site in self.sites.values_mut() {
             if let Some(clock) = &mut site.clock {
+                clock.shared_by(site.pages);
                 clock.roll(now, now);
                 clock.read(now, &mut site.reading);
             }
@@ -144,7 +145,9 @@ impl Refresh for Rescan {
         if site.clock.is_none() && site.pages >= CLOCK_PAGES_MIN && worth_it {
             site.clock = Some(SiteClock::default());
         }
+        let pages = site.pages;
         let o = site.clock.as_mut().map_or(now - last, |clock| {
+            clock.shared_by(pages);
             clock.roll(last, now);
             clock.operational(last, now)
         });

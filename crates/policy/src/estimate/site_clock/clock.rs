@@ -13,6 +13,9 @@ const RECORD_KEPT: f64 = 0.9995;
 const OWN_SHARE: f64 = 0.1;
 /// The mean speed is held at 1 as soon as so many changes were expected, and this many pseudo-changes say that it is 1.
 const PACE_CHANGES: f64 = 2.0;
+/// The clocks of sites with so many pages are as stiff as that; those of smaller sites less, by the square root: the fewer
+/// pages a site has, the rarer are its publications, and the more of its pages each one touches.
+const STIFF_PAGES_MIN: u32 = 64;
 /// Bins in a line of memory.
 const BINS_PER_LINE: usize = 3;
 
@@ -27,6 +30,10 @@ pub struct SiteClock {
     sums: [f64; 4],
     /// What the counts of each clock are multiplied with, so that it neither gains nor loses; plain time does neither.
     pace: [f32; 4],
+    /// How many pages go by it, up to a power of two so that few that come or go make it another clock, and how stiff it is
+    /// for that.
+    pages: u32,
+    stiffness: f64,
 }
 
 impl Default for SiteClock {
@@ -38,7 +45,8 @@ impl Default for SiteClock {
 impl SiteClock {
     pub(super) fn of(bins: Bins, record: [f64; 4]) -> Self {
         let weights = weights_of(&record);
-        let mut clock = SiteClock { bins, record, weights, sums: [0.0; 4], pace: [1.0; 4] };
+        let mut clock =
+            SiteClock { bins, record, weights, sums: [0.0; 4], pace: [1.0; 4], pages: STIFF_PAGES_MIN, stiffness: 1.0 };
         clock.add_up();
         clock
     }
@@ -48,6 +56,17 @@ impl SiteClock {
         if self.bins.roll(last, now) {
             self.add_up();
         }
+    }
+
+    /// Hears how many pages go by it; whether that makes it another clock. If nobody tells, they are many.
+    pub fn shared_by(&mut self, pages: u32) -> bool {
+        let pages = pages.clamp(1, STIFF_PAGES_MIN).next_power_of_two();
+        if self.pages == pages {
+            return false;
+        }
+        self.pages = pages;
+        self.stiffness = (f64::from(pages) / f64::from(STIFF_PAGES_MIN)).sqrt();
+        true
     }
 
     /// How far each clock is trusted; they sum up to 1.
@@ -82,7 +101,7 @@ impl SiteClock {
             }
             let overlap = overlap((last, now), (starts, ends));
             if overlap > 0.0 {
-                let speeds = speeds(bin, ends - starts, &self.pace);
+                let speeds = speeds(bin, (ends - starts) * self.stiffness, &self.pace);
                 (0..4).for_each(|clock| times[clock] += f64::from(speeds[clock]) * overlap);
             }
         }
@@ -130,7 +149,7 @@ impl SiteClock {
                 continue;
             }
             if changed {
-                let speeds = speeds(bin, ends - starts, &self.pace);
+                let speeds = speeds(bin, (ends - starts) * self.stiffness, &self.pace);
                 for clock in 1..4 {
                     let more = laid[clock - 1] * f64::from(speeds[clock]) * overlap;
                     self.sums[clock] += grow(&mut bin.held[clock], more);
@@ -151,7 +170,7 @@ impl SiteClock {
         let weights = self.weights.map(|weight| (1.0 - OWN_SHARE) * weight);
         let plain = OWN_SHARE + weights[3];
         let read = self.bins.newest_first().map(|(start, ends, bin)| {
-            let speeds = speeds(bin, ends - start, &self.pace);
+            let speeds = speeds(bin, (ends - start) * self.stiffness, &self.pace);
             let shared = weights[0] * f64::from(speeds[1])
                 + weights[1] * f64::from(speeds[2])
                 + weights[2] * f64::from(speeds[3]);
@@ -250,6 +269,28 @@ mod tests {
         close(&clock.weights(), &[0.380826, 0.278644, 0.191955, 0.148575], 1e-6);
         close(&clock.times(0.0, 4.0), &[18.9601, 12.1437, 6.6961], 1e-4);
         close(&clock.times(2.0, 4.0), &[8.3864, 5.7157, 3.2911], 1e-4);
+    }
+
+    #[test]
+    fn the_fewer_pages_go_by_a_clock_the_further_one_visit_moves_it() {
+        let moved_by = |pages: u32, changed: bool| {
+            let mut clock = SiteClock::default();
+            clock.shared_by(pages);
+            visit(&mut clock, 0.0, 4.0, changed);
+            clock.operational(0.0, 4.0)
+        };
+        let [of_two, of_nine, of_sixteen, of_many] = [2, 9, 16, 50].map(|pages| moved_by(pages, true));
+        assert!(of_two > of_nine && of_nine == of_sixteen && of_sixteen > of_many, "{of_two} {of_nine} {of_many}");
+        assert!(moved_by(2, false) < moved_by(50, false));
+        assert_eq!(of_many, moved_by(64, true));
+        assert_eq!(of_many, moved_by(50_000, true));
+    }
+
+    #[test]
+    fn a_clock_is_another_only_when_its_pages_double() {
+        let mut clock = SiteClock::default();
+        let told = [64, 40, 32, 17, 16, 2, 0, 1, 500, 60].map(|pages| clock.shared_by(pages));
+        assert_eq!(told, [false, false, true, false, true, true, true, false, true, false]);
     }
 
     #[test]

@@ -9,6 +9,9 @@
 //! rates foretold, the clock would run fast for good, the rates would stay low, and every visit to the site would look
 //! worth more than it is. So counts are measured against their own sum, and the mean speed stays 1.
 //!
+//! The fewer pages a site has, the rarer are its publications and the more of its pages each one touches: clocks of small
+//! sites are less stiff.
+//!
 //! Time is cut into bins: 6 hours wide for 8 days, 1 day up to 40 days, 4 days up to 160 days; older time runs at
 //! speed 1, and so does time without evidence. All times are in days since 1970.
 //!

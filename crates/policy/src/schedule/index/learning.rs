@@ -41,7 +41,9 @@ impl Index {
         let site = &mut self.sites[page.site as usize];
         let worth_it = site.pages >= CLOCK_PAGES_MIN && (changed || site.pages <= CLOCK_AT_ONCE_PAGES_MAX);
         if self.rule.site_clock && site.clock.is_none() && worth_it && page.site > 0 {
-            site.clock = Some(Box::new(SiteClock::default()));
+            let mut clock = Box::new(SiteClock::default());
+            clock.shared_by(site.pages);
+            site.clock = Some(clock);
             site.stale = true;
         }
         let mut times = [0.0; 3];
@@ -68,6 +70,15 @@ impl Index {
         page.shape = (after.a - 1.0).max(0.0) as f32;
         page.scale = (after.b - base).max(0.0) as f32;
         self.set_rate(number, after.mean() as f32);
+    }
+
+    /// A clock hears how many pages go by it whenever one comes or goes, so that it is the same after a restart.
+    pub(super) fn share_clock(&mut self, site: u32) {
+        let life = &mut self.sites[site as usize];
+        let pages = life.pages;
+        if life.clock.as_mut().is_some_and(|clock| clock.shared_by(pages)) {
+            self.shake(site);
+        }
     }
 
     pub(super) fn set_rate(&mut self, number: u32, rate: f32) {

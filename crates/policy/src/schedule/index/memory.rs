@@ -181,6 +181,7 @@ impl Index {
         (life.all.mean, life.fitted_day, life.unfitted) = (fitting.mean, fitting.day, fitting.unfitted);
         life.clock = clock.filter(|_| self.rule.site_clock);
         life.stale = true;
+        self.share_clock(site);
     }
 }
 

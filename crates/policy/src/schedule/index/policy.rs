@@ -182,6 +182,7 @@ impl Refresh for Index {
         let life = &mut self.sites[site as usize];
         life.pages += 1;
         life.sample = number;
+        self.share_clock(site);
         let known = held.known_rate.filter(|rate| self.rule.known_rates && rate.is_finite() && *rate >= 0.0);
         match (known, from_state(held.state)) {
             (Some(rate), _) => {

@@ -41,6 +41,7 @@ impl Index {
     pub(super) fn dismiss(&mut self, site: u32, group: u8) {
         let whole = self.whole(site);
         self.sites[site as usize].pages -= 1;
+        self.share_clock(site);
         if let Some(index) = usize::from(group).checked_sub(1) {
             let of_path = &mut self.sites[whole as usize].groups[index];
             of_path.pages = of_path.pages.saturating_sub(1);
@@ -107,7 +108,11 @@ impl Index {
         drain_unless(&mut older, stays, &mut moving);
         (life.buckets, life.older) = (buckets, older);
         moving.retain(|entry| self.stands(entry, site));
-        moving.into_iter().map(|entry| entry.page).collect()
+        // A page that was put back may wait under the key that it had before, and then both entries stand for it.
+        let mut pages: Vec<u32> = moving.into_iter().map(|entry| entry.page).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        pages
     }
 
     /// A page that is neither at home nor counted anywhere else goes where its path belongs now.
@@ -127,6 +132,8 @@ impl Index {
         let life = &mut self.sites[section as usize];
         life.pages += 1;
         life.sample = number;
+        self.share_clock(page.site);
+        self.share_clock(section);
         if page.rate() > 0.0 {
             self.set_rate(number, page.rate());
         }
