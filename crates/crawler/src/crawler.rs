@@ -137,6 +137,8 @@ pub struct Crawler {
     lively: u64,
     /// Retries of held pages that may be made before other visits.
     retries_saved: f64,
+    /// The tick at which no retry was due any more, for each lane.
+    retries_in_vain: [Option<u64>; 2],
     /// Visits to held pages that the partitions' credits do not know of yet.
     uncredited: f64,
     chance: Chance,

@@ -18,6 +18,8 @@ use crate::{Error, Result};
 
 /// Paragraphs of a page; a change writes as many of them anew as its degree says, and at least one.
 const PARAGRAPHS: usize = 6;
+/// Room for the words of a page.
+const BODY_BYTES: usize = 1_024;
 /// Asking and answering without a body.
 const HEADS_BYTES: u64 = 400;
 /// What a list answers for each page that it names.
@@ -174,7 +176,8 @@ impl<'w> WorldWire<'w> {
     /// What the page says after so many changes. The teaser differs from answer to answer where there is noise.
     fn body(&self, page: usize, edition: usize, teaser: u64) -> String {
         let chance = self.chance.stream("words").numbered(page as u64);
-        let mut body = format!("<html><head><title>Page {page}</title></head><body><h1>Page {page}</h1>");
+        let mut body = String::with_capacity(BODY_BYTES);
+        let _ = write!(body, "<html><head><title>Page {page}</title></head><body><h1>Page {page}</h1>");
         for (place, written) in self.editions(page, edition).into_iter().enumerate() {
             body.push_str("<p>");
             let mut chance = chance.numbered((written * PARAGRAPHS + place) as u64);
