@@ -205,6 +205,11 @@ impl Crawler {
         self.settings.disk_free_min = least;
     }
 
+    /// For trials, which know the truth: so many pages are online now, and a percentage of the held pages is of no more.
+    pub fn set_pages_online(&mut self, pages: u64) {
+        self.coordinator.pages_online = Some(pages);
+    }
+
     pub fn has_uncommitted(&self) -> bool {
         !self.group.is_empty()
     }

@@ -160,6 +160,7 @@ impl<'w> Trial<'w> {
 
     /// One tick and the wait behind it. False when nothing will happen any more.
     fn step(&mut self, end: Moment) -> vernal_crawler::Result<bool> {
+        self.wire.pages_online(self.now).into_iter().for_each(|pages| self.crawler.set_pages_online(pages));
         let orders = self.crawler.tick(self.now)?;
         self.looks_in_vain = if orders.is_empty() { self.looks_in_vain + 1 } else { 0 };
         for order in orders {

@@ -42,7 +42,8 @@ impl Crawler {
         if self.paused || self.disk_full {
             return Ok(orders);
         }
-        self.coordinator.account.fill(&self.settings.budget, self.held(), now);
+        let paid_for = self.coordinator.pages_paid_for(self.held());
+        self.coordinator.account.fill(&self.settings.budget, paid_for, now);
         self.feed_frontier(now)?;
         self.place_files(now)?;
         self.release_companions(now);

@@ -41,6 +41,9 @@ pub struct WorldWire<'w> {
     blemishes: Blemishes,
     chance: Chance,
     sites: Vec<SiteOfWorld>,
+    /// When pages come and when they go, each in order.
+    births: Vec<Moment>,
+    ends: Vec<Moment>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -78,7 +81,11 @@ impl<'w> WorldWire<'w> {
             return Err(Error::Lab(format!("a site of {pages} pages: a list names at most {LINKS_MAX}")));
         }
         sites.iter_mut().for_each(|site| site.turns.sort_unstable());
-        Ok(WorldWire { world, blemishes, chance: Chance::new(chance).stream("wire"), sites })
+        let mut births: Vec<Moment> = world.pages.iter().map(|page| page.born).collect();
+        let mut ends: Vec<Moment> = world.pages.iter().map(|page| page.gone).collect();
+        births.sort_unstable();
+        ends.sort_unstable();
+        Ok(WorldWire { world, blemishes, chance: Chance::new(chance).stream("wire"), sites, births, ends })
     }
 
     /// The list of each site, to begin with.
@@ -225,6 +232,12 @@ impl Wire for WorldWire<'_> {
             Place::Page(page) => self.page(page, order, started, finished),
             Place::Nothing => Report::unanswered(order, started, finished, Outcome::Gone { status: 404 }),
         }
+    }
+
+    /// The budget of a policy alone is a percentage of the pages that are there, and so is this one; lists are always there.
+    fn pages_online(&self, now: Moment) -> Option<u64> {
+        let until_now = |turns: &[Moment]| turns.partition_point(|&turn| turn <= now);
+        Some((until_now(&self.births) - until_now(&self.ends) + self.sites.len()) as u64)
     }
 }
 
