@@ -25,6 +25,8 @@ pub(crate) struct Coordinator {
     pub addresses: AddressBook,
     /// Whether the purse changed since it was journalled.
     pub account_moved: bool,
+    /// How many pages there are in truth, which only a trial can know.
+    pub pages_online: Option<u64>,
     sent_new: f64,
     sent_due: f64,
 }
@@ -36,6 +38,7 @@ impl Coordinator {
             account,
             addresses: AddressBook::new(settings.address),
             account_moved: false,
+            pages_online: None,
             sent_new: 0.0,
             sent_due: 0.0,
         }
@@ -59,6 +62,12 @@ impl Coordinator {
     /// A percentage of the held pages is a budget for refreshing alone: then discovery is bounded by politeness only.
     fn is_charged(&self, lane: Lane) -> bool {
         lane == Lane::Due || self.budget.unit != BudgetUnit::PercentOfHeld
+    }
+
+    /// The pages that a percentage of the held ones is of. Where the truth is known, pages that are gone and not known to be
+    /// so pay for nothing.
+    pub(crate) fn pages_paid_for(&self, held: u64) -> u64 {
+        self.pages_online.map_or(held, |online| held.min(online))
     }
 
     pub(crate) fn can_spend(&self, lane: Lane) -> bool {
@@ -113,7 +122,7 @@ impl Coordinator {
 
     /// Visits a day that go to held pages: all that discovery does not need.
     pub(crate) fn refresh_per_day(&self, waiting: u64, held: u64, mean_bytes: f64) -> f64 {
-        let per_day = self.budget.per_second(held) * 86_400.0;
+        let per_day = self.budget.per_second(self.pages_paid_for(held)) * 86_400.0;
         let share = if waiting == 0 { Share::default() } else { Self::discovery_share(waiting, held) };
         match self.budget.unit {
             BudgetUnit::PercentOfHeld => per_day,
@@ -123,7 +132,7 @@ impl Coordinator {
     }
 
     pub(crate) fn next_money(&self, held: u64, now: Moment) -> Option<Moment> {
-        let next = self.account.next(&self.budget, held);
+        let next = self.account.next(&self.budget, self.pages_paid_for(held));
         (next > now && next != Moment::NEVER).then_some(next)
     }
 }

@@ -137,6 +137,8 @@ pub struct Crawler {
     lively: u64,
     /// Retries of held pages that may be made before other visits.
     retries_saved: f64,
+    /// The tick at which no retry was due any more, for each lane.
+    retries_in_vain: [Option<u64>; 2],
     /// Visits to held pages that the partitions' credits do not know of yet.
     uncredited: f64,
     chance: Chance,
@@ -201,6 +203,11 @@ impl Crawler {
     /// Changes the room on the disk below which fetching stops.
     pub fn set_disk_free_min(&mut self, least: DiskFreeMin) {
         self.settings.disk_free_min = least;
+    }
+
+    /// For trials, which know the truth: so many pages are online now, and a percentage of the held pages is of no more.
+    pub fn set_pages_online(&mut self, pages: u64) {
+        self.coordinator.pages_online = Some(pages);
     }
 
     pub fn has_uncommitted(&self) -> bool {

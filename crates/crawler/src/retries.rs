@@ -61,6 +61,15 @@ impl Retries {
         [self.new.first(), self.held.first()].into_iter().flatten().map(|&(at, _)| at).min()
     }
 
+    /// Whether the time of some page of a lane has come, be its site free or not.
+    pub(crate) fn is_due(&self, lane: Lane, now: Moment) -> bool {
+        let list = match lane {
+            Lane::New => &self.new,
+            Lane::Due => &self.held,
+        };
+        list.first().is_some_and(|&(at, _)| at <= now)
+    }
+
     /// Held pages that could not be read the last time.
     pub(crate) fn held(&self) -> impl Iterator<Item = PageKey> {
         self.held.iter().map(|&(_, page)| page)

@@ -36,11 +36,11 @@ pub struct DiskSpace {
 impl Reader {
     pub fn page(&self, key: PageKey) -> Result<Option<Page>> {
         let Shared { tables, page_rows, .. } = &*self.shared;
-        if let Some(row) = page_rows.get(key) {
+        if let Some(row) = page_rows.as_ref().and_then(|rows| rows.get(key)) {
             return decode("pages", &row).map(Some);
         }
         let Some(row) = tables.pages.get(key.bytes()).map_err(Error::tables("read a page"))? else { return Ok(None) };
-        page_rows.note(key, &row);
+        page_rows.iter().for_each(|rows| rows.note(key, &row));
         decode("pages", &row).map(Some)
     }
 
@@ -109,7 +109,7 @@ impl Reader {
             if Some(key) == after {
                 return None;
             }
-            shared.page_rows.note(key, &row);
+            shared.page_rows.iter().for_each(|rows| rows.note(key, &row));
             Some(decode("pages", &row))
         })
     }

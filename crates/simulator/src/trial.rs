@@ -160,6 +160,7 @@ impl<'w> Trial<'w> {
 
     /// One tick and the wait behind it. False when nothing will happen any more.
     fn step(&mut self, end: Moment) -> vernal_crawler::Result<bool> {
+        self.wire.pages_online(self.now).into_iter().for_each(|pages| self.crawler.set_pages_online(pages));
         let orders = self.crawler.tick(self.now)?;
         self.looks_in_vain = if orders.is_empty() { self.looks_in_vain + 1 } else { 0 };
         for order in orders {
@@ -194,9 +195,10 @@ impl<'w> Trial<'w> {
         }
         let arrival = self.under_way.first_key_value().map(|(&(at, _), _)| at);
         let commit = self.crawler.has_uncommitted().then(|| self.last_commit + self.commit_every);
-        let next = [arrival, commit, self.crawler.next_wake(self.now)].into_iter().flatten().min()?;
         // The first look in vain may be one at sites that were asked a moment ago.
-        Some(if self.looks_in_vain > 1 { next.max(rested) } else { next })
+        let soon = if self.looks_in_vain > 1 { rested } else { self.now };
+        let wake = self.crawler.next_wake_or_soon(self.now, soon);
+        Some([arrival, commit, wake].into_iter().flatten().min()?.max(soon))
     }
 
     /// Asks the web, and sets the report on its way.

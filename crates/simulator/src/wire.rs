@@ -19,11 +19,20 @@ use crate::web::{Answer, Behaviour, Request, Web};
 pub trait Wire {
     /// What an order comes to that is asked at `started` and answered at `finished`.
     fn report(&self, order: Order, started: Moment, finished: Moment) -> Report;
+
+    /// How many pages can be read now, if a percentage of the held pages is to be one of these.
+    fn pages_online(&self, _now: Moment) -> Option<u64> {
+        None
+    }
 }
 
 impl<W: Wire + ?Sized> Wire for Arc<W> {
     fn report(&self, order: Order, started: Moment, finished: Moment) -> Report {
         (**self).report(order, started, finished)
+    }
+
+    fn pages_online(&self, now: Moment) -> Option<u64> {
+        (**self).pages_online(now)
     }
 }
 

@@ -9,8 +9,8 @@ use vernal_frontier::audit;
 use vernal_model::{Budget, Moment, Site, Span};
 use vernal_simulator::lab::generate::settings::{Births, Capped};
 use vernal_simulator::lab::{LabTrial, Options, World, WorldSettings};
-use vernal_simulator::trial::Faults;
 use vernal_simulator::trial::whole::{self, Conditions, Crawled};
+use vernal_simulator::trial::{AskedFor, Faults};
 use vernal_simulator::wire::world::Blemishes;
 
 fn small() -> WorldSettings {
@@ -145,6 +145,20 @@ fn a_percentage_of_the_held_pages_is_spent_on_pages_alone() {
     assert!(robots > 200, "{robots}: each site's is asked for once a day");
     let paid = 0.1 * crawled.held as f64 * 55.0;
     assert!((pages as f64 / paid - 1.0).abs() < 0.03, "{pages} visits, {paid} paid for");
+}
+
+#[test]
+fn pages_that_are_gone_pay_for_no_visits() {
+    let births = Some(Births { per_week: 0.2 });
+    let world = WorldSettings { births, ..small() }.draw("births", 1);
+    let crawled = crawled(&world, "vernal", &Conditions::default());
+    let online = 304.0;
+    assert!(crawled.held as f64 > 1.2 * online, "{}: many are not known to be gone", crawled.held);
+    let is_read = |asked: &&AskedFor| asked.status == Some(200) && !asked.robots;
+    let first: BTreeSet<&str> = crawled.asked.iter().filter(is_read).map(|asked| asked.url.as_str()).collect();
+    let (requests, _) = crawled.requests();
+    let (again, paid) = (requests as f64 - first.len() as f64, 0.1 * online * 60.0);
+    assert!(again < 1.1 * paid && again > 0.9 * paid, "{again} visits, {paid} paid for");
 }
 
 #[test]

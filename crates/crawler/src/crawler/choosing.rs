@@ -45,10 +45,12 @@ impl Crawler {
         self.sum_up_rates(now);
         let (mut order, by) = self.asked_from(now);
         // A value holds for one page: the next best may lie in another partition, unless there is no other.
-        let left = match (by, order.as_slice()) {
-            (By::Value, &[only]) => self.partitions[only].room_of_last(now).clamp(1, left),
-            (By::Value, _) => 1,
-            (By::Share, _) => left,
+        let left = match by {
+            By::Value if order.count_ones() == 1 => {
+                self.partitions[order.trailing_zeros() as usize].room_of_last(now).clamp(1, left)
+            }
+            By::Value => 1,
+            By::Share => left,
         };
         let all = self.all_facts(left);
         while let Some(index) = self.take_first(&mut order, by) {
@@ -69,37 +71,39 @@ impl Crawler {
         }
     }
 
-    /// The partitions that are asked, and what their order goes by. One that had nothing to choose a moment ago is not
-    /// asked again within the tick: where much waits and little is due, that would be most of the work.
-    fn asked_from(&mut self, now: Moment) -> (Vec<usize>, By) {
-        let mut holding: Vec<usize> = places(self.lively).filter(|&index| self.partitions[index].held > 0).collect();
+    /// The partitions that are asked, a bit for each, and what their order goes by. One that had nothing to choose a moment
+    /// ago is not asked again within the tick: where much waits and little is due, that would be most of the work.
+    fn asked_from(&mut self, now: Moment) -> (u64, By) {
+        let holding = self.those_of(self.lively, |partition| partition.held > 0);
         // A lone one whose policy knows values has nothing to be compared with.
-        let is_alone = holding.len() == 1;
-        holding.retain(|&index| self.partitions[index].in_vain != Some(self.ticks));
-        let has_value = |&index: &usize| self.partitions[index].best.is_some();
-        if !is_alone || !holding.first().is_some_and(has_value) {
-            self.ask_values(&holding, now);
+        let is_alone = holding.count_ones() == 1;
+        let ticks = self.ticks;
+        let asked = self.those_of(holding, |partition| partition.in_vain != Some(ticks));
+        if !is_alone || self.those_of(asked, |partition| partition.best.is_some()) == 0 {
+            self.ask_values(asked, now);
         }
-        if holding.iter().any(|&index| self.partitions[index].best.is_some()) {
-            holding.retain(|&index| self.partitions[index].best.is_some());
-            return (holding, By::Value);
+        let with_value = self.those_of(asked, |partition| partition.best.is_some());
+        if with_value != 0 {
+            return (with_value, By::Value);
         }
         self.credit();
-        (holding, By::Share)
+        (asked, By::Share)
+    }
+
+    fn those_of(&self, bits: u64, wanted: impl Fn(&Partition) -> bool) -> u64 {
+        places(bits).filter(|&index| wanted(&self.partitions[index])).fold(0, |those, index| those | 1 << index)
     }
 
     /// Asks the partitions what their best visit is worth, where that is not known.
-    fn ask_values(&mut self, holding: &[usize], now: Moment) {
+    fn ask_values(&mut self, asked: u64, now: Moment) {
         let is_known = |partition: &Partition| partition.best_known.is_some_and(|at| now.since(at) < BEST_EVERY);
-        if holding.iter().all(|&index| is_known(&self.partitions[index])) {
+        let unknown = self.those_of(asked, |partition| !is_known(partition));
+        if unknown == 0 {
             return;
         }
         let all = self.all_facts(1);
-        for &index in holding {
+        for index in places(unknown) {
             let partition = &mut self.partitions[index];
-            if is_known(partition) {
-                continue;
-            }
             let facts = all.of(partition);
             let (policy, view) = partition.policy_and_view(facts, now);
             let best = policy.best(&view, now);
@@ -108,15 +112,14 @@ impl Crawler {
     }
 
     /// Takes out the partition that comes first: the one whose best visit is worth the most, or that is owed the most.
-    fn take_first(&self, order: &mut Vec<usize>, by: By) -> Option<usize> {
+    fn take_first(&self, order: &mut u64, by: By) -> Option<usize> {
         let claim = |index: usize| match by {
             By::Value => self.partitions[index].best.unwrap_or(f64::NEG_INFINITY),
             By::Share => self.partitions[index].credit,
         };
-        let goes_first =
-            |&(_, a): &(usize, usize), &(_, b): &(usize, usize)| claim(a).total_cmp(&claim(b)).then(b.cmp(&a));
-        let (place, _) = order.iter().copied().enumerate().max_by(goes_first)?;
-        Some(order.swap_remove(place))
+        let first = places(*order).max_by(|&a, &b| claim(a).total_cmp(&claim(b)).then(b.cmp(&a)))?;
+        *order &= !(1 << first);
+        Some(first)
     }
 
     /// A visit to a held page of one partition: the others are owed one by their share of the held pages.

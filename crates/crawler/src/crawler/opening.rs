@@ -71,6 +71,7 @@ impl Crawler {
             turn: 0,
             lively: 0,
             retries_saved: 1.0,
+            retries_in_vain: Default::default(),
             uncredited: 0.0,
             chance: Chance::new(settings.chance).stream("crawler"),
             started: false,

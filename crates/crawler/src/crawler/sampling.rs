@@ -65,11 +65,14 @@ impl Samples {
             return;
         }
         self.out = None;
-        let Some(changed) = changed else { return };
+        changed.into_iter().for_each(|changed| self.note(!changed, importance));
+    }
+
+    fn note(&mut self, was_fresh: bool, importance: f32) {
         if self.were_fresh.len() == SAMPLES_KEPT {
             self.were_fresh.pop_front();
         }
-        self.were_fresh.push_back((!changed, importance));
+        self.were_fresh.push_back((was_fresh, importance));
     }
 }
 
@@ -97,7 +100,8 @@ impl Crawler {
         Ok(Some(key))
     }
 
-    /// A held page, each with the same chance. Pages within their shortest refresh time are passed over.
+    /// A held page, each with the same chance. One that was read within its shortest refresh time may not be visited; it is a
+    /// sample all the same, and counts as fresh. To pass it over would be to measure the older part of the copy alone.
     fn draw_sample(&mut self, now: Moment) -> Result<Option<PageKey>> {
         let mut chance = self.chance.stream("samples").numbered(self.next_order);
         let known: u64 = self.partitions.iter().map(|partition| u64::from(partition.next_number)).sum();
@@ -112,11 +116,15 @@ impl Crawler {
             let Some(home) = home else { return Ok(None) };
             let key = PageKey::new(PartitionId(home as u8), place as u32);
             let Some(page) = self.reader.page(key)? else { continue };
-            let is_rested = now.since(page.last_visit) >= self.settings.refresh_min;
             let is_ours = page.state == PageState::Held && hands(&page) == Hands::Policy;
-            if is_ours && is_rested && !self.out.contains(&key) {
+            if !is_ours || self.out.contains(&key) {
+                continue;
+            }
+            if now.since(page.last_visit) >= self.settings.refresh_min {
                 return Ok(Some(key));
             }
+            self.samples.note(true, page.importance);
+            return Ok(None);
         }
         Ok(None)
     }

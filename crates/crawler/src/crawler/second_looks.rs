@@ -82,9 +82,8 @@ impl Crawler {
         if self.second_looks.sent * LOOK_EVERY > self.next_order {
             return None;
         }
-        let due = self.second_looks.waiting.iter().take_while(|&&(at, _)| at <= now);
-        let due: Vec<(Moment, PageKey)> = due.copied().collect();
-        let found = due.into_iter().find(|&(_, key)| self.partition(key.partition).may_ask(key, now))?;
+        let mut due = self.second_looks.waiting.iter().copied().take_while(|&(at, _)| at <= now);
+        let found = due.find(|&(_, key)| self.partitions[usize::from(key.partition.0)].may_ask(key, now))?;
         self.second_looks.waiting.remove(&found);
         self.second_looks.sent += 1;
         self.second_looks.out.insert(found.1);

@@ -42,7 +42,8 @@ impl Crawler {
         if self.paused || self.disk_full {
             return Ok(orders);
         }
-        self.coordinator.account.fill(&self.settings.budget, self.held(), now);
+        let paid_for = self.coordinator.pages_paid_for(self.held());
+        self.coordinator.account.fill(&self.settings.budget, paid_for, now);
         self.feed_frontier(now)?;
         self.place_files(now)?;
         self.release_companions(now);
@@ -181,8 +182,16 @@ impl Crawler {
         Ok(None)
     }
 
+    /// Where none was due, nobody is asked again within the tick, unless a page came back meanwhile.
     fn next_retry(&mut self, lane: Lane, now: Moment) -> Option<PageKey> {
-        places(self.lively).find_map(|index| self.partitions[index].next_retry(lane, now))
+        if self.retries_in_vain[lane as usize] == Some(self.ticks) {
+            return None;
+        }
+        let found = places(self.lively).find_map(|index| self.partitions[index].next_retry(lane, now));
+        if found.is_none() && !self.lively().any(|partition| partition.retries.is_due(lane, now)) {
+            self.retries_in_vain[lane as usize] = Some(self.ticks);
+        }
+        found
     }
 
     fn due_candidate(&mut self, now: Moment) -> Result<Option<Candidate>> {
@@ -316,6 +325,7 @@ impl Crawler {
             // It stays where it is; the next pass may want it again.
             Candidate::Again { page, .. } if page.state == PageState::Left => {}
             Candidate::Again { page, retry: true } => {
+                self.retries_in_vain = Default::default();
                 self.partition(page.key.partition).retries.place_now(&page, now);
             }
             Candidate::Again { page, retry: false } => {
@@ -400,6 +410,7 @@ impl Crawler {
             Candidate::Again { page, .. } => (page.key, page.url.clone(), Asked::Again(page)),
         };
         self.out.insert(key);
+        self.retries_in_vain = Default::default();
         let validators = Validators::default();
         let order =
             Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held: None, gap: Span::ZERO };

@@ -34,6 +34,11 @@ impl Crawler {
 
     /// When a tick is worth calling again if no report comes first.
     pub fn next_wake(&self, now: Moment) -> Option<Moment> {
+        self.next_wake_or_soon(now, now)
+    }
+
+    /// The same for somebody who will not look before `soon`: any wake until then is as good as the first.
+    pub fn next_wake_or_soon(&self, now: Moment, soon: Moment) -> Option<Moment> {
         if self.paused {
             return None;
         }
@@ -51,11 +56,12 @@ impl Crawler {
             wakes.extend(self.next_weighing(now));
             wakes.extend(self.wanted.next().filter(|_| self.may_discover()));
         }
+        wakes.retain(|&wake| wake > now);
+        if let Some(first) = wakes.iter().copied().min().filter(|&first| first <= soon) {
+            return Some(first);
+        }
         let all = self.all_facts(1);
-        for partition in &self.partitions {
-            if partition.is_quiet() {
-                continue;
-            }
+        for partition in self.lively() {
             wakes.extend(partition.politeness.next_free(now));
             wakes.extend(partition.retries.first());
             wakes.extend(partition.policy.next_due(&partition.view(all.of(partition), now), now));

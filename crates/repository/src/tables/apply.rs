@@ -1,11 +1,11 @@
 //! One group of deeds becomes one atomic batch, and what is held in memory follows it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use fjall::Slice;
+use foldhash::{HashMap, HashMapExt};
 use serde::Serialize;
 use vernal_model::{
     Control, Deed, GraphMark, HintRows, Leaving, Moment, Page, PageKey, Partition, Relocated, RobotsRow, Sequence,
@@ -58,7 +58,7 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Outlived> {
         batch: shared.tables.batch(2 * group.entries.len() + ROWS_BESIDE),
         state: shared.live().state.clone(),
         known: None,
-        sites: BTreeMap::new(),
+        sites: HashMap::new(),
         outlived: Outlived::default(),
         relinked: Vec::new(),
         last,
@@ -104,7 +104,7 @@ pub(super) struct Applying<'a> {
     /// The next generation of the known set, if there is one.
     pub(super) known: Option<KnownSet>,
     /// Rows that this group touches; `None` when the tables are ahead of it already.
-    sites: BTreeMap<Site, Option<SiteRow>>,
+    sites: HashMap<Site, Option<SiteRow>>,
     pub(super) outlived: Outlived,
     /// Pages whose links may be others now.
     relinked: Vec<PageKey>,
@@ -356,7 +356,8 @@ impl Applying<'_> {
     }
 
     fn insert(&mut self, table: &Table, key: fjall::UserKey, row: Slice) {
-        if std::ptr::eq(table, &self.shared.tables.pages)
+        if self.shared.page_rows.is_some()
+            && std::ptr::eq(table, &self.shared.tables.pages)
             && let Some(page) = PageKey::from_bytes(&key)
         {
             self.page_rows.push((page, row.clone()));
@@ -366,11 +367,12 @@ impl Applying<'_> {
 
     fn finish(mut self) -> Result<Outlived> {
         let tables = &self.shared.tables;
-        let sites: Vec<StampedSite> = std::mem::take(&mut self.sites)
+        let mut sites: Vec<StampedSite> = std::mem::take(&mut self.sites)
             .into_values()
             .flatten()
             .map(|row| StampedSite { stamp: self.last, row })
             .collect();
+        sites.sort_unstable_by(|one, other| one.row.site.cmp(&other.row.site));
         for site in &sites {
             self.put(&tables.sites, "sites", keys::named(site.row.partition, site.row.site.as_str()), site)?;
         }
@@ -381,10 +383,15 @@ impl Applying<'_> {
         let state = Slice::from(encode("meta", &self.state, &mut self.scratch)?);
         self.batch.insert(&tables.meta, keys::STATE, state);
         self.batch.commit().map_err(Error::tables("write the tables"))?;
-        self.shared.page_rows.put(self.page_rows);
+        if let Some(page_rows) = &self.shared.page_rows {
+            page_rows.put(self.page_rows);
+        }
         let mut live = self.shared.live_mut();
         for site in sites {
-            live.sites.insert(site.row.site.clone(), site);
+            match live.sites.get_mut(&site.row.site) {
+                Some(known) => *known = site,
+                None => _ = live.sites.insert(site.row.site.clone(), site),
+            }
         }
         live.state = self.state;
         if let Some(known) = self.known {

@@ -5,10 +5,11 @@ use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use fjall::{UserKey, UserValue};
 
+use super::by_page::ByPage;
 use super::table::Write;
 
 /// A walk takes so many rows at once, and twice as many each time up to the most: most walks end after a few.
@@ -19,10 +20,47 @@ const ROWS_AT_ONCE_MAX: usize = 512;
 /// hold names or URLs.
 const KEY_BYTES_SHORT: usize = 22;
 
-type Map = BTreeMap<Key, UserValue>;
+/// The rows of one table.
+#[derive(Clone)]
+pub(crate) enum Map {
+    Sorted(BTreeMap<Key, UserValue>),
+    /// Whose keys are those of pages.
+    ByPage(ByPage),
+}
+
+impl Map {
+    pub fn sorted() -> Map {
+        Map::Sorted(BTreeMap::new())
+    }
+
+    pub fn by_page() -> Map {
+        Map::ByPage(ByPage::default())
+    }
+
+    fn get(&self, key: &[u8]) -> Option<&UserValue> {
+        match self {
+            Map::Sorted(rows) => rows.get(key),
+            Map::ByPage(rows) => rows.get(key),
+        }
+    }
+
+    fn insert(&mut self, key: UserKey, row: UserValue) {
+        match self {
+            Map::Sorted(rows) => _ = rows.insert(Key::new(key), row),
+            Map::ByPage(rows) => rows.insert(&key, row),
+        }
+    }
+
+    fn remove(&mut self, key: &[u8]) {
+        match self {
+            Map::Sorted(rows) => _ = rows.remove(key),
+            Map::ByPage(rows) => rows.remove(key),
+        }
+    }
+}
 
 #[derive(Clone)]
-enum Key {
+pub(crate) enum Key {
     Short { length: u8, bytes: [u8; KEY_BYTES_SHORT] },
     Long(UserKey),
 }
@@ -73,34 +111,49 @@ impl Ord for Key {
 pub(crate) struct Maps(RwLock<Vec<Map>>);
 
 impl Maps {
-    pub fn new(tables: usize) -> Arc<Maps> {
-        Arc::new(Maps(RwLock::new(vec![Map::new(); tables])))
+    pub fn new() -> Arc<Maps> {
+        Arc::new(Maps(RwLock::default()))
+    }
+
+    /// One more table.
+    pub fn table(self: &Arc<Self>, map: Map) -> MemoryTable {
+        let mut maps = self.locked();
+        maps.push(map);
+        MemoryTable { maps: Arc::clone(self), number: maps.len() - 1 }
     }
 
     pub fn write(&self, writes: Vec<Write>) {
-        let mut maps = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut maps = self.locked();
         for (table, key, row) in writes {
             match row {
-                Some(row) => maps[table].insert(Key::new(key), row),
-                None => maps[table].remove(&*key),
-            };
+                Some(row) => maps[table].insert(key, row),
+                None => maps[table].remove(&key),
+            }
         }
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Vec<Map>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn locked(&self) -> RwLockWriteGuard<'_, Vec<Map>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// One of them.
 pub(crate) struct MemoryTable {
-    pub maps: Arc<Maps>,
+    maps: Arc<Maps>,
     pub number: usize,
 }
 
 impl MemoryTable {
     pub fn get(&self, key: &[u8]) -> Option<UserValue> {
         self.maps.read()[self.number].get(key).cloned()
+    }
+
+    pub fn contains_key(&self, key: &[u8]) -> bool {
+        self.maps.read()[self.number].get(key).is_some()
     }
 
     pub fn rows(&self, from: Bound<UserKey>, to: Bound<UserKey>) -> MemoryRows {
@@ -139,21 +192,43 @@ impl MemoryRows {
             return;
         }
         let maps = self.maps.read();
-        let bounds = (self.from.as_ref().map(|key| &**key), self.to.as_ref().map(|key| &**key));
-        let left = maps[self.number].range::<[u8], _>(bounds);
-        let owned = |(key, value): (&Key, &UserValue)| (UserKey::from(key.bytes()), value.clone());
-        let taken = if at_front {
-            self.front.extend(left.take(self.at_once).map(owned));
-            self.front.back().into_iter().for_each(|(key, _)| self.from = Bound::Excluded(key.clone()));
-            self.front.len()
-        } else {
-            left.rev().take(self.at_once).map(owned).for_each(|row| self.back.push_front(row));
-            self.back.front().into_iter().for_each(|(key, _)| self.to = Bound::Excluded(key.clone()));
-            self.back.len()
+        let (from, to) = (self.from.as_ref().map(|key| &**key), self.to.as_ref().map(|key| &**key));
+        let taken = match &maps[self.number] {
+            Map::Sorted(rows) => {
+                let left = rows.range::<[u8], _>((from, to));
+                next_rows(left.map(|(key, row)| (UserKey::from(key.bytes()), row)), at_front, self.at_once)
+            }
+            Map::ByPage(rows) => {
+                let left = rows.range(from, to);
+                next_rows(left.map(|(key, row)| (UserKey::from(key), row)), at_front, self.at_once)
+            }
         };
-        self.ended = taken < self.at_once;
+        drop(maps);
+        self.ended = taken.len() < self.at_once;
+        if at_front {
+            taken.back().into_iter().for_each(|(key, _)| self.from = Bound::Excluded(key.clone()));
+            self.front = taken;
+        } else {
+            taken.front().into_iter().for_each(|(key, _)| self.to = Bound::Excluded(key.clone()));
+            self.back = taken;
+        }
         self.at_once = (self.at_once * 2).min(ROWS_AT_ONCE_MAX);
     }
+}
+
+/// So many rows from one end of what is left, in the order of keys.
+fn next_rows<'a>(
+    left: impl DoubleEndedIterator<Item = (UserKey, &'a UserValue)>,
+    at_front: bool,
+    at_once: usize,
+) -> VecDeque<(UserKey, UserValue)> {
+    let left = left.map(|(key, row)| (key, row.clone()));
+    if at_front {
+        return left.take(at_once).collect();
+    }
+    let mut taken = VecDeque::new();
+    left.rev().take(at_once).for_each(|row| taken.push_front(row));
+    taken
 }
 
 /// Whether no key lies between the two; a map refuses to be asked for some of such ranges.

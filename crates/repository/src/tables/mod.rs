@@ -2,7 +2,7 @@
 //!
 //! - `keys`, `rows`: how things lie in the tables.
 //! - `store`: the tables opened, with their limits.
-//! - `table`, `memory`: one table, wherever it lies.
+//! - `table`, `memory`, `by_page`: one table, wherever it lies.
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch.
 //! - `sieved`: what the sieve decided.
@@ -16,6 +16,7 @@
 //! runs of the known set) is removed only after a checkpoint.
 
 mod apply;
+mod by_page;
 mod count;
 mod dump;
 pub(crate) mod keys;

@@ -12,7 +12,7 @@ use fjall::{CompressionType, Database, KeyspaceCreateOptions, OwnedWriteBatch, P
 use vernal_model::Site;
 
 use super::keys;
-use super::memory::{Maps, MemoryTable};
+use super::memory::{Map, Maps};
 use super::page_rows::PageRows;
 use super::rows::{StampedSite, State, decode};
 use super::table::{Batch, Table};
@@ -49,6 +49,8 @@ const FLUSH_LOOK_EVERY: Duration = Duration::from_millis(1);
 const FLUSH_LOOKS_MAX: usize = 10_000;
 
 const TABLES: usize = 22;
+/// Those with a row for almost every page number, by it alone.
+const TABLES_BY_PAGE: [&str; 3] = ["urls", "pages", "documents"];
 
 pub(crate) struct Tables {
     place: Place,
@@ -104,7 +106,8 @@ pub(crate) struct Shared {
     pub dir: PathBuf,
     pub tables: Tables,
     pub bodies: Bodies,
-    pub page_rows: PageRows,
+    /// None where the tables themselves lie in memory.
+    pub page_rows: Option<PageRows>,
     live: RwLock<Live>,
     /// The links by target; `None` until somebody asks for them.
     links: RwLock<Option<Arc<LinkIndex>>>,
@@ -123,7 +126,7 @@ impl Tables {
                 // The store's own log is short-lived; packing it costs more than writing it.
                 .journal_compression(CompressionType::None)
                 .open()?;
-            Tables::made(Place::Store(database.clone()), |_, name, kind| {
+            Tables::made(Place::Store(database.clone()), |name, kind| {
                 let made = match kind {
                     Kind::Small => options(MEMTABLE_BYTES_MAX),
                     Kind::OfUrls => options(MEMTABLE_OF_URLS_BYTES_MAX),
@@ -140,18 +143,16 @@ impl Tables {
 
     /// Empty tables that end with the process.
     pub fn in_memory() -> Result<Tables> {
-        let maps = Maps::new(TABLES);
-        let table = |number, _: &str, _| Ok(Table::Memory(MemoryTable { maps: Arc::clone(&maps), number }));
+        let maps = Maps::new();
+        let table = |name: &str, _| {
+            let map = if TABLES_BY_PAGE.contains(&name) { Map::by_page() } else { Map::sorted() };
+            Ok(Table::Memory(maps.table(map)))
+        };
         Tables::made(Place::Memory(Arc::clone(&maps)), table).map_err(Error::tables("make the tables"))
     }
 
-    /// Every table by its number, name and kind.
-    fn made(place: Place, mut table: impl FnMut(usize, &str, Kind) -> fjall::Result<Table>) -> fjall::Result<Tables> {
-        let mut number = 0;
-        let mut next = |name: &str, kind: Kind| {
-            number += 1;
-            table(number - 1, name, kind)
-        };
+    /// Every table by its name and kind.
+    fn made(place: Place, mut next: impl FnMut(&str, Kind) -> fjall::Result<Table>) -> fjall::Result<Tables> {
         Ok(Tables {
             urls: next("urls", Kind::OfUrls)?,
             waiting: next("waiting", Kind::OfUrls)?,
@@ -328,9 +329,9 @@ impl Shared {
     pub fn new(dir: &Path, tables: Tables, live: Live, lock: File) -> Shared {
         Shared {
             dir: dir.to_owned(),
+            page_rows: matches!(tables.place, Place::Store(_)).then(PageRows::default),
             tables,
             bodies: Bodies::new(dir),
-            page_rows: PageRows::default(),
             live: RwLock::new(live),
             links: RwLock::new(None),
             _lock: lock,

@@ -18,6 +18,8 @@ use crate::{Error, Result};
 
 /// Paragraphs of a page; a change writes as many of them anew as its degree says, and at least one.
 const PARAGRAPHS: usize = 6;
+/// Room for the words of a page.
+const BODY_BYTES: usize = 1_024;
 /// Asking and answering without a body.
 const HEADS_BYTES: u64 = 400;
 /// What a list answers for each page that it names.
@@ -39,6 +41,9 @@ pub struct WorldWire<'w> {
     blemishes: Blemishes,
     chance: Chance,
     sites: Vec<SiteOfWorld>,
+    /// When pages come and when they go, each in order.
+    births: Vec<Moment>,
+    ends: Vec<Moment>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -76,7 +81,11 @@ impl<'w> WorldWire<'w> {
             return Err(Error::Lab(format!("a site of {pages} pages: a list names at most {LINKS_MAX}")));
         }
         sites.iter_mut().for_each(|site| site.turns.sort_unstable());
-        Ok(WorldWire { world, blemishes, chance: Chance::new(chance).stream("wire"), sites })
+        let mut births: Vec<Moment> = world.pages.iter().map(|page| page.born).collect();
+        let mut ends: Vec<Moment> = world.pages.iter().map(|page| page.gone).collect();
+        births.sort_unstable();
+        ends.sort_unstable();
+        Ok(WorldWire { world, blemishes, chance: Chance::new(chance).stream("wire"), sites, births, ends })
     }
 
     /// The list of each site, to begin with.
@@ -174,7 +183,8 @@ impl<'w> WorldWire<'w> {
     /// What the page says after so many changes. The teaser differs from answer to answer where there is noise.
     fn body(&self, page: usize, edition: usize, teaser: u64) -> String {
         let chance = self.chance.stream("words").numbered(page as u64);
-        let mut body = format!("<html><head><title>Page {page}</title></head><body><h1>Page {page}</h1>");
+        let mut body = String::with_capacity(BODY_BYTES);
+        let _ = write!(body, "<html><head><title>Page {page}</title></head><body><h1>Page {page}</h1>");
         for (place, written) in self.editions(page, edition).into_iter().enumerate() {
             body.push_str("<p>");
             let mut chance = chance.numbered((written * PARAGRAPHS + place) as u64);
@@ -222,6 +232,12 @@ impl Wire for WorldWire<'_> {
             Place::Page(page) => self.page(page, order, started, finished),
             Place::Nothing => Report::unanswered(order, started, finished, Outcome::Gone { status: 404 }),
         }
+    }
+
+    /// The budget of a policy alone is a percentage of the pages that are there, and so is this one; lists are always there.
+    fn pages_online(&self, now: Moment) -> Option<u64> {
+        let until_now = |turns: &[Moment]| turns.partition_point(|&turn| turn <= now);
+        Some((until_now(&self.births) - until_now(&self.ends) + self.sites.len()) as u64)
     }
 }
 
