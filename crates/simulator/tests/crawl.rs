@@ -300,6 +300,9 @@ fn samples_drawn_by_chance_measure_the_freshness_that_is_true() {
     }
     let measured = trial.crawler().pulse().measured.unwrap();
     assert!(measured.samples > 150, "{measured:?}");
+    // One in fifty, and none for hours in which nothing is visited.
+    let asked = trial.asked().len() as u32;
+    assert!(measured.samples <= asked / 50 + 1, "{measured:?} of {asked} requests");
     let share = f64::from(measured.fresh) / f64::from(measured.samples);
     let truth = sum / days as f64;
     assert!((share - truth).abs() < 0.1, "measured {share:.3} of {}, true {truth:.3}", measured.samples);

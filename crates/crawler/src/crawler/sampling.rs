@@ -48,6 +48,11 @@ impl Samples {
         (samples > 0).then_some(Measured { fresh, samples, weighted })
     }
 
+    /// A visit to a held page is chosen. Where there are none, there are no samples either: they would tell of idle hours alone.
+    pub(super) fn count_visit(&mut self) {
+        self.visits += 1;
+    }
+
     pub(super) fn concern(&self, page: PageKey) -> bool {
         self.drawn == Some(page) || self.out == Some(page)
     }
@@ -83,7 +88,6 @@ impl Crawler {
             return Ok(None);
         }
         if self.samples.drawn.is_none() {
-            self.samples.visits += 1;
             if self.samples.visits < SAMPLE_EVERY {
                 return Ok(None);
             }

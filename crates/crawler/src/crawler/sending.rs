@@ -107,6 +107,9 @@ impl Crawler {
                 Lane::Due => self.due_candidate(now)?,
             };
             if let Some(candidate) = candidate {
+                if lane == Lane::Due {
+                    self.samples.count_visit();
+                }
                 return Ok(Some((lane, candidate)));
             }
         }
