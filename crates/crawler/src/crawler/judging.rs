@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use vernal_document::noise::{self, FoldingKind, NoiseInput};
+use vernal_document::noise::{self, FoldingKind, NoiseInput, Sightings};
 use vernal_document::{Input, Parts, compare, diff, tell_closely};
 use vernal_model::{
     Change, Deed, Document, DocumentRow, Kind, Moment, NoiseBook, NoiseRows, Note, Page, PageKey, PageNoise,
@@ -33,6 +33,8 @@ pub(super) struct Books {
     /// Those that are ahead of their rows, by the deeds of the group that was open after so many commits.
     ahead: BTreeSet<Site>,
     commits: u64,
+    /// Of all sites.
+    sightings: Sightings,
 }
 
 /// What a visit found, with what it taught of noise.
@@ -53,6 +55,11 @@ impl Books {
             self.books.remove(&site);
         }
         true
+    }
+
+    /// A site's book, which was taken up, beside what single pages have shown.
+    fn beside(&mut self, site: &Site) -> (&NoiseBook, &mut Sightings) {
+        (self.books.entry(site.clone()).or_default(), &mut self.sightings)
     }
 
     fn take(&mut self, site: &Site, rows: &NoiseRows, commits: u64) {
@@ -96,13 +103,18 @@ impl Crawler {
         change.flapping = report.signature.as_ref().is_some_and(|new| {
             old.content_before.is_some_and(|content| content == new.content) && old.signature.content != new.content
         });
-        let folding = noise::fold(&site, before.key, report.started, &change, self.book(&site)?);
-        let is_folded = change.is_change();
-        let noisy = self.teach_noise(before.key.partition, rows)?;
-        if is_folded {
-            self.teach_noise(before.key.partition, folding.rows)?;
+        let mut folding = FoldingKind::Own;
+        let mut folds = None;
+        if change.is_change() {
+            self.book(&site)?;
+            let found = noise::fold(&site, before.key, report.started, &change, self.books.beside(&site));
+            folding = found.kind;
+            folds = Some(found.rows);
         }
-        let folding = if is_folded { folding.kind } else { FoldingKind::Own };
+        let noisy = self.teach_noise(before.key.partition, rows)?;
+        if let Some(folds) = folds {
+            self.teach_noise(before.key.partition, folds)?;
+        }
         Ok(Judged { verdict: Verdict::Differs(change), noisy, folding })
     }
 

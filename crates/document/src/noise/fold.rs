@@ -1,10 +1,13 @@
 //! One change on many pages of a site: a template was changed, and the site has one event to tell.
 //!
 //! The first pages tell of it themselves, because nobody can know yet. From the fifth on it is the site's: that page's event
-//! becomes the site's one event, and pages behind it with exactly this change are counted and tell nothing.
+//! becomes the site's one event, and pages behind it with exactly this change are counted and tell nothing. What only one
+//! page has shown is no fold yet (see `sightings`).
 
 use vernal_model::{Change, Fold, Moment, NoiseBook, NoiseRows, Operation, PageKey, ParagraphChange, Site, Span};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::sightings::{Sighting, Sightings};
 
 /// Pages that must show one same change before it is the template's.
 pub const FOLD_PAGES_MIN: u32 = 5;
@@ -32,35 +35,42 @@ pub struct Folding {
 }
 
 /// Holds the change of one page, noise set aside, against those of other pages of its site.
-pub fn fold(site: &Site, page: PageKey, moment: Moment, change: &Change, book: &NoiseBook) -> Folding {
+pub fn fold(
+    site: &Site,
+    page: PageKey,
+    moment: Moment,
+    change: &Change,
+    (book, sightings): (&NoiseBook, &mut Sightings),
+) -> Folding {
     let mut rows = NoiseRows::new(site.clone());
-    let operations: Vec<&ParagraphChange> =
-        change.paragraphs.iter().filter(|operation| operation.operation != Operation::Moved).collect();
-    if operations.is_empty() || operations.len() > OPERATIONS_MAX {
+    let operations = change.paragraphs.iter().filter(|operation| operation.operation != Operation::Moved);
+    let count = operations.clone().count();
+    if count == 0 || count > OPERATIONS_MAX {
         return Folding { kind: FoldingKind::Own, rows };
     }
+    let site_mark = xxh3_64(site.as_str().as_bytes());
     let notes = notes_mark(change);
-    let mut folds: Vec<Fold> = Vec::with_capacity(operations.len());
-    let mut exact = operations.len() == change.paragraphs.len();
+    let mut folds: Vec<Fold> = Vec::new();
+    let mut exact = count == change.paragraphs.len();
     for operation in operations {
         let (before, after) = digests(operation);
         let id = xxh3_64(&[before.to_le_bytes(), after.to_le_bytes()].concat());
         if folds.iter().any(|fold| fold.id == id) {
             continue;
         }
-        let known = book.fold(id).filter(|fold| moment.since(fold.last) <= WINDOW);
-        let mut fold = known.cloned().unwrap_or(Fold {
-            id,
-            before,
-            after,
-            left: change.left,
-            notes,
-            first: moment,
-            last: moment,
-            pages: 0,
-            sample: Vec::new(),
-            told: false,
-        });
+        let mark = xxh3_64_with_seed(&id.to_le_bytes(), site_mark);
+        let known = book.fold(id).filter(|fold| moment.since(fold.last) <= WINDOW).cloned();
+        let begun = || {
+            let seen = sightings.get(mark).filter(|seen| seen.page != page && moment.since(seen.moment) <= WINDOW)?;
+            let &Sighting { page, moment, left, notes, .. } = seen;
+            let sample = vec![page];
+            Some(Fold { id, before, after, left, notes, first: moment, last: moment, pages: 1, sample, told: false })
+        };
+        let Some(mut fold) = known.or_else(begun) else {
+            sightings.put(Sighting { mark, page, moment, left: change.left, notes });
+            exact = false;
+            continue;
+        };
         exact &= (fold.left, fold.notes) == (change.left, notes);
         if !fold.sample.contains(&page) {
             fold.pages = fold.pages.saturating_add(1);

@@ -9,7 +9,7 @@
 //! - `suspicion`: what no rule explains yet, until it is proven.
 //! - `learned`: the judgement on one change; `aside`: the change without what is explained.
 //! - `template`: which pages were made alike.
-//! - `fold`: one change on many pages of a site.
+//! - `fold`: one change on many pages of a site; `sightings`: what one page alone has shown so far.
 //! - `people`: rules that a person gives, allows or forgets.
 
 mod aside;
@@ -23,6 +23,7 @@ mod people;
 mod piece;
 mod rules;
 mod shape;
+mod sightings;
 mod spot;
 mod suspicion;
 mod template;
@@ -33,4 +34,5 @@ pub use learned::{NoiseInput, NoiseJudgement, explained, judge, may_explain, unc
 pub use ledger::shapes_on;
 pub use people::{add, allow, forget};
 pub use shape::Shape;
+pub use sightings::Sightings;
 pub use template::template_key;
