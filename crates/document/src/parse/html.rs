@@ -37,7 +37,7 @@ const CHALLENGE_TEXT_BYTES_MAX: usize = 8 << 10;
 pub fn read_markup(source: &str, markup: Markup, page: &Url, document: &mut Document) -> Passed {
     let mut pass = Pass {
         markup,
-        text: TextBuilder::with_capacity(source.len() / 4 * 3).with_begins_in(source),
+        text: TextBuilder::with_capacity(source.len()).with_begins_in(source),
         links: LinkCollector::new(page),
         hints: Hints::default(),
         marks: Marks::default(),

@@ -66,10 +66,12 @@ struct Begun {
 }
 
 impl TextBuilder {
+    /// For a source of so many bytes. Hardly any text is longer than its source, and room that is not written to costs
+    /// nothing, while text that has to move to larger room costs as much as reading it.
     pub fn with_capacity(bytes: usize) -> Self {
         TextBuilder {
             text: String::with_capacity(bytes),
-            paragraphs: Vec::with_capacity(bytes / 64),
+            paragraphs: Vec::with_capacity(bytes / 256),
             ..Default::default()
         }
     }

@@ -12,7 +12,7 @@ use super::text::TextBuilder;
 pub fn words_of_markup(source: &str, markup: Markup, page: &Url, closely: bool) -> (Document, Parts) {
     let mut pass = Words {
         markup,
-        text: TextBuilder::with_capacity(source.len() / 4 * 3).without_letters(),
+        text: TextBuilder::with_capacity(source.len()).without_letters(),
         close: closely.then(|| Close { links: LinkCollector::new(page), collector: Collector::default() }),
         enough: usize::MAX,
     };

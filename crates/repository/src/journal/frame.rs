@@ -45,6 +45,7 @@ pub(crate) struct VisitedPlaces {
     pub page: Range<usize>,
     pub visit: Range<usize>,
     pub document: Option<Range<usize>>,
+    pub event: Option<Range<usize>>,
 }
 
 /// A frame as it was written: its bytes, and for each of its deeds that is a visit, where its parts lie in them.
@@ -110,18 +111,15 @@ fn visited(buffer: &mut Vec<u8>, visited: &Visited) -> Result<VisitedPlaces> {
     let page = part(buffer, page)?;
     extend(buffer, &(was, left))?;
     let visit = part(buffer, visit)?;
-    let document = match document {
-        Some(document) => {
-            buffer.push(SOME);
-            Some(part(buffer, document)?)
-        }
-        None => {
-            buffer.push(NONE);
-            None
-        }
-    };
-    extend(buffer, event)?;
-    Ok(VisitedPlaces { page, visit, document })
+    let document = optional_part(buffer, document.as_ref())?;
+    let event = optional_part(buffer, event.as_ref())?;
+    Ok(VisitedPlaces { page, visit, document, event })
+}
+
+/// The place is that of the thing itself, if it is there.
+fn optional_part<T: Serialize>(buffer: &mut Vec<u8>, value: Option<&T>) -> Result<Option<Range<usize>>> {
+    buffer.push(if value.is_some() { SOME } else { NONE });
+    value.map(|value| part(buffer, value)).transpose()
 }
 
 fn part<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Result<Range<usize>> {

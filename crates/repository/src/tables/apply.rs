@@ -89,12 +89,14 @@ struct VisitedRows<'a> {
     page: &'a [u8],
     visit: &'a [u8],
     document: Option<&'a [u8]>,
+    event: Option<&'a [u8]>,
 }
 
 fn rows_of<'a>(written: &Written<'a>, index: usize) -> Option<VisitedRows<'a>> {
-    let VisitedPlaces { page, visit, document } = written.places.get(index)?.as_ref()?;
+    let VisitedPlaces { page, visit, document, event } = written.places.get(index)?.as_ref()?;
     let row = |place: &Range<usize>| written.bytes.get(place.clone());
-    Some(VisitedRows { page: row(page)?, visit: row(visit)?, document: document.as_ref().and_then(row) })
+    let (document, event) = (document.as_ref().and_then(row), event.as_ref().and_then(row));
+    Some(VisitedRows { page: row(page)?, visit: row(visit)?, document, event })
 }
 
 pub(super) struct Applying<'a> {
@@ -184,7 +186,9 @@ impl Applying<'_> {
         let tables = &self.shared.tables;
         let key = visited.page.key;
         let visit_key = keys::visit(key, visited.visit.started, sequence);
-        if let Some(VisitedRows { page, visit, document }) = rows {
+        let mut written_event = None;
+        if let Some(VisitedRows { page, visit, document, event }) = rows {
+            written_event = event;
             self.put_written(&tables.pages, key.bytes(), page);
             self.put_written(&tables.visits, visit_key, visit);
             document.into_iter().for_each(|document| self.put_written(&tables.documents, key.bytes(), document));
@@ -199,8 +203,11 @@ impl Applying<'_> {
             self.batch.remove(&tables.waiting, keys::waiting(partition, place));
         }
         if let Some(event) = &visited.event {
-            let id = EventId { partition, sequence };
-            self.put(&tables.events, "events", position.to_be_bytes(), &(id, event))?;
+            let (id, key) = (EventId { partition, sequence }, position.to_be_bytes());
+            match written_event {
+                Some(event) => self.put_written_behind(&tables.events, "events", key, &id, event)?,
+                None => self.put(&tables.events, "events", key, &(id, event))?,
+            }
             self.put(&tables.page_events, "page_events", keys::page_event(event.page, position), &())?;
         }
         if visited.document.is_some() || visited.was.is_some_and(|was| was != visited.page.state) {
@@ -353,6 +360,22 @@ impl Applying<'_> {
     fn put_written(&mut self, table: &Table, key: impl Into<fjall::UserKey>, row: &[u8]) {
         let row = Slice::from(encoded(row, &mut self.scratch));
         self.insert(table, key.into(), row);
+    }
+
+    /// A row that begins with something else than what the journal has of it.
+    fn put_written_behind<T: Serialize>(
+        &mut self,
+        table: &Table,
+        name: &'static str,
+        key: impl Into<fjall::UserKey>,
+        first: &T,
+        rest: &[u8],
+    ) -> Result<()> {
+        encode(name, first, &mut self.scratch)?;
+        self.scratch.extend_from_slice(rest);
+        let row = Slice::from(self.scratch.as_slice());
+        self.insert(table, key.into(), row);
+        Ok(())
     }
 
     fn insert(&mut self, table: &Table, key: fjall::UserKey, row: Slice) {
