@@ -69,7 +69,7 @@ pub fn read_closely(input: &Input<'_>) -> Parsed {
 }
 
 /// Reads a kept body once more for its words, when its signature is known: text and paragraphs as `read` gives them, and
-/// `closely` its links and parts too. Nothing else of the document is filled in.
+/// `closely` its links of every kind and its parts too. Nothing else of the document is filled in.
 pub fn read_words(input: &Input<'_>, closely: bool) -> (Document, Parts) {
     let Some(markup) = markup_of(input) else { return (read(input).document, Parts::default()) };
     words_of_markup(&letters_of(input), markup, input.url, closely)

@@ -19,6 +19,8 @@ pub struct Document {
     pub alternates: Vec<AlternateLink>,
     /// Every link with its kind, in order, repeats kept, up to the limit.
     pub links: Vec<Link>,
+    /// The words of the links, one behind the other (see `Document::anchor`).
+    pub anchors: String,
     /// Links beyond the limit, counted and not kept.
     pub links_dropped: u32,
     /// The visible text: the paragraphs one after the other, separated by line feeds.
@@ -32,6 +34,14 @@ pub struct Document {
     pub meta_updates: Option<String>,
     /// What it lists, where it is a sitemap, a feed or a table of volatile information.
     pub listing: Option<Box<Listing>>,
+}
+
+impl Document {
+    /// The words of one of its links, white space folded, limited.
+    pub fn anchor(&self, link: &Link) -> &str {
+        let AnchorPlace { start, bytes } = link.anchor;
+        self.anchors.get(start as usize..start as usize + usize::from(bytes)).unwrap_or_default()
+    }
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,8 +63,16 @@ pub struct Link {
     pub target: Url,
     pub kind: LinkKind,
     pub rel: Rel,
-    /// The words of the link, white space folded, limited.
-    pub anchor: Box<str>,
+    /// Where its words lie.
+    pub anchor: AnchorPlace,
+}
+
+/// Where the words of a link lie among those of all links of its document: most pages have many links, and each with a
+/// text of its own would be a piece of memory of its own.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnchorPlace {
+    pub start: u32,
+    pub bytes: u8,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

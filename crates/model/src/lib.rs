@@ -34,7 +34,8 @@ pub use chance::Chance;
 pub use change::{Change, DecidedBy, Degree, Kind, Kinds, Note, Operation, ParagraphChange, SetAside};
 pub use deed::{Admitted, Control, Deed, Found, Relocated, ScopeMark, Via, Visited, WaitingPlace};
 pub use document::{
-    AlternateLink, CountedIn, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media, Paragraph, Rel, Role,
+    AlternateLink, AnchorPlace, CountedIn, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media,
+    Paragraph, Rel, Role,
 };
 pub use event::{Event, EventKind};
 pub use graph::{GraphMark, Leaving, LeftRow, WeightRow};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use vernal_model::{DocumentRow, Link, LinkKind, Page, Rel, Url, Version};
+use vernal_model::{Document, DocumentRow, Link, LinkKind, Page, Rel, Url, Version};
 use vernal_repository::KnownState;
 use vernal_repository::graph::BackLink;
 
@@ -73,23 +73,24 @@ fn out_of(shared: &Shared, page: &Page) -> Result<Vec<Forward>, No> {
         let row = shared.reader.document(page.key)?;
         return Ok(row.map(marks).unwrap_or_default());
     }
-    let forward = |link: Link| -> Result<Forward, No> {
+    let document = written(shared, page, version)?;
+    let forward = |link: &Link| -> Result<Forward, No> {
         Ok(Forward {
             state: state(shared, &link.target)?,
             target: Some(link.target.to_string()),
             kind: kind(link.kind),
             rel: rel(link.rel),
-            anchor: Some(link.anchor.into()),
+            anchor: Some(document.anchor(link).to_owned()),
         })
     };
-    written(shared, page, version)?.into_iter().map(forward).collect()
+    document.links.iter().map(forward).collect()
 }
 
-/// The links of a version as they are written there.
-fn written(shared: &Shared, page: &Page, version: Version) -> Result<Vec<Link>, No> {
+/// A version with its links as they are written there.
+fn written(shared: &Shared, page: &Page, version: Version) -> Result<Document, No> {
     let kept = body::kept(&shared.reader, &page.url, version)?;
     let read = kept.read(shared, &page.url)?;
-    Ok(vernal_document::read(&read.input()).document.links)
+    Ok(vernal_document::read(&read.input()).document)
 }
 
 fn marks(row: DocumentRow) -> Vec<Forward> {
@@ -135,10 +136,10 @@ fn into(shared: Arc<Shared>, url: Url, limit: usize) -> axum::response::Response
 fn anchor(shared: &Shared, link: &BackLink, url: &Url) -> Option<String> {
     let version = link.page.version.filter(|version| version.location.is_some())?;
     // A body that cannot be read has no words to tell; `verify` tells of it.
-    let links = written(shared, &link.page, version).ok()?;
-    let here = links.get(link.place).filter(|written| written.kind == link.link.kind);
-    let others = links.iter().filter(|written| written.target == *url);
-    let mut anchors = here.into_iter().chain(others).map(|written| &*written.anchor);
+    let document = written(shared, &link.page, version).ok()?;
+    let here = document.links.get(link.place).filter(|written| written.kind == link.link.kind);
+    let others = document.links.iter().filter(|written| written.target == *url);
+    let mut anchors = here.into_iter().chain(others).map(|written| document.anchor(written));
     anchors.find(|words| !words.is_empty()).or(Some("")).map(str::to_owned)
 }
 

@@ -125,9 +125,11 @@ fn set_aside(kind: Kind, rule: u32, before: Option<&str>, after: Option<&str>) -
 fn is_link_of(note: &Note, input: &NoiseInput<'_>, texts: &[&str]) -> bool {
     let within = |target: &Option<Box<str>>, document: Option<&Document>| {
         let Some(target) = target else { return true };
-        let links = document.into_iter().flat_map(|document| &document.links);
-        let mut named = links.filter(|link| link.target.as_str() == &**target && !link.anchor.is_empty());
-        named.any(|link| texts.iter().any(|text| text.contains(&*link.anchor)))
+        document.is_some_and(|document| {
+            let of_target = document.links.iter().filter(|link| link.target.as_str() == &**target);
+            let mut named = of_target.map(|link| document.anchor(link)).filter(|anchor| !anchor.is_empty());
+            named.any(|anchor| texts.iter().any(|text| text.contains(anchor)))
+        })
     };
     let told = note.before.is_some() || note.after.is_some();
     note.kind == Kind::Content && told && within(&note.before, input.old) && within(&note.after, Some(input.new))

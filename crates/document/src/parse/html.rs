@@ -150,13 +150,10 @@ impl Pass {
         };
         let letters;
         (document.text, document.paragraphs, letters) = self.text.finish();
-        document.links = self.links.links;
+        self.links.finish(document);
         if document.text.len() <= CHALLENGE_TEXT_BYTES_MAX {
             self.evidence.challenge = challenge(&document.links);
         }
-        document.links_dropped = self.links.dropped;
-        document.canonical = self.links.canonical;
-        document.alternates = self.links.alternates;
         document.directives = document.directives.with(self.hints.directives);
         document.meta_updates = self.hints.meta_updates;
         if let Some(language) = self.language.or(self.hints.language) {

@@ -1,23 +1,24 @@
 //! Every link of a page with its kind, its rel words and its anchor text.
 
-use vernal_model::{AlternateLink, Link, LinkKind, Rel, Url};
+use vernal_model::{AlternateLink, AnchorPlace, Document, Link, LinkKind, Rel, Url};
 
 use super::scan::OpenTag;
 use super::tag::Tag;
 use super::text::TextBuilder;
 use crate::LINKS_MAX;
 
-/// Anchor text is cut here, at the boundary of a letter: it names a link and is no copy of the page.
+/// Anchor text is cut here, at the boundary of a letter: it names a link and is no copy of the page. Lengths fit a byte.
 pub const ANCHOR_BYTES_MAX: usize = 200;
 
 /// Language versions and feeds that a page may name.
 const ALTERNATES_MAX: usize = 500;
 
 pub struct LinkCollector {
-    pub links: Vec<Link>,
-    pub dropped: u32,
-    pub canonical: Option<Url>,
-    pub alternates: Vec<AlternateLink>,
+    links: Vec<Link>,
+    anchors: String,
+    dropped: u32,
+    canonical: Option<Url>,
+    alternates: Vec<AlternateLink>,
     base: Url,
     base_given: bool,
     /// The anchor that is open: its place in `links`, and where its text begins.
@@ -28,6 +29,7 @@ impl LinkCollector {
     pub fn new(page: &Url) -> Self {
         LinkCollector {
             links: Vec::with_capacity(64),
+            anchors: String::with_capacity(1 << 10),
             dropped: 0,
             canonical: None,
             alternates: Vec::new(),
@@ -74,10 +76,20 @@ impl LinkCollector {
     /// Gives the open anchor the text written since it began.
     pub fn close_anchor(&mut self, text: &TextBuilder) {
         let Some((place, mark)) = self.anchor.take() else { return };
-        let words = limited(text.since(mark), ANCHOR_BYTES_MAX);
+        let anchor = written(&mut self.anchors, text.since(mark));
         if let Some(link) = self.links.get_mut(place) {
-            link.anchor = if words.contains('\n') { words.replace('\n', " ").into() } else { words.into() };
+            link.anchor = anchor;
         }
+    }
+
+    /// Gives the document its links and their words.
+    pub fn finish(self, document: &mut Document) {
+        let LinkCollector { links, anchors, dropped, canonical, alternates, .. } = self;
+        document.links = links;
+        document.anchors = anchors;
+        document.links_dropped = dropped;
+        document.canonical = canonical;
+        document.alternates = alternates;
     }
 
     /// Keeps a link that no element made, such as a line of a menu.
@@ -86,7 +98,8 @@ impl LinkCollector {
             self.dropped = self.dropped.saturating_add(1);
             return;
         }
-        self.links.push(Link { target, kind, rel, anchor: limited(anchor, ANCHOR_BYTES_MAX).into() });
+        let anchor = written(&mut self.anchors, anchor);
+        self.links.push(Link { target, kind, rel, anchor });
     }
 
     fn open_anchor(&mut self, tag: &OpenTag<'_, '_>, text: &TextBuilder) {
@@ -280,6 +293,18 @@ fn folded(words: &str) -> String {
         folded.push_str(word);
     }
     folded
+}
+
+/// Writes the words of a link behind those before it, line feeds as spaces.
+fn written(anchors: &mut String, words: &str) -> AnchorPlace {
+    let start = anchors.len();
+    let mut lines = limited(words, ANCHOR_BYTES_MAX).split('\n');
+    anchors.push_str(lines.next().unwrap_or_default());
+    for line in lines {
+        anchors.push(' ');
+        anchors.push_str(line);
+    }
+    AnchorPlace { start: start as u32, bytes: (anchors.len() - start) as u8 }
 }
 
 /// The beginning of a text, cut at the boundary of a letter.

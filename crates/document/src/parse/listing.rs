@@ -55,8 +55,7 @@ pub fn read_ftp_listing(source: &str, page: &Url, document: &mut Document) -> Le
 fn take(text: TextBuilder, links: LinkCollector, document: &mut Document) -> Letters {
     let letters;
     (document.text, document.paragraphs, letters) = text.finish();
-    document.links = links.links;
-    document.links_dropped = links.dropped;
+    links.finish(document);
     letters
 }
 
@@ -110,7 +109,7 @@ mod tests {
             ]
         );
         assert_eq!(document.links[3].kind, LinkKind::Image);
-        assert_eq!(&*document.links[0].anchor, "About us");
+        assert_eq!(document.anchor(&document.links[0]), "About us");
         assert_eq!(document.text, "Welcome\nAbout us\nMore\nWeb\nPicture\nError");
     }
 

@@ -21,7 +21,7 @@ pub fn words_of_markup(source: &str, markup: Markup, page: &Url, closely: bool) 
     let mut parts = Parts::default();
     if let Some(mut close) = pass.close {
         close.links.close_anchor(&pass.text);
-        document.links = close.links.links;
+        close.links.finish(&mut document);
         parts = close.collector.parts;
     }
     (document.text, document.paragraphs, _) = pass.text.finish();

@@ -90,7 +90,7 @@ fn anchors(document: &Document, page: Fingerprint, languages: Languages) -> Vec<
             continue;
         }
         let mut found: Vec<Box<str>> = Vec::new();
-        words(&link.anchor, |word| {
+        words(document.anchor(link), |word| {
             if !languages.stop(word) && !found.iter().any(|known| **known == *word) {
                 found.push(word.into());
             }
