@@ -310,6 +310,8 @@ mod tests {
             assert_eq!(row(places.visit), postcard::to_allocvec(&deed.visit).unwrap());
             let document = deed.document.map(|document| postcard::to_allocvec(&document).unwrap());
             assert_eq!(places.document.map(|place| row(place).to_vec()), document);
+            let event = deed.event.map(|event| postcard::to_allocvec(&event).unwrap());
+            assert_eq!(places.event.map(|place| row(place).to_vec()), event);
         }
     }
 }
