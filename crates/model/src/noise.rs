@@ -29,7 +29,7 @@ impl NoiseBook {
     }
 
     pub fn fold(&self, id: u64) -> Option<&Fold> {
-        self.folds.binary_search_by_key(&id, |fold| fold.id).ok().map(|place| &self.folds[place])
+        self.place_of_fold(id).ok().map(|place| &self.folds[place])
     }
 
     /// Takes over rows as they became.
@@ -41,14 +41,37 @@ impl NoiseBook {
                 Err(place) => self.rules.insert(place, rule.clone()),
             }
         }
+        // Where the book is full one goes for each that comes, and what lies between the two moves on by one place.
+        let mut leaving = rows.unfolded.iter();
         for fold in &rows.folds {
-            match self.folds.binary_search_by_key(&fold.id, |known| known.id) {
+            let gone = |leaving: &mut std::slice::Iter<'_, u64>| leaving.find_map(|id| self.place_of_fold(*id).ok());
+            match self.place_of_fold(fold.id) {
                 Ok(place) => self.folds[place] = fold.clone(),
-                Err(place) => self.folds.insert(place, fold.clone()),
+                Err(place) => match gone(&mut leaving) {
+                    Some(gone) if gone < place => {
+                        self.folds[gone..place].rotate_left(1);
+                        self.folds[place - 1] = fold.clone();
+                    }
+                    Some(gone) => {
+                        self.folds[place..=gone].rotate_right(1);
+                        self.folds[place] = fold.clone();
+                    }
+                    None => self.folds.insert(place, fold.clone()),
+                },
             }
         }
-        self.rules.retain(|rule| !rows.forgotten.contains(&rule.id));
-        self.folds.retain(|fold| !rows.unfolded.contains(&fold.id));
+        for id in &rows.unfolded {
+            if let Ok(place) = self.place_of_fold(*id) {
+                self.folds.remove(place);
+            }
+        }
+        if !rows.forgotten.is_empty() {
+            self.rules.retain(|rule| !rows.forgotten.contains(&rule.id));
+        }
+    }
+
+    fn place_of_fold(&self, id: u64) -> Result<usize, usize> {
+        self.folds.binary_search_by_key(&id, |fold| fold.id)
     }
 }
 
@@ -248,4 +271,41 @@ pub struct Fold {
 
 impl Fold {
     pub const SAMPLE_MAX: usize = 5;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Chance, Url};
+
+    fn fold(id: u64, pages: u32) -> Fold {
+        Fold {
+            id,
+            before: id,
+            after: 0,
+            left: Kinds::default(),
+            notes: 0,
+            first: Moment::EPOCH,
+            last: Moment::EPOCH,
+            pages,
+            sample: Vec::new(),
+            told: false,
+        }
+    }
+
+    #[test]
+    fn a_book_takes_what_came_and_gives_up_what_went() {
+        let site = Url::parse("http://example.org/").unwrap().site();
+        let mut chance = Chance::new(7);
+        let (mut book, mut folds) = (NoiseBook::default(), std::collections::BTreeMap::new());
+        for round in 0..300 {
+            let mut rows = NoiseRows::new(site.clone());
+            rows.folds = (0..chance.below(5)).map(|_| fold(chance.below(60), round)).collect();
+            rows.unfolded = (0..chance.below(5)).map(|_| chance.below(60)).collect();
+            book.take(&rows);
+            folds.extend(rows.folds.into_iter().map(|fold| (fold.id, fold)));
+            folds.retain(|id, _| !rows.unfolded.contains(id));
+            assert!(book.folds.iter().eq(folds.values()), "in round {round}");
+        }
+    }
 }
