@@ -47,8 +47,12 @@ impl NoiseBook {
                 Err(place) => self.folds.insert(place, fold.clone()),
             }
         }
-        self.rules.retain(|rule| !rows.forgotten.contains(&rule.id));
-        self.folds.retain(|fold| !rows.unfolded.contains(&fold.id));
+        if !rows.forgotten.is_empty() {
+            self.rules.retain(|rule| !rows.forgotten.contains(&rule.id));
+        }
+        if !rows.unfolded.is_empty() {
+            self.folds.retain(|fold| !rows.unfolded.contains(&fold.id));
+        }
     }
 }
 

@@ -13,6 +13,9 @@ use crate::diff::{STEPS_MAX, Steps};
 /// The largest table of the exact method; about a quarter of a millisecond.
 const CELLS_MAX: usize = 250_000;
 
+/// What went is held against what came one by one while these are all pairs, because a map would take longer.
+const PAIRS_TRIED_MAX: usize = 512;
+
 /// What became of each paragraph, by its place.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Alignment {
@@ -87,7 +90,10 @@ fn split(
     }
     for &(x, y) in &anchors {
         stayed[x] = Some(y);
-        waiting.push((a.start..x, b.start..y));
+        // Most lie side by side.
+        if (a.start, b.start) != (x, y) {
+            waiting.push((a.start..x, b.start..y));
+        }
         (a.start, b.start) = (x + 1, y + 1);
     }
     waiting.push((a, b));
@@ -95,28 +101,67 @@ fn split(
 
 /// Paragraphs that occur once in each range, reduced to the longest run that is in order on both sides.
 fn unique_in_order(old: &[u64], new: &[u64], a: &Range<usize>, b: &Range<usize>) -> Vec<(usize, usize)> {
+    #[derive(Copy, Clone, Default)]
     struct Seen {
-        old: (u32, usize),
-        new: (u32, usize),
+        old: u32,
+        new: u32,
+        place: usize,
     }
-    let mut seen: DigestMap<Seen> = DigestMap::with_capacity_and_hasher(a.len(), Default::default());
-    for place in a.clone() {
-        let entry = seen.entry(old[place]).or_insert(Seen { old: (0, 0), new: (0, 0) });
-        entry.old = (entry.old.0 + 1, place);
+    let range = &old[a.clone()];
+    let mut firsts = Firsts::with_room_for(range.len());
+    // By the first of its equals in the old range.
+    let mut seen = vec![Seen::default(); range.len()];
+    for place in 0..range.len() {
+        seen[firsts.of(range, place)].old += 1;
     }
     for place in b.clone() {
-        if let Some(entry) = seen.get_mut(&new[place]) {
-            entry.new = (entry.new.0 + 1, place);
+        if let Some(first) = firsts.find(range, new[place]) {
+            seen[first].new += 1;
+            seen[first].place = place;
         }
     }
-    let unique: Vec<(usize, usize)> = a
-        .clone()
-        .filter_map(|place| {
-            let entry = &seen[&old[place]];
-            (entry.old.0 == 1 && entry.new.0 == 1).then_some((place, entry.new.1))
-        })
-        .collect();
-    longest_increasing(&unique)
+    let is_unique = |(_, seen): &(usize, &Seen)| seen.old == 1 && seen.new == 1;
+    let mut unique = Vec::with_capacity(range.len());
+    unique.extend(seen.iter().enumerate().filter(is_unique).map(|(place, seen)| (a.start + place, seen.place)));
+    // Hardly anything moves.
+    if unique.is_sorted_by_key(|pair| pair.1) { unique } else { longest_increasing(&unique) }
+}
+
+/// Finds the first of equal items in a list that is met once and dropped: less than a map has to do.
+struct Firsts {
+    /// Places in the list, from 1; 0 is free.
+    slots: Vec<u32>,
+    shift: u32,
+}
+
+impl Firsts {
+    fn with_room_for(items: usize) -> Self {
+        let slots = (items * 2).next_power_of_two().max(2);
+        Firsts { slots: vec![0; slots], shift: 64 - slots.ilog2() }
+    }
+
+    /// The first that equals the one at this place, which is remembered if it is that itself.
+    fn of(&mut self, items: &[u64], place: usize) -> usize {
+        let slot = self.slot(items, items[place]);
+        if self.slots[slot] == 0 {
+            self.slots[slot] = place as u32 + 1;
+        }
+        self.slots[slot] as usize - 1
+    }
+
+    fn find(&self, items: &[u64], item: u64) -> Option<usize> {
+        (self.slots[self.slot(items, item)] as usize).checked_sub(1)
+    }
+
+    /// Where the item is, or would be. Half of the slots are free, so that the walk ends.
+    fn slot(&self, items: &[u64], item: u64) -> usize {
+        // Numbers that are counted instead of drawn, as tests have them, are spread too.
+        let mut slot = (item.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
+        while self.slots[slot] != 0 && items[self.slots[slot] as usize - 1] != item {
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        slot
+    }
 }
 
 /// The longest subsequence whose second places increase; the first ones do already.
@@ -171,35 +216,59 @@ fn exact(old: &[u64], new: &[u64], a: Range<usize>, b: Range<usize>, stayed: &mu
 
 /// Of what did not stay, equal digests moved, each counted once; the others came or went.
 fn meet_the_rest(old: &[u64], new: &[u64], alignment: &mut Alignment) {
-    let mut taken = vec![false; new.len()];
-    for &place in alignment.stayed.iter().flatten() {
-        taken[place] = true;
+    let Alignment { stayed, moved, removed, added } = alignment;
+    removed.extend((0..old.len()).filter(|&place| stayed[place].is_none()));
+    let mut next = 0;
+    for place in stayed.iter().flatten().copied().chain([new.len()]) {
+        added.extend(next..place);
+        next = place + 1;
     }
-    // For each digest the first old place that is left; for each place the next one of the same digest.
-    let mut first: DigestMap<Option<usize>> = DigestMap::default();
-    let mut next = vec![None; old.len()];
-    for (place, stayed) in alignment.stayed.iter().enumerate().rev() {
-        if stayed.is_none() {
-            next[place] = first.insert(old[place], Some(place)).flatten();
+    if removed.is_empty() || added.is_empty() {
+        return;
+    }
+    let mut gone = vec![false; removed.len()];
+    let is_small = removed.len() * added.len() <= PAIRS_TRIED_MAX;
+    let mut waiting = if is_small { Waiting::default() } else { Waiting::of(old, removed) };
+    added.retain(|&place| {
+        let equal = match is_small {
+            true => (0..gone.len()).find(|&index| !gone[index] && old[removed[index]] == new[place]),
+            false => waiting.take(new[place]),
+        };
+        if let Some(index) = equal {
+            gone[index] = true;
+            moved.push((removed[index], place));
         }
+        equal.is_none()
+    });
+    if !moved.is_empty() {
+        let mut gone = gone.into_iter();
+        removed.retain(|_| !gone.next().unwrap_or_default());
     }
-    let mut gone = vec![false; old.len()];
-    for (place, _) in taken.iter().enumerate().filter(|(_, taken)| !**taken) {
-        let equal = first.get_mut(&new[place]).and_then(|left| {
-            let from = left.take()?;
-            *left = next[from];
-            Some(from)
-        });
-        match equal {
-            Some(from) => {
-                gone[from] = true;
-                alignment.moved.push((from, place));
-            }
-            None => alignment.added.push(place),
+}
+
+/// What went, by digest, the first of equals first.
+#[derive(Default)]
+struct Waiting {
+    first: DigestMap<Option<usize>>,
+    /// For each the next one of the same digest.
+    next: Vec<Option<usize>>,
+}
+
+impl Waiting {
+    fn of(old: &[u64], removed: &[usize]) -> Self {
+        let mut waiting = Waiting { first: DigestMap::default(), next: vec![None; removed.len()] };
+        for (index, &place) in removed.iter().enumerate().rev() {
+            waiting.next[index] = waiting.first.insert(old[place], Some(index)).flatten();
         }
+        waiting
     }
-    let stayed = &alignment.stayed;
-    alignment.removed = (0..old.len()).filter(|&place| stayed[place].is_none() && !gone[place]).collect();
+
+    fn take(&mut self, digest: u64) -> Option<usize> {
+        let left = self.first.get_mut(&digest)?;
+        let index = left.take()?;
+        *left = self.next[index];
+        Some(index)
+    }
 }
 
 /// For each item, how many before it stayed: equal numbers are the same gap.
@@ -235,7 +304,38 @@ mod tests {
         assert_eq!(alignment.added.len(), 2);
     }
 
+    /// What did not stay, met as the definition says.
+    fn met(old: &[u64], new: &[u64], stayed: &[Option<usize>]) -> Vec<(usize, usize)> {
+        let mut left: Vec<usize> = (0..old.len()).filter(|&place| stayed[place].is_none()).collect();
+        let mut moved = Vec::new();
+        for place in (0..new.len()).filter(|place| !stayed.contains(&Some(*place))) {
+            if let Some(at) = left.iter().position(|&from| old[from] == new[place]) {
+                moved.push((left.remove(at), place));
+            }
+        }
+        moved
+    }
+
     proptest! {
+        #[test]
+        fn few_and_many_are_met_in_order_of_occurrence(old in prop::collection::vec(0u64..40, 0..90), new in prop::collection::vec(0u64..40, 0..90)) {
+            let alignment = align(&old, &new);
+            prop_assert_eq!(&alignment.moved, &met(&old, &new, &alignment.stayed));
+        }
+
+        #[test]
+        fn what_occurs_once_on_both_sides_is_found(old in prop::collection::vec(0u64..30, 0..40), new in prop::collection::vec(0u64..30, 0..40)) {
+            let count = |items: &[u64], item: u64| items.iter().filter(|&&other| other == item).count();
+            let is_unique = |item: u64| count(&old, item) == 1 && count(&new, item) == 1;
+            let place = |item: u64| new.iter().position(|&other| other == item).unwrap();
+            let unique: Vec<(usize, usize)> =
+                (0..old.len()).filter(|&x| is_unique(old[x])).map(|x| (x, place(old[x]))).collect();
+            prop_assert_eq!(
+                unique_in_order(&old, &new, &(0..old.len()), &(0..new.len())),
+                longest_increasing(&unique)
+            );
+        }
+
         #[test]
         fn every_paragraph_is_accounted_for_once(old in prop::collection::vec(0u64..12, 0..60), new in prop::collection::vec(0u64..12, 0..60)) {
             let alignment = align(&old, &new);

@@ -77,6 +77,11 @@ fn fill(old: &[ParagraphMark], new: &[ParagraphMark], named: &Named, origins: &m
         places
     };
     let (old_free, new_free) = (free(&named.old), free(&named.new));
+    // Where operations name all that differs, what is left is the same on both sides.
+    let same = |(&from, &to): (&usize, &usize)| old[from].digest == new[to].digest;
+    if old_free.len() == new_free.len() && old_free.iter().zip(&new_free).all(same) {
+        return old_free.into_iter().zip(new_free).for_each(|(from, to)| origins[to] = Some(from));
+    }
     let digests = |marks: &[ParagraphMark], places: &[usize]| -> Vec<u64> {
         places.iter().map(|&place| marks[place].digest).collect()
     };
@@ -99,6 +104,9 @@ fn pair_in_gaps(
     alignment: &Alignment,
 ) -> Vec<(usize, usize)> {
     type Kind = (usize, Role, u16);
+    if alignment.removed.is_empty() || alignment.added.is_empty() {
+        return Vec::new();
+    }
     let mut stays = vec![false; new_free.len()];
     alignment.stayed.iter().flatten().for_each(|&place| stays[place] = true);
     let old_gaps = gaps(alignment.stayed.iter().map(Option::is_some));
@@ -125,10 +133,41 @@ fn pair_in_gaps(
 fn give(old: &[ParagraphMark], new: &mut [ParagraphMark], origins: &[Option<usize>], next: &mut u32) {
     let highest = old.iter().map(|mark| mark.id).max().unwrap_or(0);
     *next = (*next).max(highest.saturating_add(1));
-    let mut taken: HashSet<u32> = HashSet::with_capacity(new.len());
+    let mut taken = Taken::up_to(highest, new.len());
     for (mark, origin) in new.iter_mut().zip(origins) {
         let known = origin.and_then(|from| old.get(from)).map_or(0, |mark| mark.id);
         mark.id = if known != 0 && taken.insert(known) { known } else { fresh(next) };
+    }
+}
+
+/// Numbers that somebody has.
+enum Taken {
+    /// A bit for each; the numbers of most pages are small.
+    Bits(Vec<u64>),
+    Set(HashSet<u32>),
+}
+
+impl Taken {
+    const BITS_MAX: u32 = 1 << 16;
+
+    fn up_to(highest: u32, count: usize) -> Self {
+        match highest {
+            highest if highest < Self::BITS_MAX => Taken::Bits(vec![0; highest as usize / 64 + 1]),
+            _ => Taken::Set(HashSet::with_capacity(count)),
+        }
+    }
+
+    /// Says whether nobody had it.
+    fn insert(&mut self, number: u32) -> bool {
+        match self {
+            Taken::Set(set) => set.insert(number),
+            Taken::Bits(bits) => {
+                let (word, bit) = (&mut bits[number as usize / 64], 1 << (number % 64));
+                let is_free = *word & bit == 0;
+                *word |= bit;
+                is_free
+            }
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Link {
 pub fn match_paragraphs(old: &Document, new: &Document, steps: &mut Steps) -> Matching {
     let digests = |document: &Document| document.paragraphs.iter().map(|one| one.digest).collect::<Vec<u64>>();
     let alignment = align_within(&digests(old), &digests(new), steps);
-    let mut matching = Matching::default();
+    let mut matching = Matching { stayed: Vec::with_capacity(old.paragraphs.len()), links: Vec::new() };
     let (mut edited, mut moved) = (Vec::new(), Vec::new());
     for (from, to) in alignment.stayed.iter().enumerate().filter_map(|(from, to)| Some((from, (*to)?))) {
         // Equal digests of other words are hardly met by chance, but can be made.
@@ -70,7 +70,7 @@ pub fn match_paragraphs(old: &Document, new: &Document, steps: &mut Steps) -> Ma
         matching.links.extend(went.related.iter().map(|&from| plain(Operation::Removed, Some(from), None)));
         matching.links.extend(came.related.iter().map(|&to| plain(Operation::Added, None, Some(to))));
     }
-    let in_place: Vec<(usize, usize)> = matching.stayed.iter().chain(&edited).copied().collect();
+    let in_place = [&matching.stayed[..], &edited].concat();
     matching.links.extend(edited.iter().map(|&(from, to)| Link::plain(Operation::Edited, Some(from), Some(to))));
     matching.links.extend(fold_lists(old, new, moved));
     put_in_reading_order(&mut matching.links, in_place, old.paragraphs.len());
@@ -121,6 +121,9 @@ fn list_runs(document: &Document) -> Vec<Option<usize>> {
 
 /// By new place; what went comes before what follows the last paragraph above it that is still in its place.
 fn put_in_reading_order(links: &mut [Link], mut in_place: Vec<(usize, usize)>, old_count: usize) {
+    if links.len() < 2 {
+        return;
+    }
     in_place.sort_unstable();
     let mut anchors = vec![0; old_count];
     let mut pairs = in_place.iter().peekable();

@@ -9,7 +9,7 @@ use super::similarity::{Bag, likeness_of};
 use super::steps::Steps;
 use super::wholes::{largest_first, wholes};
 use super::words::text_of;
-use crate::detect::alignment::{Alignment, gaps, longest_increasing};
+use crate::detect::alignment::{Alignment, longest_increasing};
 
 /// How alike two paragraphs of the same gap must be for one to be an edit of the other.
 const LIKENESS_IN_GAP: f32 = 0.5;
@@ -58,15 +58,14 @@ impl<'a> Rest<'a> {
         alignment: &Alignment,
         steps: &mut Steps,
     ) -> Self {
-        let mut stays = vec![false; new.paragraphs.len()];
-        alignment.stayed.iter().flatten().for_each(|&place| stays[place] = true);
-        let old_gaps = gaps(alignment.stayed.iter().map(Option::is_some));
-        let new_gaps = gaps(stays.into_iter());
-        Rest {
-            old: Side::new(old, removed, &old_gaps, steps),
-            new: Side::new(new, added, &new_gaps, steps),
-            spread: None,
+        // Those that stayed are in order on both sides, and so are the gaps between them.
+        let (mut before, mut after) =
+            (Vec::with_capacity(old.paragraphs.len()), Vec::with_capacity(old.paragraphs.len()));
+        for (from, to) in alignment.stayed.iter().enumerate().filter_map(|(from, to)| Some((from, (*to)?))) {
+            before.push(from);
+            after.push(to);
         }
+        Rest { old: Side::new(old, removed, &before, steps), new: Side::new(new, added, &after, steps), spread: None }
     }
 
     pub fn find_splits(&mut self, steps: &mut Steps, links: &mut Vec<Link>) {
@@ -144,8 +143,12 @@ impl<'a> Rest<'a> {
     }
 
     fn likeness_afar(&mut self, old: usize, new: usize, steps: &mut Steps) -> Option<f32> {
-        let (a, b) = (&self.old.bags[old].words, &self.new.bags[new].words);
+        let (one, other) = (&self.old.bags[old], &self.new.bags[new]);
+        let (a, b) = (&one.words, &other.words);
         if a.len().min(b.len()) < WORDS_AFAR_MIN || !steps.spend(2 * (a.len() + b.len())) {
+            return None;
+        }
+        if one.likeness_max(other) < LIKENESS_AFAR {
             return None;
         }
         let likeness = likeness_of(a, b);
@@ -168,8 +171,9 @@ impl<'a> Rest<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(document: &'a Document, places: &[usize], all_gaps: &[usize], steps: &mut Steps) -> Self {
-        let gaps: Vec<usize> = places.iter().map(|&place| all_gaps[place]).collect();
+    /// `stayed` are the places of this side that stayed, in order.
+    fn new(document: &'a Document, places: &[usize], stayed: &[usize], steps: &mut Steps) -> Self {
+        let gaps: Vec<usize> = places.iter().map(|&place| stayed.partition_point(|&stays| stays < place)).collect();
         let mut begins = Vec::with_capacity(gaps.len());
         for (index, gap) in gaps.iter().enumerate() {
             let goes_on = index > 0 && gaps[index - 1] == *gap;

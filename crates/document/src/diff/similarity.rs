@@ -27,8 +27,10 @@ impl Bag {
         if !steps.spend(text.len() / 4 + 1) {
             return Bag::default();
         }
-        let is_word = |word: &str| word.starts_with(char::is_alphanumeric);
-        let mut bag = Bag::of_those(text, is_word);
+        let mut bag = match text.is_ascii() {
+            true => Bag::of_ascii(text.as_bytes()),
+            false => Bag::of_those(text, is_word),
+        };
         if bag.words.is_empty() {
             // A paragraph of nothing but signs is its signs.
             bag = Bag::of_those(text, |word| !is_word(word));
@@ -41,22 +43,69 @@ impl Bag {
     }
 
     fn of_those(text: &str, is_wanted: impl Fn(&str) -> bool) -> Bag {
-        let mut bag = Bag { words: Vec::with_capacity(text.len() / BYTES_PER_WORD), shapes: None };
+        let mut bag = Bag::with_room_for(text.len());
         for cut in cuts(text).filter(|cut| is_wanted(cut.word)) {
-            let (mark, shape) = marks_of(cut.word);
-            if shape != mark && bag.shapes.is_none() {
-                bag.shapes = Some(bag.words.clone());
-            }
-            bag.words.push(mark);
-            if let Some(shapes) = &mut bag.shapes {
-                shapes.push(shape);
-            }
+            bag.push(cut.word.as_bytes());
         }
         bag
     }
 
+    /// The same for words of ASCII, without a look at each letter.
+    fn of_ascii(text: &[u8]) -> Bag {
+        let mut bag = Bag::with_room_for(text.len());
+        let mut place = 0;
+        while place < text.len() {
+            let (block, letters) = letters_at(text, place);
+            if letters == 0 {
+                place += 1;
+                continue;
+            }
+            let start = place;
+            place = word_end(text, place, letters);
+            // Most words end within the block that was read already, and have no digit.
+            let is_short = place - start == letters && letters < 8;
+            if is_short && between(block, b'0', b'9') << (64 - letters * 8) == 0 {
+                bag.push_plain(mixed(0, last_block(block, letters)));
+            } else {
+                bag.push(&text[start..place]);
+            }
+            place += usize::from(text.get(place) == Some(&b' '));
+        }
+        bag
+    }
+
+    fn with_room_for(bytes: usize) -> Bag {
+        Bag { words: Vec::with_capacity(bytes / BYTES_PER_WORD + 1), shapes: None }
+    }
+
+    fn push(&mut self, word: &[u8]) {
+        let mark = mark_of(word);
+        let shape = if has_digit(word) { shape_of(word) } else { mark };
+        if shape != mark && self.shapes.is_none() {
+            self.shapes = Some(self.words.clone());
+        }
+        self.words.push(mark);
+        if let Some(shapes) = &mut self.shapes {
+            shapes.push(shape);
+        }
+    }
+
+    /// A word without a digit.
+    fn push_plain(&mut self, mark: u64) {
+        self.words.push(mark);
+        if let Some(shapes) = &mut self.shapes {
+            shapes.push(mark);
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.words.len()
+    }
+
+    /// More alike they cannot be, by their lengths alone.
+    pub fn likeness_max(&self, other: &Bag) -> f32 {
+        let (short, both) = (self.len().min(other.len()), self.len() + other.len());
+        if both == 0 { 0.0 } else { 2.0 * short as f32 / both as f32 }
     }
 
     /// From 0, nothing shared, to 1, the same words; a number is like every number.
@@ -80,28 +129,96 @@ impl Bag {
 /// A guess of how much text there is to a word, so that a bag seldom grows.
 const BYTES_PER_WORD: usize = 6;
 
-/// The mark of a word, and that of its shape. Words are short: FNV-1a has marked one when a digest made for long texts has
-/// not yet begun.
-fn marks_of(word: &str) -> (u64, u64) {
-    const START: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x100_0000_01b3;
-    let step = |mark: u64, byte: u8| (mark ^ u64::from(byte)).wrapping_mul(PRIME);
-    let (mut mark, mut digits) = (START, false);
-    for byte in word.bytes() {
-        digits |= byte.is_ascii_digit();
-        mark = step(mark, byte.to_ascii_lowercase());
+fn is_word(word: &str) -> bool {
+    word.starts_with(char::is_alphanumeric)
+}
+
+const LOW: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = LOW << 7;
+
+/// For each of eight bytes its highest bit, if it lies between the two, both ASCII.
+fn between(block: u64, first: u8, last: u8) -> u64 {
+    let low = block & !HIGH;
+    let reaches_first = low + LOW * u64::from(0x80 - first);
+    let is_beyond = low + LOW * u64::from(0x7f - last);
+    reaches_first & !is_beyond & !block & HIGH
+}
+
+/// The eight bytes at this place, with spaces behind the end.
+fn block_at(text: &[u8], place: usize) -> u64 {
+    match text[place..].first_chunk::<8>() {
+        Some(block) => u64::from_le_bytes(*block),
+        None => text[place..].iter().rev().fold(LOW * u64::from(b' '), |block, &byte| block << 8 | u64::from(byte)),
     }
-    if !digits {
-        return (mark, mark);
-    }
-    let (mut shape, mut last) = (START, 0);
-    for byte in word.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte.to_ascii_lowercase() }) {
-        if (byte, last) != (b'0', b'0') {
-            shape = step(shape, byte);
+}
+
+/// The eight bytes at this place, and how many letters and digits they begin with.
+fn letters_at(text: &[u8], place: usize) -> (u64, usize) {
+    let block = block_at(text, place);
+    let letters = between(block | LOW << 5, b'a', b'z');
+    let others = !(letters | between(block, b'0', b'9')) & HIGH;
+    (block, (others.trailing_zeros() / 8) as usize)
+}
+
+/// Where the word ends that begins here with so many letters, as `cuts` has it: points and the like join what they lie
+/// between.
+fn word_end(text: &[u8], start: usize, letters: usize) -> usize {
+    let (mut place, mut letters) = (start + letters, letters);
+    loop {
+        if letters < 8 {
+            let joins = matches!(text.get(place), Some(b'.' | b',' | b'\'' | b'-' | b'_' | b':'));
+            if !joins || !text.get(place + 1).is_some_and(u8::is_ascii_alphanumeric) {
+                return place;
+            }
+            place += 1;
         }
-        last = byte;
+        if place >= text.len() {
+            return place;
+        }
+        letters = letters_at(text, place).1;
+        place += letters;
     }
-    (mark, shape)
+}
+
+/// Equal for words that are equal but for the case of ASCII letters. Words are short: eight letters at a time, because a
+/// digest made for long texts has not yet begun when one of them is at its end.
+fn mark_of(word: &[u8]) -> u64 {
+    let (blocks, rest) = word.as_chunks::<8>();
+    let mark = blocks.iter().fold(0, |mark, block| mixed(mark, lower(u64::from_le_bytes(*block))));
+    if rest.is_empty() { mark } else { mixed(mark, last_block(block_at(rest, 0), rest.len())) }
+}
+
+/// The first letters of a block in lower case, and how many they are.
+fn last_block(block: u64, letters: usize) -> u64 {
+    lower(block) & ((1 << (letters * 8)) - 1) | (letters as u64) << 56
+}
+
+fn lower(block: u64) -> u64 {
+    block | between(block, b'A', b'Z') >> 2
+}
+
+fn has_digit(word: &[u8]) -> bool {
+    let (blocks, rest) = word.as_chunks::<8>();
+    let digits = |block: u64| between(block, b'0', b'9') != 0;
+    blocks.iter().any(|block| digits(u64::from_le_bytes(*block))) || digits(block_at(rest, 0))
+}
+
+/// The mark of a word with every run of digits read as one zero.
+fn shape_of(word: &[u8]) -> u64 {
+    let mut shape = Vec::with_capacity(word.len());
+    for &byte in word {
+        let byte = if byte.is_ascii_digit() { b'0' } else { byte };
+        if byte != b'0' || shape.last() != Some(&b'0') {
+            shape.push(byte);
+        }
+    }
+    mark_of(&shape)
+}
+
+/// Both halves of the product, one upon the other.
+fn mixed(mark: u64, item: u64) -> u64 {
+    let product = u128::from(mark ^ 0xa076_1d64_78bd_642f) * u128::from(item ^ 0xe703_7ed1_a0b4_28db);
+    product as u64 ^ (product >> 64) as u64
 }
 
 /// From 0 to 1: how much two sorted lists have in common (Dice).
@@ -142,7 +259,32 @@ pub fn without(a: &[u64], b: &[u64]) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn words_of_ascii_are_the_words_of_every_text(text in "( |[a-zA-Z]{1,9}|[0-9.,'_:-]{1,5}|[#()/\n]|[a-z]{7,9}[.:][a-z0-9]){0,14}") {
+            let (plain, short) = (Bag::of_those(&text, is_word), Bag::of_ascii(text.as_bytes()));
+            prop_assert_eq!(plain.words, short.words);
+            prop_assert_eq!(plain.shapes, short.shapes);
+        }
+
+        #[test]
+        fn marks_are_equal_for_equal_words_and_for_no_others(a in "[abAB0é.]{1,20}", b in "[abAB0é.]{1,20}") {
+            let is_same = a.eq_ignore_ascii_case(&b);
+            prop_assert_eq!(mark_of(a.as_bytes()) == mark_of(b.as_bytes()), is_same, "{} {}", a, b);
+            prop_assert_eq!(mark_of(a.as_bytes()), mark_of(a.to_ascii_lowercase().as_bytes()));
+        }
+
+        #[test]
+        fn nothing_is_more_alike_than_lengths_allow(a in "([a-c0-9]{1,2} ){0,8}", b in "([a-c0-9]{1,2} ){0,8}") {
+            let mut steps = Steps::new(10_000);
+            let (a, b) = (Bag::of(&a, &mut steps), Bag::of(&b, &mut steps));
+            prop_assert!(a.likeness(&b, &mut steps) <= a.likeness_max(&b));
+        }
+    }
 
     fn likeness(a: &str, b: &str) -> f32 {
         let mut steps = Steps::new(1_000);

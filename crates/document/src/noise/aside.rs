@@ -6,7 +6,6 @@ use super::learned::NoiseInput;
 use super::ledger::Ledger;
 use super::spot::{Spot, is_main, paragraph};
 use super::suspicion::KindAside;
-use crate::detect::digest_map::DigestSet;
 use crate::parse::links::limited;
 
 /// What is kept of a text that was set aside.
@@ -18,7 +17,7 @@ pub(super) fn known(
     input: &NoiseInput<'_>,
     spots: &[Spot<'_>],
     aside: &[(usize, u32)],
-    present: &DigestSet,
+    is_present: impl Fn(u64) -> bool,
 ) -> Vec<Masked> {
     let rules = ledger.paragraph_rules();
     let mut known: Vec<Masked> = Vec::new();
@@ -39,12 +38,12 @@ pub(super) fn known(
             add(0, *id);
         }
         if let Volatile::Slot { after, .. } = &rule.what
-            && (*after == 0 || present.contains(after))
+            && (*after == 0 || is_present(*after))
         {
             add(*after, *id);
         }
         let Some(shape) = shape else { continue };
-        earlier().filter(|known| present.contains(&known.digest)).for_each(|known| add(known.digest, *id));
+        earlier().filter(|known| is_present(known.digest)).for_each(|known| add(known.digest, *id));
         if shape.is_bare() {
             continue;
         }

@@ -54,7 +54,10 @@ pub fn fold(
     let mut exact = count == change.paragraphs.len();
     for operation in operations {
         let (before, after) = digests(operation);
-        let id = xxh3_64(&[before.to_le_bytes(), after.to_le_bytes()].concat());
+        let mut both = [0; 16];
+        both[..8].copy_from_slice(&before.to_le_bytes());
+        both[8..].copy_from_slice(&after.to_le_bytes());
+        let id = xxh3_64(&both);
         if folds.iter().any(|fold| fold.id == id) {
             continue;
         }
@@ -130,11 +133,17 @@ fn outlived(book: &NoiseBook, folds: &[Fold]) -> Vec<u64> {
     }
     // Few must go at a time, so that they are found without putting all in order.
     let mut oldest: Vec<(Moment, u64)> = Vec::with_capacity(over + 1);
-    for other in book.folds.iter().map(|fold| (fold.last, fold.id)) {
-        let is_among = oldest.len() < over || oldest.last().is_some_and(|newest| other < *newest);
-        if is_among && !is_kept(other.1) {
-            oldest.insert(oldest.partition_point(|older| *older < other), other);
-            oldest.truncate(over);
+    // Once there are enough, what was met later than all of them stays.
+    let mut newest = (Moment::NEVER, u64::MAX);
+    for fold in &book.folds {
+        let other = (fold.last, fold.id);
+        if other > newest || is_kept(fold.id) {
+            continue;
+        }
+        oldest.insert(oldest.partition_point(|older| *older < other), other);
+        oldest.truncate(over);
+        if oldest.len() == over {
+            newest = oldest[over - 1];
         }
     }
     oldest.into_iter().map(|(_, id)| id).collect()

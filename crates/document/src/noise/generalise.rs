@@ -3,7 +3,7 @@
 use foldhash::{HashMap, HashMapExt};
 
 use super::piece::{Piece, is_number};
-use super::shape::{RUN_WORDS_MAX, Shape, WILDCARDS_MAX, WORDS_MAX, digest_of, words};
+use super::shape::{RUN_WORDS_MAX, Shape, WILDCARDS_MAX, WORDS_MAX, digest_of, word_count, words};
 use super::times::{STAYING, is_time};
 
 /// A longer run of fixed words keeps so many at each end spelled out.
@@ -27,6 +27,9 @@ pub(super) struct Generalised {
 /// The shape of two texts, which is wide enough for everything that the shape `before` allowed as well; `None` where too
 /// little stays.
 pub(super) fn generalise(old: &str, new: &str, known: Option<&Shape>) -> Option<Generalised> {
+    if known.is_none() && word_count(old).zip(word_count(new)).is_some_and(|(old, new)| is_other_length(old, new)) {
+        return None;
+    }
     let (old, new) = (words(old), words(new));
     if old.is_empty() || new.is_empty() || old.len() > WORDS_MAX || new.len() > WORDS_MAX {
         return None;
@@ -38,8 +41,7 @@ pub(super) fn generalise(old: &str, new: &str, known: Option<&Shape>) -> Option<
         let numbers = shape.has_numbers();
         return Some(Generalised { shape: shape.clone(), grown: false, numbers });
     }
-    // Only a run takes more words on one side than on the other.
-    if old.len().abs_diff(new.len()) > RUN_WORDS_MAX {
+    if is_other_length(old.len(), new.len()) {
         return None;
     }
     let mut made = Making { grown: false, numbers: false, pieces: Vec::new(), has_run: false };
@@ -60,6 +62,11 @@ pub(super) fn generalise(old: &str, new: &str, known: Option<&Shape>) -> Option<
     let shape = Shape(packed(pieces));
     let numbers = numbers || shape.has_numbers();
     shape.is_telling().then_some(Generalised { shape, grown: grown && known.is_some(), numbers })
+}
+
+/// Only a run takes more words on one side than on the other.
+fn is_other_length(old: usize, new: usize) -> bool {
+    old.abs_diff(new) > RUN_WORDS_MAX
 }
 
 /// The shape with its wildcards, its fixed words taken from a text in which some of them changed.
@@ -119,11 +126,13 @@ impl Making {
 
 /// Pairs of places of words that both have, in order; `None` when that would take too long to find.
 fn matched(old: &[&str], new: &[&str]) -> Option<Vec<(usize, usize)>> {
-    let in_place: Vec<(usize, usize)> =
-        (0..old.len().min(new.len())).filter(|&place| old[place] == new[place]).map(|place| (place, place)).collect();
     // Words that keep their places are no accident; the longest run in common may pair a counter with its neighbour.
-    if old.len() == new.len() && in_place.len() * 2 >= old.len() {
-        return Some(in_place);
+    if old.len() == new.len() {
+        let mut in_place = Vec::with_capacity(old.len());
+        in_place.extend((0..old.len()).filter(|&place| old[place] == new[place]).map(|place| (place, place)));
+        if in_place.len() * 2 >= old.len() {
+            return Some(in_place);
+        }
     }
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let rest = old.len().min(new.len()) - head;

@@ -6,6 +6,7 @@
 //! Whoever calls this compares signatures first and judges without the old document; if something is left, the old body
 //! is read, the change explained, and the judgement made anew with the words at hand. Only the last one counts.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use vernal_model::{
@@ -81,7 +82,8 @@ pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, NoiseRows) {
         let mut shapes = known.filter_map(|known| ledger.shape(known.rule));
         came.after.text.as_ref().is_some_and(|text| shapes.any(|shape| shape.matches(text)))
     };
-    let is_slot = |after: u64, place: u16, offset: u16| ledger.has_slot(after, place, offset);
+    let slots = ledger.slots();
+    let is_slot = |after: u64, place: u16, offset: u16| slots.iter().any(|slot| slot.holds(after, place, offset));
     let mut spots = spots(&sides, input.change, |digest| ledger.is_masked(digest), is_slot, belong);
     spots.truncate(SPOTS_MAX);
     let mut touched = Touched::default();
@@ -130,9 +132,11 @@ pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, NoiseRows) {
     let covered = by_slot.into_iter().chain(slots.into_values().flatten()).map(|index| &spots[index]);
     covered.filter(|spot| !is_short_number(spot)).for_each(|spot| ledger.join(&spot.before));
     let kinds = suspect_kinds(&mut ledger, input, &mut touched);
-    let present: DigestSet = input.new_marks.iter().map(|mark| mark.digest).collect();
-    settle(&mut ledger, &touched, |digest| present.contains(&digest));
-    ledger.page.known = known(&ledger, input, &spots, &aside, &present);
+    // Asked for where something is known of the page already.
+    let present = LazyCell::new(|| -> DigestSet { input.new_marks.iter().map(|mark| mark.digest).collect() });
+    let is_present = |digest: u64| present.contains(&digest);
+    settle(&mut ledger, &touched, is_present);
+    ledger.page.known = known(&ledger, input, &spots, &aside, is_present);
     let asides = aside.into_iter().filter(|(_, id)| ledger.sets_aside(*id)).collect::<Vec<_>>();
     let kinds = kinds.into_iter().filter(|aside| ledger.sets_aside(aside.rule)).collect::<Vec<_>>();
     let is_explained = !asides.is_empty() || !kinds.is_empty();

@@ -60,6 +60,20 @@ impl Rule {
     }
 }
 
+/// Paragraphs behind an anchor: see `Volatile`.
+pub(super) struct Slot {
+    place: u16,
+    after: u64,
+    count: u16,
+}
+
+impl Slot {
+    /// Whether a paragraph at this place, so far behind this anchor, lies in it.
+    pub fn holds(&self, anchor: u64, place: u16, offset: u16) -> bool {
+        (self.place, self.after) == (place, anchor) && offset <= self.count
+    }
+}
+
 /// What the rules say of a spot.
 pub(super) enum Cover {
     Rule(u32),
@@ -118,14 +132,14 @@ impl<'a> Ledger<'a> {
         digest != 0 && self.input.noise.known.iter().any(|known| known.digest == digest && known.rule == rule)
     }
 
-    /// Whether paragraphs at this place, so far behind this anchor, were seen to be replaced.
-    pub fn has_slot(&self, anchor: u64, at: u16, offset: u16) -> bool {
-        let is = |what: &Volatile| match what {
-            Volatile::Slot { place, after, count, .. } => (*place, *after) == (at, anchor) && offset <= *count,
-            _ => false,
+    /// The slots in which paragraphs were seen to be replaced.
+    pub fn slots(&self) -> Vec<Slot> {
+        let slot = |what: &Volatile| match *what {
+            Volatile::Slot { place, after, count, .. } => Some(Slot { place, after, count }),
+            _ => None,
         };
-        self.input.noise.suspects.iter().any(|suspect| is(&suspect.what))
-            || self.in_force().any(|(_, rule)| is(&rule.row.what))
+        let suspected = self.input.noise.suspects.iter().filter_map(|suspect| slot(&suspect.what));
+        suspected.chain(self.in_force().filter_map(|(_, rule)| slot(&rule.row.what))).collect()
     }
 
     /// The rule that explains a spot. A person's word comes first.

@@ -12,6 +12,7 @@
 //!
 //! A shape holds the fixed words to the letter: a real edit beside a counter does not match it.
 
+use memchr::{memchr_iter, memmem};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::piece::Piece;
@@ -122,15 +123,61 @@ impl Shape {
 }
 
 pub(super) fn words(text: &str) -> Vec<&str> {
-    let mut words = Vec::with_capacity(text.len().min(WORDS_MAX * BYTES_PER_WORD) / BYTES_PER_WORD);
-    // Most texts can be cut byte by byte. What white space a text had was folded to spaces when it was read.
-    match text.is_ascii() {
-        true => words.extend(text.split_ascii_whitespace().take(WORDS_MAX + 1)),
-        false => words.extend(text.split_whitespace().take(WORDS_MAX + 1)),
+    let mut words = Vec::with_capacity(text.len().min(WORDS_MAX * BYTES_PER_WORD) / BYTES_PER_WORD + 1);
+    if !is_plain(text) {
+        match text.is_ascii() {
+            true => words.extend(text.split_ascii_whitespace().take(WORDS_MAX + 1)),
+            false => words.extend(text.split_whitespace().take(WORDS_MAX + 1)),
+        }
+        return words;
     }
+    let mut start = 0;
+    let mut push = |end: usize| {
+        if start < end && words.len() <= WORDS_MAX {
+            words.push(&text[start..end]);
+        }
+        start = end + 1;
+    };
+    for (place, _) in text.bytes().enumerate().filter(|(_, byte)| *byte == b' ') {
+        push(place);
+    }
+    push(text.len());
     words
+}
+
+/// How many words a text has, where that can be told by its spaces.
+pub(super) fn word_count(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let is_folded = is_plain(text) && !text.is_empty() && bytes[0] != b' ' && !bytes.ends_with(b" ");
+    (is_folded && memmem::find(bytes, b"  ").is_none()).then(|| memchr_iter(b' ', bytes).count() + 1)
+}
+
+/// Whether a text is of ASCII, with no white space but spaces: what most had was folded when they were read.
+pub(super) fn is_plain(text: &str) -> bool {
+    text.bytes().fold(true, |plain, byte| plain & (byte.wrapping_sub(b' ') < 0x60))
 }
 
 pub(super) fn digest_of(words: &[&str]) -> u64 {
     xxh3_64(words.join(" ").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn words_lie_between_white_space(text in "( |[a-z#.]{1,9}|[\t\n\u{1f}\u{7f}\u{a0}\u{85}é]){0,12}") {
+            prop_assert_eq!(words(&text), text.split_whitespace().collect::<Vec<_>>());
+            prop_assert!(word_count(&text).is_none_or(|count| count == words(&text).len()));
+        }
+    }
+
+    #[test]
+    fn words_beyond_the_limit_are_not_cut() {
+        assert_eq!(words(&"a ".repeat(3 * WORDS_MAX)).len(), WORDS_MAX + 1);
+        assert_eq!(words(&"é ".repeat(3 * WORDS_MAX)).len(), WORDS_MAX + 1);
+    }
 }

@@ -183,14 +183,19 @@ fn anchors(
 ) -> Vec<Anchor> {
     let mut last = Anchor { digest: 0, at: None, offset: 0, list_end: 0 };
     let mut anchors = Vec::with_capacity(marks.len());
-    let mut list = 0;
+    let mut list = List { end: 0, varying: 0 };
+    let mut varies_until = 0;
     for (place, (mark, moves_here)) in marks.iter().zip(moves).enumerate() {
         last.offset = last.offset.saturating_add(1);
-        if place >= list {
-            list = varying_list(marks, moves, place);
+        if place >= list.end && is_listed(mark) {
+            list = List::at(marks, moves, place);
         }
-        let in_list = place < list;
-        last.list_end = if in_list { last.offset.saturating_add((list - place - 1) as u16) } else { 0 };
+        if place >= varies_until && list.varies_from(place) {
+            varies_until = list.end;
+        }
+        let in_list = place < varies_until;
+        last.list_end = if in_list { last.offset.saturating_add((varies_until - place - 1) as u16) } else { 0 };
+        list.varying -= usize::from(place < list.end && *moves_here);
         anchors.push(last);
         let stays = !moves_here && !in_list && !is_masked(mark.digest);
         if stays && !is_slot(last.digest, mark.place, last.offset) {
@@ -200,14 +205,31 @@ fn anchors(
     anchors
 }
 
-/// The end of the list that begins here, if at least half of its items vary: it then varies as a whole.
-fn varying_list(marks: &[ParagraphMark], moves: &[bool], start: usize) -> usize {
-    // What lies in a menu is called so, list or not.
-    let listed = |mark: &ParagraphMark| matches!(mark.role, Role::ListItem | Role::Navigation);
-    let same = |mark: &&ParagraphMark| listed(mark) && mark.place == marks[start].place;
-    let items = marks[start..].iter().take_while(same).count();
-    let varying = moves[start..start + items].iter().filter(|moves| **moves).count();
-    if items > 1 && varying * 2 >= items { start + items } else { start }
+/// What lies in a menu is called so, list or not.
+fn is_listed(mark: &ParagraphMark) -> bool {
+    matches!(mark.role, Role::ListItem | Role::Navigation)
+}
+
+/// A run of items at one place of the template.
+struct List {
+    end: usize,
+    /// Of the items that were not passed yet, those that vary.
+    varying: usize,
+}
+
+impl List {
+    /// The list that begins here.
+    fn at(marks: &[ParagraphMark], moves: &[bool], start: usize) -> List {
+        let same = |mark: &&ParagraphMark| is_listed(mark) && mark.place == marks[start].place;
+        let end = start + marks[start..].iter().take_while(same).count();
+        List { end, varying: moves[start..end].iter().filter(|moves| **moves).count() }
+    }
+
+    /// Whether at least half of its items from here on vary: what is left of it then varies as a whole.
+    fn varies_from(&self, place: usize) -> bool {
+        let items = self.end.saturating_sub(place);
+        items > 1 && self.varying * 2 >= items
+    }
 }
 
 fn side<'a>(anchor: Option<Anchor>, digest: Option<u64>, text: Option<Cow<'a, str>>) -> Side<'a> {

@@ -13,7 +13,7 @@ use super::evidence::{
 use super::learned::NoiseInput;
 use super::ledger::Ledger;
 use super::piece::is_number;
-use super::shape::Shape;
+use super::shape::{Shape, is_plain};
 use super::spot::{Spot, paragraph};
 use crate::parse::links::limited;
 
@@ -202,11 +202,15 @@ pub(super) fn suspect_slot(
 }
 
 pub(super) fn is_short_number(spot: &Spot<'_>) -> bool {
-    let of = |text: &str| {
-        let is_short = text.split_whitespace().nth(SHORT_WORDS_MAX).is_none();
-        is_short && text.split_whitespace().any(is_number)
+    let of = |text: &str| match is_plain(text) {
+        true => has_number_in_few(text.split_ascii_whitespace()),
+        false => has_number_in_few(text.split_whitespace()),
     };
     spot.is_main() && (of(text_of(&spot.before.text)) || of(text_of(&spot.after.text)))
+}
+
+fn has_number_in_few<'t>(mut words: impl Iterator<Item = &'t str> + Clone) -> bool {
+    words.clone().nth(SHORT_WORDS_MAX).is_none() && words.any(is_number)
 }
 
 pub(super) struct KindAside {
