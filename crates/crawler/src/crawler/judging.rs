@@ -182,11 +182,11 @@ impl Crawler {
         let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
         let room = &mut self.older_body;
         let words = record::words(&kept, &before.url, &marked.paragraphs, new, !is_text_alone, room);
+        let new_parts = if is_text_alone || words.is_none() { None } else { parts_again(report, room) };
         if room.capacity() > OLDER_BODY_BYTES_MAX {
             *room = Vec::new();
         }
         let Some((old, old_parts)) = words else { return Ok(None) };
-        let new_parts = if is_text_alone { None } else { parts_again(report) };
         let mut change = change.clone();
         tell_closely((&old, &old_parts), (new, &new_parts.unwrap_or_default()), &mut change);
         Ok(Some(Closer { change, old }))
@@ -258,17 +258,17 @@ pub(super) fn number_paragraphs(old: Option<&DocumentRow>, signature: &mut Signa
     next
 }
 
-/// The parts of the new body, which reading it did not keep.
-fn parts_again(report: &Report) -> Option<Parts> {
+/// The parts of the new body, which reading it did not keep. It is unpacked into `room`.
+fn parts_again(report: &Report, room: &mut Vec<u8>) -> Option<Parts> {
     let exchange = report.exchange.as_ref()?;
     let payload = report.signature.as_ref()?.payload;
-    let unpacked = vernal_document::unpack(&exchange.response_head, &exchange.body, &Default::default()).ok()?;
+    vernal_document::unpack_into(&exchange.response_head, &exchange.body, &Default::default(), room).ok()?;
     let document = report.document.as_ref()?;
     // What the pass settled on is given as the site's word, so that both readings agree.
     let content_type = format!("{}; charset={}", document.content_type, document.charset);
     Some(vernal_document::parts(&Input {
         url: &report.order.url,
-        bytes: &unpacked,
+        bytes: room,
         content_type: Some(&content_type),
         content_language: None,
         robots_tags: &[],

@@ -126,7 +126,7 @@ fn read(
 }
 
 /// The words of a kept version whose newer one is known too; `None` for a record that holds no body. `closely`: with
-/// links and parts. The body is unpacked into `room`.
+/// its parts. The body is unpacked into `room`.
 pub(crate) fn words(
     record: &Record,
     url: &Url,
@@ -144,11 +144,12 @@ pub(crate) fn words(
     let head = &record.block[..record.block.len() - http.body.len()];
     let content_type = http.header("content-type");
     let limits = UnpackLimits::default();
+    let beside = Beside::new(marks, newer);
     if closely {
         vernal_document::unpack_into(head, http.body, &limits, room).ok()?;
-        return Some(vernal_document::read_words(&kept_input(url, room, content_type, payload), true));
+        let input = kept_input(url, room, content_type, payload);
+        return Some((vernal_document::read_words_beside(&input, &beside), vernal_document::parts(&input)));
     }
-    let beside = Beside::new(marks, newer);
     let mut document = beside.lent();
     let wanted = |all| beside.bytes_wanted(all);
     if document.is_none() && vernal_document::unpack_start_into(head, http.body, &limits, wanted, room) {
