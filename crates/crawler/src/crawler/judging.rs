@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use vernal_document::noise::{self, FoldingKind, NoiseInput, Sightings};
-use vernal_document::{Input, Parts, compare, diff, tell_closely};
+use vernal_document::{Beside, Input, Parts, compare, diff, tell_closely};
 use vernal_model::{
     Change, Deed, Document, DocumentRow, Kind, Moment, NoiseBook, NoiseRows, Note, Page, PageKey, PageNoise,
     Partition as PartitionId, Report, SetAside, Signature, Site,
@@ -179,7 +179,7 @@ impl Crawler {
         }))
     }
 
-    /// The change with its words, from both bodies; `None` if the older one cannot be read any more.
+    /// The change with its words, from both bodies; `None` if the older one is needed and cannot be read any more.
     fn closer(
         &mut self,
         before: &Page,
@@ -189,17 +189,23 @@ impl Crawler {
     ) -> Result<Option<Closer>> {
         let Some(new) = &report.document else { return Ok(None) };
         let Some(location) = before.version.and_then(|version| version.location) else { return Ok(None) };
+        let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
+        let beside = is_text_alone.then(|| Beside::new(&marked.paragraphs, new));
+        let mut change = change.clone();
+        // Where nothing but new words came, all that stood there before stands there still.
+        if let Some(old) = beside.as_ref().and_then(Beside::lent) {
+            tell_closely((&old, &Parts::default()), (new, &Parts::default()), &mut change);
+            return Ok(Some(Closer { change, old }));
+        }
         // An older body that is lost is no reason to lose the newer one: then marks have to do.
         let Ok(kept) = self.bodies.read(&location) else { return Ok(None) };
-        let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
         let room = &mut self.older_body;
-        let words = record::words(&kept, &before.url, &marked.paragraphs, new, !is_text_alone, room);
+        let words = record::words(&kept, &before.url, beside.as_ref(), room);
+        let new_parts = if is_text_alone || words.is_none() { None } else { parts_again(report, room) };
         if room.capacity() > OLDER_BODY_BYTES_MAX {
             *room = Vec::new();
         }
         let Some((old, old_parts)) = words else { return Ok(None) };
-        let new_parts = if is_text_alone { None } else { parts_again(report) };
-        let mut change = change.clone();
         tell_closely((&old, &old_parts), (new, &new_parts.unwrap_or_default()), &mut change);
         Ok(Some(Closer { change, old }))
     }
@@ -270,17 +276,17 @@ pub(super) fn number_paragraphs(old: Option<&DocumentRow>, signature: &mut Signa
     next
 }
 
-/// The parts of the new body, which reading it did not keep.
-fn parts_again(report: &Report) -> Option<Parts> {
+/// The parts of the new body, which reading it did not keep. It is unpacked into `room`.
+fn parts_again(report: &Report, room: &mut Vec<u8>) -> Option<Parts> {
     let exchange = report.exchange.as_ref()?;
     let payload = report.signature.as_ref()?.payload;
-    let unpacked = vernal_document::unpack(&exchange.response_head, &exchange.body, &Default::default()).ok()?;
+    vernal_document::unpack_into(&exchange.response_head, &exchange.body, &Default::default(), room).ok()?;
     let document = report.document.as_ref()?;
     // What the pass settled on is given as the site's word, so that both readings agree.
     let content_type = format!("{}; charset={}", document.content_type, document.charset);
     Some(vernal_document::parts(&Input {
         url: &report.order.url,
-        bytes: &unpacked,
+        bytes: room,
         content_type: Some(&content_type),
         content_language: None,
         robots_tags: &[],

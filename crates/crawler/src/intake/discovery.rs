@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use foldhash::{HashMap, HashSet, HashSetExt};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use vernal_model::{
     CountedIn, Document, DocumentRow, Fingerprint, Found, LinkKind, LinkRow, Outcome, PageKey, Partition, Rel, Report,
     Url, Via,
@@ -76,9 +76,11 @@ pub(crate) fn links(
     partition_of: &dyn Fn(&Url) -> Partition,
 ) -> BTreeMap<Partition, FoundHere> {
     let mut found: BTreeMap<Partition, FoundHere> = BTreeMap::new();
-    let announced = old.into_iter().flat_map(|old| &old.links).filter(|link| link.counted != CountedIn::NOWHERE);
+    let kept = old.map_or(&[][..], |old| &old.links);
+    let announced = kept.iter().filter(|link| link.counted != CountedIn::NOWHERE);
     // Looked up only, never walked through: its order is chance.
-    let mut before: HashMap<Fingerprint, CountedIn> = announced.map(|link| (link.target, link.counted)).collect();
+    let mut before: HashMap<Fingerprint, CountedIn> = HashMap::with_capacity(kept.len());
+    before.extend(announced.map(|link| (link.target, link.counted)));
     let mut met: HashSet<Fingerprint> = HashSet::with_capacity(rows.len());
     let next_depth = depth.saturating_add(1);
     let document = report.document.as_ref().filter(|document| !document.directives.nofollow);
@@ -109,7 +111,9 @@ pub(crate) fn links(
             });
         }
     }
-    for link in old.into_iter().flat_map(|old| &old.links) {
+    // Most pages have all of them still.
+    let gone = if before.is_empty() { &[] } else { kept };
+    for link in gone {
         if let Some(partition) = before.remove(&link.target).and_then(CountedIn::partition) {
             found.entry(partition).or_default().gone.push(link.target);
         }

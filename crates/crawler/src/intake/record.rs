@@ -3,8 +3,8 @@
 
 use vernal_document::{Beside, Input, Judged, Parsed, Parts, UnpackLimits};
 use vernal_model::{
-    Digest, Document, Exchange, Failure, Moment, Order, OrderId, OrderKind, Origin, Outcome, PageKey, ParagraphMark,
-    Report, Signature, Span, Url, Validators,
+    Digest, Document, Exchange, Failure, Moment, Order, OrderId, OrderKind, Origin, Outcome, PageKey, Report,
+    Signature, Span, Url, Validators,
 };
 use vernal_repository::bodies::{HttpMessage, Record};
 
@@ -125,14 +125,12 @@ fn read(
     }
 }
 
-/// The words of a kept version whose newer one is known too; `None` for a record that holds no body. `closely`: with
-/// links and parts. The body is unpacked into `room`.
+/// The words of a kept version, as far as the newer one `beside` it does not lend them; without that, its words, links and
+/// parts. `None` for a record that holds no body. The body is unpacked into `room`.
 pub(crate) fn words(
     record: &Record,
     url: &Url,
-    marks: &[ParagraphMark],
-    newer: &Document,
-    closely: bool,
+    beside: Option<&Beside<'_>>,
     room: &mut Vec<u8>,
 ) -> Option<(Document, Parts)> {
     let payload = record.payload_digest()?;
@@ -144,19 +142,18 @@ pub(crate) fn words(
     let head = &record.block[..record.block.len() - http.body.len()];
     let content_type = http.header("content-type");
     let limits = UnpackLimits::default();
-    if closely {
+    let Some(beside) = beside else {
         vernal_document::unpack_into(head, http.body, &limits, room).ok()?;
         return Some(vernal_document::read_words(&kept_input(url, room, content_type, payload), true));
-    }
-    let beside = Beside::new(marks, newer);
-    let mut document = beside.lent();
+    };
     let wanted = |all| beside.bytes_wanted(all);
-    if document.is_none() && vernal_document::unpack_start_into(head, http.body, &limits, wanted, room) {
-        document = vernal_document::read_words_of_start(&kept_input(url, room, content_type, payload), &beside);
+    let mut document = None;
+    if vernal_document::unpack_start_into(head, http.body, &limits, wanted, room) {
+        document = vernal_document::read_words_of_start(&kept_input(url, room, content_type, payload), beside);
     }
     if document.is_none() {
         vernal_document::unpack_into(head, http.body, &limits, room).ok()?;
-        document = Some(vernal_document::read_words_beside(&kept_input(url, room, content_type, payload), &beside));
+        document = Some(vernal_document::read_words_beside(&kept_input(url, room, content_type, payload), beside));
     }
     Some((document?, Parts::default()))
 }
