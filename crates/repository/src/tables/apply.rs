@@ -13,7 +13,7 @@ use vernal_model::{
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, encode, encoded};
-use super::table::{Batch, Table};
+use super::table::{Batch, RowKey, Table};
 use super::{Shared, keys};
 use crate::journal::{VisitedPlaces, Written};
 use crate::sieve::KnownSet;
@@ -341,24 +341,24 @@ impl Applying<'_> {
         &mut self,
         table: &Table,
         name: &'static str,
-        key: impl Into<fjall::UserKey>,
+        key: impl RowKey,
         row: &T,
     ) -> Result<()> {
         let row = Slice::from(encode(name, row, &mut self.scratch)?);
-        self.insert(table, key.into(), row);
+        self.insert(table, key, row);
         Ok(())
     }
 
     /// A row whose bytes the journal has.
-    fn put_written(&mut self, table: &Table, key: impl Into<fjall::UserKey>, row: &[u8]) {
+    fn put_written(&mut self, table: &Table, key: impl RowKey, row: &[u8]) {
         let row = Slice::from(encoded(row, &mut self.scratch));
-        self.insert(table, key.into(), row);
+        self.insert(table, key, row);
     }
 
-    fn insert(&mut self, table: &Table, key: fjall::UserKey, row: Slice) {
+    fn insert(&mut self, table: &Table, key: impl RowKey, row: Slice) {
         if self.shared.page_rows.is_some()
             && std::ptr::eq(table, &self.shared.tables.pages)
-            && let Some(page) = PageKey::from_bytes(&key)
+            && let Some(page) = PageKey::from_bytes(key.as_ref())
         {
             self.page_rows.push((page, row.clone()));
         }
