@@ -155,6 +155,13 @@ pub struct Crawler {
     commits: u64,
 }
 
+/// What is held and what waits, over all partitions: whoever asks several times for one order walks through them once.
+#[derive(Copy, Clone, Default)]
+struct Sums {
+    held: u64,
+    waiting: u64,
+}
+
 /// What an order that left was for.
 struct InFlight {
     /// The site that was really asked.
@@ -234,6 +241,7 @@ impl Crawler {
                 self.out.remove(&visited.page.key);
             }
         }
+        self.group.give_back(deeds);
         Ok(())
     }
 
@@ -246,7 +254,11 @@ impl Crawler {
 
     /// Whether another page may be read for the first time.
     fn may_discover(&self) -> bool {
-        self.held() + self.new_in_flight < self.settings.pages_max
+        self.may_discover_beside(self.held())
+    }
+
+    fn may_discover_beside(&self, held: u64) -> bool {
+        held + self.new_in_flight < self.settings.pages_max
     }
 
     fn set_seeds(&mut self, seeds: Vec<Seed>) {
@@ -279,7 +291,15 @@ impl Crawler {
     }
 
     fn waiting(&self) -> u64 {
-        self.lively().map(|partition| partition.undrawn() + partition.frontier.len() as u64).sum()
+        self.lively().map(Partition::waiting).sum()
+    }
+
+    /// Both in one walk.
+    fn sums(&self) -> Sums {
+        self.lively().fold(Sums::default(), |sums, partition| Sums {
+            held: sums.held + partition.held,
+            waiting: sums.waiting + partition.waiting(),
+        })
     }
 
     /// Journals how we stand towards a site now.

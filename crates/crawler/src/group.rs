@@ -5,9 +5,14 @@ use vernal_model::{Deed, PageKey, Partition, Version};
 
 use crate::GroupLimits;
 
+/// Room for so many deeds is kept from group to group.
+const ROOM_MAX: usize = 1 << 14;
+
 #[derive(Default)]
 pub(crate) struct Group {
     deeds: Vec<(Partition, Deed)>,
+    /// Room for the deeds of the next group, as much as one before came to need.
+    room: Vec<(Partition, Deed)>,
     visits: usize,
     bytes: usize,
     /// Pages whose rows in the tables are behind this group.
@@ -73,11 +78,18 @@ impl Group {
         self.pages.iter().copied()
     }
 
-    /// The next group has as much room from the start as this one came to need.
     pub(crate) fn take(&mut self) -> Vec<(Partition, Deed)> {
         let mut pages = std::mem::take(&mut self.pages);
         pages.clear();
-        let deeds = Vec::with_capacity(self.deeds.len());
+        let deeds = std::mem::take(&mut self.room);
         std::mem::replace(self, Group { deeds, pages, ..Group::default() }).deeds
+    }
+
+    /// Gives back what was taken, when it is committed: the group after the next has its room.
+    pub(crate) fn give_back(&mut self, mut deeds: Vec<(Partition, Deed)>) {
+        deeds.clear();
+        if deeds.capacity() <= ROOM_MAX {
+            self.room = deeds;
+        }
     }
 }

@@ -306,6 +306,11 @@ impl Partition {
         self.undrawn_active
     }
 
+    /// URLs that wait, on disk or in the window.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.undrawn_active + self.frontier.len() as u64
+    }
+
     pub(crate) fn set_standing(&mut self, site: &Site, standing: Standing) {
         self.change_openness(site, |life| life.posture.standing = standing);
         if standing == Standing::Active {

@@ -1,9 +1,9 @@
 //! What each origin's robots.txt says to us, kept across restarts by the tables and matched by a pure function before
 //! any page order leaves (RFC 9309).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt};
 use vernal_document::robots::Robots;
 use vernal_model::{Failure, Moment, Origin, Outcome, Report, RobotsAnswer, RobotsRow, Span, Url};
 use vernal_repository::Reader;
@@ -26,7 +26,8 @@ const PARSED_MAX: usize = 4_096;
 
 pub(crate) struct RobotsBook {
     agent: Arc<str>,
-    entries: BTreeMap<Origin, Entry>,
+    /// Looked up for every order; walked through in the order of origins alone, for that of the map is chance.
+    entries: HashMap<Origin, Entry>,
 }
 
 struct Entry {
@@ -54,7 +55,7 @@ pub(crate) enum Gate {
 
 impl RobotsBook {
     pub(crate) fn new(agent: &str) -> Self {
-        RobotsBook { agent: agent.into(), entries: BTreeMap::new() }
+        RobotsBook { agent: agent.into(), entries: HashMap::new() }
     }
 
     pub(crate) fn gate(&mut self, url: &Url, reader: &Reader, now: Moment) -> Result<Gate> {
@@ -186,11 +187,13 @@ impl RobotsBook {
             return;
         }
         // Any quarter will do: a row that is needed again is one read away.
-        let mut place = 0usize;
-        self.entries.retain(|_, entry| {
-            place += 1;
-            entry.asking || !place.is_multiple_of(4)
-        });
+        let mut origins: Vec<Origin> = self.entries.keys().cloned().collect();
+        origins.sort_unstable();
+        for origin in origins.iter().skip(3).step_by(4) {
+            if self.entries.get(origin).is_some_and(|entry| !entry.asking) {
+                self.entries.remove(origin);
+            }
+        }
     }
 }
 

@@ -42,6 +42,9 @@ pub struct Settings {
     /// Sites where nothing that was learned to be noise is set aside; `strict` says so of all.
     pub strict: bool,
     pub strict_sites: Vec<Site>,
+    /// Books of what is noise at a site that are kept in memory. More than a group has visits, so that there is always one
+    /// that can go without a commit.
+    pub noise_books_max: usize,
     /// Between two requests to one site.
     pub delay: Span,
     /// A crawl-delay of robots.txt wins over `delay` up to this.
@@ -198,6 +201,7 @@ impl Default for Settings {
             callback: None,
             strict: false,
             strict_sites: Vec::new(),
+            noise_books_max: 1_024,
             visit_order: VisitOrder::Paper,
             delay: Span::from_secs(1),
             delay_max: Span::from_secs(60),

@@ -13,6 +13,9 @@ pub struct Allocator {
 impl Allocator {
     /// The list to draw from now, given which lists have a URL that may be asked for; `None` if none has.
     pub fn next(&mut self, askable: [bool; 3]) -> Option<usize> {
+        if askable == [false; 3] {
+            return None;
+        }
         for _ in 0..ROUND.len() {
             let list = ROUND[self.turn];
             self.turn = (self.turn + 1) % ROUND.len();

@@ -16,7 +16,13 @@ impl Flavor for Appending<'_> {
 
     #[inline(always)]
     fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
-        self.0.extend_from_slice(bytes);
+        // Most are numbers of a few bytes, for which a call would cost more than the bytes.
+        match *bytes {
+            [one] => self.0.push(one),
+            [one, two] => self.0.extend([one, two]),
+            [one, two, three] => self.0.extend([one, two, three]),
+            _ => self.0.extend_from_slice(bytes),
+        }
         Ok(())
     }
 

@@ -32,7 +32,7 @@ pub struct Trial<'w> {
     chance: Chance,
     fate: Fate,
     /// Reports on their way, by the Moment they arrive and the number of their order; each with its place in `asked`.
-    under_way: BTreeMap<(Moment, u64), (Report, usize)>,
+    under_way: BTreeMap<(Moment, u64), (Box<Report>, usize)>,
     asked: Vec<AskedFor>,
     last_commit: Moment,
     commit_every: Span,
@@ -178,7 +178,7 @@ impl<'w> Trial<'w> {
                 break;
             }
             let (report, _) = entry.remove();
-            self.crawler.report(report, self.now)?;
+            self.crawler.report(*report, self.now)?;
         }
         if self.crawler.has_uncommitted() && self.now.since(self.last_commit) >= self.commit_every {
             self.crawler.commit(self.now)?;
@@ -207,7 +207,8 @@ impl<'w> Trial<'w> {
         let wait = LATENCY_MIN.scaled((1.0 + 9.0 * self.chance.share()) * slowness);
         let finished = self.now + wait;
         let number = order.id.0;
-        let (url, conditional) = (order.url.clone(), !order.validators.is_empty());
+        let (site, url) = (order.url.site_text().to_owned(), order.url.as_str().to_owned());
+        let conditional = !order.validators.is_empty();
         let robots = order.kind == OrderKind::Robots;
         let lost = !robots && self.fate.loses_a_report();
         let mut report = self.wire.report(order, self.now, finished);
@@ -215,8 +216,8 @@ impl<'w> Trial<'w> {
             exchange.address = self.address.or(exchange.address);
         }
         self.asked.push(AskedFor {
-            site: url.site_text().to_owned(),
-            url: url.to_string(),
+            url,
+            site,
             started: self.now,
             finished,
             conditional,
@@ -227,9 +228,9 @@ impl<'w> Trial<'w> {
         let place = self.asked.len() - 1;
         if lost {
             let until = finished + LOST_AFTER;
-            self.under_way.insert((until, number), (lost_report(report, until), place));
+            self.under_way.insert((until, number), (Box::new(lost_report(report, until)), place));
         } else {
-            self.under_way.insert((finished, number), (report, place));
+            self.under_way.insert((finished, number), (Box::new(report), place));
         }
     }
 
@@ -246,7 +247,7 @@ impl<'w> Trial<'w> {
                     let asked = &mut self.asked[place];
                     asked.finished = asked.finished.min(self.now);
                     asked.lost = true;
-                    self.under_way.insert((self.now, key.1), (lost_report(report, self.now), place));
+                    self.under_way.insert((self.now, key.1), (Box::new(lost_report(*report, self.now)), place));
                 }
             }
         }

@@ -4,7 +4,7 @@
 use vernal_model::{BudgetUnit, Moment, Partition as PartitionId, Span};
 use vernal_policy::{Belief, RateSums};
 
-use super::{Crawler, places};
+use super::{Crawler, Sums, places};
 use crate::coordinator::Lane;
 use crate::partition::Partition;
 use crate::refresh_view::Facts;
@@ -37,13 +37,13 @@ impl AllFacts {
 
 impl Crawler {
     /// Asks the policies. What they choose is out until its visit is learned or it is put back.
-    pub(super) fn choose(&mut self, now: Moment) {
+    pub(super) fn choose(&mut self, sums: Sums, now: Moment) {
         let left = self.coordinator.visits_left(Lane::Due).min(self.settings.concurrency - self.in_flight.len());
-        if left == 0 || self.held() == 0 {
+        if left == 0 || sums.held == 0 {
             return;
         }
         self.sum_up_rates(now);
-        let (mut order, by) = self.asked_from(now);
+        let (mut order, by) = self.asked_from(sums, now);
         // A value holds for one page: the next best may lie in another partition, unless there is no other.
         let left = match by {
             By::Value if order.count_ones() == 1 => {
@@ -52,7 +52,7 @@ impl Crawler {
             By::Value => 1,
             By::Share => left,
         };
-        let all = self.all_facts(left);
+        let all = self.all_facts(left, sums);
         while let Some(index) = self.take_first(&mut order, by) {
             let facts = all.of(&self.partitions[index]);
             let mut chance = self.chance.numbered(self.next_order).numbered(index as u64);
@@ -73,42 +73,49 @@ impl Crawler {
 
     /// The partitions that are asked, a bit for each, and what their order goes by. One that had nothing to choose a moment
     /// ago is not asked again within the tick: where much waits and little is due, that would be most of the work.
-    fn asked_from(&mut self, now: Moment) -> (u64, By) {
-        let holding = self.those_of(self.lively, |partition| partition.held > 0);
-        // A lone one whose policy knows values has nothing to be compared with.
-        let is_alone = holding.count_ones() == 1;
-        let ticks = self.ticks;
-        let asked = self.those_of(holding, |partition| partition.in_vain != Some(ticks));
-        if !is_alone || self.those_of(asked, |partition| partition.best.is_some()) == 0 {
-            self.ask_values(asked, now);
+    fn asked_from(&mut self, sums: Sums, now: Moment) -> (u64, By) {
+        let (mut holding, mut asked, mut known, mut with_value) = (0, 0, 0, 0);
+        for index in places(self.lively) {
+            let (partition, bit) = (&self.partitions[index], 1 << index);
+            if partition.held == 0 {
+                continue;
+            }
+            holding |= bit;
+            if partition.in_vain != Some(self.ticks) {
+                asked |= bit;
+                known |= if partition.best_known.is_some_and(|at| now.since(at) < BEST_EVERY) { bit } else { 0 };
+                with_value |= if partition.best.is_some() { bit } else { 0 };
+            }
         }
-        let with_value = self.those_of(asked, |partition| partition.best.is_some());
+        // A lone one whose policy knows values has nothing to be compared with.
+        let is_alone = u64::count_ones(holding) == 1;
+        if !is_alone || with_value == 0 {
+            let unknown = asked & !known;
+            with_value = (with_value & known) | self.ask_values(unknown, sums, now);
+        }
         if with_value != 0 {
             return (with_value, By::Value);
         }
-        self.credit();
+        self.credit(sums.held);
         (asked, By::Share)
     }
 
-    fn those_of(&self, bits: u64, wanted: impl Fn(&Partition) -> bool) -> u64 {
-        places(bits).filter(|&index| wanted(&self.partitions[index])).fold(0, |those, index| those | 1 << index)
-    }
-
-    /// Asks the partitions what their best visit is worth, where that is not known.
-    fn ask_values(&mut self, asked: u64, now: Moment) {
-        let is_known = |partition: &Partition| partition.best_known.is_some_and(|at| now.since(at) < BEST_EVERY);
-        let unknown = self.those_of(asked, |partition| !is_known(partition));
-        if unknown == 0 {
-            return;
+    /// Asks the partitions what their best visit is worth, and says which of them know.
+    fn ask_values(&mut self, asked: u64, sums: Sums, now: Moment) -> u64 {
+        if asked == 0 {
+            return 0;
         }
-        let all = self.all_facts(1);
-        for index in places(unknown) {
+        let all = self.all_facts(1, sums);
+        let mut with_value = 0;
+        for index in places(asked) {
             let partition = &mut self.partitions[index];
             let facts = all.of(partition);
             let (policy, view) = partition.policy_and_view(facts, now);
             let best = policy.best(&view, now);
             (partition.best, partition.best_known) = (best, Some(now));
+            with_value |= if best.is_some() { 1 << index } else { 0 };
         }
+        with_value
     }
 
     /// Takes out the partition that comes first: the one whose best visit is worth the most, or that is owed the most.
@@ -117,7 +124,16 @@ impl Crawler {
             By::Value => self.partitions[index].best.unwrap_or(f64::NEG_INFINITY),
             By::Share => self.partitions[index].credit,
         };
-        let first = places(*order).max_by(|&a, &b| claim(a).total_cmp(&claim(b)).then(b.cmp(&a)))?;
+        let mut left = places(*order);
+        let mut first = left.next()?;
+        let mut most = claim(first);
+        for index in left {
+            let claim = claim(index);
+            // Of equals the lowest number comes first.
+            if claim.total_cmp(&most).is_gt() {
+                (first, most) = (index, claim);
+            }
+        }
         *order &= !(1 << first);
         Some(first)
     }
@@ -129,8 +145,8 @@ impl Crawler {
     }
 
     /// Gives the partitions what they are owed for the visits since last time.
-    fn credit(&mut self) {
-        let each = std::mem::take(&mut self.uncredited) / self.held().max(1) as f64;
+    fn credit(&mut self, held: u64) {
+        let each = std::mem::take(&mut self.uncredited) / held.max(1) as f64;
         for partition in &mut self.partitions {
             partition.credit += partition.held as f64 * each;
         }
@@ -149,9 +165,10 @@ impl Crawler {
     }
 
     /// The numbers that are the same for every partition: summed up once by whoever asks all of them.
-    pub(super) fn all_facts(&self, left: usize) -> AllFacts {
-        let held = self.held();
-        let per_day = self.coordinator.refresh_per_day(self.waiting(), held, self.mean_visit_bytes());
+    pub(super) fn all_facts(&self, left: usize, Sums { held, waiting }: Sums) -> AllFacts {
+        let counts_bytes = self.settings.budget.unit == BudgetUnit::WireBytes;
+        let mean_bytes = if counts_bytes { self.mean_visit_bytes() } else { 0.0 };
+        let per_day = self.coordinator.refresh_per_day(waiting, held, mean_bytes);
         // A process that ends when nothing is due takes a page up only when its turn has come: when the budget would have
         // come round to it. One that goes on for ever spends its budget as it flows, on the pages whose turn is next.
         let turn = Span::from_secs_f64(held as f64 / per_day.max(f64::MIN_POSITIVE) * 86_400.0);
@@ -163,7 +180,7 @@ impl Crawler {
             any_site: false,
             per_day,
             mean_rate: self.mean_rate,
-            counts_bytes: self.settings.budget.unit == BudgetUnit::WireBytes,
+            counts_bytes,
             may_abandon: self.settings.abandon,
         })
     }

@@ -18,9 +18,6 @@ use crate::Result;
 use crate::intake::record;
 use crate::intake::verdict::Verdict;
 
-/// Noise books kept in memory. More than a group has visits, so that there is always one that can go without a commit.
-const BOOKS_MAX: usize = 1_024;
-
 /// What an ordinary page unpacks to; the room of a larger one is given back.
 const OLDER_BODY_BYTES_MAX: usize = 256 << 10;
 
@@ -223,7 +220,7 @@ impl Crawler {
 
     pub(super) fn book(&mut self, site: &Site) -> Result<&NoiseBook> {
         if !self.books.books.contains_key(site) {
-            if self.books.used.len() >= BOOKS_MAX && !self.books.make_room(self.commits) {
+            if self.books.used.len() >= self.settings.noise_books_max && !self.books.make_room(self.commits) {
                 self.commit(self.reader.last_moment())?;
                 self.books.make_room(self.commits);
             }

@@ -6,7 +6,7 @@ use vernal_model::{
     Refusal, Report, Site, Span, Url, Validators, Via,
 };
 
-use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, WHOLE, places};
+use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, Sums, WHOLE, places};
 use crate::coordinator::{Coordinator, Lane};
 use crate::intake::page_life::{Hands, hands};
 use crate::robots_book::Gate;
@@ -95,7 +95,8 @@ impl Crawler {
 
     /// The next page worth a visit, from the lane that is behind its share or else from the other.
     fn candidate(&mut self, now: Moment) -> Result<Option<(Lane, Candidate)>> {
-        let share = Coordinator::discovery_share(self.waiting(), self.held());
+        let sums = self.sums();
+        let share = Coordinator::discovery_share(sums.waiting, sums.held);
         let first = self.coordinator.lane(share);
         let second = if first == Lane::New { Lane::Due } else { Lane::New };
         for lane in [first, second] {
@@ -103,8 +104,8 @@ impl Crawler {
                 continue;
             }
             let candidate = match lane {
-                Lane::New => self.new_candidate(now)?,
-                Lane::Due => self.due_candidate(now)?,
+                Lane::New => self.new_candidate(sums, now)?,
+                Lane::Due => self.due_candidate(sums, now)?,
             };
             if let Some(candidate) = candidate {
                 if lane == Lane::Due {
@@ -116,8 +117,8 @@ impl Crawler {
         Ok(None)
     }
 
-    fn new_candidate(&mut self, now: Moment) -> Result<Option<Candidate>> {
-        if !self.may_discover() {
+    fn new_candidate(&mut self, sums: Sums, now: Moment) -> Result<Option<Candidate>> {
+        if !self.may_discover_beside(sums.held) {
             return Ok(None);
         }
         if let Some(candidate) = self.retry_candidate(Lane::New, now)? {
@@ -197,7 +198,7 @@ impl Crawler {
         found
     }
 
-    fn due_candidate(&mut self, now: Moment) -> Result<Option<Candidate>> {
+    fn due_candidate(&mut self, sums: Sums, now: Moment) -> Result<Option<Candidate>> {
         self.retries_saved = (self.retries_saved + RETRIES_SHARE).min(RETRIES_SAVED_MAX);
         if self.retries_saved >= 1.0
             && let Some(candidate) = self.retry_candidate(Lane::Due, now)?
@@ -215,7 +216,7 @@ impl Crawler {
             return Ok(Some(candidate));
         }
         if self.chosen.is_empty() {
-            self.choose(now);
+            self.choose(sums, now);
         }
         while let Some(key) = self.chosen.pop() {
             let Some(key) = self.table_first(key, now)? else { continue };

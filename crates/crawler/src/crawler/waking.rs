@@ -21,7 +21,7 @@ impl Crawler {
         if !nothing_waits {
             return false;
         }
-        let all = self.all_facts(1);
+        let all = self.all_facts(1, self.sums());
         self.partitions.iter().all(|partition| {
             let facts = Facts { any_site: true, ..all.of(partition) };
             let due = partition.policy.next_due(&partition.view(facts, now), now);
@@ -60,7 +60,7 @@ impl Crawler {
         if let Some(first) = wakes.iter().copied().min().filter(|&first| first <= soon) {
             return Some(first);
         }
-        let all = self.all_facts(1);
+        let all = self.all_facts(1, self.sums());
         for partition in self.lively() {
             wakes.extend(partition.politeness.next_free(now));
             wakes.extend(partition.retries.first());

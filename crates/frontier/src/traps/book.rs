@@ -3,8 +3,9 @@
 //! The pattern of a URL is its path with digits and hexadecimal runs folded to `#`, and the names of its parameters:
 //! `/shop/item-17?page=3&sort=up` has the pattern `/shop/item-#?page&sort`.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
+use foldhash::HashMap;
 use vernal_model::{Moment, Site, Url};
 
 use super::rules::{by_rule, ends_in_date, parameters};
@@ -250,30 +251,70 @@ fn key_of(url: &Url) -> String {
 /// Digits become `#`, as does a run of eight or more hexadecimal digits that has a decimal one.
 fn fold(out: &mut String, text: &str) {
     const HEX_RUN_MIN: usize = 8;
+    // Whatever is cut begins and ends beside an ASCII letter or digit, so that no letter of more bytes is cut in two.
     let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let hex_end = rest.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(rest.len());
-        let run = &rest[..hex_end];
-        if run.len() >= HEX_RUN_MIN && run.bytes().any(|byte| byte.is_ascii_digit()) {
-            out.push('#');
-            rest = &rest[hex_end..];
-        } else if first.is_ascii_digit() {
-            out.push('#');
-            rest = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    while !rest.is_empty() {
+        let hex_end = end_of(rest, u8::is_ascii_hexdigit);
+        let digits_end = end_of(rest, u8::is_ascii_digit);
+        let letters_end = end_of(&rest[..hex_end], |byte| !byte.is_ascii_digit());
+        let (folded, kept) = if hex_end >= HEX_RUN_MIN && letters_end < hex_end {
+            (hex_end, 0)
+        } else if digits_end > 0 {
+            (digits_end, 0)
         } else if hex_end > 0 {
-            let letters_end = run.find(|letter: char| letter.is_ascii_digit()).unwrap_or(hex_end);
-            out.push_str(&rest[..letters_end]);
-            rest = &rest[letters_end..];
+            (0, letters_end)
         } else {
-            out.push(first);
-            rest = &rest[first.len_utf8()..];
+            (0, end_of(rest, |byte| !byte.is_ascii_hexdigit()))
+        };
+        if folded > 0 {
+            out.push('#');
         }
+        out.push_str(&rest[..kept]);
+        rest = &rest[folded + kept..];
     }
+}
+
+/// How far the text begins with such bytes.
+fn end_of(text: &str, is_one: impl Fn(&u8) -> bool) -> usize {
+    text.bytes().position(|byte| !is_one(&byte)).unwrap_or(text.len())
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// The rule letter by letter.
+    fn folded_plainly(text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let run = &rest[..rest.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(rest.len())];
+            if run.len() >= 8 && run.bytes().any(|byte| byte.is_ascii_digit()) {
+                out.push('#');
+                rest = &rest[run.len()..];
+            } else if first.is_ascii_digit() {
+                out.push('#');
+                rest = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+            } else {
+                let letters = run.find(|letter: char| letter.is_ascii_digit()).unwrap_or(run.len());
+                let kept = letters.max(first.len_utf8());
+                out.push_str(&rest[..kept]);
+                rest = &rest[kept..];
+            }
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_folded_as_the_rule_says(text in "[0-9a-hA-H_ä-]{0,24}") {
+            let mut out = String::new();
+            fold(&mut out, &text);
+            prop_assert_eq!(out, folded_plainly(&text));
+        }
+    }
 
     fn url(tail: &str) -> Url {
         Url::parse(&format!("http://a.org{tail}")).unwrap()

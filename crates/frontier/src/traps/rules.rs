@@ -51,6 +51,10 @@ fn repeated(segments: &[&str]) -> Option<String> {
 /// Marks by which a session stands in a path. A bare hexadecimal name is no such mark: commits and files have them.
 fn carries_session(segment: &str) -> bool {
     const MARKS: [&str; 7] = ["jsessionid=", "phpsessid=", "sessionid=", "session_id=", "sessid=", "session=", "sid="];
+    // Almost no segment has what every mark has.
+    if !segment.starts_with('(') && !segment.as_bytes().contains(&b'=') {
+        return false;
+    }
     let lower = segment.to_ascii_lowercase();
     let names = lower.split([';', ',', '&']);
     // Cookieless sessions of ASP.NET: /(S(lit3py55t21z5v55vlm25s55))/page.
@@ -58,6 +62,7 @@ fn carries_session(segment: &str) -> bool {
 }
 
 fn query_trap(url: &Url) -> Option<String> {
+    url.query()?;
     let mut names: Vec<&str> = parameters(url).map(|(name, _)| name).collect();
     let count = names.len();
     if count > PARAMETERS_MAX {
@@ -100,6 +105,12 @@ fn far_year_candidates(url: &Url) -> impl Iterator<Item = i64> {
 
 /// Whether the path ends in a year and a month, or the query gives a year: a page of a calendar or of an archive's index.
 pub(super) fn ends_in_date(url: &Url) -> bool {
+    let path = url.path().trim_end_matches('/');
+    let end = &path[path.rfind('/').map_or(0, |slash| slash + 1)..];
+    // Longer than a day or a month, which most names are.
+    if end.len() > 2 {
+        return dashed_year(end).is_some();
+    }
     let mut back = url.path().rsplit('/').filter(|segment| !segment.is_empty());
     let last = [back.next(), back.next(), back.next()];
     let is_year = |text: Option<&str>| text.and_then(year_of).is_some_and(|year| (1_000..=9_999).contains(&year));
@@ -108,7 +119,6 @@ pub(super) fn ends_in_date(url: &Url) -> bool {
         [Some(day), Some(month), year] if day.len() <= 2 && day.parse::<u8>().is_ok() && is_month(month) => {
             is_year(year)
         }
-        [Some(dashed), ..] if dashed_year(dashed).is_some() => true,
         _ => false,
     }
 }
@@ -123,6 +133,9 @@ fn is_month(text: &str) -> bool {
 
 /// `2031-07` and `2031-07-15`.
 fn dashed_year(text: &str) -> Option<i64> {
+    if !matches!(text.len(), 7 | 10) {
+        return None;
+    }
     let mut parts = text.splitn(4, '-');
     let year = year_of(parts.next()?)?;
     let month = parts.next().filter(|month| month.len() == 2)?;

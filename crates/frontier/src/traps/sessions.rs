@@ -4,8 +4,9 @@
 //! The rule is careful, because a dropped parameter hides pages: values must look like tokens (`page=7` never does), the
 //! rest of the URL must be the same, and one value that makes a difference acquits the parameter for good.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
+use foldhash::HashMap;
 use vernal_model::{Site, Url};
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -197,7 +197,16 @@ fn record(bytes: &[u8], mut take: impl FnMut(u32, bool)) -> Option<&[u8]> {
     Some(rest)
 }
 
+#[inline]
 fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    match *bytes {
+        [one, ref rest @ ..] if one < 0x80 => Some((u64::from(one), rest)),
+        [one, two, ref rest @ ..] if two < 0x80 => Some((u64::from(one & 0x7F) | u64::from(two) << 7, rest)),
+        _ => long_varint(bytes),
+    }
+}
+
+fn long_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (mut value, mut shift) = (0, 0);
     for (at, &byte) in bytes.iter().enumerate() {
         value |= u64::from(byte & 0x7F) << shift;

@@ -13,7 +13,7 @@ use vernal_model::{
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, encode, encoded};
-use super::table::{Batch, Table};
+use super::table::{Batch, RowKey, Table};
 use super::{Shared, keys};
 use crate::journal::{VisitedPlaces, Written};
 use crate::sieve::KnownSet;
@@ -348,18 +348,18 @@ impl Applying<'_> {
         &mut self,
         table: &Table,
         name: &'static str,
-        key: impl Into<fjall::UserKey>,
+        key: impl RowKey,
         row: &T,
     ) -> Result<()> {
         let row = Slice::from(encode(name, row, &mut self.scratch)?);
-        self.insert(table, key.into(), row);
+        self.insert(table, key, row);
         Ok(())
     }
 
     /// A row whose bytes the journal has.
-    fn put_written(&mut self, table: &Table, key: impl Into<fjall::UserKey>, row: &[u8]) {
+    fn put_written(&mut self, table: &Table, key: impl RowKey, row: &[u8]) {
         let row = Slice::from(encoded(row, &mut self.scratch));
-        self.insert(table, key.into(), row);
+        self.insert(table, key, row);
     }
 
     /// A row that begins with something else than what the journal has of it.
@@ -367,21 +367,21 @@ impl Applying<'_> {
         &mut self,
         table: &Table,
         name: &'static str,
-        key: impl Into<fjall::UserKey>,
+        key: impl RowKey,
         first: &T,
         rest: &[u8],
     ) -> Result<()> {
         encode(name, first, &mut self.scratch)?;
         self.scratch.extend_from_slice(rest);
         let row = Slice::from(self.scratch.as_slice());
-        self.insert(table, key.into(), row);
+        self.insert(table, key, row);
         Ok(())
     }
 
-    fn insert(&mut self, table: &Table, key: fjall::UserKey, row: Slice) {
+    fn insert(&mut self, table: &Table, key: impl RowKey, row: Slice) {
         if self.shared.page_rows.is_some()
             && std::ptr::eq(table, &self.shared.tables.pages)
-            && let Some(page) = PageKey::from_bytes(&key)
+            && let Some(page) = PageKey::from_bytes(key.as_ref())
         {
             self.page_rows.push((page, row.clone()));
         }

@@ -8,9 +8,8 @@ use crate::sieve::Resolved;
 
 impl Applying<'_> {
     pub(super) fn count_visited(&mut self, partition: Partition, visited: &Visited) {
-        let site = visited.page.url.site_text();
-        self.count_visit(partition, site, &visited.visit);
         let totals = &mut self.state.totals;
+        count_request(totals, &visited.visit);
         if let Some(count) = visited.was.and_then(|was| of_state(totals, was)) {
             less(count);
         }
@@ -28,7 +27,8 @@ impl Applying<'_> {
             totals.versions += 1;
             totals.body_bytes += u64::from(version.body_bytes);
         }
-        let Some(row) = self.site(partition, site) else { return };
+        let Some(row) = self.site(partition, visited.page.url.site_text()) else { return };
+        count_request_of_site(&mut row.counts, &visited.visit);
         if left {
             less(&mut row.counts.waiting);
         }
@@ -52,15 +52,11 @@ impl Applying<'_> {
         }
     }
 
-    /// What every visit costs, robots.txt included.
+    /// A visit that is to no page.
     pub(super) fn count_visit(&mut self, partition: Partition, site: &str, visit: &Visit) {
-        let asked = u64::from(visit.outcome.asked());
-        self.state.totals.visits += asked;
-        self.state.totals.wire_bytes += visit.wire_bytes;
+        count_request(&mut self.state.totals, visit);
         let Some(row) = self.site(partition, site) else { return };
-        row.counts.visits += asked;
-        row.counts.wire_bytes += visit.wire_bytes;
-        row.counts.failures += u64::from(matches!(visit.outcome, Outcome::Failed(_)));
+        count_request_of_site(&mut row.counts, visit);
     }
 
     pub(super) fn count_decided(&mut self, partition: Partition, site: &Site, resolved: Resolved, barred: bool) {
@@ -77,6 +73,18 @@ impl Applying<'_> {
         row.counts.known += u64::from(is_new);
         row.counts.waiting += u64::from(waits);
     }
+}
+
+/// What every visit costs, robots.txt included.
+fn count_request(totals: &mut Totals, visit: &Visit) {
+    totals.visits += u64::from(visit.outcome.asked());
+    totals.wire_bytes += visit.wire_bytes;
+}
+
+fn count_request_of_site(counts: &mut SiteCounts, visit: &Visit) {
+    counts.visits += u64::from(visit.outcome.asked());
+    counts.wire_bytes += visit.wire_bytes;
+    counts.failures += u64::from(matches!(visit.outcome, Outcome::Failed(_)));
 }
 
 /// Something was left that a reader would care about.

@@ -1,36 +1,39 @@
 //! Tables in memory alone, for trials in virtual time: nothing is logged, flushed, merged or read back. They end with the
 //! process, and are the deeds of the journal applied like any others.
 
-use std::borrow::Borrow;
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Bound;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use fjall::{UserKey, UserValue};
 
 use super::by_page::ByPage;
+use super::sorted::{Key, Sorted};
 use super::table::Write;
 
-/// A walk takes so many rows at once, and twice as many each time up to the most: most walks end after a few.
+/// A walk takes so many rows at once, and twice as many each time up to the most: most walks end after a few, and passes
+/// over everything end after some hundred, to go on later.
 const ROWS_AT_ONCE: usize = 8;
-const ROWS_AT_ONCE_MAX: usize = 512;
+const ROWS_AT_ONCE_MAX: usize = 64;
 
-/// Keys up to this length lie in the map itself, where they are compared without a look elsewhere: all but those that
-/// hold names or URLs.
-const KEY_BYTES_SHORT: usize = 22;
+/// The room for writes is kept for the next batch up to so many.
+const ROOM_MAX: usize = 1 << 14;
 
 /// The rows of one table.
 #[derive(Clone)]
 pub(crate) enum Map {
-    Sorted(BTreeMap<Key, UserValue>),
+    Sorted(Sorted),
     /// Whose keys are those of pages.
     ByPage(ByPage),
 }
 
 impl Map {
     pub fn sorted() -> Map {
-        Map::Sorted(BTreeMap::new())
+        Map::Sorted(Sorted::default())
+    }
+
+    pub fn of_rows_written_once() -> Map {
+        Map::Sorted(Sorted::of_rows_written_once())
     }
 
     pub fn by_page() -> Map {
@@ -44,75 +47,39 @@ impl Map {
         }
     }
 
-    fn insert(&mut self, key: UserKey, row: UserValue) {
-        match self {
-            Map::Sorted(rows) => _ = rows.insert(Key::new(key), row),
-            Map::ByPage(rows) => rows.insert(&key, row),
+    fn write(&mut self, key: Key, row: Option<UserValue>) {
+        match (self, row) {
+            (Map::Sorted(rows), row) => rows.write(key, row),
+            (Map::ByPage(rows), Some(row)) => rows.insert(key.bytes(), row),
+            (Map::ByPage(rows), None) => rows.remove(key.bytes()),
         }
     }
 
-    fn remove(&mut self, key: &[u8]) {
+    fn is_settled(&self) -> bool {
         match self {
-            Map::Sorted(rows) => _ = rows.remove(key),
-            Map::ByPage(rows) => rows.remove(key),
+            Map::Sorted(rows) => rows.is_settled(),
+            Map::ByPage(_) => true,
         }
     }
-}
 
-#[derive(Clone)]
-pub(crate) enum Key {
-    Short { length: u8, bytes: [u8; KEY_BYTES_SHORT] },
-    Long(UserKey),
-}
-
-impl Key {
-    fn new(key: UserKey) -> Key {
-        let mut bytes = [0; KEY_BYTES_SHORT];
-        let Some(place) = bytes.get_mut(..key.len()) else { return Key::Long(key) };
-        place.copy_from_slice(&key);
-        Key::Short { length: key.len() as u8, bytes }
-    }
-
-    fn bytes(&self) -> &[u8] {
+    fn settle(&mut self) {
         match self {
-            Key::Short { length, bytes } => &bytes[..usize::from(*length)],
-            Key::Long(key) => key,
+            Map::Sorted(rows) => rows.settle(),
+            Map::ByPage(_) => {}
         }
-    }
-}
-
-impl Borrow<[u8]> for Key {
-    fn borrow(&self) -> &[u8] {
-        self.bytes()
-    }
-}
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Key) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Key {}
-
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Key) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Key {
-    fn cmp(&self, other: &Key) -> Ordering {
-        self.bytes().cmp(other.bytes())
     }
 }
 
 /// All tables under one lock, so that a batch is seen whole or not at all.
-pub(crate) struct Maps(RwLock<Vec<Map>>);
+pub(crate) struct Maps {
+    maps: RwLock<Vec<Map>>,
+    /// Room for the writes of a batch, as large as the largest came to need.
+    room: Mutex<Vec<Write>>,
+}
 
 impl Maps {
     pub fn new() -> Arc<Maps> {
-        Arc::new(Maps(RwLock::default()))
+        Arc::new(Maps { maps: RwLock::default(), room: Mutex::default() })
     }
 
     /// One more table.
@@ -122,22 +89,40 @@ impl Maps {
         MemoryTable { maps: Arc::clone(self), number: maps.len() - 1 }
     }
 
-    pub fn write(&self, writes: Vec<Write>) {
+    /// Room for the writes of the next batch.
+    pub fn room(&self) -> Vec<Write> {
+        std::mem::take(&mut *self.room.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn write(&self, mut writes: Vec<Write>) {
         let mut maps = self.locked();
-        for (table, key, row) in writes {
-            match row {
-                Some(row) => maps[table].insert(key, row),
-                None => maps[table].remove(&key),
+        for (table, key, row) in writes.drain(..) {
+            maps[table].write(key, row);
+        }
+        drop(maps);
+        if writes.capacity() <= ROOM_MAX {
+            *self.room.lock().unwrap_or_else(PoisonError::into_inner) = writes;
+        }
+    }
+
+    /// For somebody who asks one of the tables.
+    fn asked(&self, number: usize) -> RwLockReadGuard<'_, Vec<Map>> {
+        loop {
+            let maps = self.read();
+            if maps[number].is_settled() {
+                return maps;
             }
+            drop(maps);
+            self.locked()[number].settle();
         }
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Vec<Map>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.maps.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn locked(&self) -> RwLockWriteGuard<'_, Vec<Map>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.maps.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -149,11 +134,11 @@ pub(crate) struct MemoryTable {
 
 impl MemoryTable {
     pub fn get(&self, key: &[u8]) -> Option<UserValue> {
-        self.maps.read()[self.number].get(key).cloned()
+        self.maps.asked(self.number)[self.number].get(key).cloned()
     }
 
     pub fn contains_key(&self, key: &[u8]) -> bool {
-        self.maps.read()[self.number].get(key).is_some()
+        self.maps.asked(self.number)[self.number].get(key).is_some()
     }
 
     pub fn rows(&self, from: Bound<UserKey>, to: Bound<UserKey>) -> MemoryRows {
@@ -191,11 +176,11 @@ impl MemoryRows {
         if self.ended || is_empty(&self.from, &self.to) {
             return;
         }
-        let maps = self.maps.read();
+        let maps = self.maps.asked(self.number);
         let (from, to) = (self.from.as_ref().map(|key| &**key), self.to.as_ref().map(|key| &**key));
         let taken = match &maps[self.number] {
             Map::Sorted(rows) => {
-                let left = rows.range::<[u8], _>((from, to));
+                let left = rows.range(from, to);
                 next_rows(left.map(|(key, row)| (UserKey::from(key.bytes()), row)), at_front, self.at_once)
             }
             Map::ByPage(rows) => {

@@ -2,7 +2,7 @@
 //!
 //! - `keys`, `rows`: how things lie in the tables.
 //! - `store`: the tables opened, with their limits.
-//! - `table`, `memory`, `by_page`: one table, wherever it lies.
+//! - `table`, `memory`, `sorted`, `by_page`: one table, wherever it lies.
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch.
 //! - `sieved`: what the sieve decided.
@@ -25,6 +25,7 @@ mod memory;
 mod page_rows;
 pub(crate) mod rows;
 mod sieved;
+mod sorted;
 mod store;
 mod table;
 

@@ -51,6 +51,8 @@ const FLUSH_LOOKS_MAX: usize = 10_000;
 const TABLES: usize = 22;
 /// Those with a row for almost every page number, by it alone.
 const TABLES_BY_PAGE: [&str; 3] = ["urls", "pages", "documents"];
+/// Those whose rows almost never become others.
+const TABLES_WRITTEN_ONCE: [&str; 3] = ["visits", "events", "page_events"];
 
 pub(crate) struct Tables {
     place: Place,
@@ -145,7 +147,11 @@ impl Tables {
     pub fn in_memory() -> Result<Tables> {
         let maps = Maps::new();
         let table = |name: &str, _| {
-            let map = if TABLES_BY_PAGE.contains(&name) { Map::by_page() } else { Map::sorted() };
+            let map = match name {
+                name if TABLES_BY_PAGE.contains(&name) => Map::by_page(),
+                name if TABLES_WRITTEN_ONCE.contains(&name) => Map::of_rows_written_once(),
+                _ => Map::sorted(),
+            };
             Ok(Table::Memory(maps.table(map)))
         };
         Tables::made(Place::Memory(Arc::clone(&maps)), table).map_err(Error::tables("make the tables"))
@@ -190,7 +196,11 @@ impl Tables {
                 let batch = OwnedWriteBatch::with_capacity(database.clone(), rows);
                 Batch::Store(batch.durability(Some(PersistMode::Buffer)))
             }
-            Place::Memory(maps) => Batch::Memory(Arc::clone(maps), Vec::with_capacity(rows)),
+            Place::Memory(maps) => {
+                let mut room = maps.room();
+                room.reserve(rows);
+                Batch::Memory(Arc::clone(maps), room)
+            }
         }
     }
 
@@ -336,6 +346,11 @@ impl Shared {
             links: RwLock::new(None),
             _lock: lock,
         }
+    }
+
+    /// Whether the tables lie in memory alone.
+    pub fn ends_with_process(&self) -> bool {
+        matches!(self.tables.place, Place::Memory(_))
     }
 
     /// A reader that panicked leaves nothing half done, so its poison is ignored.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use fjall::{Guard, Keyspace, OwnedWriteBatch, UserKey, UserValue};
 
 use super::memory::{Maps, MemoryRows, MemoryTable};
+use super::sorted::Key;
 
 pub(crate) enum Table {
     Store(Keyspace),
@@ -32,7 +33,12 @@ pub(crate) enum Batch {
 }
 
 /// One of them: the table's number, the key, and the row as it becomes, if it stays.
-pub(crate) type Write = (usize, UserKey, Option<UserValue>);
+pub(crate) type Write = (usize, Key, Option<UserValue>);
+
+/// What a key may come as: the store takes it over, a table in memory only reads it.
+pub(crate) trait RowKey: AsRef<[u8]> + Into<UserKey> {}
+
+impl<K: AsRef<[u8]> + Into<UserKey>> RowKey for K {}
 
 impl Table {
     pub fn get(&self, key: impl AsRef<[u8]>) -> fjall::Result<Option<UserValue>> {
@@ -138,20 +144,22 @@ impl DoubleEndedIterator for Rows {
 }
 
 impl Batch {
-    pub fn insert(&mut self, table: &Table, key: impl Into<UserKey>, row: impl Into<UserValue>) {
+    pub fn insert(&mut self, table: &Table, key: impl RowKey, row: impl Into<UserValue>) {
         match (self, table) {
             (Batch::Store(batch), Table::Store(keyspace)) => batch.insert(keyspace, key, row),
             (Batch::Memory(_, writes), Table::Memory(table)) => {
-                writes.push((table.number, key.into(), Some(row.into())));
+                writes.push((table.number, Key::new(key.as_ref()), Some(row.into())));
             }
             _ => unreachable!("a batch and its tables lie in one place"),
         }
     }
 
-    pub fn remove(&mut self, table: &Table, key: impl Into<UserKey>) {
+    pub fn remove(&mut self, table: &Table, key: impl RowKey) {
         match (self, table) {
             (Batch::Store(batch), Table::Store(keyspace)) => batch.remove(keyspace, key),
-            (Batch::Memory(_, writes), Table::Memory(table)) => writes.push((table.number, key.into(), None)),
+            (Batch::Memory(_, writes), Table::Memory(table)) => {
+                writes.push((table.number, Key::new(key.as_ref()), None));
+            }
             _ => unreachable!("a batch and its tables lie in one place"),
         }
     }
