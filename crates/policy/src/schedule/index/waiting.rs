@@ -4,7 +4,7 @@
 //! read. Until the next one it goes on by itself, so that a site that is woken is not
 //! read again: its buckets say what is due.
 
-use vernal_model::Moment;
+use vernal_model::{Moment, Span};
 
 use super::ahead::AHEAD;
 use super::dial::{Bucket, Dial, drain_unless, insert, set_buckets};
@@ -26,38 +26,56 @@ impl Index {
         let today = days(now);
         self.move_to_sections();
         self.take_up(view, now);
+        let rested = self.have_rested(view.refresh_min(), now);
+        let sites = self.sites_to_attend(&rested, today);
+        self.attend_all(&sites, &rested, today);
+        for site in std::mem::take(&mut self.behind) {
+            self.catch_up(site, view, today);
+        }
+        self.heads.settle();
+    }
+
+    /// Pages that have rested by now with their sites, in the order of these.
+    fn have_rested(&mut self, refresh_min: Span, now: Moment) -> Vec<(u32, u32)> {
         let mut rested = Vec::new();
-        let refresh_min = view.refresh_min();
         while let Some((last, number)) = self.resting.pop_if(|last| rested_at(last, refresh_min) <= now) {
             if self.rests_since(last, number) {
                 rested.push((self.pages.at(number).site, number));
             }
         }
-        self.bring_home(rested, today);
-        for some in std::mem::take(&mut self.shaken).chunks(AHEAD) {
-            self.ask_for_sites(some, today);
-            for &site in some {
-                if self.sites[site as usize].shaken {
-                    self.attend(site, &[], today);
-                }
-            }
-        }
-        let mut woken = Vec::new();
-        while let Some((wake, site)) = self.wakes.pop_until(today) {
+        rested.sort_unstable();
+        rested.dedup();
+        rested
+    }
+
+    /// Sites with pages that come home, sites that were shaken, and sites that are to be woken: each once, in the order in
+    /// which they lie in memory.
+    fn sites_to_attend(&mut self, rested: &[(u32, u32)], now: f64) -> Vec<u32> {
+        let mut sites: Vec<u32> = rested.iter().map(|&(site, _)| site).collect();
+        sites.append(&mut self.shaken);
+        while let Some((wake, site)) = self.wakes.pop_until(now) {
             // Entries that were overtaken stay in the list until their time, and mean nothing.
             if self.sites[site as usize].queued == wake {
                 self.sites[site as usize].queued = f64::INFINITY;
-                woken.push(site);
+                sites.push(site);
             }
         }
-        for some in woken.chunks(AHEAD) {
-            self.ask_for_sites(some, today);
-            some.iter().for_each(|&site| self.attend(site, &[], today));
+        sites.sort_unstable();
+        sites.dedup();
+        sites
+    }
+
+    /// Attends to sites, each with those of these pages that come home to it.
+    fn attend_all(&mut self, sites: &[u32], mut home: &[(u32, u32)], now: f64) {
+        for some in sites.chunks(AHEAD) {
+            self.ask_for_sites(some, now);
+            for &site in some {
+                let ours = home.iter().take_while(|&&(of, _)| of == site).count();
+                let (coming, others) = home.split_at(ours);
+                self.attend(site, coming, now);
+                home = others;
+            }
         }
-        for site in std::mem::take(&mut self.behind) {
-            self.catch_up(site, view, today);
-        }
-        self.heads.settle();
     }
 
     /// Brings home the pages that were recalled and have rested; the others go on resting.
@@ -76,19 +94,11 @@ impl Index {
                     false => rested.push((site, number)),
                 }
             }
-            self.bring_home(rested, days(now));
-        }
-    }
-
-    /// Site by site, so that each clock is read once.
-    fn bring_home(&mut self, mut rested: Vec<(u32, u32)>, now: f64) {
-        rested.sort_unstable();
-        rested.dedup();
-        let homes: Vec<&[(u32, u32)]> = rested.chunk_by(|one, other| one.0 == other.0).collect();
-        let sites: Vec<u32> = homes.iter().map(|home| home[0].0).collect();
-        for (homes, sites) in homes.chunks(AHEAD).zip(sites.chunks(AHEAD)) {
-            self.ask_for_sites(sites, now);
-            homes.iter().zip(sites).for_each(|(home, &site)| self.attend(site, home, now));
+            rested.sort_unstable();
+            rested.dedup();
+            let mut sites: Vec<u32> = rested.iter().map(|&(site, _)| site).collect();
+            sites.dedup();
+            self.attend_all(&sites, &rested, days(now));
         }
     }
 
