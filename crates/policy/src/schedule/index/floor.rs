@@ -121,7 +121,7 @@ impl Index {
         let mut open = Vec::new();
         for site in homes {
             let life = &self.sites[site as usize];
-            if life.at_home == life.ladder.standing() {
+            if life.waiting() == life.ladder.standing() {
                 continue;
             }
             let Some(first) = self.below_floor(site).next() else { continue };

@@ -20,6 +20,9 @@ const TAKEN_UP_MIN: usize = 1 << 16;
 /// About a second: what the rounding of keys may hide.
 const WAKE_DAYS_MIN: f64 = 1e-5;
 
+/// A page that comes home: its site, its last visit and its number, by which they are put in order.
+type Coming = (u32, u32, u32);
+
 impl Index {
     /// Brings everything up to this moment: pages that have rested, sites that were shaken or come due.
     pub(super) fn prepare(&mut self, view: &dyn View, now: Moment) {
@@ -35,12 +38,12 @@ impl Index {
         self.heads.settle();
     }
 
-    /// Pages that have rested by now with their sites, in the order of these.
-    fn have_rested(&mut self, refresh_min: Span, now: Moment) -> Vec<(u32, u32)> {
+    /// Pages that have rested by now.
+    fn have_rested(&mut self, refresh_min: Span, now: Moment) -> Vec<Coming> {
         let mut rested = Vec::new();
         while let Some((last, number)) = self.resting.pop_if(|last| rested_at(last, refresh_min) <= now) {
             if self.rests_since(last, number) {
-                rested.push((self.pages.at(number).site, number));
+                rested.push((self.pages.at(number).site, last, number));
             }
         }
         rested.sort_unstable();
@@ -50,13 +53,15 @@ impl Index {
 
     /// Sites with pages that come home, sites that were shaken, and sites that are to be woken: each once, in the order in
     /// which they lie in memory.
-    fn sites_to_attend(&mut self, rested: &[(u32, u32)], now: f64) -> Vec<u32> {
-        let mut sites: Vec<u32> = rested.iter().map(|&(site, _)| site).collect();
+    fn sites_to_attend(&mut self, rested: &[Coming], now: f64) -> Vec<u32> {
+        let mut sites: Vec<u32> = rested.iter().map(|&(site, ..)| site).collect();
         sites.append(&mut self.shaken);
-        while let Some((wake, site)) = self.wakes.pop_until(now) {
+        let woken: Vec<(f64, u32)> = std::iter::from_fn(|| self.wakes.pop_until(now)).collect();
+        for (wake, site) in woken {
             // Entries that were overtaken stay in the list until their time, and mean nothing.
-            if self.sites[site as usize].queued == wake {
-                self.sites[site as usize].queued = f64::INFINITY;
+            let queued = &mut self.sites[site as usize].queued;
+            if *queued == wake {
+                *queued = f64::INFINITY;
                 sites.push(site);
             }
         }
@@ -66,11 +71,11 @@ impl Index {
     }
 
     /// Attends to sites, each with those of these pages that come home to it.
-    fn attend_all(&mut self, sites: &[u32], mut home: &[(u32, u32)], now: f64) {
+    fn attend_all(&mut self, sites: &[u32], mut home: &[Coming], now: f64) {
         for some in sites.chunks(AHEAD) {
             self.ask_for_sites(some, now);
             for &site in some {
-                let ours = home.iter().take_while(|&&(of, _)| of == site).count();
+                let ours = home.iter().take_while(|&&(of, ..)| of == site).count();
                 let (coming, others) = home.split_at(ours);
                 self.attend(site, coming, now);
                 home = others;
@@ -91,12 +96,12 @@ impl Index {
                 let Page { last, site, .. } = *self.pages.at(number);
                 match rested_at(last, view.refresh_min()) > now {
                     true => self.rest(number),
-                    false => rested.push((site, number)),
+                    false => rested.push((site, last, number)),
                 }
             }
             rested.sort_unstable();
             rested.dedup();
-            let mut sites: Vec<u32> = rested.iter().map(|&(site, _)| site).collect();
+            let mut sites: Vec<u32> = rested.iter().map(|&(site, ..)| site).collect();
             sites.dedup();
             self.attend_all(&sites, &rested, days(now));
         }
@@ -147,7 +152,7 @@ impl Index {
 
     /// Moves the pages of a site to the rungs that they have reached, and takes in those that come home. Heads must be
     /// settled after it.
-    pub(super) fn attend(&mut self, site: u32, home: &[(u32, u32)], now: f64) {
+    pub(super) fn attend(&mut self, site: u32, home: &[Coming], now: f64) {
         let mut moving = std::mem::take(&mut self.moving);
         let life = &mut self.sites[site as usize];
         life.stale |= life.floor > self.floor;
@@ -167,8 +172,12 @@ impl Index {
         }
         self.moving = moving;
         bucket = self.sites[site as usize].buckets.len().saturating_sub(1);
-        for &(_, number) in home {
+        self.lead_on(site, now, &mut bucket);
+        for &(_, _, number) in home {
             self.come_home(number, now, &mut bucket);
+        }
+        if !home.is_empty() {
+            self.settle_trains(site);
         }
         let life = &mut self.sites[site as usize];
         life.older.shrink();
