@@ -68,12 +68,19 @@ impl Index {
             .map(|entry| word_of(self.pages.at(entry.page))));
     }
 
+    pub(super) fn ask_for_pages(&self, numbers: impl Iterator<Item = u32>) {
+        if !self.lies_near() {
+            ask(numbers.map(|number| word_of(self.pages.at(number))));
+        }
+    }
+
     /// Asks for what it takes to draw the next pages, from a step on.
     pub(super) fn ask_for_heads(&self, after: u64) {
         if self.lies_near() {
             return;
         }
         let heads = || self.heads.from(after).take(AHEAD);
+        self.ask_for_pages(heads().map(number_of));
         let lives = || heads().map(|head| &self.sites[self.pages.at(number_of(head)).site as usize]);
         ask(lives().map(words_of));
         ask(lives().map(lists_of));
@@ -91,6 +98,7 @@ impl Index {
             return;
         }
         let next = self.given.hear(number);
+        ask(next.iter().map(|&number| word_of(self.pages.at(number))));
         let lives = || next.iter().map(|&number| &self.sites[self.pages.at(number).site as usize]);
         ask(lives().map(words_of));
         ask(lives().map(lists_of));

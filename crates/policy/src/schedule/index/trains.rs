@@ -187,8 +187,9 @@ impl Index {
         let next = life.trains.iter().find(|train| !train.is_led()).and_then(|train| train.followers().next());
         let Some(next) = next else { return self.show_head(site) };
         let bucket = self.bucket_of(next, 0);
-        if self.sites[site as usize].clock.is_some() && bucket.is_none() {
-            // Nobody has waited in its bucket, which is made by a reading.
+        // Where nobody has waited in its bucket, that is made by a reading; and a site of which all stood on the ladder when the
+        // floor sank has yet to follow.
+        if (life.clock.is_some() && bucket.is_none()) || life.floor > self.floor {
             self.sites[site as usize].shaken = true;
             self.attend(site, &[], now);
             return self.heads.settle();

@@ -74,6 +74,8 @@ impl Index {
     fn attend_all(&mut self, sites: &[u32], mut home: &[Coming], now: f64) {
         for some in sites.chunks(AHEAD) {
             self.ask_for_sites(some, now);
+            let last = some.last().copied().unwrap_or_default();
+            self.ask_for_pages(home.iter().take_while(|&&(of, ..)| of <= last).map(|&(_, _, number)| number));
             for &site in some {
                 let ours = home.iter().take_while(|&&(of, ..)| of == site).count();
                 let (coming, others) = home.split_at(ours);
