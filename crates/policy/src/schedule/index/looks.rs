@@ -77,10 +77,10 @@ fn looks_per_page_at_first(name: &str, pages: u32) -> f64 {
     let (mut found, mut visits) = (0, 0);
     for minute in 1..2 * MINUTES_PER_DAY {
         let now = start + Span::from_secs(u64::from(minute) * 60);
-        for number in found..pages.min(pages * minute / 360) {
+        while found < pages.min(pages * minute / 360) {
             policy.recall(&Held {
-                page: PageKey::new(Partition(0), number),
-                site: number % SITES,
+                page: PageKey::new(Partition(0), found),
+                site: found % SITES,
                 path: 0,
                 importance: 1.0,
                 admitted: now,
@@ -91,7 +91,7 @@ fn looks_per_page_at_first(name: &str, pages: u32) -> f64 {
                 known_rate: None,
                 state: &PolicyState::default(),
             });
-            found = number + 1;
+            found += 1;
         }
         let view = Hour { visits_left: 1, held: found.into() };
         policy.best(&view, now);
