@@ -1,11 +1,15 @@
 //! How a policy carries many pages: `scale POLICY PAGES SITES VISITS`. Pages of a site change together now and then; a
-//! tenth of the pages is visited per day. Told in one line: CPU seconds to take up the pages and choose for the first
+//! tenth of the pages is visited per day. Told first: what was found, and a mark of all choices in their order, by which two
+//! builds are held against each other. Then in one line: CPU seconds to take up the pages and choose for the first
 //! hour, visits after that hour and their CPU seconds, and the most memory that was resident, in megabytes.
 
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
 use vernal_policy::{Held, Seen, View};
 
 mod hour;
+
+/// Of the FNV hash.
+const MARK_PRIME: u64 = 0x0100_0000_01b3;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +40,7 @@ fn main() {
     let view = hour::Hour { visits_left: (pages as usize / 240).max(1), held: pages.into() };
     let (mut hour, mut visited, mut changes) = (0u16, 0u32, 0u32);
     let mut begun = (cpu_seconds(), 0);
+    let mut mark = 0u64;
     while visited < visits {
         if hour == 1 {
             begun = (cpu_seconds(), visited);
@@ -49,6 +54,7 @@ fn main() {
             let together = hour / period != seen / period && !(page.number / sites).is_multiple_of(4);
             let changed = together || chance.happens(0.02);
             visited += 1;
+            mark = (mark ^ u64::from(page.number)).wrapping_mul(MARK_PRIME).rotate_left(29);
             changes += u32::from(changed);
             policy.learn(&Seen {
                 page,
@@ -62,7 +68,9 @@ fn main() {
         }
     }
     let spent = cpu_seconds() - begun.0;
-    println!("{name}: {pages} pages on {sites} sites, {visited} visits in {hour} hours, {changes} found a change");
+    println!(
+        "{name}: {pages} pages on {sites} sites, {visited} visits in {hour} hours, {changes} found a change, {mark:016x}"
+    );
     println!("{:.3} {} {spent:.3} {}", begun.0, visited - begun.1, resident_megabytes());
 }
 

@@ -61,10 +61,17 @@ impl Index {
         let lives = || sites.iter().map(|&site| &self.sites[site as usize]);
         ask(lives().map(words_of));
         ask(lives().map(lists_of));
-        ask(lives().map(bins_of));
+        // Who is only woken goes by what was read.
+        ask(lives().filter(|life| life.shaken).map(bins_of));
         ask(lives()
             .flat_map(|life| likely_due(life, now, self.origin))
             .map(|entry| word_of(self.pages.at(entry.page))));
+    }
+
+    pub(super) fn ask_for_pages(&self, numbers: impl Iterator<Item = u32>) {
+        if !self.lies_near() {
+            ask(numbers.map(|number| word_of(self.pages.at(number))));
+        }
     }
 
     /// Asks for what it takes to draw the next pages, from a step on.
@@ -73,10 +80,16 @@ impl Index {
             return;
         }
         let heads = || self.heads.from(after).take(AHEAD);
+        self.ask_for_pages(heads().map(number_of));
         let lives = || heads().map(|head| &self.sites[self.pages.at(number_of(head)).site as usize]);
         ask(lives().map(words_of));
         ask(lives().map(lists_of));
-        ask(lives().flat_map(|life| life.ladder.best()).map(|step| word_of(self.pages.at(number_of(step)))));
+        let steps = lives().flat_map(|life| life.ladder.best());
+        ask(steps.map(|step| word_of(self.pages.at(number_of(step)))));
+        let next = heads()
+            .zip(lives())
+            .flat_map(|(head, life)| life.trains.iter().filter_map(move |train| train.next_after(number_of(head))));
+        ask(next.map(|number| word_of(self.pages.at(number))));
     }
 
     /// Asks for what it takes to learn of the pages that are likely heard of next.
@@ -85,6 +98,7 @@ impl Index {
             return;
         }
         let next = self.given.hear(number);
+        ask(next.iter().map(|&number| word_of(self.pages.at(number))));
         let lives = || next.iter().map(|&number| &self.sites[self.pages.at(number).site as usize]);
         ask(lives().map(words_of));
         ask(lives().map(lists_of));
@@ -119,6 +133,7 @@ fn lists_of(life: &Site) -> u64 {
         ^ all(life.buckets.iter().map(|bucket| u64::from(bucket.head.to_bits())))
         ^ all(life.groups.iter().step_by(GROUPS_PER_LINE).map(|group| u64::from(group.path)))
         ^ all(life.ladder.best())
+        ^ all(life.trains.iter().map(|train| u64::from(train.group())))
         ^ life.clock.as_ref().map_or(0, |clock| clock.weights()[0].to_bits())
 }
 

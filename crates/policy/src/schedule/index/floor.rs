@@ -14,10 +14,11 @@ const ROUND_PAGES_OVER: u64 = 8;
 const ROUND_VISITS_MIN: u64 = 64;
 /// Rounds that are remembered.
 const ROUNDS: usize = 4;
-/// A floor that lies further than this below all that was drawn lately rises half of the way at once: where a crawl begins,
-/// pages are worth nothing yet, and from a floor that low they would climb hundreds of rungs that nobody draws from. Lately is
-/// within as many visits as there are pages, over this, and at least so many.
+/// A floor that lies further than this below all that was drawn lately rises half of the way at once, and one that lies still
+/// further down up to that: where a crawl begins, pages are worth nothing yet, and from a floor that low they would climb
+/// hundreds of rungs that nobody draws from. Lately is within as many visits as there are pages, over this, and at least so many.
 const FAR: u16 = 8;
+const VERY_FAR: u16 = 32;
 const LATELY_PAGES_OVER: u64 = 64;
 const LATELY_VISITS_MIN: u64 = 8;
 /// The floor sinks far enough to bring this many times the visits wanted onto the ladder, and at least so many.
@@ -72,7 +73,7 @@ impl Rounds {
             let lately = std::mem::replace(&mut self.lately, u16::MAX);
             let above = if lately < u16::MAX { lately.saturating_sub(floor) } else { 0 };
             if above > FAR {
-                floor += above / 2;
+                floor += (above / 2).max(above.saturating_sub(VERY_FAR));
                 self.lowest = self.lowest.map(|lowest| lowest.max(floor + FLOOR_BELOW));
             }
             self.drawn_lately = 0;
@@ -118,10 +119,10 @@ impl Index {
     /// Lets the floor sink, until enough pages of sites with room stand on ladders; whether there were any.
     pub(super) fn sink(&mut self, view: &dyn View, wanted: usize, now: f64) -> bool {
         let homes: Vec<u32> = self.homes.iter().copied().collect();
-        let mut open = Vec::new();
+        let (mut open, mut risen) = (Vec::new(), false);
         for site in homes {
             let life = &self.sites[site as usize];
-            if life.at_home == life.ladder.standing() {
+            if life.waiting() == life.ladder.standing() {
                 continue;
             }
             let Some(first) = self.below_floor(site).next() else { continue };
@@ -129,7 +130,9 @@ impl Index {
                 self.behind.push(site);
                 continue;
             }
+            let standing = life.ladder.standing();
             self.attend(site, &[], now);
+            risen |= self.sites[site as usize].ladder.standing() > standing;
             open.push(site);
         }
         self.heads.settle();
@@ -138,7 +141,8 @@ impl Index {
         }
         let some = (view.held() / LOOKED_AT) as u32;
         let reached = self.reached_below(&open, some, now).or_else(|| self.reached_below(&open, 0, now));
-        let Some(reached) = reached else { return false };
+        // Sites are not woken twice within a second: who has reached the floor since then stands on its ladder now.
+        let Some(reached) = reached else { return risen };
         let wanted = self.sinking.pages_for(wanted, view.held() as usize);
         let level = level_with(&reached, wanted);
         self.floor = level.saturating_sub(FLOOR_BELOW + SINK_BELOW).max(1).min(self.floor);
@@ -210,6 +214,16 @@ mod tests {
             floor = rounds.count(1, 300, floor);
         }
         assert!((16_000 - FAR..16_000).contains(&floor), "{floor}");
+    }
+
+    #[test]
+    fn a_floor_of_nothing_is_left_behind_at_once() {
+        let (mut rounds, mut floor) = (Rounds::after_sinking(1), 1);
+        for _ in 0..LATELY_VISITS_MIN {
+            rounds.note(16_000);
+            floor = rounds.count(1, 300, floor);
+        }
+        assert_eq!(floor, 16_000 - VERY_FAR);
     }
 
     #[test]

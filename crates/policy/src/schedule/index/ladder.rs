@@ -24,24 +24,35 @@ impl Index {
         if life.at_home == 1 {
             self.homes.insert(site);
         }
-        self.set_out(number, now, near);
+        if !self.joins_train(number) {
+            self.set_out(number, now, near);
+        }
     }
 
-    /// Takes a page off its ladder; what its bucket holds of it dies with its key.
-    pub(super) fn leave_home(&mut self, number: u32) {
-        if self.pages.at(number).place() != Place::Home {
-            return;
-        }
-        self.set_level(number, 0);
+    /// Takes a page off its ladder and out of its train; what its bucket holds of it dies with its key. Whether it led others,
+    /// one of which must lead on. The best step of its site must be shown after it.
+    pub(super) fn leave_home(&mut self, number: u32) -> bool {
         let page = self.pages.at_mut(number);
-        page.wait_nowhere();
         let site = page.site;
+        if page.place() == Place::Home {
+            page.wait_nowhere();
+            self.set_level(number, 0);
+        }
+        let led = self.leave_train(number);
         let life = &mut self.sites[site as usize];
         life.at_home -= 1;
         if life.at_home == 0 {
             self.homes.remove(&site);
         }
-        self.show_head(site);
+        led
+    }
+
+    /// A page that led follows another from now on.
+    pub(super) fn stand_back(&mut self, number: u32) {
+        self.set_level(number, 0);
+        let page = self.pages.at_mut(number);
+        page.wait_nowhere();
+        page.go(Place::Following);
     }
 
     /// The rung that a page at home has reached.
@@ -166,9 +177,16 @@ impl Index {
             let Some(number) = head else { break };
             let level = self.pages.at(number).level();
             self.rounds.note(level);
-            self.leave_home(number);
+            let site = self.pages.at(number).site;
+            let led = self.leave_home(number);
             self.pages.at_mut(number).go(Place::Out);
             drawn.push(self.pages.key(number));
+            match led {
+                true => self.lead_on_at_once(site, now),
+                false => self.show_head(site),
+            }
+            // Who leads on may stand before those that were passed over.
+            after = self.sites[site as usize].ladder.head().map_or(after, |head| after.min(head));
         }
         if wanted > 0 {
             let last = drawn.last().filter(|_| drawn.len() == wanted);

@@ -63,3 +63,54 @@ fn looks_per_visit_do_not_grow_with_the_pages_of_a_site() {
         );
     }
 }
+
+const SITES: u32 = 10;
+const MINUTES_PER_DAY: u32 = 24 * 60;
+/// Each page climbs a hundred and forty rungs in these two days, and was looked at on each of them when it climbed alone.
+const LOOKS_PER_PAGE_MAX: f64 = 20.0;
+
+/// Looks per page where a crawl begins: all pages are visited for the first time within six hours, a tenth of them a day is
+/// visited again, and every minute somebody asks for the best. In the first two days.
+fn looks_per_page_at_first(name: &str, pages: u32) -> f64 {
+    let mut policy = Index::named(name).unwrap();
+    let start = Moment::from_secs(1_700_000_000);
+    let (mut found, mut visits) = (0, 0);
+    for minute in 1..2 * MINUTES_PER_DAY {
+        let now = start + Span::from_secs(u64::from(minute) * 60);
+        while found < pages.min(pages * minute / 360) {
+            policy.recall(&Held {
+                page: PageKey::new(Partition(0), found),
+                site: found % SITES,
+                path: 0,
+                importance: 1.0,
+                admitted: now,
+                last_visit: now,
+                wire_bytes: 0,
+                at_least_every: None,
+                at_most_every: None,
+                known_rate: None,
+                state: &PolicyState::default(),
+            });
+            found += 1;
+        }
+        let view = Hour { visits_left: 1, held: found.into() };
+        policy.best(&view, now);
+        if visits < pages * minute / (10 * MINUTES_PER_DAY) {
+            for page in policy.choose(&view, now, &mut Chance::new(1)) {
+                visits += 1;
+                let changed = Some(visits % 5 == 0);
+                let (previous, last_modified) = (None, None);
+                policy.learn(&Seen { page, moment: now, previous, changed, degree: 0.0, last_modified, wire_bytes: 0 });
+            }
+        }
+    }
+    policy.looks as f64 / f64::from(pages)
+}
+
+#[test]
+fn pages_that_were_first_visited_together_do_not_climb_side_by_side() {
+    for name in ["vernal", "bayes"] {
+        let looks = looks_per_page_at_first(name, 400);
+        assert!(looks < LOOKS_PER_PAGE_MAX, "{name}: {looks:.1} looks a page");
+    }
+}

@@ -15,6 +15,7 @@
 //! - `entries`: pages that wait in one place.
 //! - `resting`: pages that were visited too short a time ago.
 //! - `waiting`: where pages wait.
+//! - `trains`: pages that wait behind others which are worth no less.
 //! - `wakes`: when their site is woken.
 //! - `rungs`, `ladder`: how they climb, and how the best are drawn.
 //! - `heads`: the best of each site in the order of all.
@@ -49,6 +50,7 @@ mod section;
 mod site;
 mod telling;
 mod topic_pool;
+mod trains;
 mod waiting;
 mod wakes;
 mod worth;

@@ -16,6 +16,8 @@ pub(super) enum Place {
     Recalled,
     /// Chosen, and not yet heard of.
     Out,
+    /// At home, behind a page that is worth no less.
+    Following,
     Home,
 }
 
@@ -82,6 +84,22 @@ impl Page {
         f32::from_bits(u32::from(self.importance_code) << 16)
     }
 
+    /// The importance as it is kept: the same for those that count the same.
+    pub fn importance_code(&self) -> u16 {
+        self.importance_code
+    }
+
+    /// Nobody knows more of it than of any page like it.
+    pub fn is_unheard(&self) -> bool {
+        self.shape == 0.0 && self.scale == 0.0
+    }
+
+    /// Whether this would be another importance.
+    pub fn is_another_importance(&self, importance: f32) -> bool {
+        let mut page = *self;
+        page.set_importance(importance)
+    }
+
     /// Takes an importance, rounded; whether it is another one.
     pub fn set_importance(&mut self, importance: f32) -> bool {
         // What is no number counts as nothing.
@@ -115,6 +133,7 @@ impl Page {
             1 => Place::Resting,
             2 => Place::Recalled,
             3 => Place::Out,
+            4 => Place::Following,
             _ => Place::Home,
         }
     }

@@ -139,12 +139,22 @@ impl Index {
     }
 
     /// Takes a page out of all lists, so that it can be put anywhere.
-    fn unplace(&mut self, number: u32) {
+    pub(super) fn unplace(&mut self, number: u32) {
         match self.pages.at(number).place() {
-            Place::Home => self.leave_home(number),
+            Place::Home | Place::Following => {
+                let site = self.pages.at(number).site;
+                if self.leave_home(number) {
+                    self.shake(site);
+                }
+                self.show_head(site);
+            }
             Place::Resting | Place::Recalled | Place::Unknown | Place::Out => {}
         }
         self.pages.at_mut(number).go(Place::Out);
+    }
+
+    pub(super) fn is_home(&self, number: u32) -> bool {
+        matches!(self.pages.at(number).place(), Place::Home | Place::Following)
     }
 
     pub(super) fn rest(&mut self, number: u32) {
@@ -337,12 +347,15 @@ impl Refresh for Index {
     }
 
     fn weigh(&mut self, page: PageKey, importance: f32) {
-        if self.pages.known(page).is_none() || !self.pages.at_mut(page.number).set_importance(importance) {
+        if !self.pages.known(page).is_some_and(|page| page.is_another_importance(importance)) {
             return;
         }
-        let is_home = self.pages.at(page.number).place() == Place::Home;
+        let is_home = self.is_home(page.number);
         if is_home {
             self.unplace(page.number);
+        }
+        self.pages.at_mut(page.number).set_importance(importance);
+        if is_home {
             self.rest(page.number);
         }
     }
@@ -352,7 +365,7 @@ impl Refresh for Index {
             return;
         }
         *self.hints.entry(page.number).or_default() += worth.days_f64() as f32;
-        if self.pages.at(page.number).place() == Place::Home {
+        if self.is_home(page.number) {
             self.unplace(page.number);
             self.rest(page.number);
         }
@@ -391,6 +404,9 @@ impl Index {
         self.longest_wait = super::worth::LONGEST_WAIT_DAYS.max(super::worth::LONGEST_WAIT_TURNS * turn);
         if (view.counts_bytes(), view.may_abandon()) != (self.counts_bytes, self.may_abandon) {
             (self.counts_bytes, self.may_abandon) = (view.counts_bytes(), view.may_abandon());
+            if self.counts_bytes {
+                self.part_trains();
+            }
             self.shake_all();
         }
     }

@@ -2,7 +2,7 @@
 
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
 
-use super::page::{Place, days, spread};
+use super::page::{days, spread};
 use super::policy::Index;
 use crate::{Held, Refresh, Seen, View};
 
@@ -13,7 +13,7 @@ use hour::Hour;
 impl Index {
     /// The value of every page at home, by looking at each.
     pub(super) fn rescan(&self, now: Moment) -> Vec<(f64, u32)> {
-        let home = self.pages.numbers().filter(|&number| self.pages.at(number).place() == Place::Home);
+        let home = self.pages.numbers().filter(|&number| self.is_home(number));
         let value = |number: u32| self.value_of(number, self.operational_alone(number, days(now)));
         home.map(|number| (value(number), number)).collect()
     }
@@ -30,8 +30,7 @@ impl Index {
         values.sort_by(|a, b| b.0.total_cmp(&a.0).then(spread(a.1).cmp(&spread(b.1))));
         values.truncate(view.visits_left());
         for &(_, number) in &values {
-            self.leave_home(number);
-            self.pages.at_mut(number).go(Place::Out);
+            self.unplace(number);
         }
         values.into_iter().map(|(_, number)| self.pages.key(number)).collect()
     }

@@ -86,7 +86,7 @@ impl Index {
         }
         for site in std::mem::take(&mut self.splitting) {
             for number in self.at_home_in_sections(site) {
-                self.leave_home(number);
+                self.unplace(number);
                 self.move_to_section(number);
                 self.rest(number);
             }
@@ -110,6 +110,10 @@ impl Index {
         moving.retain(|entry| self.stands(entry, site));
         // A page that was put back may wait under the key that it had before, and then both entries stand for it.
         let mut pages: Vec<u32> = moving.into_iter().map(|entry| entry.page).collect();
+        let life = &self.sites[site as usize];
+        let parting =
+            life.trains.iter().filter(|train| life.group(train.group()).is_some_and(|group| group.section > 0));
+        pages.extend(parting.flat_map(|train| train.followers()));
         pages.sort_unstable();
         pages.dedup();
         pages

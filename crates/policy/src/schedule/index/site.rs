@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::dial::{Bucket, Dial};
 use super::entries::Entries;
 use super::rungs::Ladder;
+use super::trains::Train;
 use crate::estimate::SiteClock;
 
 /// A path group more or less says nothing on a site with so many.
@@ -14,7 +15,9 @@ pub(super) const POOLING: f64 = 5.0;
 /// A prior moves only when it is off by this much (in logarithm): each move looks at all pages of the site.
 const PRIOR_STEP: f64 = 0.2;
 
+/// It fills four lines of memory and begins with one: who attends to many sites waits for each line.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Site {
     pub clock: Option<Box<SiteClock>>,
     /// What was last read off the clock.
@@ -24,6 +27,8 @@ pub(super) struct Site {
     pub older: Entries,
     /// Pages at home whose value is above the floor.
     pub ladder: Ladder,
+    /// Pages at home that follow others.
+    pub trains: Vec<Train>,
     pub groups: Vec<Group>,
     /// The whole site as one group.
     pub all: Group,
@@ -33,6 +38,7 @@ pub(super) struct Site {
     pub pages: u32,
     /// Of a section, the site that it is part of; 0 otherwise.
     pub whole: u32,
+    /// Those that follow others among them.
     pub at_home: u32,
     /// Any page of it, to ask whether the site has room.
     pub sample: u32,
@@ -144,6 +150,11 @@ impl Site {
         self.groups.iter_mut().for_each(|group| group.moved = false);
     }
 
+    /// Pages at home that follow no other: they wait, or stand on the ladder.
+    pub fn waiting(&self) -> u32 {
+        self.at_home - self.trains.iter().map(|train| train.followers().len() as u32).sum::<u32>()
+    }
+
     /// The bucket of pages that were last visited at this instant; the one that is `near` is looked at first.
     pub fn bucket_of(&self, last: f64, near: usize) -> Option<usize> {
         if self.buckets.get(near).is_some_and(|bucket| bucket.covers(last)) {
@@ -181,5 +192,15 @@ impl PartialOrd for Entry {
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.total_cmp(&self.key).then(other.page.cmp(&self.page))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_fills_four_lines_of_memory() {
+        assert_eq!(size_of::<Site>(), 4 * 64);
     }
 }

@@ -4,7 +4,7 @@
 //! read. Until the next one it goes on by itself, so that a site that is woken is not
 //! read again: its buckets say what is due.
 
-use vernal_model::Moment;
+use vernal_model::{Moment, Span};
 
 use super::ahead::AHEAD;
 use super::dial::{Bucket, Dial, drain_unless, insert, set_buckets};
@@ -20,44 +20,69 @@ const TAKEN_UP_MIN: usize = 1 << 16;
 /// About a second: what the rounding of keys may hide.
 const WAKE_DAYS_MIN: f64 = 1e-5;
 
+/// A page that comes home: its site, its last visit and its number, by which they are put in order.
+type Coming = (u32, u32, u32);
+
 impl Index {
     /// Brings everything up to this moment: pages that have rested, sites that were shaken or come due.
     pub(super) fn prepare(&mut self, view: &dyn View, now: Moment) {
         let today = days(now);
         self.move_to_sections();
         self.take_up(view, now);
-        let mut rested = Vec::new();
-        let refresh_min = view.refresh_min();
-        while let Some((last, number)) = self.resting.pop_if(|last| rested_at(last, refresh_min) <= now) {
-            if self.rests_since(last, number) {
-                rested.push((self.pages.at(number).site, number));
-            }
-        }
-        self.bring_home(rested, today);
-        for some in std::mem::take(&mut self.shaken).chunks(AHEAD) {
-            self.ask_for_sites(some, today);
-            for &site in some {
-                if self.sites[site as usize].shaken {
-                    self.attend(site, &[], today);
-                }
-            }
-        }
-        let mut woken = Vec::new();
-        while let Some((wake, site)) = self.wakes.pop_until(today) {
-            // Entries that were overtaken stay in the list until their time, and mean nothing.
-            if self.sites[site as usize].queued == wake {
-                self.sites[site as usize].queued = f64::INFINITY;
-                woken.push(site);
-            }
-        }
-        for some in woken.chunks(AHEAD) {
-            self.ask_for_sites(some, today);
-            some.iter().for_each(|&site| self.attend(site, &[], today));
-        }
+        let rested = self.have_rested(view.refresh_min(), now);
+        let sites = self.sites_to_attend(&rested, today);
+        self.attend_all(&sites, &rested, today);
         for site in std::mem::take(&mut self.behind) {
             self.catch_up(site, view, today);
         }
         self.heads.settle();
+    }
+
+    /// Pages that have rested by now.
+    fn have_rested(&mut self, refresh_min: Span, now: Moment) -> Vec<Coming> {
+        let mut rested = Vec::new();
+        while let Some((last, number)) = self.resting.pop_if(|last| rested_at(last, refresh_min) <= now) {
+            if self.rests_since(last, number) {
+                rested.push((self.pages.at(number).site, last, number));
+            }
+        }
+        rested.sort_unstable();
+        rested.dedup();
+        rested
+    }
+
+    /// Sites with pages that come home, sites that were shaken, and sites that are to be woken: each once, in the order in
+    /// which they lie in memory.
+    fn sites_to_attend(&mut self, rested: &[Coming], now: f64) -> Vec<u32> {
+        let mut sites: Vec<u32> = rested.iter().map(|&(site, ..)| site).collect();
+        sites.append(&mut self.shaken);
+        let woken: Vec<(f64, u32)> = std::iter::from_fn(|| self.wakes.pop_until(now)).collect();
+        for (wake, site) in woken {
+            // Entries that were overtaken stay in the list until their time, and mean nothing.
+            let queued = &mut self.sites[site as usize].queued;
+            if *queued == wake {
+                *queued = f64::INFINITY;
+                sites.push(site);
+            }
+        }
+        sites.sort_unstable();
+        sites.dedup();
+        sites
+    }
+
+    /// Attends to sites, each with those of these pages that come home to it.
+    fn attend_all(&mut self, sites: &[u32], mut home: &[Coming], now: f64) {
+        for some in sites.chunks(AHEAD) {
+            self.ask_for_sites(some, now);
+            let last = some.last().copied().unwrap_or_default();
+            self.ask_for_pages(home.iter().take_while(|&&(of, ..)| of <= last).map(|&(_, _, number)| number));
+            for &site in some {
+                let ours = home.iter().take_while(|&&(of, ..)| of == site).count();
+                let (coming, others) = home.split_at(ours);
+                self.attend(site, coming, now);
+                home = others;
+            }
+        }
     }
 
     /// Brings home the pages that were recalled and have rested; the others go on resting.
@@ -73,22 +98,14 @@ impl Index {
                 let Page { last, site, .. } = *self.pages.at(number);
                 match rested_at(last, view.refresh_min()) > now {
                     true => self.rest(number),
-                    false => rested.push((site, number)),
+                    false => rested.push((site, last, number)),
                 }
             }
-            self.bring_home(rested, days(now));
-        }
-    }
-
-    /// Site by site, so that each clock is read once.
-    fn bring_home(&mut self, mut rested: Vec<(u32, u32)>, now: f64) {
-        rested.sort_unstable();
-        rested.dedup();
-        let homes: Vec<&[(u32, u32)]> = rested.chunk_by(|one, other| one.0 == other.0).collect();
-        let sites: Vec<u32> = homes.iter().map(|home| home[0].0).collect();
-        for (homes, sites) in homes.chunks(AHEAD).zip(sites.chunks(AHEAD)) {
-            self.ask_for_sites(sites, now);
-            homes.iter().zip(sites).for_each(|(home, &site)| self.attend(site, home, now));
+            rested.sort_unstable();
+            rested.dedup();
+            let mut sites: Vec<u32> = rested.iter().map(|&(site, ..)| site).collect();
+            sites.dedup();
+            self.attend_all(&sites, &rested, days(now));
         }
     }
 
@@ -137,7 +154,7 @@ impl Index {
 
     /// Moves the pages of a site to the rungs that they have reached, and takes in those that come home. Heads must be
     /// settled after it.
-    pub(super) fn attend(&mut self, site: u32, home: &[(u32, u32)], now: f64) {
+    pub(super) fn attend(&mut self, site: u32, home: &[Coming], now: f64) {
         let mut moving = std::mem::take(&mut self.moving);
         let life = &mut self.sites[site as usize];
         life.stale |= life.floor > self.floor;
@@ -157,8 +174,12 @@ impl Index {
         }
         self.moving = moving;
         bucket = self.sites[site as usize].buckets.len().saturating_sub(1);
-        for &(_, number) in home {
+        self.lead_on(site, now, &mut bucket);
+        for &(_, _, number) in home {
             self.come_home(number, now, &mut bucket);
+        }
+        if !home.is_empty() {
+            self.settle_trains(site);
         }
         let life = &mut self.sites[site as usize];
         life.older.shrink();
