@@ -1,7 +1,7 @@
 //! What a person reads between two versions, and how a paragraph keeps its identity.
 //!
 //! - `matching` says which paragraph became which: every paragraph of both versions is in exactly one pairing. What has
-//!   no equal on the other side is matched in `rest`, by the words (`postings`, `similarity`) and as parts (`wholes`).
+//!   no equal on the other side is matched in `rest`, by the words (`postings`, `similarity`, `word_marks`) and as parts (`wholes`).
 //! - [`explain`] tells it as operations with words, for the change feed; [`diff`] tells it completely, word by word, so
 //!   that [`Diff::apply`] makes the new paragraphs of the old ones.
 //! - [`carry_ids`] and [`carry_ids_by_marks`] hand a page's paragraph numbers on from version to version.
@@ -26,6 +26,7 @@ mod rewritten;
 mod similarity;
 mod steps;
 mod wholes;
+mod word_marks;
 pub(crate) mod words;
 
 pub use blame::{Blame, BlamedParagraph, BlamedWords, Seen, blame};

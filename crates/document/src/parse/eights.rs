@@ -3,7 +3,8 @@
 use memchr::memchr;
 
 const LOW: u64 = eight(0x7f);
-const HIGH: u64 = eight(0x80);
+/// The highest bit of each.
+pub const HIGH: u64 = eight(0x80);
 
 /// What is looked for is mostly near; beyond so many bytes the wide search of `memchr` is worth its beginning.
 const NEAR_BYTES: usize = 32;
@@ -84,11 +85,17 @@ pub fn leading_letters(bytes: &[u8]) -> (usize, u64) {
 
 /// Capital letters become small ones.
 #[inline(always)]
-fn lower_case(block: u64) -> u64 {
+pub fn lower_case(block: u64) -> u64 {
+    block | between(block, b'A', b'Z') >> 2
+}
+
+/// For each of eight bytes its highest bit, if it lies between the two, both ASCII.
+#[inline(always)]
+pub fn between(block: u64, first: u8, last: u8) -> u64 {
     let heptets = block & LOW;
-    let from_a = heptets + eight(128 - b'A');
-    let after_z = heptets + eight(127 - b'Z');
-    block | ((from_a ^ after_z) & !block & HIGH) >> 2
+    let from_first = heptets + eight(128 - first);
+    let after_last = heptets + eight(127 - last);
+    (from_first ^ after_last) & !block & HIGH
 }
 
 /// The end of a stretch of plain ASCII words parted by single spaces; it may stop early, and never behind a space.

@@ -72,7 +72,7 @@ impl Default for Running {
 
 impl Running {
     pub fn add(&mut self, item: u64) {
-        self.0 = fold(self.0 ^ 0xa076_1d64_78bd_642f, item ^ 0xe703_7ed1_a0b4_28db);
+        self.0 = folded_product(self.0 ^ 0xa076_1d64_78bd_642f, item ^ 0xe703_7ed1_a0b4_28db);
     }
 
     /// Never zero: that is the mark of a body without a text of its own.
@@ -350,11 +350,11 @@ pub fn is_stylesheet(rel: &str) -> bool {
 }
 
 fn value_mark(name: u64, value: &str) -> u64 {
-    fold(name ^ 0x8ebc_6af0_9c88_c6e3, digest(value.as_bytes()) ^ 0x5899_65cc_7537_4cc3)
+    folded_product(name ^ 0x8ebc_6af0_9c88_c6e3, digest(value.as_bytes()) ^ 0x5899_65cc_7537_4cc3)
 }
 
 /// Both halves of the product, one upon the other.
-fn fold(a: u64, b: u64) -> u64 {
+pub fn folded_product(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
 }

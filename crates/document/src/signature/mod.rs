@@ -13,4 +13,5 @@ pub mod rms;
 pub mod similarity;
 
 pub use digest::digest;
+pub(crate) use marks::folded_product;
 pub use marks::{Aspect, Marks, aspect_of, is_stylesheet, opaque, seal};
