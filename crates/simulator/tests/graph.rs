@@ -8,7 +8,7 @@ use std::path::Path;
 
 use vernal_crawler::{Act, Crawler, ImportanceBy, Settings, Weighed, Weights};
 use vernal_frontier::VisitOrder;
-use vernal_model::{Chance, CountedIn, Fingerprint, Moment, PageKey, PageState, Seed, Span, Url};
+use vernal_model::{AddressLimits, Chance, CountedIn, Fingerprint, Moment, PageKey, PageState, Seed, Span, Url};
 use vernal_policy::importance::Scores;
 use vernal_repository::{Reader, Repository};
 use vernal_simulator::trial::{Paused, Trial};
@@ -320,6 +320,26 @@ fn a_pass_that_is_cut_at_every_turn_tells_what_one_tells_that_is_not_and_does_no
     }
     assert!(lives > 2, "it was torn {lives} times");
     assert_same(&dump(&torn, &weighing, now), &expected, |line| line.starts_with("weights\t"));
+}
+
+#[test]
+fn a_few_pages_are_never_weighed_for_nobody_however_often_they_are_visited() {
+    let web = Web::new(WebSettings::plain(2, 40).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let settings = Settings {
+        budget: "1000/s".parse().unwrap(),
+        refresh_min: Span::from_secs(1),
+        delay: Span::ZERO,
+        per_site: 64,
+        address: AddressLimits { at_once: 64, per_second: 1_000.0 },
+        ..Settings::default()
+    };
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, 1);
+    trial.run_until(start + Span::from_secs(300)).unwrap();
+    let crawler = trial.crawler();
+    assert!(crawler.reader().totals().visits > 10_000, "{} visits", crawler.reader().totals().visits);
+    assert_eq!(crawler.weighed(), Weighed::default());
 }
 
 /// Freshness over time, each page counted by the web's own importance, and each counted the same.

@@ -21,8 +21,8 @@ const VISITS_SHARE: f64 = 0.2;
 /// … and at most so often: a pass over a million pages takes half a minute.
 const PASS_EVERY_MIN: Span = Span::from_secs(600);
 /// While nobody does, a pass keeps the links by target at hand, and is made seldom. Fewer pages than this are read through
-/// in no time when somebody asks who links to one of them.
-const IDLE_VISITS_MIN: u64 = 10_000;
+/// in no time when somebody asks who links to one of them: for them it is never made.
+const IDLE_PAGES_MIN: u64 = 10_000;
 const IDLE_PASS_EVERY: Span = Span::from_days(1);
 /// Work of one turn, in pages whose links are read; it takes some milliseconds.
 const PAGES_PER_TURN: usize = 256;
@@ -121,12 +121,12 @@ impl Crawler {
     fn pass_is_due(&self, now: Moment) -> bool {
         let (mark, held) = (self.weighing.mark, self.held());
         let visits = self.reader.totals().visits.saturating_sub(mark.visits);
-        let (least, every) = match self.needs_scores() {
-            true => (VISITS_MIN.max((held as f64 * VISITS_SHARE) as u64), PASS_EVERY_MIN),
-            false => (IDLE_VISITS_MIN.max(held / 2), IDLE_PASS_EVERY),
+        let (pages_min, least, every) = match self.needs_scores() {
+            true => (1, VISITS_MIN.max((held as f64 * VISITS_SHARE) as u64), PASS_EVERY_MIN),
+            false => (IDLE_PAGES_MIN, IDLE_PAGES_MIN.max(held / 2), IDLE_PASS_EVERY),
         };
         let is_time = mark.moment == Moment::EPOCH || now.since(mark.moment) >= every;
-        held > 0 && visits >= least && is_time && self.weighing.refused.is_none()
+        held >= pages_min && visits >= least && is_time && self.weighing.refused.is_none()
     }
 
     pub(super) fn next_weighing(&self, now: Moment) -> Option<Moment> {
