@@ -79,7 +79,7 @@ impl Index {
         if self.lies_near() {
             return;
         }
-        let heads = || self.heads.from(after).take(AHEAD);
+        let heads = || self.heads.likely_from(after).take(AHEAD);
         self.ask_for_pages(heads().map(number_of));
         let lives = || heads().map(|head| &self.sites[self.pages.at(number_of(head)).site as usize]);
         ask(lives().map(words_of));

@@ -35,7 +35,7 @@ impl Index {
         for site in std::mem::take(&mut self.behind) {
             self.catch_up(site, view, today);
         }
-        self.heads.settle();
+        self.heads.settle_for_drawing();
     }
 
     /// Pages that have rested by now.
@@ -56,8 +56,7 @@ impl Index {
     fn sites_to_attend(&mut self, rested: &[Coming], now: f64) -> Vec<u32> {
         let mut sites: Vec<u32> = rested.iter().map(|&(site, ..)| site).collect();
         sites.append(&mut self.shaken);
-        let woken: Vec<(f64, u32)> = std::iter::from_fn(|| self.wakes.pop_until(now)).collect();
-        for (wake, site) in woken {
+        for (wake, site) in self.wakes.take_until(now) {
             // Entries that were overtaken stay in the list until their time, and mean nothing.
             let queued = &mut self.sites[site as usize].queued;
             if *queued == wake {
