@@ -250,6 +250,26 @@ impl Index {
         }
     }
 
+    /// The same when a page was set out in one bucket, or nowhere among them, and all others are as they were. For the page that
+    /// was drawn before it the site may be woken in vain; whoever hears of that visit attends to the site before.
+    pub(super) fn queue_sooner(&mut self, site: u32, bucket: Option<usize>, now: f64) {
+        let life = &mut self.sites[site as usize];
+        let bucket = bucket.map(|index| &life.buckets[index]);
+        let more = match bucket {
+            Some(bucket) => f64::from(bucket.head) - bucket.time(0.0),
+            None => {
+                life.older.peek().map_or(f64::INFINITY, |head| life.dial.passed_at(f64::from(head.key) + self.origin))
+            }
+        };
+        let due = if more.is_finite() { life.dial.when(more) } else { f64::INFINITY };
+        let expires = bucket.filter(|bucket| !bucket.expiring).map(|bucket| bucket.start() + self.longest_wait);
+        let wake = due.min(expires.unwrap_or(f64::INFINITY)).max(now + WAKE_DAYS_MIN);
+        if wake < life.queued {
+            life.queued = wake;
+            self.wakes.push(wake, site);
+        }
+    }
+
     /// How much operational time has to pass since the dial was read until the first page of a bucket is due. What was
     /// visited since it was put there is dropped on the way, so that nobody is woken for it.
     fn next_in_buckets(&mut self, site: u32) -> f64 {
