@@ -8,6 +8,10 @@ use vernal_policy::{Held, Seen, View};
 
 mod hour;
 
+#[cfg(feature = "own-allocator")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// Of the FNV hash.
 const MARK_PRIME: u64 = 0x0100_0000_01b3;
 
