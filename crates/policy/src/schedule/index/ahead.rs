@@ -4,6 +4,7 @@
 
 use std::hint::black_box;
 
+use super::dial::Bucket;
 use super::page::Page;
 use super::policy::Index;
 use super::rungs::number_of;
@@ -16,7 +17,7 @@ const PAGES_MIN: usize = 1 << 17;
 /// Entries of a list in one line of memory.
 const ENTRIES_PER_LINE: usize = 8;
 /// Lines of a list, from its best on, that are worth asking for.
-const LIST_LINES_MAX: usize = 16;
+const LIST_LINES_MAX: usize = 4;
 /// Groups of a site in a line.
 const GROUPS_PER_LINE: usize = 2;
 
@@ -60,12 +61,15 @@ impl Index {
         }
         let lives = || sites.iter().map(|&site| &self.sites[site as usize]);
         ask(lives().map(words_of));
-        ask(lives().map(lists_of));
         // Who is only woken goes by what was read.
-        ask(lives().filter(|life| life.shaken).map(bins_of));
-        ask(lives()
-            .flat_map(|life| likely_due(life, now, self.origin))
-            .map(|entry| word_of(self.pages.at(entry.page))));
+        ask(lives().map(|life| lists_of(life) ^ if life.shaken { clock_of(life) } else { 0 }));
+        ask(lives().filter(|life| life.shaken).map(|life| bins_of(life) ^ newest_of(life)));
+        let looked_at = || lives().flat_map(|life| likely_due(life, now, self.origin).chain(next_due(life)));
+        ask(looked_at().map(|entry| word_of(self.pages.at(entry.page))));
+        ask(looked_at().map(|entry| {
+            let page = self.pages.at(entry.page);
+            group_of(&self.sites[page.site as usize], page)
+        }));
     }
 
     pub(super) fn ask_for_pages(&self, numbers: impl Iterator<Item = u32>) {
@@ -74,22 +78,26 @@ impl Index {
         }
     }
 
-    /// Asks for what it takes to draw the next pages, from a step on.
+    /// Asks for what it takes to draw the next pages, from a step on: to see that they are worth what they were, to let them go,
+    /// and to let others lead on.
     pub(super) fn ask_for_heads(&self, after: u64) {
         if self.lies_near() {
             return;
         }
-        let heads = || self.heads.from(after).take(AHEAD);
-        self.ask_for_pages(heads().map(number_of));
-        let lives = || heads().map(|head| &self.sites[self.pages.at(number_of(head)).site as usize]);
-        ask(lives().map(words_of));
-        ask(lives().map(lists_of));
-        let steps = lives().flat_map(|life| life.ladder.best());
-        ask(steps.map(|step| word_of(self.pages.at(number_of(step)))));
-        let next = heads()
-            .zip(lives())
-            .flat_map(|(head, life)| life.trains.iter().filter_map(move |train| train.next_after(number_of(head))));
-        ask(next.map(|number| word_of(self.pages.at(number))));
+        let heads = || self.heads.likely_from(after).take(AHEAD).map(number_of);
+        self.ask_for_pages(heads());
+        let lives = || heads().map(|number| (number, &self.sites[self.pages.at(number).site as usize]));
+        ask(lives().map(|(_, life)| words_of(life)));
+        ask(lives().map(|(number, life)| {
+            let page = self.pages.at(number);
+            let trains = if page.is_unheard() { trains_of(life) } else { 0 };
+            ladder_of(life) ^ trains ^ group_of(life, page) ^ self.word_of_bucket(number)
+        }));
+        let next_best = || lives().filter_map(|(_, life)| life.ladder.next_best()).map(number_of);
+        let next =
+            || lives().filter_map(|(number, life)| life.trains.iter().find_map(|train| train.next_after(number)));
+        ask(next_best().chain(next()).map(|number| word_of(self.pages.at(number))));
+        ask(next().map(|number| self.word_of_bucket(number)));
     }
 
     /// Asks for what it takes to learn of the pages that are likely heard of next.
@@ -101,8 +109,14 @@ impl Index {
         ask(next.iter().map(|&number| word_of(self.pages.at(number))));
         let lives = || next.iter().map(|&number| &self.sites[self.pages.at(number).site as usize]);
         ask(lives().map(words_of));
-        ask(lives().map(lists_of));
+        ask(lives().map(clock_of));
+        ask(next.iter().zip(lives()).map(|(&number, life)| group_of(life, self.pages.at(number))));
         ask(lives().map(bins_of));
+    }
+
+    fn word_of_bucket(&self, number: u32) -> u64 {
+        let life = &self.sites[self.pages.at(number).site as usize];
+        self.bucket_of(number, 0).map_or(0, |index| u64::from(life.buckets[index].head.to_bits()))
     }
 }
 
@@ -115,8 +129,9 @@ fn all(words: impl Iterator<Item = u64>) -> u64 {
     words.fold(0, |all, word| all ^ word)
 }
 
+/// Words from one end of a page to the other: one page in three lies in two lines.
 fn word_of(page: &Page) -> u64 {
-    u64::from(page.last)
+    u64::from(page.shape.to_bits()) ^ u64::from(page.partition)
 }
 
 /// Words from one end of a site to the other.
@@ -126,19 +141,43 @@ fn words_of(life: &Site) -> u64 {
     lists as u64 ^ times ^ u64::from(life.all.compared) ^ u64::from(life.shaken) ^ u64::from(life.clock.is_some())
 }
 
-/// A word of each line of its lists, and of its clock.
+/// A word of each line of the lists that are walked through whenever somebody attends to it.
 fn lists_of(life: &Site) -> u64 {
-    let older = life.older.as_slice().iter().step_by(ENTRIES_PER_LINE).take(LIST_LINES_MAX);
-    all(older.map(|entry| u64::from(entry.page)))
-        ^ all(life.buckets.iter().map(|bucket| u64::from(bucket.head.to_bits())))
-        ^ all(life.groups.iter().step_by(GROUPS_PER_LINE).map(|group| u64::from(group.path)))
-        ^ all(life.ladder.best())
-        ^ all(life.trains.iter().map(|train| u64::from(train.group())))
-        ^ life.clock.as_ref().map_or(0, |clock| clock.weights()[0].to_bits())
+    let trains = if life.is_unled { trains_of(life) } else { 0 };
+    let groups = if life.stale || life.moved { groups_of(life) } else { 0 };
+    let older = life.older.peek().map_or(0, |entry| u64::from(entry.page));
+    all(life.buckets.iter().map(|bucket| u64::from(bucket.head.to_bits()))) ^ older ^ ladder_of(life) ^ trains ^ groups
+}
+
+fn ladder_of(life: &Site) -> u64 {
+    all(life.ladder.word_per_line().take(LIST_LINES_MAX))
+}
+
+fn trains_of(life: &Site) -> u64 {
+    all(life.trains.iter().map(|train| u64::from(train.group())))
+}
+
+/// A word of a page's group, and not of all others.
+fn group_of(life: &Site, page: &Page) -> u64 {
+    life.group(page.group).map_or(0, |group| u64::from(group.compared))
+}
+
+fn groups_of(life: &Site) -> u64 {
+    all(life.groups.iter().step_by(GROUPS_PER_LINE).map(|group| u64::from(group.path)))
+}
+
+fn clock_of(life: &Site) -> u64 {
+    life.clock.as_ref().map_or(0, |clock| all(clock.words()))
 }
 
 fn bins_of(life: &Site) -> u64 {
     life.clock.as_ref().map_or(0, |clock| all(clock.word_per_line()))
+}
+
+/// Where pages that were visited just now come to wait.
+fn newest_of(life: &Site) -> u64 {
+    let newest = life.buckets.last().and_then(|bucket| bucket.pages.as_slice().last());
+    newest.map_or(0, |entry| u64::from(entry.page))
 }
 
 /// The first pages of its lists whose time has come, by what the site's dial showed.
@@ -148,4 +187,10 @@ fn likely_due(life: &Site, now: f64, origin: f64) -> impl Iterator<Item = &Entry
     let older = life.older.as_slice().iter().take(ENTRIES_PER_LINE).filter(move |entry| entry.key <= hour);
     let due = life.buckets.iter().filter(move |bucket| bucket.head <= bucket.time(passed) as f32);
     older.chain(due.filter_map(|bucket| bucket.pages.peek()))
+}
+
+/// The page for which the site is woken next, as its buckets say.
+fn next_due(life: &Site) -> Option<&Entry> {
+    let left = |bucket: &Bucket| f64::from(bucket.head) - bucket.time(0.0);
+    life.buckets.iter().min_by(|one, other| left(one).total_cmp(&left(other)))?.pages.peek()
 }

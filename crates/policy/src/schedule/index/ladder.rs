@@ -141,7 +141,7 @@ impl Index {
     /// The best page at or after a place in the order of steps, whose site has room and whose rung is still true.
     fn next_head(&mut self, view: &dyn View, now: f64, after: &mut u64) -> Option<u32> {
         loop {
-            let head = self.heads.from(*after).next()?;
+            let head = self.heads.first_from(*after)?;
             let number = number_of(head);
             if !view.has_room(self.pages.key(number)) {
                 *after = head + 1;

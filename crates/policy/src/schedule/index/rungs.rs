@@ -69,6 +69,8 @@ pub(super) struct Ladder {
 const STEPS_SPARE: usize = 8;
 /// The best step and the two below it, one of which is the next best.
 const BEST: usize = 3;
+/// Steps in a line of memory.
+const STEPS_PER_LINE: usize = 8;
 
 impl Ladder {
     /// The best step, which stands if the ladder was settled since the last page moved.
@@ -86,9 +88,14 @@ impl Ladder {
         self.steps.len()
     }
 
-    /// The steps among which the next best are.
-    pub fn best(&self) -> impl Iterator<Item = u64> {
-        self.steps.as_slice().iter().take(BEST).map(|step| step.0)
+    /// The step that is the best when the best has gone.
+    pub fn next_best(&self) -> Option<u64> {
+        self.steps.as_slice().iter().take(BEST).skip(1).map(|step| step.0).min()
+    }
+
+    /// A step of each line of memory, from the best on.
+    pub fn word_per_line(&self) -> impl Iterator<Item = u64> {
+        self.steps.as_slice().iter().step_by(STEPS_PER_LINE).map(|step| step.0)
     }
 
     /// If the best step is another than was last shown: that one, and the one that it is now.

@@ -50,6 +50,10 @@ pub(super) struct Site {
     pub shaken: bool,
     /// Its state is new since it was last asked for.
     pub untold: bool,
+    /// A train of it may have lost the page that led, and followers may not be in order: who attends to the site passes by its
+    /// trains otherwise.
+    pub is_unled: bool,
+    pub is_mixed: bool,
     /// The earliest entry that the list of wakes holds for it.
     pub queued: f64,
 }

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use super::page::{Page, Pages, Place};
 use super::policy::Index;
 use super::rule::Timing;
+use super::site::Site;
 
 /// A site has no more trains than this, for pages that are alike are looked for among all of them; what is beyond goes alone.
 const TRAINS_MAX: usize = 16;
@@ -119,7 +120,7 @@ impl Index {
         }
         let page = self.pages.at(number);
         let (kind, pages) = (Kind::of(page), &self.pages);
-        let trains = &mut self.sites[page.site as usize].trains;
+        let Site { trains, is_mixed, .. } = &mut self.sites[page.site as usize];
         let Some(train) = trains.iter_mut().find(|train| train.kind == kind) else {
             if trains.len() >= TRAINS_MAX {
                 return Part::Alone;
@@ -130,6 +131,7 @@ impl Index {
         };
         if turn_of(pages, train.leader) < turn_of(pages, number) {
             train.follow(number, pages);
+            *is_mixed |= train.is_mixed;
             return Part::Follows;
         }
         let before = std::mem::replace(&mut train.leader, number);
@@ -139,15 +141,21 @@ impl Index {
 
     /// Pages came home to a site: those that follow are put in order.
     pub(super) fn settle_trains(&mut self, site: u32) {
-        let trains = &mut self.sites[site as usize].trains;
-        trains.iter_mut().for_each(|train| train.settle(&self.pages));
+        let life = &mut self.sites[site as usize];
+        if std::mem::take(&mut life.is_mixed) {
+            life.trains.iter_mut().for_each(|train| train.settle(&self.pages));
+        }
     }
 
     /// Takes a page out of its train; whether it led others.
     pub(super) fn leave_train(&mut self, number: u32) -> bool {
         let page = self.pages.at(number);
+        // Whoever was heard of left its train before.
+        if !page.is_unheard() {
+            return false;
+        }
         let (kind, pages) = (Kind::of(page), &self.pages);
-        let trains = &mut self.sites[page.site as usize].trains;
+        let Site { trains, is_unled, .. } = &mut self.sites[page.site as usize];
         let Some(index) = trains.iter().position(|train| train.kind == kind) else { return false };
         let train = &mut trains[index];
         let led = train.leader == number;
@@ -161,11 +169,15 @@ impl Index {
             trains.swap_remove(index);
             return false;
         }
+        *is_unled |= led;
         led
     }
 
     /// Lets the next page lead where the one that led has left. Its site must be queued after it, and its best step shown.
     pub(super) fn lead_on(&mut self, site: u32, now: f64, near: &mut usize) {
+        if !std::mem::take(&mut self.sites[site as usize].is_unled) {
+            return;
+        }
         for index in 0..self.sites[site as usize].trains.len() {
             let train = &mut self.sites[site as usize].trains[index];
             if train.is_led() {
@@ -196,7 +208,7 @@ impl Index {
         }
         self.lead_on(site, now, &mut bucket.unwrap_or(0));
         self.show_head(site);
-        self.queue(site, now);
+        self.queue_sooner(site, bucket, now);
     }
 
     /// Where bytes count, everybody goes alone.
@@ -213,7 +225,6 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::super::reference::hour::Hour;
-    use super::super::site::Site;
     use super::*;
     use crate::{Held, Refresh, Seen, View};
     use proptest::prelude::*;

@@ -35,7 +35,7 @@ impl Index {
         for site in std::mem::take(&mut self.behind) {
             self.catch_up(site, view, today);
         }
-        self.heads.settle();
+        self.heads.settle_for_drawing();
     }
 
     /// Pages that have rested by now.
@@ -56,8 +56,7 @@ impl Index {
     fn sites_to_attend(&mut self, rested: &[Coming], now: f64) -> Vec<u32> {
         let mut sites: Vec<u32> = rested.iter().map(|&(site, ..)| site).collect();
         sites.append(&mut self.shaken);
-        let woken: Vec<(f64, u32)> = std::iter::from_fn(|| self.wakes.pop_until(now)).collect();
-        for (wake, site) in woken {
+        for (wake, site) in self.wakes.take_until(now) {
             // Entries that were overtaken stay in the list until their time, and mean nothing.
             let queued = &mut self.sites[site as usize].queued;
             if *queued == wake {
@@ -248,6 +247,26 @@ impl Index {
             if wake.is_finite() {
                 self.wakes.push(wake, site);
             }
+        }
+    }
+
+    /// The same when a page was set out in one bucket, or nowhere among them, and all others are as they were. For the page that
+    /// was drawn before it the site may be woken in vain; whoever hears of that visit attends to the site before.
+    pub(super) fn queue_sooner(&mut self, site: u32, bucket: Option<usize>, now: f64) {
+        let life = &mut self.sites[site as usize];
+        let bucket = bucket.map(|index| &life.buckets[index]);
+        let more = match bucket {
+            Some(bucket) => f64::from(bucket.head) - bucket.time(0.0),
+            None => {
+                life.older.peek().map_or(f64::INFINITY, |head| life.dial.passed_at(f64::from(head.key) + self.origin))
+            }
+        };
+        let due = if more.is_finite() { life.dial.when(more) } else { f64::INFINITY };
+        let expires = bucket.filter(|bucket| !bucket.expiring).map(|bucket| bucket.start() + self.longest_wait);
+        let wake = due.min(expires.unwrap_or(f64::INFINITY)).max(now + WAKE_DAYS_MIN);
+        if wake < life.queued {
+            life.queued = wake;
+            self.wakes.push(wake, site);
         }
     }
 
