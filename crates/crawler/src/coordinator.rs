@@ -1,5 +1,8 @@
 //! Above the partitions: the budget, its split between new and held pages, and the address book.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use vernal_model::{Account, Budget, BudgetUnit, Moment, Share};
 
 use crate::Settings;
@@ -29,6 +32,10 @@ pub(crate) struct Coordinator {
     pub pages_online: Option<u64>,
     sent_new: f64,
     sent_due: f64,
+    /// Visits that wait for a robots.txt that is under way, and those whose robots.txt was answered and that wait for the
+    /// site's delay, by when that is over.
+    behind_robots: usize,
+    behind_delay: BinaryHeap<Reverse<Moment>>,
 }
 
 impl Coordinator {
@@ -41,6 +48,8 @@ impl Coordinator {
             pages_online: None,
             sent_new: 0.0,
             sent_due: 0.0,
+            behind_robots: 0,
+            behind_delay: BinaryHeap::new(),
         }
     }
 
@@ -71,17 +80,20 @@ impl Coordinator {
     }
 
     pub(crate) fn can_spend(&self, lane: Lane) -> bool {
-        !self.is_charged(lane) || self.account.can_spend()
+        self.visits_left(lane) > 0
     }
 
-    /// Whole visits that the lane may make now; bytes are not known before, so then one at a time.
+    /// Whole visits that the lane may make now, beside those that wait for their robots.txt; bytes are not known before, so
+    /// then one at a time.
     pub(crate) fn visits_left(&self, lane: Lane) -> usize {
         if !self.is_charged(lane) {
             return usize::MAX;
         }
         match self.budget.unit {
             BudgetUnit::WireBytes => usize::from(self.account.can_spend()),
-            BudgetUnit::Visits | BudgetUnit::PercentOfHeld => self.account.in_hand.max(0.0) as usize,
+            BudgetUnit::Visits | BudgetUnit::PercentOfHeld => {
+                (self.account.in_hand.max(0.0) as usize).saturating_sub(self.behind_robots + self.behind_delay.len())
+            }
         }
     }
 
@@ -102,10 +114,36 @@ impl Coordinator {
 
     /// A request for a robots.txt leaves. It belongs to no lane, and a percentage of the held pages, which says how many of
     /// them are visited, does not pay for it: else a small site would spend its visits on its robots.txt.
-    pub(crate) fn sent_for_robots(&mut self) {
+    ///
+    /// Whether it stands for the visit that will follow it, which is kept for it until then. Without that, when the
+    /// robots.txt of many sites have become too old at once, all of them are asked for as long as one visit is in hand, from
+    /// the site with the most valuable page down to the one with the least, and the visit goes to whoever is left.
+    #[must_use]
+    pub(crate) fn sent_for_robots(&mut self, lane: Lane) -> bool {
         if self.budget.unit == BudgetUnit::Visits {
             self.spend(1.0);
         }
+        let stands_for_visit = self.is_charged(lane) && self.budget.unit != BudgetUnit::WireBytes;
+        self.behind_robots += usize::from(stands_for_visit);
+        stands_for_visit
+    }
+
+    /// A robots.txt that stands for a visit was answered: that visit can leave at this Moment.
+    pub(crate) fn robots_answered(&mut self, free: Moment) {
+        self.behind_robots = self.behind_robots.saturating_sub(1);
+        self.behind_delay.push(Reverse(free));
+    }
+
+    /// Visits whose site is free by now are kept for nobody any more: they are the next that are chosen, or others are better.
+    pub(crate) fn release(&mut self, now: Moment) {
+        while self.behind_delay.peek().is_some_and(|&Reverse(free)| free <= now) {
+            self.behind_delay.pop();
+        }
+    }
+
+    /// When the first of them is released.
+    pub(crate) fn next_release(&self) -> Option<Moment> {
+        self.behind_delay.peek().map(|&Reverse(free)| free)
     }
 
     /// A request came back with so many bytes on the wire.
@@ -177,9 +215,37 @@ mod tests {
         for (budget, spent) in [("20%/day", 0.0), ("500/day", 1.0), ("2GB/day", 700.0)] {
             let settings = Settings { budget: budget.parse().unwrap(), ..Settings::default() };
             let mut coordinator = Coordinator::new(&settings, Account::default());
-            coordinator.sent_for_robots();
+            let _ = coordinator.sent_for_robots(Lane::Due);
             coordinator.weighed(700);
             assert_eq!(coordinator.account.spent, spent, "{budget}");
         }
+    }
+
+    #[test]
+    fn a_robots_txt_stands_for_the_visit_that_follows_it_until_its_site_is_free() {
+        let settings = Settings { budget: "20%/day".parse().unwrap(), ..Settings::default() };
+        let account = Account { in_hand: 2.5, ..Account::default() };
+        let mut coordinator = Coordinator::new(&settings, account);
+        assert!(coordinator.sent_for_robots(Lane::Due));
+        assert_eq!(coordinator.visits_left(Lane::Due), 1);
+        assert!(coordinator.sent_for_robots(Lane::Due));
+        assert!(!coordinator.can_spend(Lane::Due), "both visits wait for a robots.txt");
+        assert!(!coordinator.sent_for_robots(Lane::New), "nobody pays for discovery");
+        assert!(coordinator.can_spend(Lane::New));
+        let free = Moment::from_secs(9);
+        coordinator.robots_answered(free);
+        coordinator.release(Moment::from_secs(8));
+        assert_eq!((coordinator.visits_left(Lane::Due), coordinator.next_release()), (0, Some(free)));
+        coordinator.release(free);
+        assert_eq!((coordinator.visits_left(Lane::Due), coordinator.next_release()), (1, None));
+    }
+
+    #[test]
+    fn bytes_are_kept_for_no_visit() {
+        let settings = Settings { budget: "2GB/day".parse().unwrap(), ..Settings::default() };
+        let account = Account { in_hand: 1e6, ..Account::default() };
+        let mut coordinator = Coordinator::new(&settings, account);
+        assert!(!coordinator.sent_for_robots(Lane::Due));
+        assert!(coordinator.can_spend(Lane::Due));
     }
 }

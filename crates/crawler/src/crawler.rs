@@ -173,8 +173,15 @@ struct InFlight {
 enum Asked {
     First(Box<Waiting>),
     Again(Box<Page>),
-    Robots { origin: Origin, home: Site },
-    Subscription { file: PageKey },
+    /// Whether it stands for a visit that follows it.
+    Robots {
+        origin: Origin,
+        home: Site,
+        for_visit: bool,
+    },
+    Subscription {
+        file: PageKey,
+    },
 }
 
 impl Asked {

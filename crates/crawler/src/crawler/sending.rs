@@ -44,6 +44,7 @@ impl Crawler {
         }
         let paid_for = self.coordinator.pages_paid_for(self.held());
         self.coordinator.account.fill(&self.settings.budget, paid_for, now);
+        self.coordinator.release(now);
         self.feed_frontier(now)?;
         self.place_files(now)?;
         self.release_companions(now);
@@ -385,15 +386,15 @@ impl Crawler {
             held: None,
             gap: Span::ZERO,
         };
-        Some(self.send(lane, asked_site, order, Asked::Robots { origin, home }, now))
+        let for_visit = self.coordinator.sent_for_robots(lane);
+        Some(self.send(lane, asked_site, order, Asked::Robots { origin, home, for_visit }, now))
     }
 
     /// `site` is that of the order's URL.
     pub(super) fn send(&mut self, lane: Lane, site: Site, order: Order, what: Asked, now: Moment) -> Order {
         self.next_order += 1;
-        match what {
-            Asked::Robots { .. } => self.coordinator.sent_for_robots(),
-            _ => self.coordinator.sent(lane),
+        if !matches!(what, Asked::Robots { .. }) {
+            self.coordinator.sent(lane);
         }
         let next_order = self.next_order;
         let partition = self.partition(order.page.partition);

@@ -36,7 +36,12 @@ impl Crawler {
         }
         self.settle_site(&in_flight, &report, now);
         match in_flight.what {
-            Asked::Robots { origin, home } => self.take_robots(&origin, &home, &report, None, now)?,
+            Asked::Robots { origin, home, for_visit } => {
+                self.take_robots(&origin, &home, &report, None, now)?;
+                if for_visit {
+                    self.keep_visit(&home, now);
+                }
+            }
             Asked::Subscription { file } => self.take_subscription(file, &report, now),
             page => self.take_page(page, report, None)?,
         }
@@ -44,6 +49,13 @@ impl Crawler {
             self.commit(now)?;
         }
         Ok(())
+    }
+
+    /// A visit waited for the robots.txt of this site: it is kept until the site is free, and no longer than the usual delay.
+    fn keep_visit(&mut self, home: &Site, now: Moment) {
+        let earliest = self.home.get(home).map(|&id| self.partitions[usize::from(id.0)].politeness.earliest(home));
+        let free = earliest.unwrap_or(now).min(now + self.settings.delay);
+        self.coordinator.robots_answered(free);
     }
 
     /// Frees the site's slot and notes how the site behaves.

@@ -44,6 +44,7 @@ impl Crawler {
         }
         let mut wakes: Vec<Moment> = Vec::new();
         wakes.extend(self.coordinator.next_money(self.held(), now));
+        wakes.extend(self.coordinator.next_release());
         wakes.extend(self.second_looks.next());
         wakes.extend(self.subscriptions.next());
         wakes.extend(self.companions.next());
