@@ -22,6 +22,7 @@ def served(*words):
 
 def measured(words, **more):
     """CPU seconds and peak resident megabytes of a command."""
+    os.sync()  # Nobody pays for writing what another has left.
     child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **more)
     out = child.stdout.read()
     _, status, used = os.wait4(child.pid, 0)
