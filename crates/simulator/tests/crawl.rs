@@ -215,6 +215,23 @@ fn a_budget_bounds_every_request_and_held_pages_are_visited_again() {
 }
 
 #[test]
+fn with_one_visit_in_hand_one_robots_txt_is_asked_for_at_a_time() {
+    // More sites than visits in a day, and all their robots.txt become too old together.
+    let web = Web::new(WebSettings::plain(40, 5).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let settings = Settings { budget: "5%/day".parse().unwrap(), ..Settings::default() };
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, 1);
+    trial.run_until(start + Span::from_days(4)).unwrap();
+    let later = trial.asked().iter().filter(|asked| asked.started > start + Span::from_days(1));
+    let (robots, pages): (Vec<_>, Vec<_>) = later.partition(|asked| asked.robots);
+    assert!(robots.len() > 20 && pages.len() > 20, "{} robots.txt and {} pages", robots.len(), pages.len());
+    for two in robots.windows(2) {
+        assert!(two[0].finished < two[1].started, "{two:?}");
+    }
+}
+
+#[test]
 fn limits_bound_what_is_held_and_what_is_beyond_them_waits() {
     let web = Web::new(WebSettings::plain(3, 60).still()).unwrap();
     let folder = tempfile::tempdir().unwrap();
