@@ -173,10 +173,10 @@ struct InFlight {
 enum Asked {
     First(Box<Waiting>),
     Again(Box<Page>),
-    /// Whether it stands for a visit that follows it.
     Robots {
         origin: Origin,
         home: Site,
+        /// It stands for a visit that follows it.
         for_visit: bool,
     },
     Subscription {

@@ -23,17 +23,8 @@ fn main() {
     let mut chance = Chance::new(1);
     for number in 0..pages {
         policy.recall(&Held {
-            page: PageKey::new(Partition(0), number),
-            site: number % sites,
-            path: 0,
-            importance: 1.0,
-            admitted: now,
             last_visit: now - Span::from_secs(u64::from((pages - number) / PER_SECOND) + 2),
-            wire_bytes: 0,
-            at_least_every: None,
-            at_most_every: None,
-            known_rate: None,
-            state: &PolicyState::default(),
+            ..Held::new(PageKey::new(Partition(0), number), number % sites, now, &PolicyState::default())
         });
     }
     let view = Hour { visits_left: AT_ONCE, held: pages.into() };

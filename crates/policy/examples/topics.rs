@@ -165,19 +165,12 @@ impl Page {
 
 fn take_up(policy: &mut dyn Refresh, number: u32, page: &Page, told: Told) {
     let key = PageKey::new(Partition(0), number);
-    policy.recall(&Held {
-        page: key,
-        site: if told.by_topic { page.topic.0 } else { number / PAGES_PER_SITE },
-        path: 0,
-        importance: 1.0,
-        admitted: moment(page.born),
-        last_visit: moment(page.born),
-        wire_bytes: 0,
-        at_least_every: None,
-        at_most_every: None,
-        known_rate: None,
-        state: &PolicyState::default(),
-    });
+    policy.recall(&Held::new(
+        key,
+        if told.by_topic { page.topic.0 } else { number / PAGES_PER_SITE },
+        moment(page.born),
+        &PolicyState::default(),
+    ));
     if told.topics {
         policy.topics(key, &[TopicOf { topic: page.topic, reputation: 1.0 }]);
     }

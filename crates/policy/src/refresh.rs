@@ -29,6 +29,26 @@ pub struct Held<'a> {
     pub state: &'a PolicyState,
 }
 
+impl<'a> Held<'a> {
+    /// A page that was first read at this Moment and is like any other: of weight one, without promises, and nothing is known
+    /// of its path, its size and its rate.
+    pub fn new(page: PageKey, site: u32, read: Moment, state: &'a PolicyState) -> Self {
+        Held {
+            page,
+            site,
+            path: 0,
+            importance: 1.0,
+            admitted: read,
+            last_visit: read,
+            wire_bytes: 0,
+            at_least_every: None,
+            at_most_every: None,
+            known_rate: None,
+            state,
+        }
+    }
+}
+
 /// What one visit found.
 #[derive(Copy, Clone, Debug)]
 pub struct Seen {

@@ -45,17 +45,14 @@ fn recalled(name: &str, rates: &[f64], start: Moment) -> Box<dyn Refresh> {
     let mut policy = by_name(name).expect("every name has a policy");
     for (number, &rate) in rates.iter().enumerate() {
         policy.recall(&Held {
-            page: PageKey::new(Partition(0), number as u32),
-            site: number as u32 % SITES,
             path: number as u32 % (4 * SITES),
-            importance: 1.0,
-            admitted: start,
-            last_visit: start,
-            wire_bytes: 0,
-            at_least_every: None,
-            at_most_every: None,
             known_rate: Some(rate),
-            state: &PolicyState::default(),
+            ..Held::new(
+                PageKey::new(Partition(0), number as u32),
+                number as u32 % SITES,
+                start,
+                &PolicyState::default(),
+            )
         });
     }
     policy

@@ -34,19 +34,7 @@ fn believed_and_true(name: &str, changes_a_day: f64) -> (f64, f64) {
     let start = Moment::from_secs(1_700_000_000);
     let mut policy: Box<dyn Refresh> = by_name(name).unwrap();
     for number in 0..PAGES {
-        policy.recall(&Held {
-            page: PageKey::new(Partition(0), number),
-            site: number % SITES,
-            path: 0,
-            importance: 1.0,
-            admitted: start,
-            last_visit: start,
-            wire_bytes: 0,
-            at_least_every: None,
-            at_most_every: None,
-            known_rate: None,
-            state: &PolicyState::default(),
-        });
+        policy.recall(&Held::new(PageKey::new(Partition(0), number), number % SITES, start, &PolicyState::default()));
     }
     let mut chance = Chance::new(7);
     let mut last = vec![start; PAGES as usize];

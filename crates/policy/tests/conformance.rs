@@ -86,17 +86,12 @@ fn topics_of(page: PageKey) -> Vec<TopicOf> {
 
 fn held(page: PageKey, row: &Row) -> Held<'_> {
     Held {
-        page,
-        site: site_of(page),
         path: page.number % 8,
-        importance: 1.0,
-        wire_bytes: 0,
         at_least_every: row.at_least_every,
         at_most_every: row.at_most_every,
         known_rate: Some(0.05 + f64::from(page.number % 5) / 10.0),
-        admitted: row.admitted,
         last_visit: row.last_visit,
-        state: &row.state,
+        ..Held::new(page, site_of(page), row.admitted, &row.state)
     }
 }
 
@@ -389,19 +384,7 @@ fn a_page_that_was_learned_before_it_was_recalled_is_known_once() {
             wire_bytes: 9,
         };
         let state = policy.learn(&seen);
-        policy.recall(&Held {
-            page: page(1),
-            site: 1,
-            path: 0,
-            importance: 1.0,
-            wire_bytes: 0,
-            at_least_every: None,
-            at_most_every: None,
-            known_rate: None,
-            admitted: first,
-            last_visit: first,
-            state: &state,
-        });
+        policy.recall(&Held::new(page(1), 1, first, &state));
         let world = World::new(9, 1);
         assert_eq!(policy.choose(&world, first + Span::from_days(100), &mut Chance::new(5)), [page(1)]);
     }

@@ -27,19 +27,7 @@ fn topics(of: &[u32]) -> Vec<TopicOf> {
 }
 
 fn recall(policy: &mut dyn Refresh, number: usize, site: u32, path: u32) {
-    policy.recall(&Held {
-        page: key(number),
-        site,
-        path,
-        importance: 1.0,
-        admitted: Moment::EPOCH,
-        last_visit: Moment::EPOCH,
-        wire_bytes: 0,
-        at_least_every: None,
-        at_most_every: None,
-        known_rate: None,
-        state: &PolicyState::default(),
-    });
+    policy.recall(&Held { path, ..Held::new(key(number), site, Moment::EPOCH, &PolicyState::default()) });
 }
 
 fn started(name: &str, web: &Web) -> Box<dyn Refresh> {

@@ -46,19 +46,7 @@ fn downloaded(name: &str, world: &Example, chance: u64) -> BTreeMap<(u32, u32), 
     let start = Moment::from_secs(0) + Span::from_days(7 * (100 + chance));
     let key = |number: usize| PageKey::new(Partition(0), number as u32);
     for (number, &(site, path, _)) in world.pages.iter().enumerate() {
-        policy.recall(&Held {
-            page: key(number),
-            site,
-            path,
-            importance: 1.0,
-            admitted: Moment::EPOCH,
-            last_visit: Moment::EPOCH,
-            wire_bytes: 0,
-            at_least_every: None,
-            at_most_every: None,
-            known_rate: None,
-            state: &PolicyState::default(),
-        });
+        policy.recall(&Held { path, ..Held::new(key(number), site, Moment::EPOCH, &PolicyState::default()) });
     }
     let mut downloads = BTreeMap::<(u32, u32), (u32, u32)>::new();
     for visit in 0..world.downloads {

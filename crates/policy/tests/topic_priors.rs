@@ -42,19 +42,7 @@ fn key(number: u32) -> PageKey {
 }
 
 fn take_up(policy: &mut dyn Refresh, number: u32, now: Moment, state: &PolicyState) {
-    policy.recall(&Held {
-        page: key(number),
-        site: number / PAGES_PER_SITE,
-        path: 0,
-        importance: 1.0,
-        admitted: now,
-        last_visit: now,
-        wire_bytes: 0,
-        at_least_every: None,
-        at_most_every: None,
-        known_rate: None,
-        state,
-    });
+    policy.recall(&Held::new(key(number), number / PAGES_PER_SITE, now, state));
 }
 
 fn told(policy: &mut dyn Refresh, number: u32, topic: TopicId) {

@@ -45,17 +45,9 @@ fn visits(view: Slot, days: u64, importance: impl Fn(u32) -> f32, bytes: impl Fn
     let mut policy = by_name("vernal").expect("it is the default");
     for number in 0..PAGES {
         policy.recall(&Held {
-            page: key(number),
-            site: number,
-            path: 0,
             importance: importance(number),
-            admitted: Moment::EPOCH,
-            last_visit: Moment::EPOCH,
             wire_bytes: bytes(number),
-            at_least_every: None,
-            at_most_every: None,
-            known_rate: None,
-            state: &PolicyState::default(),
+            ..Held::new(key(number), number, Moment::EPOCH, &PolicyState::default())
         });
     }
     let (mut visits, mut chance) = (vec![0; PAGES as usize], Chance::new(1));

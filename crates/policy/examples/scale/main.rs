@@ -27,17 +27,9 @@ fn main() {
     for number in 0..pages {
         let age = Span::from_secs(chance.below(10 * 86_400));
         policy.recall(&Held {
-            page: PageKey::new(Partition(0), number),
-            site: number % sites,
             path: number / sites % 8,
-            importance: 1.0,
-            admitted: start,
             last_visit: start - age,
-            wire_bytes: 0,
-            at_least_every: None,
-            at_most_every: None,
-            known_rate: None,
-            state: &PolicyState::default(),
+            ..Held::new(PageKey::new(Partition(0), number), number % sites, start, &PolicyState::default())
         });
     }
     let mut last: Vec<u16> = vec![0; if visits > 0 { pages as usize } else { 0 }];

@@ -19,17 +19,8 @@ fn looks_per_visit(name: &str, pages: u32) -> f64 {
     let mut now = Moment::from_secs(1_700_000_000);
     for number in 0..pages {
         policy.recall(&Held {
-            page: PageKey::new(Partition(0), number),
-            site: 0,
-            path: 0,
-            importance: 1.0,
-            admitted: now,
             last_visit: now - Span::from_secs(u64::from((pages - number) / PER_SECOND) + 2),
-            wire_bytes: 0,
-            at_least_every: None,
-            at_most_every: None,
-            known_rate: None,
-            state: &PolicyState::default(),
+            ..Held::new(PageKey::new(Partition(0), number), 0, now, &PolicyState::default())
         });
     }
     let view = Hour { visits_left: AT_ONCE, held: pages.into() };
@@ -78,19 +69,7 @@ fn looks_per_page_at_first(name: &str, pages: u32) -> f64 {
     for minute in 1..2 * MINUTES_PER_DAY {
         let now = start + Span::from_secs(u64::from(minute) * 60);
         while found < pages.min(pages * minute / 360) {
-            policy.recall(&Held {
-                page: PageKey::new(Partition(0), found),
-                site: found % SITES,
-                path: 0,
-                importance: 1.0,
-                admitted: now,
-                last_visit: now,
-                wire_bytes: 0,
-                at_least_every: None,
-                at_most_every: None,
-                known_rate: None,
-                state: &PolicyState::default(),
-            });
+            policy.recall(&Held::new(PageKey::new(Partition(0), found), found % SITES, now, &PolicyState::default()));
             found += 1;
         }
         let view = Hour { visits_left: 1, held: found.into() };

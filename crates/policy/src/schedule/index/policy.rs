@@ -224,17 +224,8 @@ impl Refresh for Index {
     fn learn(&mut self, seen: &Seen) -> PolicyState {
         if self.pages.known(seen.page).is_none() {
             self.recall(&Held {
-                page: seen.page,
-                site: u32::MAX,
-                path: 0,
-                importance: 1.0,
-                admitted: seen.moment,
-                last_visit: seen.moment,
                 wire_bytes: seen.wire_bytes,
-                at_least_every: None,
-                at_most_every: None,
-                known_rate: None,
-                state: &PolicyState::default(),
+                ..Held::new(seen.page, u32::MAX, seen.moment, &PolicyState::default())
             });
             return PolicyState::default();
         }

@@ -77,17 +77,10 @@ fn recalled(name: &str, rate: impl Fn(u32) -> Option<f64>) -> Index {
     let mut policy = Index::named(name).unwrap();
     for number in 0..PAGES {
         policy.recall(&Held {
-            page: PageKey::new(Partition(0), number),
-            site: number % SITES,
             path: number % 5,
             importance: importance(number) as f32,
-            admitted: first_moment(),
-            last_visit: first_moment(),
-            wire_bytes: 0,
-            at_least_every: None,
-            at_most_every: None,
             known_rate: rate(number),
-            state: &PolicyState::default(),
+            ..Held::new(PageKey::new(Partition(0), number), number % SITES, first_moment(), &PolicyState::default())
         });
     }
     policy

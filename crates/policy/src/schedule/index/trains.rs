@@ -260,17 +260,8 @@ mod tests {
 
     fn recall(policy: &mut Index, number: u32, last_visit: Moment) {
         policy.recall(&Held {
-            page: key(number),
-            site: number % SITES,
             path: number % 2,
-            importance: 1.0,
-            admitted: last_visit,
-            last_visit,
-            wire_bytes: 0,
-            at_least_every: None,
-            at_most_every: None,
-            known_rate: None,
-            state: &PolicyState::default(),
+            ..Held::new(key(number), number % SITES, last_visit, &PolicyState::default())
         });
     }
 
