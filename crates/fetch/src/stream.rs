@@ -1,6 +1,7 @@
 //! A connection, plain or under TLS, and the count of what passed over it.
 
 use std::cell::Cell;
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -53,6 +54,15 @@ impl Stream {
         self.flush().await?;
         meter.sent(bytes.len());
         Ok(())
+    }
+
+    /// Waits until there is something to receive, as far as that can be told without room for it.
+    pub async fn await_bytes(&self) -> io::Result<()> {
+        match self {
+            Stream::Plain(stream) => poll_fn(|context| stream.poll_read_ready(context)).await,
+            // What was received already may lie within the session.
+            Stream::Tls(_) => Ok(()),
+        }
     }
 
     /// Appends what is there, at most `limit` bytes; 0 is the end.

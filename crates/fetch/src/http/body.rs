@@ -1,6 +1,8 @@
 //! Where a body ends, and its bytes without the transfer coding.
 
+use std::cell::Cell;
 use std::io;
+use std::rc::Rc;
 
 use vernal_model::Failure;
 
@@ -15,16 +17,38 @@ const CHUNK_EXTRAS_BYTES_MAX: usize = 16 << 10;
 /// A length as announced is believed up to here; beyond it room is made as bytes come.
 const LENGTH_BELIEVED_BYTES: u64 = 64 << 10;
 
+/// The room for reading kept between answers.
+const ROOM_KEPT_BYTES: usize = 64 << 10;
+
+/// Room for reading that the connections of one loop share. Most answers come and are read at a stroke, so that a single
+/// buffer serves them all in turn; who finds it lent makes another.
+#[derive(Clone, Default)]
+pub struct Room(Rc<Cell<Vec<u8>>>);
+
+impl Room {
+    fn lend(&self) -> Vec<u8> {
+        self.0.take()
+    }
+
+    fn give_back(&self, mut buffer: Vec<u8>) {
+        if (1..=ROOM_KEPT_BYTES).contains(&buffer.capacity()) {
+            buffer.clear();
+            self.0.set(buffer);
+        }
+    }
+}
+
 /// A connection with the bytes that came and were not used yet.
 pub struct Incoming {
     pub stream: Stream,
+    room: Room,
     buffer: Vec<u8>,
     start: usize,
 }
 
 impl Incoming {
-    pub fn new(stream: Stream) -> Self {
-        Incoming { stream, buffer: Vec::new(), start: 0 }
+    pub fn new(stream: Stream, room: Room) -> Self {
+        Incoming { stream, room, buffer: Vec::new(), start: 0 }
     }
 
     pub fn available(&self) -> &[u8] {
@@ -45,13 +69,18 @@ impl Incoming {
             self.buffer.drain(..self.start);
             self.start = 0;
         }
+        if self.buffer.capacity() == 0 {
+            // Whoever waits for a site holds no room meanwhile.
+            self.stream.await_bytes().await?;
+            self.buffer = self.room.lend();
+        }
         self.stream.receive(&mut self.buffer, usize::MAX, meter).await
     }
 
     /// Gives back the buffer: hundreds of connections may lie idle, and room is quickly made.
     pub fn trim(&mut self) {
         if self.buffer.is_empty() {
-            self.buffer = Vec::new();
+            self.room.give_back(std::mem::take(&mut self.buffer));
         }
     }
 }
@@ -174,5 +203,47 @@ async fn read_line(incoming: &mut Incoming, meter: &Meter) -> Result<Vec<u8>, Fa
             Ok(0) | Err(_) => return Err(Failure::Truncated),
             Ok(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    async fn pair(room: &Room) -> (Incoming, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (here, there) = tokio::join!(TcpStream::connect(listener.local_addr().unwrap()), listener.accept());
+        (Incoming::new(Stream::Plain(here.unwrap()), room.clone()), there.unwrap().0)
+    }
+
+    #[tokio::test]
+    async fn connections_share_their_room_and_never_their_bytes() {
+        let (room, meter) = (Room::default(), Meter::default());
+        let (mut one, mut site_of_one) = pair(&room).await;
+        let (mut other, mut site_of_other) = pair(&room).await;
+        assert!(one.fill(&meter).now_or_never().is_none());
+        assert_eq!(one.buffer.capacity(), 0, "who waits holds no room");
+        site_of_one.write_all(b"first answer").await.unwrap();
+        one.fill(&meter).await.unwrap();
+        // The room is lent: whoever reads meanwhile has some of their own.
+        site_of_other.write_all(b"second").await.unwrap();
+        other.fill(&meter).await.unwrap();
+        assert_eq!((one.available(), other.available()), (&b"first answer"[..], &b"second"[..]));
+        one.consume(5);
+        one.trim();
+        assert_eq!(one.available(), b" answer", "what was not used stays");
+        for incoming in [&mut one, &mut other] {
+            incoming.consume(incoming.available().len());
+            incoming.trim();
+            assert_eq!(incoming.buffer.capacity(), 0);
+        }
+        let kept = room.lend();
+        assert!(kept.is_empty() && kept.capacity() > 0);
+        room.give_back(Vec::with_capacity(ROOM_KEPT_BYTES + 1));
+        assert_eq!(room.lend().capacity(), 0, "too much is not kept");
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use tokio::time::timeout;
 use vernal_model::{Exchange, Failure, Protocol, Stage, Validators};
 
-use super::body::{self, Incoming};
+use super::body::{self, Incoming, Room};
 use super::head::{self, HeadEnd, Status};
 use crate::Settings;
 use crate::answer::{Answer, Broken, protocol};
@@ -23,8 +23,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(stream: Stream, address: IpAddr) -> Self {
-        Connection { incoming: Incoming::new(stream), address, is_reused: false }
+    pub fn new(stream: Stream, room: Room, address: IpAddr) -> Self {
+        Connection { incoming: Incoming::new(stream, room), address, is_reused: false }
     }
 
     pub fn address(&self) -> IpAddr {

@@ -64,7 +64,7 @@ pub async fn ask(
             }
         },
     };
-    let open = Box::pin(open(url, &found, settings, dialler)).await?;
+    let open = Box::pin(open(url, &found, settings, dialler, pool)).await?;
     match Box::pin(asking.over(open)).await {
         Ok(answer) => Ok(answer),
         Err(Broken::Over(outcome)) => Err(outcome),
@@ -108,16 +108,22 @@ impl Asking<'_> {
     }
 }
 
-async fn open(url: &Url, found: &Found, settings: &Settings, dialler: &Dialler) -> Result<Open, Outcome> {
+async fn open(
+    url: &Url,
+    found: &Found,
+    settings: &Settings,
+    dialler: &Dialler,
+    pool: &RefCell<Pool>,
+) -> Result<Open, Outcome> {
     let stream = dialler.connect(found).await?;
     let address = stream.peer_addr().map_err(|error| Outcome::Failed(Failure::Connect(error.to_string())))?.ip();
     if url.scheme() != "https" {
-        return Ok(Open::Http1(Connection::new(Stream::Plain(stream), address)));
+        return Ok(Open::Http1(Connection::new(Stream::Plain(stream), pool.borrow().room(), address)));
     }
     let stream = dialler.secure(stream, url).await?;
     if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
         let session = Session::open(stream, address, settings).await.map_err(Outcome::Failed)?;
         return Ok(Open::Http2(session));
     }
-    Ok(Open::Http1(Connection::new(Stream::Tls(Box::new(stream)), address)))
+    Ok(Open::Http1(Connection::new(Stream::Tls(Box::new(stream)), pool.borrow().room(), address)))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use foldhash::HashMap;
 use tokio::time::Instant;
 
+use super::body::Room;
 use super::connection::Connection;
 use super::http2::Session;
 
@@ -19,6 +20,7 @@ const IDLE_FOR: Duration = Duration::from_secs(60);
 pub struct Pool {
     origins: HashMap<Box<str>, Origin>,
     idle: usize,
+    room: Room,
 }
 
 #[derive(Default)]
@@ -34,6 +36,11 @@ pub enum Open {
 }
 
 impl Pool {
+    /// What the loop's connections read into.
+    pub fn room(&self) -> Room {
+        self.room.clone()
+    }
+
     /// A connection that seems alive, taken out of the pool; or a handle on the multiplexed one, which stays.
     pub fn take(&mut self, origin: &str, now: Instant) -> Option<Open> {
         let found = self.origins.get_mut(origin)?;
@@ -127,7 +134,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (here, there) = tokio::join!(TcpStream::connect(address), listener.accept());
-        (Open::Http1(Connection::new(Stream::Plain(here.unwrap()), address.ip())), there.unwrap().0)
+        (Open::Http1(Connection::new(Stream::Plain(here.unwrap()), Room::default(), address.ip())), there.unwrap().0)
     }
 
     #[tokio::test]
