@@ -47,6 +47,9 @@ const FLUSH_LOG_BYTES_MIN: u64 = 4 << 20;
 /// How long a close waits for the store to flush. Without it nothing is lost: the next start replays the store's log.
 const FLUSH_LOOK_EVERY: Duration = Duration::from_millis(1);
 const FLUSH_LOOKS_MAX: usize = 10_000;
+/// How long it waits further for the flushed files to be put in their places. Where much is being merged that is left to
+/// the next opening.
+const PLACING_LOOKS_MAX: usize = 200;
 
 const TABLES: usize = 22;
 /// Those with a row for almost every page number, by it alone.
@@ -256,11 +259,10 @@ impl Tables {
     }
 
     /// Brings every row into a table file and says so, so that the next opening has no log of the store to replay, unless
-    /// that log is short. For the last writer: nothing may be written afterwards.
+    /// that log is short. The files are put into their places as well, which the next opening would begin with. For the
+    /// last writer: nothing may be written afterwards.
     pub fn flush(&self, folder: &Path) -> Result<()> {
-        if matches!(self.place, Place::Memory(_)) {
-            return Ok(());
-        }
+        let Place::Store(database) = &self.place else { return Ok(()) };
         // The first file of a store is made long from the start, so that a first crawl always ends with whole tables.
         let mut logged = 0;
         for (_, path) in store_logs(folder)? {
@@ -270,20 +272,19 @@ impl Tables {
             return Ok(());
         }
         let tables = || self.all().into_iter().filter_map(Table::stored);
+        // The store looks once at each table that it has flushed, whether its files lie where they should.
+        let mut looks = database.compactions_completed();
         for table in tables() {
-            table.rotate_memtable().map_err(Error::tables("flush a table"))?;
+            looks += usize::from(table.rotate_memtable().map_err(Error::tables("flush a table"))?);
         }
-        let is_flushed = || tables().all(|table| table.sealed_memtable_count() == 0);
-        for _ in 0..FLUSH_LOOKS_MAX {
-            if is_flushed() {
-                let path = folder.join(FLUSHED_FILE);
-                let mark = File::create(&path).map_err(Error::io("make", &path))?;
-                mark.sync_all().map_err(Error::io("sync", &path))?;
-                return sync_folder(folder);
-            }
-            std::thread::park_timeout(FLUSH_LOOK_EVERY);
+        if !came_true(FLUSH_LOOKS_MAX, || tables().all(|table| table.sealed_memtable_count() == 0)) {
+            return Ok(());
         }
-        Ok(())
+        came_true(PLACING_LOOKS_MAX, || database.compactions_completed() >= looks);
+        let path = folder.join(FLUSHED_FILE);
+        let mark = File::create(&path).map_err(Error::io("make", &path))?;
+        mark.sync_all().map_err(Error::io("sync", &path))?;
+        sync_folder(folder)
     }
 
     pub fn persist(&self) -> Result<()> {
@@ -292,6 +293,17 @@ impl Tables {
             Place::Memory(_) => Ok(()),
         }
     }
+}
+
+/// Waits for something that the store does on its own thread; whether it was done.
+fn came_true(looks_max: usize, is_so: impl Fn() -> bool) -> bool {
+    (0..looks_max).any(|_| {
+        let done = is_so();
+        if !done {
+            std::thread::park_timeout(FLUSH_LOOK_EVERY);
+        }
+        done
+    })
 }
 
 /// Empties the store's log where the tables were flushed whole. The newest file of it stays, without a byte: only where
@@ -375,5 +387,30 @@ impl Shared {
 
     pub fn live_mut(&self) -> RwLockWriteGuard<'_, Live> {
         self.live.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flush_leaves_nothing_for_the_next_opening_to_put_in_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let tables = Tables::open(folder.path()).unwrap();
+        let mut batch = tables.batch(TABLES);
+        for table in tables.all() {
+            batch.insert(table, *b"key", *b"row");
+        }
+        batch.commit().unwrap();
+        tables.flush(folder.path()).unwrap();
+        assert!(folder.path().join(FLUSHED_FILE).exists());
+        drop(tables);
+        let tables = Tables::open(folder.path()).unwrap();
+        for table in tables.all() {
+            let stored = table.stored().unwrap();
+            assert_eq!((stored.table_count(), stored.l0_table_count()), (1, 0));
+            assert_eq!(table.get(b"key").unwrap().as_deref(), Some(&b"row"[..]));
+        }
     }
 }
