@@ -60,7 +60,7 @@ impl RobotsBook {
 
     pub(crate) fn gate(&mut self, url: &Url, reader: &Reader, now: Moment) -> Result<Gate> {
         // Gopher has no robots.txt, and robots.txt itself is always allowed.
-        if url.scheme() == "gopher" || url.path() == "/robots.txt" {
+        if url.scheme() == "gopher" || Robots::is_at(url) {
             return Ok(Gate::Open);
         }
         let agent = Arc::clone(&self.agent);

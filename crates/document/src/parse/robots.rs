@@ -13,6 +13,7 @@
 //! 5. Crawl-delay is read (Google ignores it).
 //! 6. A file cut at its limit loses the line that was cut, which might otherwise forbid more than it says.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use memchr::memmem;
@@ -52,6 +53,8 @@ struct Group {
 struct Rule {
     /// Normalised, with `*` for anything; without the `$` at the end.
     pattern: Vec<u8>,
+    /// Where the first `*` stands, or the end.
+    first_star: usize,
     /// It ended with `$`.
     to_the_end: bool,
     allow: bool,
@@ -73,10 +76,15 @@ impl Robots {
         robots
     }
 
+    /// Whether this is where a robots.txt lies; it may always be asked for.
+    pub fn is_at(url: &Url) -> bool {
+        url.path_and_query().starts_with(ALWAYS_ALLOWED) && url.path() == ALWAYS_ALLOWED
+    }
+
     /// Whether the agent, a product token or a whole User-Agent value, may ask for this URL.
     pub fn allows(&self, agent: &str, url: &Url) -> bool {
         let Some(agent) = self.agent(agent) else { return true };
-        if url.path() == ALWAYS_ALLOWED {
+        if Robots::is_at(url) {
             return true;
         }
         let target = normalised(url.path_and_query().as_bytes(), Side::Url);
@@ -97,7 +105,7 @@ impl Robots {
     /// The rules for a product token, or else for everybody.
     fn agent(&self, agent: &str) -> Option<&Agent> {
         let token = product_token(agent.as_bytes());
-        self.by_agent.get(token.as_str()).filter(|_| !token.is_empty()).or_else(|| self.by_agent.get("*"))
+        self.by_agent.get(&*token).filter(|_| !token.is_empty()).or_else(|| self.by_agent.get("*"))
     }
 }
 
@@ -183,7 +191,9 @@ impl Rule {
             Some(value) => (value, true),
             None => (value, false),
         };
-        Rule { pattern: normalised(value, Side::Rule), to_the_end, allow }
+        let pattern = normalised(value, Side::Rule).into_owned();
+        let first_star = pattern.iter().position(|&byte| byte == b'*').unwrap_or(pattern.len());
+        Rule { pattern, first_star, to_the_end, allow }
     }
 
     /// The most octets win, and allow wins over disallow of the same length (RFC 9309 2.2.2).
@@ -194,12 +204,10 @@ impl Rule {
     /// Each piece between stars is found as early as it can be, so the cost grows with the sum of the lengths and not
     /// with their product, whatever a site writes.
     fn matches(&self, target: &[u8]) -> bool {
-        let mut pieces = self.pattern.split(|&byte| byte == b'*');
-        let Some(mut rest) = pieces.next().and_then(|first| target.strip_prefix(first)) else { return false };
-        let mut pieces = pieces.peekable();
-        if pieces.peek().is_none() {
-            return !self.to_the_end || rest.is_empty();
-        }
+        let (first, starred) = self.pattern.split_at(self.first_star);
+        let Some(mut rest) = target.strip_prefix(first) else { return false };
+        let Some(pieces) = starred.strip_prefix(b"*") else { return !self.to_the_end || rest.is_empty() };
+        let mut pieces = pieces.split(|&byte| byte == b'*').peekable();
         while let Some(piece) = pieces.next() {
             if self.to_the_end && pieces.peek().is_none() {
                 return rest.ends_with(piece);
@@ -262,9 +270,11 @@ fn key_and_value(line: &[u8]) -> Option<(Key, &[u8])> {
 }
 
 /// The letters, hyphens and underscores at the beginning, in lower case (RFC 9309 2.2.1).
-fn product_token(agent: &[u8]) -> String {
-    let token = agent.iter().take_while(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'));
-    token.map(|byte| char::from(byte.to_ascii_lowercase())).collect()
+fn product_token(agent: &[u8]) -> Cow<'_, str> {
+    let is_part = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
+    let token = &agent[..agent.iter().position(|byte| !is_part(byte)).unwrap_or(agent.len())];
+    let token = std::str::from_utf8(token).unwrap_or_default();
+    if token.bytes().any(|byte| byte.is_ascii_uppercase()) { token.to_ascii_lowercase().into() } else { token.into() }
 }
 
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -276,7 +286,11 @@ enum Side {
 
 /// One spelling for all octets that mean the same (RFC 9309 2.2.2): unreserved letters stand for themselves, octets
 /// that no URL may have are percent-encoded, encodings are in upper case.
-fn normalised(text: &[u8], side: Side) -> Vec<u8> {
+fn normalised(text: &[u8], side: Side) -> Cow<'_, [u8]> {
+    // Most paths mean themselves.
+    if text.iter().all(|&byte| STANDS_FOR_ITSELF[usize::from(byte)]) {
+        return text.into();
+    }
     let mut out = Vec::with_capacity(text.len() + 8);
     let mut in_query = false;
     let mut rest = text;
@@ -299,8 +313,19 @@ fn normalised(text: &[u8], side: Side) -> Vec<u8> {
             None => push_encoded(&mut out, byte),
         }
     }
-    out
+    out.into()
 }
+
+/// The octets that are neither encoded nor decoded, nor mean anything in a rule.
+const STANDS_FOR_ITSELF: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = is_plain(byte as u8) || is_delimiter(byte as u8);
+        byte += 1;
+    }
+    table
+};
 
 fn octet(digits: &[u8]) -> Option<u8> {
     let digit = |place: usize| digits.get(place).and_then(|&byte| char::from(byte).to_digit(16));
@@ -308,12 +333,12 @@ fn octet(digits: &[u8]) -> Option<u8> {
 }
 
 /// Unreserved (RFC 3986 2.3).
-fn is_plain(byte: u8) -> bool {
+const fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 /// Reserved (RFC 3986 2.2), without the signs that mean something in a rule.
-fn is_delimiter(byte: u8) -> bool {
+const fn is_delimiter(byte: u8) -> bool {
     matches!(
         byte,
         b':' | b'/' | b'?' | b'[' | b']' | b'@' | b'!' | b'&' | b'\'' | b'(' | b')' | b'+' | b',' | b';' | b'='
