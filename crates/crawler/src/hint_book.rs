@@ -1,18 +1,25 @@
-//! What sites say of their own changes, as far as this process needs it at hand: trust and files of every site, and the
-//! rows of pages that the tables do not have yet.
+//! What sites say of their own changes, as far as this process needs it at hand: trust and files of every site, the rows of
+//! pages that the tables do not have yet, and of most others the little that is in them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use vernal_model::{HintFile, HintRows, HintSource, ListingKind, Moment, PageHints, PageKey, Site, TrustRow};
+use foldhash::HashMap;
+use vernal_model::{HintFile, HintRows, HintSource, ListingKind, PageHints, PageKey, Site, TrustRow};
 use vernal_repository::{Reader, SiteHints};
 
 use crate::Result;
+
+/// Pages of which it is remembered who speaks of them; of others the tables are asked.
+const SPOKEN_OF_PAGES_MAX: usize = 1 << 17;
 
 #[derive(Default)]
 pub(crate) struct HintBook {
     sites: HashMap<Site, SiteHints>,
     /// Rows that wait for the next commit: each is written once, however many visits of the group changed it.
     pages: BTreeMap<PageKey, (Site, PageHints)>,
+    /// Who speaks of pages of which nothing else is said, as far as there is room: of a site with a sitemap that is all
+    /// that most rows say, and each visit asks for it. Looked up only, never walked through.
+    spoken_of: HashMap<PageKey, u8>,
     sources: BTreeSet<(Site, HintSource)>,
     has_tables: bool,
 }
@@ -40,8 +47,7 @@ impl HintBook {
     }
 
     pub(crate) fn trust(&self, site: &Site, source: HintSource) -> Option<&TrustRow> {
-        let sources = &self.sites.get(site)?.sources;
-        sources.iter().find(|(known, _)| *known == source).map(|(_, row)| row)
+        self.sites.get(site)?.trust(source)
     }
 
     pub(crate) fn file(&self, site: &Site, page: PageKey) -> Option<&HintFile> {
@@ -54,23 +60,31 @@ impl HintBook {
         self.sites.get(site).map_or(0, |hints| hints.files.iter().filter(|(_, file)| file.source == source).count())
     }
 
-    /// When a file of this source was last read.
-    pub(crate) fn last_read(&self, site: &Site, source: HintSource) -> Option<Moment> {
-        let files = self.sites.get(site)?.files.iter();
-        files.filter(|(_, file)| file.source == source).map(|(_, file)| file.read).max()
-    }
-
     /// What is said of one page, the newest word of it.
     pub(crate) fn page(&self, key: PageKey, reader: &Reader) -> Result<PageHints> {
+        if let Some(&spoken_of) = self.spoken_of.get(&key) {
+            return Ok(PageHints { spoken_of, ..PageHints::default() });
+        }
         match self.pages.get(&key) {
             Some((_, hints)) => Ok(hints.clone()),
             None => Ok(reader.page_hints(key)?),
         }
     }
 
+    /// Takes in what is said of a page from now on.
+    pub(crate) fn note(&mut self, key: PageKey, hints: &PageHints) {
+        let says_more = *hints != PageHints { spoken_of: hints.spoken_of, ..PageHints::default() };
+        if says_more || (self.spoken_of.len() >= SPOKEN_OF_PAGES_MAX && !self.spoken_of.contains_key(&key)) {
+            self.spoken_of.remove(&key);
+        } else {
+            self.spoken_of.insert(key, hints.spoken_of);
+        }
+    }
+
     /// Takes rows up; those of pages and sources wait here, the others come back for a deed of their own.
     pub(crate) fn take(&mut self, mut rows: HintRows) -> HintRows {
         let site = rows.site.clone();
+        rows.pages.iter().for_each(|(key, hints)| self.note(*key, hints));
         self.pages.extend(rows.pages.drain(..).map(|(key, hints)| (key, (site.clone(), hints))));
         if rows.sources.is_empty() && rows.files.is_empty() {
             return rows;
@@ -108,5 +122,55 @@ impl HintBook {
             }
         }
         rows.into_values().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use vernal_model::{Deed, Moment, Partition, PendingHint, Span};
+    use vernal_repository::{Repository, Settings};
+
+    use super::*;
+
+    fn hints() -> impl Strategy<Value = PageHints> {
+        (0u8..4, any::<bool>()).prop_map(|(spoken_of, waits)| {
+            let said = PendingHint {
+                source: HintSource::Sitemap,
+                said: Moment::EPOCH,
+                heard: Moment::EPOCH,
+                worth: Span::ZERO,
+            };
+            PageHints { spoken_of, pending: waits.then_some(said).into_iter().collect(), ..PageHints::default() }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+        #[test]
+        fn the_newest_word_of_a_page_is_told_whether_or_not_it_was_written(
+            words in prop::collection::vec((0u32..8, hints(), any::<bool>()), 1..40),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let settings = Settings { tables_in_memory: true, ..Settings::default() };
+            let (mut repository, _) = Repository::open(folder.path(), settings, Moment::EPOCH).unwrap();
+            let reader = repository.reader();
+            let (site, mut book, mut newest) = (Site::new("a.org"), HintBook::default(), BTreeMap::new());
+            for (number, said, commits) in words {
+                let key = PageKey::new(Partition(0), number);
+                book.take(HintRows { pages: vec![(key, said.clone())], ..HintRows::of(&site) });
+                newest.insert(key, said);
+                if commits {
+                    let deeds: Vec<_> =
+                        book.untold().into_iter().map(|rows| (Partition(0), Deed::Hinted(Box::new(rows)))).collect();
+                    repository.commit(&deeds, Moment::EPOCH).unwrap();
+                }
+                for number in 0..8 {
+                    let key = PageKey::new(Partition(0), number);
+                    let told = book.page(key, &reader).unwrap();
+                    prop_assert_eq!(told, newest.get(&key).cloned().unwrap_or_default());
+                }
+            }
+        }
     }
 }

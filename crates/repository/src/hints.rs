@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use vernal_model::{
-    Fingerprint, HintFile, HintSource, PageHints, PageKey, Partition, Site, Stamp, SubscriptionRow, TrustRow,
+    Fingerprint, HintFile, HintSource, Moment, PageHints, PageKey, Partition, Site, Stamp, SubscriptionRow, TrustRow,
 };
 
 use crate::tables::keys;
@@ -20,6 +20,16 @@ pub struct SiteHints {
 }
 
 impl SiteHints {
+    /// How far a source is trusted.
+    pub fn trust(&self, source: HintSource) -> Option<&TrustRow> {
+        self.sources.iter().find(|(known, _)| *known == source).map(|(_, row)| row)
+    }
+
+    /// When a file of this source was last read.
+    pub fn last_read(&self, source: HintSource) -> Option<Moment> {
+        self.files.iter().filter(|(_, file)| file.source == source).map(|(_, file)| file.read).max()
+    }
+
     fn take(&mut self, partition: Partition, key: &[u8], value: &[u8]) -> Result<()> {
         let (_, kind) = keys::noise_parts(key).ok_or_else(|| Error::row("hints", "its key is too short"))?;
         if kind == keys::HINT_SOURCE {

@@ -38,6 +38,7 @@ impl Crawler {
         self.hints.recall(&self.reader)?;
         for row in self.reader.clone().all_page_hints() {
             let (key, hints) = row?;
+            self.hints.note(key, &hints);
             let may_rest = !hints.cadence.is_empty() || hints.companion.is_some();
             if let Some(page) = may_rest.then(|| self.reader.page(key)).transpose()?.flatten()
                 && hands(&page) == Hands::Policy
@@ -304,13 +305,15 @@ impl Crawler {
     /// Every source that speaks of the page is judged by what the visit found: by its words or by its silence.
     fn judge_hints(&self, rows: &mut HintRows, hints: &PageHints, changed: bool, seen: Moment, now: Moment) {
         let elapsed = now.since(seen);
+        let known = self.hints.site(&rows.site);
         for source in HintSource::ALL.into_iter().filter(|source| !source.is_cadence()) {
             let pending = hints.pending_of(source);
-            let row = self.hints.trust(&rows.site, source);
+            let row = known.and_then(|known| known.trust(source));
             // Whoever pushes speaks of every page of the site.
             let is_push = matches!(source, HintSource::IndexNow | HintSource::WebSub) && row.is_some();
             // A list that was not read since the visit before had no occasion to speak.
-            let was_asked = is_push || self.hints.last_read(&rows.site, source).is_some_and(|read| read > seen);
+            let read = known.and_then(|known| known.last_read(source));
+            let was_asked = is_push || read.is_some_and(|read| read > seen);
             let speaks = is_push || hints.spoken_of & source.bit() != 0;
             if pending.is_none() && !(speaks && was_asked) {
                 continue;
@@ -326,7 +329,7 @@ impl Crawler {
             rows.sources.push((source, row));
         }
         for cadence in &hints.cadence {
-            let mut row = self.hints.trust(&rows.site, cadence.source).cloned().unwrap_or_default();
+            let mut row = known.and_then(|known| known.trust(cadence.source)).cloned().unwrap_or_default();
             trust::hear_cadence(&mut row, elapsed, cadence.period, changed, now);
             rows.sources.push((cadence.source, row));
         }
