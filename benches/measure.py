@@ -1,6 +1,7 @@
 """CPU milliseconds per page and peak memory of whole crawls, side by side, on loopback.
 
-CPU is user plus system time of the whole process, from wait4; passes are interleaved and the median is told.
+CPU is user plus system time of the whole process, from wait4; passes are interleaved, and of the rounds the median, the
+least and the most are told.
 """
 import json, os, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -100,11 +101,12 @@ def crawl(pages):
                 note("unchanged, same bytes", *vernal(seed, data, *AGAIN)[:2])
             finally:
                 server.kill(); server.wait()
-    print(f"\n{pages} pages on one site, median of {ROUNDS} interleaved rounds")
-    print(f"{'pass':32} {'CPU ms per page':>16} {'peak MB':>9}")
+    print(f"\n{pages} pages on one site, {ROUNDS} interleaved rounds")
+    print(f"{'pass':32} {'CPU ms per page, median':>24} {'least':>7} {'most':>7} {'peak MB':>9}")
     for name, rows in seen.items():
-        cpu, rss = (statistics.median(column) for column in zip(*rows))
-        print(f"{name:32} {cpu:16.3f} {rss:9.1f}")
+        cpus, peaks = zip(*rows)
+        told = f"{statistics.median(cpus):24.3f} {min(cpus):7.3f} {max(cpus):7.3f} {statistics.median(peaks):9.1f}"
+        print(f"{name:32} {told}")
 
 
 def frontier(waiting=10_000_000, fan=1_000):
