@@ -135,7 +135,6 @@ impl Index {
             risen |= self.sites[site as usize].ladder.standing() > standing;
             open.push(site);
         }
-        self.heads.settle();
         if open.is_empty() {
             return false;
         }
@@ -150,7 +149,6 @@ impl Index {
         for site in open {
             self.lower_floor(site, now);
         }
-        self.heads.settle();
         true
     }
 

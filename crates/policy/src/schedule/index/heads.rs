@@ -1,139 +1,152 @@
 //! The best step of each site's ladder, in the order of steps.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// When more than one step in so many comes or goes, all are put in order anew: one walk through memory, and not one for each.
+/// When more than one step in so many has come or gone since a rung was put in order, that is done anew: one walk through memory,
+/// and not one for each.
 const MANY_OVER: usize = 4;
+/// A rung is not put in order anew for fewer than this.
+const MANY_MIN: usize = 64;
 
-/// Steps that come and go while many sites are attended to are noted, and put in their order all together. Whoever asks must
-/// have settled before.
-///
-/// Most steps that come while pages are drawn lie behind all that are drawn. So there is a horizon, which is where the last
-/// draw ended: what comes or goes beyond it is noted as well, and nobody waits for memory to put it in its place.
-#[derive(Clone, Debug)]
+/// Steps are kept by their rungs. What comes to a rung or goes from it is noted there, and finds its place when somebody asks for
+/// that rung: pages are drawn from the best rungs alone, and nobody waits for memory to keep the others in order.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Heads {
-    /// True up to the horizon.
-    steps: BTreeSet<u64>,
-    noted: Turns,
-    horizon: u64,
-    beyond: Turns,
-    /// The last step that anybody asked for since all were put in order.
-    furthest: u64,
+    /// Best first. The upper half of a step is its rung, and the lower one its place there.
+    rungs: BTreeMap<u32, Rung>,
 }
 
-/// Steps that went, and steps that came.
+#[derive(Clone, Debug, Default)]
+struct Rung {
+    /// As they stood when they were last put in order, last first, so that who is drawn goes from the end.
+    row: Vec<u32>,
+    /// Who came and who went since then; few beside the row, so that they lie near.
+    late: BTreeSet<u32>,
+    left: BTreeSet<u32>,
+    /// The same since somebody asked.
+    noted: Turns,
+}
+
+/// Steps of a rung that went, and steps that came.
 #[derive(Clone, Debug, Default)]
 struct Turns {
-    gone: Vec<u64>,
-    come: Vec<u64>,
-}
-
-impl Default for Heads {
-    fn default() -> Self {
-        Heads {
-            steps: BTreeSet::new(),
-            noted: Turns::default(),
-            horizon: u64::MAX,
-            beyond: Turns::default(),
-            furthest: 0,
-        }
-    }
+    gone: Vec<u32>,
+    come: Vec<u32>,
 }
 
 impl Heads {
     /// The best step at or after one.
     pub fn first_from(&mut self, step: u64) -> Option<u64> {
-        let mut first = self.likely_from(step).next();
-        if first.is_none_or(|first| first >= self.horizon) {
-            self.put_in_order();
-            self.horizon = u64::MAX;
-            first = self.likely_from(step).next();
+        let (mut from, mut place) = parts(step);
+        loop {
+            let (&rung, steps) = self.rungs.range_mut(from..).next()?;
+            steps.settle();
+            // Of a rung after the one that was asked for all places count.
+            let first = steps.places_from(if rung == from { place } else { 0 }).next();
+            if let Some(first) = first {
+                return Some(step_of(rung, first));
+            }
+            if steps.is_empty() {
+                self.rungs.remove(&rung);
+            }
+            (from, place) = (rung + 1, 0);
         }
-        self.furthest = self.furthest.max(first.unwrap_or(0));
-        first
     }
 
-    /// Steps at or after one, best first; beyond the horizon some of them may have gone and others come.
+    /// Steps at or after one, best first; on rungs that nobody asked for yet some of them may have gone and others come.
     pub fn likely_from(&self, step: u64) -> impl Iterator<Item = u64> {
-        self.steps.range(step..).copied()
+        let (from, place) = parts(step);
+        self.rungs.range(from..).flat_map(move |(&rung, steps)| {
+            let places = steps.places_from(if rung == from { place } else { 0 });
+            places.map(move |place| step_of(rung, place))
+        })
     }
 
-    /// A site's best step is another one, at once.
+    /// A site's best step is another one.
     pub fn turn(&mut self, [gone, come]: [Option<u64>; 2]) {
-        gone.into_iter().for_each(|step| self.remove(step));
-        come.into_iter().for_each(|step| self.insert(step));
+        if let Some((rung, place)) = gone.map(parts) {
+            let steps = self.rungs.entry(rung).or_default();
+            steps.noted.gone.push(place);
+            steps.tidy();
+        }
+        if let Some((rung, place)) = come.map(parts) {
+            let steps = self.rungs.entry(rung).or_default();
+            steps.noted.come.push(place);
+            steps.tidy();
+        }
+    }
+}
+
+impl Rung {
+    fn is_empty(&self) -> bool {
+        self.row.is_empty() && self.late.is_empty() && self.noted.len() == 0
     }
 
-    /// The same, from when they are settled on.
-    pub fn note(&mut self, [gone, come]: [Option<u64>; 2]) {
-        self.noted.gone.extend(gone);
-        self.noted.come.extend(come);
+    /// Places at or after one, in order; those that were settled.
+    fn places_from(&self, place: u32) -> impl Iterator<Item = u32> {
+        let until = match self.row.last() {
+            Some(&first) if first >= place => self.row.len(),
+            _ => self.row.partition_point(|&other| other >= place),
+        };
+        let stays = |place: &u32| self.left.is_empty() || !self.left.contains(place);
+        let mut row = self.row[..until].iter().rev().copied().filter(stays).peekable();
+        let mut late = self.late.range(place..).copied().peekable();
+        std::iter::from_fn(move || match (row.peek(), late.peek()) {
+            (Some(one), Some(other)) if one < other => row.next(),
+            (Some(_), None) => row.next(),
+            _ => late.next(),
+        })
+    }
+
+    /// Where nobody asks, what is noted must not grow without end.
+    fn tidy(&mut self) {
+        if self.noted.len() > MANY_MIN + 2 * self.row.len() {
+            self.settle();
+        }
     }
 
     /// Lets what was noted stand.
-    pub fn settle(&mut self) {
-        if self.is_many(self.noted.len()) {
+    fn settle(&mut self) {
+        if self.noted.len() == 0 {
+            return;
+        }
+        let turned = self.noted.len() + self.late.len() + self.left.len();
+        if turned > MANY_MIN && turned * MANY_OVER > self.row.len() {
             return self.put_in_order();
         }
-        let mut noted = std::mem::take(&mut self.noted);
-        noted.sort();
-        noted.gone.drain(..).for_each(|step| self.remove(step));
-        noted.come.drain(..).for_each(|step| self.insert(step));
-        self.noted = noted;
-    }
-
-    /// The same before pages are drawn; likely they are drawn from as far as the last ones were.
-    pub fn settle_for_drawing(&mut self) {
-        self.put_in_order();
-        self.horizon = match std::mem::take(&mut self.furthest) {
-            0 => u64::MAX,
-            furthest => end_of_rung(furthest),
-        };
-    }
-
-    /// Lets everything stand, beyond the horizon as well.
-    fn put_in_order(&mut self) {
-        let mut turns = std::mem::take(&mut self.noted);
-        turns.gone.append(&mut self.beyond.gone);
-        turns.come.append(&mut self.beyond.come);
-        turns.sort();
-        if self.is_many(turns.len()) {
-            let mut gone = turns.gone.drain(..).peekable();
-            let stays = |step: &u64| {
-                while gone.next_if(|gone| gone < step).is_some() {}
-                gone.next_if_eq(step).is_none()
-            };
-            // A set is made of two rows that are sorted each by one walk along both.
-            let stayed = std::mem::take(&mut self.steps).into_iter().filter(stays);
-            self.steps = stayed.collect::<Vec<u64>>().into_iter().chain(turns.come.drain(..)).collect();
-            drop(gone);
-        } else {
-            for step in turns.gone.drain(..) {
-                self.steps.remove(&step);
+        self.noted.sort();
+        for place in self.noted.gone.drain(..) {
+            // Mostly it was the best.
+            if self.row.last() == Some(&place) {
+                self.row.pop();
+            } else if !self.late.remove(&place) {
+                self.left.insert(place);
             }
-            self.steps.extend(turns.come.drain(..));
         }
-        self.noted = turns;
-    }
-
-    fn is_many(&self, turns: usize) -> bool {
-        turns * MANY_OVER > self.steps.len()
-    }
-
-    fn insert(&mut self, step: u64) {
-        if step < self.horizon {
-            self.steps.insert(step);
-        } else {
-            self.beyond.come.push(step);
+        for place in self.noted.come.drain(..) {
+            if !self.left.remove(&place) {
+                self.late.insert(place);
+            }
+        }
+        while self.row.last().is_some_and(|place| self.left.remove(place)) {
+            self.row.pop();
         }
     }
 
-    fn remove(&mut self, step: u64) {
-        if step < self.horizon {
-            self.steps.remove(&step);
-        } else {
-            self.beyond.gone.push(step);
-        }
+    fn put_in_order(&mut self) {
+        self.noted.gone.extend(std::mem::take(&mut self.left));
+        self.noted.come.extend(std::mem::take(&mut self.late));
+        self.noted.sort();
+        let mut gone = self.noted.gone.drain(..).rev().peekable();
+        self.row.retain(|place| {
+            while gone.next_if(|gone| gone > place).is_some() {}
+            gone.next_if_eq(place).is_none()
+        });
+        drop(gone);
+        self.row.extend(self.noted.come.drain(..).rev());
+        // Two rows that are sorted each, which one walk along both makes one.
+        self.row.sort_by_key(|&place| Reverse(place));
     }
 }
 
@@ -161,9 +174,13 @@ impl Turns {
     }
 }
 
-/// The first step of the rung below.
-fn end_of_rung(step: u64) -> u64 {
-    ((step >> 32) + 1) << 32
+/// The rung of a step, and its place there.
+fn parts(step: u64) -> (u32, u32) {
+    ((step >> 32) as u32, step as u32)
+}
+
+fn step_of(rung: u32, place: u32) -> u64 {
+    u64::from(rung) << 32 | u64::from(place)
 }
 
 #[cfg(test)]
@@ -173,50 +190,47 @@ mod tests {
 
     const LADDERS: u64 = 5;
 
-    /// What the ladder shows from now on, whether it is settled by notes, and after that from where somebody asks, or draws anew.
-    type Turn = (u64, Option<u64>, bool, Option<u64>, bool);
+    /// What the ladder shows from now on, and after that from where somebody asks.
+    type Turn = (u64, Option<u64>, Option<u64>);
 
     fn turns() -> impl Strategy<Value = Vec<Turn>> {
-        let asked = || prop::option::weighted(0.3, 0u64..5);
-        let turn = (0..LADDERS, prop::option::of(1u64..5), any::<bool>(), asked(), prop::bool::weighted(0.2));
+        let turn = (0..LADDERS, prop::option::of(1u64..5), prop::option::weighted(0.3, 0u64..5));
         prop::collection::vec(turn, 0..80)
+    }
+
+    fn all(heads: &mut Heads) -> BTreeSet<u64> {
+        let mut from = 0;
+        let next = || heads.first_from(from).inspect(|step| from = step + 1);
+        std::iter::from_fn(next).collect()
     }
 
     proptest! {
         /// Each of five ladders shows one step or none at a time, on one of four rungs.
         #[test]
-        fn steps_stand_as_if_each_had_been_put_at_once(turns in turns(), others in 0u64..60) {
-            // Others that stay behind make what comes and goes few among many.
-            let others = (0..others).map(|other| 9 << 32 | other);
+        fn steps_stand_as_if_each_had_been_put_at_once(turns in turns(), others in 0u64..600, far in 2u64..10) {
+            // Others that stay behind, or stand on one of the rungs, make what comes and goes few among many.
+            let others = (0..others).map(|other| step_of(far as u32, (LADDERS + other) as u32));
             let (mut heads, mut at_once): (Heads, BTreeSet<u64>) = (Heads::default(), others.clone().collect());
             others.for_each(|step| heads.turn([None, Some(step)]));
             let mut shown = [None; LADDERS as usize];
-            for (ladder, rung, is_noted, asked, draws_anew) in turns {
+            for (ladder, rung, asked) in turns {
                 let now = rung.map(|rung| rung << 32 | ladder);
                 let before = std::mem::replace(&mut shown[ladder as usize], now);
                 if before != now {
                     before.map(|step| at_once.remove(&step));
                     now.map(|step| at_once.insert(step));
-                    match is_noted {
-                        true => heads.note([before, now]),
-                        false => heads.turn([before, now]),
-                    }
+                    heads.turn([before, now]);
                 }
-                if is_noted {
-                    heads.settle();
-                }
-                if draws_anew {
-                    heads.settle_for_drawing();
-                }
-                if let Some(from) = asked.map(|rung| rung << 32) {
-                    prop_assert_eq!(heads.first_from(from), at_once.range(from..).next().copied());
+                for from in asked.into_iter().flat_map(|rung| [rung << 32, rung << 32 | 3]) {
+                    let first = heads.first_from(from);
+                    prop_assert_eq!(first, at_once.range(from..).next().copied());
+                    prop_assert_eq!(first, first.and_then(|_| heads.likely_from(from).next()));
                 }
             }
-            heads.settle_for_drawing();
-            prop_assert_eq!(&heads.steps, &at_once);
+            prop_assert_eq!(all(&mut heads), at_once);
         }
 
-        /// Many are noted before they are settled.
+        /// Many are noted before anybody asks.
         #[test]
         fn a_step_that_came_and_went_as_often_stays_as_it_was(
             rungs in prop::collection::vec((0..LADDERS, prop::option::of(1u64..4)), 0..60),
@@ -226,29 +240,38 @@ mod tests {
                 let now = rung.map(|rung| rung << 32 | ladder);
                 let before = std::mem::replace(&mut shown[ladder as usize], now);
                 if before != now {
-                    heads.note([before, now]);
+                    heads.turn([before, now]);
                 }
                 if turn % 7 == 6 {
-                    heads.settle();
                     let standing: BTreeSet<u64> = shown.into_iter().flatten().collect();
-                    prop_assert_eq!(&heads.steps, &standing);
+                    prop_assert_eq!(all(&mut heads), standing);
                 }
             }
         }
     }
 
     #[test]
-    fn what_lies_beyond_the_last_draw_is_put_in_its_place_later() {
+    fn what_comes_to_a_rung_is_put_in_its_place_when_somebody_asks_for_that_rung() {
         let mut heads = Heads::default();
         (1..100).for_each(|rung| heads.turn([None, Some(rung << 32)]));
-        heads.settle_for_drawing();
         assert_eq!(heads.first_from(0), Some(1 << 32));
-        heads.settle_for_drawing();
-        heads.turn([Some(1 << 32), Some(2 << 32 | 7)]);
-        assert_eq!((heads.steps.len(), heads.beyond.come.len()), (98, 1));
-        heads.turn([None, Some(1 << 32 | 7)]);
+        assert_eq!((heads.rungs[&1].noted.len(), heads.rungs[&2].noted.len()), (0, 1));
+        heads.turn([Some(1 << 32), Some(1 << 32 | 7)]);
         assert_eq!(heads.first_from(0), Some(1 << 32 | 7));
+        heads.turn([Some(1 << 32 | 7), Some(2 << 32 | 7)]);
+        assert_eq!(heads.first_from(0), Some(2 << 32));
         assert_eq!(heads.first_from(2 << 32 | 1), Some(2 << 32 | 7));
-        assert!(heads.beyond.come.is_empty());
+        assert!(!heads.rungs.contains_key(&1) && heads.rungs[&3].noted.len() == 1);
+    }
+
+    #[test]
+    fn what_comes_and_goes_where_nobody_asks_does_not_pile_up() {
+        let mut heads = Heads::default();
+        heads.turn([None, Some(1)]);
+        for place in 1..1_000 {
+            heads.turn([Some(place), Some(place + 1)]);
+            assert!(heads.rungs[&0].noted.len() <= MANY_MIN + 2);
+        }
+        assert_eq!(all(&mut heads), BTreeSet::from([1_000]));
     }
 }

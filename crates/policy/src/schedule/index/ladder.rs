@@ -2,10 +2,10 @@
 
 use vernal_model::PageKey;
 
-use super::ahead::AHEAD;
+use super::ahead::{AHEAD, Coming};
 use super::page::Place;
 use super::policy::Index;
-use super::rungs::{TOPMOST, level_of, number_of, step};
+use super::rungs::{TOPMOST, number_of};
 use crate::View;
 
 /// Even a site whose clock stands still moves on by so much in a day: the share of change that is a page's own.
@@ -114,21 +114,8 @@ impl Index {
             return;
         }
         page.climb(level);
-        let (site, pages) = (page.site, &self.pages);
-        let life = &mut self.sites[site as usize];
-        let stands = |step: u64| {
-            let page = pages.at(number_of(step));
-            page.level() == level_of(step) && page.site == site
-        };
-        let head = life.ladder.head();
-        life.ladder.count(before > 0, level > 0);
-        if level > 0 {
-            life.ladder.put(step(level, number), stands);
-        }
-        // The best step stood before this; only the page's own old one can have fallen.
-        if head == Some(step(before, number)) {
-            life.ladder.settle(stands);
-        }
+        let site = page.site;
+        self.sites[site as usize].ladder.climb(number, before, level);
     }
 
     /// Lets the best step of a site stand among those of all sites.
@@ -162,10 +149,10 @@ impl Index {
     pub(super) fn draw(&mut self, view: &dyn View, now: f64) -> Vec<PageKey> {
         let wanted = view.visits_left();
         let mut drawn = Vec::new();
-        let mut after = 0;
+        let (mut after, mut coming) = (0, Coming::default());
         while drawn.len() < wanted {
             if drawn.len().is_multiple_of(AHEAD) {
-                self.ask_for_heads(after);
+                self.ask_for_heads(after, &mut coming);
             }
             let head = self.next_head(view, now, &mut after);
             // Below the floor the ladder is not whole: who stands there came before the floor rose.
@@ -182,7 +169,7 @@ impl Index {
             self.pages.at_mut(number).go(Place::Out);
             drawn.push(self.pages.key(number));
             match led {
-                true => self.lead_on_at_once(site, now),
+                true => self.lead_on_at_once(number, now),
                 false => self.show_head(site),
             }
             // Who leads on may stand before those that were passed over.

@@ -1,7 +1,6 @@
 //! The rungs of value: each is worth a fixed share more than the one below.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeSet;
 
 use super::page::{gathered, spread};
 
@@ -47,55 +46,31 @@ pub(super) fn step(level: u16, number: u32) -> u64 {
     u64::from(u16::MAX - level) << 32 | u64::from(spread(number))
 }
 
-pub(super) fn level_of(step: u64) -> u16 {
-    u16::MAX - (step >> 32) as u16
-}
-
 pub(super) fn number_of(step: u64) -> u32 {
     gathered(step as u32)
 }
 
-/// The pages of one site that stand on rungs, best first. Who moves leaves its old step behind, which no longer stands;
-/// such steps are dropped when they come to the top, or when there are too many.
+/// The pages of one site that stand on rungs, best first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ladder {
-    steps: BinaryHeap<Reverse<u64>>,
-    pages: u32,
+    steps: BTreeSet<u64>,
     /// The best step as it was last shown; 0, which is no step, if there was none.
     shown: u64,
 }
 
-/// Steps that may lie about on any ladder beside twice as many as there are pages.
-const STEPS_SPARE: usize = 8;
-/// The best step and the two below it, one of which is the next best.
-const BEST: usize = 3;
-/// Steps in a line of memory.
-const STEPS_PER_LINE: usize = 8;
-
 impl Ladder {
-    /// The best step, which stands if the ladder was settled since the last page moved.
     pub fn head(&self) -> Option<u64> {
-        self.steps.peek().map(|step| step.0)
+        self.steps.first().copied()
+    }
+
+    /// The last step; it lies at the other end of what a short ladder needs of memory.
+    pub fn foot(&self) -> Option<u64> {
+        self.steps.last().copied()
     }
 
     /// How many pages stand on it.
     pub fn standing(&self) -> u32 {
-        self.pages
-    }
-
-    /// How many steps it holds, standing or not.
-    pub fn len(&self) -> usize {
-        self.steps.len()
-    }
-
-    /// The step that is the best when the best has gone.
-    pub fn next_best(&self) -> Option<u64> {
-        self.steps.as_slice().iter().take(BEST).skip(1).map(|step| step.0).min()
-    }
-
-    /// A step of each line of memory, from the best on.
-    pub fn word_per_line(&self) -> impl Iterator<Item = u64> {
-        self.steps.as_slice().iter().step_by(STEPS_PER_LINE).map(|step| step.0)
+        self.steps.len() as u32
     }
 
     /// If the best step is another than was last shown: that one, and the one that it is now.
@@ -105,25 +80,13 @@ impl Ladder {
         (shown != self.shown).then_some([(shown > 0).then_some(shown), head])
     }
 
-    /// A page moves, from a rung or from below to a rung or below.
-    pub fn count(&mut self, before: bool, after: bool) {
-        self.pages = self.pages + u32::from(after) - u32::from(before);
-    }
-
-    pub fn put(&mut self, step: u64, stands: impl Fn(u64) -> bool) {
-        if self.steps.len() == self.steps.capacity() {
-            self.steps.reserve_exact(STEPS_SPARE / 2 + self.steps.len() / 4);
+    /// A page moves, from a rung to a rung; 0 is below all.
+    pub fn climb(&mut self, number: u32, before: u16, after: u16) {
+        if before > 0 {
+            self.steps.remove(&step(before, number));
         }
-        self.steps.push(Reverse(step));
-        if self.steps.len() > 2 * self.pages as usize + STEPS_SPARE {
-            self.steps.retain(|step| stands(step.0));
-        }
-    }
-
-    /// Drops what no longer stands from the top.
-    pub fn settle(&mut self, stands: impl Fn(u64) -> bool) {
-        while self.head().is_some_and(|step| !stands(step)) {
-            self.steps.pop();
+        if after > 0 {
+            self.steps.insert(step(after, number));
         }
     }
 }

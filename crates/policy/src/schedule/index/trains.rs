@@ -31,7 +31,7 @@ pub(super) struct Train {
 }
 
 /// What pages of a train have in common: their group, which has one prior, and their importance.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
     group: u8,
     importance: u16,
@@ -65,9 +65,9 @@ impl Train {
         self.leader != NOBODY
     }
 
-    /// Who leads after a page, if that one does now.
-    pub fn next_after(&self, number: u32) -> Option<u32> {
-        self.followers.front().copied().filter(|_| self.leader == number)
+    /// Who leads next.
+    pub fn next(&self) -> Option<u32> {
+        self.followers.front().copied()
     }
 
     fn follow(&mut self, number: u32, pages: &Pages) {
@@ -83,6 +83,22 @@ impl Train {
         if std::mem::take(&mut self.is_mixed) {
             self.followers.make_contiguous().sort_by_key(|&number| turn_of(pages, number));
         }
+    }
+}
+
+/// The train that a page may belong to among those of its site.
+pub(super) fn train_of<'a>(life: &'a Site, page: &Page) -> Option<&'a Train> {
+    let index = if page.is_unheard() { find(&life.trains, Kind::of(page)).ok() } else { None };
+    index.map(|index| &life.trains[index])
+}
+
+/// Where the train of a kind is, or where it belongs: they are in order. Mostly all pages of a site weigh the same and there are
+/// trains of all its groups, so that the first look finds it.
+fn find(trains: &[Train], kind: Kind) -> Result<usize, usize> {
+    let likely = usize::from(kind.group.saturating_sub(1));
+    match trains.get(likely).is_some_and(|train| train.kind == kind) {
+        true => Ok(likely),
+        false => trains.binary_search_by_key(&kind, |train| train.kind),
     }
 }
 
@@ -121,14 +137,16 @@ impl Index {
         let page = self.pages.at(number);
         let (kind, pages) = (Kind::of(page), &self.pages);
         let Site { trains, is_mixed, .. } = &mut self.sites[page.site as usize];
-        let Some(train) = trains.iter_mut().find(|train| train.kind == kind) else {
-            if trains.len() >= TRAINS_MAX {
-                return Part::Alone;
+        let index = match find(trains, kind) {
+            Ok(index) => index,
+            Err(_) if trains.len() >= TRAINS_MAX => return Part::Alone,
+            Err(index) => {
+                trains.reserve_exact(1);
+                trains.insert(index, Train { kind, leader: number, followers: VecDeque::new(), is_mixed: false });
+                return Part::Leads;
             }
-            trains.reserve_exact(1);
-            trains.push(Train { kind, leader: number, followers: VecDeque::new(), is_mixed: false });
-            return Part::Leads;
         };
+        let train = &mut trains[index];
         if turn_of(pages, train.leader) < turn_of(pages, number) {
             train.follow(number, pages);
             *is_mixed |= train.is_mixed;
@@ -156,7 +174,7 @@ impl Index {
         }
         let (kind, pages) = (Kind::of(page), &self.pages);
         let Site { trains, is_unled, .. } = &mut self.sites[page.site as usize];
-        let Some(index) = trains.iter().position(|train| train.kind == kind) else { return false };
+        let Ok(index) = find(trains, kind) else { return false };
         let train = &mut trains[index];
         let led = train.leader == number;
         if led {
@@ -166,7 +184,7 @@ impl Index {
             place.ok().map(|place| train.followers.remove(place));
         }
         if train.followers.is_empty() && !train.is_led() {
-            trains.swap_remove(index);
+            trains.remove(index);
             return false;
         }
         *is_unled |= led;
@@ -179,34 +197,41 @@ impl Index {
             return;
         }
         for index in 0..self.sites[site as usize].trains.len() {
-            let train = &mut self.sites[site as usize].trains[index];
-            if train.is_led() {
-                continue;
-            }
-            let Some(next) = train.followers.pop_front() else { continue };
-            train.leader = next;
-            if train.followers.capacity() > 2 * FOLLOWERS_SPARE + 2 * train.followers.len() {
-                train.followers.shrink_to(train.followers.len());
-            }
-            self.pages.at_mut(next).go(Place::Home);
-            self.set_out(next, now, near);
+            self.lead_on_in(site, index, now, near);
         }
     }
 
-    /// The same at once when a leader was drawn, for the next page may be the next best.
-    pub(super) fn lead_on_at_once(&mut self, site: u32, now: f64) {
-        let life = &self.sites[site as usize];
-        let next = life.trains.iter().find(|train| !train.is_led()).and_then(|train| train.followers().next());
-        let Some(next) = next else { return self.show_head(site) };
+    fn lead_on_in(&mut self, site: u32, index: usize, now: f64, near: &mut usize) {
+        let train = &mut self.sites[site as usize].trains[index];
+        if train.is_led() {
+            return;
+        }
+        let Some(next) = train.followers.pop_front() else { return };
+        train.leader = next;
+        if train.followers.capacity() > 2 * FOLLOWERS_SPARE + 2 * train.followers.len() {
+            train.followers.shrink_to(train.followers.len());
+        }
+        self.pages.at_mut(next).go(Place::Home);
+        self.set_out(next, now, near);
+    }
+
+    /// The same at once when this leader was drawn, for the next page may be the next best.
+    pub(super) fn lead_on_at_once(&mut self, leader: u32, now: f64) {
+        let page = self.pages.at(leader);
+        let (site, life) = (page.site, &self.sites[page.site as usize]);
+        let index = find(&life.trains, Kind::of(page)).ok();
+        let next = index.and_then(|index| life.trains[index].next().map(|next| (index, next)));
+        let Some((index, next)) = next else { return self.show_head(site) };
         let bucket = self.bucket_of(next, 0);
         // Where nobody has waited in its bucket, that is made by a reading; and a site of which all stood on the ladder when the
         // floor sank has yet to follow.
         if (life.clock.is_some() && bucket.is_none()) || life.floor > self.floor {
             self.sites[site as usize].shaken = true;
-            self.attend(site, &[], now);
-            return self.heads.settle();
+            return self.attend(site, &[], now);
         }
-        self.lead_on(site, now, &mut bucket.unwrap_or(0));
+        // Nobody else of the site was drawn since it was attended to.
+        self.sites[site as usize].is_unled = false;
+        self.lead_on_in(site, index, now, &mut bucket.unwrap_or(0));
         self.show_head(site);
         self.queue_sooner(site, bucket, now);
     }

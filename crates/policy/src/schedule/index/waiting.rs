@@ -35,7 +35,6 @@ impl Index {
         for site in std::mem::take(&mut self.behind) {
             self.catch_up(site, view, today);
         }
-        self.heads.settle_for_drawing();
     }
 
     /// Pages that have rested by now.
@@ -71,9 +70,10 @@ impl Index {
 
     /// Attends to sites, each with those of these pages that come home to it.
     fn attend_all(&mut self, sites: &[u32], mut home: &[Coming], now: f64) {
-        for some in sites.chunks(AHEAD) {
-            self.ask_for_sites(some, now);
-            let last = some.last().copied().unwrap_or_default();
+        for (batch, some) in sites.chunks(AHEAD).enumerate() {
+            self.ask_for_sites(sites, batch, now);
+            // Pages that come home to the next batch are asked for as well.
+            let last = sites[sites.len().min((batch + 2) * AHEAD) - 1];
             self.ask_for_pages(home.iter().take_while(|&&(of, ..)| of <= last).map(|&(_, _, number)| number));
             for &site in some {
                 let ours = home.iter().take_while(|&&(of, ..)| of == site).count();
@@ -151,8 +151,7 @@ impl Index {
         (0..self.sites.len() as u32).filter(|&site| filter(&self.sites[site as usize])).collect()
     }
 
-    /// Moves the pages of a site to the rungs that they have reached, and takes in those that come home. Heads must be
-    /// settled after it.
+    /// Moves the pages of a site to the rungs that they have reached, and takes in those that come home.
     pub(super) fn attend(&mut self, site: u32, home: &[Coming], now: f64) {
         let mut moving = std::mem::take(&mut self.moving);
         let life = &mut self.sites[site as usize];
@@ -180,11 +179,8 @@ impl Index {
         if !home.is_empty() {
             self.settle_trains(site);
         }
-        let life = &mut self.sites[site as usize];
-        life.older.shrink();
-        if let Some(turn) = life.ladder.show() {
-            self.heads.note(turn);
-        }
+        self.sites[site as usize].older.shrink();
+        self.show_head(site);
         self.queue(site, now);
     }
 
