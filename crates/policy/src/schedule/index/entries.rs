@@ -7,6 +7,8 @@ use super::site::Entry;
 /// So many entries lie in the list itself: most buckets hold no more, and one that needs no memory of its own is reached
 /// with one look. The list is as small as one without them.
 const FEW: usize = 2;
+/// A list of no more than this is looked through for the entry of a page that leaves; in a longer one it stays behind.
+const LOOKED_THROUGH_MAX: usize = 32;
 /// Numbers of pages are dense, so that nobody has this one.
 const NO_PAGE: u32 = u32::MAX;
 const NOTHING: Entry = Entry { key: f32::INFINITY, page: NO_PAGE };
@@ -80,6 +82,23 @@ impl Entries {
         }
     }
 
+    /// Takes out an entry of a page, where that is found soon: else somebody would look at the page for it once more.
+    pub fn remove(&mut self, page: u32) {
+        let found = self.as_slice().iter().take(LOOKED_THROUGH_MAX + 1).position(|entry| entry.page == page);
+        let Some(index) = found.filter(|_| self.len() <= LOOKED_THROUGH_MAX) else { return };
+        match self {
+            Entries::Few(few) => {
+                few[index] = NOTHING;
+                few[index..].rotate_left(1);
+            }
+            Entries::Many(many) => {
+                let mut all = std::mem::take(many).into_vec();
+                all.swap_remove(index);
+                *many = BinaryHeap::from(all);
+            }
+        }
+    }
+
     /// All of them, in no order; the list is empty then.
     pub fn take(&mut self) -> Vec<Entry> {
         match std::mem::take(self) {
@@ -150,6 +169,7 @@ mod tests {
     enum Act {
         Push(u8, u32),
         Pop,
+        Remove(u32),
         Append(Vec<(u8, u32)>),
         KeepOdd,
         Shrink,
@@ -164,6 +184,7 @@ mod tests {
         let act = prop_oneof![
             4 => one().prop_map(|(key, page)| Act::Push(key, page)),
             3 => Just(Act::Pop),
+            2 => (0u32..20).prop_map(Act::Remove),
             1 => prop::collection::vec(one(), 0..5).prop_map(Act::Append),
             1 => Just(Act::KeepOdd),
             1 => Just(Act::Shrink),
@@ -182,6 +203,16 @@ mod tests {
                         heap.push(entry((key, page)));
                     }
                     Act::Pop => prop_assert_eq!(entries.pop(), heap.pop()),
+                    Act::Remove(page) => {
+                        let removed = entries.as_slice().iter().find(|entry| entry.page == page).copied();
+                        let few = entries.len() <= LOOKED_THROUGH_MAX;
+                        entries.remove(page);
+                        let mut all = std::mem::take(&mut heap).into_vec();
+                        if let Some(index) = all.iter().position(|&entry| few && Some(entry) == removed) {
+                            all.swap_remove(index);
+                        }
+                        heap = all.into();
+                    }
                     Act::Append(more) => {
                         entries.append(more.iter().copied().map(entry).collect());
                         heap.extend(more.into_iter().map(entry));

@@ -29,13 +29,17 @@ impl Index {
         }
     }
 
-    /// Takes a page off its ladder and out of its train; what its bucket holds of it dies with its key. Whether it led others,
+    /// Takes a page off its ladder and out of its train; what a bucket still holds of it dies with its key. Whether it led others,
     /// one of which must lead on. The best step of its site must be shown after it.
     pub(super) fn leave_home(&mut self, number: u32) -> bool {
-        let page = self.pages.at_mut(number);
+        let page = self.pages.at(number);
         let site = page.site;
         if page.place() == Place::Home {
-            page.wait_nowhere();
+            let life = &mut self.sites[site as usize];
+            if life.bucket_of(page.last_day(), 0).is_none() {
+                life.older.remove(number);
+            }
+            self.pages.at_mut(number).wait_nowhere();
             self.set_level(number, 0);
         }
         let led = self.leave_train(number);
