@@ -160,16 +160,14 @@ impl SiteClock {
         self.settle_pace();
     }
 
-    /// Words from one end of it to the other, without its bins.
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        let bins = self.bins.all().len() as u64;
-        let parts = [self.record[0], self.weights[0], self.sums[0], self.sums[3], self.stiffness];
-        parts.into_iter().map(f64::to_bits).chain([bins, u64::from(self.pages)])
+    /// A part of each line of memory that it lies in, without its bins: who asks for them ahead of need does not wait.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &f64> {
+        [&self.record[0], &self.weights[0], &self.sums[0], &self.sums[3], &self.stiffness].into_iter()
     }
 
-    /// A word of each line of memory that its bins lie in: who reads them together ahead of need waits once.
-    pub(crate) fn word_per_line(&self) -> impl Iterator<Item = u64> {
-        self.bins.all().iter().step_by(BINS_PER_LINE).map(|bin| u64::from(bin.start))
+    /// The same of its bins.
+    pub(crate) fn lines_of_bins(&self) -> impl Iterator<Item = &u32> {
+        self.bins.all().iter().step_by(BINS_PER_LINE).map(|bin| &bin.start)
     }
 
     /// Reads the clock at one instant.

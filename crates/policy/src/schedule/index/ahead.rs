@@ -8,12 +8,14 @@
 use std::hint::black_box;
 use std::ops::Range;
 
+use prefetch_index::prefetch_index;
+
 use super::dial::Bucket;
 use super::page::Page;
 use super::policy::Index;
 use super::rungs::number_of;
 use super::site::{Entry, Site};
-use super::trains::{Train, train_of};
+use super::trains::{Train, likely_train_of, train_of};
 
 /// So many sites or pages are asked for at once: with all waves more than memory answers at a time, and less than the nearer
 /// caches hold.
@@ -87,20 +89,30 @@ impl Index {
         }
         for wave in waves_before(at, WAVES_OF_SITES) {
             let lives = |before| batch(sites, wave, before).iter().map(|&site| &self.sites[site as usize]);
-            ask(lives(0).map(words_of));
+            lives(0).for_each(ask_for_site);
+            lives(1).for_each(ask_for_lists);
             // Who is only woken goes by what was read.
-            ask(lives(1).map(|life| lists_of(life) ^ if life.shaken { clock_of(life) } else { 0 }));
-            ask(lives(2).filter(|life| life.shaken).map(|life| bins_of(life) ^ newest_of(life)));
+            lives(1).filter(|life| life.shaken).for_each(ask_for_clock);
+            lives(2).filter(|life| life.shaken).for_each(ask_for_bins);
             let looked_at = |life| likely_due(life, now, self.origin).chain(next_due(life));
-            ask(lives(2).flat_map(looked_at).map(|entry| word_of(self.pages.at(entry.page))));
-            let group = |life| looked_at(life).map(|entry| group_of(life, self.pages.at(entry.page)));
-            ask(lives(3).flat_map(group));
+            lives(2).flat_map(looked_at).for_each(|entry| ask_for_page(self.pages.at(entry.page)));
+            for life in lives(3) {
+                looked_at(life).for_each(|entry| ask_for_group(life, self.pages.at(entry.page)));
+            }
         }
     }
 
     pub(super) fn ask_for_pages(&self, numbers: impl Iterator<Item = u32>) {
         if !self.lies_near() {
-            ask(numbers.map(|number| word_of(self.pages.at(number))));
+            numbers.for_each(|number| ask_for_page(self.pages.at(number)));
+        }
+    }
+
+    /// Asks for what is known of pages like these, which were asked for before.
+    pub(super) fn ask_for_groups(&self, numbers: impl Iterator<Item = u32>) {
+        if !self.lies_near() {
+            let pages = numbers.map(|number| self.pages.at(number));
+            pages.for_each(|page| ask_for_group(&self.sites[page.site as usize], page));
         }
     }
 
@@ -123,16 +135,21 @@ impl Index {
 
     fn ask_for_wave_of_heads(&self, pages: &[u32], wave: usize) {
         let pages = |before| batch(pages, wave, before).iter().map(|&number| self.pages.at(number));
-        ask(pages(0).map(word_of));
+        pages(0).for_each(ask_for_page);
         let lives = |before| pages(before).map(|page| (page, &self.sites[page.site as usize]));
-        ask(lives(1).map(|(_, life)| words_of(life)));
-        let train = |page: &Page, life| train_of(life, page).map_or(0, words_of_train);
-        let lists = |life: &Site| ladder_of(life) ^ older_of(life);
-        ask(lives(2).map(|(page, life)| train(page, life) ^ group_of(life, page) ^ lists(life) ^ bucket_of(life, page)));
-        let next = |before| lives(before).filter_map(|(page, life)| Some((train_of(life, page)?.next()?, life)));
-        ask(next(3).map(|(number, _)| u64::from(number)));
-        ask(next(4).map(|(number, _)| word_of(self.pages.at(number))));
-        ask(next(5).map(|(number, life)| bucket_of(life, self.pages.at(number))));
+        lives(1).for_each(|(_, life)| ask_for_site(life));
+        for (page, life) in lives(2) {
+            likely_train_of(life, page).into_iter().for_each(ask_for_train);
+            ask_for_group(life, page);
+            ask_for_ladder(life);
+            ask_for_older(life);
+            ask_for_bucket(life, page);
+        }
+        let trains = |before| lives(before).filter_map(|(page, life)| Some((train_of(life, page)?, life)));
+        trains(3).filter_map(|(train, _)| train.next()).for_each(ask);
+        let next = |before| trains(before).filter_map(|(train, life)| Some((self.pages.at(*train.next()?), life)));
+        next(4).for_each(|(page, _)| ask_for_page(page));
+        next(5).for_each(|(page, life)| ask_for_bucket(life, page));
     }
 
     /// Asks for what it takes to learn of the pages that are likely heard of next.
@@ -143,90 +160,80 @@ impl Index {
         let Some(at) = self.given.hear(number) else { return };
         for wave in waves_before(at, WAVES_OF_HEARD) {
             let pages = |before| batch(&self.given.pages, wave, before).iter().map(|&number| self.pages.at(number));
-            ask(pages(0).map(word_of));
+            pages(0).for_each(ask_for_page);
             let lives = |before| pages(before).map(|page| (page, &self.sites[page.site as usize]));
-            ask(lives(1).map(|(_, life)| words_of(life)));
-            ask(lives(2).map(|(page, life)| clock_of(life) ^ group_of(life, page)));
-            ask(lives(3).map(|(_, life)| bins_of(life)));
+            lives(1).for_each(|(_, life)| ask_for_site(life));
+            lives(2).for_each(|(page, life)| ask_for_group(life, page));
+            lives(2).for_each(|(_, life)| ask_for_clock(life));
+            lives(3).for_each(|(_, life)| ask_for_bins(life));
         }
     }
 }
 
-/// Reads words that nobody needs yet.
-fn ask(words: impl Iterator<Item = u64>) {
-    black_box(all(words));
+/// Asks for the line of memory that a thing begins in. Nobody waits for it.
+fn ask<T>(thing: &T) {
+    prefetch_index(std::slice::from_ref(thing), 0);
 }
 
-fn all(words: impl Iterator<Item = u64>) -> u64 {
-    words.fold(0, |all, word| all ^ word)
+/// One page in three lies in two lines.
+fn ask_for_page(page: &Page) {
+    ask(&page.shape);
+    ask(&page.partition);
 }
 
-/// Words from one end of a page to the other: one page in three lies in two lines.
-fn word_of(page: &Page) -> u64 {
-    u64::from(page.shape.to_bits()) ^ u64::from(page.partition)
+fn ask_for_site(life: &Site) {
+    ask(&life.clock);
+    ask(&life.ladder);
+    ask(&life.trains);
+    ask(&life.all);
 }
 
-/// Words from one end of a site to the other.
-fn words_of(life: &Site) -> u64 {
-    let lists = life.older.len() ^ life.buckets.len() ^ life.groups.len() ^ life.ladder.standing() as usize;
-    let times = life.dial.edge.to_bits() ^ life.queued.to_bits();
-    lists as u64 ^ times ^ u64::from(life.all.compared) ^ u64::from(life.shaken) ^ u64::from(life.clock.is_some())
+/// The lists that are walked through whenever somebody attends to a site.
+fn ask_for_lists(life: &Site) {
+    if life.is_unled {
+        life.trains.iter().for_each(ask_for_train);
+    }
+    if life.stale || life.moved {
+        life.groups.iter().step_by(GROUPS_PER_LINE).for_each(ask);
+    }
+    life.buckets.iter().for_each(|bucket| ask(&bucket.head));
+    ask_for_older(life);
+    ask_for_ladder(life);
 }
 
-/// A word of each line of the lists that are walked through whenever somebody attends to it.
-fn lists_of(life: &Site) -> u64 {
-    let trains = if life.is_unled { trains_of(life) } else { 0 };
-    let groups = if life.stale || life.moved { groups_of(life) } else { 0 };
-    let buckets = all(life.buckets.iter().map(|bucket| u64::from(bucket.head.to_bits())));
-    buckets ^ older_of(life) ^ ladder_of(life) ^ trains ^ groups
-}
-
-fn ladder_of(life: &Site) -> u64 {
-    life.ladder.head().unwrap_or(0) ^ life.ladder.foot().unwrap_or(0)
+/// Its ends are read and waited for, for they are found in no other way.
+fn ask_for_ladder(life: &Site) {
+    black_box((life.ladder.head(), life.ladder.foot()));
 }
 
 /// Where pages of sites without a clock wait: who comes is put to the end, and finds its way from there.
-fn older_of(life: &Site) -> u64 {
+fn ask_for_older(life: &Site) {
     let entries = life.older.as_slice();
-    let lines = entries.iter().step_by(ENTRIES_PER_LINE).take(LIST_LINES_MAX).chain(entries.last());
-    all(lines.map(|entry| u64::from(entry.page)))
+    entries.iter().step_by(ENTRIES_PER_LINE).take(LIST_LINES_MAX).chain(entries.last()).for_each(ask);
 }
 
-fn trains_of(life: &Site) -> u64 {
-    all(life.trains.iter().map(words_of_train))
+fn ask_for_train(train: &Train) {
+    ask(train);
 }
 
-/// Words from one end of a train to the other.
-fn words_of_train(train: &Train) -> u64 {
-    u64::from(train.group()) ^ train.followers().len() as u64
-}
-
-fn bucket_of(life: &Site, page: &Page) -> u64 {
+fn ask_for_bucket(life: &Site, page: &Page) {
     let bucket = life.bucket_of(page.last_day(), 0);
-    bucket.map_or(0, |index| u64::from(life.buckets[index].head.to_bits()))
+    bucket.into_iter().for_each(|index| ask(&life.buckets[index].head));
 }
 
-/// A word of a page's group, and not of all others.
-fn group_of(life: &Site, page: &Page) -> u64 {
-    life.group(page.group).map_or(0, |group| u64::from(group.compared))
+/// A page's group, and not all others.
+fn ask_for_group(life: &Site, page: &Page) {
+    life.group(page.group).into_iter().for_each(ask);
 }
 
-fn groups_of(life: &Site) -> u64 {
-    all(life.groups.iter().step_by(GROUPS_PER_LINE).map(|group| u64::from(group.path)))
+fn ask_for_clock(life: &Site) {
+    life.clock.iter().flat_map(|clock| clock.lines()).for_each(ask);
 }
 
-fn clock_of(life: &Site) -> u64 {
-    life.clock.as_ref().map_or(0, |clock| all(clock.words()))
-}
-
-fn bins_of(life: &Site) -> u64 {
-    life.clock.as_ref().map_or(0, |clock| all(clock.word_per_line()))
-}
-
-/// Where pages that were visited just now come to wait.
-fn newest_of(life: &Site) -> u64 {
-    let newest = life.buckets.last().and_then(|bucket| bucket.pages.as_slice().last());
-    newest.map_or(0, |entry| u64::from(entry.page))
+/// The bins of a site's clock, and where pages that were visited just now come to wait.
+fn ask_for_bins(life: &Site) {
+    life.clock.iter().flat_map(|clock| clock.lines_of_bins()).for_each(ask);
+    life.buckets.last().and_then(|bucket| bucket.pages.as_slice().last()).into_iter().for_each(ask);
 }
 
 /// The first pages of its lists whose time has come, by what the site's dial showed.

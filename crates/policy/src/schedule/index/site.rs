@@ -17,36 +17,24 @@ const PRIOR_STEP: f64 = 0.2;
 
 /// It fills four lines of memory and begins with one: who attends to many sites waits for each line.
 #[derive(Clone, Debug, Default)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(super) struct Site {
     pub clock: Option<Box<SiteClock>>,
     /// What was last read off the clock.
     pub dial: Dial,
-    /// Pages at home by the bin of their last visit; those before all bins, or of a site without a clock, in `older`.
-    pub buckets: Vec<Bucket>,
-    pub older: Entries,
-    /// Pages at home whose value is above the floor.
-    pub ladder: Ladder,
-    /// Pages at home that follow others.
-    pub trains: Vec<Train>,
-    pub groups: Vec<Group>,
-    /// The whole site as one group.
-    pub all: Group,
-    /// The day on which its priors were last fitted, and the visits since.
-    pub fitted_day: u32,
-    pub unfitted: u32,
-    pub pages: u32,
-    /// Of a section, the site that it is part of; 0 otherwise.
-    pub whole: u32,
+    /// The earliest entry that the list of wakes holds for it.
+    pub queued: f64,
     /// Those that follow others among them.
     pub at_home: u32,
-    /// Any page of it, to ask whether the site has room.
-    pub sample: u32,
     /// The rung from which on all its pages at home stand on the ladder.
     pub floor: u16,
     /// Pages of it must be placed anew: all, or those of groups whose prior moved.
     pub stale: bool,
     pub moved: bool,
+    /// Pages at home whose value is above the floor.
+    pub ladder: Ladder,
+    /// Pages at home by the bin of their last visit; those before all bins, or of a site without a clock, in `older`.
+    pub older: Entries,
     pub shaken: bool,
     /// Its state is new since it was last asked for.
     pub untold: bool,
@@ -54,8 +42,20 @@ pub(super) struct Site {
     /// trains otherwise.
     pub is_unled: bool,
     pub is_mixed: bool,
-    /// The earliest entry that the list of wakes holds for it.
-    pub queued: f64,
+    pub pages: u32,
+    /// Pages at home that follow others.
+    pub trains: Vec<Train>,
+    pub groups: Vec<Group>,
+    /// The day on which its priors were last fitted, and the visits since.
+    pub fitted_day: u32,
+    pub unfitted: u32,
+    /// Of a section, the site that it is part of; 0 otherwise.
+    pub whole: u32,
+    /// Any page of it, to ask whether the site has room.
+    pub sample: u32,
+    /// The whole site as one group.
+    pub all: Group,
+    pub buckets: Vec<Bucket>,
 }
 
 /// Pages that are thought alike: Σ of their mean rates, how many were compared, and the prior fitted to them.
@@ -202,9 +202,13 @@ impl Ord for Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::mem::offset_of;
 
     #[test]
     fn a_site_fills_four_lines_of_memory() {
         assert_eq!(size_of::<Site>(), 4 * 64);
+        let parts =
+            [offset_of!(Site, clock), offset_of!(Site, ladder), offset_of!(Site, trains), offset_of!(Site, all)];
+        assert_eq!(parts, [0, 64, 128, 192]);
     }
 }

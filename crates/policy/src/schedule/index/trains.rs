@@ -66,8 +66,8 @@ impl Train {
     }
 
     /// Who leads next.
-    pub fn next(&self) -> Option<u32> {
-        self.followers.front().copied()
+    pub fn next(&self) -> Option<&u32> {
+        self.followers.front()
     }
 
     fn follow(&mut self, number: u32, pages: &Pages) {
@@ -92,14 +92,23 @@ pub(super) fn train_of<'a>(life: &'a Site, page: &Page) -> Option<&'a Train> {
     index.map(|index| &life.trains[index])
 }
 
+/// Most likely the same, for those who must not look into it.
+pub(super) fn likely_train_of<'a>(life: &'a Site, page: &Page) -> Option<&'a Train> {
+    life.trains.get(likely(Kind::of(page))).filter(|_| page.is_unheard())
+}
+
 /// Where the train of a kind is, or where it belongs: they are in order. Mostly all pages of a site weigh the same and there are
 /// trains of all its groups, so that the first look finds it.
 fn find(trains: &[Train], kind: Kind) -> Result<usize, usize> {
-    let likely = usize::from(kind.group.saturating_sub(1));
+    let likely = likely(kind);
     match trains.get(likely).is_some_and(|train| train.kind == kind) {
         true => Ok(likely),
         false => trains.binary_search_by_key(&kind, |train| train.kind),
     }
+}
+
+fn likely(kind: Kind) -> usize {
+    usize::from(kind.group.saturating_sub(1))
 }
 
 /// The order in which pages of a train lead.
@@ -220,7 +229,7 @@ impl Index {
         let page = self.pages.at(leader);
         let (site, life) = (page.site, &self.sites[page.site as usize]);
         let index = find(&life.trains, Kind::of(page)).ok();
-        let next = index.and_then(|index| life.trains[index].next().map(|next| (index, next)));
+        let next = index.and_then(|index| life.trains[index].next().map(|&next| (index, next)));
         let Some((index, next)) = next else { return self.show_head(site) };
         let bucket = self.bucket_of(next, 0);
         // Where nobody has waited in its bucket, that is made by a reading; and a site of which all stood on the ladder when the

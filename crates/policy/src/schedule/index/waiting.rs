@@ -39,9 +39,13 @@ impl Index {
 
     /// Pages that have rested by now.
     fn have_rested(&mut self, refresh_min: Span, now: Moment) -> Vec<Coming> {
+        let first = || self.resting.pop_if(|last| rested_at(last, refresh_min) <= now);
+        let resting: Vec<(u32, u32)> = std::iter::from_fn(first).collect();
         let mut rested = Vec::new();
-        while let Some((last, number)) = self.resting.pop_if(|last| rested_at(last, refresh_min) <= now) {
-            if self.rests_since(last, number) {
+        for (batch, some) in resting.chunks(AHEAD).enumerate() {
+            let next = resting.iter().skip((batch + 1) * AHEAD).take(AHEAD);
+            self.ask_for_pages(next.map(|&(_, number)| number));
+            for &(last, number) in some.iter().filter(|&&(last, number)| self.rests_since(last, number)) {
                 rested.push((self.pages.at(number).site, last, number));
             }
         }
@@ -72,9 +76,11 @@ impl Index {
     fn attend_all(&mut self, sites: &[u32], mut home: &[Coming], now: f64) {
         for (batch, some) in sites.chunks(AHEAD).enumerate() {
             self.ask_for_sites(sites, batch, now);
-            // Pages that come home to the next batch are asked for as well.
-            let last = sites[sites.len().min((batch + 2) * AHEAD) - 1];
-            self.ask_for_pages(home.iter().take_while(|&&(of, ..)| of <= last).map(|&(_, _, number)| number));
+            // Pages that come home to the batches after it.
+            let last = |batches: usize| sites[sites.len().min((batch + batches) * AHEAD) - 1];
+            let coming = |last| home.iter().take_while(move |&&(of, ..)| of <= last).map(|&(_, _, number)| number);
+            self.ask_for_pages(coming(last(3)));
+            self.ask_for_groups(coming(last(2)));
             for &site in some {
                 let ours = home.iter().take_while(|&&(of, ..)| of == site).count();
                 let (coming, others) = home.split_at(ours);
