@@ -5,7 +5,6 @@
 //! What lies at the end of a way is found only when memory has answered for the step before. So there is a wave for each step: while
 //! some pages are asked for, so are the sites of those that were asked for before them, and the lists of those before these.
 
-use std::hint::black_box;
 use std::ops::Range;
 
 use prefetch_index::prefetch_index;
@@ -201,9 +200,8 @@ fn ask_for_lists(life: &Site) {
     ask_for_ladder(life);
 }
 
-/// Its ends are read and waited for, for they are found in no other way.
 fn ask_for_ladder(life: &Site) {
-    black_box((life.ladder.head(), life.ladder.foot()));
+    life.ladder.lines().for_each(ask);
 }
 
 /// Where pages of sites without a clock wait: who comes is put to the end, and finds its way from there.
@@ -213,7 +211,9 @@ fn ask_for_older(life: &Site) {
 }
 
 fn ask_for_train(train: &Train) {
-    ask(train);
+    let (one, other) = train.ends();
+    ask(one);
+    ask(other);
 }
 
 fn ask_for_bucket(life: &Site, page: &Page) {

@@ -53,24 +53,89 @@ pub(super) fn number_of(step: u64) -> u32 {
 /// The pages of one site that stand on rungs, best first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ladder {
-    steps: BTreeSet<u64>,
+    steps: Steps,
     /// The best step as it was last shown; 0, which is no step, if there was none.
     shown: u64,
 }
 
-impl Ladder {
-    pub fn head(&self) -> Option<u64> {
-        self.steps.first().copied()
+/// Most sites have few pages on rungs, and these lie side by side in a line or two of memory.
+#[derive(Clone, Debug)]
+enum Steps {
+    /// Last first.
+    Few(Vec<u64>),
+    #[expect(clippy::box_collection, reason = "the few need no more room in a site for it")]
+    Many(Box<BTreeSet<u64>>),
+}
+
+/// No more than this are few, and no more than half of it are few again.
+const FEW_MAX: usize = 64;
+/// Steps in a line of memory.
+const STEPS_PER_LINE: usize = 8;
+/// There is room for one in so many more than there are.
+const STEPS_SPARE: usize = 4;
+
+impl Default for Steps {
+    fn default() -> Self {
+        Steps::Few(Vec::new())
+    }
+}
+
+impl Steps {
+    fn insert(&mut self, step: u64) {
+        match self {
+            Steps::Few(few) if few.len() < FEW_MAX => {
+                if few.len() == few.capacity() {
+                    few.reserve_exact(1 + few.len() / STEPS_SPARE);
+                }
+                few.insert(few.partition_point(|&other| other > step), step);
+            }
+            Steps::Few(few) => *self = Steps::Many(Box::new(few.drain(..).chain([step]).collect())),
+            Steps::Many(many) => _ = many.insert(step),
+        }
     }
 
-    /// The last step; it lies at the other end of what a short ladder needs of memory.
-    pub fn foot(&self) -> Option<u64> {
-        self.steps.last().copied()
+    fn remove(&mut self, step: u64) {
+        match self {
+            Steps::Few(few) => {
+                let found = few.binary_search_by(|other| step.cmp(other));
+                found.into_iter().for_each(|index| _ = few.remove(index));
+                if few.capacity() > 2 * (few.len() + STEPS_SPARE) {
+                    few.shrink_to(few.len() + few.len() / STEPS_SPARE);
+                }
+            }
+            Steps::Many(many) => {
+                many.remove(&step);
+                if many.len() <= FEW_MAX / 2 {
+                    *self = Steps::Few(many.iter().rev().copied().collect());
+                }
+            }
+        }
+    }
+}
+
+impl Ladder {
+    pub fn head(&self) -> Option<u64> {
+        match &self.steps {
+            Steps::Few(few) => few.last().copied(),
+            Steps::Many(many) => many.first().copied(),
+        }
     }
 
     /// How many pages stand on it.
     pub fn standing(&self) -> u32 {
-        self.steps.len() as u32
+        match &self.steps {
+            Steps::Few(few) => few.len() as u32,
+            Steps::Many(many) => many.len() as u32,
+        }
+    }
+
+    /// A step of each line of memory, where they are few.
+    pub fn lines(&self) -> impl Iterator<Item = &u64> {
+        let few = match &self.steps {
+            Steps::Few(few) => few.as_slice(),
+            Steps::Many(_) => &[],
+        };
+        few.iter().step_by(STEPS_PER_LINE).chain(few.last())
     }
 
     /// If the best step is another than was last shown: that one, and the one that it is now.
@@ -83,7 +148,7 @@ impl Ladder {
     /// A page moves, from a rung to a rung; 0 is below all.
     pub fn climb(&mut self, number: u32, before: u16, after: u16) {
         if before > 0 {
-            self.steps.remove(&step(before, number));
+            self.steps.remove(step(before, number));
         }
         if after > 0 {
             self.steps.insert(step(after, number));
@@ -94,6 +159,23 @@ impl Ladder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_ladder_shows_the_best_of_those_that_stand_on_it_be_they_few_or_many(
+            moves in prop::collection::vec((0u32..150, 0u16..5), 0..600),
+        ) {
+            let (mut ladder, mut levels) = (Ladder::default(), [0; 150]);
+            for (number, level) in moves {
+                let before = std::mem::replace(&mut levels[number as usize], level);
+                ladder.climb(number, before, level);
+                let standing = || (0u32..).zip(levels).filter(|&(_, level)| level > 0);
+                prop_assert_eq!(ladder.standing() as usize, standing().count());
+                prop_assert_eq!(ladder.head(), standing().map(|(number, level)| step(level, number)).min());
+            }
+        }
+    }
 
     #[test]
     fn a_rung_is_reached_with_its_worth_and_not_before() {

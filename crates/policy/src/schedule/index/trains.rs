@@ -20,6 +20,7 @@ const FOLLOWERS_SPARE: usize = 4;
 const NOBODY: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Train {
     kind: Kind,
     /// Nobody from when it left until the next one leads.
@@ -63,6 +64,11 @@ impl Train {
 
     pub fn is_led(&self) -> bool {
         self.leader != NOBODY
+    }
+
+    /// Parts from one end of it to the other: one train in two lies in two lines of memory.
+    pub fn ends(&self) -> (&u8, &bool) {
+        (&self.kind.group, &self.is_mixed)
     }
 
     /// Who leads next.
