@@ -232,6 +232,25 @@ fn with_one_visit_in_hand_one_robots_txt_is_asked_for_at_a_time() {
 }
 
 #[test]
+fn a_robots_txt_that_was_asked_for_is_followed_by_a_visit_to_its_site() {
+    // More sites than visits in a day, so that nearly every visit needs a robots.txt that became too old.
+    for policy in ["round-robin", "vernal"] {
+        let web = Web::new(WebSettings::plain(40, 5).still()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let start = web.settings().origin;
+        let settings = Settings { budget: "5%/day".parse().unwrap(), policy: policy.into(), ..Settings::default() };
+        let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, 1);
+        trial.run_until(start + Span::from_days(8)).unwrap();
+        let later: Vec<_> = trial.asked().iter().filter(|asked| asked.started > start + Span::from_days(1)).collect();
+        let robots = later.iter().filter(|asked| asked.robots).count();
+        let elsewhere = later.windows(2).filter(|two| two[0].robots && two[0].site != two[1].site).count();
+        assert!(robots > 40 && 2 * robots <= later.len() + 1, "{policy}: {robots} robots.txt of {}", later.len());
+        // Samples, second looks and retries have turns of their own, which may come in between.
+        assert!(elsewhere * 8 <= robots, "{policy}: {elsewhere} of {robots} were followed by something else");
+    }
+}
+
+#[test]
 fn limits_bound_what_is_held_and_what_is_beyond_them_waits() {
     let web = Web::new(WebSettings::plain(3, 60).still()).unwrap();
     let folder = tempfile::tempdir().unwrap();

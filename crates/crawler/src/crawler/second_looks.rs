@@ -1,7 +1,7 @@
 //! Second looks: a page is visited once more some minutes after its first visit, once per template of a site. What differs
 //! then differs without meaning. They take at most two per cent of the requests and tell the policy nothing of rates.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use vernal_document::noise::template_key;
 use vernal_model::{Media, Moment, Page, PageKey, Report, Span};
@@ -21,21 +21,22 @@ const TEMPLATES_MAX: usize = 32;
 pub(super) struct SecondLooks {
     waiting: BTreeSet<(Moment, PageKey)>,
     sent: u64,
-    /// Those under way.
-    out: BTreeSet<PageKey>,
+    /// Those under way, and when each was due.
+    out: BTreeMap<PageKey, Moment>,
 }
 
 impl SecondLooks {
     /// Whether this visit was a second look; from now on it is over.
     pub(super) fn ended(&mut self, page: PageKey) -> bool {
-        self.out.remove(&page)
+        self.out.remove(&page).is_some()
     }
 
-    /// It could not be sent now.
-    pub(super) fn put_back(&mut self, page: PageKey, now: Moment) {
-        if self.out.remove(&page) {
+    /// It could not be sent now, and keeps its turn: its robots.txt may have been asked for, and if the others went before it
+    /// theirs would be as well.
+    pub(super) fn put_back(&mut self, page: PageKey) {
+        if let Some(due) = self.out.remove(&page) {
             self.sent -= 1;
-            self.waiting.insert((now, page));
+            self.waiting.insert((due, page));
         }
     }
 
@@ -44,13 +45,13 @@ impl SecondLooks {
         let mut due = self.waiting.iter().take_while(|&&(at, _)| at <= started);
         if let Some(&found) = due.find(|&&(_, waiting)| waiting == page) {
             self.waiting.remove(&found);
-            self.out.insert(page);
+            self.out.insert(page, found.0);
         }
     }
 
     /// Whether a second look at this page waits or is under way.
     pub(super) fn concern(&self, page: PageKey) -> bool {
-        self.out.contains(&page) || self.waiting.iter().any(|&(_, waiting)| waiting == page)
+        self.out.contains_key(&page) || self.waiting.iter().any(|&(_, waiting)| waiting == page)
     }
 
     pub(super) fn next(&self) -> Option<Moment> {
@@ -86,7 +87,7 @@ impl Crawler {
         let found = due.find(|&(_, key)| self.partitions[usize::from(key.partition.0)].may_ask(key, now))?;
         self.second_looks.waiting.remove(&found);
         self.second_looks.sent += 1;
-        self.second_looks.out.insert(found.1);
+        self.second_looks.out.insert(found.1, found.0);
         Some(found.1)
     }
 }

@@ -26,7 +26,18 @@ const RETRIES_SAVED_MAX: f64 = 8.0;
 /// A page that may be visited next.
 pub(super) enum Candidate {
     First(Box<Waiting>),
-    Again { page: Box<Page>, retry: bool },
+    Again { page: Box<Page>, by: Chooser },
+}
+
+/// Who chose a page that was visited before.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Chooser {
+    Policy,
+    /// It could not be read the last time.
+    Retry,
+    Signposts,
+    /// Second looks, samples and passes over all links.
+    Other,
 }
 
 impl Crawler {
@@ -164,7 +175,7 @@ impl Crawler {
                     }
                 }
                 Some(page) if page.state == PageState::Left => {
-                    return Ok(Some(Candidate::Again { page: Box::new(page), retry: false }));
+                    return Ok(Some(Candidate::Again { page: Box::new(page), by: Chooser::Other }));
                 }
                 Some(_) => {}
             }
@@ -175,7 +186,7 @@ impl Crawler {
     /// The next page that is tried again. One that left the collection meanwhile, or was read again, is not.
     fn retry_candidate(&mut self, lane: Lane, now: Moment) -> Result<Option<Candidate>> {
         while let Some(key) = self.next_retry(lane, now) {
-            let candidate = self.again(key, true, now)?;
+            let candidate = self.again(key, Chooser::Retry, now)?;
             let is_wanted = |candidate: &Candidate| match candidate {
                 Candidate::Again { page, .. } => matches!(hands(page), Hands::Retry { .. }),
                 Candidate::First(_) => true,
@@ -208,10 +219,10 @@ impl Crawler {
             return Ok(Some(candidate));
         }
         if let Some(key) = self.second_look(now) {
-            return self.again(key, false, now);
+            return self.again(key, Chooser::Other, now);
         }
         if let Some(key) = self.sample(now)? {
-            return self.again(key, false, now);
+            return self.again(key, Chooser::Other, now);
         }
         if let Some(candidate) = self.signpost_candidate(now)? {
             return Ok(Some(candidate));
@@ -225,19 +236,18 @@ impl Crawler {
                 self.partition(key.partition).put_back(key);
                 continue;
             }
-            self.charge(key.partition);
-            return self.again(key, false, now);
+            return self.again(key, Chooser::Policy, now);
         }
         // What the policy leaves.
         self.retry_candidate(Lane::Due, now)
     }
 
-    pub(super) fn again(&mut self, key: PageKey, retry: bool, now: Moment) -> Result<Option<Candidate>> {
+    pub(super) fn again(&mut self, key: PageKey, by: Chooser, now: Moment) -> Result<Option<Candidate>> {
         if self.group.touches(key) {
             self.commit(now)?;
         }
         let page = self.reader.page(key)?;
-        Ok(page.map(|page| Candidate::Again { page: Box::new(page), retry }))
+        Ok(page.map(|page| Candidate::Again { page: Box::new(page), by }))
     }
 
     /// Turns a candidate into an order, if nothing stands in the way; what does is noted, and the page waits.
@@ -329,13 +339,16 @@ impl Crawler {
             Candidate::First(waiting) => self.partition(waiting.page.partition).frontier.put_back(*waiting),
             // It stays where it is; the next pass may want it again.
             Candidate::Again { page, .. } if page.state == PageState::Left => {}
-            Candidate::Again { page, retry: true } => {
+            Candidate::Again { page, by: Chooser::Retry } => {
                 self.retries_in_vain = Default::default();
                 self.partition(page.key.partition).retries.place_now(&page, now);
             }
-            Candidate::Again { page, retry: false } => {
+            Candidate::Again { page, by } => {
+                if by == Chooser::Signposts {
+                    self.signposts.put_back(page.key);
+                }
                 self.samples.put_back(page.key);
-                self.second_looks.put_back(page.key, now);
+                self.second_looks.put_back(page.key);
                 self.partition(page.key.partition).put_back(page.key);
             }
         }
@@ -344,7 +357,12 @@ impl Crawler {
     fn page_order(&mut self, lane: Lane, candidate: Candidate, url: Url, site: Site, now: Moment) -> Order {
         let (key, validators, held, what) = match candidate {
             Candidate::First(waiting) => (waiting.page, Validators::default(), None, Asked::First(waiting)),
-            Candidate::Again { page, .. } => {
+            Candidate::Again { page, by } => {
+                // Not before: a page whose robots.txt is asked for first would cost its partition two turns, and the visit
+                // that was kept for it would go to another one, whose robots.txt is asked for in its place.
+                if by == Chooser::Policy {
+                    self.charge(page.key.partition);
+                }
                 // Validators are only worth sending when we hold the body that they speak of.
                 let validators = page.version.map(|_| page.validators.clone()).unwrap_or_default();
                 let held = page.version.map(|version| version.payload);

@@ -8,7 +8,7 @@ use foldhash::{HashMap, HashSet};
 use vernal_model::{Moment, Page, PageKey, PageState, Span};
 
 use super::Crawler;
-use super::sending::Candidate;
+use super::sending::{Candidate, Chooser};
 use crate::Result;
 use crate::coordinator::LANE_SHARE_MIN;
 use crate::intake::page_life::{Hands, hands};
@@ -147,6 +147,12 @@ impl Signposts {
         self.turns.insert((post.turn, page));
         Some(page)
     }
+
+    /// A page that was taken cannot be asked for yet: it has its turn again, before those that came after it.
+    pub(super) fn put_back(&mut self, page: PageKey) {
+        self.saved = (self.saved + 1.0).min(SAVED_MAX);
+        self.place(page);
+    }
 }
 
 impl Crawler {
@@ -162,7 +168,7 @@ impl Crawler {
             !is_under_way && partitions[usize::from(page.partition.0)].may_ask(page, now)
         };
         let Some(key) = self.signposts.take(now, may_ask) else { return Ok(None) };
-        let candidate = self.again(key, false, now)?;
+        let candidate = self.again(key, Chooser::Signposts, now)?;
         let rested = |page: &Page| now.since(page.last_visit) >= self.settings.refresh_min;
         match &candidate {
             Some(Candidate::Again { page, .. }) if hands(page) == Hands::Policy && rested(page) => Ok(candidate),
@@ -247,6 +253,19 @@ mod tests {
             let wanted = names_per_day * 60.0;
             assert!((wanted * 0.6..wanted * 1.6).contains(&after), "{names_per_day} a day: {after} visits");
         }
+    }
+
+    #[test]
+    fn a_signpost_that_could_not_be_asked_for_is_the_next_again() {
+        let mut posts = Signposts { saved: 1.0, ..Signposts::default() };
+        posts.suppose(page(1), day(0.0), DAY);
+        posts.suppose(page(2), day(0.5), DAY);
+        for _ in 0..3 {
+            assert_eq!(posts.take(day(2.0), |_| true), Some(page(1)));
+            posts.put_back(page(1));
+        }
+        assert_eq!(posts.take(day(2.0), |page| page.number != 1), Some(page(2)), "while its site waits others may go");
+        assert_eq!(posts.take(day(2.0), |_| true), None, "one visit was saved up");
     }
 
     #[test]
