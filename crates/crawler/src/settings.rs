@@ -26,6 +26,8 @@ pub struct Settings {
     pub visit_order: VisitOrder,
     /// A pass over all links takes at most so many URLs; beyond them none is made, and everybody is told.
     pub pass_urls_max: u32,
+    /// Where nobody needs the scores, a pass is made now and then all the same, for whoever asks what links to a page.
+    pub links_at_hand: bool,
     /// It lays down what it has read after so many pages, for the next process to go on there.
     pub pass_piece_pages: usize,
     /// What the importance of pages is made of, and what people say of it.
@@ -191,6 +193,7 @@ impl Default for Settings {
             policy: "round-robin".into(),
             topics_every: None,
             pass_urls_max: vernal_repository::graph::URLS_MAX,
+            links_at_hand: true,
             pass_piece_pages: vernal_repository::graph::PIECE_PAGES,
             rates_every: Span::from_secs(600),
             importance: ImportanceBy::default(),

@@ -342,6 +342,28 @@ fn a_few_pages_are_never_weighed_for_nobody_however_often_they_are_visited() {
     assert_eq!(crawler.weighed(), Weighed::default());
 }
 
+#[test]
+fn many_pages_are_weighed_for_nobody_only_where_their_links_are_to_be_at_hand() {
+    let web = Web::new(WebSettings::plain(8, 1_400).still()).unwrap();
+    let start = web.settings().origin;
+    for links_at_hand in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings {
+            budget: "1000/s".parse().unwrap(),
+            delay: Span::ZERO,
+            per_site: 64,
+            address: AddressLimits { at_once: 64, per_second: 1_000.0 },
+            links_at_hand,
+            ..Settings::default()
+        };
+        let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, 1);
+        trial.run_until(start + Span::from_secs(300)).unwrap();
+        let crawler = trial.crawler();
+        assert!(crawler.reader().totals().held > 11_000, "{} held", crawler.reader().totals().held);
+        assert_eq!(crawler.weighed().pages > 0, links_at_hand);
+    }
+}
+
 /// Freshness over time, each page counted by the web's own importance, and each counted the same.
 fn freshness(web: &Web, by: ImportanceBy) -> (f64, f64) {
     let folder = tempfile::tempdir().unwrap();

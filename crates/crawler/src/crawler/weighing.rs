@@ -121,9 +121,10 @@ impl Crawler {
     fn pass_is_due(&self, now: Moment) -> bool {
         let (mark, held) = (self.weighing.mark, self.held());
         let visits = self.reader.totals().visits.saturating_sub(mark.visits);
-        let (pages_min, least, every) = match self.needs_scores() {
-            true => (1, VISITS_MIN.max((held as f64 * VISITS_SHARE) as u64), PASS_EVERY_MIN),
-            false => (IDLE_PAGES_MIN, IDLE_PAGES_MIN.max(held / 2), IDLE_PASS_EVERY),
+        let (pages_min, least, every) = match (self.needs_scores(), self.settings.links_at_hand) {
+            (true, _) => (1, VISITS_MIN.max((held as f64 * VISITS_SHARE) as u64), PASS_EVERY_MIN),
+            (false, true) => (IDLE_PAGES_MIN, IDLE_PAGES_MIN.max(held / 2), IDLE_PASS_EVERY),
+            (false, false) => return false,
         };
         let is_time = mark.moment == Moment::EPOCH || now.since(mark.moment) >= every;
         held >= pages_min && visits >= least && is_time && self.weighing.refused.is_none()

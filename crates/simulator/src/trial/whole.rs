@@ -88,6 +88,8 @@ pub fn settings(world: &World, policy: &str, budget: Budget, chance: u64) -> Set
         pages_max: (world.pages.len() + world.sites.len()) as u64,
         concurrency: world.sites.len().clamp(1, CONCURRENCY_MAX),
         pass_piece_pages: usize::MAX,
+        // Nobody asks a trial what links to a page.
+        links_at_hand: false,
         noise_books_max: defaults.noise_books_max.max(world.sites.len()),
         delay_max: longest.unwrap_or(defaults.delay_max).max(defaults.delay_max),
         ..defaults
