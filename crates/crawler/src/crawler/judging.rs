@@ -4,8 +4,9 @@
 //! read, so that the change has words, and judged again with the words at hand. One verdict serves the feed, the history
 //! and what the policy learns.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
+use foldhash::HashMap;
 use vernal_document::noise::{self, FoldingKind, NoiseInput, Sightings};
 use vernal_document::{Beside, Input, Parts, compare, diff, tell_closely};
 use vernal_model::{
@@ -24,7 +25,8 @@ const OLDER_BODY_BYTES_MAX: usize = 256 << 10;
 /// The noise books of sites that were visited lately.
 #[derive(Default)]
 pub(super) struct Books {
-    books: BTreeMap<Site, NoiseBook>,
+    /// Looked up for every visit, and never walked through: its order is chance.
+    books: HashMap<Site, NoiseBook>,
     /// In the order in which they were taken up.
     used: VecDeque<Site>,
     /// Those that are ahead of their rows, by the deeds of the group that was open after so many commits.
@@ -227,7 +229,7 @@ impl Crawler {
             self.books.books.insert(site.clone(), self.reader.noise_book(site)?);
             self.books.used.push_back(site.clone());
         }
-        Ok(self.books.books.entry(site.clone()).or_default())
+        Ok(self.books.books.get(site).expect("it was taken up if it was not there"))
     }
 
     /// Writes down what was learned, here and in the journal; says whether the page has a row about noise now, if that
@@ -370,6 +372,6 @@ mod tests {
         assert!(!books.make_room(7), "all others have");
         assert_eq!(books.books.len(), 3);
         assert!(books.make_room(8), "after a commit the oldest goes");
-        assert_eq!(books.books.keys().cloned().collect::<Vec<_>>(), [site(1), site(3)]);
+        assert_eq!(books.books.keys().cloned().collect::<BTreeSet<_>>(), [site(1), site(3)].into());
     }
 }
