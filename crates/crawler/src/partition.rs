@@ -9,7 +9,7 @@ use vernal_frontier::{Frontier, FrontierLimits, Politeness, PolitenessSettings, 
 use vernal_model::{
     Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SitePosture, SiteRow, Standing, Url,
 };
-use vernal_policy::{Held, Refresh};
+use vernal_policy::{Best, Held, Refresh};
 
 use crate::coordinator::Lane;
 use crate::intake::page_life::{Hands, hands};
@@ -45,7 +45,7 @@ pub(crate) struct Partition {
     pub credit: f64,
     /// What its best visit is worth, where the policy can say so, and when that was asked; `None` when it must be asked
     /// again.
-    pub best: Option<f64>,
+    pub best: Option<Best>,
     pub best_known: Option<Moment>,
     /// The tick at which the policy was asked and had nothing to choose, if nothing happened here since.
     pub in_vain: Option<u64>,

@@ -22,5 +22,7 @@ pub mod topic;
 mod unkept;
 
 pub use one_cycle::OneCycle;
-pub use refresh::{Belief, Held, NAMES, RateSums, Refresh, Seen, TopicRates, TopicSample, View, by_name, wants_topics};
+pub use refresh::{
+    Belief, Best, Held, NAMES, RateSums, Refresh, Seen, TopicRates, TopicSample, View, by_name, wants_topics,
+};
 pub use unkept::{Remedy, SiteNeed, Unkept};

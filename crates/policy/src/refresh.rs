@@ -131,6 +131,21 @@ impl Belief {
     }
 }
 
+/// What the best visit of a policy is worth.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum Best {
+    Exactly(f64),
+    AtMost(f64),
+}
+
+impl Best {
+    pub fn most(self) -> f64 {
+        match self {
+            Best::Exactly(value) | Best::AtMost(value) => value,
+        }
+    }
+}
+
 /// What one cycle's samples found in a topic.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TopicSample {
@@ -171,6 +186,11 @@ pub trait Refresh: Send {
     fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64> {
         let _ = (view, now);
         None
+    }
+    /// The same, or what that visit is worth at most where to tell it exactly costs more: of many who are compared, only
+    /// those that come first by this need be asked for `best`.
+    fn best_at_most(&mut self, view: &dyn View, now: Moment) -> Option<Best> {
+        self.best(view, now).map(Best::Exactly)
     }
     /// What it knows of change rates; the mean over all partitions comes back through `View::mean_rate`.
     fn rates(&self) -> RateSums {

@@ -2,7 +2,7 @@
 //! all partitions; the others by each partition's share of the held pages.
 
 use vernal_model::{BudgetUnit, Moment, Partition as PartitionId, Span};
-use vernal_policy::{Belief, RateSums};
+use vernal_policy::{Belief, Best, RateSums};
 
 use super::{Crawler, Sums, places};
 use crate::coordinator::Lane;
@@ -20,6 +20,13 @@ enum By {
     Value,
     /// What they are owed.
     Share,
+}
+
+/// How exactly a partition says what its best visit is worth.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Asking {
+    AtMost,
+    Exactly,
 }
 
 /// What the policies of all partitions together may see.
@@ -54,6 +61,11 @@ impl Crawler {
         };
         let all = self.all_facts(left, sums);
         while let Some(index) = self.take_first(&mut order, by) {
+            // Who comes first by what it is worth at most says what it really is, unless nobody is left to be compared with.
+            if by == By::Value && order != 0 && matches!(self.partitions[index].best, Some(Best::AtMost(_))) {
+                order |= self.ask_values(1 << index, Asking::Exactly, sums, now);
+                continue;
+            }
             let facts = all.of(&self.partitions[index]);
             let mut chance = self.chance.numbered(self.next_order).numbered(index as u64);
             let partition = &mut self.partitions[index];
@@ -91,7 +103,7 @@ impl Crawler {
         let is_alone = u64::count_ones(holding) == 1;
         if !is_alone || with_value == 0 {
             let unknown = asked & !known;
-            with_value = (with_value & known) | self.ask_values(unknown, sums, now);
+            with_value = (with_value & known) | self.ask_values(unknown, Asking::AtMost, sums, now);
         }
         if with_value != 0 {
             return (with_value, By::Value);
@@ -101,7 +113,7 @@ impl Crawler {
     }
 
     /// Asks the partitions what their best visit is worth, and says which of them know.
-    fn ask_values(&mut self, asked: u64, sums: Sums, now: Moment) -> u64 {
+    fn ask_values(&mut self, asked: u64, asking: Asking, sums: Sums, now: Moment) -> u64 {
         if asked == 0 {
             return 0;
         }
@@ -111,7 +123,10 @@ impl Crawler {
             let partition = &mut self.partitions[index];
             let facts = all.of(partition);
             let (policy, view) = partition.policy_and_view(facts, now);
-            let best = policy.best(&view, now);
+            let best = match asking {
+                Asking::AtMost => policy.best_at_most(&view, now),
+                Asking::Exactly => policy.best(&view, now).map(Best::Exactly),
+            };
             (partition.best, partition.best_known) = (best, Some(now));
             with_value |= if best.is_some() { 1 << index } else { 0 };
         }
@@ -121,7 +136,7 @@ impl Crawler {
     /// Takes out the partition that comes first: the one whose best visit is worth the most, or that is owed the most.
     fn take_first(&self, order: &mut u64, by: By) -> Option<usize> {
         let claim = |index: usize| match by {
-            By::Value => self.partitions[index].best.unwrap_or(f64::NEG_INFINITY),
+            By::Value => self.partitions[index].best.map_or(f64::NEG_INFINITY, Best::most),
             By::Share => self.partitions[index].credit,
         };
         let mut left = places(*order);

@@ -11,7 +11,7 @@ use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
 use super::words::word;
 use crate::pages::Pages;
-use crate::{Belief, Held, RateSums, Refresh, Seen, TopicRates, TopicSample, Unkept, View};
+use crate::{Belief, Best, Held, RateSums, Refresh, Seen, TopicRates, TopicSample, Unkept, View};
 
 pub struct Promises {
     name: &'static str,
@@ -111,6 +111,12 @@ impl Promises {
         let Some(promise) = self.promised.find(page) else { return false };
         let allowed = promise.allowed_from().max(promise.last_visit + view.refresh_min());
         allowed <= now && view.has_room(page)
+    }
+
+    /// Whether a promised page is due and can be visited now.
+    fn is_owed(&self, view: &dyn View, now: Moment) -> bool {
+        let overdue = self.due.iter().take_while(|&&(due, _)| due <= now);
+        overdue.map(|&(_, page)| page).any(|page| self.is_ready(page, view, now))
     }
 
     fn take_out(&mut self, page: PageKey) {
@@ -223,8 +229,7 @@ impl Refresh for Promises {
         if self.promised.len() == 0 {
             return inner;
         }
-        let overdue = self.due.iter().take_while(|&&(due, _)| due <= now);
-        if overdue.map(|&(_, page)| page).any(|page| self.is_ready(page, view, now)) {
+        if self.is_owed(view, now) {
             return Some(now);
         }
         let after = (Moment::from_micros(now.micros().saturating_add(1)), PageKey::default());
@@ -235,10 +240,13 @@ impl Refresh for Promises {
 
     fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64> {
         let best = self.inner.best(view, now)?;
-        let overdue = self.due.iter().take_while(|&&(due, _)| due <= now).map(|&(_, page)| page);
-        let is_owed = overdue.into_iter().any(|page| self.is_ready(page, view, now));
         // A promise goes before every value.
-        Some(if is_owed { f64::INFINITY } else { best })
+        Some(if self.is_owed(view, now) { f64::INFINITY } else { best })
+    }
+
+    fn best_at_most(&mut self, view: &dyn View, now: Moment) -> Option<Best> {
+        let best = self.inner.best_at_most(view, now)?;
+        Some(if self.is_owed(view, now) { Best::AtMost(f64::INFINITY) } else { best })
     }
 
     fn rates(&self) -> RateSums {

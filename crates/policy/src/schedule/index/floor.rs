@@ -10,8 +10,8 @@ const FLOOR_BELOW: u16 = 1;
 /// When it sinks, it sinks by so many more: each time every page is looked at.
 const SINK_BELOW: u16 = 1;
 /// A round of visits after which the floor may rise: as many as there are pages, over this, and at least so many.
-const ROUND_PAGES_OVER: u64 = 8;
-const ROUND_VISITS_MIN: u64 = 64;
+const ROUND_PAGES_OVER: u64 = 64;
+const ROUND_VISITS_MIN: u64 = 32;
 /// Rounds that are remembered.
 const ROUNDS: usize = 4;
 /// A floor that lies further than this below all that was drawn lately rises half of the way at once, and one that lies still
@@ -19,8 +19,8 @@ const ROUNDS: usize = 4;
 /// hundreds of rungs that nobody draws from. Lately is within as many visits as there are pages, over this, and at least so many.
 const FAR: u16 = 8;
 const VERY_FAR: u16 = 32;
-const LATELY_PAGES_OVER: u64 = 64;
-const LATELY_VISITS_MIN: u64 = 8;
+const LATELY_PAGES_OVER: u64 = 32;
+const LATELY_VISITS_MIN: u64 = 12;
 /// The floor sinks far enough to bring this many times the visits wanted onto the ladder, and at least so many.
 const SINK_TIMES: usize = 4;
 const SINK_PAGES_MIN: usize = 64;
@@ -28,6 +28,9 @@ const SINK_PAGES_MIN: usize = 64;
 /// page, and a price that falls must not cost a look at all of them for a few visits.
 const SOON_PAGES_OVER: usize = 4;
 const DEEPER: usize = 4;
+/// But it brings up at most one in so many of the pages that stand below it, if they are enough for the visits wanted: the
+/// last of them were visited just now, and from a floor down there all pages climb dozens of rungs that nobody draws from.
+const SINK_PAGES_OVER: usize = 8;
 /// How deep it must sink is reckoned from about so many pages.
 const LOOKED_AT: u64 = 1 << 13;
 
@@ -102,14 +105,15 @@ impl Sinking {
         self.visits += visits;
     }
 
-    /// How many pages it must bring onto the ladder for so many visits now.
-    fn pages_for(&mut self, wanted: usize, held: usize) -> usize {
+    /// How many of the pages below it must be brought onto the ladder for so many visits now.
+    fn pages_for(&mut self, wanted: usize, below: usize, held: usize) -> usize {
         let least = (wanted * SINK_TIMES).max(SINK_PAGES_MIN);
+        let most = (wanted * SINK_TIMES).max(below / SINK_PAGES_OVER);
         self.pages = match self.visits < held / SOON_PAGES_OVER {
             true => (self.pages * DEEPER).min(held),
             false => self.pages / DEEPER,
         };
-        self.pages = self.pages.max(least);
+        self.pages = self.pages.max(least).min(most);
         self.visits = 0;
         self.pages
     }
@@ -142,7 +146,8 @@ impl Index {
         let reached = self.reached_below(&open, some, now).or_else(|| self.reached_below(&open, 0, now));
         // Sites are not woken twice within a second: who has reached the floor since then stands on its ladder now.
         let Some(reached) = reached else { return risen };
-        let wanted = self.sinking.pages_for(wanted, view.held() as usize);
+        let below = reached.iter().map(|&pages| pages as usize).sum();
+        let wanted = self.sinking.pages_for(wanted, below, view.held() as usize);
         let level = level_with(&reached, wanted);
         self.floor = level.saturating_sub(FLOOR_BELOW + SINK_BELOW).max(1).min(self.floor);
         self.rounds = Rounds::after_sinking(self.floor);
@@ -233,6 +238,17 @@ mod tests {
             assert!(floor < 1_005);
         }
         assert_eq!(floor, 1_005 - FLOOR_BELOW);
+    }
+
+    #[test]
+    fn a_floor_that_sinks_again_and_again_leaves_most_pages_below_it() {
+        let (mut sinking, held) = (Sinking::default(), 100_000);
+        for below in [90_000, 8_000, 700, 90_000, 90_000, 90_000, 90_000] {
+            let pages = sinking.pages_for(1, below, held);
+            assert!((SINK_TIMES..=below / SINK_PAGES_OVER).contains(&pages), "{pages} of {below}");
+        }
+        assert_eq!(sinking.pages_for(1, 90_000, held), 90_000 / SINK_PAGES_OVER, "each time deeper");
+        assert_eq!(sinking.pages_for(500, 900, held), 500 * SINK_TIMES, "whoever wants more is given more");
     }
 
     #[test]

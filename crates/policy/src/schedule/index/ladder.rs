@@ -159,15 +159,13 @@ impl Index {
                 self.ask_for_heads(after, &mut coming);
             }
             let head = self.next_head(view, now, &mut after);
-            // Below the floor the ladder is not whole: who stands there came before the floor rose.
-            let whole = head.is_some_and(|number| self.pages.at(number).level() >= self.floor);
+            let whole = head.is_some_and(|number| self.is_whole_at(number));
             if !whole && self.sink(view, wanted - drawn.len(), now) {
                 after = 0;
                 continue;
             }
             let Some(number) = head else { break };
-            let level = self.pages.at(number).level();
-            self.rounds.note(level);
+            self.rounds.note(self.pages.at(number).level());
             let site = self.pages.at(number).site;
             let led = self.leave_home(number);
             self.pages.at_mut(number).go(Place::Out);
@@ -194,14 +192,30 @@ impl Index {
         let mut after = 0;
         loop {
             let head = self.next_head(view, now, &mut after);
-            let whole = head.is_some_and(|number| self.pages.at(number).level() >= self.floor);
+            let whole = head.is_some_and(|number| self.is_whole_at(number));
             if !whole && self.sink(view, 1, now) {
                 after = 0;
                 continue;
             }
-            let number = head?;
-            let value = self.value_of(number, self.operational(number, now));
-            return Some(if self.pages.at(number).level() == TOPMOST { f64::MAX } else { value });
+            return Some(self.worth_as_head(head?, now));
+        }
+    }
+
+    /// The best page, if it stands where the ladder is whole.
+    pub(super) fn whole_head(&mut self, view: &dyn View, now: f64) -> Option<u32> {
+        self.next_head(view, now, &mut 0).filter(|&number| self.is_whole_at(number))
+    }
+
+    /// Below the floor the ladder is not whole: who stands there came before the floor rose.
+    fn is_whole_at(&self, number: u32) -> bool {
+        self.pages.at(number).level() >= self.floor
+    }
+
+    /// Who has waited longest goes before every value.
+    pub(super) fn worth_as_head(&self, number: u32, now: f64) -> f64 {
+        match self.pages.at(number).level() {
+            TOPMOST => f64::MAX,
+            _ => self.value_of(number, self.operational(number, now)),
         }
     }
 }

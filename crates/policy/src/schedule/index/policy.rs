@@ -17,7 +17,7 @@ use super::site::{Entry, Site};
 use super::topic_pool::TopicPool;
 use super::wakes::Wakes;
 use crate::estimate::Reading;
-use crate::{Belief, Held, RateSums, Refresh, Seen, TopicRates, View};
+use crate::{Belief, Best, Held, RateSums, Refresh, Seen, TopicRates, View};
 
 /// No site has a number beyond this; pages of those that do stand together.
 const SITES_MAX: u32 = 1 << 27;
@@ -308,6 +308,16 @@ impl Refresh for Index {
         self.look(view);
         self.prepare(view, now);
         self.best_value(view, days(now))
+    }
+
+    /// A floor that sinks for somebody who only compares makes all pages climb the rungs that it sank.
+    fn best_at_most(&mut self, view: &dyn View, now: Moment) -> Option<Best> {
+        self.look(view);
+        self.prepare(view, now);
+        Some(match self.whole_head(view, days(now)) {
+            Some(number) => Best::Exactly(self.worth_as_head(number, days(now))),
+            None => Best::AtMost(self.rungs.worth_of(self.floor)),
+        })
     }
 
     fn rates(&self) -> RateSums {

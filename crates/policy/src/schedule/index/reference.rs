@@ -4,7 +4,7 @@ use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
 
 use super::page::{days, spread};
 use super::policy::Index;
-use crate::{Held, Refresh, Seen, View};
+use crate::{Best, Held, Refresh, Seen, View};
 
 #[path = "../../../examples/scale/hour.rs"]
 pub(super) mod hour;
@@ -86,6 +86,16 @@ fn recalled(name: &str, rate: impl Fn(u32) -> Option<f64>) -> Index {
     policy
 }
 
+/// What a policy says of its best visit before it looks for it, held against what it is worth.
+fn check_told(told: Option<Best>, best: Option<f64>, width: f64) {
+    match (told, best) {
+        (Some(Best::Exactly(value)), Some(best)) => assert_eq!(value, best),
+        (Some(Best::AtMost(most)), Some(best)) => assert!(best <= most * width, "{best} is more than {most}"),
+        (Some(Best::AtMost(_)), None) | (None, None) => {}
+        (told, best) => panic!("{told:?} was told and {best:?} is true"),
+    }
+}
+
 /// The ladder never passes over a page that is worth a rung more than the ones it takes.
 #[test]
 fn the_ladder_takes_what_a_rescan_of_every_page_would_take() {
@@ -98,7 +108,9 @@ fn the_ladder_takes_what_a_rescan_of_every_page_would_take() {
             let now = first_moment() + Span::from_hours(hour);
             let visits_left = if hour % 7 == 0 { 3 } else { usize::from(hour % 2 == 0) };
             let view = Hour { visits_left, held: PAGES.into() };
-            policy.best(&view, now);
+            let told = policy.best_at_most(&view, now);
+            let best = policy.best(&view, now);
+            check_told(told, best, width);
             let mut values = policy.rescan(now);
             values.sort_by(|a, b| b.0.total_cmp(&a.0));
             let chosen = policy.choose(&view, now, &mut Chance::new(1));
