@@ -290,18 +290,36 @@ impl Refresh for Index {
             return Some(now);
         }
         let mut without_room = BTreeSet::new();
+        let mut is_open = |number: u32| {
+            let site = self.pages.at(number).site;
+            let is_open = !without_room.contains(&site) && has_room(site);
+            if !is_open {
+                without_room.insert(site);
+            }
+            is_open
+        };
+        let mut first = None;
         for (last, number) in self.rests() {
             let rested = rested_at(last, view.refresh_min());
             if rested > now {
-                return Some(rested);
+                first = Some(rested);
+                break;
             }
-            let site = self.pages.at(number).site;
-            if !without_room.contains(&site) && has_room(site) {
+            if is_open(number) {
                 return Some(now);
             }
-            without_room.insert(site);
         }
-        None
+        // Where a crawl begins these are all pages: they are not put in order for whoever asks when the first is due.
+        for (last, number) in self.to_take_up() {
+            let rested = rested_at(last, view.refresh_min());
+            if rested <= now && is_open(number) {
+                return Some(now);
+            }
+            if rested > now && first.is_none_or(|first| rested < first) {
+                first = Some(rested);
+            }
+        }
+        first
     }
 
     fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64> {
@@ -329,7 +347,7 @@ impl Refresh for Index {
         let mut belief = Belief::default();
         for number in self.pages.numbers() {
             let page = self.pages.at(number);
-            let o = self.operational_alone(number, now);
+            let o = self.operational_as_read(number, now);
             belief.fresh += f64::from(page.importance()) * self.fresh_now(page, o);
             belief.weight += f64::from(page.importance());
             belief.pages += 1;

@@ -91,8 +91,9 @@ impl Index {
                 self.rest(number);
             }
         }
-        let resting: Vec<u32> = self.rests().map(|(_, number)| number).collect();
-        resting.into_iter().for_each(|number| self.move_to_section(number));
+        let mut resting: Vec<(u32, u32)> = self.rests().chain(self.to_take_up()).collect();
+        resting.sort_unstable();
+        resting.into_iter().for_each(|(_, number)| self.move_to_section(number));
     }
 
     /// Takes the pages out of a site's buckets that belong to its sections.

@@ -122,17 +122,13 @@ impl Index {
 
     /// Pages that rest, by their last visit.
     pub(super) fn rests(&self) -> impl Iterator<Item = (u32, u32)> {
-        let mut recalled: Vec<(u32, u32)> =
-            self.recalled.iter().map(|&number| (self.pages.at(number).last, number)).collect();
-        recalled.retain(|&(_, number)| self.pages.at(number).place() == Place::Recalled);
-        recalled.sort_unstable();
-        let mut recalled = recalled.into_iter().peekable();
-        let mut resting = self.resting.iter().filter(|&(last, number)| self.rests_since(last, number)).peekable();
-        std::iter::from_fn(move || match (recalled.peek(), resting.peek()) {
-            (Some(one), Some(other)) if one < other => recalled.next(),
-            (Some(_), None) => recalled.next(),
-            _ => resting.next(),
-        })
+        self.resting.iter().filter(|&(last, number)| self.rests_since(last, number))
+    }
+
+    /// Pages that were recalled and not yet taken up, each with its last visit, in no order.
+    pub(super) fn to_take_up(&self) -> impl Iterator<Item = (u32, u32)> {
+        let recalled = self.recalled.iter().filter(|&&number| self.pages.at(number).place() == Place::Recalled);
+        recalled.map(|&number| (self.pages.at(number).last, number))
     }
 
     /// A site's clock moved.
@@ -301,6 +297,12 @@ impl Index {
     /// Operational time of a page at home, by the dial of its site.
     pub(super) fn operational(&self, number: u32, now: f64) -> f64 {
         self.operational_in(self.bucket_of(number, 0), number, now)
+    }
+
+    /// The operational time of any page: by the dial where its site was read since it last moved.
+    pub(super) fn operational_as_read(&self, number: u32, now: f64) -> f64 {
+        let is_read = self.is_home(number) && !self.sites[self.pages.at(number).site as usize].shaken;
+        if is_read { self.operational(number, now) } else { self.operational_alone(number, now) }
     }
 
     /// The place of a page's bucket among those of its site, perhaps `near`; `None` if there is none for its last visit.
