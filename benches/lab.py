@@ -69,14 +69,14 @@ def replay(trace):
 
 def huge():
     """The cost of a decision is met with that of the same days at fewer pages, for it falls while priors settle. Those take a
-    few hundredths of a second: the median of many, before and after."""
-    few = lambda: [scaled("vernal", PAGES, SITES, PAGES * HUGE_VISITS // HUGE_PAGES)[1] for _ in range(11)]
+    few hundredths of a second, of which the kernel may count whole ticks: the mean of many, before and after."""
+    few = lambda: [scaled("vernal", PAGES, SITES, PAGES * HUGE_VISITS // HUGE_PAGES)[1] for _ in range(25)]
     smalls = few()
     taken_up, micros, megabytes = scaled("vernal", HUGE_PAGES, HUGE_SITES, HUGE_VISITS)
-    smalls = sorted(smalls + few())
-    small = smalls[len(smalls) // 2]
+    smalls += few()
+    small = sum(smalls) / len(smalls)
     print(f"vernal, {HUGE_PAGES:,} pages on {HUGE_SITES:,} sites: taken up in {taken_up:.0f} CPU s, {megabytes:,} MB,")
-    print(f"  {micros:.2f} µs a decision, {micros / small:.2f} times that at {PAGES:,} pages ({small:.2f} µs, {smalls[0]:.2f} to {smalls[-1]:.2f})")
+    print(f"  {micros:.2f} µs a decision, {micros / small:.2f} times that at {PAGES:,} pages ({small:.2f} µs, {min(smalls):.2f} to {max(smalls):.2f})")
 
 
 if "--huge" in sys.argv:
