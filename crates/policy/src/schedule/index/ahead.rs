@@ -1,6 +1,6 @@
 //! Memory is asked for ahead of need. What is kept of many pages lies far apart, and who goes from one page to the next
-//! waits for memory at each step of the way. So the words that some pages or sites are about to need are read all
-//! together first: none of these reads waits for another, and memory answers them at once. Nothing is changed by it.
+//! waits for memory at each step of the way. So the lines that some pages or sites are about to need are asked for all
+//! together first: nobody waits for them, and memory answers them at once. Nothing is read or changed by it.
 //!
 //! What lies at the end of a way is found only when memory has answered for the step before. So there is a wave for each step: while
 //! some pages are asked for, so are the sites of those that were asked for before them, and the lists of those before these.
