@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/FORMAT:
-//!   vernal-repository 3
+//!   vernal-repository 4
 //!   partitions 64
 //!   suffixes psl-2
 //!   id 0123456789abcdef0123456789abcdef
@@ -21,8 +21,9 @@ use crate::{Error, Result};
 const FORMAT_FILE: &str = "FORMAT";
 const LOCK_FILE: &str = "lock";
 const NAME: &str = "vernal-repository";
-const FORMAT: u32 = 3;
-/// The oldest format that is read as it is: what came since only adds deeds and tables.
+const FORMAT: u32 = 4;
+/// The oldest format that is read: what came since adds deeds and tables, and packs what waits, so that tables of 3 and
+/// before are made anew from the journal.
 const FORMAT_READ_MIN: u32 = 2;
 /// The public-suffix list that decides partitions; known sites keep theirs whatever a newer list says.
 const SUFFIXES: &str = "psl-2";
@@ -164,13 +165,13 @@ mod tests {
         let made = format(dir.path(), None).unwrap();
         assert_eq!(format(dir.path(), None).unwrap(), made);
         let text = fs::read_to_string(dir.path().join(FORMAT_FILE)).unwrap();
-        fs::write(dir.path().join(FORMAT_FILE), text.replace("vernal-repository 3", "vernal-repository 2")).unwrap();
+        fs::write(dir.path().join(FORMAT_FILE), text.replace("vernal-repository 4", "vernal-repository 2")).unwrap();
         assert_eq!(format(dir.path(), None).unwrap(), made, "the format before is read");
         assert_eq!(fs::read_to_string(dir.path().join(FORMAT_FILE)).unwrap(), text, "and is ours from then on");
-        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 4\npartitions 64\n").unwrap();
+        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 5\npartitions 64\n").unwrap();
         let refused = format(dir.path(), None).unwrap_err();
         assert!(matches!(refused, Error::NewerFormat { .. }));
-        assert!(refused.to_string().contains("vernal-repository 4"), "{refused}");
+        assert!(refused.to_string().contains("vernal-repository 5"), "{refused}");
         fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 1\npartitions 64\n").unwrap();
         let refused = format(dir.path(), None).unwrap_err();
         assert!(matches!(refused, Error::OlderFormat { .. }));

@@ -16,7 +16,7 @@ use vernal_model::{
 use crate::bodies::Record;
 use crate::sieve::BARRED;
 use crate::tables::rows::{Known, KnownState, Totals, UrlRow, decode, decode_url};
-use crate::tables::{Row, Shared, Table, dump, keys};
+use crate::tables::{Row, Shared, Table, WaitingRow, dump, keys};
 use crate::{Cursor, Error, EventId, Result};
 
 #[derive(Clone)]
@@ -197,13 +197,15 @@ impl Reader {
             if !key.starts_with(&prefix) {
                 break;
             }
-            if after.is_some() && *key == *start {
-                continue;
+            // All of the row that begins where `after` lies are of its band.
+            let behind = after.filter(|_| *key == *start).map(|place| place.arrival);
+            let row = WaitingRow::decode(&key, &value)?;
+            let entries = row.entries(&key)?.filter(|(arrival, _)| behind.is_none_or(|behind| *arrival > behind));
+            for (_, number) in entries.take(limit - waiting.len()) {
+                let page = PageKey::new(partition, number);
+                let row = self.url(page)?;
+                waiting.push(row.ok_or_else(|| Error::row("waiting", format!("page {page} has no URL")))?);
             }
-            let number: u32 = decode("waiting", &value)?;
-            let page = PageKey::new(partition, number);
-            let row = self.url(page)?;
-            waiting.push(row.ok_or_else(|| Error::row("waiting", format!("page {page} has no URL")))?);
         }
         Ok(waiting)
     }

@@ -139,7 +139,9 @@ pub(crate) fn open_tables_in(dir: &Path) -> Result<(Tables, Live)> {
 }
 
 fn read_tables(dir: &Path) -> Result<Opened> {
-    with_live(dir, Tables::open(&dir.join(TABLES_FOLDER))?)
+    let tables = Tables::open(&dir.join(TABLES_FOLDER))?;
+    tables.check_waiting()?;
+    with_live(dir, tables)
 }
 
 fn with_live(dir: &Path, tables: Tables) -> Result<Opened> {

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Records are sorted by (partition, fingerprint), each key once. The checksum is XXH3-64 over all that stands before
-//! it. The first key of each block of 256 records is held in memory, so that a look-up is one small read.
+//! it. The first key of each block of 64 records is held in memory, so that a look-up is one small read.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -30,9 +30,9 @@ const FORMAT: u32 = 1;
 const HEAD_BYTES: usize = 16;
 const TRAILER_BYTES: usize = 16;
 const RECORD_BYTES: usize = 17;
-const BLOCK_RECORDS: u64 = 256;
+const BLOCK_RECORDS: u64 = 64;
 /// Whole blocks read at once when all of a run is wanted.
-const STREAM_BYTES: usize = RECORD_BYTES * BLOCK_RECORDS as usize * 64;
+const STREAM_BYTES: usize = RECORD_BYTES * BLOCK_RECORDS as usize * 256;
 
 pub(crate) type Key = (Partition, Fingerprint);
 

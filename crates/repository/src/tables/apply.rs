@@ -14,6 +14,7 @@ use vernal_model::{
 
 use super::rows::{FoundRow, StampedSite, State, decode, encode, encoded};
 use super::table::{Batch, RowKey, Table};
+use super::waiting::WaitingRows;
 use super::{Shared, keys};
 use crate::journal::{VisitedPlaces, Written};
 use crate::sieve::KnownSet;
@@ -59,6 +60,7 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Outlived> {
         state: shared.live().state.clone(),
         known: None,
         sites: HashMap::new(),
+        waiting: HashMap::new(),
         outlived: Outlived::default(),
         relinked: Vec::new(),
         last,
@@ -107,6 +109,7 @@ pub(super) struct Applying<'a> {
     pub(super) known: Option<KnownSet>,
     /// Rows that this group touches; `None` when the tables are ahead of it already.
     sites: HashMap<Site, Option<SiteRow>>,
+    pub(super) waiting: WaitingRows,
     pub(super) outlived: Outlived,
     /// Pages whose links may be others now.
     relinked: Vec<PageKey>,
@@ -200,7 +203,7 @@ impl Applying<'_> {
             }
         }
         if let Some(place) = &visited.left {
-            self.batch.remove(&tables.waiting, keys::waiting(partition, place));
+            self.waits_no_more(partition, place)?;
         }
         if let Some(event) = &visited.event {
             let (id, key) = (EventId { partition, sequence }, position.to_be_bytes());
@@ -389,6 +392,7 @@ impl Applying<'_> {
     }
 
     fn finish(mut self) -> Result<Outlived> {
+        self.write_waiting()?;
         let tables = &self.shared.tables;
         let mut sites: Vec<StampedSite> = std::mem::take(&mut self.sites)
             .into_values()

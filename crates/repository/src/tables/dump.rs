@@ -11,7 +11,7 @@ use vernal_model::{
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
-use super::{Shared, Table, keys};
+use super::{Shared, Table, WaitingRow, keys};
 use crate::{Error, EventId, Result};
 
 pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
@@ -26,7 +26,12 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
         let page = PageKey::from_bytes(&key).ok_or_else(|| Error::row("urls", "its key is too short"))?;
         dump.line("urls", &page.to_string(), &decode_url(page, &value)?)?;
     }
-    dump.table::<u32>(&tables.waiting, "waiting", |_| true)?;
+    for guard in tables.waiting.iter() {
+        let (key, value) = guard.into_inner().map_err(Error::tables("read a row"))?;
+        for (arrival, number) in WaitingRow::decode(&key, &value)?.entries(&key)? {
+            dump.line("waiting", &format!("{} {arrival}", key.escape_ascii()), &number)?;
+        }
+    }
     dump.table::<Page>(&tables.pages, "pages", |_| true)?;
     dump.table::<DocumentRow>(&tables.documents, "documents", |_| true)?;
     dump.table::<Visit>(&tables.visits, "visits", |_| true)?;

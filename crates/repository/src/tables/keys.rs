@@ -5,7 +5,7 @@
 //! urls pages documents page_noise   partition u8 | number u32
 //! terms page_topics      partition u8 | number u32
 //! topics                 topic u32
-//! waiting                partition u8 | site | 0 | band u8 | arrival u64
+//! waiting                partition u8 | site | 0 | band u8 | first arrival u64 of the row
 //! visits                 partition u8 | number u32 (all ones: robots.txt) | started i64 (sign flipped) | sequence u64
 //! sites                  partition u8 | site
 //! robots                 partition u8 | origin
@@ -25,6 +25,8 @@
 
 use vernal_model::{Fingerprint, HintSource, Moment, PageKey, Partition, Sequence, Site, Url, WaitingPlace};
 
+use super::waiting::ARRIVALS_PER_ROW;
+
 /// Visits to robots.txt have no page; they lie behind all pages of their partition.
 pub(crate) const ROBOTS_NUMBER: u32 = u32::MAX;
 /// The kinds of noise rows.
@@ -40,10 +42,11 @@ pub(crate) const TOPIC_MARK: &str = "topic-mark";
 pub(crate) const GRAPH: &str = "graph";
 pub(crate) const SEED_PREFIX: &str = "seed/";
 
+/// Of the row in which a place lies.
 pub(crate) fn waiting(partition: Partition, place: &WaitingPlace) -> Vec<u8> {
     let mut key = waiting_site(partition, &place.site);
     key.push(place.band);
-    key.extend_from_slice(&place.arrival.to_be_bytes());
+    key.extend_from_slice(&(place.arrival / ARRIVALS_PER_ROW * ARRIVALS_PER_ROW).to_be_bytes());
     key
 }
 

@@ -6,6 +6,7 @@
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch.
 //! - `sieved`: what the sieve decided.
+//! - `waiting`: what waits at a site, packed.
 //! - `learned`: what visits taught of noise.
 //! - `count`: what a visit does to the counters.
 //! - `dump`: everything as text, in key order, for comparison.
@@ -28,8 +29,10 @@ mod sieved;
 mod sorted;
 mod store;
 mod table;
+mod waiting;
 
 pub(crate) use apply::{Group, Outlived, apply};
 pub(crate) use dump::dump;
 pub(crate) use store::{Live, Shared, Tables};
 pub(crate) use table::{Row, Table};
+pub(crate) use waiting::WaitingRow;

@@ -74,7 +74,7 @@ impl Applying<'_> {
         let page = PageKey::new(partition, admitted.number);
         let row = Slice::from(encode_url(admitted, &mut self.scratch)?);
         self.batch.insert(&tables.urls, page.bytes(), row);
-        self.put(&tables.waiting, "waiting", keys::waiting(partition, &admitted.place), &admitted.number)?;
+        self.begins_to_wait(partition, &admitted.place, admitted.number)?;
         let place = self.state.partition_mut(partition);
         place.next_number = place.next_number.max(admitted.number.saturating_add(1));
         Ok(())

@@ -23,13 +23,13 @@ use crate::{Error, Result};
 
 /// Each table's write buffer; of all tables four are busy.
 const MEMTABLE_BYTES_MAX: u64 = 4 << 20;
-/// That of the tables which grow with each URL that is met: larger, so that less is merged again and again.
+/// That of the table with a row for each URL that is met: larger, so that less is merged again and again.
 const MEMTABLE_OF_URLS_BYTES_MAX: u64 = 8 << 20;
 /// That of what was found and waits for the sieve: large enough that most of it comes and goes within the buffer and is
 /// never written to a table file.
 const MEMTABLE_OF_FOUND_BYTES_MAX: u64 = 20 << 20;
-/// The size of a table file. What is added lies at a few ends of the key space (the next number, the last arrival of each
-/// band); with small files a merge touches the files at those ends alone, and its cost does not grow with the table.
+/// The size of a table file. Most of what is added lies at the end of the key space (the next number); with small files a
+/// merge touches the files at that end alone, and its cost does not grow with the table.
 const TABLE_FILE_BYTES: u64 = 4 << 20;
 const CACHE_BYTES_MAX: u64 = 12 << 20;
 /// When the store's own log reaches this, the buffers are written out whether or not they are full; so it is as large as a
@@ -164,7 +164,7 @@ impl Tables {
     fn made(place: Place, mut next: impl FnMut(&str, Kind) -> fjall::Result<Table>) -> fjall::Result<Tables> {
         Ok(Tables {
             urls: next("urls", Kind::OfUrls)?,
-            waiting: next("waiting", Kind::OfUrls)?,
+            waiting: next("waiting", Kind::Small)?,
             pages: next("pages", Kind::Unpacked)?,
             // Digests and fingerprints: packing them costs as much as a tenth of a visit and wins nothing.
             documents: next("documents", Kind::Unpacked)?,

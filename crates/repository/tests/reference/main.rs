@@ -288,9 +288,13 @@ fn tables_that_a_power_cut_left_at_different_commits_are_healed_by_replay() {
 }
 
 /// Reaches under the repository into the embedded store.
-fn with_meta<T>(dir: &Path, act: impl FnOnce(&fjall::Keyspace) -> T) -> T {
+fn with_table<T>(dir: &Path, name: &str, act: impl FnOnce(&fjall::Keyspace) -> T) -> T {
     let database = fjall::Database::builder(dir.join("tables")).open().unwrap();
-    act(&database.keyspace("meta", fjall::KeyspaceCreateOptions::default).unwrap())
+    act(&database.keyspace(name, fjall::KeyspaceCreateOptions::default).unwrap())
+}
+
+fn with_meta<T>(dir: &Path, act: impl FnOnce(&fjall::Keyspace) -> T) -> T {
+    with_table(dir, "meta", act)
 }
 
 #[test]
@@ -481,6 +485,32 @@ fn records_stay_however_often_a_repository_without_its_journal_is_opened() {
 }
 
 #[test]
+fn a_folder_of_format_3_goes_on_with_tables_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::new(51);
+    let (mut repository, _) = open(dir.path());
+    for _ in 0..30 {
+        world.step(&mut repository);
+    }
+    let expected = dump(&repository.reader());
+    drop(repository);
+    let path = dir.path().join("FORMAT");
+    let format = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format.replace("vernal-repository 4", "vernal-repository 3")).unwrap();
+    // There each URL that waited had a row of its own, with its number behind the byte 2.
+    with_table(dir.path(), "waiting", |waiting| {
+        let keys: Vec<_> = waiting.iter().map(|guard| guard.key().unwrap()).collect();
+        assert!(!keys.is_empty());
+        keys.into_iter().for_each(|key| waiting.insert(key, [2, 7]).unwrap());
+    });
+    let (reopened, recovery) = open(dir.path());
+    assert!(matches!(&recovery.tables, TablesRecovery::Rebuilt(_)), "{:?}", recovery.tables);
+    assert_same(&dump(&reopened.reader()), &expected, "from tables of format 3");
+    world.plain.check(&reopened.reader());
+    assert_eq!(fs::read_to_string(&path).unwrap(), format);
+}
+
+#[test]
 fn a_folder_of_format_1_is_refused_by_name_and_a_repair_keeps_its_records_and_seeds() {
     let dir = tempfile::tempdir().unwrap();
     let mut world = World::new(50);
@@ -495,7 +525,7 @@ fn a_folder_of_format_1_is_refused_by_name_and_a_repair_keeps_its_records_and_se
     repository.close().unwrap();
     // The folder as the older Vernal left it: its name, and its seeds without the wish that came later.
     let format = fs::read_to_string(dir.path().join("FORMAT")).unwrap();
-    fs::write(dir.path().join("FORMAT"), format.replace("vernal-repository 3", "vernal-repository 1")).unwrap();
+    fs::write(dir.path().join("FORMAT"), format.replace("vernal-repository 4", "vernal-repository 1")).unwrap();
     with_meta(dir.path(), |meta| {
         for seed in &seeds {
             let old = (&seed.url, seed.added, &seed.tags, seed.weight, seed.scope, seed.depth, seed.at_least_every);

@@ -359,9 +359,9 @@ impl Plain {
             let expected: Vec<u32> =
                 self.waiting.iter().filter(|(place, _)| place.1 == row.site).map(|(_, number)| *number).collect();
             assert_eq!(waiting.iter().map(|row| row.page.number).collect::<Vec<_>>(), expected);
-            if let Some(first) = waiting.first() {
-                let rest = reader.waiting(*partition, &row.site, Some(&first.place), 2).unwrap();
-                assert_eq!(rest[..], waiting[1..waiting.len().min(3)]);
+            for (place, one) in waiting.iter().enumerate() {
+                let rest = reader.waiting(*partition, &row.site, Some(&one.place), 2).unwrap();
+                assert_eq!(rest[..], waiting[place + 1..waiting.len().min(place + 3)]);
             }
         }
         let some = reader.sites_after(sites.first().map(|row| &row.site), 2);
