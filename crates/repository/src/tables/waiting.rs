@@ -158,8 +158,39 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
+    use vernal_model::{Admitted, Deed, Moment, Sequence, Url, Via};
 
     use super::*;
+    use crate::{Repository, Settings};
+
+    #[test]
+    fn a_thousand_that_wait_at_a_site_share_a_few_rows() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut repository = Repository::open(dir.path(), Settings::default(), Moment::EPOCH).unwrap().0;
+        let url = |number: u32| Url::parse(&format!("http://example.org/{number}")).unwrap();
+        let (partition, site) = (url(0).partition(), url(0).site());
+        let admitted = |number: u32| Admitted {
+            number,
+            url: url(number),
+            via: Via::Link,
+            depth: 1,
+            found_on: None,
+            moment: Moment::EPOCH,
+            rank: 0,
+            place: WaitingPlace { site: site.clone(), band: (number % 2) as u8, arrival: number.into() },
+        };
+        // In groups that end within a row.
+        for group in [0..300, 300..1_000] {
+            let admitted = group.map(admitted).collect();
+            let sieved = Deed::Sieved { through: Sequence(0), admitted, barred: Vec::new() };
+            repository.commit(&[(partition, sieved)], Moment::EPOCH).unwrap();
+        }
+        let reader = repository.reader();
+        assert_eq!(reader.shared.tables.waiting.iter().count(), 2 * 8);
+        let waiting = reader.waiting(partition, &site, None, usize::MAX).unwrap();
+        let numbers: Vec<u32> = waiting.iter().map(|row| row.page.number).collect();
+        assert_eq!(numbers, (0..1_000).step_by(2).chain((1..1_000).step_by(2)).collect::<Vec<u32>>());
+    }
 
     proptest! {
         #[test]
