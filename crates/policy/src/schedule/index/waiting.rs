@@ -17,11 +17,34 @@ use crate::View;
 /// many at once.
 const TAKEN_UP_IN: usize = 8;
 const TAKEN_UP_MIN: usize = 1 << 16;
+/// Fewer sites than this are sorted, and so are those for which there would be more words of marks than sites.
+const MARKED_MIN: usize = 64;
+const MARKS_PER_WORD: usize = u64::BITS as usize;
 /// About a second: what the rounding of keys may hide.
 const WAKE_DAYS_MIN: f64 = 1e-5;
 
 /// A page that comes home: its site, its last visit and its number, by which they are put in order.
 type Coming = (u32, u32, u32);
+
+/// Numbers below `all` in their order, each once. Many of them are marked in a row of all, and read from there.
+fn in_order(mut numbers: Vec<u32>, all: usize) -> Vec<u32> {
+    if numbers.len() < MARKED_MIN.max(all / MARKS_PER_WORD) {
+        numbers.sort_unstable();
+        numbers.dedup();
+        return numbers;
+    }
+    let mut marks = vec![0u64; all.div_ceil(MARKS_PER_WORD)];
+    for number in numbers.drain(..) {
+        marks[number as usize / MARKS_PER_WORD] |= 1 << (number as usize % MARKS_PER_WORD);
+    }
+    for (word, mut bits) in marks.into_iter().enumerate() {
+        while bits > 0 {
+            numbers.push((word * MARKS_PER_WORD) as u32 + bits.trailing_zeros());
+            bits &= bits - 1;
+        }
+    }
+    numbers
+}
 
 impl Index {
     /// Brings everything up to this moment: pages that have rested, sites that were shaken or come due.
@@ -67,9 +90,7 @@ impl Index {
                 sites.push(site);
             }
         }
-        sites.sort_unstable();
-        sites.dedup();
-        sites
+        in_order(sites, self.sites.len())
     }
 
     /// Attends to sites, each with those of these pages that come home to it.
@@ -355,5 +376,25 @@ impl Index {
         let entries = life.buckets.iter().flat_map(|bucket| bucket.pages.iter()).chain(life.older.iter());
         let below = entries.filter(move |entry| self.stands(entry, site) && self.pages.at(entry.page).level() == 0);
         below.map(|entry| entry.page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn numbers_come_in_their_order_each_once_be_they_few_or_many(
+            numbers in prop::collection::vec(0u32..1_000, 0..300),
+            more in 0usize..100_000,
+        ) {
+            let mut plain = numbers.clone();
+            plain.sort_unstable();
+            plain.dedup();
+            prop_assert_eq!(in_order(numbers, 1_000 + more), plain);
+        }
     }
 }
