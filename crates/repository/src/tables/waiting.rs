@@ -1,5 +1,5 @@
-//! What waits at a site, packed: one row for all that waits in one band among so many arrivals. A row for each URL cost more
-//! in merging tables than all the rest of admitting it.
+//! What waits at a site, packed: one row for all that waits in one band among so many arrivals. Rows for single URLs were
+//! merged by the store again and again, the more the longer a crawl went on.
 //!
 //! ```text
 //! row:    format u8 (3) | entry | …, in the order of their arrivals
