@@ -5,7 +5,7 @@ CPU is user plus system time; what it takes to take up the pages and to choose f
 crawler is measured in the very binary that people have, by what it says of itself: from the empty repository to the last
 request held against the truth, without drawing the world and without the policy alone beside it.
 """
-import json, os, subprocess, sys, time
+import json, os, statistics, subprocess, sys, time
 
 RELEASE = os.path.join(os.environ.get("CARGO_TARGET_DIR", "target"), "release")
 VERNAL = os.path.join(RELEASE, "vernal")
@@ -68,13 +68,13 @@ def replay(trace):
 
 
 def huge():
-    """The cost of a decision is met with that of the same days at fewer pages, for it falls while priors settle. Those take a
-    few hundredths of a second, of which the kernel may count whole ticks: the mean of many, before and after."""
+    """The cost of a decision is met with that of the same days at fewer pages, for it falls while priors settle. Those take
+    two hundredths of a second, so that a neighbour hits some of them whole: the median of many, before and after."""
     few = lambda: [scaled("vernal", PAGES, SITES, PAGES * HUGE_VISITS // HUGE_PAGES)[1] for _ in range(25)]
     smalls = few()
     taken_up, micros, megabytes = scaled("vernal", HUGE_PAGES, HUGE_SITES, HUGE_VISITS)
     smalls += few()
-    small = sum(smalls) / len(smalls)
+    small = statistics.median(smalls)
     print(f"vernal, {HUGE_PAGES:,} pages on {HUGE_SITES:,} sites: taken up in {taken_up:.0f} CPU s, {megabytes:,} MB,")
     print(f"  {micros:.2f} µs a decision, {micros / small:.2f} times that at {PAGES:,} pages ({small:.2f} µs, {min(smalls):.2f} to {max(smalls):.2f})")
 

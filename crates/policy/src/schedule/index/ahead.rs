@@ -14,7 +14,7 @@ use super::page::Page;
 use super::policy::Index;
 use super::rungs::number_of;
 use super::site::{Entry, Site};
-use super::trains::{Train, likely_train_of, train_of};
+use super::trains::{NOBODY, Train, likely_train_of};
 
 /// So many sites or pages are asked for at once: with all waves more than memory answers at a time, and less than the nearer
 /// caches hold.
@@ -27,6 +27,10 @@ const ENTRIES_PER_LINE: usize = 8;
 const LIST_LINES_MAX: usize = 4;
 /// Groups of a site in a line.
 const GROUPS_PER_LINE: usize = 2;
+/// After so many pages in a row that were not foreseen it is foreseen anew.
+const OTHERS_MAX: usize = 64;
+/// No train has this place.
+const NO_TRAIN: usize = usize::MAX;
 /// Waves until a site can be attended to, a page drawn, and a visit heard of.
 const WAVES_OF_SITES: usize = 4;
 const WAVES_OF_HEADS: usize = 6;
@@ -57,11 +61,48 @@ impl Given {
     }
 }
 
-/// Pages that are likely drawn next.
+/// Pages that are likely drawn next, best first.
 #[derive(Default)]
 pub(super) struct Coming {
-    pages: Vec<u32>,
-    batches: usize,
+    heads: Vec<Head>,
+    /// How many of them were drawn or passed over.
+    drawn: usize,
+    /// How many were drawn in a row that are none of them.
+    others: usize,
+    waves: usize,
+}
+
+/// A page, and what was found on the way to all that it needs.
+#[derive(Copy, Clone)]
+struct Head {
+    step: u64,
+    number: u32,
+    site: u32,
+    /// The place of its train among those of its site, most likely.
+    train: usize,
+    /// Who leads that train next.
+    next: u32,
+}
+
+impl Head {
+    fn of(step: u64) -> Self {
+        Head { step, number: number_of(step), site: 0, train: NO_TRAIN, next: NOBODY }
+    }
+}
+
+impl Coming {
+    /// A page was drawn. Mostly it is the next of them, or one that came to stand before it since.
+    pub fn draw(&mut self, number: u32) {
+        let near = self.heads.iter().skip(self.drawn).take(AHEAD);
+        match near.map(|head| head.number).position(|other| other == number) {
+            Some(passed) => (self.drawn, self.others) = (self.drawn + passed + 1, 0),
+            None => self.others += 1,
+        }
+        // Who stood there has gone: it begins anew.
+        if self.others > OTHERS_MAX {
+            *self = Coming::default();
+        }
+    }
 }
 
 /// What lies in the way of somebody who comes in batches: the waves that go out before a batch, each for itself and the ones
@@ -72,8 +113,17 @@ fn waves_before(batch: usize, waves: usize) -> Range<usize> {
 
 /// A batch of a list, as many before one.
 fn batch<T>(list: &[T], batch: usize, before: usize) -> &[T] {
-    let Some(from) = batch.checked_sub(before).map(|batch| batch * AHEAD) else { return &[] };
-    &list[from.min(list.len())..(from + AHEAD).min(list.len())]
+    &list[range_of(list.len(), batch, before)]
+}
+
+fn batch_mut<T>(list: &mut [T], batch: usize, before: usize) -> &mut [T] {
+    let range = range_of(list.len(), batch, before);
+    &mut list[range]
+}
+
+fn range_of(len: usize, batch: usize, before: usize) -> Range<usize> {
+    let Some(from) = batch.checked_sub(before).map(|batch| batch * AHEAD) else { return 0..0 };
+    from.min(len)..(from + AHEAD).min(len)
 }
 
 impl Index {
@@ -101,6 +151,11 @@ impl Index {
         }
     }
 
+    /// Asks for what says whether a site is woken in vain.
+    pub(super) fn ask_for_wake(&self, due: Option<&(f64, u32)>) {
+        due.into_iter().for_each(|&(_, site)| ask(&self.sites[site as usize].queued));
+    }
+
     pub(super) fn ask_for_pages(&self, numbers: impl Iterator<Item = u32>) {
         if !self.lies_near() {
             numbers.for_each(|number| ask_for_page(self.pages.at(number)));
@@ -118,37 +173,53 @@ impl Index {
     /// Asks for what it takes to draw the next pages, from a step on: to see that they are worth what they were, to let them go,
     /// and to let others lead on.
     pub(super) fn ask_for_heads(&mut self, after: u64, coming: &mut Coming) {
-        if self.lies_near() {
+        if self.lies_near() || coming.waves > coming.drawn / AHEAD + WAVES_OF_HEADS {
             return;
         }
         // What the first rung holds is known when somebody has asked.
         self.heads.first_from(after);
-        for wave in waves_before(coming.batches, WAVES_OF_HEADS) {
-            let known = if coming.batches == 0 { wave } else { WAVES_OF_HEADS - 1 };
-            let more = self.heads.likely_from(after).skip(known * AHEAD).take(AHEAD);
-            coming.pages.extend(more.map(number_of));
-            self.ask_for_wave_of_heads(&coming.pages, wave);
+        while coming.waves <= coming.drawn / AHEAD + WAVES_OF_HEADS {
+            let from = coming.heads.last().map_or(after, |head| after.max(head.step + 1));
+            let more = self.heads.likely_from(from).take(AHEAD);
+            coming.heads.extend(more.map(Head::of));
+            self.ask_for_wave_of_heads(&mut coming.heads, coming.waves);
+            coming.waves += 1;
         }
-        coming.batches += 1;
     }
 
-    fn ask_for_wave_of_heads(&self, pages: &[u32], wave: usize) {
-        let pages = |before| batch(pages, wave, before).iter().map(|&number| self.pages.at(number));
-        pages(0).for_each(ask_for_page);
-        let lives = |before| pages(before).map(|page| (page, &self.sites[page.site as usize]));
-        lives(1).for_each(|(_, life)| ask_for_site(life));
-        for (page, life) in lives(2) {
-            likely_train_of(life, page).into_iter().for_each(ask_for_train);
+    fn ask_for_wave_of_heads(&self, heads: &mut [Head], wave: usize) {
+        for head in batch_mut(heads, wave, 0) {
+            ask_for_page(self.pages.at(head.number));
+        }
+        for head in batch_mut(heads, wave, 1) {
+            head.site = self.pages.at(head.number).site;
+            ask_for_site(&self.sites[head.site as usize]);
+        }
+        for head in batch_mut(heads, wave, 2) {
+            let (page, life) = (self.pages.at(head.number), &self.sites[head.site as usize]);
+            head.train = likely_train_of(page).unwrap_or(NO_TRAIN);
+            life.trains.get(head.train).into_iter().for_each(ask_for_train);
             ask_for_group(life, page);
             ask_for_ladder(life);
             ask_for_older(life);
             ask_for_bucket(life, page);
+            // Who leads on in a bucket of its own is placed by a reading.
+            ask_for_clock(life);
         }
-        let trains = |before| lives(before).filter_map(|(page, life)| Some((train_of(life, page)?, life)));
-        trains(3).filter_map(|(train, _)| train.next()).for_each(ask);
-        let next = |before| trains(before).filter_map(|(train, life)| Some((self.pages.at(*train.next()?), life)));
-        next(4).for_each(|(page, _)| ask_for_page(page));
-        next(5).for_each(|(page, life)| ask_for_bucket(life, page));
+        let train = |head: &Head| self.sites[head.site as usize].trains.get(head.train);
+        for head in batch_mut(heads, wave, 3) {
+            train(head).and_then(Train::next).into_iter().for_each(ask);
+            ask_for_bins(&self.sites[head.site as usize]);
+        }
+        for head in batch_mut(heads, wave, 4) {
+            head.next = train(head).and_then(Train::next).copied().unwrap_or(NOBODY);
+            if head.next != NOBODY {
+                ask_for_page(self.pages.at(head.next));
+            }
+        }
+        for head in batch_mut(heads, wave, 5).iter().filter(|head| head.next != NOBODY) {
+            ask_for_bucket(&self.sites[head.site as usize], self.pages.at(head.next));
+        }
     }
 
     /// Asks for what it takes to learn of the pages that are likely heard of next.

@@ -1,7 +1,8 @@
 //! What was last read off a site's clock, and how it goes on by itself until new evidence comes.
 
 use super::entries::Entries;
-use super::page::{Pages, Place};
+use super::page::Place;
+use super::pieces::Pages;
 use super::site::Entry;
 use crate::estimate::{ReadBin, Reading};
 

@@ -2,7 +2,7 @@
 
 use vernal_model::PageKey;
 
-use super::ahead::{AHEAD, Coming};
+use super::ahead::Coming;
 use super::page::Place;
 use super::policy::Index;
 use super::rungs::{TOPMOST, number_of};
@@ -155,9 +155,7 @@ impl Index {
         let mut drawn = Vec::new();
         let (mut after, mut coming) = (0, Coming::default());
         while drawn.len() < wanted {
-            if drawn.len().is_multiple_of(AHEAD) {
-                self.ask_for_heads(after, &mut coming);
-            }
+            self.ask_for_heads(after, &mut coming);
             let head = self.next_head(view, now, &mut after);
             let whole = head.is_some_and(|number| self.is_whole_at(number));
             if !whole && self.sink(view, wanted - drawn.len(), now) {
@@ -170,6 +168,7 @@ impl Index {
             let led = self.leave_home(number);
             self.pages.at_mut(number).go(Place::Out);
             drawn.push(self.pages.key(number));
+            coming.draw(number);
             match led {
                 true => self.lead_on_at_once(number, now),
                 false => self.show_head(site),

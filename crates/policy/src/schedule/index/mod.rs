@@ -9,6 +9,7 @@
 //! had been looked at, up to the width of a rung, and equals are taken in the order of their spread numbers.
 //!
 //! - `page`, `site`: what is kept of each.
+//! - `pieces`: all pages in one row.
 //! - `rule`: what tells `vernal`, `bayes`, `index`, `hindsight`, `optimal`, `random-optimal` and `lambda` apart.
 //! - `worth`: the value of a page now, and the time at which it reaches another.
 //! - `dial`: what was read off a site's clock, and the buckets that are set by it.
@@ -40,6 +41,7 @@ mod learning;
 mod looks;
 mod memory;
 mod page;
+mod pieces;
 mod policy;
 #[cfg(test)]
 mod reference;

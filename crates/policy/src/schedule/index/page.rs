@@ -1,14 +1,7 @@
 //! What the index policies keep of a page: 28 bytes in a plain array, found by the page's dense number.
 
-use vernal_model::{Moment, PageKey, Partition, Span};
-
-/// Pages are kept in pieces, so that growing copies nothing and wastes little. Each piece holds twice as many as the one before,
-/// until they are large: few pages need little, and of many the pieces are few enough to lie near themselves, and large enough
-/// to be laid into huge pages of memory where the system has them.
-const FIRST_PIECE_BITS: u32 = 15;
-const LARGE_PIECE_BITS: u32 = 20;
-/// The pieces up to the first large one.
-const GROWING: usize = (LARGE_PIECE_BITS - FIRST_PIECE_BITS + 1) as usize;
+use bytemuck::{Pod, Zeroable};
+use vernal_model::{Moment, Span};
 
 /// Where a page is.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +19,8 @@ pub(super) enum Place {
     Home,
 }
 
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
 pub(super) struct Page {
     /// The evidence of its own visits, beyond the prior: shape and scale. A page whose rate somebody knows has that rate for
     /// a shape, and a mark for a scale.
@@ -164,90 +158,6 @@ fn mark_of(key: f32) -> u16 {
     (bits ^ (bits >> 16)) as u16 | 1
 }
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct Pages {
-    pieces: Vec<Vec<Page>>,
-}
-
-impl Pages {
-    /// As many pages as have numbers, known or not.
-    pub fn numbered(&self) -> usize {
-        self.pieces.last().map_or(0, |last| start_of(self.pieces.len() - 1) + last.len())
-    }
-
-    pub fn get(&self, number: u32) -> Option<&Page> {
-        let (piece, index) = place_of(number);
-        self.pieces.get(piece)?.get(index)
-    }
-
-    /// A page that is known.
-    pub fn known(&self, key: PageKey) -> Option<&Page> {
-        self.get(key.number).filter(|page| page.place() != Place::Unknown && page.partition == key.partition.0)
-    }
-
-    pub fn at(&self, number: u32) -> &Page {
-        let (piece, index) = place_of(number);
-        &self.pieces[piece][index]
-    }
-
-    pub fn at_mut(&mut self, number: u32) -> &mut Page {
-        let (piece, index) = place_of(number);
-        &mut self.pieces[piece][index]
-    }
-
-    /// Makes room for a page.
-    pub fn make(&mut self, key: PageKey) -> &mut Page {
-        let (piece, index) = place_of(key.number);
-        if self.pieces.len() <= piece {
-            self.pieces.resize_with(piece + 1, Vec::new);
-        }
-        let pages = &mut self.pieces[piece];
-        if pages.len() <= index {
-            pages.reserve_exact(room_of(piece) - pages.len());
-            pages.resize(index + 1, Page::default());
-        }
-        pages[index].partition = key.partition.0;
-        &mut pages[index]
-    }
-
-    pub fn key(&self, number: u32) -> PageKey {
-        PageKey::new(Partition(self.at(number).partition), number)
-    }
-
-    /// The numbers of all known pages.
-    pub fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
-        let numbered = self.pieces.iter().enumerate().flat_map(|(piece, pages)| {
-            pages.iter().enumerate().map(move |(index, page)| ((start_of(piece) + index) as u32, page))
-        });
-        numbered.filter(|(_, page)| page.place() != Place::Unknown).map(|(number, _)| number)
-    }
-}
-
-/// The piece of a page, and its place there.
-fn place_of(number: u32) -> (usize, usize) {
-    // Counted from the size of the first piece on, those that grow begin at powers of two.
-    let counted = number as usize + (1 << FIRST_PIECE_BITS);
-    if counted < 2 << LARGE_PIECE_BITS {
-        let bits = counted.ilog2();
-        return ((bits - FIRST_PIECE_BITS) as usize, counted - (1 << bits));
-    }
-    (GROWING - 2 + (counted >> LARGE_PIECE_BITS), counted % (1 << LARGE_PIECE_BITS))
-}
-
-/// The first number of a piece.
-fn start_of(piece: usize) -> usize {
-    let counted = match piece.checked_sub(GROWING) {
-        None => 1 << (FIRST_PIECE_BITS as usize + piece),
-        Some(more) => (more + 2) << LARGE_PIECE_BITS,
-    };
-    counted - (1 << FIRST_PIECE_BITS)
-}
-
-/// The pages of a piece.
-fn room_of(piece: usize) -> usize {
-    start_of(piece + 1) - start_of(piece)
-}
-
 /// Whole seconds, rounded up, so that no page is thought to have rested longer than it has.
 pub(super) fn seconds(moment: Moment) -> u32 {
     let micros = moment.micros().max(0);
@@ -291,37 +201,6 @@ mod tests {
         for number in (0..200_000).chain([u32::MAX, u32::MAX - 1]) {
             assert_eq!(gathered(spread(number)), number);
         }
-    }
-
-    #[test]
-    fn pieces_follow_each_other_without_a_gap_and_none_is_larger_than_the_largest() {
-        let mut next = 0;
-        for piece in 0..40 {
-            assert_eq!(start_of(piece), next);
-            assert!(
-                room_of(piece) <= 1 << LARGE_PIECE_BITS && room_of(piece) >= (next + 1).min(1 << LARGE_PIECE_BITS) / 2
-            );
-            next += room_of(piece);
-            assert_eq!(place_of(start_of(piece) as u32), (piece, 0));
-            assert_eq!(place_of(next as u32 - 1), (piece, room_of(piece) - 1));
-        }
-        let (piece, index) = place_of(u32::MAX);
-        assert_eq!(start_of(piece) + index, u32::MAX as usize);
-    }
-
-    #[test]
-    fn pages_are_found_and_counted_by_their_numbers_across_pieces() {
-        let mut pages = Pages::default();
-        let numbers = [3, (1 << 15) - 1, 1 << 15, 100_000, (1 << 21) + 7];
-        for number in numbers {
-            let page = pages.make(PageKey::new(Partition(1), number));
-            page.last = number;
-            page.go(Place::Home);
-        }
-        assert!(pages.numbers().eq(numbers));
-        assert!(numbers.iter().all(|&number| pages.at(number).last == number));
-        assert_eq!(pages.numbered(), (1 << 21) + 8);
-        assert!(pages.get((1 << 21) + 8).is_none() && pages.get(u32::MAX).is_none());
     }
 
     #[test]

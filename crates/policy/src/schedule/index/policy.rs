@@ -9,8 +9,9 @@ use super::floor::{Rounds, Sinking};
 use super::heads::Heads;
 use super::learning::from_state;
 use super::memory::Shared;
-use super::page::{KNOWN, Page, Pages, Place, days, rested_at, seconds};
-use super::resting::Resting;
+use super::page::{KNOWN, Page, Place, days, rested_at, seconds};
+use super::pieces::Pages;
+use super::resting::{Rest, Resting};
 use super::rule::{Rule, Timing};
 use super::rungs::Rungs;
 use super::site::{Entry, Site};
@@ -160,8 +161,7 @@ impl Index {
     pub(super) fn rest(&mut self, number: u32) {
         let page = self.pages.at_mut(number);
         page.go(Place::Resting);
-        let last = page.last;
-        self.resting.insert(last, number);
+        self.resting.insert(Rest { site: page.site, last: page.last, number });
     }
 }
 

@@ -8,26 +8,47 @@ use std::collections::VecDeque;
 /// ask the page whether it still stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resting {
-    /// Last visit and number of the page, in the order of visits.
-    pages: VecDeque<(u32, u32)>,
+    /// In the order of visits.
+    pages: VecDeque<Rest>,
+}
+
+/// A page that rests. Its site is told beside it, so that pages are put in the order of their sites without a look at them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rest {
+    pub site: u32,
+    /// The last visit.
+    pub last: u32,
+    pub number: u32,
+}
+
+impl Rest {
+    /// By their sites, and there by their visits; as one number, for many are put in order.
+    pub fn turn(&self) -> u128 {
+        u128::from(self.site) << 64 | u128::from(self.last) << 32 | u128::from(self.number)
+    }
 }
 
 impl Resting {
-    pub fn insert(&mut self, last: u32, number: u32) {
-        if self.pages.back().is_none_or(|&(back, _)| back <= last) {
-            return self.pages.push_back((last, number));
+    pub fn insert(&mut self, rest: Rest) {
+        if self.pages.back().is_none_or(|back| back.last <= rest.last) {
+            return self.pages.push_back(rest);
         }
-        let index = self.pages.partition_point(|&(before, _)| before <= last);
-        self.pages.insert(index, (last, number));
+        let index = self.pages.partition_point(|before| before.last <= rest.last);
+        self.pages.insert(index, rest);
     }
 
     /// The page that was visited first, if that was so long ago as `has_rested` says.
-    pub fn pop_if(&mut self, has_rested: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
-        self.pages.pop_front_if(|&mut (last, _)| has_rested(last))
+    pub fn pop_if(&mut self, has_rested: impl Fn(u32) -> bool) -> Option<Rest> {
+        self.pages.pop_front_if(|rest| has_rested(rest.last))
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.pages.iter().copied()
+    pub fn iter(&self) -> impl Iterator<Item = &Rest> {
+        self.pages.iter()
+    }
+
+    /// Pages went to other sites.
+    pub fn move_to(&mut self, site_of: impl Fn(u32) -> u32) {
+        self.pages.iter_mut().for_each(|rest| rest.site = site_of(rest.number));
     }
 }
 
@@ -40,14 +61,13 @@ mod tests {
         #[test]
         fn pages_come_out_in_the_order_of_their_visits(visits in prop::collection::vec((0u32..50, 0u32..9), 0..60)) {
             let mut resting = Resting::default();
-            for &(last, number) in &visits {
-                resting.insert(last, number);
-            }
-            let mut sorted = visits;
-            sorted.sort_by_key(|&(last, _)| last);
-            prop_assert_eq!(resting.iter().collect::<Vec<_>>(), sorted.clone());
+            let rest = |&(last, number): &(u32, u32)| Rest { site: number % 2, last, number };
+            let mut sorted: Vec<Rest> = visits.iter().map(rest).collect();
+            sorted.iter().for_each(|&rest| resting.insert(rest));
+            sorted.sort_by_key(|rest| rest.last);
+            prop_assert!(resting.iter().eq(&sorted));
             let early: Vec<_> = std::iter::from_fn(|| resting.pop_if(|last| last < 25)).collect();
-            sorted.retain(|&(last, _)| last < 25);
+            sorted.retain(|rest| rest.last < 25);
             prop_assert_eq!(early, sorted);
         }
     }

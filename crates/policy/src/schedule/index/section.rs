@@ -94,6 +94,7 @@ impl Index {
         let mut resting: Vec<(u32, u32)> = self.rests().chain(self.to_take_up()).collect();
         resting.sort_unstable();
         resting.into_iter().for_each(|(_, number)| self.move_to_section(number));
+        self.resting.move_to(|number| self.pages.at(number).site);
     }
 
     /// Takes the pages out of a site's buckets that belong to its sections.

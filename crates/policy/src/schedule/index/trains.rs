@@ -7,7 +7,8 @@
 
 use std::collections::VecDeque;
 
-use super::page::{Page, Pages, Place};
+use super::page::{Page, Place};
+use super::pieces::Pages;
 use super::policy::Index;
 use super::rule::Timing;
 use super::site::Site;
@@ -17,7 +18,7 @@ const TRAINS_MAX: usize = 16;
 /// There is room for one in so many more followers than there are.
 const FOLLOWERS_SPARE: usize = 4;
 /// Numbers of pages are dense, so that nobody has this one.
-const NOBODY: u32 = u32::MAX;
+pub(super) const NOBODY: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -92,15 +93,9 @@ impl Train {
     }
 }
 
-/// The train that a page may belong to among those of its site.
-pub(super) fn train_of<'a>(life: &'a Site, page: &Page) -> Option<&'a Train> {
-    let index = if page.is_unheard() { find(&life.trains, Kind::of(page)).ok() } else { None };
-    index.map(|index| &life.trains[index])
-}
-
-/// Most likely the same, for those who must not look into it.
-pub(super) fn likely_train_of<'a>(life: &'a Site, page: &Page) -> Option<&'a Train> {
-    life.trains.get(likely(Kind::of(page))).filter(|_| page.is_unheard())
+/// The place of the train that a page may belong to among those of its site, most likely: for those who must not look there.
+pub(super) fn likely_train_of(page: &Page) -> Option<usize> {
+    page.is_unheard().then(|| likely(Kind::of(page)))
 }
 
 /// Where the train of a kind is, or where it belongs: they are in order. Mostly all pages of a site weigh the same and there are
@@ -200,6 +195,9 @@ impl Index {
         }
         if train.followers.is_empty() && !train.is_led() {
             trains.remove(index);
+            if trains.is_empty() {
+                trains.shrink_to_fit();
+            }
             return false;
         }
         *is_unled |= led;

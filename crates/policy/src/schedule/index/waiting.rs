@@ -10,6 +10,7 @@ use super::ahead::AHEAD;
 use super::dial::{Bucket, Dial, drain_unless, insert, set_buckets};
 use super::page::{Page, Place, days, rested_at};
 use super::policy::Index;
+use super::resting::Rest;
 use super::site::{Entry, Site};
 use crate::View;
 
@@ -20,11 +21,10 @@ const TAKEN_UP_MIN: usize = 1 << 16;
 /// Fewer sites than this are sorted, and so are those for which there would be more words of marks than sites.
 const MARKED_MIN: usize = 64;
 const MARKS_PER_WORD: usize = u64::BITS as usize;
+/// So many sites that are to be woken are asked for ahead of the one that is looked at.
+const WAKES_AHEAD: usize = 16;
 /// About a second: what the rounding of keys may hide.
 const WAKE_DAYS_MIN: f64 = 1e-5;
-
-/// A page that comes home: its site, its last visit and its number, by which they are put in order.
-type Coming = (u32, u32, u32);
 
 /// Numbers below `all` in their order, each once. Many of them are marked in a row of all, and read from there.
 fn in_order(mut numbers: Vec<u32>, all: usize) -> Vec<u32> {
@@ -60,29 +60,23 @@ impl Index {
         }
     }
 
-    /// Pages that have rested by now.
-    fn have_rested(&mut self, refresh_min: Span, now: Moment) -> Vec<Coming> {
+    /// Pages that have rested by now, some of which may have left.
+    fn have_rested(&mut self, refresh_min: Span, now: Moment) -> Vec<Rest> {
         let first = || self.resting.pop_if(|last| rested_at(last, refresh_min) <= now);
-        let resting: Vec<(u32, u32)> = std::iter::from_fn(first).collect();
-        let mut rested = Vec::new();
-        for (batch, some) in resting.chunks(AHEAD).enumerate() {
-            let next = resting.iter().skip((batch + 1) * AHEAD).take(AHEAD);
-            self.ask_for_pages(next.map(|&(_, number)| number));
-            for &(last, number) in some.iter().filter(|&&(last, number)| self.rests_since(last, number)) {
-                rested.push((self.pages.at(number).site, last, number));
-            }
-        }
-        rested.sort_unstable();
+        let mut rested: Vec<Rest> = std::iter::from_fn(first).collect();
+        rested.sort_unstable_by_key(Rest::turn);
         rested.dedup();
         rested
     }
 
     /// Sites with pages that come home, sites that were shaken, and sites that are to be woken: each once, in the order in
     /// which they lie in memory.
-    fn sites_to_attend(&mut self, rested: &[Coming], now: f64) -> Vec<u32> {
-        let mut sites: Vec<u32> = rested.iter().map(|&(site, ..)| site).collect();
+    fn sites_to_attend(&mut self, rested: &[Rest], now: f64) -> Vec<u32> {
+        let mut sites: Vec<u32> = rested.iter().map(|rest| rest.site).collect();
         sites.append(&mut self.shaken);
-        for (wake, site) in self.wakes.take_until(now) {
+        let due = self.wakes.take_until(now);
+        for (index, &(wake, site)) in due.iter().enumerate() {
+            self.ask_for_wake(due.get(index + WAKES_AHEAD));
             // Entries that were overtaken stay in the list until their time, and mean nothing.
             let queued = &mut self.sites[site as usize].queued;
             if *queued == wake {
@@ -94,16 +88,16 @@ impl Index {
     }
 
     /// Attends to sites, each with those of these pages that come home to it.
-    fn attend_all(&mut self, sites: &[u32], mut home: &[Coming], now: f64) {
+    fn attend_all(&mut self, sites: &[u32], mut home: &[Rest], now: f64) {
         for (batch, some) in sites.chunks(AHEAD).enumerate() {
             self.ask_for_sites(sites, batch, now);
             // Pages that come home to the batches after it.
             let last = |batches: usize| sites[sites.len().min((batch + batches) * AHEAD) - 1];
-            let coming = |last| home.iter().take_while(move |&&(of, ..)| of <= last).map(|&(_, _, number)| number);
+            let coming = |last| home.iter().take_while(move |rest| rest.site <= last).map(|rest| rest.number);
             self.ask_for_pages(coming(last(3)));
             self.ask_for_groups(coming(last(2)));
             for &site in some {
-                let ours = home.iter().take_while(|&&(of, ..)| of == site).count();
+                let ours = home.iter().take_while(|rest| rest.site == site).count();
                 let (coming, others) = home.split_at(ours);
                 self.attend(site, coming, now);
                 home = others;
@@ -124,26 +118,32 @@ impl Index {
                 let Page { last, site, .. } = *self.pages.at(number);
                 match rested_at(last, view.refresh_min()) > now {
                     true => self.rest(number),
-                    false => rested.push((site, last, number)),
+                    false => rested.push(Rest { site, last, number }),
                 }
             }
-            rested.sort_unstable();
+            rested.sort_unstable_by_key(Rest::turn);
             rested.dedup();
-            let mut sites: Vec<u32> = rested.iter().map(|&(site, ..)| site).collect();
+            let mut sites: Vec<u32> = rested.iter().map(|rest| rest.site).collect();
             sites.dedup();
             self.attend_all(&sites, &rested, days(now));
         }
     }
 
     /// Whether an entry of the resting still speaks of a page that rests.
-    fn rests_since(&self, last: u32, number: u32) -> bool {
-        let page = self.pages.at(number);
-        page.place() == Place::Resting && page.last == last
+    fn rests_since(&self, rest: &Rest) -> bool {
+        let page = self.pages.at(rest.number);
+        page.place() == Place::Resting && page.last == rest.last
+    }
+
+    /// The same when the page comes home to a site; pages that were recalled come there without a rest.
+    fn comes_home(&self, rest: &Rest) -> bool {
+        let page = self.pages.at(rest.number);
+        matches!(page.place(), Place::Resting | Place::Recalled) && (page.last, page.site) == (rest.last, rest.site)
     }
 
     /// Pages that rest, by their last visit.
     pub(super) fn rests(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.resting.iter().filter(|&(last, number)| self.rests_since(last, number))
+        self.resting.iter().filter(|rest| self.rests_since(rest)).map(|rest| (rest.last, rest.number))
     }
 
     /// Pages that were recalled and not yet taken up, each with its last visit, in no order.
@@ -175,7 +175,7 @@ impl Index {
     }
 
     /// Moves the pages of a site to the rungs that they have reached, and takes in those that come home.
-    pub(super) fn attend(&mut self, site: u32, home: &[Coming], now: f64) {
+    pub(super) fn attend(&mut self, site: u32, home: &[Rest], now: f64) {
         let mut moving = std::mem::take(&mut self.moving);
         let life = &mut self.sites[site as usize];
         life.stale |= life.floor > self.floor;
@@ -196,8 +196,10 @@ impl Index {
         self.moving = moving;
         bucket = self.sites[site as usize].buckets.len().saturating_sub(1);
         self.lead_on(site, now, &mut bucket);
-        for &(_, _, number) in home {
-            self.come_home(number, now, &mut bucket);
+        for rest in home {
+            if self.comes_home(rest) {
+                self.come_home(rest.number, now, &mut bucket);
+            }
         }
         if !home.is_empty() {
             self.settle_trains(site);
