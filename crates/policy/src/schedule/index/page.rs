@@ -1,4 +1,4 @@
-//! What the index policies keep of a page: 28 bytes in a plain array, found by the page's dense number.
+//! What the index policies keep of a page: 28 bytes.
 
 use bytemuck::{Pod, Zeroable};
 use vernal_model::{Moment, Span};

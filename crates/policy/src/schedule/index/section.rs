@@ -148,3 +148,40 @@ impl Index {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::reference::hour::Hour;
+    use super::*;
+    use crate::{Held, Refresh, Seen};
+    use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
+
+    #[test]
+    fn pages_that_rest_while_their_section_begins_come_home_to_it() {
+        let pages = 2 * SECTION_PAGES_MIN;
+        let key = |number| PageKey::new(Partition(0), number);
+        let (mut policy, start) = (Index::named("vernal").unwrap(), Moment::from_secs(1_700_000_000));
+        let recall = |policy: &mut Index, number: u32| {
+            policy.recall(&Held { path: number % 2, ..Held::new(key(number), 0, start, &PolicyState::default()) });
+        };
+        let choose = |policy: &mut Index, day: u64| {
+            let view = Hour { visits_left: pages as usize, held: pages.into() };
+            let now = start + Span::from_hours(24 * day);
+            let mut chosen = policy.choose(&view, now, &mut Chance::new(1));
+            for &page in &chosen {
+                let (previous, last_modified, changed) = (None, None, Some(false));
+                let seen = Seen { page, moment: now, previous, changed, degree: 0.0, last_modified, wire_bytes: 0 };
+                policy.learn(&seen);
+            }
+            chosen.sort_unstable();
+            chosen
+        };
+        // The last page makes both paths sections, and all others rest by then.
+        (0..pages - 1).for_each(|number| recall(&mut policy, number));
+        assert_eq!(choose(&mut policy, 1).len() as u32, pages - 1);
+        recall(&mut policy, pages - 1);
+        let all: Vec<PageKey> = (0..pages).map(key).collect();
+        assert_eq!(choose(&mut policy, 2), all);
+        assert_eq!(policy.sites.iter().filter(|site| site.whole > 0).count(), 2);
+    }
+}
