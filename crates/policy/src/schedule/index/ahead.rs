@@ -15,6 +15,7 @@ use super::policy::Index;
 use super::rungs::number_of;
 use super::site::{Entry, Site};
 use super::trains::{NOBODY, Train, likely_train_of};
+use super::wakes::Wake;
 
 /// So many sites or pages are asked for at once: with all waves more than memory answers at a time, and less than the nearer
 /// caches hold.
@@ -29,6 +30,8 @@ const LIST_LINES_MAX: usize = 4;
 const GROUPS_PER_LINE: usize = 2;
 /// After so many pages in a row that were not foreseen it is foreseen anew.
 const OTHERS_MAX: usize = 64;
+/// So many batches of pages that were drawn are forgotten at once: what was foreseen of an hour must not push out what it needs.
+const BATCHES_FORGOTTEN: usize = 32;
 /// No train has this place.
 const NO_TRAIN: usize = usize::MAX;
 /// Waves until a site can be attended to, a page drawn, and a visit heard of.
@@ -102,6 +105,11 @@ impl Coming {
         if self.others > OTHERS_MAX {
             *self = Coming::default();
         }
+        if self.drawn >= BATCHES_FORGOTTEN * AHEAD {
+            self.heads.drain(..BATCHES_FORGOTTEN * AHEAD);
+            self.drawn -= BATCHES_FORGOTTEN * AHEAD;
+            self.waves -= BATCHES_FORGOTTEN;
+        }
     }
 }
 
@@ -152,8 +160,8 @@ impl Index {
     }
 
     /// Asks for what says whether a site is woken in vain.
-    pub(super) fn ask_for_wake(&self, due: Option<&(f64, u32)>) {
-        due.into_iter().for_each(|&(_, site)| ask(&self.sites[site as usize].queued));
+    pub(super) fn ask_for_wake(&self, due: Option<&Wake>) {
+        due.into_iter().for_each(|wake| ask(&self.sites[wake.site as usize].queued));
     }
 
     pub(super) fn ask_for_pages(&self, numbers: impl Iterator<Item = u32>) {
@@ -176,10 +184,10 @@ impl Index {
         if self.lies_near() || coming.waves > coming.drawn / AHEAD + WAVES_OF_HEADS {
             return;
         }
-        // What the first rung holds is known when somebody has asked.
-        self.heads.first_from(after);
         while coming.waves <= coming.drawn / AHEAD + WAVES_OF_HEADS {
             let from = coming.heads.last().map_or(after, |head| after.max(head.step + 1));
+            // What stands there is known when somebody has asked.
+            self.heads.first_from(from);
             let more = self.heads.likely_from(from).take(AHEAD);
             coming.heads.extend(more.map(Head::of));
             self.ask_for_wave_of_heads(&mut coming.heads, coming.waves);

@@ -165,7 +165,7 @@ impl Index {
         let mut any = false;
         for &site in sites {
             for number in self.below_floor(site).filter(|&number| spread(number).is_multiple_of(some)) {
-                reached[usize::from(self.level_now(number, now))] += some;
+                reached[usize::from(self.level_now(number, self.pages.at(number), now))] += some;
                 any = true;
             }
         }

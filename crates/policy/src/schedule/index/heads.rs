@@ -3,22 +3,35 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// When more than one step in so many has come or gone since a rung was put in order, that is done anew: one walk through memory,
-/// and not one for each.
+/// When more than one step in so many has come or gone since a stretch was put in order, that is done anew: one walk through
+/// memory, and not one for each.
 const MANY_OVER: usize = 4;
-/// A rung is not put in order anew for fewer than this.
+/// A stretch is not put in order anew for fewer than this.
 const MANY_MIN: usize = 64;
+/// A rung with more steps than this for each of its stretches is cut into so many times as many.
+const STRETCH_STEPS_MAX: usize = 4_096;
+const CUT_IN: usize = 4;
 
-/// Steps are kept by their rungs. What comes to a rung or goes from it is noted there, and finds its place when somebody asks for
-/// that rung: pages are drawn from the best rungs alone, and nobody waits for memory to keep the others in order.
+/// Steps are kept by their rungs, and there by stretches of places. What comes to a stretch or goes from it is noted there, and
+/// finds its place when somebody asks for that stretch: pages are drawn from the first stretches of the best rungs alone, and
+/// nobody waits for memory to keep the others in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heads {
     /// Best first. The upper half of a step is its rung, and the lower one its place there.
     rungs: BTreeMap<u32, Rung>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Rung {
+    /// Each holds as many places as another; one, where few steps stand.
+    stretches: Vec<Stretch>,
+    /// So many of the first of them are empty.
+    empty: usize,
+    standing: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Stretch {
     /// As they stood when they were last put in order, last first, so that who is drawn goes from the end.
     row: Vec<u32>,
     /// Who came and who went since then; few beside the row, so that they lie near.
@@ -28,7 +41,7 @@ struct Rung {
     noted: Turns,
 }
 
-/// Steps of a rung that went, and steps that came.
+/// Steps of a stretch that went, and steps that came.
 #[derive(Clone, Debug, Default)]
 struct Turns {
     gone: Vec<u32>,
@@ -41,20 +54,18 @@ impl Heads {
         let (mut from, mut place) = parts(step);
         loop {
             let (&rung, steps) = self.rungs.range_mut(from..).next()?;
-            steps.settle();
             // Of a rung after the one that was asked for all places count.
-            let first = steps.places_from(if rung == from { place } else { 0 }).next();
-            if let Some(first) = first {
+            if let Some(first) = steps.first_from(if rung == from { place } else { 0 }) {
                 return Some(step_of(rung, first));
             }
-            if steps.is_empty() {
+            if steps.standing == 0 {
                 self.rungs.remove(&rung);
             }
             (from, place) = (rung + 1, 0);
         }
     }
 
-    /// Steps at or after one, best first; on rungs that nobody asked for yet some of them may have gone and others come.
+    /// Steps at or after one, best first; where nobody asked yet some of them may have gone and others come.
     pub fn likely_from(&self, step: u64) -> impl Iterator<Item = u64> {
         let (from, place) = parts(step);
         self.rungs.range(from..).flat_map(move |(&rung, steps)| {
@@ -66,21 +77,81 @@ impl Heads {
     /// A site's best step is another one.
     pub fn turn(&mut self, [gone, come]: [Option<u64>; 2]) {
         if let Some((rung, place)) = gone.map(parts) {
-            let steps = self.rungs.entry(rung).or_default();
-            steps.noted.gone.push(place);
-            steps.tidy();
+            self.rungs.entry(rung).or_default().lose(place);
         }
         if let Some((rung, place)) = come.map(parts) {
-            let steps = self.rungs.entry(rung).or_default();
-            steps.noted.come.push(place);
-            steps.tidy();
+            self.rungs.entry(rung).or_default().gain(place);
         }
     }
 }
 
+impl Default for Rung {
+    fn default() -> Self {
+        Rung { stretches: vec![Stretch::default()], empty: 0, standing: 0 }
+    }
+}
+
 impl Rung {
+    fn stretch_of(&self, place: u32) -> usize {
+        ((u64::from(place) * self.stretches.len() as u64) >> u32::BITS) as usize
+    }
+
+    fn lose(&mut self, place: u32) {
+        let stretch = self.stretch_of(place);
+        self.standing -= 1;
+        self.stretches[stretch].noted.gone.push(place);
+        self.stretches[stretch].tidy();
+    }
+
+    fn gain(&mut self, place: u32) {
+        self.standing += 1;
+        if self.standing > STRETCH_STEPS_MAX * self.stretches.len() {
+            self.cut();
+        }
+        let stretch = self.stretch_of(place);
+        self.empty = self.empty.min(stretch);
+        self.stretches[stretch].noted.come.push(place);
+        self.stretches[stretch].tidy();
+    }
+
+    fn cut(&mut self) {
+        self.empty = 0;
+        let stretches = vec![Stretch::default(); self.stretches.len() * CUT_IN];
+        for mut stretch in std::mem::replace(&mut self.stretches, stretches) {
+            stretch.put_in_order();
+            for place in stretch.row {
+                let shorter = self.stretch_of(place);
+                self.stretches[shorter].row.push(place);
+            }
+        }
+    }
+
+    /// The first place at or after one.
+    fn first_from(&mut self, place: u32) -> Option<u32> {
+        while let Some(stretch) = self.stretches.get_mut(self.empty) {
+            stretch.settle();
+            if !stretch.is_empty() {
+                break;
+            }
+            self.empty += 1;
+        }
+        let from = self.stretch_of(place).max(self.empty);
+        self.stretches[from..].iter_mut().find_map(|stretch| {
+            stretch.settle();
+            stretch.places_from(place).next()
+        })
+    }
+
+    fn places_from(&self, place: u32) -> impl Iterator<Item = u32> {
+        let from = self.stretch_of(place).max(self.empty);
+        self.stretches[from..].iter().flat_map(move |stretch| stretch.places_from(place))
+    }
+}
+
+impl Stretch {
+    /// Where nothing is noted.
     fn is_empty(&self) -> bool {
-        self.row.is_empty() && self.late.is_empty() && self.noted.len() == 0
+        self.row.is_empty() && self.late.is_empty()
     }
 
     /// Places at or after one, in order; those that were settled.
@@ -187,6 +258,7 @@ fn step_of(rung: u32, place: u32) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use vernal_model::Chance;
 
     const LADDERS: u64 = 5;
 
@@ -202,6 +274,10 @@ mod tests {
         let mut from = 0;
         let next = || heads.first_from(from).inspect(|step| from = step + 1);
         std::iter::from_fn(next).collect()
+    }
+
+    fn noted(heads: &Heads, rung: u32) -> usize {
+        heads.rungs[&rung].stretches.iter().map(|stretch| stretch.noted.len()).sum()
     }
 
     proptest! {
@@ -251,17 +327,51 @@ mod tests {
     }
 
     #[test]
+    fn many_steps_of_a_rung_are_cut_into_stretches_and_stand_as_before() {
+        let (mut heads, mut at_once, mut chance) = (Heads::default(), BTreeSet::new(), Chance::new(1));
+        for turn in 0..8 * STRETCH_STEPS_MAX as u64 {
+            let come = step_of(7, chance.below(1 << 32) as u32);
+            if at_once.insert(come) {
+                heads.turn([None, Some(come)]);
+            }
+            // One in three goes again, and now and then somebody asks.
+            if turn % 3 == 0 {
+                let from = step_of(7, chance.below(1 << 32) as u32);
+                let gone = at_once.range(from..).next().copied();
+                gone.map(|step| at_once.remove(&step));
+                heads.turn([gone, None]);
+            }
+            if turn % 1_000 == 0 {
+                let from = step_of(7, chance.below(1 << 32) as u32);
+                assert_eq!(heads.first_from(from), at_once.range(from..).next().copied());
+                assert_eq!(heads.first_from(0), at_once.first().copied());
+            }
+        }
+        assert!(heads.rungs[&7].stretches.len() > 1);
+        // Drawn from the first on, with others that come before those that are left.
+        let mut others = 1_000;
+        while let Some(first) = at_once.pop_first() {
+            assert_eq!(heads.first_from(0), Some(first));
+            others -= u32::from(others > 0);
+            let come = Some(step_of(7, chance.below(1 << 32) as u32)).filter(|_| others > 0);
+            let come = come.filter(|&come| at_once.insert(come));
+            heads.turn([Some(first), come]);
+        }
+        assert_eq!((heads.first_from(0), heads.rungs.len()), (None, 0));
+    }
+
+    #[test]
     fn what_comes_to_a_rung_is_put_in_its_place_when_somebody_asks_for_that_rung() {
         let mut heads = Heads::default();
         (1..100).for_each(|rung| heads.turn([None, Some(rung << 32)]));
         assert_eq!(heads.first_from(0), Some(1 << 32));
-        assert_eq!((heads.rungs[&1].noted.len(), heads.rungs[&2].noted.len()), (0, 1));
+        assert_eq!((noted(&heads, 1), noted(&heads, 2)), (0, 1));
         heads.turn([Some(1 << 32), Some(1 << 32 | 7)]);
         assert_eq!(heads.first_from(0), Some(1 << 32 | 7));
         heads.turn([Some(1 << 32 | 7), Some(2 << 32 | 7)]);
         assert_eq!(heads.first_from(0), Some(2 << 32));
         assert_eq!(heads.first_from(2 << 32 | 1), Some(2 << 32 | 7));
-        assert!(!heads.rungs.contains_key(&1) && heads.rungs[&3].noted.len() == 1);
+        assert!(!heads.rungs.contains_key(&1) && noted(&heads, 3) == 1);
     }
 
     #[test]
@@ -270,7 +380,7 @@ mod tests {
         heads.turn([None, Some(1)]);
         for place in 1..1_000 {
             heads.turn([Some(place), Some(place + 1)]);
-            assert!(heads.rungs[&0].noted.len() <= MANY_MIN + 2);
+            assert!(noted(&heads, 0) <= MANY_MIN + 2);
         }
         assert_eq!(all(&mut heads), BTreeSet::from([1_000]));
     }

@@ -3,7 +3,7 @@
 use vernal_model::PageKey;
 
 use super::ahead::Coming;
-use super::page::Place;
+use super::page::{Page, Place};
 use super::policy::Index;
 use super::rungs::{TOPMOST, number_of};
 use crate::View;
@@ -60,15 +60,15 @@ impl Index {
     }
 
     /// The rung that a page at home has reached.
-    pub(super) fn level_now(&self, number: u32, now: f64) -> u16 {
-        if self.has_waited_longest(number, now) {
+    pub(super) fn level_now(&self, number: u32, page: &Page, now: f64) -> u16 {
+        if self.has_waited_longest(page, now) {
             return TOPMOST;
         }
-        self.rungs.level_of(self.value_of(number, self.operational(number, now)))
+        self.rungs.level_of(self.value_of(number, page, self.operational(number, page, now)))
     }
 
-    fn has_waited_longest(&self, number: u32, now: f64) -> bool {
-        now - self.pages.at(number).last_day() >= self.longest_wait && !self.abandons(number)
+    fn has_waited_longest(&self, page: &Page, now: f64) -> bool {
+        now - page.last_day() >= self.longest_wait && !self.abandons(page)
     }
 
     /// Puts a page at home on its rung, and lets it wait until it reaches the next. Its site must
@@ -79,15 +79,16 @@ impl Index {
         {
             self.looks += 1;
         }
-        let bucket = self.bucket_of(number, *near);
+        let page = *self.pages.at(number);
+        let bucket = self.bucket_of(&page, *near);
         *near = bucket.unwrap_or(*near);
-        let o = self.operational_in(bucket, number, now);
-        let worth = self.worth_of(number);
+        let o = self.operational_in(bucket, number, &page, now);
+        let worth = self.worth_of(number, &page);
         let curve = worth.curve(o);
-        let floor = self.sites[self.pages.at(number).site as usize].floor;
-        if self.has_waited_longest(number, now) {
+        let floor = self.sites[page.site as usize].floor;
+        if self.has_waited_longest(&page, now) {
             self.set_level(number, TOPMOST);
-            return self.wait(bucket, number, f64::INFINITY, now);
+            return self.wait(bucket, number, &page, f64::INFINITY, now);
         }
         let log = curve.value.ln();
         let level = self.rungs.level_at(log);
@@ -95,16 +96,15 @@ impl Index {
         let target = if level >= floor { level + 1 } else { floor };
         let near = worth.near(curve, o, self.rungs.log_of(target) - log);
         let next = near.unwrap_or_else(|| worth.time_of(self.rungs.worth_of(target), o, curve));
-        let more = (next - o).max(MORE_MIN).min(self.look_again_within(bucket, number, now));
-        self.wait(bucket, number, more, now);
+        let more = (next - o).max(MORE_MIN).min(self.look_again_within(bucket, &page, now));
+        self.wait(bucket, number, &page, more, now);
     }
 
     /// In how much operational time a page must be looked at, for it may have waited as long as any may by then. The
     /// time of a bucket is kept for all its pages at once.
-    fn look_again_within(&self, bucket: Option<usize>, number: u32, now: f64) -> f64 {
-        let page = self.pages.at(number);
+    fn look_again_within(&self, bucket: Option<usize>, page: &Page, now: f64) -> f64 {
         let life = &self.sites[page.site as usize];
-        if self.abandons(number) || bucket.is_some_and(|index| !life.buckets[index].expiring) {
+        if self.abandons(page) || bucket.is_some_and(|index| !life.buckets[index].expiring) {
             return f64::INFINITY;
         }
         let left = self.longest_wait - (now - page.last_day());
@@ -134,25 +134,25 @@ impl Index {
         loop {
             let head = self.heads.first_from(*after)?;
             let number = number_of(head);
-            if !view.has_room(self.pages.key(number)) {
+            let page = *self.pages.at(number);
+            if !view.has_room(page.key(number)) {
                 *after = head + 1;
                 continue;
             }
             // A clock that slowed down may have let it fall.
-            if self.level_now(number, now) >= self.pages.at(number).level() {
+            if self.level_now(number, &page, now) >= page.level() {
                 return Some(number);
             }
             self.set_out(number, now, &mut 0);
-            let site = self.pages.at(number).site;
-            self.show_head(site);
-            self.queue(site, now);
+            self.show_head(page.site);
+            self.queue(page.site, now);
         }
     }
 
     /// Draws as many pages as the view leaves, the most valuable first.
     pub(super) fn draw(&mut self, view: &dyn View, now: f64) -> Vec<PageKey> {
         let wanted = view.visits_left();
-        let mut drawn = Vec::new();
+        let mut drawn = Vec::with_capacity(wanted.min(self.pages.numbered()));
         let (mut after, mut coming) = (0, Coming::default());
         while drawn.len() < wanted {
             self.ask_for_heads(after, &mut coming);
@@ -163,23 +163,25 @@ impl Index {
                 continue;
             }
             let Some(number) = head else { break };
-            self.rounds.note(self.pages.at(number).level());
-            let site = self.pages.at(number).site;
+            let page = *self.pages.at(number);
+            self.rounds.note(page.level());
             let led = self.leave_home(number);
             self.pages.at_mut(number).go(Place::Out);
-            drawn.push(self.pages.key(number));
+            drawn.push(page.key(number));
             coming.draw(number);
             match led {
                 true => self.lead_on_at_once(number, now),
-                false => self.show_head(site),
+                false => self.show_head(page.site),
             }
             // Who leads on may stand before those that were passed over.
-            after = self.sites[site as usize].ladder.head().map_or(after, |head| after.min(head));
+            after = self.sites[page.site as usize].ladder.head().map_or(after, |head| after.min(head));
         }
         if wanted > 0 {
             let last = drawn.last().filter(|_| drawn.len() == wanted);
-            self.price =
-                last.map_or(0.0, |page: &PageKey| self.value_of(page.number, self.operational_alone(page.number, now)));
+            self.price = last.map_or(0.0, |&PageKey { number, .. }| {
+                let page = self.pages.at(number);
+                self.value_of(number, page, self.operational_alone(number, page, now))
+            });
         }
         self.given.begin(drawn.iter().map(|page| page.number));
         self.sinking.count(drawn.len());
@@ -212,9 +214,10 @@ impl Index {
 
     /// Who has waited longest goes before every value.
     pub(super) fn worth_as_head(&self, number: u32, now: f64) -> f64 {
-        match self.pages.at(number).level() {
+        let page = self.pages.at(number);
+        match page.level() {
             TOPMOST => f64::MAX,
-            _ => self.value_of(number, self.operational(number, now)),
+            _ => self.value_of(number, page, self.operational(number, page, now)),
         }
     }
 }

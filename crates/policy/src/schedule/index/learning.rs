@@ -20,11 +20,12 @@ const FORMAT: u8 = 1;
 
 impl Index {
     pub(super) fn count_bytes(&mut self, number: u32, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
         let page = self.pages.at_mut(number);
         let before = page.bytes();
-        if bytes > 0 {
-            page.set_bytes(bytes);
-        }
+        page.set_bytes(bytes);
         let after = page.bytes();
         self.bytes.0 += after.unwrap_or(0.0) - before.unwrap_or(0.0);
         self.bytes.1 = self.bytes.1 + u64::from(after.is_some()) - u64::from(before.is_some());

@@ -1,7 +1,7 @@
 //! What the index policies keep of a page: 28 bytes.
 
 use bytemuck::{Pod, Zeroable};
-use vernal_model::{Moment, Span};
+use vernal_model::{Moment, PageKey, Partition, Span};
 
 /// Where a page is.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -54,6 +54,15 @@ const CODES_PER_DOUBLING: f64 = 1_024.0;
 const RATE_DOUBLINGS: f64 = 32.0;
 
 impl Page {
+    pub fn key(&self, number: u32) -> PageKey {
+        PageKey::new(Partition(self.partition), number)
+    }
+
+    /// Whether somebody knows its rate.
+    pub fn is_known(&self) -> bool {
+        self.scale == KNOWN
+    }
+
     pub fn bytes(&self) -> Option<f64> {
         (self.bytes_code > 0).then(|| (f64::from(self.bytes_code) / CODES_PER_DOUBLING).exp2())
     }

@@ -4,7 +4,7 @@ use std::alloc::{Layout, handle_alloc_error};
 
 use bytemuck::{cast_slice, from_bytes, from_bytes_mut};
 use memmap2::MmapMut;
-use vernal_model::{PageKey, Partition};
+use vernal_model::PageKey;
 
 use super::page::{Page, Place};
 
@@ -38,7 +38,7 @@ impl Pages {
         self.get(key.number).filter(|page| page.place() != Place::Unknown && page.partition == key.partition.0)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, number: u32) -> &Page {
         match (number as usize).checked_sub(FEW) {
             None => &self.few[number as usize],
@@ -46,7 +46,7 @@ impl Pages {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn at_mut(&mut self, number: u32) -> &mut Page {
         match (number as usize).checked_sub(FEW) {
             None => &mut self.few[number as usize],
@@ -71,7 +71,7 @@ impl Pages {
     }
 
     pub fn key(&self, number: u32) -> PageKey {
-        PageKey::new(Partition(self.at(number).partition), number)
+        self.at(number).key(number)
     }
 
     /// The numbers of all known pages.
@@ -101,12 +101,12 @@ impl Piece {
         cast_slice(&self.0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn at(&self, index: usize) -> &Page {
         from_bytes(&self.0[index * size_of::<Page>()..][..size_of::<Page>()])
     }
 
-    #[inline]
+    #[inline(always)]
     fn at_mut(&mut self, index: usize) -> &mut Page {
         from_bytes_mut(&mut self.0[index * size_of::<Page>()..][..size_of::<Page>()])
     }
@@ -123,6 +123,7 @@ impl Clone for Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vernal_model::Partition;
 
     #[test]
     fn pages_are_found_and_counted_by_their_numbers_across_pieces() {

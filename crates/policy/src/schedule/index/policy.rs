@@ -141,13 +141,13 @@ impl Index {
 
     /// Takes a page out of all lists, so that it can be put anywhere.
     pub(super) fn unplace(&mut self, number: u32) {
-        match self.pages.at(number).place() {
+        let page = *self.pages.at(number);
+        match page.place() {
             Place::Home | Place::Following => {
-                let site = self.pages.at(number).site;
                 if self.leave_home(number) {
-                    self.shake(site);
+                    self.shake(page.site);
                 }
-                self.show_head(site);
+                self.show_head(page.site);
             }
             Place::Resting | Place::Recalled | Place::Unknown | Place::Out => {}
         }
@@ -232,14 +232,13 @@ impl Refresh for Index {
         let number = seen.page.number;
         self.ask_for_heard(number);
         self.unplace(number);
-        let now = days(seen.moment);
-        let last = self.pages.at(number).last_day();
         self.move_to_section(number);
-        let site = self.pages.at(number).site;
+        let (now, page) = (days(seen.moment), *self.pages.at(number));
+        let (last, site) = (page.last_day(), page.site);
         if let Timing::Even(allocation) | Timing::Random(allocation) = self.rule.timing {
             self.settle(allocation);
         }
-        if let Some(changed) = seen.changed.filter(|_| now > last && !self.knows(number)) {
+        if let Some(changed) = seen.changed.filter(|_| now > last && !page.is_known()) {
             self.fit(site, seen.moment);
             self.hear(number, last, now, changed, seen.last_modified.map(days));
         }

@@ -14,7 +14,10 @@ impl Index {
     /// The value of every page at home, by looking at each.
     pub(super) fn rescan(&self, now: Moment) -> Vec<(f64, u32)> {
         let home = self.pages.numbers().filter(|&number| self.is_home(number));
-        let value = |number: u32| self.value_of(number, self.operational_alone(number, days(now)));
+        let value = |number: u32| {
+            let page = self.pages.at(number);
+            self.value_of(number, page, self.operational_alone(number, page, days(now)))
+        };
         home.map(|number| (value(number), number)).collect()
     }
 

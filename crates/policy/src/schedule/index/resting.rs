@@ -37,9 +37,10 @@ impl Resting {
         self.pages.insert(index, rest);
     }
 
-    /// The page that was visited first, if that was so long ago as `has_rested` says.
-    pub fn pop_if(&mut self, has_rested: impl Fn(u32) -> bool) -> Option<Rest> {
-        self.pages.pop_front_if(|rest| has_rested(rest.last))
+    /// Takes out the pages that were visited first, those whose visits were so long ago as `have_rested` says.
+    pub fn take_while(&mut self, have_rested: impl Fn(u32) -> bool) -> Vec<Rest> {
+        let rested = self.pages.partition_point(|rest| have_rested(rest.last));
+        self.pages.drain(..rested).collect()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Rest> {
@@ -66,7 +67,7 @@ mod tests {
             sorted.iter().for_each(|&rest| resting.insert(rest));
             sorted.sort_by_key(|rest| rest.last);
             prop_assert!(resting.iter().eq(&sorted));
-            let early: Vec<_> = std::iter::from_fn(|| resting.pop_if(|last| last < 25)).collect();
+            let early = resting.take_while(|last| last < 25);
             sorted.retain(|rest| rest.last < 25);
             prop_assert_eq!(early, sorted);
         }

@@ -12,12 +12,12 @@ impl Index {
         let site = &self.sites[page.site as usize];
         let today = days(now);
         let last = Moment::from_secs(i64::from(page.last));
-        let o = self.operational_alone(number, today);
+        let o = self.operational_alone(number, page, today);
         let mut reasons = vec![
             ("policy".into(), format!("{}, for {}", self.words(), self.rule.objective.name())),
             ("last visit".into(), format!("{last}, {} ago", now.since(last))),
         ];
-        if self.knows(number) {
+        if page.is_known() {
             reasons.push(("change rate".into(), format!("{:.4} a day, known", page.rate())));
         } else {
             let belief = self.belief_of(page);
@@ -65,7 +65,10 @@ impl Index {
         }
         let fresh = self.fresh_now(page, o);
         reasons.push(("up to date".into(), format!("{:.1} % likely", 100.0 * fresh)));
-        reasons.push(("value".into(), format!("{:.4} (importance {})", self.value_of(number, o), page.importance())));
+        reasons.push((
+            "value".into(),
+            format!("{:.4} (importance {})", self.value_of(number, page, o), page.importance()),
+        ));
         let price = match self.price {
             0.0 => "nothing: there were visits for all".into(),
             price => format!("{price:.4}, the value of the last page chosen"),
@@ -87,15 +90,16 @@ impl Index {
 
     /// When it is worth the price, if nothing is heard before.
     fn due_words(&self, number: u32, o: f64, now: Moment) -> String {
-        let longest = match self.abandons(number) {
+        let page = self.pages.at(number);
+        let longest = match self.abandons(page) {
             true => "perhaps never: what is not worth its price may be abandoned".into(),
             false => format!("after {:.0} days at the latest", self.longest_wait),
         };
         if self.price == 0.0 {
             return format!("as soon as it has rested: there are visits for all; {longest}");
         }
-        let more = self.time_of(number, self.price, o) - o;
-        let waited = days(now) - self.pages.at(number).last_day();
+        let more = self.time_of(number, page, self.price, o) - o;
+        let waited = days(now) - page.last_day();
         match more {
             more if more <= 0.0 => format!("now; {longest}"),
             more if more + waited > self.longest_wait => format!("only {longest}: it never is worth the price before"),

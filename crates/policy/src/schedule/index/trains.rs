@@ -235,7 +235,7 @@ impl Index {
         let index = find(&life.trains, Kind::of(page)).ok();
         let next = index.and_then(|index| life.trains[index].next().map(|&next| (index, next)));
         let Some((index, next)) = next else { return self.show_head(site) };
-        let bucket = self.bucket_of(next, 0);
+        let bucket = self.bucket_of(self.pages.at(next), 0);
         // Where nobody has waited in its bucket, that is made by a reading; and a site of which all stood on the ladder when the
         // floor sank has yet to follow.
         if (life.clock.is_some() && bucket.is_none()) || life.floor > self.floor {

@@ -62,8 +62,7 @@ impl Index {
 
     /// Pages that have rested by now, some of which may have left.
     fn have_rested(&mut self, refresh_min: Span, now: Moment) -> Vec<Rest> {
-        let first = || self.resting.pop_if(|last| rested_at(last, refresh_min) <= now);
-        let mut rested: Vec<Rest> = std::iter::from_fn(first).collect();
+        let mut rested = self.resting.take_while(|last| rested_at(last, refresh_min) <= now);
         rested.sort_unstable_by_key(Rest::turn);
         rested.dedup();
         rested
@@ -72,16 +71,18 @@ impl Index {
     /// Sites with pages that come home, sites that were shaken, and sites that are to be woken: each once, in the order in
     /// which they lie in memory.
     fn sites_to_attend(&mut self, rested: &[Rest], now: f64) -> Vec<u32> {
-        let mut sites: Vec<u32> = rested.iter().map(|rest| rest.site).collect();
+        let mut sites = Vec::with_capacity(rested.len() + self.shaken.len());
+        sites.extend(rested.iter().map(|rest| rest.site));
         sites.append(&mut self.shaken);
-        let due = self.wakes.take_until(now);
-        for (index, &(wake, site)) in due.iter().enumerate() {
-            self.ask_for_wake(due.get(index + WAKES_AHEAD));
-            // Entries that were overtaken stay in the list until their time, and mean nothing.
-            let queued = &mut self.sites[site as usize].queued;
-            if *queued == wake {
-                *queued = f64::INFINITY;
-                sites.push(site);
+        while let Some(due) = self.wakes.take_until(now) {
+            for (index, wake) in due.iter().enumerate() {
+                self.ask_for_wake(due.get(index + WAKES_AHEAD));
+                // Entries that were overtaken stay in the list until their time, and mean nothing.
+                let queued = &mut self.sites[wake.site as usize].queued;
+                if *queued == wake.instant() {
+                    *queued = f64::INFINITY;
+                    sites.push(wake.site);
+                }
             }
         }
         in_order(sites, self.sites.len())
@@ -318,37 +319,35 @@ impl Index {
     }
 
     /// Operational time of a page at home, by the dial of its site.
-    pub(super) fn operational(&self, number: u32, now: f64) -> f64 {
-        self.operational_in(self.bucket_of(number, 0), number, now)
+    pub(super) fn operational(&self, number: u32, page: &Page, now: f64) -> f64 {
+        self.operational_in(self.bucket_of(page, 0), number, page, now)
     }
 
     /// The operational time of any page: by the dial where its site was read since it last moved.
     pub(super) fn operational_as_read(&self, number: u32, now: f64) -> f64 {
-        let is_read = self.is_home(number) && !self.sites[self.pages.at(number).site as usize].shaken;
-        if is_read { self.operational(number, now) } else { self.operational_alone(number, now) }
+        let page = self.pages.at(number);
+        let is_read = self.is_home(number) && !self.sites[page.site as usize].shaken;
+        if is_read { self.operational(number, page, now) } else { self.operational_alone(number, page, now) }
     }
 
     /// The place of a page's bucket among those of its site, perhaps `near`; `None` if there is none for its last visit.
-    pub(super) fn bucket_of(&self, number: u32, near: usize) -> Option<usize> {
-        let page = self.pages.at(number);
+    pub(super) fn bucket_of(&self, page: &Page, near: usize) -> Option<usize> {
         self.sites[page.site as usize].bucket_of(page.last_day(), near)
     }
 
-    pub(super) fn operational_in(&self, bucket: Option<usize>, number: u32, now: f64) -> f64 {
-        let page = self.pages.at(number);
+    pub(super) fn operational_in(&self, bucket: Option<usize>, number: u32, page: &Page, now: f64) -> f64 {
         let life = &self.sites[page.site as usize];
         let last = page.last_day();
         let elapsed = match bucket {
             Some(index) => life.buckets[index].operational(last, life.dial.passed(now)),
             None if last < life.dial.edge => life.dial.hour(now) - last,
-            None => return self.operational_alone(number, now),
+            None => return self.operational_alone(number, page, now),
         };
         elapsed.max(0.0) + self.hinted(number)
     }
 
     /// Lets a page wait in its bucket, which is made if need be, until so much more operational time has passed.
-    pub(super) fn wait(&mut self, mut bucket: Option<usize>, number: u32, more: f64, now: f64) {
-        let page = self.pages.at(number);
+    pub(super) fn wait(&mut self, mut bucket: Option<usize>, number: u32, page: &Page, more: f64, now: f64) {
         let (site, last) = (page.site, page.last_day());
         let life = &mut self.sites[site as usize];
         let is_read = || life.clock.is_some() && self.read_for.is_some_and(|(read, _)| read == site);

@@ -2,22 +2,39 @@
 //! overtaken before that, and to put one to the others of its slot touches nothing else.
 
 use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
 /// Slots are short enough that one fits the nearest caches, and long enough that there are few of them.
 const SLOTS_PER_DAY: f64 = 96.0;
 
-/// Instants as bits, which are in the order of the instants, with their sites.
-type Entry = (u64, u32);
+/// When a site is to be woken.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Wake {
+    /// As bits, which are in the order of the instants.
+    bits: u64,
+    pub site: u32,
+}
+
+impl Wake {
+    fn of(instant: f64, site: u32) -> Self {
+        Wake { bits: instant.to_bits(), site }
+    }
+
+    /// In days.
+    pub fn instant(self) -> f64 {
+        f64::from_bits(self.bits)
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wakes {
     /// The slot that has begun, last instant first.
-    near: Vec<Entry>,
+    near: Vec<Wake>,
     /// What came to it after it was put in order.
-    late: BinaryHeap<Reverse<Entry>>,
+    late: BinaryHeap<Reverse<Wake>>,
     /// By slot; none of them has begun.
-    later: BTreeMap<u32, Vec<Entry>>,
+    later: BTreeMap<u32, Vec<Wake>>,
     /// The first slot that has not begun.
     ends: u32,
 }
@@ -25,36 +42,36 @@ pub(super) struct Wakes {
 impl Wakes {
     /// Wakes a site at an instant, in days.
     pub fn push(&mut self, wake: f64, site: u32) {
-        let entry = (wake.to_bits(), site);
+        let entry = Wake::of(wake, site);
         match slot_of(wake) {
             slot if slot < self.ends => self.late.push(Reverse(entry)),
             slot => self.later.entry(slot).or_default().push(entry),
         }
     }
 
-    /// Takes out the sites that are to be woken by now, and when each was to be. They come in no order: nobody asks for one,
-    /// and where many sites wake at once a heap of all of them costs more than to attend to some. So slots that have passed are
-    /// given as they are, and only the one that has just begun is sorted.
-    pub fn take_until(&mut self, now: f64) -> Vec<(f64, u32)> {
-        let mut due = Vec::new();
+    /// Takes out some of the sites that are to be woken by now, and when each was to be; `None` if there are no more of them.
+    /// They come in no order: nobody asks for one, and where many sites wake at once a heap of all of them costs more than to
+    /// attend to some. So slots that have passed are given as they are, and only the one that has just begun is sorted.
+    pub fn take_until(&mut self, now: f64) -> Option<Vec<Wake>> {
         let begun = slot_of(now);
-        while let Some(slot) = self.later.first_entry().filter(|slot| *slot.key() <= begun) {
-            let is_past = *slot.key() < begun;
-            self.ends = *slot.key() + 1;
-            if is_past {
-                due.append(&mut slot.remove());
-            } else {
-                self.near.append(&mut slot.remove());
-                self.near.sort_unstable_by_key(|&entry| Reverse(entry));
+        if self.ends <= begun {
+            // What had begun has passed.
+            let mut past = std::mem::take(&mut self.near);
+            past.extend(self.late.drain().map(|Reverse(wake)| wake));
+            let next = self.later.first_entry().filter(|slot| *slot.key() <= begun);
+            self.ends = next.as_ref().map_or(begun + 1, |slot| slot.key() + 1);
+            self.near = next.map(|slot| slot.remove()).unwrap_or_default();
+            if self.ends > begun {
+                self.near.sort_unstable_by_key(|&wake| Reverse(wake));
             }
+            return Some(past);
         }
-        let is_due = |entry: &Entry| f64::from_bits(entry.0) <= now;
-        due.extend(std::iter::from_fn(|| self.near.pop_if(|entry| is_due(entry))));
-        while let Some(&Reverse(entry)) = self.late.peek().filter(|entry| is_due(&entry.0)) {
-            due.push(entry);
-            self.late.pop();
+        let is_due = |wake: &Wake| wake.instant() <= now;
+        let mut due: Vec<Wake> = std::iter::from_fn(|| self.near.pop_if(|wake| is_due(wake))).collect();
+        while let Some(late) = self.late.peek_mut().filter(|late| is_due(&late.0)) {
+            due.push(PeekMut::pop(late).0);
         }
-        due.into_iter().map(|(wake, site)| (f64::from_bits(wake), site)).collect()
+        (!due.is_empty()).then_some(due)
     }
 }
 
@@ -84,7 +101,8 @@ mod tests {
                 }
                 let in_order = |a: &(f64, u32), b: &(f64, u32)| a.partial_cmp(b).unwrap();
                 let mut due: Vec<_> = waiting.extract_if(.., |&mut (wake, _)| wake <= now).collect();
-                let mut woken = wakes.take_until(now);
+                let woken = std::iter::from_fn(|| wakes.take_until(now)).flatten();
+                let mut woken: Vec<_> = woken.map(|wake| (wake.instant(), wake.site)).collect();
                 due.sort_by(in_order);
                 woken.sort_by(in_order);
                 prop_assert_eq!(woken, due);

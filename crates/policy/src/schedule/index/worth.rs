@@ -1,6 +1,6 @@
 //! The value of a page now, and the time at which it reaches another.
 
-use super::page::{KNOWN, Page};
+use super::page::Page;
 use super::policy::Index;
 use super::rule::Timing;
 use crate::estimate::Gamma;
@@ -13,13 +13,9 @@ pub(super) const LONGEST_WAIT_DAYS: f64 = 90.0;
 pub(super) const LONGEST_WAIT_TURNS: f64 = 8.0;
 
 impl Index {
-    pub(super) fn knows(&self, number: u32) -> bool {
-        self.pages.at(number).scale == KNOWN
-    }
-
     /// Whether the page may be left for ever: because somebody allows it, or because it is known to be hopeless.
-    pub(super) fn abandons(&self, number: u32) -> bool {
-        self.may_abandon || (self.rule.abandons && self.knows(number))
+    pub(super) fn abandons(&self, page: &Page) -> bool {
+        self.may_abandon || (self.rule.abandons && page.is_known())
     }
 
     /// The mean rate of pages like this one: its path's, its site's, that of its site's topics, or that of all.
@@ -36,7 +32,7 @@ impl Index {
     }
 
     pub(super) fn rate_of(&self, page: &Page) -> Rate {
-        match page.scale == KNOWN {
+        match page.is_known() {
             true => Rate::Known(f64::from(page.rate())),
             false if self.rule.known_rates => Rate::Known(self.belief_of(page).mean()),
             false => Rate::Believed(self.belief_of(page)),
@@ -46,7 +42,7 @@ impl Index {
     /// How likely a page is up to date a time `o` after its visit, corrected by how right such words were lately.
     pub(super) fn fresh_now(&self, page: &Page, o: f64) -> f64 {
         let survival = self.rate_of(page).survival(o);
-        if page.scale == KNOWN { survival } else { self.shared.calibration.corrected(survival) }
+        if page.is_known() { survival } else { self.shared.calibration.corrected(survival) }
     }
 
     /// Importance over cost.
@@ -59,19 +55,18 @@ impl Index {
         importance * mean / page.bytes().unwrap_or(mean).max(1.0)
     }
 
-    pub(super) fn value_of(&self, number: u32, o: f64) -> f64 {
-        self.worth_of(number).curve(o).value
+    pub(super) fn value_of(&self, number: u32, page: &Page, o: f64) -> f64 {
+        self.worth_of(number, page).curve(o).value
     }
 
     /// The operational time at which a page is worth `value`, not before `from`.
-    pub(super) fn time_of(&self, number: u32, value: f64, from: f64) -> f64 {
-        let worth = self.worth_of(number);
+    pub(super) fn time_of(&self, number: u32, page: &Page, value: f64, from: f64) -> f64 {
+        let worth = self.worth_of(number, page);
         worth.time_of(value, from, worth.curve(from))
     }
 
     /// What decides the value of a page at any time, put together once.
-    pub(super) fn worth_of(&self, number: u32) -> Worth {
-        let page = self.pages.at(number);
+    pub(super) fn worth_of(&self, number: u32, page: &Page) -> Worth {
         match self.rule.timing {
             Timing::Value => Worth::Grown {
                 rate: self.rate_of(page),
@@ -97,8 +92,7 @@ impl Index {
     }
 
     /// Operational time of one page, when no reading of its site is at hand.
-    pub(super) fn operational_alone(&self, number: u32, now: f64) -> f64 {
-        let page = self.pages.at(number);
+    pub(super) fn operational_alone(&self, number: u32, page: &Page, now: f64) -> f64 {
         let last = page.last_day();
         let elapsed = match &self.sites[page.site as usize].clock {
             Some(clock) if now > last => clock.operational(last, now),
