@@ -348,12 +348,13 @@ mod tests {
             }
         }
         assert!(heads.rungs[&7].stretches.len() > 1);
-        // Drawn from the first on, with others that come before those that are left.
-        let mut others = 1_000;
+        // Drawn from the first on; when half of them have gone, others come who stand before all that are left.
+        let (half, mut others) = (at_once.len() / 2, 1_000);
         while let Some(first) = at_once.pop_first() {
             assert_eq!(heads.first_from(0), Some(first));
-            others -= u32::from(others > 0);
-            let come = Some(step_of(7, chance.below(1 << 32) as u32)).filter(|_| others > 0);
+            let comes = at_once.len() < half && others > 0;
+            others -= u32::from(comes);
+            let come = comes.then(|| step_of(7, chance.below(1 << 31) as u32));
             let come = come.filter(|&come| at_once.insert(come));
             heads.turn([Some(first), come]);
         }
