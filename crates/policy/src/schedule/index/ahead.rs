@@ -15,11 +15,10 @@ use super::policy::Index;
 use super::rungs::number_of;
 use super::site::{Entry, Site};
 use super::trains::{NOBODY, Train, likely_train_of};
-use super::wakes::Wake;
 
-/// So many sites or pages are asked for at once: with all waves more than memory answers at a time, and less than the nearer
-/// caches hold.
-pub(super) const AHEAD: usize = 8;
+/// So many sites or pages are asked for at once: with all waves about as many lines as memory answers at a time. With four times
+/// as many the processor waits until it may ask on, and the nearest cache no longer holds what was asked for first.
+pub(super) const AHEAD: usize = 2;
 /// With fewer pages than this all that is kept of them lies near, and to ask for it costs more than to wait.
 const PAGES_MIN: usize = 1 << 17;
 /// Entries of a list in one line of memory.
@@ -77,10 +76,10 @@ pub(super) struct Coming {
 
 /// A page, and what was found on the way to all that it needs.
 #[derive(Copy, Clone)]
-struct Head {
-    step: u64,
+pub(super) struct Head {
+    pub step: u64,
     number: u32,
-    site: u32,
+    pub site: u32,
     /// The place of its train among those of its site, most likely.
     train: usize,
     /// Who leads that train next.
@@ -89,7 +88,11 @@ struct Head {
 
 impl Head {
     fn of(step: u64) -> Self {
-        Head { step, number: number_of(step), site: 0, train: NO_TRAIN, next: NOBODY }
+        Head::of_site(step, 0)
+    }
+
+    pub fn of_site(step: u64, site: u32) -> Self {
+        Head { step, number: number_of(step), site, train: NO_TRAIN, next: NOBODY }
     }
 }
 
@@ -160,8 +163,8 @@ impl Index {
     }
 
     /// Asks for what says whether a site is woken in vain.
-    pub(super) fn ask_for_wake(&self, due: Option<&Wake>) {
-        due.into_iter().for_each(|wake| ask(&self.sites[wake.site as usize].queued));
+    pub(super) fn ask_for_wake(&self, site: Option<&u32>) {
+        site.into_iter().for_each(|&site| ask(&self.sites[site as usize].queued));
     }
 
     pub(super) fn ask_for_pages(&self, numbers: impl Iterator<Item = u32>) {
@@ -192,6 +195,26 @@ impl Index {
             coming.heads.extend(more.map(Head::of));
             self.ask_for_wave_of_heads(&mut coming.heads, coming.waves);
             coming.waves += 1;
+        }
+    }
+
+    /// Asks for sites and their ladders, all at once.
+    pub(super) fn ask_for_ladders(&self, sites: &[u32]) {
+        if self.lies_near() {
+            return;
+        }
+        let lives = || sites.iter().map(|&site| &self.sites[site as usize]);
+        lives().for_each(ask_for_site);
+        lives().for_each(ask_for_ladder);
+    }
+
+    /// Asks for what it takes to draw a batch of pages, whose sites and ladders were asked for.
+    pub(super) fn ask_for_part(&self, heads: &mut [Head], at: usize) {
+        if self.lies_near() {
+            return;
+        }
+        for wave in waves_before(at, WAVES_OF_HEADS) {
+            self.ask_for_wave_of_heads(heads, wave);
         }
     }
 

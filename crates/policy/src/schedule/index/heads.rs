@@ -12,7 +12,7 @@ const MANY_MIN: usize = 64;
 const STRETCH_STEPS_MAX: usize = 4_096;
 const CUT_IN: usize = 4;
 
-/// Steps are kept by their rungs, and there by stretches of places. What comes to a stretch or goes from it is noted there, and
+/// Steps are kept by their rungs, and there by stretches of places, each with its site. What comes to a stretch or goes from it is noted there, and
 /// finds its place when somebody asks for that stretch: pages are drawn from the first stretches of the best rungs alone, and
 /// nobody waits for memory to keep the others in order.
 #[derive(Clone, Debug, Default)]
@@ -33,10 +33,10 @@ struct Rung {
 #[derive(Clone, Debug, Default)]
 struct Stretch {
     /// As they stood when they were last put in order, last first, so that who is drawn goes from the end.
-    row: Vec<u32>,
+    row: Vec<Spot>,
     /// Who came and who went since then; few beside the row, so that they lie near.
-    late: BTreeSet<u32>,
-    left: BTreeSet<u32>,
+    late: BTreeSet<Spot>,
+    left: BTreeSet<Spot>,
     /// The same since somebody asked.
     noted: Turns,
 }
@@ -44,9 +44,12 @@ struct Stretch {
 /// Steps of a stretch that went, and steps that came.
 #[derive(Clone, Debug, Default)]
 struct Turns {
-    gone: Vec<u32>,
-    come: Vec<u32>,
+    gone: Vec<Spot>,
+    come: Vec<Spot>,
 }
+
+/// A place on a rung, and in the lower half the site whose best step stands there.
+type Spot = u64;
 
 impl Heads {
     /// The best step at or after one.
@@ -56,7 +59,7 @@ impl Heads {
             let (&rung, steps) = self.rungs.range_mut(from..).next()?;
             // Of a rung after the one that was asked for all places count.
             if let Some(first) = steps.first_from(if rung == from { place } else { 0 }) {
-                return Some(step_of(rung, first));
+                return Some(step_of(rung, place_of(first)));
             }
             if steps.standing == 0 {
                 self.rungs.remove(&rung);
@@ -69,18 +72,31 @@ impl Heads {
     pub fn likely_from(&self, step: u64) -> impl Iterator<Item = u64> {
         let (from, place) = parts(step);
         self.rungs.range(from..).flat_map(move |(&rung, steps)| {
-            let places = steps.places_from(if rung == from { place } else { 0 });
-            places.map(move |place| step_of(rung, place))
+            let spots = steps.spots_from(if rung == from { place } else { 0 });
+            spots.map(move |spot| step_of(rung, place_of(spot)))
         })
     }
 
+    /// How many steps stand on the rung of this one.
+    pub fn standing_with(&self, step: u64) -> usize {
+        self.rungs.get(&parts(step).0).map_or(0, |steps| steps.standing)
+    }
+
+    /// Takes out the best steps of one rung at or after this one, at most so many: the last of them, and their sites.
+    pub fn take_from(&mut self, step: u64, most: usize) -> Option<(u64, Vec<u32>)> {
+        let (rung, place) = parts(step);
+        let taken = self.rungs.get_mut(&rung)?.take_from(place, most);
+        let last = step_of(rung, place_of(*taken.last()?));
+        Some((last, taken.into_iter().map(|spot| spot as u32).collect()))
+    }
+
     /// A site's best step is another one.
-    pub fn turn(&mut self, [gone, come]: [Option<u64>; 2]) {
+    pub fn turn(&mut self, site: u32, [gone, come]: [Option<u64>; 2]) {
         if let Some((rung, place)) = gone.map(parts) {
-            self.rungs.entry(rung).or_default().lose(place);
+            self.rungs.entry(rung).or_default().lose(spot_of(place, site));
         }
         if let Some((rung, place)) = come.map(parts) {
-            self.rungs.entry(rung).or_default().gain(place);
+            self.rungs.entry(rung).or_default().gain(spot_of(place, site));
         }
     }
 }
@@ -96,21 +112,21 @@ impl Rung {
         ((u64::from(place) * self.stretches.len() as u64) >> u32::BITS) as usize
     }
 
-    fn lose(&mut self, place: u32) {
-        let stretch = self.stretch_of(place);
+    fn lose(&mut self, spot: Spot) {
+        let stretch = self.stretch_of(place_of(spot));
         self.standing -= 1;
-        self.stretches[stretch].noted.gone.push(place);
+        self.stretches[stretch].noted.gone.push(spot);
         self.stretches[stretch].tidy();
     }
 
-    fn gain(&mut self, place: u32) {
+    fn gain(&mut self, spot: Spot) {
         self.standing += 1;
         if self.standing > STRETCH_STEPS_MAX * self.stretches.len() {
             self.cut();
         }
-        let stretch = self.stretch_of(place);
+        let stretch = self.stretch_of(place_of(spot));
         self.empty = self.empty.min(stretch);
-        self.stretches[stretch].noted.come.push(place);
+        self.stretches[stretch].noted.come.push(spot);
         self.stretches[stretch].tidy();
     }
 
@@ -119,15 +135,15 @@ impl Rung {
         let stretches = vec![Stretch::default(); self.stretches.len() * CUT_IN];
         for mut stretch in std::mem::replace(&mut self.stretches, stretches) {
             stretch.put_in_order();
-            for place in stretch.row {
-                let shorter = self.stretch_of(place);
-                self.stretches[shorter].row.push(place);
+            for spot in stretch.row {
+                let shorter = self.stretch_of(place_of(spot));
+                self.stretches[shorter].row.push(spot);
             }
         }
     }
 
-    /// The first place at or after one.
-    fn first_from(&mut self, place: u32) -> Option<u32> {
+    /// The first spot at or after a place.
+    fn first_from(&mut self, place: u32) -> Option<Spot> {
         while let Some(stretch) = self.stretches.get_mut(self.empty) {
             stretch.settle();
             if !stretch.is_empty() {
@@ -138,13 +154,30 @@ impl Rung {
         let from = self.stretch_of(place).max(self.empty);
         self.stretches[from..].iter_mut().find_map(|stretch| {
             stretch.settle();
-            stretch.places_from(place).next()
+            stretch.spots_from(place).next()
         })
     }
 
-    fn places_from(&self, place: u32) -> impl Iterator<Item = u32> {
+    /// Takes out the spots at or after a place, at most so many.
+    fn take_from(&mut self, place: u32, most: usize) -> Vec<Spot> {
         let from = self.stretch_of(place).max(self.empty);
-        self.stretches[from..].iter().flat_map(move |stretch| stretch.places_from(place))
+        let mut taken = Vec::with_capacity(most.min(self.standing));
+        for stretch in &mut self.stretches[from..] {
+            stretch.put_in_order();
+            let until = stretch.row.partition_point(|&spot| place_of(spot) >= place);
+            let some = until - (most - taken.len()).min(until)..until;
+            taken.extend(stretch.row.drain(some).rev());
+            if taken.len() == most {
+                break;
+            }
+        }
+        self.standing -= taken.len();
+        taken
+    }
+
+    fn spots_from(&self, place: u32) -> impl Iterator<Item = Spot> {
+        let from = self.stretch_of(place).max(self.empty);
+        self.stretches[from..].iter().flat_map(move |stretch| stretch.spots_from(place))
     }
 }
 
@@ -154,15 +187,16 @@ impl Stretch {
         self.row.is_empty() && self.late.is_empty()
     }
 
-    /// Places at or after one, in order; those that were settled.
-    fn places_from(&self, place: u32) -> impl Iterator<Item = u32> {
+    /// Spots at or after a place, in order; those that were settled.
+    fn spots_from(&self, place: u32) -> impl Iterator<Item = Spot> {
+        let from = spot_of(place, 0);
         let until = match self.row.last() {
-            Some(&first) if first >= place => self.row.len(),
-            _ => self.row.partition_point(|&other| other >= place),
+            Some(&first) if first >= from => self.row.len(),
+            _ => self.row.partition_point(|&other| other >= from),
         };
-        let stays = |place: &u32| self.left.is_empty() || !self.left.contains(place);
+        let stays = |spot: &Spot| self.left.is_empty() || !self.left.contains(spot);
         let mut row = self.row[..until].iter().rev().copied().filter(stays).peekable();
-        let mut late = self.late.range(place..).copied().peekable();
+        let mut late = self.late.range(from..).copied().peekable();
         std::iter::from_fn(move || match (row.peek(), late.peek()) {
             (Some(one), Some(other)) if one < other => row.next(),
             (Some(_), None) => row.next(),
@@ -187,20 +221,20 @@ impl Stretch {
             return self.put_in_order();
         }
         self.noted.sort();
-        for place in self.noted.gone.drain(..) {
+        for spot in self.noted.gone.drain(..) {
             // Mostly it was the best.
-            if self.row.last() == Some(&place) {
+            if self.row.last() == Some(&spot) {
                 self.row.pop();
-            } else if !self.late.remove(&place) {
-                self.left.insert(place);
+            } else if !self.late.remove(&spot) {
+                self.left.insert(spot);
             }
         }
-        for place in self.noted.come.drain(..) {
-            if !self.left.remove(&place) {
-                self.late.insert(place);
+        for spot in self.noted.come.drain(..) {
+            if !self.left.remove(&spot) {
+                self.late.insert(spot);
             }
         }
-        while self.row.last().is_some_and(|place| self.left.remove(place)) {
+        while self.row.last().is_some_and(|spot| self.left.remove(spot)) {
             self.row.pop();
         }
     }
@@ -210,14 +244,14 @@ impl Stretch {
         self.noted.come.extend(std::mem::take(&mut self.late));
         self.noted.sort();
         let mut gone = self.noted.gone.drain(..).rev().peekable();
-        self.row.retain(|place| {
-            while gone.next_if(|gone| gone > place).is_some() {}
-            gone.next_if_eq(place).is_none()
+        self.row.retain(|spot| {
+            while gone.next_if(|gone| gone > spot).is_some() {}
+            gone.next_if_eq(spot).is_none()
         });
         drop(gone);
         self.row.extend(self.noted.come.drain(..).rev());
         // Two rows that are sorted each, which one walk along both makes one.
-        self.row.sort_by_key(|&place| Reverse(place));
+        self.row.sort_by_key(|&spot| Reverse(spot));
     }
 }
 
@@ -254,6 +288,14 @@ fn step_of(rung: u32, place: u32) -> u64 {
     u64::from(rung) << 32 | u64::from(place)
 }
 
+fn spot_of(place: u32, site: u32) -> Spot {
+    u64::from(place) << 32 | u64::from(site)
+}
+
+fn place_of(spot: Spot) -> u32 {
+    (spot >> 32) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -287,7 +329,7 @@ mod tests {
             // Others that stay behind, or stand on one of the rungs, make what comes and goes few among many.
             let others = (0..others).map(|other| step_of(far as u32, (LADDERS + other) as u32));
             let (mut heads, mut at_once): (Heads, BTreeSet<u64>) = (Heads::default(), others.clone().collect());
-            others.for_each(|step| heads.turn([None, Some(step)]));
+            others.for_each(|step| heads.turn(0, [None, Some(step)]));
             let mut shown = [None; LADDERS as usize];
             for (ladder, rung, asked) in turns {
                 let now = rung.map(|rung| rung << 32 | ladder);
@@ -295,7 +337,7 @@ mod tests {
                 if before != now {
                     before.map(|step| at_once.remove(&step));
                     now.map(|step| at_once.insert(step));
-                    heads.turn([before, now]);
+                    heads.turn(0, [before, now]);
                 }
                 for from in asked.into_iter().flat_map(|rung| [rung << 32, rung << 32 | 3]) {
                     let first = heads.first_from(from);
@@ -316,7 +358,7 @@ mod tests {
                 let now = rung.map(|rung| rung << 32 | ladder);
                 let before = std::mem::replace(&mut shown[ladder as usize], now);
                 if before != now {
-                    heads.turn([before, now]);
+                    heads.turn(0, [before, now]);
                 }
                 if turn % 7 == 6 {
                     let standing: BTreeSet<u64> = shown.into_iter().flatten().collect();
@@ -332,14 +374,14 @@ mod tests {
         for turn in 0..8 * STRETCH_STEPS_MAX as u64 {
             let come = step_of(7, chance.below(1 << 32) as u32);
             if at_once.insert(come) {
-                heads.turn([None, Some(come)]);
+                heads.turn(0, [None, Some(come)]);
             }
             // One in three goes again, and now and then somebody asks.
             if turn % 3 == 0 {
                 let from = step_of(7, chance.below(1 << 32) as u32);
                 let gone = at_once.range(from..).next().copied();
                 gone.map(|step| at_once.remove(&step));
-                heads.turn([gone, None]);
+                heads.turn(0, [gone, None]);
             }
             if turn % 1_000 == 0 {
                 let from = step_of(7, chance.below(1 << 32) as u32);
@@ -356,7 +398,7 @@ mod tests {
             others -= u32::from(comes);
             let come = comes.then(|| step_of(7, chance.below(1 << 31) as u32));
             let come = come.filter(|&come| at_once.insert(come));
-            heads.turn([Some(first), come]);
+            heads.turn(0, [Some(first), come]);
         }
         assert_eq!((heads.first_from(0), heads.rungs.len()), (None, 0));
     }
@@ -364,12 +406,12 @@ mod tests {
     #[test]
     fn what_comes_to_a_rung_is_put_in_its_place_when_somebody_asks_for_that_rung() {
         let mut heads = Heads::default();
-        (1..100).for_each(|rung| heads.turn([None, Some(rung << 32)]));
+        (1..100).for_each(|rung| heads.turn(0, [None, Some(rung << 32)]));
         assert_eq!(heads.first_from(0), Some(1 << 32));
         assert_eq!((noted(&heads, 1), noted(&heads, 2)), (0, 1));
-        heads.turn([Some(1 << 32), Some(1 << 32 | 7)]);
+        heads.turn(0, [Some(1 << 32), Some(1 << 32 | 7)]);
         assert_eq!(heads.first_from(0), Some(1 << 32 | 7));
-        heads.turn([Some(1 << 32 | 7), Some(2 << 32 | 7)]);
+        heads.turn(0, [Some(1 << 32 | 7), Some(2 << 32 | 7)]);
         assert_eq!(heads.first_from(0), Some(2 << 32));
         assert_eq!(heads.first_from(2 << 32 | 1), Some(2 << 32 | 7));
         assert!(!heads.rungs.contains_key(&1) && noted(&heads, 3) == 1);
@@ -378,9 +420,9 @@ mod tests {
     #[test]
     fn what_comes_and_goes_where_nobody_asks_does_not_pile_up() {
         let mut heads = Heads::default();
-        heads.turn([None, Some(1)]);
+        heads.turn(0, [None, Some(1)]);
         for place in 1..1_000 {
-            heads.turn([Some(place), Some(place + 1)]);
+            heads.turn(0, [Some(place), Some(place + 1)]);
             assert!(noted(&heads, 0) <= MANY_MIN + 2);
         }
         assert_eq!(all(&mut heads), BTreeSet::from([1_000]));

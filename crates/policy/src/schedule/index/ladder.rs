@@ -125,7 +125,7 @@ impl Index {
     /// Lets the best step of a site stand among those of all sites.
     pub(super) fn show_head(&mut self, site: u32) {
         if let Some(turn) = self.sites[site as usize].ladder.show() {
-            self.heads.turn(turn);
+            self.heads.turn(site, turn);
         }
     }
 
@@ -139,14 +139,22 @@ impl Index {
                 *after = head + 1;
                 continue;
             }
-            // A clock that slowed down may have let it fall.
-            if self.level_now(number, &page, now) >= page.level() {
+            if self.is_still_there(number, &page, now) {
                 return Some(number);
             }
-            self.set_out(number, now, &mut 0);
             self.show_head(page.site);
-            self.queue(page.site, now);
         }
+    }
+
+    /// Whether a page is still worth its rung; else it goes where it belongs. The best step of its site must be shown after it.
+    pub(super) fn is_still_there(&mut self, number: u32, page: &Page, now: f64) -> bool {
+        // A clock that slowed down may have let it fall.
+        if self.level_now(number, page, now) >= page.level() {
+            return true;
+        }
+        self.set_out(number, now, &mut 0);
+        self.queue(page.site, now);
+        false
     }
 
     /// Draws as many pages as the view leaves, the most valuable first.
@@ -155,6 +163,10 @@ impl Index {
         let mut drawn = Vec::with_capacity(wanted.min(self.pages.numbered()));
         let (mut after, mut coming) = (0, Coming::default());
         while drawn.len() < wanted {
+            if self.draw_together(view, wanted, now, &mut after, &mut drawn) {
+                coming = Coming::default();
+                continue;
+            }
             self.ask_for_heads(after, &mut coming);
             let head = self.next_head(view, now, &mut after);
             let whole = head.is_some_and(|number| self.is_whole_at(number));
@@ -163,18 +175,12 @@ impl Index {
                 continue;
             }
             let Some(number) = head else { break };
-            let page = *self.pages.at(number);
-            self.rounds.note(page.level());
-            let led = self.leave_home(number);
-            self.pages.at_mut(number).go(Place::Out);
-            drawn.push(page.key(number));
+            let (key, site) = (self.pages.key(number), self.pages.at(number).site);
+            drawn.push(key);
             coming.draw(number);
-            match led {
-                true => self.lead_on_at_once(number, now),
-                false => self.show_head(page.site),
-            }
+            self.let_go(number, now);
             // Who leads on may stand before those that were passed over.
-            after = self.sites[page.site as usize].ladder.head().map_or(after, |head| after.min(head));
+            after = self.sites[site as usize].ladder.head().map_or(after, |head| after.min(head));
         }
         if wanted > 0 {
             let last = drawn.last().filter(|_| drawn.len() == wanted);
@@ -187,6 +193,19 @@ impl Index {
         self.sinking.count(drawn.len());
         self.floor = self.rounds.count(drawn.len() as u64, view.held(), self.floor);
         drawn
+    }
+
+    /// A page was drawn: it leaves, and the next of its train leads on.
+    pub(super) fn let_go(&mut self, number: u32, now: f64) {
+        let page = self.pages.at(number);
+        let site = page.site;
+        self.rounds.note(page.level());
+        let led = self.leave_home(number);
+        self.pages.at_mut(number).go(Place::Out);
+        match led {
+            true => self.lead_on_at_once(number, now),
+            false => self.show_head(site),
+        }
     }
 
     pub(super) fn best_value(&mut self, view: &dyn View, now: f64) -> Option<f64> {

@@ -20,6 +20,7 @@
 //! - `wakes`: when their site is woken.
 //! - `rungs`, `ladder`: how they climb, and how the best are drawn.
 //! - `heads`: the best of each site in the order of all.
+//! - `together`: how many of one rung are drawn.
 //! - `ahead`: memory that is asked for ahead of need.
 //! - `floor`: below which nothing is sorted.
 //! - `learning`: what a visit teaches.
@@ -51,6 +52,7 @@ mod rungs;
 mod section;
 mod site;
 mod telling;
+mod together;
 mod topic_pool;
 mod trains;
 mod waiting;

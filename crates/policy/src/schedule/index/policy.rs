@@ -70,6 +70,8 @@ pub struct Index {
     /// Σ bytes and pages whose bytes are known.
     pub(super) bytes: (f64, u64),
     pub(super) longest_wait: f64,
+    /// Fewer visits than this are drawn one by one, and so are those of a rung with fewer sites.
+    pub(super) together_min: usize,
     /// Looks at pages, for whoever holds them against visits.
     #[cfg(test)]
     pub(super) looks: u64,
@@ -120,6 +122,7 @@ impl Index {
             may_abandon: false,
             bytes: (0.0, 0),
             longest_wait: super::worth::LONGEST_WAIT_DAYS,
+            together_min: super::together::TOGETHER_MIN,
             #[cfg(test)]
             looks: 0,
         }

@@ -46,6 +46,10 @@ pub(super) fn step(level: u16, number: u32) -> u64 {
     u64::from(u16::MAX - level) << 32 | u64::from(spread(number))
 }
 
+pub(super) fn level_of(step: u64) -> u16 {
+    u16::MAX - (step >> 32) as u16
+}
+
 pub(super) fn number_of(step: u64) -> u32 {
     gathered(step as u32)
 }
@@ -67,6 +71,8 @@ enum Steps {
     Many(Box<BTreeSet<u64>>),
 }
 
+/// No step, in place of one that was shown.
+const HIDDEN: u64 = u64::MAX;
 /// No more than this are few, and no more than half of it are few again.
 const FEW_MAX: usize = 64;
 /// Steps in a line of memory.
@@ -131,18 +137,44 @@ impl Ladder {
 
     /// A step of each line of memory, where they are few.
     pub fn lines(&self) -> impl Iterator<Item = &u64> {
-        let few = match &self.steps {
-            Steps::Few(few) => few.as_slice(),
-            Steps::Many(_) => &[],
-        };
+        let few = self.few();
         few.iter().step_by(STEPS_PER_LINE).chain(few.last())
     }
 
-    /// If the best step is another than was last shown: that one, and the one that it is now.
+    /// If the best step is another than was last shown: that one, and the one that it is now. Nothing while they are hidden.
     pub fn show(&mut self) -> Option<[Option<u64>; 2]> {
+        if self.shown == HIDDEN {
+            return None;
+        }
         let head = self.head();
         let shown = std::mem::replace(&mut self.shown, head.unwrap_or(0));
         (shown != self.shown).then_some([(shown > 0).then_some(shown), head])
+    }
+
+    /// The best step was taken from those that are shown, and none is until the ladder is revealed.
+    pub fn hide(&mut self) {
+        self.shown = HIDDEN;
+    }
+
+    pub fn reveal(&mut self) {
+        self.shown = 0;
+    }
+
+    /// Steps that are no worse than one, best first; not all of them, where they are many.
+    pub fn some_until(&self, last: u64) -> impl Iterator<Item = u64> {
+        let many = match &self.steps {
+            Steps::Few(_) => None,
+            Steps::Many(many) => Some(many),
+        };
+        let all = self.few().iter().rev().chain(many.into_iter().flat_map(|many| many.iter()));
+        all.copied().take_while(move |&step| step <= last).take(FEW_MAX)
+    }
+
+    fn few(&self) -> &[u64] {
+        match &self.steps {
+            Steps::Few(few) => few,
+            Steps::Many(_) => &[],
+        }
     }
 
     /// A page moves, from a rung to a rung; 0 is below all.

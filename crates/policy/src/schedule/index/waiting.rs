@@ -63,7 +63,8 @@ impl Index {
     /// Pages that have rested by now, some of which may have left.
     fn have_rested(&mut self, refresh_min: Span, now: Moment) -> Vec<Rest> {
         let mut rested = self.resting.take_while(|last| rested_at(last, refresh_min) <= now);
-        rested.sort_unstable_by_key(Rest::turn);
+        // Many were drawn and heard of in the order of their sites: rows that are in order need only be joined.
+        rested.sort_by_key(Rest::turn);
         rested.dedup();
         rested
     }
@@ -75,17 +76,22 @@ impl Index {
         sites.extend(rested.iter().map(|rest| rest.site));
         sites.append(&mut self.shaken);
         while let Some(due) = self.wakes.take_until(now) {
-            for (index, wake) in due.iter().enumerate() {
-                self.ask_for_wake(due.get(index + WAKES_AHEAD));
-                // Entries that were overtaken stay in the list until their time, and mean nothing.
-                let queued = &mut self.sites[wake.site as usize].queued;
-                if *queued == wake.instant() {
-                    *queued = f64::INFINITY;
-                    sites.push(wake.site);
-                }
+            sites.extend(due.iter().map(|wake| wake.site));
+        }
+        let sites = in_order(sites, self.sites.len());
+        let mut home = rested.iter().map(|rest| rest.site).peekable();
+        let mut attended = Vec::with_capacity(sites.len());
+        for (index, &site) in sites.iter().enumerate() {
+            self.ask_for_wake(sites.get(index + WAKES_AHEAD));
+            let life = &self.sites[site as usize];
+            let comes_home = home.next_if_eq(&site).is_some();
+            while home.next_if_eq(&site).is_some() {}
+            // Entries that were overtaken stay in the list of wakes until their time, and mean nothing.
+            if comes_home || life.shaken || life.queued <= now {
+                attended.push(site);
             }
         }
-        in_order(sites, self.sites.len())
+        attended
     }
 
     /// Attends to sites, each with those of these pages that come home to it.
