@@ -16,8 +16,10 @@ use crate::intake::page_life::{Hands, hands};
 use crate::settings::{Promise, promise_of};
 use crate::{Error, Result, Settings};
 
-/// Slots of a plan; a slot is an hour if that is longer.
-const SLOTS_MAX: f64 = 96.0;
+/// Slots of a plan: hours of three months; beyond that a slot is longer. No page is visited twice in a slot.
+const SLOTS_MAX: f64 = 24.0 * 92.0;
+/// So often it is reckoned how much is believed to be up to date, for that looks at every page.
+const LOOKS_MAX: f64 = 96.0;
 
 /// What would happen, budget by budget.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,7 +196,7 @@ impl<'a> Course<'a> {
         let end = self.now + span;
         let mut chance = Chance::new(1).stream("plan");
         let mut in_hand = 0.0;
-        let (mut believed, mut slots) = (0.0, 0.0);
+        let (mut believed, mut looks, mut look) = (0.0, 0.0, self.now);
         self.forecast.now = self.believed();
         while self.now < end {
             in_hand += self.per_day * slot.days_f64();
@@ -218,15 +220,18 @@ impl<'a> Course<'a> {
                     self.visit(page, &mut room, listed, visits);
                 }
             }
-            // What is not spent does not pile up beyond an hour's share.
-            in_hand = in_hand.min((self.per_day / 24.0).max(1.0));
+            // What is not spent does not pile up beyond what the purse holds.
+            in_hand = in_hand.min((self.per_day * self.policy.saves_up().days_f64()).max(1.0));
             self.now += slot;
-            if let Some(share) = self.believed() {
-                (believed, slots) = (believed + share, slots + 1.0);
+            if self.now >= look {
+                look += span.scaled(1.0 / LOOKS_MAX);
+                if let Some(share) = self.believed() {
+                    (believed, looks) = (believed + share, looks + 1.0);
+                }
             }
         }
         self.forecast.end = self.believed();
-        self.forecast.mean = (slots > 0.0).then(|| believed / slots);
+        self.forecast.mean = (looks > 0.0).then(|| believed / looks);
         self.forecast.pages_visited = self.visited.iter().filter(|&&visited| visited).count() as u64;
         self.count_broken(end);
         self.forecast.clone()

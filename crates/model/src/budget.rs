@@ -116,7 +116,8 @@ impl fmt::Display for Budget {
     }
 }
 
-/// The budget's purse: it fills smoothly, holds at most one hour's share, and is kept across restarts.
+/// The budget's purse: it fills smoothly, holds at most one hour's share unless a policy saves up its visits, and is kept
+/// across restarts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     /// What may be spent now. A request may take it below zero (its bytes were not known); then it waits.
@@ -137,14 +138,15 @@ impl Account {
     /// At most one hour's share is held in hand, so that a long pause is not followed by a flood.
     pub const IN_HAND_MAX: Span = Span::from_hours(1);
 
-    pub fn fill(&mut self, budget: &Budget, held: u64, now: Moment) {
+    /// Fills the purse with what was earned since, up to the share of `most`.
+    pub fn fill(&mut self, budget: &Budget, held: u64, most: Span, now: Moment) {
         let passed = now.since(self.filled);
         if passed == Span::ZERO {
             return;
         }
         let per_second = budget.per_second(held);
         // At least one whole unit fits, else a tiny budget could never be spent.
-        let limit = (per_second * Self::IN_HAND_MAX.secs_f64()).max(1.0);
+        let limit = (per_second * most.secs_f64()).max(1.0);
         self.in_hand = (self.in_hand + per_second * passed.secs_f64()).min(limit.max(self.in_hand));
         self.filled = now;
     }
@@ -189,8 +191,16 @@ mod tests {
     fn the_purse_never_holds_more_than_an_hours_share() {
         let budget: Budget = "2400/day".parse().unwrap();
         let mut account = Account::default();
-        account.fill(&budget, 0, Moment::from_secs(30 * 86_400));
+        account.fill(&budget, 0, Account::IN_HAND_MAX, Moment::from_secs(30 * 86_400));
         assert!((account.in_hand - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn who_saves_up_its_visits_has_those_of_so_long_in_hand_and_no_more() {
+        let budget: Budget = "2400/day".parse().unwrap();
+        let mut account = Account::default();
+        account.fill(&budget, 0, Span::from_days(1), Moment::from_secs(30 * 86_400));
+        assert!((account.in_hand - 2_400.0).abs() < 1e-9);
     }
 
     #[test]
@@ -199,7 +209,7 @@ mod tests {
         let mut account = Account { filled: Moment::from_secs(0), ..Account::default() };
         let (mut now, mut visits) = (Moment::from_secs(0), 0);
         while now < Moment::from_secs(10 * 86_400) {
-            account.fill(&budget, 0, now);
+            account.fill(&budget, 0, Account::IN_HAND_MAX, now);
             if account.can_spend() {
                 account.spend(1.0);
                 visits += 1;

@@ -1,6 +1,6 @@
 //! The trait of all policies: choose pages, learn from visits.
 
-use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicId, TopicOf};
+use vernal_model::{Account, Chance, Moment, PageKey, PolicyState, Span, TopicId, TopicOf};
 
 use crate::Unkept;
 use crate::schedule::{
@@ -191,6 +191,11 @@ pub trait Refresh: Send {
     /// those that come first by this need be asked for `best`.
     fn best_at_most(&mut self, view: &dyn View, now: Moment) -> Option<Best> {
         self.best(view, now).map(Best::Exactly)
+    }
+    /// For how long visits that are paid for may be saved up: a policy that visits in some hours of the day alone needs more
+    /// than the purse holds otherwise.
+    fn saves_up(&self) -> Span {
+        Account::IN_HAND_MAX
     }
     /// What it knows of change rates; the mean over all partitions comes back through `View::mean_rate`.
     fn rates(&self) -> RateSums {

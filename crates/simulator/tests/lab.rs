@@ -271,6 +271,21 @@ fn the_budget_is_spent_to_the_visit_and_never_exceeded() {
 }
 
 #[test]
+fn whoever_visits_in_some_hours_of_the_day_spends_what_the_others_spend() {
+    let world = small().draw("points", 3);
+    let options = Options { budget: budget("20%/day"), ..Options::default() };
+    let visits = |policy: &str| {
+        let findings = run(&world, policy, &options);
+        findings.after.visits + findings.warm_up.visits
+    };
+    let (all, a_day) = (visits("round-robin"), small().pages as u64 / 5);
+    for points in ["at-once", "front-loaded", "even", "quiet-hours"] {
+        let spent = visits(&format!("round-robin:{points}"));
+        assert!(spent + a_day >= all && spent <= all + a_day, "{points}: {spent} of {all}");
+    }
+}
+
+#[test]
 fn a_capped_site_is_never_asked_beyond_its_cap() {
     let settings = WorldSettings { politeness: Some(Capped { pages: 0.3, visits_per_page_day: 0.02 }), ..small() };
     let world = settings.draw("capped", 1);

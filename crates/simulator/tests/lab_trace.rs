@@ -20,7 +20,7 @@ fn rows(rows: &[(&str, &str, i64, &str)]) -> String {
 }
 
 fn loaded(text: String, selection: &Selection) -> (World, Summary) {
-    read(std::io::Cursor::new(text.into_bytes()), "trace.csv", selection).unwrap()
+    read(text.as_bytes(), "trace.csv", selection).unwrap()
 }
 
 fn window(from: i64, days: f64) -> Selection {
@@ -55,6 +55,27 @@ fn a_page_lives_from_its_creation_to_its_last_delete_and_a_gap_counts_as_two_cha
     assert!(world.changes(1).is_empty() && world.changes(2).is_empty());
     assert!((world.pages[0].rate - 3.0 / 8.0).abs() < 1e-12, "in hindsight");
     assert_eq!((summary.rows, summary.pages, summary.sites, summary.changes), (10, 3, 1, 3));
+}
+
+#[test]
+fn days_without_a_beginning_are_the_first_of_what_is_selected() {
+    let text = rows(&[
+        ("a.example", "early.html", 1, "create"),
+        ("a.example", "early.html", 3, "content"),
+        ("a.example", "early.html", 30, "content"),
+        ("b.example", "late.html", 20, "create"),
+        ("b.example", "late.html", 25, "content"),
+        ("b.example", "late.html", 60, "content"),
+    ]);
+    let first = |only: &[&str]| {
+        let only = only.iter().map(|&site| site.to_owned()).collect();
+        loaded(text.clone(), &Selection { days: Some(10.0), only, ..Selection::default() })
+    };
+    let (world, summary) = first(&[]);
+    assert_eq!((world.sites.len(), world.pages.len(), summary.changes), (1, 1, 1), "who is born later is not there");
+    assert_eq!(world.length(), Span::from_days(10));
+    let (world, summary) = first(&["b.example"]);
+    assert_eq!((world.pages[0].born, summary.changes), (day(20), 1));
 }
 
 #[test]
@@ -118,17 +139,13 @@ fn quotes_are_read_after_the_rfc_zipped_or_not() {
     assert_eq!(&*plain.pages[1].name, "two\nlines");
     let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     zipped.write_all(text.as_bytes()).unwrap();
-    let zipped = std::io::Cursor::new(zipped.finish().unwrap());
-    assert!(read(zipped, "trace.csv.gz", &Selection::default()).unwrap().0 == plain);
+    let zipped = zipped.finish().unwrap();
+    assert!(read(&zipped, "trace.csv.gz", &Selection::default()).unwrap().0 == plain);
 }
 
 #[test]
 fn a_slip_is_named_by_line_and_column() {
-    let wrong = |text: &str| {
-        read(std::io::Cursor::new(text.to_owned().into_bytes()), "web.csv", &Selection::default())
-            .unwrap_err()
-            .to_string()
-    };
+    let wrong = |text: &str| read(text.as_bytes(), "web.csv", &Selection::default()).unwrap_err().to_string();
     let row = |row: &str| wrong(&format!("{HEAD}a,p,1,1,create\n{row}\n"));
     for (told, words) in [
         (row("a,p,tomorrow,1,content"), "line 3, column change_time_unix: `tomorrow`"),

@@ -54,7 +54,8 @@ impl Crawler {
             return Ok(orders);
         }
         let paid_for = self.coordinator.pages_paid_for(self.held());
-        self.coordinator.account.fill(&self.settings.budget, paid_for, now);
+        let saves_up = self.coordinator.saves_up;
+        self.coordinator.account.fill(&self.settings.budget, paid_for, saves_up, now);
         self.coordinator.release(now);
         self.feed_frontier(now)?;
         self.place_files(now)?;

@@ -27,10 +27,10 @@ pub fn hindsight_rate(changes: usize, days_online: f64) -> f64 {
 }
 
 /// (F − F_rr)/(F_hindsight − F_rr): 0 is no better than round-robin, 1 as good as with known rates, above 1 better.
-/// `None` where the two are the same and nothing can be said.
+/// `None` where who knows the rates is no better than round-robin: there is no gap, and nothing can be said.
 pub fn gap_closed(freshness: f64, round_robin: f64, hindsight: f64) -> Option<f64> {
     let gap = hindsight - round_robin;
-    (gap.abs() > 1e-9).then(|| (freshness - round_robin) / gap)
+    (gap > 1e-9).then(|| (freshness - round_robin) / gap)
 }
 
 #[cfg(test)]
@@ -42,6 +42,11 @@ mod tests {
         let closed = gap_closed(0.9341, 0.9227, 0.9425).unwrap();
         assert!((closed - 0.58).abs() < 0.005, "{closed}");
         assert_eq!(gap_closed(0.9, 0.8, 0.8), None);
+    }
+
+    #[test]
+    fn there_is_no_gap_where_known_rates_are_worth_less_than_nothing() {
+        assert_eq!(gap_closed(0.914, 0.9079, 0.906), None);
     }
 
     #[test]

@@ -249,6 +249,10 @@ impl Refresh for Promises {
         Some(if self.is_owed(view, now) { Best::AtMost(f64::INFINITY) } else { best })
     }
 
+    fn saves_up(&self) -> Span {
+        self.inner.saves_up()
+    }
+
     fn rates(&self) -> RateSums {
         self.inner.rates()
     }

@@ -1,10 +1,10 @@
 //! The oldest last visit first: every page in its turn, whatever it did before.
 //!
 //! When in the day the visits happen is a choice of its own (Cho and Garcia-Molina, "Effective page refresh policies",
-//! synchronisation points). The budget decides how many visits there are; a policy can only wait with them, so that the
-//! windows below need a budget that may be saved up over a day.
+//! synchronisation points). The budget decides how many visits there are; a policy can only wait with them, so that those
+//! with a window save up the visits of a day.
 
-use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
+use vernal_model::{Account, Chance, Moment, PageKey, PolicyState, Span};
 
 use super::agenda::{Agenda, Terms};
 use super::words::{Words, last_visit, word};
@@ -18,11 +18,11 @@ pub enum Points {
     AsPaid,
     /// All of the day's visits at its beginning.
     AtOnce,
-    /// In the first quarter of the day.
+    /// In the first quarter of the day, as early as may be.
     FrontLoaded,
     /// The same number in every hour.
     Even,
-    /// While most people sleep and sites have little to do.
+    /// While most people sleep and sites have little to do, the same number in every hour.
     QuietHours,
 }
 
@@ -57,7 +57,7 @@ impl Points {
             Points::AtOnce => "all at the beginning of the day: from 00:00 to 01:00 UTC",
             Points::FrontLoaded => "front-loaded: from 00:00 to 06:00 UTC",
             Points::Even => "the same number in every hour of the day",
-            Points::QuietHours => "in quiet hours: from 00:00 to 06:00 UTC",
+            Points::QuietHours => "in quiet hours: the same number in every hour from 00:00 to 06:00 UTC",
         }
     }
 }
@@ -95,10 +95,11 @@ impl RoundRobin {
             return 0;
         }
         let visits_left = view.visits_left();
-        if self.points != Points::Even {
+        if !matches!(self.points, Points::Even | Points::QuietHours) {
             return visits_left;
         }
-        let an_hour = (view.per_day() / DAY_HOURS as f64).ceil().max(1.0) as usize;
+        let (from, to) = self.points.hours();
+        let an_hour = (view.per_day() / (to - from) as f64).ceil().max(1.0) as usize;
         let visited = if self.hour == hour_of(now) { self.visits_in_hour } else { 0 };
         let out = if self.chosen_hour == hour_of(now) { self.out_in_hour } else { 0 };
         visits_left.min(an_hour.saturating_sub(visited + out))
@@ -125,6 +126,13 @@ impl Refresh for RoundRobin {
         }
         self.out_in_hour += drawn.len();
         drawn
+    }
+
+    fn saves_up(&self) -> Span {
+        match self.points {
+            Points::AsPaid | Points::Even => Account::IN_HAND_MAX,
+            Points::AtOnce | Points::FrontLoaded | Points::QuietHours => Span::from_days(1),
+        }
     }
 
     fn learn(&mut self, seen: &Seen) -> PolicyState {

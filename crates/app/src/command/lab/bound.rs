@@ -8,7 +8,7 @@ use vernal_simulator::lab::{Bounder, Bounds, Options, Reckoned, Source};
 use super::trials::{budgets, chances};
 use super::worlds::{Invented, Length, Recorded};
 use crate::command::Context;
-use crate::error::{OrFail, Result};
+use crate::error::{Error, OrFail, Result};
 use crate::output::{Column, Sink, Table};
 
 #[derive(Args)]
@@ -39,7 +39,13 @@ const COLUMNS: [Column; 7] = [
 
 pub fn bound(context: &Context, arguments: &Arguments) -> Result<()> {
     let (budgets, chances) = (budgets(&arguments.budgets)?, chances(&arguments.chance)?);
-    let sources = if arguments.recorded.is_given() {
+    let is_recorded = arguments.recorded.is_given() || !context.in_force.is_default("data");
+    if is_recorded && arguments.invented.is_given() {
+        return Err(Error::usage(
+            "an invented world or a recorded one? Give either --trace, --web or --data, or --worlds, --scenario or --pages",
+        ));
+    }
+    let sources = if is_recorded {
         vec![Source::Recorded(Arc::new(arguments.recorded.world(context, &arguments.length)?.0))]
     } else {
         arguments.invented.sources(&arguments.length)?

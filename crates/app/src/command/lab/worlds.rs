@@ -62,7 +62,19 @@ impl Length {
     }
 }
 
+/// A world of which there are several kinds, such as w6, is all of them.
+fn kinds_of(name: &str) -> Vec<&str> {
+    let kinds =
+        scenario::NAMES.iter().filter(|other| other.strip_prefix(name).is_some_and(|kind| kind.starts_with('-')));
+    let kinds: Vec<&str> = kinds.copied().collect();
+    if kinds.is_empty() || scenario::NAMES.contains(&name) { vec![name] } else { kinds }
+}
+
 impl Invented {
+    pub fn is_given(&self) -> bool {
+        !self.worlds.is_empty() || !self.scenarios.is_empty() || self.pages.is_some()
+    }
+
     pub fn sources(&self, length: &Length) -> Result<Vec<Source>> {
         let mut scenarios = Vec::new();
         for path in &self.scenarios {
@@ -70,7 +82,7 @@ impl Invented {
         }
         let named =
             if self.worlds.is_empty() && scenarios.is_empty() { vec![WORLD.to_owned()] } else { self.worlds.clone() };
-        for name in &named {
+        for name in named.iter().flat_map(|name| kinds_of(name)) {
             known("world", name, scenario::NAMES)?;
             scenarios.push(LabScenario::by_name(name).or_fail()?);
         }
@@ -181,6 +193,11 @@ impl Recorded {
         if let Some(from) = &self.from {
             selection.from = Some(Moment::parse(from, wall()).or_usage()?);
         }
+        for (flag, most) in [("--site-cap", self.site_cap), ("--max-pages", self.max_pages)] {
+            if most == Some(0) {
+                return Err(Error::Usage(format!("{flag} 0 leaves no page: give at least 1, or leave it out for all")));
+            }
+        }
         selection.days = length.days.or(selection.days);
         selection.warm_up = length.warm_up()?.unwrap_or(selection.warm_up);
         selection.site_cap = self.site_cap.or(selection.site_cap);
@@ -221,7 +238,7 @@ fn own_crawl(context: &Context, selection: &Selection) -> Result<(World, Summary
         folder.close()
     })?;
     let name = context.settings.data.display().to_string();
-    let (mut world, summary) = trace::read(std::io::Cursor::new(bytes), &name, selection).or_fail()?;
+    let (mut world, summary) = trace::read(&bytes, &name, selection).or_fail()?;
     world.censored = true;
     world.name = "own".into();
     Ok((world, summary))

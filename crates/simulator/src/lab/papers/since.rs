@@ -6,7 +6,7 @@ use vernal_policy::schedule::allocation::{Allocation, Wanted};
 use super::{Page, Vector};
 
 /// Where the number beside ours was computed for this project, by other means.
-const REFERENCE: &str = "beside a reference value, not one of print";
+const REFERENCE: &str = "beside a reference value; nothing of it is in print";
 
 pub(super) fn vectors() -> Vec<Vector> {
     let mut vectors = splits();

@@ -16,7 +16,6 @@ mod replay;
 mod rows;
 pub mod selection;
 
-use std::io::Read;
 use std::path::Path;
 
 use super::world::World;
@@ -27,13 +26,30 @@ pub use selection::Selection;
 
 /// Reads the selected part of a trace file.
 pub fn load(path: &Path, selection: &Selection) -> Result<(World, Summary)> {
-    let file = std::fs::File::open(path).map_err(|source| Error::TraceUnreadable { path: path.to_owned(), source })?;
-    read(file, &path.display().to_string(), selection)
+    let selection = begun(selection, || rows_of(path))?;
+    replay::replay(rows_of(path)?, &selection, &mut Err)
 }
 
-/// The same from any reader; `name` is for errors.
-pub fn read(input: impl Read + 'static, name: &str, selection: &Selection) -> Result<(World, Summary)> {
-    replay::replay(rows::Rows::new(input, name)?, selection, &mut Err)
+/// The same from bytes; `name` is for errors.
+pub fn read(bytes: &[u8], name: &str, selection: &Selection) -> Result<(World, Summary)> {
+    let rows = || rows::Rows::new(std::io::Cursor::new(bytes.to_vec()), name);
+    let selection = begun(selection, rows)?;
+    replay::replay(rows()?, &selection, &mut Err)
+}
+
+fn rows_of(path: &Path) -> Result<rows::Rows> {
+    let file = std::fs::File::open(path).map_err(|source| Error::TraceUnreadable { path: path.to_owned(), source })?;
+    rows::Rows::new(file, &path.display().to_string())
+}
+
+/// Who says how long and not from when means the first days of what is selected, and when these are must be known before
+/// pages are taken. So the recording is read twice then.
+fn begun(selection: &Selection, rows: impl FnOnce() -> Result<rows::Rows>) -> Result<Selection> {
+    let mut selection = selection.clone();
+    if selection.from.is_none() && selection.days.is_some() {
+        selection.from = replay::first_moment(rows()?, &selection);
+    }
+    Ok(selection)
 }
 
 /// Rows that may be wrong before the whole file is taken for something else.
@@ -42,7 +58,7 @@ const WRONG_MAX: usize = 1_000;
 /// The same, with bad rows passed over: each is told, by its line, and the rest is taken. A file whose head is no
 /// trace's, or that has more than a thousand bad rows, is refused all the same.
 pub fn load_good_rows(path: &Path, selection: &Selection) -> Result<(World, Summary, Vec<Error>)> {
-    let file = std::fs::File::open(path).map_err(|source| Error::TraceUnreadable { path: path.to_owned(), source })?;
+    let selection = begun(selection, || rows_of(path))?;
     let mut wrong = Vec::new();
     let mut pass_over = |error: Error| match &error {
         Error::TraceMalformed { .. } if wrong.len() < WRONG_MAX => {
@@ -51,7 +67,6 @@ pub fn load_good_rows(path: &Path, selection: &Selection) -> Result<(World, Summ
         }
         _ => Err(error),
     };
-    let rows = rows::Rows::new(file, &path.display().to_string())?;
-    let (world, summary) = replay::replay(rows, selection, &mut pass_over)?;
+    let (world, summary) = replay::replay(rows_of(path)?, &selection, &mut pass_over)?;
     Ok((world, summary, wrong))
 }

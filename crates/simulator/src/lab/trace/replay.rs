@@ -44,6 +44,20 @@ struct SitePages {
     pages: Vec<Candidate>,
 }
 
+/// When the first row of the selected sites happened. Rows that are none are told by whoever reads them for good.
+pub(super) fn first_moment(mut rows: Rows, selection: &Selection) -> Option<Moment> {
+    let mut first = None;
+    loop {
+        match rows.next() {
+            Ok(Some(row)) if selection.takes_site(rows.site()) => {
+                first = Some(first.map_or(row.moment, |first: Moment| first.min(row.moment)));
+            }
+            Ok(Some(_)) | Err(Error::TraceMalformed { .. }) => {}
+            Ok(None) | Err(_) => return first,
+        }
+    }
+}
+
 /// `wrong` hears of each row that is none, and says whether that ends the reading.
 pub(super) fn replay(
     mut rows: Rows,
@@ -88,12 +102,10 @@ struct Reading<'s> {
 impl<'s> Reading<'s> {
     fn new(selection: &'s Selection) -> Self {
         let from = selection.from.unwrap_or(Moment::EPOCH);
-        // Without a beginning, the length is cut when the first row is known.
-        let length = selection.days.filter(|_| selection.from.is_some());
         Reading {
             selection,
             from,
-            until: length.map_or(Moment::NEVER, |days| from + span_of(days)),
+            until: selection.days.map_or(Moment::NEVER, |days| from + span_of(days)),
             site: String::new(),
             page: String::new(),
             taken: false,
