@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use vernal_frontier::audit;
 use vernal_model::{Budget, Moment, Site, Span};
-use vernal_simulator::lab::generate::settings::{Births, Capped};
+use vernal_simulator::lab::generate::settings::{Births, Capped, Weights, WithRate};
 use vernal_simulator::lab::{LabTrial, Options, World, WorldSettings};
 use vernal_simulator::trial::whole::{self, Conditions, Crawled};
 use vernal_simulator::trial::{AskedFor, Faults};
@@ -22,8 +22,12 @@ fn budget() -> Budget {
 }
 
 fn crawled(world: &World, policy: &str, conditions: &Conditions) -> Crawled {
+    crawled_at(budget(), world, policy, conditions)
+}
+
+fn crawled_at(budget: Budget, world: &World, policy: &str, conditions: &Conditions) -> Crawled {
     let folder = tempfile::tempdir().unwrap();
-    let settings = whole::settings(world, policy, budget(), conditions.chance);
+    let settings = whole::settings(world, policy, budget, conditions.chance);
     whole::crawl(world, folder.path(), settings, conditions).unwrap()
 }
 
@@ -43,8 +47,12 @@ fn bad() -> Conditions {
 }
 
 fn alone(world: &World, policy: &str) -> f64 {
+    alone_at(budget(), world, policy)
+}
+
+fn alone_at(budget: Budget, world: &World, policy: &str) -> f64 {
     let mut made = vernal_policy::by_name(policy).unwrap();
-    let options = Options { budget: budget(), refresh_min: Span::from_hours(1), ..Options::default() };
+    let options = Options { budget, refresh_min: Span::from_hours(1), ..Options::default() };
     LabTrial::run(world, made.as_mut(), &options).unwrap().after.freshness
 }
 
@@ -70,6 +78,23 @@ fn the_whole_crawler_is_nearly_as_fresh_as_its_policy_alone() {
         // Samples and the lists take a part of so small a budget; each site's robots.txt, one request a day, does not.
         assert!(whole > policy_alone - 0.05 && whole < policy_alone + 0.02, "{policy}: {whole} {policy_alone}");
     }
+}
+
+#[test]
+fn the_whole_crawler_hears_how_important_pages_are() {
+    let weights = Weights { exponent: 1.0, with_rate: WithRate::Correlated };
+    let world = WorldSettings { weights: Some(weights), ..small() }.draw("weighed", 1);
+    let whole = crawled(&world, "vernal", &Conditions::default()).findings.after.freshness;
+    let (policy_alone, unweighed) = (alone(&world, "vernal"), alone(&world, "round-robin"));
+    assert!(whole > policy_alone - 0.05 && policy_alone > unweighed + 0.2, "{whole} {policy_alone} {unweighed}");
+}
+
+#[test]
+fn the_whole_crawler_spends_a_budget_of_many_visits_to_each_page() {
+    let (world, plenty) = (small().draw("small", 1), "1000%/day".parse().unwrap());
+    let whole = crawled_at(plenty, &world, "vernal", &Conditions::default()).findings.after.freshness;
+    let policy_alone = alone_at(plenty, &world, "vernal");
+    assert!((whole - policy_alone).abs() < 0.005, "{whole} {policy_alone}");
 }
 
 #[test]

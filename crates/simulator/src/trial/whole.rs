@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use vernal_crawler::{Act, Crawler, Settings};
+use vernal_crawler::{Act, Crawler, Settings, Weights};
 use vernal_model::{Budget, Moment, Span};
 use vernal_repository::Repository;
 
@@ -12,7 +12,7 @@ use super::{AskedFor, Faults, Trial};
 use crate::Result;
 use crate::lab::World;
 use crate::lab::measure::{Findings, Gauge};
-use crate::wire::world::{Blemishes, WorldWire};
+use crate::wire::world::{Blemishes, WorldWire, parsed};
 
 /// A page that was online for so long, and for so many turns of the budget, ought to be held. Lists of pages change often,
 /// and who seeks freshness alone leaves such pages for as long as any page is left.
@@ -24,6 +24,8 @@ const VISITS_TO_FIND: f64 = 4.0;
 const CONCURRENCY_MAX: usize = 1_024;
 /// Well below the hour for which a budget is saved up: where an hour pays for a visit or two, a longer rest loses some.
 const REST: Span = Span::from_secs(900);
+/// So many rests fit between two visits to a site, in the mean.
+const RESTS_PER_VISIT: f64 = 4.0;
 /// A group of deeds writes a row for every site that it met and one for the whole, so that small groups are most of the work.
 const COMMIT_EVERY: Span = Span::from_hours(6);
 /// As for policies alone: a look at every page each ten minutes would be most of the work.
@@ -100,6 +102,8 @@ pub fn settings(world: &World, policy: &str, budget: Budget, chance: u64) -> Set
 pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Conditions) -> Result<Crawled> {
     let wire = WorldWire::new(world, conditions.blemishes, conditions.chance)?;
     let found_within = found_within(world, &settings.budget);
+    let rest = conditions.rest.min(rest_for(world, &settings.budget));
+    let settings = Settings { weights: weights(world, &wire)?, ..settings };
     // Nobody takes this repository up again, so that its tables need not outlive the trial.
     let files = vernal_repository::Settings {
         id: Some(REPOSITORY_ID),
@@ -111,7 +115,7 @@ pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Cond
     crawler.act(Act::AddSeeds(wire.seeds()?), world.origin)?;
     let mut trial = Trial::new(&wire, crawler, world.origin, conditions.chance)
         .committing_every(conditions.commit_every)
-        .resting(conditions.rest)
+        .resting(rest)
         .with_faults(conditions.faults);
     trial.run_until(world.end)?;
     let asked = std::mem::take(&mut trial.asked);
@@ -119,6 +123,23 @@ pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Cond
     trial.crawler().commit(world.end)?;
     let held = trial.crawler().reader().totals().held;
     Ok(judged(world, &wire, asked, held, found_within, conditions.first))
+}
+
+/// The importance of the world's pages, said as people say it; nothing where all count the same.
+fn weights(world: &World, wire: &WorldWire<'_>) -> Result<Weights> {
+    let mut weights = Weights::default();
+    if world.pages.iter().any(|page| page.weight != 1.0) {
+        for (number, page) in world.pages.iter().enumerate() {
+            weights.urls.insert(parsed(&wire.url(number))?.fingerprint(), page.weight);
+        }
+    }
+    Ok(weights)
+}
+
+/// How long the crawler may rest when it found nothing to do: so short that no site with many visits to spend waits for it.
+fn rest_for(world: &World, budget: &Budget) -> Span {
+    let per_site = budget.per_second(world.pages.len() as u64) / world.sites.len().max(1) as f64;
+    Span::from_secs_f64((1.0 / (RESTS_PER_VISIT * per_site)).clamp(1.0, REST.secs_f64()))
 }
 
 fn found_within(world: &World, budget: &Budget) -> Span {

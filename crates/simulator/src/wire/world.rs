@@ -250,7 +250,7 @@ fn site_of(host: &str) -> Option<usize> {
     host.strip_prefix("site-")?.strip_suffix(".example")?.parse().ok()
 }
 
-fn parsed(text: &str) -> Result<Url> {
+pub(crate) fn parsed(text: &str) -> Result<Url> {
     Url::parse(text).map_err(|error| Error::Lab(format!("a URL of our own making: {error}")))
 }
 
