@@ -346,6 +346,24 @@ fn samples_drawn_by_chance_measure_the_freshness_that_is_true() {
 }
 
 #[test]
+fn a_crawl_that_was_only_opened_says_whether_pages_may_be_abandoned() {
+    let web = Web::new(WebSettings::plain(1, 10).still()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let start = web.settings().origin;
+    let policy = || Settings { policy: "vernal".into(), ..settings() };
+    let mut trial = Trial::new(&web, seeded(&web, folder.path(), policy(), start), start, 1);
+    trial.run_until(start + Span::from_days(2)).unwrap();
+    let (page, now) = (Url::parse(&format!("{}/", web.root(0))).unwrap(), trial.now());
+    trial.close().unwrap();
+    for abandon in [true, false] {
+        let mut crawler = opened(folder.path(), Settings { abandon, ..policy() }, now);
+        let why = crawler.why(&page, now).unwrap().unwrap();
+        let due = &why.iter().find(|(name, _)| name == "due").unwrap().1;
+        assert_eq!(due.contains("may be abandoned"), abandon, "{due}");
+    }
+}
+
+#[test]
 fn an_address_that_was_met_before_keeps_its_limits_from_the_first_request_of_a_new_process_on() {
     let web = Web::new(WebSettings::plain(60, 8).still()).unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -151,7 +151,7 @@ fn a_hint_outlives_a_stop_and_is_judged_by_the_next_visit() {
     assert_eq!(acted, Acted::Hinted { hinted: 1, found: 0, ignored: 1 });
     let told = trial.crawler().why(&page, now).unwrap().unwrap();
     trial.close().unwrap();
-    let crawler = opened(folder.path(), settings(true), now);
+    let mut crawler = opened(folder.path(), settings(true), now);
     assert_eq!(crawler.why(&page, now).unwrap().unwrap(), told);
     let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"hint by indexnow") && names.contains(&"hints"), "{names:?}");

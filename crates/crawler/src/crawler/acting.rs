@@ -153,8 +153,10 @@ impl Crawler {
     }
 
     /// Why this page is due when it is, in words and numbers; `None` when it is not a page of ours.
-    pub fn why(&self, url: &Url, now: Moment) -> Result<Option<Vec<(String, String)>>> {
+    pub fn why(&mut self, url: &Url, now: Moment) -> Result<Option<Vec<(String, String)>>> {
         let Some(page) = self.reader.page_by_url(url)? else { return self.why_waiting(url) };
+        // Who has not chosen yet does not know what may be spent, nor whether pages may be abandoned.
+        self.show_view(page.key.partition, now);
         let mut reasons = vec![
             ("state".to_owned(), page.state.name().to_owned()),
             ("last visit".to_owned(), page.last_visit.rfc3339()),

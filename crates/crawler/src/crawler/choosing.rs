@@ -83,6 +83,16 @@ impl Crawler {
         }
     }
 
+    /// Lets the policy of a partition see what it would see if it chose now.
+    pub(super) fn show_view(&mut self, partition: PartitionId, now: Moment) {
+        let sums = self.sums();
+        let all = self.all_facts(1, sums);
+        let partition = &mut self.partitions[usize::from(partition.0)];
+        let facts = all.of(partition);
+        let (policy, view) = partition.policy_and_view(facts, now);
+        policy.best_at_most(&view, now);
+    }
+
     /// The partitions that are asked, a bit for each, and what their order goes by. One that had nothing to choose a moment
     /// ago is not asked again within the tick: where much waits and little is due, that would be most of the work.
     fn asked_from(&mut self, sums: Sums, now: Moment) -> (u64, By) {

@@ -13,7 +13,9 @@ use crate::error::Result;
 #[derive(Args)]
 #[command(
     after_help = "Without --trace, the crawl in --data is replayed. With --json, standard output gets one JSON line for \
-                        each budget, policy and chance number."
+                        each budget, policy and chance number. A folder for --trace is that of Microsoft's recrawl release: \
+                        url_urlid_hostid.txt, host_hostid_isconstrained.txt, urlid_imp.txt, urlid_offset_history.txt and, \
+                        where rates are known, urlid_chrate_compl_obs_hist.txt."
 )]
 pub struct Arguments {
     #[command(flatten)]

@@ -131,7 +131,7 @@ pub struct Recorded {
     /// At most so many pages in all
     #[arg(long, value_name = "N")]
     max_pages: Option<usize>,
-    /// Kinds of change that do not count, such as none,presentation
+    /// Kinds of change that do not count, such as none,presentation; in place of those that a --web leaves out
     #[arg(long, value_name = "KINDS")]
     ignore_kinds: Option<String>,
 }

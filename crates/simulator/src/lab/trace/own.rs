@@ -219,7 +219,7 @@ mod tests {
         }
         let (bytes, head) = writer.end().unwrap();
         assert_eq!((head.censored, head.rows, head.sites, head.pages), (true, 3, 1, 2));
-        let (world, summary) = read(std::io::Cursor::new(bytes), "own", &Selection::default()).unwrap();
+        let (world, summary) = read(&bytes, "own", &Selection::default()).unwrap();
         assert_eq!((summary.rows, summary.pages), (3, 2));
         assert_eq!(&*world.pages[0].name, "/,\"x\"");
     }
