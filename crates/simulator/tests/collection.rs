@@ -44,7 +44,7 @@ fn a_page_that_fails_for_long_makes_room_for_one_that_can_be_read() {
 
 #[test]
 fn a_web_that_is_too_large_for_a_pass_is_told() {
-    let hand = full(Settings { pass_urls_max: 3, ..Settings::default() });
+    let mut hand = full(Settings { pass_urls_max: 3, ..Settings::default() });
     assert!(hand.crawler.pulse().pass_refused_urls.is_some_and(|urls| urls >= 5), "{:?}", hand.crawler.pulse());
     let why = hand.crawler.why(&url("/"), hand.now).unwrap().unwrap();
     assert!(why.iter().any(|(name, words)| name == "no pass over links" && words.contains("the 3 that")), "{why:?}");
