@@ -39,12 +39,14 @@ const COLUMNS: [Column; 7] = [
 
 pub fn bound(context: &Context, arguments: &Arguments) -> Result<()> {
     let (budgets, chances) = (budgets(&arguments.budgets)?, chances(&arguments.chance)?);
-    let is_recorded = arguments.recorded.is_given() || !context.in_force.is_default("data");
-    if is_recorded && arguments.invented.is_given() {
+    let (recorded, invented) = (arguments.recorded.is_given(), arguments.invented.is_given());
+    if recorded && invented {
         return Err(Error::usage(
-            "an invented world or a recorded one? Give either --trace, --web or --data, or --worlds, --scenario or --pages",
+            "an invented world or a recorded one? Give either --trace or --web, or --worlds, --scenario or --pages",
         ));
     }
+    // Whoever names no world and a folder means the crawl in it.
+    let is_recorded = recorded || !invented && !context.in_force.is_default("data");
     let sources = if is_recorded {
         vec![Source::Recorded(Arc::new(arguments.recorded.world(context, &arguments.length)?.0))]
     } else {
