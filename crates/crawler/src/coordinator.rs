@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use vernal_model::{Account, Budget, BudgetUnit, Moment, Share, Span};
+use vernal_model::{Account, Budget, BudgetUnit, Moment, Share};
 
 use crate::Settings;
 use crate::address_book::AddressBook;
@@ -25,8 +25,6 @@ const SPLIT_MEMORY: f64 = 1_000.0;
 pub(crate) struct Coordinator {
     pub budget: Budget,
     pub account: Account,
-    /// For how long the policy saves up what it is paid.
-    pub saves_up: Span,
     pub addresses: AddressBook,
     /// Whether the purse changed since it was journalled.
     pub account_moved: bool,
@@ -45,7 +43,6 @@ impl Coordinator {
         Coordinator {
             budget: settings.budget,
             account,
-            saves_up: Account::IN_HAND_MAX,
             addresses: AddressBook::new(settings.address),
             account_moved: false,
             pages_online: None,

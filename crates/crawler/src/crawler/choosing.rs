@@ -1,7 +1,7 @@
 //! Which held page is worth the next visit. Policies whose values can be compared are served in the order of value over
 //! all partitions; the others by each partition's share of the held pages.
 
-use vernal_model::{BudgetUnit, Moment, Partition as PartitionId, Span};
+use vernal_model::{Account, BudgetUnit, Moment, Partition as PartitionId, Span};
 use vernal_policy::{Belief, Best, RateSums};
 
 use super::{Crawler, Sums, places};
@@ -40,6 +40,11 @@ impl AllFacts {
         let per_day = if all.held == 0 { 0.0 } else { all.per_day * partition.held as f64 / all.held as f64 };
         Facts { held: partition.held, per_day, ..all }
     }
+}
+
+/// For how long the policy, which is the same in all partitions, saves up what it is paid.
+pub(super) fn saves_up(partitions: &[Partition]) -> Span {
+    partitions.first().map_or(Account::IN_HAND_MAX, |partition| partition.policy.saves_up())
 }
 
 impl Crawler {
@@ -85,12 +90,7 @@ impl Crawler {
 
     /// Lets the policy of a partition see what it would see if it chose now.
     pub(super) fn show_view(&mut self, partition: PartitionId, now: Moment) {
-        let sums = self.sums();
-        let all = self.all_facts(1, sums);
-        let partition = &mut self.partitions[usize::from(partition.0)];
-        let facts = all.of(partition);
-        let (policy, view) = partition.policy_and_view(facts, now);
-        policy.best_at_most(&view, now);
+        self.ask_values(1 << partition.0, Asking::AtMost, self.sums(), now);
     }
 
     /// The partitions that are asked, a bit for each, and what their order goes by. One that had nothing to choose a moment

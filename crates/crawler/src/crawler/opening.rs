@@ -8,6 +8,7 @@ use vernal_repository::bodies::Bodies;
 use vernal_repository::{Reader, Repository};
 
 use super::Crawler;
+use super::choosing::saves_up;
 use super::companions::Companions;
 use super::judging::Books;
 use super::sampling::Samples;
@@ -32,21 +33,18 @@ impl Crawler {
         let reader = repository.reader();
         let partitions = (0..PartitionId::COUNT).map(|id| Partition::new(PartitionId(id), &settings, now));
         let partitions: Vec<Partition> = partitions.collect::<Result<_>>()?;
-        let saves_up = partitions.first().map_or(Account::IN_HAND_MAX, |partition| partition.policy.saves_up());
         let mut account = reader.account();
         let begun = Account::begun(&settings.budget, reader.totals().held, now);
         if account.filled == Moment::EPOCH {
             account = begun;
         }
         // The budget may have another unit now: neither an old debt nor an old plenty outlives what the purse holds.
-        let most = begun.in_hand * (saves_up.secs_f64() / Account::IN_HAND_MAX.secs_f64());
+        let most = begun.in_hand * (saves_up(&partitions).secs_f64() / Account::IN_HAND_MAX.secs_f64());
         account.in_hand = account.in_hand.clamp(-begun.in_hand, most);
-        let mut coordinator = Coordinator::new(&settings, account);
-        coordinator.saves_up = saves_up;
         let mut crawler = Crawler {
             partitions,
             home: HashMap::new(),
-            coordinator,
+            coordinator: Coordinator::new(&settings, account),
             dispatcher: dispatcher(&settings, &reader)?,
             seeds_weigh: false,
             promises: false,

@@ -6,6 +6,7 @@ use vernal_model::{
     Refusal, Report, Site, Span, Url, Validators, Via,
 };
 
+use super::choosing::saves_up;
 use super::{Asked, Crawler, DISK_CHECK_EVERY, InFlight, Sums, WHOLE, places};
 use crate::coordinator::{Coordinator, Lane};
 use crate::intake::page_life::{Hands, hands};
@@ -54,8 +55,7 @@ impl Crawler {
             return Ok(orders);
         }
         let paid_for = self.coordinator.pages_paid_for(self.held());
-        let saves_up = self.coordinator.saves_up;
-        self.coordinator.account.fill(&self.settings.budget, paid_for, saves_up, now);
+        self.coordinator.account.fill(&self.settings.budget, paid_for, saves_up(&self.partitions), now);
         self.coordinator.release(now);
         self.feed_frontier(now)?;
         self.place_files(now)?;
