@@ -262,6 +262,9 @@ const POLICIES: &[(&str, Make)] = &[
     ("round-robin:even", || Box::new(RoundRobin::new(Points::Even))),
     ("round-robin:quiet-hours", || Box::new(RoundRobin::new(Points::QuietHours))),
     ("proportional", || Box::new(Sampling::new("proportional", Rule::Proportional, By::Site))),
+    ("proportional:with-repeats", || {
+        Box::new(Sampling::new("proportional", Rule::Proportional, By::Site).with_repeats())
+    }),
     ("greedy", || Box::new(Sampling::new("greedy", Rule::Greedy, By::Site))),
     ("greedy:optimal-sample", || Box::new(Sampling::new("greedy", Rule::Greedy, By::Site).sized(Size::Optimal))),
     ("adaptive", || Box::new(Sampling::new("adaptive", Rule::Adaptive, By::Site))),

@@ -4,14 +4,17 @@
 //! As printed the formula has no ends: a page that always changes is multiplied by 0.571 for ever, one that never does
 //! is doubled for ever. Here the refresh time stays between `refresh_min` and [`REFRESH_TIME_MAX`], and within a quarter
 //! and four times of the mean wait that the budget pays for, held pages over visits a day: without that most of the
-//! budget goes to the few pages that always change.
+//! budget goes to the few pages that always change. The paper does not say where a refresh time begins: here at that mean
+//! wait, and the pages of one beginning are spread over it, so that they are not all due at once.
 //!
 //! The state of a page, 12 bytes: format (1), refresh time in microseconds (8, little-endian), recent visits (3).
+
+use std::collections::BTreeSet;
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
 use super::agenda::{Agenda, Terms};
-use super::words::{due, last_visit, mean_wait, word};
+use super::words::{due, last_visit, lot, mean_wait, word};
 use crate::estimate::RecentVisits;
 use crate::{Held, Refresh, Seen, View};
 
@@ -19,7 +22,7 @@ use crate::{Held, Refresh, Seen, View};
 const SUCCESS_HIGH: f64 = 0.7;
 /// p_l: below it, less often.
 const SUCCESS_LOW: f64 = 0.3;
-/// Before anything is known, a page is visited again after this.
+/// Before anything is known, a page is visited again after this where no budget says what it pays for.
 const REFRESH_TIME_FIRST: Span = Span::from_days(1);
 /// However quiet a page is, it is looked at again after this.
 const REFRESH_TIME_MAX: Span = Span::from_days(90);
@@ -39,11 +42,15 @@ pub fn adjusted(refresh_time: f64, degree_of_success: f64) -> f64 {
 pub struct RefreshTime {
     agenda: Agenda<Note>,
     bounds: Bounds,
+    /// Pages of which nothing is known, taken up before any view told the bounds.
+    unplaced: BTreeSet<PageKey>,
+    has_looked: bool,
 }
 
 /// The ends of a refresh time, as the last view gave them.
 #[derive(Copy, Clone, Debug)]
 struct Bounds {
+    first: Span,
     min: Span,
     max: Span,
 }
@@ -60,6 +67,25 @@ impl RefreshTime {
     pub fn new() -> Self {
         RefreshTime::default()
     }
+
+    /// The refresh time of a page of which nothing is known, and when within it the page is first due.
+    fn first(&self, page: PageKey) -> (Note, Span) {
+        let share = lot(page, 0) as f64 / 2f64.powi(64);
+        (Note::beginning(self.bounds), self.bounds.first.scaled(share))
+    }
+
+    /// Hears the bounds; pages that were taken up before begin by them.
+    fn look(&mut self, view: &dyn View) {
+        self.bounds = Bounds::of(view);
+        if std::mem::replace(&mut self.has_looked, true) {
+            return;
+        }
+        for page in std::mem::take(&mut self.unplaced) {
+            let Some(last_visit) = self.agenda.find(page).map(|entry| entry.last_visit) else { continue };
+            let (note, wait) = self.first(page);
+            self.agenda.put(page, None, last_visit, last_visit + wait, note);
+        }
+    }
 }
 
 impl Refresh for RefreshTime {
@@ -68,17 +94,24 @@ impl Refresh for RefreshTime {
     }
 
     fn recall(&mut self, held: &Held<'_>) {
-        let note = Note::from_state(held.state).unwrap_or_default();
-        self.agenda.put(held.page, Some(held.site), held.last_visit, held.last_visit + note.refresh_time, note);
+        let (note, wait) = match Note::from_state(held.state) {
+            Some(note) => (note, note.refresh_time),
+            None => self.first(held.page),
+        };
+        if !self.has_looked && Note::from_state(held.state).is_none() {
+            self.unplaced.insert(held.page);
+        }
+        self.agenda.put(held.page, Some(held.site), held.last_visit, held.last_visit + wait, note);
     }
 
     fn choose(&mut self, view: &dyn View, now: Moment, _: &mut Chance) -> Vec<PageKey> {
-        self.bounds = Bounds::of(view);
+        self.look(view);
         self.agenda.draw(view, Terms::due_by(now), view.visits_left())
     }
 
     fn learn(&mut self, seen: &Seen) -> PolicyState {
-        let mut note = self.agenda.find(seen.page).map_or_else(Note::default, |entry| entry.note);
+        self.unplaced.remove(&seen.page);
+        let mut note = self.agenda.find(seen.page).map_or_else(|| Note::beginning(self.bounds), |entry| entry.note);
         if let Some(changed) = seen.changed {
             note.hear(changed, self.bounds);
         }
@@ -95,6 +128,12 @@ impl Refresh for RefreshTime {
     }
 
     fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment> {
+        if !self.has_looked {
+            // Once, before the first choice: the pages that were taken up begin by the bounds of this view.
+            let mut looked = self.clone();
+            looked.look(view);
+            return looked.next_due(view, now);
+        }
         self.agenda.next_due(view, Span::ZERO, now)
     }
 
@@ -128,7 +167,7 @@ impl Refresh for RefreshTime {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Bounds { min: Span::from_secs(1), max: REFRESH_TIME_MAX }
+        Bounds { first: REFRESH_TIME_FIRST, min: Span::from_secs(1), max: REFRESH_TIME_MAX }
     }
 }
 
@@ -136,20 +175,18 @@ impl Bounds {
     fn of(view: &dyn View) -> Self {
         let least = view.refresh_min().max(Span::from_secs(1)).min(REFRESH_TIME_MAX);
         let Some(mean) = mean_wait(view.held(), view.per_day()) else {
-            return Bounds { min: least, max: REFRESH_TIME_MAX };
+            return Bounds { first: REFRESH_TIME_FIRST.max(least), min: least, max: REFRESH_TIME_MAX };
         };
         let within = |factor: f64| mean.scaled(factor).max(least).min(REFRESH_TIME_MAX);
-        Bounds { min: within(MEAN_WAITS.0), max: within(MEAN_WAITS.1) }
-    }
-}
-
-impl Default for Note {
-    fn default() -> Self {
-        Note { refresh_time: REFRESH_TIME_FIRST, recent: RecentVisits::default() }
+        Bounds { first: within(1.0), min: within(MEAN_WAITS.0), max: within(MEAN_WAITS.1) }
     }
 }
 
 impl Note {
+    fn beginning(bounds: Bounds) -> Self {
+        Note { refresh_time: bounds.first, recent: RecentVisits::default() }
+    }
+
     fn hear(&mut self, changed: bool, bounds: Bounds) {
         self.recent.push(changed);
         let Some(degree) = self.recent.degree_of_success() else { return };
@@ -179,9 +216,10 @@ mod tests {
     use super::*;
 
     fn after(visits: u32, changed: bool) -> Note {
-        let mut note = Note::default();
+        let bounds = Bounds { min: Span::from_hours(1), ..Bounds::default() };
+        let mut note = Note::beginning(bounds);
         for _ in 0..visits {
-            note.hear(changed, Bounds { min: Span::from_hours(1), max: REFRESH_TIME_MAX });
+            note.hear(changed, bounds);
         }
         note
     }

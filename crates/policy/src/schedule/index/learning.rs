@@ -123,6 +123,7 @@ impl Index {
         }
         life.fitted_day = today;
         life.unfitted = 0;
+        self.ask_octaves(today);
         if self.shared.fit() {
             self.settle_topics();
             let unfitted: Vec<u32> = self.sites_where(|site| site.all.mean == 0.0);

@@ -2,11 +2,12 @@
 //! the newest site's bytes bring that back too.
 //!
 //! The bytes of a site, little-endian: format (1), visits heard of (8), mean rate of all (8), price of an allocation (4),
-//! changes foretold and found (8 each, not in format 2), prior of the site (4), day of its fitting (4), visits since (4),
+//! changes foretold and found (8 each, not in format 2), octaves of importance (see there; not before format 5), prior of the site (4), day of its fitting (4), visits since (4),
 //! groups (1, then for each: path 4, prior 4), sections (1, then for each: path 4, prior 4, day 4, visits 4, bytes of its
 //! clock 4, clock; not before format 4), and to the end its clock, if it has one.
 
 use super::calibration::Calibration;
+use super::octaves::Octaves;
 use super::policy::Index;
 use super::site::{GROUPS_MAX, Site};
 use crate::RateSums;
@@ -22,8 +23,9 @@ const MEAN_STEP: f64 = 0.2;
 /// An allocation is settled anew after as many visits as there are pages, over this, and at least so many.
 const SETTLED_PAGES_OVER: u64 = 4;
 const SETTLED_VISITS_MIN: u64 = 16;
-const FORMAT: u8 = 4;
-/// As it was before there were sections, and before anybody remembered how right it was.
+const FORMAT: u8 = 5;
+/// As it was before octaves of importance were asked, before there were sections, and before anybody remembered how right it was.
+const FORMAT_WITHOUT_OCTAVES: u8 = 4;
 const FORMAT_WITHOUT_SECTIONS: u8 = 3;
 const FORMAT_WITHOUT_CALIBRATION: u8 = 2;
 
@@ -101,6 +103,7 @@ impl Index {
         bytes.extend(self.shared.mean.to_le_bytes());
         bytes.extend(self.shared.price.to_le_bytes());
         self.shared.calibration.parts().iter().for_each(|part| bytes.extend(part.to_le_bytes()));
+        self.octaves.write(&mut bytes);
         bytes.extend(site.fitting().bytes());
         bytes.push(fitted.len() as u8);
         for group in fitted {
@@ -127,7 +130,7 @@ impl Index {
     /// Bytes that are not ours are passed over.
     pub(super) fn take_site_bytes(&mut self, site: u32, bytes: &[u8]) -> Option<()> {
         let (&format, mut rest) = bytes.split_first()?;
-        if !matches!(format, FORMAT_WITHOUT_CALIBRATION | FORMAT_WITHOUT_SECTIONS | FORMAT) {
+        if !(FORMAT_WITHOUT_CALIBRATION..=FORMAT).contains(&format) {
             return None;
         }
         let heard = u64::from_le_bytes(take(&mut rest)?);
@@ -137,6 +140,7 @@ impl Index {
             FORMAT_WITHOUT_CALIBRATION => Calibration::default(),
             _ => Calibration::of([f64::from_le_bytes(take(&mut rest)?), f64::from_le_bytes(take(&mut rest)?)])?,
         };
+        let octaves = if format > FORMAT_WITHOUT_OCTAVES { Octaves::read(&mut rest)? } else { Octaves::default() };
         let fitting = Fitting::take(&mut rest)?;
         if !(mean.is_finite() && mean > 0.0 && price.is_finite() && price >= 0.0) {
             return None;
@@ -148,7 +152,7 @@ impl Index {
             groups.push((path, Some(mean).filter(|mean| mean.is_finite() && *mean >= 0.0)?));
         }
         let mut sections = Vec::new();
-        let count = if format == FORMAT { u8::from_le_bytes(take(&mut rest)?) } else { 0 };
+        let count = if format > FORMAT_WITHOUT_SECTIONS { u8::from_le_bytes(take(&mut rest)?) } else { 0 };
         for _ in 0..count {
             let path = u32::from_le_bytes(take(&mut rest)?);
             let fitting = Fitting::take(&mut rest)?;
@@ -158,6 +162,7 @@ impl Index {
         let clock = clock_of(rest)?;
         if heard >= self.shared.heard {
             self.shared = Shared { mean, price, heard, calibration, ..self.shared.clone() };
+            self.octaves.remember(octaves);
         }
         self.remember(site, fitting, clock);
         for (path, mean) in groups {
@@ -232,6 +237,8 @@ mod tests {
 
     /// Where the changes foretold and found lie in the bytes.
     const CALIBRATION: std::ops::Range<usize> = 21..37;
+    /// Where the octaves of importance lie, while nobody asked them.
+    const OCTAVES: std::ops::Range<usize> = 37..42;
 
     #[test]
     fn bytes_from_before_are_taken_as_well_and_others_are_passed_over() {
@@ -241,14 +248,22 @@ mod tests {
         policy.shared.mean = 0.5;
         policy.shared.calibration.hear(0.25, true);
         let bytes = policy.site_bytes(site);
-        let mut without_sections = bytes.clone();
-        without_sections.truncate(bytes.len() - 1);
+        let mut without_octaves = bytes.clone();
+        without_octaves.drain(OCTAVES);
+        without_octaves[0] = FORMAT_WITHOUT_OCTAVES;
+        let mut without_sections = without_octaves.clone();
+        without_sections.pop();
         without_sections[0] = FORMAT_WITHOUT_SECTIONS;
         let mut before = without_sections.clone();
         before.drain(CALIBRATION);
         before[0] = FORMAT_WITHOUT_CALIBRATION;
         let calibration = policy.shared.calibration;
-        let known = [(&bytes, calibration), (&without_sections, calibration), (&before, Calibration::default())];
+        let known = [
+            (&bytes, calibration),
+            (&without_octaves, calibration),
+            (&without_sections, calibration),
+            (&before, Calibration::default()),
+        ];
         for (bytes, calibration) in known {
             let mut other = Index::named("vernal").unwrap();
             let site = other.site_index(0);

@@ -25,6 +25,7 @@
 //! - `floor`: below which nothing is sorted.
 //! - `learning`: what a visit teaches.
 //! - `memory`: what is remembered of sites.
+//! - `octaves`: what the importance of pages says of their rates.
 //! - `calibration`: what was foretold against what was found.
 //! - `policy`: the two verbs.
 //! - `section`: paths with enough pages, which are kept like sites.
@@ -41,6 +42,7 @@ mod learning;
 #[cfg(test)]
 mod looks;
 mod memory;
+mod octaves;
 mod page;
 mod pieces;
 mod policy;

@@ -97,6 +97,11 @@ impl Page {
         self.importance_code
     }
 
+    /// The octave of its importance: pages of one count the same within a factor of two.
+    pub fn octave(&self) -> u8 {
+        (self.importance_code >> 7) as u8
+    }
+
     /// Nobody knows more of it than of any page like it.
     pub fn is_unheard(&self) -> bool {
         self.shape == 0.0 && self.scale == 0.0

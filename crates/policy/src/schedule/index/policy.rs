@@ -9,6 +9,7 @@ use super::floor::{Rounds, Sinking};
 use super::heads::Heads;
 use super::learning::from_state;
 use super::memory::Shared;
+use super::octaves::Octaves;
 use super::page::{KNOWN, Page, Place, days, rested_at, seconds};
 use super::pieces::Pages;
 use super::resting::{Rest, Resting};
@@ -57,6 +58,7 @@ pub struct Index {
     /// Hints of change since the last visit, in days that they are worth. Looked up only, never walked through.
     pub(super) hints: HashMap<u32, f32>,
     pub(super) topics: TopicPool,
+    pub(super) octaves: Octaves,
     /// The instant before which keys of buckets without bins are counted.
     pub(super) origin: f64,
     pub(super) rungs: Rungs,
@@ -114,6 +116,7 @@ impl Index {
             shared: Shared::default(),
             hints: HashMap::new(),
             topics: TopicPool::default(),
+            octaves: Octaves::default(),
             origin: f64::NAN,
             reading: Reading::default(),
             read_for: None,
@@ -191,6 +194,7 @@ impl Refresh for Index {
         (page.last, page.site, page.group) = (last, site, group);
         page.partition = held.page.partition.0;
         page.set_importance(held.importance);
+        self.octaves.count(page.octave());
         page.go(Place::Out);
         let life = &mut self.sites[site as usize];
         life.pages += 1;
@@ -278,6 +282,7 @@ impl Refresh for Index {
             self.bytes = (self.bytes.0 - bytes, self.bytes.1 - 1);
         }
         let Page { site, group, .. } = *self.pages.at(page.number);
+        self.octaves.discount(self.pages.at(page.number).octave());
         self.dismiss(site, group);
         self.hints.remove(&page.number);
         *self.pages.at_mut(page.number) = Default::default();
@@ -375,7 +380,10 @@ impl Refresh for Index {
         if is_home {
             self.unplace(page.number);
         }
-        self.pages.at_mut(page.number).set_importance(importance);
+        let known = self.pages.at_mut(page.number);
+        self.octaves.discount(known.octave());
+        known.set_importance(importance);
+        self.octaves.count(known.octave());
         if is_home {
             self.rest(page.number);
         }

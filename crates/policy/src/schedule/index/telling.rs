@@ -30,7 +30,12 @@ impl Index {
                 }
                 () => "of its site",
             };
-            reasons.push(("prior".into(), format!("{:.4} changes a day, {from}", self.prior_of(page))));
+            let importance = match self.times_of(page) {
+                1.0 => String::new(),
+                times => format!(", times {times:.2} as pages of its importance have"),
+            };
+            let prior = format!("{:.4} changes a day, {from}{importance}", self.prior_of(page));
+            reasons.push(("prior".into(), prior));
             reasons.push((
                 "history".into(),
                 format!("worth {:.2} changes in {:.1} days of its own", page.shape, page.scale),

@@ -18,8 +18,13 @@ impl Index {
         self.may_abandon || (self.rule.abandons && page.is_known())
     }
 
-    /// The mean rate of pages like this one: its path's, its site's, that of its site's topics, or that of all.
+    /// The mean rate that is expected of a page: that of its siblings, as many times as pages of its importance have it.
     pub(super) fn prior_of(&self, page: &Page) -> f64 {
+        self.siblings_of(page) * self.times_of(page)
+    }
+
+    /// The mean rate of a page's siblings: its path's, its site's, that of its site's topics, or that of all.
+    pub(super) fn siblings_of(&self, page: &Page) -> f64 {
         let site = &self.sites[page.site as usize];
         let by_path =
             site.group(page.group).map(|group| group.mean).filter(|&mean| mean > 0.0 && self.rule.path_priors);

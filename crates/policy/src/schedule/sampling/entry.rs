@@ -1,7 +1,8 @@
 //! One page as a sampling policy knows it, and how it counts in its stratum.
 //!
 //! The state of a page, 5 bytes: format (1), recent visits (3), what the last visit was (1): 0 and 1 a download and a
-//! sample without an answer to compare, 2 a download, 3 a sample that was unchanged, 4 a sample that changed.
+//! sample without an answer to compare, 2 a download, 3 a sample that was unchanged, 4 a sample that changed. Where pages
+//! may come again in a cycle it is what the first visit of the cycle was, and a sixth byte says how many followed.
 
 use vernal_model::{Moment, PageKey, PolicyState};
 
@@ -34,6 +35,8 @@ pub(super) struct Entry {
     pub recent: RecentVisits,
     pub last: Last,
     pub out: Option<Errand>,
+    /// Downloads after the first visit of the cycle.
+    pub again: u8,
     pub stratum: u32,
     pub lot: u64,
 }
@@ -57,18 +60,28 @@ pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, lot: u6
     let add = |number: &mut u64| *number = number.wrapping_add_signed(sign);
     let add_small = |number: &mut u32, by: u32| *number = number.wrapping_add_signed(sign as i32 * by as i32);
     add(&mut stratum.pages);
-    match (entry.out, entry.last) {
-        (Some(Errand::Sample), _) => add(&mut stratum.sampled),
-        (Some(Errand::Download), _) => add(&mut stratum.taken),
-        _ if is_waiting(entry, cycle) => {
+    match entry.out {
+        Some(Errand::Sample) => add(&mut stratum.sampled),
+        Some(Errand::Download) => add(&mut stratum.taken),
+        None if is_waiting(entry, cycle, stratum.come_again) => {
+            if entry.last_visit < cycle.start {
+                add(&mut stratum.unvisited);
+            }
             if sign > 0 {
                 stratum.waiting.insert((lot, page));
             } else {
                 stratum.waiting.remove(&(lot, page));
             }
         }
-        (None, Last::Download { .. }) => add(&mut stratum.taken),
-        (None, Last::Sample(answer)) => {
+        None => {}
+    }
+    if entry.last_visit < cycle.start {
+        return;
+    }
+    (0..entry.again).for_each(|_| add(&mut stratum.taken));
+    match entry.last {
+        Last::Download { .. } => add(&mut stratum.taken),
+        Last::Sample(answer) => {
             add(&mut stratum.sampled);
             if let Some(changed) = answer {
                 add_small(&mut stratum.tries, 1);
@@ -79,9 +92,9 @@ pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, lot: u6
     }
 }
 
-/// Whether a page may still be visited in this cycle.
-pub(super) fn is_waiting(entry: &Entry, cycle: Cycle) -> bool {
-    entry.out.is_none() && entry.last_visit < cycle.start
+/// Whether a page may still be visited in this cycle, where it may or may not come again.
+pub(super) fn is_waiting(entry: &Entry, cycle: Cycle, come_again: bool) -> bool {
+    entry.out.is_none() && (come_again || entry.last_visit < cycle.start)
 }
 
 /// D/V in sixtieths.
@@ -126,11 +139,18 @@ pub(super) fn state_of(entry: &Entry) -> PolicyState {
         Last::Sample(Some(false)) => 3,
         Last::Sample(Some(true)) => 4,
     };
-    PolicyState::new(&[FORMAT, low, high, visits, last]).expect("5 bytes are fewer than a policy may keep")
+    let bytes = [FORMAT, low, high, visits, last, entry.again];
+    let kept = if entry.again > 0 { &bytes[..] } else { &bytes[..5] };
+    PolicyState::new(kept).expect("6 bytes are fewer than a policy may keep")
 }
 
-pub(super) fn from_state(state: &PolicyState) -> Option<(RecentVisits, Last)> {
-    let &[format, low, high, visits, last] = state.bytes() else { return None };
+pub(super) fn from_state(state: &PolicyState) -> Option<(RecentVisits, Last, u8)> {
+    let (&[format, low, high, visits, last], rest) = state.bytes().split_first_chunk()?;
+    let again = match rest {
+        [] => 0,
+        &[again] => again,
+        _ => return None,
+    };
     let recent = RecentVisits::from_bytes([low, high, visits])?;
     let last = match last {
         0 => Last::Download { compared: false },
@@ -140,5 +160,5 @@ pub(super) fn from_state(state: &PolicyState) -> Option<(RecentVisits, Last)> {
         4 => Last::Sample(Some(true)),
         _ => return None,
     };
-    (format == FORMAT).then_some((recent, last))
+    (format == FORMAT).then_some((recent, last, again))
 }

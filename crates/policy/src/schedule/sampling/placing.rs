@@ -15,7 +15,7 @@ const REPUTATION_MIN: f64 = 1e-9;
 impl Sampling {
     /// Gives a page its strata and its lot in this cycle.
     pub(super) fn place(&mut self, page: PageKey, entry: &mut Entry, cycle: Cycle) {
-        entry.lot = lot(page, cycle.number);
+        entry.lot = self.lot_in(page, entry, cycle);
         let topics: Vec<u64> =
             self.topics.find(page).into_iter().flatten().map(|topic| topic_key(topic.topic)).collect();
         let first = topics.first().copied().unwrap_or_else(|| match self.by {
@@ -39,9 +39,30 @@ impl Sampling {
         if place == next {
             let lot = Chance::new(cycle.number).numbered(key).bits();
             // A site that comes in the middle of a cycle is sampled once, so that it is not passed over.
-            self.strata.push(Stratum { key, lot, quota: 1, is_in_turn: true, ..Stratum::default() });
+            self.strata.push(Stratum {
+                key,
+                lot,
+                quota: 1,
+                is_in_turn: true,
+                come_again: self.come_again,
+                ..Stratum::default()
+            });
         }
         place
+    }
+
+    /// The place of a page in the random order of a cycle. Where pages may come again each comes at waits of its own, all with
+    /// the same mean, so that any draw may be any page, however often it was drawn before.
+    pub(super) fn lot_in(&self, page: PageKey, entry: &Entry, cycle: Cycle) -> u64 {
+        if !self.come_again {
+            return lot(page, cycle.number);
+        }
+        let visits = if entry.last_visit < cycle.start { 0 } else { 1 + u64::from(entry.again) };
+        let wait = |nth: u64| {
+            let share = Chance::new(cycle.number).numbered(lot(page, nth)).share();
+            -(1.0 - share).max(f64::MIN_POSITIVE).ln()
+        };
+        (0..=visits).map(wait).sum::<f64>().to_bits()
     }
 
     /// The strata of a page, one after the other.

@@ -31,9 +31,10 @@ impl Sampling {
             while let Some(at) = self.stratum_at(page, entry, nth) {
                 let lot = self.lot_at(page, entry, nth);
                 let stratum = &mut self.strata[at as usize];
-                if is_waiting(entry, cycle) {
+                if is_waiting(entry, cycle, false) {
                     // Sorted in once, below: far cheaper than one by one.
                     stratum.pages += 1;
+                    stratum.unvisited += 1;
                     waiting.push((at, lot, page));
                 } else {
                     count(stratum, page, entry, lot, cycle, 1);
@@ -44,7 +45,10 @@ impl Sampling {
         waiting.sort_unstable();
         for stratum in waiting.chunk_by(|a, b| a.0 == b.0) {
             let pages = stratum.iter().map(|&(_, lot, page)| (lot, page));
-            self.strata[stratum[0].0 as usize].waiting = pages.collect();
+            let waiting = &mut self.strata[stratum[0].0 as usize].waiting;
+            // Those that come again are there already.
+            let again = std::mem::replace(waiting, pages.collect());
+            waiting.extend(again);
         }
         self.pages = pages;
         self.plan(cycle);

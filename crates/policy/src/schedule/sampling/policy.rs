@@ -4,14 +4,14 @@
 //! Everything that a cycle knows follows from the pages: when each was visited last, whether as a sample, and what was
 //! found. So a restart goes on in the middle of a cycle, and a visit that was made for another reason does no harm.
 //! While budget is left no page waits for the sake of a quota: after the planned downloads the next best follow, each
-//! page once in a cycle.
+//! page once in a cycle, unless pages may come again.
 
 use std::collections::{BTreeSet, HashMap};
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, TopicOf};
 
 use super::cycle::Cycle;
-use super::entry::{By, Entry, Errand, Last, count, from_state, state_of};
+use super::entry::{By, Entry, Errand, Last, count, from_state, is_waiting, state_of};
 use super::stratum::{Adaptive, Class, Rank, Rule, Stratum, topic_key};
 use crate::estimate::{RecentVisits, z_of};
 use crate::pages::Pages;
@@ -39,6 +39,7 @@ pub struct Sampling {
     pub(super) size: Size,
     pub(super) in_groups: bool,
     pub(super) by_authority: bool,
+    pub(super) come_again: bool,
     pub(super) pages: Pages<Entry>,
     /// The topics of the pages that have some, where they count.
     pub(super) topics: Pages<Box<[TopicOf]>>,
@@ -65,6 +66,7 @@ impl Sampling {
             size: Size::Root,
             in_groups: false,
             by_authority: false,
+            come_again: false,
             pages: Pages::default(),
             topics: Pages::default(),
             more: Pages::default(),
@@ -87,6 +89,11 @@ impl Sampling {
         Sampling { in_groups: true, ..self }
     }
 
+    /// Downloads are drawn from all pages of a stratum, those that were visited in this cycle included.
+    pub fn with_repeats(self) -> Self {
+        Sampling { come_again: true, ..self }
+    }
+
     /// Pages with a better reputation on a topic are sampled more often, in proportion to it.
     pub fn by_authority(self) -> Self {
         Sampling { by_authority: true, ..self }
@@ -97,19 +104,29 @@ impl Sampling {
         let Some(entry) = self.pages.find_mut(page) else { return };
         let before = *entry;
         change(entry);
-        let after = *entry;
+        let mut after = *entry;
+        if let Some(cycle) = self.cycle.filter(|_| self.come_again) {
+            after.lot = self.lot_in(page, &after, cycle);
+            self.pages.insert(page, after);
+        }
         self.home = self.home + usize::from(after.out.is_none()) - usize::from(before.out.is_none());
         if let Some(cycle) = self.cycle {
             let mut nth = 0;
             while let Some(at) = self.stratum_at(page, &after, nth) {
-                let lot = self.lot_at(page, &after, nth);
+                let lots = [&before, &after].map(|entry| self.lot_at(page, entry, nth));
                 let stratum = &mut self.strata[at as usize];
-                count(stratum, page, &before, lot, cycle, -1);
-                count(stratum, page, &after, lot, cycle, 1);
+                count(stratum, page, &before, lots[0], cycle, -1);
+                count(stratum, page, &after, lots[1], cycle, 1);
                 self.rank(at);
                 nth += 1;
             }
         }
+    }
+
+    /// Whether a page that may come again was visited before in the cycle of this visit.
+    fn is_again(&self, seen: &Seen) -> bool {
+        let Some(cycle) = self.cycle.filter(|_| self.come_again) else { return false };
+        self.pages.find(seen.page).is_some_and(|entry| entry.last_visit >= cycle.start)
     }
 
     fn insert(&mut self, page: PageKey, mut entry: Entry) {
@@ -127,26 +144,37 @@ impl Sampling {
 
     /// The first page of a stratum that may be visited now. `closed` remembers sites without room.
     fn ready_of(&self, at: u32, view: &dyn View, now: Moment, closed: &mut BTreeSet<u32>) -> Option<PageKey> {
-        for &(_, page) in &self.strata[at as usize].waiting {
+        let stratum = &self.strata[at as usize];
+        let is_sampled = self.come_again && stratum.class() == Class::Sample;
+        let mut visited = None;
+        for &(_, page) in &stratum.waiting {
             let Some(entry) = self.pages.find(page) else { continue };
             if entry.last_visit + view.refresh_min() > now || closed.contains(&entry.site) {
                 continue;
             }
             if view.has_room(page) {
-                return Some(page);
+                if !is_sampled || self.is_unvisited(entry) {
+                    return Some(page);
+                }
+                visited = visited.or(Some(page));
+                continue;
             }
             closed.insert(entry.site);
             if matches!(self.by, By::Site | By::Path) {
                 return None;
             }
         }
-        None
+        visited
+    }
+
+    fn is_unvisited(&self, entry: &Entry) -> bool {
+        self.cycle.is_none_or(|cycle| entry.last_visit < cycle.start)
     }
 
     /// The same for all pages, in a cycle that has not begun yet.
     fn is_ready_in(&self, cycle: Cycle, view: &dyn View, now: Moment) -> bool {
         self.pages.iter().any(|(page, entry)| {
-            let is_free = entry.out.is_none() && entry.last_visit < cycle.start;
+            let is_free = is_waiting(entry, cycle, self.come_again);
             is_free && entry.last_visit + view.refresh_min() <= now && view.has_room(page)
         })
     }
@@ -158,8 +186,8 @@ impl Refresh for Sampling {
     }
 
     fn recall(&mut self, held: &Held<'_>) {
-        let (recent, last) =
-            from_state(held.state).unwrap_or((RecentVisits::default(), Last::Download { compared: false }));
+        let (recent, last, again) =
+            from_state(held.state).unwrap_or((RecentVisits::default(), Last::Download { compared: false }, 0));
         let entry = Entry {
             site: held.site,
             path: held.path,
@@ -168,6 +196,7 @@ impl Refresh for Sampling {
             recent,
             last,
             out: None,
+            again,
             stratum: 0,
             lot: 0,
         };
@@ -185,7 +214,8 @@ impl Refresh for Sampling {
         while let (Some(place @ (_, at)), true) = (next, chosen.len() < view.visits_left()) {
             match self.ready_of(at, view, now, &mut closed) {
                 Some(page) => {
-                    let is_sample = self.strata[at as usize].class() == Class::Sample;
+                    let is_unvisited = self.pages.find(page).is_some_and(|entry| self.is_unvisited(entry));
+                    let is_sample = is_unvisited && self.strata[at as usize].class() == Class::Sample;
                     let errand = if is_sample { Errand::Sample } else { Errand::Download };
                     self.change(page, |entry| entry.out = Some(errand));
                     chosen.push(page);
@@ -211,17 +241,23 @@ impl Refresh for Sampling {
                 recent: RecentVisits::default(),
                 last: Last::Download { compared: false },
                 out: None,
+                again: 0,
                 stratum: 0,
                 lot: 0,
             };
             self.insert(seen.page, entry);
         }
+        let is_again = self.is_again(seen);
         self.change(seen.page, |entry| {
             entry.last_visit = seen.moment;
-            entry.last = match entry.out.take() {
+            let last = match entry.out.take() {
                 Some(Errand::Sample) => Last::Sample(seen.changed),
                 Some(Errand::Download) | None => Last::Download { compared: seen.changed.is_some() },
             };
+            match is_again {
+                true => entry.again = entry.again.saturating_add(1),
+                false => (entry.last, entry.again) = (last, 0),
+            }
             if let Some(changed) = seen.changed {
                 entry.recent.push(changed);
             }
@@ -293,9 +329,8 @@ impl Refresh for Sampling {
             return Some(now);
         }
         let mut next = cycle.end();
-        if now < cycle.start + view.refresh_min() {
-            let unvisited =
-                self.pages.iter().filter(|(_, entry)| entry.out.is_none() && entry.last_visit < cycle.start);
+        if self.come_again || now < cycle.start + view.refresh_min() {
+            let unvisited = self.pages.iter().filter(|(_, entry)| is_waiting(entry, cycle, self.come_again));
             let rested = unvisited.map(|(_, entry)| entry.last_visit + view.refresh_min());
             next = rested.filter(|&rested| rested > now).min().unwrap_or(next).min(next);
         }

@@ -37,6 +37,8 @@ pub(super) struct Stratum {
     pub pages: u64,
     /// At home and not visited in this cycle, in this cycle's random order.
     pub waiting: BTreeSet<(u64, PageKey)>,
+    /// Those of them that were not visited in this cycle: all, unless pages may come again.
+    pub unvisited: u64,
     /// How many pages to sample in this cycle.
     pub quota: u64,
     /// Sampled in this cycle, answered or out.
@@ -49,6 +51,8 @@ pub(super) struct Stratum {
     pub success: u32,
     /// What other partitions have found in the same topic: pages compared, and those that changed.
     pub elsewhere: (u32, u32),
+    /// Whether pages may be downloaded more than once in a cycle.
+    pub come_again: bool,
     /// Whether its group has its turn.
     pub is_in_turn: bool,
     pub rank: Rank,
@@ -98,7 +102,7 @@ impl Stratum {
         let rate = self.rate(rule);
         let class = match rule {
             Rule::Adaptive => adaptive.class(self),
-            _ if self.sampled < self.quota => Class::Sample,
+            _ if self.sampled < self.quota && self.unvisited > 0 => Class::Sample,
             _ => rate.map_or(Class::Quiet, |rate| if rate > 0.0 { Class::Download } else { Class::Quiet }),
         };
         // Rates lie in 0 to 1: the greedy order is the one of what is missing to 1.
