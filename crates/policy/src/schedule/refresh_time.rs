@@ -55,8 +55,9 @@ struct Bounds {
     max: Span,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
 struct Note {
+    /// Nothing before the page was compared once.
     refresh_time: Span,
     recent: RecentVisits,
 }
@@ -68,10 +69,18 @@ impl RefreshTime {
         RefreshTime::default()
     }
 
-    /// The refresh time of a page of which nothing is known, and when within it the page is first due.
-    fn first(&self, page: PageKey) -> (Note, Span) {
-        let share = lot(page, 0) as f64 / 2f64.powi(64);
-        (Note::beginning(self.bounds), self.bounds.first.scaled(share))
+    /// How long a page waits for its next visit. Until it was compared once it is due somewhere within its refresh time, by a
+    /// lot of its own.
+    fn wait(&self, page: PageKey, note: Note) -> Span {
+        let share = if note.has_begun() { 1.0 } else { lot(page, 0) as f64 / 2f64.powi(64) };
+        note.refresh_time(self.bounds).scaled(share)
+    }
+
+    fn put(&mut self, page: PageKey, site: Option<u32>, last_visit: Moment, note: Note) {
+        if !self.has_looked && !note.has_begun() {
+            self.unplaced.insert(page);
+        }
+        self.agenda.put(page, site, last_visit, last_visit + self.wait(page, note), note);
     }
 
     /// Hears the bounds; pages that were taken up before begin by them.
@@ -81,9 +90,9 @@ impl RefreshTime {
             return;
         }
         for page in std::mem::take(&mut self.unplaced) {
-            let Some(last_visit) = self.agenda.find(page).map(|entry| entry.last_visit) else { continue };
-            let (note, wait) = self.first(page);
-            self.agenda.put(page, None, last_visit, last_visit + wait, note);
+            let begun = self.agenda.find(page).map(|entry| (entry.last_visit, entry.note));
+            let Some((last_visit, note)) = begun.filter(|(_, note)| !note.has_begun()) else { continue };
+            self.put(page, None, last_visit, note);
         }
     }
 }
@@ -94,14 +103,8 @@ impl Refresh for RefreshTime {
     }
 
     fn recall(&mut self, held: &Held<'_>) {
-        let (note, wait) = match Note::from_state(held.state) {
-            Some(note) => (note, note.refresh_time),
-            None => self.first(held.page),
-        };
-        if !self.has_looked && Note::from_state(held.state).is_none() {
-            self.unplaced.insert(held.page);
-        }
-        self.agenda.put(held.page, Some(held.site), held.last_visit, held.last_visit + wait, note);
+        let note = Note::from_state(held.state).unwrap_or_default();
+        self.put(held.page, Some(held.site), held.last_visit, note);
     }
 
     fn choose(&mut self, view: &dyn View, now: Moment, _: &mut Chance) -> Vec<PageKey> {
@@ -110,12 +113,11 @@ impl Refresh for RefreshTime {
     }
 
     fn learn(&mut self, seen: &Seen) -> PolicyState {
-        self.unplaced.remove(&seen.page);
-        let mut note = self.agenda.find(seen.page).map_or_else(|| Note::beginning(self.bounds), |entry| entry.note);
+        let mut note = self.agenda.find(seen.page).map_or_else(Note::default, |entry| entry.note);
         if let Some(changed) = seen.changed {
             note.hear(changed, self.bounds);
         }
-        self.agenda.put(seen.page, None, seen.moment, seen.moment + note.refresh_time, note);
+        self.put(seen.page, None, seen.moment, note);
         note.state()
     }
 
@@ -159,7 +161,7 @@ impl Refresh for RefreshTime {
             word("policy", "refresh-time: each page has its own refresh time, adjusted after every visit"),
             last_visit(entry.last_visit, now),
             word("degree of success", success),
-            word("refresh time", entry.note.refresh_time.to_string()),
+            word("refresh time", entry.note.refresh_time(self.bounds).to_string()),
             due(entry.due, now),
         ]
     }
@@ -183,14 +185,19 @@ impl Bounds {
 }
 
 impl Note {
-    fn beginning(bounds: Bounds) -> Self {
-        Note { refresh_time: bounds.first, recent: RecentVisits::default() }
+    /// Whether it was compared once; before, its refresh time is what the bounds say.
+    fn has_begun(self) -> bool {
+        self.refresh_time > Span::ZERO
+    }
+
+    fn refresh_time(self, bounds: Bounds) -> Span {
+        if self.has_begun() { self.refresh_time } else { bounds.first }
     }
 
     fn hear(&mut self, changed: bool, bounds: Bounds) {
         self.recent.push(changed);
         let Some(degree) = self.recent.degree_of_success() else { return };
-        let next = Span::from_secs_f64(adjusted(self.refresh_time.secs_f64(), degree));
+        let next = Span::from_secs_f64(adjusted(self.refresh_time(bounds).secs_f64(), degree));
         self.refresh_time = next.min(bounds.max).max(bounds.min);
     }
 
@@ -217,7 +224,7 @@ mod tests {
 
     fn after(visits: u32, changed: bool) -> Note {
         let bounds = Bounds { min: Span::from_hours(1), ..Bounds::default() };
-        let mut note = Note::beginning(bounds);
+        let mut note = Note::default();
         for _ in 0..visits {
             note.hear(changed, bounds);
         }
