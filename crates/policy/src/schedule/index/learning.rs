@@ -37,8 +37,9 @@ impl Index {
         let page = *self.pages.at(number);
         let kept = (-(now - last) / EVIDENCE_HALF_LIFE_DAYS).exp2();
         let (shape, scale) = (f64::from(page.shape) * kept, f64::from(page.scale) * kept);
-        let base = 1.0 / self.prior_of(&page);
-        let before = Gamma { a: 1.0 + shape, b: base + scale };
+        let (prior, firm) = (self.prior_of(&page), self.firmness.shape());
+        let base = firm / prior;
+        let before = Gamma { a: firm + shape, b: base + scale };
         let site = &mut self.sites[page.site as usize];
         let worth_it = site.pages >= CLOCK_PAGES_MIN && (changed || site.pages <= CLOCK_AT_ONCE_PAGES_MAX);
         if self.rule.site_clock && site.clock.is_none() && worth_it && page.site > 0 {
@@ -67,8 +68,11 @@ impl Index {
             clock.hear_times(times, before, after.mean(), (last, now), changed);
         }
         self.shared.calibration.hear(1.0 - before.survival(o), changed);
+        if self.octaves.are_known() {
+            self.firmness.hear(changed, |firm| Gamma { a: firm + shape, b: firm / prior + scale }.survival(o));
+        }
         let page = self.pages.at_mut(number);
-        page.shape = (after.a - 1.0).max(0.0) as f32;
+        page.shape = (after.a - firm).max(0.0) as f32;
         page.scale = (after.b - base).max(0.0) as f32;
         self.set_rate(number, after.mean() as f32);
     }
@@ -87,15 +91,23 @@ impl Index {
         let before = page.rate();
         page.set_rate(rate);
         let rate = page.rate();
-        let (site, group) = (&mut self.sites[page.site as usize], page.group);
-        let (share, weighted) = site.share();
-        site.count(group, before, rate);
-        let (share_now, weighted_now) = site.share();
-        self.shared.sums.weight += share_now - share;
-        self.shared.sums.weighted += weighted_now - weighted;
+        self.count_rate(number, before, rate);
         if !self.topics.is_empty() {
             self.count_in_topics(number, before, rate);
         }
+    }
+
+    /// Counts another mean rate of a page in its site and in all, 0 being none: what it would be if importance said nothing.
+    pub(super) fn count_rate(&mut self, number: u32, before: f32, after: f32) {
+        let page = self.pages.at(number);
+        let times = self.times_of(page);
+        let alike = |rate: f32| if times == 1.0 { rate } else { (f64::from(rate) / times) as f32 };
+        let site = &mut self.sites[page.site as usize];
+        let (share, weighted) = site.share();
+        site.count(page.group, alike(before), alike(after));
+        let (share_now, weighted_now) = site.share();
+        self.shared.sums.weight += share_now - share;
+        self.shared.sums.weighted += weighted_now - weighted;
     }
 
     pub(super) fn state_of(&self, number: u32) -> PolicyState {

@@ -2,11 +2,13 @@
 //! the newest site's bytes bring that back too.
 //!
 //! The bytes of a site, little-endian: format (1), visits heard of (8), mean rate of all (8), price of an allocation (4),
-//! changes foretold and found (8 each, not in format 2), octaves of importance (see there; not before format 5), prior of the site (4), day of its fitting (4), visits since (4),
+//! changes foretold and found (8 each, not in format 2), octaves of importance (see there; not before format 5), firmness (see there;
+//! not before format 6), prior of the site (4), day of its fitting (4), visits since (4),
 //! groups (1, then for each: path 4, prior 4), sections (1, then for each: path 4, prior 4, day 4, visits 4, bytes of its
 //! clock 4, clock; not before format 4), and to the end its clock, if it has one.
 
 use super::calibration::Calibration;
+use super::firmness::Firmness;
 use super::octaves::Octaves;
 use super::policy::Index;
 use super::site::{GROUPS_MAX, Site};
@@ -23,8 +25,9 @@ const MEAN_STEP: f64 = 0.2;
 /// An allocation is settled anew after as many visits as there are pages, over this, and at least so many.
 const SETTLED_PAGES_OVER: u64 = 4;
 const SETTLED_VISITS_MIN: u64 = 16;
-const FORMAT: u8 = 5;
-/// As it was before octaves of importance were asked, before there were sections, and before anybody remembered how right it was.
+const FORMAT: u8 = 6;
+/// As it was before firmness was learned, before octaves of importance were asked, before there were sections, and before anybody remembered how right it was.
+const FORMAT_WITHOUT_FIRMNESS: u8 = 5;
 const FORMAT_WITHOUT_OCTAVES: u8 = 4;
 const FORMAT_WITHOUT_SECTIONS: u8 = 3;
 const FORMAT_WITHOUT_CALIBRATION: u8 = 2;
@@ -104,6 +107,7 @@ impl Index {
         bytes.extend(self.shared.price.to_le_bytes());
         self.shared.calibration.parts().iter().for_each(|part| bytes.extend(part.to_le_bytes()));
         self.octaves.write(&mut bytes);
+        self.firmness.write(&mut bytes);
         bytes.extend(site.fitting().bytes());
         bytes.push(fitted.len() as u8);
         for group in fitted {
@@ -141,6 +145,7 @@ impl Index {
             _ => Calibration::of([f64::from_le_bytes(take(&mut rest)?), f64::from_le_bytes(take(&mut rest)?)])?,
         };
         let octaves = if format > FORMAT_WITHOUT_OCTAVES { Octaves::read(&mut rest)? } else { Octaves::default() };
+        let firmness = if format > FORMAT_WITHOUT_FIRMNESS { Firmness::read(&mut rest)? } else { Firmness::default() };
         let fitting = Fitting::take(&mut rest)?;
         if !(mean.is_finite() && mean > 0.0 && price.is_finite() && price >= 0.0) {
             return None;
@@ -162,7 +167,8 @@ impl Index {
         let clock = clock_of(rest)?;
         if heard >= self.shared.heard {
             self.shared = Shared { mean, price, heard, calibration, ..self.shared.clone() };
-            self.octaves.remember(octaves);
+            self.remember_octaves(octaves);
+            self.firmness = firmness;
         }
         self.remember(site, fitting, clock);
         for (path, mean) in groups {
@@ -239,6 +245,8 @@ mod tests {
     const CALIBRATION: std::ops::Range<usize> = 21..37;
     /// Where the octaves of importance lie, while nobody asked them.
     const OCTAVES: std::ops::Range<usize> = 37..42;
+    /// Where firmness lies, while nothing was heard of it.
+    const FIRMNESS: std::ops::Range<usize> = 42..43;
 
     #[test]
     fn bytes_from_before_are_taken_as_well_and_others_are_passed_over() {
@@ -248,7 +256,10 @@ mod tests {
         policy.shared.mean = 0.5;
         policy.shared.calibration.hear(0.25, true);
         let bytes = policy.site_bytes(site);
-        let mut without_octaves = bytes.clone();
+        let mut without_firmness = bytes.clone();
+        without_firmness.drain(FIRMNESS);
+        without_firmness[0] = FORMAT_WITHOUT_FIRMNESS;
+        let mut without_octaves = without_firmness.clone();
         without_octaves.drain(OCTAVES);
         without_octaves[0] = FORMAT_WITHOUT_OCTAVES;
         let mut without_sections = without_octaves.clone();
@@ -260,6 +271,7 @@ mod tests {
         let calibration = policy.shared.calibration;
         let known = [
             (&bytes, calibration),
+            (&without_firmness, calibration),
             (&without_octaves, calibration),
             (&without_sections, calibration),
             (&before, Calibration::default()),

@@ -26,6 +26,7 @@
 //! - `learning`: what a visit teaches.
 //! - `memory`: what is remembered of sites.
 //! - `octaves`: what the importance of pages says of their rates.
+//! - `firmness`: how closely a page is expected to keep to its prior.
 //! - `calibration`: what was foretold against what was found.
 //! - `policy`: the two verbs.
 //! - `section`: paths with enough pages, which are kept like sites.
@@ -35,6 +36,7 @@ mod ahead;
 mod calibration;
 mod dial;
 mod entries;
+mod firmness;
 mod floor;
 mod heads;
 mod ladder;

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
 use super::ahead::Given;
+use super::firmness::Firmness;
 use super::floor::{Rounds, Sinking};
 use super::heads::Heads;
 use super::learning::from_state;
@@ -59,6 +60,7 @@ pub struct Index {
     pub(super) hints: HashMap<u32, f32>,
     pub(super) topics: TopicPool,
     pub(super) octaves: Octaves,
+    pub(super) firmness: Firmness,
     /// The instant before which keys of buckets without bins are counted.
     pub(super) origin: f64,
     pub(super) rungs: Rungs,
@@ -117,6 +119,7 @@ impl Index {
             hints: HashMap::new(),
             topics: TopicPool::default(),
             octaves: Octaves::default(),
+            firmness: Firmness::default(),
             origin: f64::NAN,
             reading: Reading::default(),
             read_for: None,
@@ -380,10 +383,7 @@ impl Refresh for Index {
         if is_home {
             self.unplace(page.number);
         }
-        let known = self.pages.at_mut(page.number);
-        self.octaves.discount(known.octave());
-        known.set_importance(importance);
-        self.octaves.count(known.octave());
+        self.take_importance(page.number, importance);
         if is_home {
             self.rest(page.number);
         }

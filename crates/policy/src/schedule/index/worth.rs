@@ -33,7 +33,13 @@ impl Index {
     }
 
     pub(super) fn belief_of(&self, page: &Page) -> Gamma {
-        Gamma { a: 1.0 + f64::from(page.shape), b: 1.0 / self.prior_of(page) + f64::from(page.scale) }
+        self.belief_from(page, self.prior_of(page))
+    }
+
+    /// What is believed of a page of which this rate was expected.
+    pub(super) fn belief_from(&self, page: &Page, prior: f64) -> Gamma {
+        let firm = self.firmness.shape();
+        Gamma { a: firm + f64::from(page.shape), b: firm / prior + f64::from(page.scale) }
     }
 
     pub(super) fn rate_of(&self, page: &Page) -> Rate {
