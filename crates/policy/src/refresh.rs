@@ -280,7 +280,7 @@ const POLICIES: &[(&str, Make)] = &[
     ("correlated:authority", || Box::new(Sampling::new("correlated", Rule::Greedy, By::Topic).by_authority())),
     ("correlated:path", || Box::new(Sampling::new("correlated", Rule::Greedy, By::Path))),
     ("feature-groups", || Box::new(Sampling::new("feature-groups", Rule::Greedy, By::Features))),
-    (RefreshTime::NAME, || Box::new(RefreshTime::new())),
+    ("refresh-time", || Box::new(Strides::<RefreshTime>::new())),
     ("nutch-adaptive", || Box::new(Strides::<NutchAdaptive>::new())),
     ("stormcrawler-adaptive", || Box::new(Strides::<StormcrawlerAdaptive>::new())),
     ("heritrix-fixed", || Box::new(Strides::<HeritrixFixed>::new())),

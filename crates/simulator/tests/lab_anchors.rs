@@ -1,12 +1,13 @@
 //! The anchor numbers of a trial that was made before this program, in another language: 5,000 pages on 100 sites at 5 %
-//! a day, 1,500 pages on 30 sites at 10 % and with bursts. A policy that does not exist yet is passed over.
+//! a day, 1,500 pages on 30 sites at 10 %.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use vernal_simulator::lab::compare::knows_rates;
 use vernal_simulator::lab::{LabScenario, LabTrial, Options, World};
 
-/// Freshness over the optimum for known rates, and how far two means of a few chance numbers may lie apart.
+/// Freshness over the optimum for known rates, and how far it may lie from the trial's: at 5 % a day the trial's own error, the
+/// standard deviation over its worlds; at 10 % it told none.
 struct Anchor {
     world: &'static str,
     budget: &'static str,
@@ -26,19 +27,26 @@ const fn anchor(
 }
 
 const ANCHORS: &[Anchor] = &[
-    anchor("w1", "5%/day", "round-robin", 0.962, 0.014),
-    anchor("w1", "5%/day", "optimal", 0.999, 0.006),
-    anchor("w1", "5%/day", "index", 0.998, 0.006),
-    anchor("w1", "5%/day", "random-optimal", 0.871, 0.014),
-    anchor("w1", "5%/day", "bayes", 0.982, 0.010),
+    anchor("w1", "5%/day", "round-robin", 0.962, 0.007),
+    anchor("w1", "5%/day", "greedy", 0.912, 0.020),
+    anchor("w1", "5%/day", "proportional:with-repeats", 0.853, 0.014),
+    anchor("w1", "5%/day", "hybrid", 0.869, 0.029),
+    anchor("w1", "5%/day", "refresh-time", 0.858, 0.028),
+    anchor("w1", "5%/day", "optimal", 0.999, 0.003),
+    anchor("w1", "5%/day", "random-optimal", 0.871, 0.007),
+    anchor("w1", "5%/day", "index", 0.998, 0.002),
+    anchor("w1", "5%/day", "bayes", 0.982, 0.004),
+    anchor("w1", "10%/day", "refresh-time", 0.914, 0.028),
     anchor("w1-small", "10%/day", "round-robin", 0.964, 0.014),
+    anchor("w1-small", "10%/day", "greedy", 0.952, 0.020),
+    anchor("w1-small", "10%/day", "hybrid", 0.939, 0.029),
     anchor("w1-small", "10%/day", "optimal", 1.000, 0.008),
-    anchor("w1-small", "10%/day", "index", 1.001, 0.008),
     anchor("w1-small", "10%/day", "random-optimal", 0.885, 0.014),
+    anchor("w1-small", "10%/day", "index", 1.001, 0.008),
     anchor("w1-small", "10%/day", "bayes", 0.991, 0.010),
 ];
 
-const CHANCES: [u64; 3] = [1, 2, 3];
+const CHANCES: std::ops::RangeInclusive<u64> = 1..=10;
 
 /// The optimum of Cho and Garcia-Molina as a reference of its own: h(x) = θΔ solved page by page, θ by bisection.
 fn optimum(world: &World, visits_per_day: f64) -> f64 {
@@ -76,9 +84,8 @@ fn the_reference_optimum_is_the_printed_one() {
 }
 
 #[test]
-fn the_anchor_numbers_are_met_by_every_policy_that_exists() {
+fn the_anchor_numbers_are_met_within_the_trials_own_errors() {
     for anchor in ANCHORS {
-        let Some(_) = vernal_policy::by_name(anchor.policy) else { continue };
         let scenario = LabScenario::by_name(anchor.world).unwrap();
         let mut ratios = Vec::new();
         for chance in CHANCES {
@@ -97,7 +104,7 @@ fn the_anchor_numbers_are_met_by_every_policy_that_exists() {
         let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
         println!("{} {} {}: {mean:.4} of the optimum, {ratios:.4?}", anchor.world, anchor.budget, anchor.policy);
         assert!(
-            (mean - anchor.of_optimum).abs() < anchor.within,
+            (mean - anchor.of_optimum).abs() <= anchor.within,
             "{} on {} at {}: {mean:.4} of the optimum instead of {}",
             anchor.policy,
             anchor.world,

@@ -40,10 +40,6 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    pub fn due_by(now: Moment) -> Self {
-        Terms { wait: Span::ZERO, until: now, now }
-    }
-
     /// Whatever is first, due or not.
     pub fn next_in_order(now: Moment) -> Self {
         Terms { wait: Span::ZERO, until: Moment::NEVER, now }

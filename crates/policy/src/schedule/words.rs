@@ -12,14 +12,6 @@ pub(super) fn last_visit(last_visit: Moment, now: Moment) -> (String, String) {
     word("last visit", format!("{last_visit}, {} ago", now.since(last_visit)))
 }
 
-pub(super) fn due(due: Moment, now: Moment) -> (String, String) {
-    let value = match due > now {
-        true => format!("{due}, in {}", due.since(now)),
-        false => format!("{due}, {} ago", now.since(due)),
-    };
-    word("due", value)
-}
-
 /// The mean Span between two visits to a page that the budget pays for; `None` if it pays for none.
 pub(super) fn mean_wait(held: u64, per_day: f64) -> Option<Span> {
     let days = held as f64 / per_day;

@@ -92,9 +92,11 @@ pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, lot: u6
     }
 }
 
-/// Whether a page may still be visited in this cycle, where it may or may not come again.
+/// Whether a page may still be visited in this cycle, where downloads may or may not come again. Nobody downloads what was
+/// sampled.
 pub(super) fn is_waiting(entry: &Entry, cycle: Cycle, come_again: bool) -> bool {
-    entry.out.is_none() && (come_again || entry.last_visit < cycle.start)
+    let was_downloaded = matches!(entry.last, Last::Download { .. });
+    entry.out.is_none() && (entry.last_visit < cycle.start || come_again && was_downloaded)
 }
 
 /// D/V in sixtieths.

@@ -89,7 +89,7 @@ impl Sampling {
         Sampling { in_groups: true, ..self }
     }
 
-    /// Downloads are drawn from all pages of a stratum, those that were visited in this cycle included.
+    /// Downloads are drawn from all pages of a stratum that were not sampled, those that were downloaded in this cycle included.
     pub fn with_repeats(self) -> Self {
         Sampling { come_again: true, ..self }
     }
@@ -145,7 +145,7 @@ impl Sampling {
     /// The first page of a stratum that may be visited now. `closed` remembers sites without room.
     fn ready_of(&self, at: u32, view: &dyn View, now: Moment, closed: &mut BTreeSet<u32>) -> Option<PageKey> {
         let stratum = &self.strata[at as usize];
-        let is_sampled = self.come_again && stratum.class() == Class::Sample;
+        let is_new_wanted = self.come_again && matches!(stratum.class(), Class::Sample | Class::Quiet);
         let mut visited = None;
         for &(_, page) in &stratum.waiting {
             let Some(entry) = self.pages.find(page) else { continue };
@@ -153,7 +153,7 @@ impl Sampling {
                 continue;
             }
             if view.has_room(page) {
-                if !is_sampled || self.is_unvisited(entry) {
+                if !is_new_wanted || self.is_unvisited(entry) {
                     return Some(page);
                 }
                 visited = visited.or(Some(page));

@@ -35,9 +35,9 @@ pub(super) struct Stratum {
     /// Its own number in this cycle, for equal ranks.
     pub lot: u64,
     pub pages: u64,
-    /// At home and not visited in this cycle, in this cycle's random order.
+    /// At home and not visited in this cycle, in this cycle's random order; where downloads may come again, those too.
     pub waiting: BTreeSet<(u64, PageKey)>,
-    /// Those of them that were not visited in this cycle: all, unless pages may come again.
+    /// Those of them that were not visited in this cycle: all, unless downloads may come again.
     pub unvisited: u64,
     /// How many pages to sample in this cycle.
     pub quota: u64,
@@ -76,7 +76,7 @@ pub(super) enum Class {
     Sample,
     #[default]
     Download,
-    /// No sign of change, or no answer yet.
+    /// No sign of change, no answer yet, or more than its share already.
     Quiet,
     /// Its group does not have its turn: only if nothing else is left.
     OutOfTurn,
@@ -103,16 +103,25 @@ impl Stratum {
         let class = match rule {
             Rule::Adaptive => adaptive.class(self),
             _ if self.sampled < self.quota && self.unvisited > 0 => Class::Sample,
+            _ if self.is_exhausted() => Class::Quiet,
             _ => rate.map_or(Class::Quiet, |rate| if rate > 0.0 { Class::Download } else { Class::Quiet }),
         };
         // Rates lie in 0 to 1: the greedy order is the one of what is missing to 1.
         match (class, rule) {
             (Class::Sample, Rule::Adaptive) => rank(class, (self.sampled / adaptive.step) as f64),
             (Class::Sample, _) => rank(class, self.sampled as f64),
+            // What is left over goes to pages that were not visited, in the order of rates, and only then to any.
+            (Class::Quiet, _) if self.come_again && self.unvisited == 0 => rank(class, 2.0),
+            (Class::Quiet, _) if self.come_again => rank(class, 1.0 - rate.unwrap_or(0.0)),
             (Class::Quiet | Class::OutOfTurn, _) => rank(class, 0.0),
             (_, Rule::Proportional) => rank(class, (self.taken as f64 + 0.5) / rate.unwrap_or(1.0)),
             _ => rank(class, 1.0 - rate.unwrap_or(0.0)),
         }
+    }
+
+    /// No quota is larger than the stratum, however often its pages come.
+    fn is_exhausted(&self) -> bool {
+        self.come_again && self.taken >= self.pages
     }
 
     /// The topic that it is, if it is one.
