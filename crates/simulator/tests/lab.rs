@@ -270,6 +270,55 @@ fn the_budget_is_spent_to_the_visit_and_never_exceeded() {
     assert!((80_000.0..115_000.0).contains(&spent), "{spent} bytes a day");
 }
 
+/// Chooses the first page whenever it is asked.
+#[derive(Default)]
+struct Stubborn {
+    visits: Vec<Moment>,
+    put_back: usize,
+}
+
+impl Refresh for Stubborn {
+    fn name(&self) -> &'static str {
+        "stubborn"
+    }
+    fn recall(&mut self, _: &Held<'_>) {}
+    fn choose(&mut self, _: &dyn View, _: Moment, _: &mut Chance) -> Vec<PageKey> {
+        assert!(self.put_back <= 10, "a round without a new visit ends the slot");
+        vec![PageKey::default()]
+    }
+    fn learn(&mut self, seen: &Seen) -> PolicyState {
+        self.visits.extend(seen.previous.map(|_| seen.moment));
+        PolicyState::default()
+    }
+    fn put_back(&mut self, _: PageKey) {
+        self.put_back += 1;
+    }
+    fn forget(&mut self, _: PageKey) {}
+    fn next_due(&self, _: &dyn View, now: Moment) -> Option<Moment> {
+        Some(now)
+    }
+    fn why(&self, _: PageKey, _: Moment) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn no_page_is_visited_twice_at_one_instant_whatever_the_budget() {
+    let world = by_hand(10, 0, &[(0, None, &[]), (0, None, &[])]);
+    for failures in [0.0, 1.0] {
+        let mut policy = Stubborn::default();
+        let findings = LabTrial::run(&world, &mut policy, &Options { failures, ..daily() }).unwrap();
+        assert!(policy.visits.is_sorted_by(|one, next| one < next), "{:?}", policy.visits);
+        assert_eq!((policy.visits.len(), policy.put_back, findings.after.visits), (9, 9, 9));
+    }
+    let world = small().draw("rich", 3);
+    let rich = Options { budget: budget("1000000/day"), slot: Span::from_days(1), ..Options::default() };
+    for policy in vernal_policy::NAMES {
+        let findings = run(&world, policy, &rich);
+        assert!(findings.after.visits <= 200 * 40, "{policy}: {} visits", findings.after.visits);
+    }
+}
+
 #[test]
 fn whoever_visits_in_some_hours_of_the_day_spends_what_the_others_spend() {
     let world = small().draw("points", 3);

@@ -11,7 +11,7 @@
 //!           "last_modified":null,"wire_bytes":8120}}
 //!     what a visit found; changed is null if there was nothing to compare with
 //! {"hint":{"page":7,"worth":86400.0}}       a hint that the page changed, worth so many seconds of waiting
-//! {"put_back":{"page":7}}                   a chosen page was not visited: its site had no room
+//! {"put_back":{"page":7}}                   a chosen page was not visited: its site had no room, or it was visited at this instant
 //! {"forget":{"page":7}}                     the page is gone
 //! {"choose":{"now":1767229200.0,"visits_left":3,"held":5000,"per_day":250.0,"refresh_min":0.0,"full":[4,9]}}
 //!     asks for at most visits_left pages, none of a site in full, the most urgent first

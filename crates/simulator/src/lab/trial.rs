@@ -80,7 +80,11 @@ pub struct LabTrial<'a> {
     next_coming: usize,
     /// The round in which a page was last chosen, so that none is chosen twice in one.
     chosen_in: Vec<u64>,
+    /// The round in which a page was last visited.
+    visited_in: Vec<u64>,
     round: u64,
+    /// The last round of the slot before.
+    round_before: u64,
     calibration: Vec<Calibration>,
 }
 
@@ -126,7 +130,9 @@ impl<'a> LabTrial<'a> {
             coming: coming(world),
             next_coming: 0,
             chosen_in: vec![0; world.pages.len()],
+            visited_in: vec![0; world.pages.len()],
             round: 0,
+            round_before: 0,
             calibration: Vec::new(),
         };
         for page in 0..world.pages.len() {
@@ -145,6 +151,7 @@ impl<'a> LabTrial<'a> {
         self.now += slot;
         self.welcome_until(self.now);
         self.fill(slot);
+        self.round_before = self.round;
         while self.round_of_visits()? {}
         let peak = self.desk.asked.iter_mut().map(std::mem::take).max().unwrap_or(0);
         self.gauge.slot_closed(self.now, u64::from(peak));
@@ -182,6 +189,9 @@ impl<'a> LabTrial<'a> {
     }
 
     /// Asks the policy once and makes the visits it chose. False when there is nothing more to do in this slot.
+    ///
+    /// All visits of a slot are made at one instant, so that a second one to the same page could find nothing: that page is
+    /// put back, and who can name no other has no use for the rest of the budget.
     fn round_of_visits(&mut self) -> Result<bool> {
         let left = (self.in_hand / self.cost_of_a_visit() + 1e-9).floor().max(0.0) as usize;
         self.desk.visits_left = left.min(self.options.batch_max);
@@ -196,11 +206,12 @@ impl<'a> LabTrial<'a> {
         for &key in &chosen {
             let page = self.desk.numbers.page(key);
             let site = self.world.pages[page].site as usize;
-            if !self.desk.has_room_at(site) {
+            if self.visited_in[page] > self.round_before || !self.desk.has_room_at(site) {
                 self.policy.put_back(key);
                 continue;
             }
             self.desk.take_room(site);
+            self.visited_in[page] = self.round;
             self.visit(key, page);
             made += 1;
         }
