@@ -213,6 +213,16 @@ fn a_plan_tells_who_would_be_visited_at_each_budget_without_a_request() {
     let (code, _) = refused(vernal(&data).args(["plan", "--budget", "much"]));
     assert_eq!(code, 2);
     assert!(told(vernal(&data).args(["plan", "--utc"])).contains("fresh now"));
+    // Whoever lists none of the visits is told how many there are.
+    let said = |words: &[&str]| {
+        let done = output(vernal(&data).arg("plan").args(words));
+        String::from_utf8_lossy(&done.stderr).into_owned()
+    };
+    let planned = &forecasts[0]["visits"];
+    let none = said(&["--for", "2d", "--budget", "50%/day", "--limit", "0"]);
+    assert!(none.contains(&format!("0 of {planned} visits are listed")), "{none}");
+    let nothing = said(&["--for", "1s", "--budget", "1/week"]);
+    assert!(nothing.contains("nothing would be visited"), "{nothing}");
 }
 
 #[test]

@@ -74,8 +74,12 @@ pub async fn plan(context: &Context, arguments: &Arguments) -> Result<()> {
         let cells = vec![time(context, visit, "at"), time(context, visit, "last_visit"), cell(visit, "url")];
         table.row(&mut sink, cells)?;
     }
-    if table.is_empty() {
-        context.log.info("nothing would be visited");
+    match (plan["visits"].as_array().map_or(0, Vec::len) as u64, &plan["forecasts"][0]) {
+        (_, first) if first["visits"] == 0 => context.log.info("nothing would be visited"),
+        (listed, first) if first["visits"].as_u64().is_some_and(|visits| visits > listed) => {
+            context.log.info(format!("{listed} of {} visits are listed", first["visits"]));
+        }
+        _ => {}
     }
     table.end(&mut sink)?;
     folder.close()
