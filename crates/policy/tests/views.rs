@@ -86,3 +86,52 @@ fn a_page_that_is_worth_nothing_is_left_for_ever_only_where_that_is_allowed() {
     assert_eq!(abandoning[0], 0);
     assert!(abandoning[1..].iter().all(|&visits| visits > 0));
 }
+
+/// What is said of a page's price and of when it is due.
+fn price_and_due(policy: &dyn vernal_policy::Refresh, page: PageKey, now: Moment) -> [String; 2] {
+    let why = policy.why(page, now);
+    ["price", "due"].map(|name| why.iter().find(|(word, _)| word == name).expect("it is told").1.clone())
+}
+
+#[test]
+fn visits_for_all_are_told_only_after_a_choice_that_had_them() {
+    let key = |number| PageKey::new(Partition(0), number);
+    let at = |hours| Moment::EPOCH + Span::from_hours(hours);
+    for name in ["vernal", "bayes", "optimal"] {
+        let mut policy = by_name(name).expect("it is one of ours");
+        for number in 0..2 {
+            // The first page is promised more than there is.
+            let at_least_every = (number == 0).then_some(Span::from_hours(2));
+            let state = PolicyState::default();
+            policy.recall(&Held { at_least_every, ..Held::new(key(number), 0, Moment::EPOCH, &state) });
+        }
+        let mut chance = Chance::new(1);
+        let _ = policy.best(&Slot::default(), at(3));
+        let [price, due] = price_and_due(policy.as_ref(), key(1), at(3));
+        assert_eq!(price, "not known before the first choice", "{name}");
+        assert!(due.starts_with("not known before the first choice; "), "{name}: {due}");
+        assert_eq!(policy.choose(&Slot::default(), at(3), &mut chance), [key(0)], "{name}");
+        let [price, due] = price_and_due(policy.as_ref(), key(1), at(3));
+        assert_eq!(price, "not known: promises took every visit of the last choice", "{name}");
+        assert!(due.starts_with("when promises leave visits"), "{name}: {due}");
+        let seen = |page, moment| Seen {
+            page,
+            moment,
+            previous: Some(Moment::EPOCH),
+            changed: Some(false),
+            degree: 0.0,
+            last_modified: None,
+            wire_bytes: 0,
+        };
+        policy.learn(&seen(key(0), at(3)));
+        while let [page] = policy.choose(&Slot::default(), at(4), &mut chance)[..] {
+            policy.learn(&seen(page, at(4)));
+        }
+        // All have just been visited.
+        let [price, due] = price_and_due(policy.as_ref(), key(1), at(4));
+        assert!(
+            price.contains("visits for all") && due.starts_with("as soon as it has rested"),
+            "{name}: {price}, {due}"
+        );
+    }
+}

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
-use super::words::word;
+use super::words::{Words, word};
 use crate::pages::Pages;
 use crate::{Belief, Best, Held, RateSums, Refresh, Seen, TopicRates, TopicSample, Unkept, View};
 
@@ -21,6 +21,18 @@ pub struct Promises {
     due: BTreeSet<(Moment, PageKey)>,
     /// Pages that the policy chose too early, by the Moment at which they may be visited.
     early: BTreeSet<(Moment, PageKey)>,
+    last: LastChoice,
+}
+
+/// What was left to the policy inside when visits were last given out.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum LastChoice {
+    NotYet,
+    Left,
+    /// Promises took every visit; whether any was left before.
+    Taken {
+        left_before: bool,
+    },
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -93,7 +105,49 @@ impl View for Rest<'_> {
 impl Promises {
     /// The policy `inner`, known as `name`, with promises kept.
     pub fn around(name: &'static str, inner: Box<dyn Refresh>) -> Self {
-        Promises { name, inner, promised: Pages::default(), due: BTreeSet::new(), early: BTreeSet::new() }
+        Promises {
+            name,
+            inner,
+            promised: Pages::default(),
+            due: BTreeSet::new(),
+            early: BTreeSet::new(),
+            last: LastChoice::NotYet,
+        }
+    }
+
+    /// Takes note of how many visits promises took of those that there were.
+    fn note(&mut self, taken: usize, visits: usize) {
+        let left_before = matches!(self.last, LastChoice::Left | LastChoice::Taken { left_before: true });
+        match visits {
+            0 => {}
+            visits if taken < visits => self.last = LastChoice::Left,
+            _ => self.last = LastChoice::Taken { left_before },
+        }
+    }
+
+    /// The price of a visit, and what follows from it, come from what the policy inside chose last: says so where it has not
+    /// chosen yet, or not this time.
+    fn qualify(&self, words: &mut Words) {
+        let (price, due) = match self.last {
+            LastChoice::Left => return,
+            LastChoice::NotYet => ("not known before the first choice", "not known before the first choice;"),
+            LastChoice::Taken { .. } => {
+                ("not known: promises took every visit of the last choice", "when promises leave visits for others:")
+            }
+        };
+        if !words.iter().any(|(name, _)| name == "price") {
+            return;
+        }
+        for (name, value) in words {
+            match name.as_str() {
+                "price" if self.last == (LastChoice::Taken { left_before: true }) => {
+                    *value = format!("{price}; before, {value}");
+                }
+                "price" => *value = price.to_owned(),
+                "due" => *value = format!("{due} {value}"),
+                _ => {}
+            }
+        }
     }
 
     /// Promised pages that are due, the most overdue first.
@@ -190,10 +244,12 @@ impl Refresh for Promises {
 
     fn choose(&mut self, view: &dyn View, now: Moment, chance: &mut Chance) -> Vec<PageKey> {
         if self.promised.len() == 0 {
+            self.note(0, view.visits_left());
             return self.inner.choose(view, now, chance);
         }
         self.release(now);
         let mut chosen = self.serve(view, now);
+        self.note(chosen.len(), view.visits_left());
         while chosen.len() < view.visits_left() {
             let rest = Rest { view, visits_left: view.visits_left() - chosen.len() };
             let more = self.inner.choose(&rest, now, chance);
@@ -308,6 +364,7 @@ impl Refresh for Promises {
 
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
         let mut words = self.inner.why(page, now);
+        self.qualify(&mut words);
         let Some(promise) = self.promised.find(page) else { return words };
         if let (Some(every), Some(due)) = (promise.at_least_every, promise.due()) {
             let standing = match due {

@@ -101,7 +101,7 @@ impl Index {
             false => format!("after {:.0} days at the latest", self.longest_wait),
         };
         if self.price == 0.0 {
-            return format!("as soon as it has rested: there are visits for all; {longest}");
+            return format!("as soon as it has rested, while there are visits for all; {longest}");
         }
         let more = self.time_of(number, page, self.price, o) - o;
         let waited = days(now) - page.last_day();
