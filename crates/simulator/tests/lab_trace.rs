@@ -6,7 +6,7 @@ use std::io::Write;
 
 use vernal_model::{Moment, Span};
 use vernal_simulator::lab::World;
-use vernal_simulator::lab::trace::{Selection, Summary, read, recrawl};
+use vernal_simulator::lab::trace::{Selection, Summary, load_good_rows, read, recrawl};
 use vernal_simulator::lab::world::ChangeKind;
 
 const HEAD: &str = "site,page,change_time_unix,bytes,kind\n";
@@ -207,4 +207,17 @@ fn the_recrawl_release_is_read_from_its_folder() {
     put("urlid_imp.txt", "1\t30\n2\tmuch\n");
     let error = recrawl::load(folder.path(), &Selection::default(), None).unwrap_err().to_string();
     assert!(error.contains("line 2, column Importance_score: `much`"), "{error}");
+}
+
+#[test]
+fn a_trace_without_a_good_row_names_the_first_bad_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad.csv");
+    for (rows, count) in [("a.example,/,tomorrow,10,content\n", 1), ("a.example,/\na.example,/,x,1,content\n", 2)] {
+        std::fs::write(&path, HEAD.to_owned() + rows).unwrap();
+        for selection in [Selection::default(), Selection { days: Some(10.0), ..Selection::default() }] {
+            let error = load_good_rows(&path, &selection).unwrap_err().to_string();
+            assert!(error.contains(&format!("bad: {count}, ")) && error.contains("bad.csv, line 2"), "{error}");
+        }
+    }
 }

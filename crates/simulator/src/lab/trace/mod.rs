@@ -67,6 +67,12 @@ pub fn load_good_rows(path: &Path, selection: &Selection) -> Result<(World, Summ
         }
         _ => Err(error),
     };
-    let (world, summary) = replay::replay(rows_of(path)?, &selection, &mut pass_over)?;
-    Ok((world, summary, wrong))
+    match (replay::replay(rows_of(path)?, &selection, &mut pass_over), wrong.first()) {
+        (Ok((world, summary)), _) => Ok((world, summary, wrong)),
+        // Where too little is left, the rows that were passed over are why.
+        (Err(Error::Lab(why)), Some(first)) => {
+            Err(Error::Lab(format!("{why}; rows passed over as bad: {}, the first: {first}", wrong.len())))
+        }
+        (Err(error), _) => Err(error),
+    }
 }
