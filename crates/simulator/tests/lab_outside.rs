@@ -93,4 +93,5 @@ fn a_broken_program_is_an_error_that_names_it_and_never_a_hang() {
     }
     let complaint = complaint("sleep 600", Duration::from_millis(300));
     assert!(complaint.contains("did not answer within 0.3 s"), "{complaint}");
+    assert!(complaint.contains("`sleep 600`: asked to choose at 20"), "the program and the deed: {complaint}");
 }

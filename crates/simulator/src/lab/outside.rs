@@ -245,7 +245,7 @@ impl Refresh for Outside {
         match self.answer() {
             Ok(pages) => pages.into_iter().map(|page| PageKey::new(Partition(0), page)).collect(),
             Err(why) => {
-                self.trouble = Some(why);
+                self.trouble = Some(format!("asked to choose at {now}: {why}"));
                 Vec::new()
             }
         }
