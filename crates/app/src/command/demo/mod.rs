@@ -53,7 +53,10 @@ struct Second {
     held: u64,
     waiting: u64,
     visits: u64,
+    /// Visits that found what really changed: never more than `true_changes`.
     changes: u64,
+    /// Visits that took noise for a change, before it was known to be noise.
+    noise_found: u64,
     freshness: f64,
     wire_bytes: u64,
     /// What a found change has cost so far; null before the first.
@@ -72,6 +75,7 @@ struct Summary {
     held: u64,
     visits: u64,
     changes: u64,
+    noise_found: u64,
     versions: u64,
     wire_bytes: u64,
     freshness_last: f64,
@@ -218,6 +222,7 @@ fn measure(crawl: &Crawl, truth: &Truth, second: u64) -> Result<Second> {
         waiting: totals.waiting,
         visits: totals.visits,
         changes,
+        noise_found: standing.noise_found,
         freshness: standing.freshness().value(),
         wire_bytes: totals.wire_bytes,
         visits_per_change: (changes > 0).then(|| totals.visits as f64 / changes as f64),
@@ -258,6 +263,7 @@ fn summary(context: &Context, crawl: &Crawl, seconds: &[Second], served: &Served
         held: count(|last| last.held),
         visits: totals.visits,
         changes: count(|last| last.changes),
+        noise_found: count(|last| last.noise_found),
         versions: totals.versions,
         wire_bytes: totals.wire_bytes,
         freshness_last: last.map_or(0.0, |second| second.freshness),
@@ -292,10 +298,13 @@ fn conclude(context: &Context, sink: &mut Sink, summary: &Summary, seconds: &[Se
         bytes_shown(summary.wire_bytes)
     ))?;
     sink.line(&format!(
-        "{} visits found a change; {} changes happened on those pages since they were first visited",
+        "{} visits found what really changed; {} changes happened on those pages since they were first visited",
         summary.changes, summary.true_changes
     ))?;
-    sink.line("(what was set aside as noise, such as a clock or a counter on the page, is not among the finds)")?;
+    sink.line(&format!(
+        "{} more took for a change what was none, such as a counter on the page that was not yet known to be noise",
+        summary.noise_found
+    ))?;
     sink.line(&format!(
         "freshness {:.1}% at the end, {:.1}% on average",
         summary.freshness_last * 100.0,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use vernal_model::{Moment, Page, Share, Url};
+use vernal_model::{Moment, Page, Share, Url, Visit};
 use vernal_policy::measure::freshness;
 use vernal_repository::Reader;
 use vernal_simulator::web::{PageNumber, Web};
@@ -22,8 +22,11 @@ pub struct Truth {
 pub struct Standing {
     pub held: u64,
     up_to_date: u64,
-    /// Changes that visits found.
+    /// Visits that found changes which really happened. One visit finds all that happened since the visit before, so that
+    /// these are never more than happened.
     pub changes_found: u64,
+    /// Visits that took noise for a change, because nobody knew yet that it was noise.
+    pub noise_found: u64,
     /// Changes that happened on the held pages after their first visits, so that they could be found.
     pub changes_happened: u64,
     pub trap_pages: u64,
@@ -53,7 +56,12 @@ impl Truth {
             };
             standing.held += 1;
             standing.up_to_date += u64::from(self.is_fresh(number, &page, now));
-            standing.changes_found += u64::from(page.changes);
+            if page.changes > 0 {
+                let visits = reader.visits(page.key).or_fail()?;
+                let finds = Finds::of(&visits, |moment| self.web.version_at(number, moment));
+                standing.changes_found += finds.real;
+                standing.noise_found += finds.noise;
+            }
             standing.changes_happened += u64::from(self.web.changes_between(number, page.first_visit, now));
         }
         Ok(standing)
@@ -61,5 +69,79 @@ impl Truth {
 
     fn is_fresh(&self, number: PageNumber, page: &Page, now: Moment) -> bool {
         page.last_confirmed.is_some_and(|seen| self.web.changes_between(number, seen, now) == 0)
+    }
+}
+
+/// The finds of one page's visits.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+struct Finds {
+    real: u64,
+    noise: u64,
+}
+
+impl Finds {
+    /// Told apart by the version that really stood there. The answer was given somewhere between the beginning and the end
+    /// of a visit: a change within it is taken for found by the first visit that says so.
+    fn of(visits: &[Visit], version_at: impl Fn(Moment) -> u32) -> Finds {
+        let mut finds = Finds::default();
+        let mut known = visits.first().map_or(0, |first| version_at(first.started));
+        for visit in visits {
+            match visit.changed {
+                Some(true) if version_at(visit.finished) > known => {
+                    finds.real += 1;
+                    known = version_at(visit.finished);
+                }
+                Some(true) => finds.noise += 1,
+                Some(false) => known = known.max(version_at(visit.started)),
+                None => {}
+            }
+        }
+        finds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::{Outcome, Span};
+
+    use super::*;
+
+    fn visit(hour: u64, changed: Option<bool>) -> Visit {
+        let started = Moment::EPOCH + Span::from_hours(hour);
+        Visit {
+            started,
+            finished: started + Span::from_secs(60),
+            outcome: Outcome::Read { status: 200 },
+            address: None,
+            wire_bytes: 0,
+            version: None,
+            record: None,
+            decided_by: None,
+            changed,
+            second_look: false,
+            robots: None,
+        }
+    }
+
+    #[test]
+    fn finds_are_never_more_than_happened_and_noise_is_counted_apart() {
+        // The page really changes at hours 3, 4 and 9, the last time while it is being read.
+        let changes = [3.0, 4.0, 9.01].map(|hour: f64| Moment::EPOCH + Span::from_secs_f64(hour * 3_600.0));
+        let version_at = |moment| changes.iter().filter(|&&change| change <= moment).count() as u32;
+        let found = Some(true);
+        let visits = [
+            visit(0, None),
+            // A counter on the page moved, and nothing else.
+            visit(1, found),
+            visit(2, Some(false)),
+            // Two changes, one find.
+            visit(5, found),
+            visit(6, found),
+            visit(9, Some(false)),
+            visit(10, found),
+            visit(11, found),
+        ];
+        assert_eq!(Finds::of(&visits, version_at), Finds { real: 2, noise: 3 });
+        assert_eq!(Finds::of(&[], version_at), Finds::default());
     }
 }
