@@ -282,6 +282,16 @@ fn promises_of_the_file_are_kept() {
     assert!(why.contains("at least every 1h"), "{why}");
     let status: Value = serde_json::from_str(&told(vernal(&data).args(["status", "--json"]))).unwrap();
     assert_eq!(status["promises"]["pages"], 1, "{status}");
+    // A stopped crawl is spoken of by what it was promised last, wherever the question comes from; another word is heard.
+    let asked = |file: &str| {
+        std::fs::write(dir.path().join("vernal.toml"), file).unwrap();
+        serde_json::from_str::<Value>(&told(vernal(&data).args(["status", "--json"]))).unwrap()
+    };
+    let status = asked("");
+    assert_eq!(status["promises"]["pages"], 1, "{status}");
+    assert!(told(vernal(&data).args(["why", promised])).contains("at least every 1h"));
+    let status = asked("[[promises]]\npattern = '^nothing$'\nat_least_every = '1h'\n");
+    assert_eq!(status["promises"]["pages"], 0, "{status}");
     let wrong = "[[promises]]\npattern = 'x'\nat_leest_every = '1h'\n";
     std::fs::write(dir.path().join("vernal.toml"), wrong).unwrap();
     let (code, said) = refused(vernal(&data).arg("status"));

@@ -12,7 +12,7 @@ mod catalogue;
 mod file;
 mod flags;
 mod nearest;
-mod promises;
+pub mod promises;
 mod resolve;
 mod settings;
 mod weights;

@@ -16,7 +16,6 @@ use super::live::{self, Ended, Handle, Until};
 use super::{folder, parts, runs, serving};
 use crate::api::{self, Door, Hands, Shared, is_loopback};
 use crate::command::Context;
-use crate::config::Settings;
 use crate::error::{Error, OrFail, Result};
 use crate::seeds::{self, Defaults, SEEDS_AT_ONCE, Wish};
 
@@ -133,7 +132,7 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     for some in seeds.chunks(SEEDS_AT_ONCE) {
         crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()?;
     }
-    note_run(settings, clock.now())?;
+    note_run(context, clock.now())?;
     let listening = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let inbox = live::inbox();
     let fetch = parts::fetch_settings(settings, listening.into_iter().collect());
@@ -157,7 +156,8 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     Ok(Crawl { handle, reader, clock, listening, ended, thread, stop, servers, data })
 }
 
-fn note_run(settings: &Settings, started: Moment) -> Result<()> {
+fn note_run(context: &Context, started: Moment) -> Result<()> {
+    let settings = &context.settings;
     let promise = runs::Promise { started, delay: settings.delay, per_site: settings.per_site };
     let manner = runs::Manner {
         budget: settings.budget.to_string(),
@@ -165,6 +165,7 @@ fn note_run(settings: &Settings, started: Moment) -> Result<()> {
         allow_private: settings.allow_private,
         strict: settings.strict,
         strict_sites: settings.strict_sites.clone(),
+        promises: context.in_force.given("promises").map(|given| given.values.clone()).unwrap_or_default(),
     };
     runs::append(&settings.data, promise, manner)
 }

@@ -17,7 +17,7 @@ use super::live::Until;
 use super::{parts, runs, serving};
 use crate::api::{self, Hands, Shared};
 use crate::command::Context;
-use crate::config::Settings;
+use crate::config::{Settings, promises};
 use crate::error::{Error, OrFail, Result};
 
 /// How often and how long a command tries to get at a folder that another short command holds.
@@ -148,6 +148,9 @@ fn settings_of_last_run(context: &Context) -> Settings {
     }
     if is_free("strict-sites") {
         settings.strict_sites = last.strict_sites;
+    }
+    if is_free("promises") {
+        settings.promises = last.promises.iter().filter_map(|text| promises::parse(text).ok()).collect();
     }
     settings
 }

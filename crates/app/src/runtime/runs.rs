@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! DIR/runs.jsonl   one JSON object per line: {"started":RFC 3339,"delay_us":N,"per_site":N,"version":"0.1.0",
-//!                  "budget":"20%/day","policy":"round-robin","allow_private":false,"strict":false,"strict_sites":[]}
+//!                  "budget":"20%/day","policy":"round-robin","allow_private":false,"strict":false,"strict_sites":[],
+//!                  "promises":["tag:news at_least_every=1h"]}
 //!                  or {"repaired":RFC 3339}: visits before that came from records, which know whole seconds only
 //! ```
 
@@ -36,6 +37,9 @@ pub struct Manner {
     pub strict: bool,
     #[serde(default)]
     pub strict_sites: Vec<vernal_model::Site>,
+    /// As they were given.
+    #[serde(default)]
+    pub promises: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -119,6 +123,7 @@ mod tests {
             allow_private: true,
             strict: false,
             strict_sites: Vec::new(),
+            promises: vec!["tag:news at_least_every=1h".into()],
         }
     }
 
