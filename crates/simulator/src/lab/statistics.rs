@@ -22,6 +22,11 @@ impl Interval {
     pub fn is_clear(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
+
+    /// How far it reaches to either side of its middle; `None` where only the mean is known.
+    pub fn half(&self) -> Option<f64> {
+        Some((self.high - self.low) / 2.0).filter(|half| half.is_finite())
+    }
 }
 
 /// The mean of values with its t-interval; of a single value nothing is known but itself.
@@ -84,7 +89,8 @@ pub fn mean_of_sites(trials: &[&[SiteFigures]]) -> Vec<SiteFigures> {
 }
 
 /// What the sites of a recording say of a statistic: its value, and the interval of 95 % when whole sites are drawn with
-/// replacement. Pages of a site go together, so that sites and not pages carry the uncertainty.
+/// replacement. Pages of a site go together, so that sites and not pages carry the uncertainty; of a single site nothing is
+/// known but itself.
 pub fn site_bootstrap<const N: usize>(
     policies: [&[SiteFigures]; N],
     chance: u64,
@@ -93,6 +99,9 @@ pub fn site_bootstrap<const N: usize>(
 ) -> Option<Interval> {
     let sites = policies.first()?.len();
     let value = statistic(policies.map(freshness_of))?;
+    if policies.first()?.iter().filter(|site| site.online > 0.0).count() < 2 {
+        return Some(Interval { mean: value, low: f64::NEG_INFINITY, high: f64::INFINITY, count: sites as u64 });
+    }
     let mut chance = Chance::new(chance).stream("bootstrap");
     let mut drawn: Vec<f64> = Vec::with_capacity(draws);
     for _ in 0..draws {
@@ -134,6 +143,18 @@ mod tests {
         assert!((t_quantile_975(31) - 2.040).abs() < 0.001);
         assert!((t_quantile_975(60) - 2.000).abs() < 0.001);
         assert!((t_quantile_975(1_000_000) - 1.960).abs() < 0.001);
+    }
+
+    #[test]
+    fn a_single_site_has_no_interval_and_its_ends_are_null_for_machines() {
+        let one = SiteFigures { fresh: 8.0, online: 10.0, visits: 1 };
+        // A site that was never online after the warm-up says nothing either.
+        for sites in [vec![one], vec![one, SiteFigures::default()]] {
+            let interval = site_bootstrap([&sites], 1, BOOTSTRAP_DRAWS, |[freshness]| Some(freshness)).unwrap();
+            assert!((interval.mean - 0.8).abs() < 1e-9 && interval.half().is_none(), "{interval:?}");
+            let told = serde_json::to_value(interval).unwrap();
+            assert!(told["low"].is_null() && told["high"].is_null(), "{told}");
+        }
     }
 
     #[test]

@@ -167,11 +167,10 @@ fn show(context: &Context, compared: &[Compared], cells: &[Cell]) -> Result<()> 
     table.end(&mut sink)
 }
 
-/// A mean with half of its interval; of one trial only the mean is known.
+/// A mean with half of its interval; of one trial, and of a recording of one site, only the mean is known.
 fn interval(interval: &Interval, places: usize) -> String {
-    let half = (interval.high - interval.low) / 2.0;
     let mean = interval.mean;
-    if half.is_finite() { format!("{mean:.places$} ± {half:.places$}") } else { format!("{mean:.places$}") }
+    interval.half().map_or(format!("{mean:.places$}"), |half| format!("{mean:.places$} ± {half:.places$}"))
 }
 
 fn write_report(

@@ -175,6 +175,9 @@ impl Recorded {
             0,
             format!("{name}: {sites} sites, {pages} pages, {changes} changes in {lasts}, warm-up {warm_up}"),
         );
+        if sites == 1 {
+            notes.push("there is one site: no interval between sites can be told".to_owned());
+        }
         if world.censored {
             notes.push(format!("interval-censored: {CENSORED_NOTE}"));
         }

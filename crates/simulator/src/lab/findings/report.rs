@@ -43,7 +43,7 @@ fn table(page: &mut String, cells: &[Cell]) {
     let _ = write!(
         page,
         "<h2>Results</h2><p class=\"soft\">Means with 95 % intervals: over chance numbers on invented worlds, over sites \
-         drawn again on recordings. The difference is to {BASELINE} on the same worlds; the gap closed is the share of \
+         drawn again on recordings; a single one of them has no interval. The difference is to {BASELINE} on the same worlds; the gap closed is the share of \
          the way from {BASELINE} to known rates. The bound is the optimum of the model in the long run where the model holds \
          (a short window, begun with fresh pages, may exceed it), else what a clairvoyant could reach.</p>\n<div class=\"wide\"><table><tr><th>world<th>budget<th>policy\
          <th class=\"n\">freshness<th class=\"n\">difference<th class=\"n\">gap closed<th class=\"n\">bound\
@@ -84,12 +84,8 @@ fn table(page: &mut String, cells: &[Cell]) {
 }
 
 fn shown(interval: &Interval, places: usize) -> String {
-    let half = (interval.high - interval.low) / 2.0;
-    if half.is_finite() {
-        format!("{:.places$} ± {half:.places$}", interval.mean)
-    } else {
-        format!("{:.places$}", interval.mean)
-    }
+    let mean = interval.mean;
+    interval.half().map_or(format!("{mean:.places$}"), |half| format!("{mean:.places$} ± {half:.places$}"))
 }
 
 fn signed(interval: &Interval, places: usize) -> String {
