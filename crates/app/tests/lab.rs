@@ -148,6 +148,28 @@ fn a_bad_row_of_a_trace_is_named_by_its_line_and_the_rest_is_taken() {
 }
 
 #[test]
+fn a_recording_of_one_site_tells_no_interval_and_how_many_first_days_there_were() {
+    let (dir, data) = folder();
+    let (trace, out) = (dir.path().join("one.csv"), dir.path().join("out"));
+    let one_site: String =
+        tiny_trace().lines().filter(|line| !line.starts_with('b')).map(|l| format!("{l}\n")).collect();
+    let replayed = |text: &str, days: &str| {
+        std::fs::write(&trace, text).unwrap();
+        let words = ["lab", "replay", "--policies", "round-robin,vernal", "--warm-up", "10d", "--days", days];
+        told(vernal(&data).args(words).arg("--trace").arg(&trace).arg("--out").arg(&out))
+    };
+    let report = || std::fs::read_to_string(out.join("report.html")).unwrap();
+    let shown = replayed(&one_site, "30");
+    assert!(!shown.contains('±') && shown.contains("first 30 days"), "{shown}");
+    assert!(!report().contains('±') && report().contains("first 30 days"));
+    let rows = std::fs::read_to_string(out.join("rows.csv")).unwrap();
+    assert!(rows.lines().next().unwrap().split(',').any(|column| column == "first_days"), "{rows}");
+    let shown = replayed(&tiny_trace(), "80");
+    assert!(shown.contains('±') && shown.contains("first 60 days"), "{shown}");
+    assert!(report().contains('±') && report().contains("first 60 days"));
+}
+
+#[test]
 fn the_papers_numbers_come_out_as_printed_or_with_the_slip() {
     let (_dir, data) = folder();
     let vectors = json_lines(&told(vernal(&data).args(["lab", "papers", "--json"])));

@@ -32,6 +32,7 @@ impl Column {
 
 pub struct Table {
     columns: Vec<Column>,
+    titles: Vec<String>,
     held_back: Vec<Vec<String>>,
     widths: Option<Vec<usize>>,
 }
@@ -39,9 +40,10 @@ pub struct Table {
 impl Table {
     /// A table whose rows are shown one by one as they come: no cell is waited for, so each column says how wide it is.
     pub fn at_once(columns: &[Column], widths: &[usize], sink: &mut Sink) -> Result<Table> {
-        let titles: Vec<String> = columns.iter().map(|column| column.title.to_owned()).collect();
-        sink.line(&laid_out(columns, widths, &titles))?;
-        Ok(Table { columns: columns.to_vec(), held_back: Vec::new(), widths: Some(widths.to_vec()) })
+        let mut table = Table::new(columns);
+        sink.line(&laid_out(columns, widths, &table.titles))?;
+        table.widths = Some(widths.to_vec());
+        Ok(table)
     }
 
     /// Whether no row has come.
@@ -50,7 +52,14 @@ impl Table {
     }
 
     pub fn new(columns: &[Column]) -> Table {
-        Table { columns: columns.to_vec(), held_back: Vec::new(), widths: None }
+        let titles = columns.iter().map(|column| column.title.to_owned()).collect();
+        Table { columns: columns.to_vec(), titles, held_back: Vec::new(), widths: None }
+    }
+
+    /// The same with another title for a column, where it depends on what is shown.
+    pub fn with_title(mut self, place: usize, title: String) -> Table {
+        self.titles[place] = title;
+        self
     }
 
     pub fn row(&mut self, sink: &mut Sink, cells: Vec<String>) -> Result<()> {
@@ -71,15 +80,14 @@ impl Table {
     }
 
     fn fix_widths(&mut self, sink: &mut Sink) -> Result<()> {
-        let titles: Vec<String> = self.columns.iter().map(|column| column.title.to_owned()).collect();
-        let rows = std::mem::take(&mut self.held_back);
+        let (titles, rows) = (&self.titles, std::mem::take(&mut self.held_back));
         let widths: Vec<usize> = (0..self.columns.len())
             .map(|place| {
-                let cells = rows.iter().chain([&titles]).filter_map(|row| row.get(place));
+                let cells = rows.iter().chain([titles]).filter_map(|row| row.get(place));
                 cells.map(|cell| cell.chars().count()).max().unwrap_or(0).min(WIDTH_MAX)
             })
             .collect();
-        for row in [&titles].into_iter().chain(&rows) {
+        for row in [titles].into_iter().chain(&rows) {
             sink.line(&laid_out(&self.columns, &widths, row))?;
         }
         self.widths = Some(widths);

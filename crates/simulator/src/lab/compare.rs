@@ -100,6 +100,8 @@ pub struct Row {
     pub cpu_s: f64,
     pub freshness_unweighted: f64,
     pub freshness_first: f64,
+    /// How many days the first ones are: fewer than wanted where the world is shorter.
+    pub first_days: f64,
     pub freshness_warm_up: f64,
     pub divergence: f64,
     pub age_days_p95: f64,
@@ -208,7 +210,7 @@ impl Comparison {
         let cpu_s = (means.cpu_seconds)() - begun;
         policy.end()?;
         worlds.give_back(unit);
-        let row = row(name, &world.name, &options, &findings, &bounds, cpu_s);
+        let row = row(name, &world, &options, &findings, &bounds, cpu_s);
         Ok(Compared { row, bounds, findings })
     }
 }
@@ -250,11 +252,11 @@ fn check_name(name: &str) -> Result<()> {
     if known { Ok(()) } else { Err(Error::PolicyUnknown(name.to_owned(), vernal_policy::NAMES.join(", "))) }
 }
 
-fn row(policy: &str, world: &str, options: &Options, findings: &Findings, bounds: &Bounds, cpu_s: f64) -> Row {
+fn row(policy: &str, world: &World, options: &Options, findings: &Findings, bounds: &Bounds, cpu_s: f64) -> Row {
     let after = &findings.after;
     Row {
         policy: policy.to_owned(),
-        world: world.to_owned(),
+        world: world.name.clone(),
         budget: options.budget.to_string(),
         chance: options.chance,
         freshness: after.freshness,
@@ -268,6 +270,7 @@ fn row(policy: &str, world: &str, options: &Options, findings: &Findings, bounds
         cpu_s,
         freshness_unweighted: after.freshness_unweighted,
         freshness_first: findings.first.freshness,
+        first_days: options.first.min(world.length()).days_f64(),
         freshness_warm_up: findings.warm_up.freshness,
         divergence: after.divergence,
         age_days_p95: after.age_days_p95,

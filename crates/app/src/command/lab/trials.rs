@@ -120,6 +120,9 @@ pub fn chances(text: &str) -> Result<Vec<u64>> {
     Ok((first..=last).collect())
 }
 
+/// The place of the column that is entitled by the days that were measured.
+const FIRST_DAYS: usize = 10;
+
 const COLUMNS: [Column; 12] = [
     Column::left("world"),
     Column::left("budget"),
@@ -131,7 +134,7 @@ const COLUMNS: [Column; 12] = [
     Column::right("change ratio"),
     Column::right("age, days"),
     Column::right("never visited"),
-    Column::right("first 60 days"),
+    Column::right("first days"),
     Column::right("CPU, s"),
 ];
 
@@ -143,7 +146,7 @@ fn show(context: &Context, compared: &[Compared], cells: &[Cell]) -> Result<()> 
         }
         return sink.flush();
     }
-    let mut table = Table::new(&COLUMNS);
+    let mut table = Table::new(&COLUMNS).with_title(FIRST_DAYS, findings::first_days_title(cells));
     for cell in cells {
         let row = vec![
             cell.world.clone(),

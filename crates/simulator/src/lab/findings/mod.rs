@@ -11,5 +11,5 @@ mod svg;
 
 pub use plots::{Plot, plots};
 pub use report::{csv, html};
-pub use summary::{BASELINE, Cell, Line, lines, summary};
+pub use summary::{BASELINE, Cell, Line, first_days_title, lines, summary};
 pub use svg::{Axis, Chart, Series};

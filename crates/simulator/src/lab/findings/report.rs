@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::plots::{PAIRS_MAX, Plot};
-use super::summary::{BASELINE, Cell, Line};
+use super::summary::{BASELINE, Cell, Line, first_days_title};
 use super::svg::{STYLE, escaped};
 use crate::lab::statistics::Interval;
 
@@ -40,6 +40,7 @@ pub fn html(title: &str, notes: &[String], cells: &[Cell], plots: &[Plot]) -> St
 }
 
 fn table(page: &mut String, cells: &[Cell]) {
+    let first_days = first_days_title(cells);
     let _ = write!(
         page,
         "<h2>Results</h2><p class=\"soft\">Means with 95 % intervals: over chance numbers on invented worlds, over sites \
@@ -48,7 +49,7 @@ fn table(page: &mut String, cells: &[Cell]) {
          (a short window, begun with fresh pages, may exceed it), else what a clairvoyant could reach.</p>\n<div class=\"wide\"><table><tr><th>world<th>budget<th>policy\
          <th class=\"n\">freshness<th class=\"n\">difference<th class=\"n\">gap closed<th class=\"n\">bound\
          <th class=\"n\">change ratio<th class=\"n\">age, days<th class=\"n\">harmonic<th class=\"n\">visits<th class=\"n\">wasted\
-         <th class=\"n\">never visited<th class=\"n\">first 60 days<th class=\"n\">CPU, s</tr>\n"
+         <th class=\"n\">never visited<th class=\"n\">{first_days}<th class=\"n\">CPU, s</tr>\n"
     );
     for cell in cells {
         let rivals = cells.iter().filter(|other| other.world == cell.world && other.budget == cell.budget);

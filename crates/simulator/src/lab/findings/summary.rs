@@ -23,7 +23,7 @@ pub struct Line<'a> {
     pub row: &'a Row,
     /// (F − F_round-robin)/(F_hindsight − F_round-robin) of trials with the same world, budget and chance number.
     pub gap_closed: Option<f64>,
-    /// Freshness of the first days, from the very start: how fast it learns.
+    /// Freshness of the first days, from the very start: how fast it learns. They are `first_days`, sixty at most.
     pub first_60_days: f64,
 }
 
@@ -45,7 +45,19 @@ pub struct Cell {
     pub wasted: f64,
     pub never_visited: f64,
     pub first_60_days: f64,
+    /// How many days these are: a shorter world has no more.
+    pub first_days: f64,
     pub cpu_s: f64,
+}
+
+/// The title of the freshness of the first days, by how many there were.
+pub fn first_days_title(cells: &[Cell]) -> String {
+    let days = || cells.iter().map(|cell| (cell.first_days * 10.0).round() / 10.0);
+    let (least, most) = days().fold((f64::INFINITY, 0.0f64), |(least, most), days| (least.min(days), most.max(days)));
+    match least < most {
+        true => format!("first {least} to {most} days"),
+        false => format!("first {most} days"),
+    }
 }
 
 /// A line for each trial, in the order of the results.
@@ -164,6 +176,7 @@ fn described(trials: &[&Compared], (freshness, difference, gap_closed): Told) ->
         wasted: mean(|row| row.wasted as f64),
         never_visited: mean(|row| row.never_visited as f64),
         first_60_days: mean(|row| row.freshness_first),
+        first_days: mean(|row| row.first_days),
         cpu_s: mean(|row| row.cpu_s),
     }
 }
