@@ -75,3 +75,55 @@ fn where_pages_are_born_or_announce_their_changes_the_model_s_optimum_is_no_boun
         assert!(bounds.of_freshness().is_some(), "{}", scenario.name);
     }
 }
+
+/// Policies that a law is tried with where all of them would take too long: the plainest, ours, those that know every rate,
+/// and those that seek changes and may leave budget unspent.
+const SOME: [&str; 8] = [
+    "round-robin",
+    "vernal",
+    "optimal",
+    "hindsight",
+    "vernal:change-ratio",
+    "index:change-ratio",
+    "refresh-time",
+    "heritrix-fixed",
+];
+
+#[test]
+fn at_tiny_budgets_and_in_short_windows_results_stay_below_what_they_are_held_against() {
+    for name in ["w1", "w6-opposed", "w8"] {
+        let Some(mut scenario) = scenarios().into_iter().find(|scenario| scenario.name == name) else {
+            panic!("{name} is a world of the protocol")
+        };
+        for (days, warm_up_days) in [(20.0, 0.0), (30.0, 10.0), (80.0, 20.0)] {
+            let settings = scenario.world.as_mut().unwrap();
+            (settings.days, settings.warm_up_days) = (days, warm_up_days);
+            for budget in ["0.1%/day", "1%/day", "3%/day", "10%/day", "15%/day"] {
+                held_against(&scenario, budget.parse().unwrap(), days - warm_up_days);
+            }
+        }
+    }
+}
+
+fn held_against(scenario: &LabScenario, budget: Budget, days: f64) {
+    let mut above = vec![(0.0, 0.0); SOME.len()];
+    for chance in CHANCES {
+        let world = scenario.world(chance).unwrap();
+        let options = Options { budget, chance, ..Options::default() };
+        let bounds = Reckoned.bounds(&world, &options);
+        let (_, bound) = bounds.held_against().unwrap();
+        for (policy, above) in SOME.iter().zip(&mut above) {
+            let options = Options { rates_known: knows_rates(policy), ..options.clone() };
+            let after = LabTrial::run(&world, Made::by_name(policy).unwrap().refresh(), &options).unwrap().after;
+            above.0 += (after.freshness - bound) / CHANCES.len() as f64;
+            let most = bounds.change_ratio_of(after.visits, days);
+            assert_eq!(most.is_none(), after.visits == 0);
+            above.1 += (after.change_ratio - most.unwrap_or(0.0)) / CHANCES.len() as f64;
+        }
+    }
+    for (policy, (freshness, change_ratio)) in SOME.iter().zip(above) {
+        let place = format!("{policy} on {} at {budget} in {days} days", scenario.name);
+        assert!(freshness <= BY_CHANCE, "{place}: {freshness} above its bound");
+        assert!(change_ratio <= BY_CHANCE, "{place}: a change ratio {change_ratio} above its bound");
+    }
+}

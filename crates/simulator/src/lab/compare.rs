@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use vernal_model::Budget;
 use vernal_policy::Refresh;
 
-use super::bounds::{Bounder, Bounds};
+use super::bounds::{Bounder, Bounds, HeldAgainst};
 use super::generate::LabScenario;
 use super::measure::Findings;
 use super::outside::Outside;
@@ -89,8 +89,12 @@ pub struct Row {
     pub chance: u64,
     /// Share of page-time up to date after the warm-up, weighted by importance.
     pub freshness: f64,
-    /// The optimum of the model where it holds, else the clairvoyant's freshness.
+    /// The optimum of the model in the long run where it holds, else the clairvoyant's freshness.
     pub bound: Option<f64>,
+    /// What this window's freshness may be held against, and which of the bounds that is: a window much of which stands by
+    /// the first readings, which are free, is no long run.
+    pub bound_held: Option<f64>,
+    pub held_against: Option<HeldAgainst>,
     pub change_ratio: f64,
     pub age_days: f64,
     pub harmonic: f64,
@@ -110,6 +114,7 @@ pub struct Row {
     pub pages: u64,
     pub bound_optimum: Option<f64>,
     pub bound_window: Option<f64>,
+    /// For the visits that were really made.
     pub bound_change_ratio: Option<f64>,
     pub bound_clairvoyant: Option<f64>,
 }
@@ -254,6 +259,7 @@ fn check_name(name: &str) -> Result<()> {
 
 fn row(policy: &str, world: &World, options: &Options, findings: &Findings, bounds: &Bounds, cpu_s: f64) -> Row {
     let after = &findings.after;
+    let days = world.end.since(world.measured_from()).days_f64();
     Row {
         policy: policy.to_owned(),
         world: world.name.clone(),
@@ -261,6 +267,8 @@ fn row(policy: &str, world: &World, options: &Options, findings: &Findings, boun
         chance: options.chance,
         freshness: after.freshness,
         bound: bounds.of_freshness(),
+        bound_held: bounds.held_against().map(|(_, bound)| bound),
+        held_against: bounds.held_against().map(|(which, _)| which),
         change_ratio: after.change_ratio,
         age_days: after.age_days,
         harmonic: after.harmonic,
@@ -279,7 +287,7 @@ fn row(policy: &str, world: &World, options: &Options, findings: &Findings, boun
         pages: findings.pages,
         bound_optimum: bounds.optimum,
         bound_window: bounds.window,
-        bound_change_ratio: bounds.change_ratio,
+        bound_change_ratio: bounds.change_ratio_of(after.visits - after.failed, days),
         bound_clairvoyant: bounds.clairvoyant,
     }
 }

@@ -33,7 +33,7 @@ const COLUMNS: [Column; 7] = [
     Column::right("chance"),
     Column::right("optimum"),
     Column::right("in this window"),
-    Column::right("change ratio"),
+    Column::right("change ratio if all is spent"),
     Column::right("clairvoyant"),
 ];
 
@@ -61,7 +61,7 @@ pub fn bound(context: &Context, arguments: &Arguments) -> Result<()> {
             };
             for &budget in &budgets {
                 let bounds = Reckoned.bounds(&world, &Options { budget, chance, ..Options::default() });
-                let Bounds { optimum, window, change_ratio, clairvoyant } = bounds;
+                let Bounds { optimum, window, change_ratio, clairvoyant, .. } = bounds;
                 if context.json {
                     let line = serde_json::json!({
                         "world": world.name, "budget": budget.to_string(), "chance": chance, "optimum": optimum,

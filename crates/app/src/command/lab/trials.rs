@@ -158,7 +158,7 @@ fn show(context: &Context, compared: &[Compared], cells: &[Cell]) -> Result<()> 
                 format!("{sign}{}", interval(difference, 4))
             }),
             cell.gap_closed.as_ref().map_or("-".into(), |gap| interval(gap, 2)),
-            cell.bound.map_or("-".into(), |bound| format!("{bound:.4}")),
+            cell.bound_shown("-"),
             format!("{:.3}", cell.change_ratio),
             format!("{:.2}", cell.age_days),
             format!("{:.0}", cell.never_visited),

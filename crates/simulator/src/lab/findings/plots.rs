@@ -87,7 +87,8 @@ fn freshness(world: &str, cells: &[&Cell], policies: &[&str]) -> Chart {
             own.iter().map(|cell| reach(cell.freshness.mean, cell.freshness.low, cell.freshness.high)).collect();
         series.push(Series { name: (*policy).to_owned(), colour, points, reach, ..Series::default() });
     }
-    let mut bound: Vec<(f64, f64)> = cells.iter().filter_map(|cell| Some((place(&cell.budget), cell.bound?))).collect();
+    let mut bound: Vec<(f64, f64)> =
+        cells.iter().filter_map(|cell| Some((place(&cell.budget), cell.bound_held?))).collect();
     bound.sort_by(|one, other| one.0.total_cmp(&other.0));
     bound.dedup();
     if !bound.is_empty() {

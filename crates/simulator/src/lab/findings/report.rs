@@ -46,7 +46,8 @@ fn table(page: &mut String, cells: &[Cell]) {
         "<h2>Results</h2><p class=\"soft\">Means with 95 % intervals: over chance numbers on invented worlds, over sites \
          drawn again on recordings; a single one of them has no interval. The difference is to {BASELINE} on the same worlds; the gap closed is the share of \
          the way from {BASELINE} to known rates. The bound is the optimum of the model in the long run where the model holds \
-         (a short window, begun with fresh pages, may exceed it), else what a clairvoyant could reach.</p>\n<div class=\"wide\"><table><tr><th>world<th>budget<th>policy\
+         (one of the mean: a small world may lie above it by chance), its certificate for this window where much of that stands by \
+         the first readings, which are free, else what a clairvoyant could reach.</p>\n<div class=\"wide\"><table><tr><th>world<th>budget<th>policy\
          <th class=\"n\">freshness<th class=\"n\">difference<th class=\"n\">gap closed<th class=\"n\">bound\
          <th class=\"n\">change ratio<th class=\"n\">age, days<th class=\"n\">harmonic<th class=\"n\">visits<th class=\"n\">wasted\
          <th class=\"n\">never visited<th class=\"n\">{first_days}<th class=\"n\">CPU, s</tr>\n"
@@ -66,7 +67,7 @@ fn table(page: &mut String, cells: &[Cell]) {
             shown(&cell.freshness, 4),
             cell.difference.as_ref().map_or("–".into(), |interval| signed(interval, 4)),
             cell.gap_closed.as_ref().map_or("–".into(), |interval| shown(interval, 2)),
-            cell.bound.map_or("–".into(), |bound| format!("{bound:.4}")),
+            cell.bound_shown("–"),
             format!("{:.3}", cell.change_ratio),
             format!("{:.2}", cell.age_days),
             format!("{:.3}", cell.harmonic),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use vernal_policy::measure::{GAP_FROM, GAP_TO, gap_closed};
 
+use crate::lab::bounds::HeldAgainst;
 use crate::lab::compare::{Compared, Row};
 use crate::lab::measure::SiteFigures;
 use crate::lab::statistics::{
@@ -38,6 +39,9 @@ pub struct Cell {
     pub difference: Option<Interval>,
     pub gap_closed: Option<Interval>,
     pub bound: Option<f64>,
+    /// What the freshness may be held against in this window, and which of the bounds that is.
+    pub bound_held: Option<f64>,
+    pub held_against: Option<HeldAgainst>,
     pub change_ratio: f64,
     pub age_days: f64,
     pub harmonic: f64,
@@ -48,6 +52,17 @@ pub struct Cell {
     /// How many days these are: a shorter world has no more.
     pub first_days: f64,
     pub cpu_s: f64,
+}
+
+impl Cell {
+    /// What its freshness is held against, with a word where that is not the bound of the long run; `none` where there is none.
+    pub fn bound_shown(&self, none: &str) -> String {
+        match (self.bound_held, self.held_against) {
+            (Some(bound), Some(HeldAgainst::Window)) => format!("{bound:.4} in this window"),
+            (Some(bound), _) => format!("{bound:.4}"),
+            (None, _) => none.to_owned(),
+        }
+    }
 }
 
 /// The title of the freshness of the first days, by how many there were.
@@ -159,7 +174,10 @@ fn sites(trials: &[&Compared]) -> Vec<SiteFigures> {
 fn described(trials: &[&Compared], (freshness, difference, gap_closed): Told) -> Cell {
     let mean =
         |figure: fn(&Row) -> f64| trials.iter().map(|one| figure(&one.row)).sum::<f64>() / trials.len().max(1) as f64;
-    let bounds: Vec<f64> = trials.iter().filter_map(|one| one.row.bound).collect();
+    let bound = |bound: fn(&Row) -> Option<f64>| {
+        let bounds: Vec<f64> = trials.iter().filter_map(|one| bound(&one.row)).collect();
+        (!bounds.is_empty()).then(|| bounds.iter().sum::<f64>() / bounds.len() as f64)
+    };
     let name = |figure: fn(&Row) -> &String| trials.first().map(|one| figure(&one.row).clone()).unwrap_or_default();
     Cell {
         world: name(|row| &row.world),
@@ -168,7 +186,9 @@ fn described(trials: &[&Compared], (freshness, difference, gap_closed): Told) ->
         freshness,
         difference,
         gap_closed,
-        bound: (!bounds.is_empty()).then(|| bounds.iter().sum::<f64>() / bounds.len() as f64),
+        bound: bound(|row| row.bound),
+        bound_held: bound(|row| row.bound_held),
+        held_against: trials.first().and_then(|one| one.row.held_against),
         change_ratio: mean(|row| row.change_ratio),
         age_days: mean(|row| row.age_days),
         harmonic: mean(|row| row.harmonic),
