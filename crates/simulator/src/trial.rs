@@ -10,8 +10,8 @@ pub mod whole;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use vernal_crawler::{Crawler, DiskFreeMin};
-use vernal_model::{Chance, Moment, Order, OrderKind, Report, Span};
+use vernal_crawler::{Act, Crawler, DiskFreeMin};
+use vernal_model::{Chance, HintSource, Moment, Order, OrderKind, Report, Span};
 
 pub use self::faults::Faults;
 use self::faults::{Fate, lost_report};
@@ -22,6 +22,9 @@ use crate::wire::Wire;
 const COMMIT_EVERY: Span = Span::from_secs(5);
 /// An answer takes this long, and up to ten times as long.
 const LATENCY_MIN: Span = Span::from_millis(10);
+/// What was announced is told this often, and this many pages at a time: each telling is a commit of its own.
+const TOLD_EVERY: Span = Span::from_hours(1);
+const TOLD_MAX: usize = 1_000;
 /// Whoever waits for a report that was lost gives up after this.
 const LOST_AFTER: Span = Span::from_secs(60);
 
@@ -40,6 +43,8 @@ pub struct Trial<'w> {
     rest: Span,
     /// Looks in a row at which it had nothing to send.
     looks_in_vain: u32,
+    /// What was announced up to here was told.
+    told_until: Moment,
     /// The address that all sites are behind, where it is one.
     address: Option<IpAddr>,
 }
@@ -87,6 +92,7 @@ impl<'w> Trial<'w> {
             commit_every: COMMIT_EVERY,
             rest: Span::ZERO,
             looks_in_vain: 0,
+            told_until: now,
             address: None,
         }
     }
@@ -180,11 +186,26 @@ impl<'w> Trial<'w> {
             let (report, _) = entry.remove();
             self.crawler.report(*report, self.now)?;
         }
+        self.tell()?;
         if self.crawler.has_uncommitted() && self.now.since(self.last_commit) >= self.commit_every {
             self.crawler.commit(self.now)?;
             self.last_commit = self.now;
         }
         Ok(true)
+    }
+
+    /// Tells what was announced, through the door that pushes come by.
+    fn tell(&mut self) -> vernal_crawler::Result<()> {
+        if self.now.since(self.told_until) < TOLD_EVERY {
+            return Ok(());
+        }
+        let announced = self.wire.announced(self.told_until, self.now);
+        self.told_until = self.now;
+        for urls in announced.chunks(TOLD_MAX) {
+            self.crawler.act(Act::Hint { source: HintSource::IndexNow, urls: urls.to_vec() }, self.now)?;
+            self.last_commit = self.now;
+        }
+        Ok(())
     }
 
     /// When there is something to do again.
@@ -198,7 +219,8 @@ impl<'w> Trial<'w> {
         // The first look in vain may be one at sites that were asked a moment ago.
         let soon = if self.looks_in_vain > 1 { rested } else { self.now };
         let wake = self.crawler.next_wake_or_soon(self.now, soon);
-        Some([arrival, commit, wake].into_iter().flatten().min()?.max(soon))
+        let told = self.wire.next_announced(self.told_until).map(|next| next.max(self.told_until + TOLD_EVERY));
+        Some([arrival, commit, wake, told].into_iter().flatten().min()?.max(soon))
     }
 
     /// Asks the web, and sets the report on its way.

@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use sha1::Digest as _;
 use vernal_document::{Input, Judged};
-use vernal_model::{Digest, Exchange, Failure, Moment, Order, Outcome, Protocol, Refusal, Report, Stage, Validators};
+use vernal_model::{
+    Digest, Exchange, Failure, Moment, Order, Outcome, Protocol, Refusal, Report, Stage, Url, Validators,
+};
 
 use crate::web::{Answer, Behaviour, Request, Web};
 
@@ -24,6 +26,16 @@ pub trait Wire {
     fn pages_online(&self, _now: Moment) -> Option<u64> {
         None
     }
+
+    /// The pages that were announced as changed after one Moment and up to another, by a push to the crawler's door.
+    fn announced(&self, _after: Moment, _until: Moment) -> Vec<Url> {
+        Vec::new()
+    }
+
+    /// When the next page is announced after this.
+    fn next_announced(&self, _after: Moment) -> Option<Moment> {
+        None
+    }
 }
 
 impl<W: Wire + ?Sized> Wire for Arc<W> {
@@ -33,6 +45,14 @@ impl<W: Wire + ?Sized> Wire for Arc<W> {
 
     fn pages_online(&self, now: Moment) -> Option<u64> {
         (**self).pages_online(now)
+    }
+
+    fn announced(&self, after: Moment, until: Moment) -> Vec<Url> {
+        (**self).announced(after, until)
+    }
+
+    fn next_announced(&self, after: Moment) -> Option<Moment> {
+        (**self).next_announced(after)
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use vernal_frontier::audit;
 use vernal_model::{Budget, Moment, Site, Span};
-use vernal_simulator::lab::generate::settings::{Births, Capped, Weights, WithRate};
+use vernal_simulator::lab::generate::settings::{Births, Capped, Hints, Weights, WithRate};
 use vernal_simulator::lab::{LabTrial, Options, World, WorldSettings};
 use vernal_simulator::trial::whole::{self, Conditions, Crawled};
 use vernal_simulator::trial::{AskedFor, Faults};
@@ -87,6 +87,29 @@ fn the_whole_crawler_hears_how_important_pages_are() {
     let whole = crawled(&world, "vernal", &Conditions::default()).findings.after.freshness;
     let (policy_alone, unweighed) = (alone(&world, "vernal"), alone(&world, "round-robin"));
     assert!(whole > policy_alone - 0.05 && policy_alone > unweighed + 0.2, "{whole} {policy_alone} {unweighed}");
+}
+
+#[test]
+fn the_whole_crawler_hears_what_sites_say_of_their_changes_and_learns_how_far_to_trust_it() {
+    let freshness = |recall: f64, false_per_change: f64, hears: bool| {
+        let hints = Hints { recall: vec![recall], false_per_change: vec![false_per_change] };
+        let mean = [1, 2].map(|chance| {
+            let world = WorldSettings { hints: Some(hints.clone()), ..small() }.draw("announced", chance);
+            let folder = tempfile::tempdir().unwrap();
+            let settings = whole::settings(&world, "vernal", budget(), chance);
+            let settings = vernal_crawler::Settings { hints: settings.hints && hears, ..settings };
+            let conditions = Conditions { chance, ..Conditions::default() };
+            let crawled = whole::crawl(&world, folder.path(), settings, &conditions).unwrap();
+            assert_polite(&crawled, chance);
+            crawled.findings.after.freshness
+        });
+        (mean[0] + mean[1]) / 2.0
+    };
+    let (heard, deaf) = (freshness(0.9, 0.1, true), freshness(0.9, 0.1, false));
+    assert!(heard > deaf + 0.03, "{heard} with hints, {deaf} without");
+    // Words that are hardly ever true cost little.
+    let (lied, deaf) = (freshness(0.1, 5.0, true), freshness(0.1, 5.0, false));
+    assert!(lied > deaf - 0.02, "{lied} with lies, {deaf} without");
 }
 
 #[test]

@@ -87,6 +87,7 @@ pub fn settings(world: &World, policy: &str, budget: Budget, chance: u64) -> Set
         rates_every: RATES_EVERY,
         budget,
         chance,
+        hints: world.has_hints(),
         pages_max: (world.pages.len() + world.sites.len()) as u64,
         concurrency: world.sites.len().clamp(1, CONCURRENCY_MAX),
         pass_piece_pages: usize::MAX,

@@ -1,7 +1,8 @@
 //! A world of the laboratory as a web: its pages answer with documents and signatures, and no bytes are kept of them.
 //!
 //! Each site has a list at `/`, which names the pages that are online, and is no page of the world; pages lie at
-//! `/part-N/page-N`. A site whose politeness is capped says so as the crawl delay of its robots.txt. What detection makes of
+//! `/part-N/page-N`. A site whose politeness is capped says so as the crawl delay of its robots.txt. The hints of a world are
+//! announced by a push, as to the door of a live crawl. What detection makes of
 //! the answers is the crawler's own affair: [`Blemishes`] make it harder.
 
 use std::fmt::Write as _;
@@ -44,6 +45,8 @@ pub struct WorldWire<'w> {
     /// When pages come and when they go, each in order.
     births: Vec<Moment>,
     ends: Vec<Moment>,
+    /// What sites say of their changes, in order, and of which pages.
+    hints: Vec<(Moment, u32)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -85,7 +88,10 @@ impl<'w> WorldWire<'w> {
         let mut ends: Vec<Moment> = world.pages.iter().map(|page| page.gone).collect();
         births.sort_unstable();
         ends.sort_unstable();
-        Ok(WorldWire { world, blemishes, chance: Chance::new(chance).stream("wire"), sites, births, ends })
+        let of_page = |page: usize| world.hints(page).iter().map(move |&hint| (hint, page as u32));
+        let mut hints: Vec<(Moment, u32)> = (0..world.pages.len()).flat_map(of_page).collect();
+        hints.sort_unstable();
+        Ok(WorldWire { world, blemishes, chance: Chance::new(chance).stream("wire"), sites, births, ends, hints })
     }
 
     /// The list of each site, to begin with.
@@ -151,6 +157,11 @@ impl<'w> WorldWire<'w> {
         body.push_str("</ul></body></html>");
         let bytes = HEADS_BYTES + LINK_BYTES * online().count() as u64;
         read(order, &body, edition, bytes, started, finished)
+    }
+
+    /// The place of the first hint after a Moment.
+    fn hint_after(&self, moment: Moment) -> usize {
+        self.hints.partition_point(|&(hint, _)| hint <= moment)
     }
 
     fn page(&self, page: usize, order: Order, started: Moment, finished: Moment) -> Report {
@@ -238,6 +249,17 @@ impl Wire for WorldWire<'_> {
     fn pages_online(&self, now: Moment) -> Option<u64> {
         let until_now = |turns: &[Moment]| turns.partition_point(|&turn| turn <= now);
         Some((until_now(&self.births) - until_now(&self.ends) + self.sites.len()) as u64)
+    }
+
+    fn announced(&self, after: Moment, until: Moment) -> Vec<Url> {
+        let hints = &self.hints[self.hint_after(after)..self.hint_after(until.max(after))];
+        let online =
+            hints.iter().map(|&(_, page)| page as usize).filter(|&page| self.world.pages[page].is_online(until));
+        online.filter_map(|page| parsed(&self.url(page)).ok()).collect()
+    }
+
+    fn next_announced(&self, after: Moment) -> Option<Moment> {
+        self.hints.get(self.hint_after(after)).map(|&(hint, _)| hint)
     }
 }
 

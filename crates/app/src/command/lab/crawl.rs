@@ -104,12 +104,6 @@ pub fn crawl(context: &Context, arguments: &Arguments) -> Result<()> {
         let Source::Invented(scenario) = source else { continue };
         for &chance in &chances {
             let world = scenario.world(chance).or_fail()?;
-            if world.has_hints() {
-                context.log.warn(format!(
-                    "{}: the hints of this world are told to policies alone; the crawler gets none here",
-                    world.name
-                ));
-            }
             for &budget in &budgets {
                 let told = arguments.told(&world, budget, chance)?;
                 wrong.extend(told.wrong());
