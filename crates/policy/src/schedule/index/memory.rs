@@ -144,7 +144,10 @@ impl Index {
             FORMAT_WITHOUT_CALIBRATION => Calibration::default(),
             _ => Calibration::of([f64::from_le_bytes(take(&mut rest)?), f64::from_le_bytes(take(&mut rest)?)])?,
         };
-        let octaves = if format > FORMAT_WITHOUT_OCTAVES { Octaves::read(&mut rest)? } else { Octaves::default() };
+        let octaves = match format {
+            ..=FORMAT_WITHOUT_OCTAVES => Octaves::default(),
+            _ => Octaves::read(&mut rest, format == FORMAT_WITHOUT_FIRMNESS)?,
+        };
         let firmness = if format > FORMAT_WITHOUT_FIRMNESS { Firmness::read(&mut rest)? } else { Firmness::default() };
         let fitting = Fitting::take(&mut rest)?;
         if !(mean.is_finite() && mean > 0.0 && price.is_finite() && price >= 0.0) {
@@ -244,9 +247,11 @@ mod tests {
     /// Where the changes foretold and found lie in the bytes.
     const CALIBRATION: std::ops::Range<usize> = 21..37;
     /// Where the octaves of importance lie, while nobody asked them.
-    const OCTAVES: std::ops::Range<usize> = 37..42;
+    const OCTAVES: std::ops::Range<usize> = 37..43;
+    /// Among them, in how many days they are asked next.
+    const OCTAVES_DAYS: usize = 41;
     /// Where firmness lies, while nothing was heard of it.
-    const FIRMNESS: std::ops::Range<usize> = 42..43;
+    const FIRMNESS: std::ops::Range<usize> = 43..44;
 
     #[test]
     fn bytes_from_before_are_taken_as_well_and_others_are_passed_over() {
@@ -260,6 +265,7 @@ mod tests {
         without_firmness.drain(FIRMNESS);
         without_firmness[0] = FORMAT_WITHOUT_FIRMNESS;
         let mut without_octaves = without_firmness.clone();
+        without_firmness.remove(OCTAVES_DAYS);
         without_octaves.drain(OCTAVES);
         without_octaves[0] = FORMAT_WITHOUT_OCTAVES;
         let mut without_sections = without_octaves.clone();

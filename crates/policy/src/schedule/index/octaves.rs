@@ -1,6 +1,6 @@
 //! What the importance of a page says of its change rate: pages that count about as much are often alike in that too.
 //!
-//! Pages stand in octaves of importance. Once a day each octave is asked how many times as often its pages are believed to
+//! Pages stand in octaves of importance. Once a day, or less often while nothing moves, each octave is asked how many times as often its pages are believed to
 //! change as pages of their paths and sites do, and that is what is expected of its pages from then on. Sites are compared by
 //! what their pages' rates would be without it, so that neither tells what the other has told already: a rate that is all a
 //! matter of importance leaves sites alike, and one that is all a matter of the site leaves the octaves at 1.
@@ -26,6 +26,10 @@ const TIMES_MAX: f64 = 1e4;
 /// too small to be taken where pages hardly ever change.
 const ROUNDS_MAX: u32 = 16;
 const AT_REST: f64 = 0.01;
+/// The most days from one time that they are asked to the next.
+const DAYS_MAX: u8 = 8;
+/// As many as there can be.
+const OCTAVES: usize = 1 << u8::BITS;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Octaves {
@@ -33,8 +37,9 @@ pub(super) struct Octaves {
     pages: BTreeMap<u8, u32>,
     /// How many times as often as their siblings its pages are expected to change; 1 where nothing is said.
     times: BTreeMap<u8, f32>,
-    /// The day on which that was last reckoned.
+    /// The day on which they were last asked, and how many later they are asked again.
     day: u32,
+    days: u8,
 }
 
 /// What the pages of one octave show: how many there are and how many were compared, Σ of the rates that are believed of
@@ -74,9 +79,10 @@ impl Octaves {
         self.times.get(&octave).map_or(1.0, |&times| f64::from(times))
     }
 
-    /// Day (4), octaves (1, then for each: number 1, times 4), little-endian.
+    /// Day (4), days until the next (1), octaves (1, then for each: number 1, times 4), little-endian.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.day.to_le_bytes());
+        bytes.push(self.days);
         bytes.push(self.times.len().min(usize::from(u8::MAX)) as u8);
         for (octave, times) in self.times.iter().take(usize::from(u8::MAX)) {
             bytes.push(*octave);
@@ -84,9 +90,14 @@ impl Octaves {
         }
     }
 
-    /// Reads what `write` wrote; the pages are counted by whoever recalls them.
-    pub fn read(bytes: &mut &[u8]) -> Option<Octaves> {
+    /// Reads what `write` wrote; the pages are counted by whoever recalls them. While they were asked every day nobody wrote
+    /// down when the next one is.
+    pub fn read(bytes: &mut &[u8], is_every_day: bool) -> Option<Octaves> {
         let day = u32::from_le_bytes(*bytes.split_off(..4)?.first_chunk()?);
+        let days = if is_every_day { 1 } else { *bytes.split_off_first()? };
+        if days > DAYS_MAX {
+            return None;
+        }
         let count = *bytes.split_off_first()?;
         let mut known = BTreeMap::new();
         for _ in 0..count {
@@ -97,7 +108,7 @@ impl Octaves {
                 Some(times).filter(|&times| (1.0 / TIMES_MAX..=TIMES_MAX).contains(&f64::from(times)))?,
             );
         }
-        Some(Octaves { pages: BTreeMap::new(), times: known, day })
+        Some(Octaves { pages: BTreeMap::new(), times: known, day, days })
     }
 
     /// How far what is expected of any octave lies from this, in logarithm.
@@ -128,14 +139,15 @@ fn expected(shown: &BTreeMap<u8, Shown>) -> BTreeMap<u8, f64> {
 }
 
 impl Index {
-    /// Asks the octaves anew if a day has passed.
+    /// Asks the octaves anew if it is time: the day after they moved, and twice as late each time that they did not.
     pub(super) fn ask_octaves(&mut self, today: u32) {
-        if self.octaves.pages.len() < 2 || self.octaves.day == today || self.rule.known_rates {
+        let Octaves { ref pages, day, days, .. } = self.octaves;
+        if pages.len() < 2 || self.rule.known_rates || (day..day + u32::from(days)).contains(&today) {
             return;
         }
-        self.octaves.day = today;
         let expected = self.asked();
         let has_moved = self.octaves.off(&expected) >= STEP;
+        (self.octaves.day, self.octaves.days) = (today, if has_moved { 1 } else { (2 * days).clamp(1, DAYS_MAX) });
         if has_moved {
             let times = self.scaled(&expected);
             self.count_anew(times);
@@ -163,36 +175,38 @@ impl Index {
 
     /// Remembers what others knew, of the pages that are counted here.
     pub(super) fn remember_octaves(&mut self, known: Octaves) {
-        self.octaves.day = known.day;
+        (self.octaves.day, self.octaves.days) = (known.day, known.days);
         self.count_anew(known.times);
     }
 
     /// What the octaves say now. What is believed of a page depends on what is expected of its octave, and that on what is
     /// believed of its pages: so they are reckoned from each other until they rest.
     fn asked(&self) -> BTreeMap<u8, f64> {
-        let now = |octave: u8| self.octaves.times(octave);
-        let mut expected_of: BTreeMap<u8, f64> =
-            self.octaves.pages.keys().map(|&octave| (octave, now(octave))).collect();
+        let mut times: [f64; OCTAVES] = std::array::from_fn(|octave| self.octaves.times(octave as u8));
         for _ in 0..ROUNDS_MAX {
-            let pages = self.octaves.pages.iter();
-            let mut shown: BTreeMap<u8, Shown> =
-                pages.map(|(&octave, &pages)| (octave, Shown { pages, ..Shown::default() })).collect();
+            let mut shown = [Shown::default(); OCTAVES];
             for number in self.pages.numbers() {
                 let page = self.pages.at(number);
                 if page.rate() > 0.0 {
-                    let (siblings, octave) = (self.siblings_of(page), shown.entry(page.octave()).or_default());
-                    octave.compared += 1;
-                    octave.siblings += siblings;
-                    octave.believed += self.belief_from(page, siblings * expected_of[&page.octave()]).mean();
+                    let (siblings, octave) = (self.siblings_of(page), usize::from(page.octave()));
+                    shown[octave].compared += 1;
+                    shown[octave].siblings += siblings;
+                    shown[octave].believed += self.belief_from(page, siblings * times[octave]).mean();
                 }
             }
-            let before = std::mem::replace(&mut expected_of, expected(&shown));
-            let moved = before.iter().map(|(octave, before)| (expected_of[octave] / before).ln().abs());
-            if moved.fold(0.0, f64::max) < AT_REST {
+            let pages = self.octaves.pages.iter();
+            let shown =
+                pages.map(|(&octave, &pages)| (octave, Shown { pages, ..shown[usize::from(octave)] })).collect();
+            let mut moved: f64 = 0.0;
+            for (octave, next) in expected(&shown) {
+                let before = std::mem::replace(&mut times[usize::from(octave)], next);
+                moved = moved.max((next / before).ln().abs());
+            }
+            if moved < AT_REST {
                 break;
             }
         }
-        expected_of
+        self.octaves.pages.keys().map(|&octave| (octave, times[usize::from(octave)])).collect()
     }
 
     /// Scales all so that the mean of all rates is the same with them and without: partitions compare their means.
@@ -248,17 +262,18 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_broken_bytes_are_refused() {
-        let octaves = Octaves { day: 7, times: BTreeMap::from([(120, 3.0), (121, 0.25)]), ..Octaves::default() };
+        let octaves =
+            Octaves { day: 7, days: 4, times: BTreeMap::from([(120, 3.0), (121, 0.25)]), ..Octaves::default() };
         let mut bytes = Vec::new();
         octaves.write(&mut bytes);
         let mut rest = &bytes[..];
-        let read = Octaves::read(&mut rest).unwrap();
+        let read = Octaves::read(&mut rest, false).unwrap();
         assert!(rest.is_empty());
-        assert_eq!((read.day, read.times), (7, octaves.times));
-        assert!(Octaves::read(&mut &bytes[..bytes.len() - 1]).is_none());
+        assert_eq!((read.day, read.days, read.times), (7, 4, octaves.times));
+        assert!(Octaves::read(&mut &bytes[..bytes.len() - 1], false).is_none());
         let last = bytes.len() - 4;
         bytes[last..].copy_from_slice(&f32::NAN.to_le_bytes());
-        assert!(Octaves::read(&mut &bytes[..]).is_none());
+        assert!(Octaves::read(&mut &bytes[..], false).is_none());
     }
 
     const SITES: u32 = 10;
