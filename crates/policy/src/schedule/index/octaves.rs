@@ -187,7 +187,7 @@ impl Index {
             let mut shown = [Shown::default(); OCTAVES];
             for number in self.pages.numbers() {
                 let page = self.pages.at(number);
-                if page.rate() > 0.0 {
+                if page.is_compared() {
                     let (siblings, octave) = (self.siblings_of(page), usize::from(page.octave()));
                     shown[octave].compared += 1;
                     shown[octave].siblings += siblings;
@@ -224,7 +224,7 @@ impl Index {
 
     /// Counts the rates of all pages by what is expected of their octaves now.
     fn count_anew(&mut self, times: BTreeMap<u8, f32>) {
-        let compared: Vec<u32> = self.pages.numbers().filter(|&number| self.pages.at(number).rate() > 0.0).collect();
+        let compared: Vec<u32> = self.pages.numbers().filter(|&number| self.pages.at(number).is_compared()).collect();
         for &number in &compared {
             self.count_rate(number, self.pages.at(number).rate(), 0.0);
         }

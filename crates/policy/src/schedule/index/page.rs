@@ -80,6 +80,11 @@ impl Page {
         }
     }
 
+    /// Whether it has a rate, for those who need not know which.
+    pub fn is_compared(&self) -> bool {
+        self.rate_code > 0 || self.scale == KNOWN && self.shape > 0.0
+    }
+
     pub fn set_rate(&mut self, rate: f32) {
         let code = ((f64::from(rate).log2() + RATE_DOUBLINGS) * CODES_PER_DOUBLING).round().max(1.0) as u16;
         match self.scale == KNOWN {
