@@ -248,6 +248,28 @@ fn a_plan_tells_who_would_be_visited_at_each_budget_without_a_request() {
 }
 
 #[test]
+fn a_plan_visits_pages_as_soon_as_they_have_rested_and_breaks_promises_that_cannot_be_kept() {
+    let (dir, data) = folder();
+    let web = small_web();
+    crawl_until_idle(&data, &web);
+    let planned = |words: &[&str], rest: &str| -> Value {
+        let mut command = vernal(&data);
+        command.env("VERNAL_REFRESH_MIN", rest).env("VERNAL_DELAY", "1ms").arg("plan").args(words).arg("--json");
+        serde_json::from_str::<Value>(&told(&mut command)).unwrap()["forecasts"][0].clone()
+    };
+    for (span, rest, times) in [("1d", "1h", 24), ("10m", "10s", 60)] {
+        let forecast = planned(&["--for", span, "--budget", "1000000/hour"], rest);
+        let (pages, visits) = (forecast["pages_visited"].as_u64().unwrap(), forecast["visits"].as_u64().unwrap());
+        assert!(pages > 5 && visits <= pages * times && visits >= pages * (times - 1), "{forecast}");
+    }
+    std::fs::write(dir.path().join("vernal.toml"), "[[promises]]\npattern = '.'\nat_least_every = '5m'\n").unwrap();
+    let poor = planned(&["--for", "1h", "--budget", "10/day"], "1s");
+    assert!(poor["promises_broken"].as_u64() >= poor["promises"].as_u64(), "{poor}");
+    let rich = planned(&["--for", "1h", "--budget", "1000/s"], "1s");
+    assert_eq!((rich["promises_broken"].as_u64(), &rich["promises"]), (Some(0), &poor["promises"]), "{rich}");
+}
+
+#[test]
 fn ones_own_crawl_becomes_a_trace_that_says_it_is_censored() {
     let (dir, data) = folder();
     let web = small_web();

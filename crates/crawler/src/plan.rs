@@ -16,8 +16,11 @@ use crate::intake::page_life::{Hands, hands};
 use crate::settings::{Promise, promise_of};
 use crate::{Error, Result, Settings};
 
-/// Slots of a plan: hours of three months; beyond that a slot is longer. No page is visited twice in a slot.
-const SLOTS_MAX: f64 = 24.0 * 92.0;
+/// No slot of a plan is longer than this, unless there would be more of them than the hours of a year.
+const SLOT_MAX: Span = Span::from_hours(1);
+const SLOTS_MAX: f64 = 24.0 * 366.0;
+/// A promise is looked at so often within its time, so that no slot hides a wait that breaks it.
+const LOOKS_PER_PROMISE: f64 = 4.0;
 /// So often it is reckoned how much is believed to be up to date, for that looks at every page.
 const LOOKS_MAX: f64 = 96.0;
 
@@ -51,6 +54,8 @@ pub struct Forecast {
     pub promises: u64,
     pub promises_broken: u64,
     pub longest_overdue: Span,
+    /// Visits are planned in steps of this length: no page is visited twice in one, and a promise may be late by one.
+    pub slot: Span,
 }
 
 /// One held page under its number in the plan.
@@ -75,9 +80,12 @@ pub fn plan(
     now: Moment,
 ) -> Result<Plan> {
     let (pages, sites) = held(reader, settings)?;
+    let totals = reader.totals();
+    // What a request really costs, most of which find nothing new; before the first one a plan has no page.
+    let visit_bytes = totals.wire_bytes as f64 / totals.visits.max(1) as f64;
     let mut plan = Plan { visits: Vec::new(), forecasts: Vec::new() };
     for (index, &budget) in budgets.iter().enumerate() {
-        let mut course = Course::new(settings, budget, &pages, &sites, now)?;
+        let mut course = Course::new(settings, budget, &pages, &sites, now)?.costing(visit_bytes);
         let listed = if index == 0 { visits_max } else { 0 };
         let forecast = course.run(span, listed, &mut plan.visits);
         plan.forecasts.push(forecast);
@@ -162,21 +170,19 @@ impl<'a> Course<'a> {
             policy.topics(key(number), &planned.topics);
         }
         let held = pages.len() as u64;
-        let mean_bytes = pages.iter().filter_map(|planned| planned.page.version).map(|version| version.body_bytes);
-        let mean_bytes = mean_bytes.map(f64::from).sum::<f64>() / held.max(1) as f64;
-        let cost = if budget.unit == BudgetUnit::WireBytes { mean_bytes.max(1.0) } else { 1.0 };
         let promises = pages.iter().filter(|planned| planned.promise.at_least_every.is_some()).count() as u64;
         Ok(Course {
             policy,
             pages,
             sites,
-            per_day: budget.per_second(held) * 86_400.0 / cost,
+            per_day: budget.per_second(held) * 86_400.0,
             delay: settings.delay,
             refresh_min: settings.refresh_min,
             abandon: settings.abandon,
             last_visit: pages.iter().map(|planned| planned.page.last_visit).collect(),
             visited: vec![false; pages.len()],
-            now,
+            // Policies know visits to the second, and rest by whole ones.
+            now: whole_second(now),
             forecast: Forecast {
                 budget,
                 visits: 0,
@@ -187,12 +193,32 @@ impl<'a> Course<'a> {
                 promises,
                 promises_broken: 0,
                 longest_overdue: Span::ZERO,
+                slot: SLOT_MAX,
             },
         })
     }
 
+    /// A budget of bytes pays for visits of so many.
+    fn costing(mut self, visit_bytes: f64) -> Self {
+        if self.forecast.budget.unit == BudgetUnit::WireBytes {
+            self.per_day /= visit_bytes.max(1.0);
+        }
+        self
+    }
+
+    /// As long as a page rests, or a part of what is promised to the most demanding one, if that is less than an hour.
+    fn slot(&self, span: Span) -> Span {
+        let promised = self.pages.iter().filter_map(|planned| planned.promise.at_least_every).min();
+        let promised = promised.map_or(SLOT_MAX, |promised| promised.scaled(1.0 / LOOKS_PER_PROMISE));
+        let slot = SLOT_MAX.min(span).min(self.refresh_min).min(promised).max(span.scaled(1.0 / SLOTS_MAX));
+        Span::from_secs(slot.secs_f64().ceil().max(1.0) as u64)
+    }
+
     fn run(&mut self, span: Span, listed: usize, visits: &mut Vec<PlannedVisit>) -> Forecast {
-        let slot = Span::from_hours(1).min(span).max(span.scaled(1.0 / SLOTS_MAX));
+        let slot = self.slot(span);
+        self.forecast.slot = slot;
+        let per_slot = slot.secs_f64() / self.delay.secs_f64().max(0.001);
+        let mut room = vec![1.0f64; self.sites.len()];
         let end = self.now + span;
         let mut chance = Chance::new(1).stream("plan");
         let mut in_hand = 0.0;
@@ -200,7 +226,7 @@ impl<'a> Course<'a> {
         self.forecast.now = self.believed();
         while self.now < end {
             in_hand += self.per_day * slot.days_f64();
-            let mut room = vec![slot.secs_f64() / self.delay.secs_f64().max(0.001); self.sites.len()];
+            room.iter_mut().for_each(|room| *room = (*room + per_slot).min(per_slot.max(1.0)));
             while in_hand >= 1.0 {
                 let view = Slot {
                     left: in_hand as usize,
@@ -265,7 +291,7 @@ impl<'a> Course<'a> {
         let Some(promised) = planned.promise.at_least_every else { return };
         // A visit is as late as its slot at most.
         let late = to.since(from + promised);
-        if late > Span::from_hours(1) {
+        if late > self.forecast.slot {
             self.forecast.promises_broken += 1;
             self.forecast.longest_overdue = self.forecast.longest_overdue.max(late);
         }
@@ -282,6 +308,11 @@ impl<'a> Course<'a> {
         let belief = self.policy.belief(self.now)?;
         (belief.weight > 0.0).then(|| belief.fresh / belief.weight)
     }
+}
+
+/// The first whole second that is not before this.
+fn whole_second(moment: Moment) -> Moment {
+    Moment::from_secs((moment.micros() + 999_999).div_euclid(1_000_000))
 }
 
 fn key(number: usize) -> PageKey {

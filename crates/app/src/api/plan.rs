@@ -52,6 +52,8 @@ struct ForecastShown {
     promises: u64,
     promises_broken: u64,
     longest_overdue_s: f64,
+    /// Visits are planned in steps of this length: no page is visited twice in one, and a promise may be late by one.
+    slot_s: f64,
 }
 
 #[derive(Serialize)]
@@ -108,6 +110,7 @@ fn forecast(forecast: &Forecast) -> ForecastShown {
         promises: forecast.promises,
         promises_broken: forecast.promises_broken,
         longest_overdue_s: forecast.longest_overdue.secs_f64(),
+        slot_s: forecast.slot.secs_f64(),
     }
 }
 

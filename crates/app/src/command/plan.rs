@@ -49,6 +49,9 @@ const FORECASTS: [Column; 7] = [
 
 const VISITS: [Column; 3] = [Column::left("visit"), Column::left("last visit"), Column::left("url")];
 
+/// The step of most plans, of which nothing is said.
+const HOUR_S: f64 = 3_600.0;
+
 pub async fn plan(context: &Context, arguments: &Arguments) -> Result<()> {
     let budgets = (!arguments.budgets.is_empty()).then(|| arguments.budgets.join(","));
     let question = Question::at("/api/v1/plan")
@@ -68,6 +71,10 @@ pub async fn plan(context: &Context, arguments: &Arguments) -> Result<()> {
         table.row(&mut sink, forecast_row(forecast))?;
     }
     table.end(&mut sink)?;
+    if let Some(slot) = plan["forecasts"][0]["slot_s"].as_f64().filter(|&slot| slot != HOUR_S) {
+        let slot = Span::from_secs_f64(slot);
+        context.log.info(format!("planned in steps of {slot}: no page is visited twice in one"));
+    }
     sink.line("")?;
     let mut table = Table::new(&VISITS);
     for visit in plan["visits"].as_array().into_iter().flatten() {
