@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use vernal_model::Span;
+use vernal_model::{BudgetUnit, Span};
 use vernal_repository::Totals;
 
 use super::{Context, seeds};
@@ -154,6 +154,10 @@ pub fn print_settings(context: &Context) {
     let defaults: Vec<String> =
         defaults.iter().map(|given| format!("{}={}", given.setting.key(), given.text())).collect();
     context.log.info(format!("defaults: {}", defaults.join(" ")));
+    context.log.info(match context.settings.budget.unit {
+        BudgetUnit::PercentOfHeld => "the budget pays for refreshing alone; what is new is bounded by politeness",
+        BudgetUnit::Visits | BudgetUnit::WireBytes => "the budget pays for every request, for what is new as well",
+    });
 }
 
 fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Checked) -> Result<()> {

@@ -67,7 +67,7 @@ pub static ALL: &[Setting] = &[
         "budget",
         "BUDGET",
         "20%/day",
-        "What refreshing may spend: 5000/day, 200/hour, 2/s, 20%/day of held pages, 2GB/day",
+        "What may be spent: 5000/day, 200/hour, 2/s or 2GB/day on all requests, or 20%/day of held pages on refreshing alone",
     ),
     one("scope", "SCOPE", "site", "How far from a seed a crawl may go: page, prefix, site, domain or any"),
     one("depth", "N", "", "Links followed from a seed at most (default: no limit)"),

@@ -51,7 +51,8 @@ fn line(rate: f64, totals: &Totals, seen: &Seen) -> String {
         "{rate:.1} visits/s, {} held, {} waiting, {} in flight, {} changes",
         totals.held, totals.waiting, pulse.in_flight, totals.changes
     );
-    if rate > 0.0 && totals.waiting > 0 {
+    // Whoever waits for budget waits for the purse, whatever the rate was until then.
+    if rate > 0.0 && totals.waiting > 0 && !seen.waits_for_budget {
         line.push_str(&format!(", about {} left", left(totals.waiting as f64 / rate)));
     }
     let words = [
