@@ -73,6 +73,28 @@ fn the_same_comparison_gives_the_same_lines_whatever_the_number_of_threads() {
 }
 
 #[test]
+fn what_is_given_twice_is_played_once_and_two_worlds_of_one_name_are_refused() {
+    let (dir, data) = folder();
+    let once = without_time(&told(small_comparison(&data).args(["--json"])));
+    let twice = told(small_comparison(&data).args(["--worlds", "w1,w1", "--budget", "5.0%/d", "--json"]));
+    assert_eq!(once, without_time(&twice));
+    let file = |name: &str, pages: u32| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, format!("name = 'mine'\nabout = 'x'\n[world]\npages = {pages}\nsites = 5\n")).unwrap();
+        path
+    };
+    let (one, other) = (file("one.toml", 100), file("other.toml", 200));
+    let played = |second: &Path| {
+        let mut command = vernal(&data);
+        command.args(["lab", "bound", "--json", "--scenario"]).arg(&one).arg("--scenario").arg(second);
+        command
+    };
+    assert_eq!(json_lines(&told(&mut played(&one))).len(), 1);
+    let (code, said) = refused(&mut played(&other));
+    assert!(code == 2 && said.contains("two different worlds are named mine"), "{code} {said}");
+}
+
+#[test]
 fn a_report_stands_alone() {
     let (dir, data) = folder();
     let out = dir.path().join("report");

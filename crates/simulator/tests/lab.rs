@@ -423,5 +423,8 @@ fn a_comparison_gives_the_same_rows_whatever_the_threads() {
     assert_eq!(differences[0].freshness.count, 3);
     let nobody = Comparison { policies: vec!["astrology".into()], ..comparison(1) };
     let means = Means { bounds: &Unbounded, cpu_seconds: &|| 0.0, progress: &|_, _| {} };
+    let twice = Comparison { chances: vec![1, 2, 1], ..comparison(1) };
+    let told = twice.run(&means).unwrap_err().to_string();
+    assert!(told.contains("chance number 1 is there twice"), "{told}");
     assert!(nobody.run(&means).unwrap_err().to_string().contains("astrology"));
 }

@@ -4,7 +4,7 @@
 //! give the same rows to the last byte, but for `cpu_s`, which whoever runs the comparison measures: this room has no
 //! clock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -180,6 +180,16 @@ impl Comparison {
         if let Some((_, what)) = empty.iter().find(|(empty, _)| *empty) {
             return Err(Error::Lab(format!("a comparison needs at least one {what}")));
         }
+        // Rows are brought together by what they are named after: what is there twice would be a mean of itself.
+        let named = [
+            ("policy", repeated(self.policies.iter().cloned())),
+            ("world", repeated(self.sources.iter().map(|source| source.name().to_owned()))),
+            ("budget", repeated(self.budgets.iter().map(Budget::to_string))),
+            ("chance number", repeated(self.chances.iter().map(u64::to_string))),
+        ];
+        if let Some((what, name)) = named.into_iter().find_map(|(what, name)| Some((what, name?))) {
+            return Err(Error::Lab(format!("the {what} {name} is there twice in one comparison")));
+        }
         self.policies.iter().try_for_each(|name| check_name(name))
     }
 
@@ -218,6 +228,12 @@ impl Comparison {
         let row = row(name, &world, &options, &findings, &bounds, cpu_s);
         Ok(Compared { row, bounds, findings })
     }
+}
+
+/// The first name that is there more than once.
+fn repeated(names: impl Iterator<Item = String>) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    names.into_iter().find(|name| !seen.insert(name.clone()))
 }
 
 /// A policy of ours, or a program.

@@ -103,7 +103,15 @@ fn policies(given: &[String]) -> Result<Vec<String>> {
 
 pub fn budgets(given: &[String]) -> Result<Vec<Budget>> {
     let given = if given.is_empty() { vec![BUDGET.to_owned()] } else { given.to_vec() };
-    given.iter().flat_map(|list| list.split(',')).map(|text| text.trim().parse().or_usage()).collect()
+    let mut budgets: Vec<Budget> = Vec::new();
+    for text in given.iter().flat_map(|list| list.split(',')) {
+        let budget: Budget = text.trim().parse().or_usage()?;
+        // One budget in two spellings is one row, and would be counted twice in its mean.
+        if !budgets.iter().any(|known| *known == budget || known.to_string() == budget.to_string()) {
+            budgets.push(budget);
+        }
+    }
+    Ok(budgets)
 }
 
 /// One number, or the first and the last of many.
@@ -210,6 +218,16 @@ mod tests {
         for wrong in ["", "x", "3..1", "1..99999999"] {
             assert_eq!(chances(wrong).unwrap_err().exit_code(), 2, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_budget_that_is_given_twice_is_one_however_it_is_spelt() {
+        let told = |given: &[&str]| -> Vec<String> {
+            let given: Vec<String> = given.iter().map(|&text| text.to_owned()).collect();
+            budgets(&given).unwrap().iter().map(Budget::to_string).collect()
+        };
+        assert_eq!(told(&["5%/day", "5.0%/d,10%/day"]), ["5%/day", "10%/day"]);
+        assert_eq!(told(&["1MB/day", "1000kB/day", "0.001GB/day"]), ["1MB/day"]);
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Invented {
             known("world", name, scenario::NAMES)?;
             scenarios.push(LabScenario::by_name(name).or_fail()?);
         }
-        let mut sources = Vec::new();
+        let mut worlds: Vec<LabScenario> = Vec::new();
         for mut scenario in scenarios {
             if let Some(selection) = &scenario.replay {
                 return Err(Error::Usage(format!(
@@ -105,9 +105,21 @@ impl Invented {
             }
             // Whatever was changed is checked as a file would be.
             let scenario = LabScenario::parse(&scenario.name, &scenario.text()).or_usage()?;
-            sources.extend(scenario.variants().into_iter().map(|variant| Source::Invented(Box::new(variant))));
+            for variant in scenario.variants() {
+                // Results go by the names of worlds: a world that is given twice is one, and two of one name cannot be told apart.
+                match worlds.iter().find(|known| known.name == variant.name) {
+                    Some(known) if *known == variant => {}
+                    Some(_) => {
+                        return Err(Error::Usage(format!(
+                            "two different worlds are named {}: give one of them another name in its file",
+                            variant.name
+                        )));
+                    }
+                    None => worlds.push(variant),
+                }
+            }
         }
-        Ok(sources)
+        Ok(worlds.into_iter().map(|world| Source::Invented(Box::new(world))).collect())
     }
 }
 
