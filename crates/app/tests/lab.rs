@@ -326,6 +326,29 @@ fn ones_own_crawl_becomes_a_trace_that_says_it_is_censored() {
 }
 
 #[test]
+fn quiet_hours_at_the_end_of_ones_own_crawl_are_replayed_too() {
+    let (dir, data) = folder();
+    let web = small_web();
+    crawl_until_idle(&data, &web);
+    // The web is still: hours pass with visits that find nothing.
+    told(run(&data).args(["--time-scale", "36000", "--budget", "100%/day", "--refresh-min", "1m", "--visits", "10"]));
+    let out = dir.path().join("own.csv");
+    told(vernal(&data).args(["export", "trace", "--out"]).arg(&out));
+    let seconds = |text: &str| text.split(',').nth(2).and_then(|field| field.parse::<i64>().ok());
+    let last_change = std::fs::read_to_string(&out).unwrap().lines().filter_map(seconds).max().unwrap();
+    let head: Value =
+        serde_json::from_str(&std::fs::read_to_string(dir.path().join("own.head.json")).unwrap()).unwrap();
+    assert!(head["observed_until_unix"].as_i64().unwrap() > last_change + 3_600, "{head}");
+    let first_days = |words: &[&str]| {
+        let words = [&["lab", "replay", "--policies", "round-robin", "--json"], words].concat();
+        json_lines(&told(vernal(&data).args(words)))[0]["first_days"].as_f64().unwrap()
+    };
+    let own = first_days(&[]);
+    assert!(own > 1.0 / 24.0, "{own} days");
+    assert_eq!(own, first_days(&["--trace", out.to_str().unwrap()]));
+}
+
+#[test]
 fn promises_of_the_file_are_kept() {
     let (dir, data) = folder();
     let web = small_web();

@@ -246,12 +246,13 @@ impl Recorded {
 
 /// The crawl of the data folder, through the very format that `export trace` writes.
 fn own_crawl(context: &Context, selection: &Selection) -> Result<(World, Summary)> {
-    let mut bytes = Vec::new();
+    let (mut bytes, mut head) = (Vec::new(), Head::default());
     context.block_on(async {
         let folder = Folder::open(context, false).await?;
-        bytes = own_trace::whole(&folder).await?.0;
+        (bytes, head) = own_trace::whole(&folder).await?;
         folder.close()
     })?;
+    let selection = &Selection { observed_until: head.observed_until(), ..selection.clone() };
     let name = context.settings.data.display().to_string();
     let (mut world, summary) = trace::read(&bytes, &name, selection).or_fail()?;
     world.censored = true;

@@ -8,7 +8,8 @@
 //!
 //! A trace is a CSV file, gzipped or not, with the columns `site,page,change_time_unix,bytes,kind` and one row for each
 //! change, sorted by site, page and time. A page is online from its first row (or `create`) to its `delete`; a page that
-//! is created again goes on with the same life, and both instants count as changes.
+//! is created again goes on with the same life, and both instants count as changes. It reaches to its last row, or to the
+//! last visit if the head file beside it ([`own::Head`]) tells of a later one.
 
 pub mod own;
 pub mod recrawl;
@@ -26,7 +27,7 @@ pub use selection::Selection;
 
 /// Reads the selected part of a trace file.
 pub fn load(path: &Path, selection: &Selection) -> Result<(World, Summary)> {
-    let selection = begun(selection, || rows_of(path))?;
+    let selection = begun(&ended(selection, path), || rows_of(path))?;
     replay::replay(rows_of(path)?, &selection, &mut Err)
 }
 
@@ -40,6 +41,12 @@ pub fn read(bytes: &[u8], name: &str, selection: &Selection) -> Result<(World, S
 fn rows_of(path: &Path) -> Result<rows::Rows> {
     let file = std::fs::File::open(path).map_err(|source| Error::TraceUnreadable { path: path.to_owned(), source })?;
     rows::Rows::new(file, &path.display().to_string())
+}
+
+/// The head beside a trace says to when it reaches.
+fn ended(selection: &Selection, path: &Path) -> Selection {
+    let observed_until = selection.observed_until.or_else(|| own::Head::of(path)?.observed_until());
+    Selection { observed_until, ..selection.clone() }
 }
 
 /// Who says how long and not from when means the first days of what is selected, and when these are must be known before
@@ -58,7 +65,7 @@ const WRONG_MAX: usize = 1_000;
 /// The same, with bad rows passed over: each is told, by its line, and the rest is taken. A file whose head is no
 /// trace's, or that has more than a thousand bad rows, is refused all the same.
 pub fn load_good_rows(path: &Path, selection: &Selection) -> Result<(World, Summary, Vec<Error>)> {
-    let selection = begun(selection, || rows_of(path))?;
+    let selection = begun(&ended(selection, path), || rows_of(path))?;
     let mut wrong = Vec::new();
     let mut pass_over = |error: Error| match &error {
         Error::TraceMalformed { .. } if wrong.len() < WRONG_MAX => {

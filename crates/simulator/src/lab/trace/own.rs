@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use vernal_model::{Change, EventKind, Kind, Moment, Page, PageKey, PageState, Visit};
 use vernal_repository::{Cursor, Reader};
 
-use super::rows::COLUMNS;
+use super::rows::{COLUMNS, TIME_SECS_MAX};
 use crate::lab::world::ChangeKind;
 use crate::{Error, Result};
 
@@ -31,6 +31,9 @@ pub struct OwnRow {
     pub change_time_unix: i64,
     pub bytes: u64,
     pub kind: String,
+    /// When its page was visited last; not part of the file's line, but of what its head says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_visit_unix: Option<i64>,
 }
 
 /// What the head file says.
@@ -48,6 +51,10 @@ pub struct Head {
     pub pages: u64,
     #[serde(default)]
     pub cursor: String,
+    /// The last visit to any page: until then it is known that nothing else changed. Without it a recording reaches to its
+    /// last row, and a quiet end is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_until_unix: Option<i64>,
 }
 
 /// What is said of every recording of a crawl.
@@ -65,6 +72,11 @@ impl Head {
     /// The head of a trace, if there is one that says whether it is censored.
     pub fn of(trace: &Path) -> Option<Head> {
         serde_json::from_str(&std::fs::read_to_string(Self::path(trace)).ok()?).ok()
+    }
+
+    /// To when the recording reaches, if that is a time that a row could have too.
+    pub fn observed_until(&self) -> Option<Moment> {
+        self.observed_until_unix.filter(|secs| (0..=TIME_SECS_MAX).contains(secs)).map(Moment::from_secs)
     }
 }
 
@@ -89,6 +101,7 @@ impl<W: Write> Writer<W> {
         self.head.rows += 1;
         self.head.sites += u64::from(new_site);
         self.head.pages += u64::from(new_page);
+        self.head.observed_until_unix = self.head.observed_until_unix.max(row.last_visit_unix);
         if new_page {
             self.last = (row.site.clone(), row.page.clone());
         }
@@ -115,10 +128,13 @@ pub fn rows(reader: &Reader, mut take: impl FnMut(OwnRow) -> Result<()>) -> Resu
     let kinds = kinds_of_versions(reader)?;
     for (site, name, page) in names(reader)? {
         let visits = reader.visits(page.key).map_err(repository)?;
+        let last_visit = visits.iter().map(|visit| visit.started).fold(page.last_visit, Moment::max);
+        let last_visit_unix = Some(last_visit.micros() / 1_000_000);
         for (moment, bytes, kind) in page_rows(&page, &visits, &kinds) {
             let (site, name) = (site.clone(), name.clone());
             let change_time_unix = moment.micros() / 1_000_000;
-            take(OwnRow { site, page: name, change_time_unix, bytes, kind: kind.name().to_owned() })?;
+            let kind = kind.name().to_owned();
+            take(OwnRow { site, page: name, change_time_unix, bytes, kind, last_visit_unix })?;
         }
     }
     Ok(())
@@ -201,8 +217,10 @@ fn repository(error: vernal_repository::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use vernal_model::Span;
+
     use super::*;
-    use crate::lab::trace::{Selection, read};
+    use crate::lab::trace::{Selection, load, load_good_rows, read};
 
     #[test]
     fn what_is_written_is_read_back() {
@@ -212,6 +230,7 @@ mod tests {
             change_time_unix: secs,
             bytes: 7,
             kind: kind.into(),
+            last_visit_unix: Some(864_000),
         };
         let mut writer = Writer::new(Vec::new()).unwrap();
         for row in [row("/,\"x\"", 86_400, "create"), row("/y", 86_400, "create"), row("/y", 172_800, "content")] {
@@ -222,6 +241,33 @@ mod tests {
         let (world, summary) = read(&bytes, "own", &Selection::default()).unwrap();
         assert_eq!((summary.rows, summary.pages), (3, 2));
         assert_eq!(&*world.pages[0].name, "/,\"x\"");
+        assert_eq!((world.length(), summary.changes), (Span::from_days(1), 0), "nothing is known after the last row");
+        // The quiet days up to the last visit were seen too, and the change before them counts.
+        let selection = Selection { observed_until: head.observed_until(), ..Selection::default() };
+        let (world, summary) = read(&bytes, "own", &selection).unwrap();
+        assert_eq!((world.length(), summary.changes), (Span::from_days(9), 1));
+    }
+
+    #[test]
+    fn a_file_reaches_to_the_last_visit_that_its_head_tells_of_and_no_further_than_asked() {
+        let dir = tempfile::tempdir().unwrap();
+        let trace = dir.path().join("web.csv");
+        let rows = "site,page,change_time_unix,bytes,kind\na,/,86400,1,create\na,/,172800,1,content\n";
+        std::fs::write(&trace, rows).unwrap();
+        let days = |days: Option<f64>| {
+            let selection = Selection { days, ..Selection::default() };
+            let (world, summary, _) = load_good_rows(&trace, &selection).unwrap();
+            assert_eq!(load(&trace, &selection).unwrap().0, world);
+            (world.length().days_f64(), summary.changes)
+        };
+        assert_eq!(days(None), (1.0, 0), "without a head");
+        let head = |text: &str| std::fs::write(Head::path(&trace), text).unwrap();
+        head("{\"censored\": true, \"observed_until_unix\": 864000}");
+        assert_eq!((days(None), days(Some(4.0)), days(Some(40.0))), ((9.0, 1), (4.0, 1), (9.0, 1)));
+        head("{\"censored\": true}");
+        assert_eq!(days(None), (1.0, 0), "a head of old says nothing of the end");
+        head("{\"censored\": true, \"observed_until_unix\": 9000000000000}");
+        assert_eq!(days(None), (1.0, 0), "no row could be of that time");
     }
 
     #[test]

@@ -196,9 +196,17 @@ impl<'s> Reading<'s> {
 
     fn finish(mut self) -> Result<(World, Summary)> {
         let from = self.selection.from.unwrap_or(self.first);
-        let until = self.selection.days.map_or(self.last, |days| from + span_of(days)).min(self.last);
-        if self.sites.is_empty() || until <= from {
+        // Who looked on after the last change saw that there was no other.
+        let end = self.selection.observed_until.map_or(self.last, |end| end.max(self.last));
+        let until = self.selection.days.map_or(end, |days| from + span_of(days)).min(end);
+        if self.sites.is_empty() {
             return Err(Error::Lab(format!("the selection {} holds no page of the trace", self.selection.name)));
+        }
+        if until <= from {
+            return Err(Error::Lab(format!(
+                "the selection {} has no length: it would begin at {from}, and what it takes of the trace ends at {end}",
+                self.selection.name
+            )));
         }
         if let Some(most) = self.selection.pages_max {
             let mut marks: Vec<u64> = self.sites.iter().flat_map(|site| &site.pages).map(|page| page.mark).collect();

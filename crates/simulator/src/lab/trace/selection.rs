@@ -11,8 +11,10 @@ pub struct Selection {
     pub name: String,
     /// Where it begins; the first row of the recording if nobody says.
     pub from: Option<Moment>,
-    /// How long it lasts; to the last row if nobody says.
+    /// How long it lasts; to the end of the recording if nobody says.
     pub days: Option<f64>,
+    /// To when the recording reaches, where that is known to be beyond its last row.
+    pub observed_until: Option<Moment>,
     pub warm_up: Span,
     /// At most so many pages of a site, a fair sample by their names, so that no site dominates.
     pub site_cap: Option<usize>,
@@ -32,6 +34,7 @@ impl Default for Selection {
             name: "trace".into(),
             from: None,
             days: None,
+            observed_until: None,
             warm_up: Span::from_days(60),
             site_cap: None,
             pages_max: None,
