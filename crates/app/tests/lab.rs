@@ -170,6 +170,30 @@ fn a_bad_row_of_a_trace_is_named_by_its_line_and_the_rest_is_taken() {
 }
 
 #[test]
+fn a_folder_of_the_recrawl_release_refuses_what_it_cannot_do_and_says_where_changes_are_placed() {
+    let (dir, data) = folder();
+    let put = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    put("url_urlid_hostid.txt", "http://a/1\t1\t10\nhttp://a/2\t2\t10\n");
+    put("host_hostid_isconstrained.txt", "a\t10\t0\n");
+    put("urlid_imp.txt", "1\t30\n2\t10\n");
+    put("urlid_offset_history.txt", "1\t0.5\t[[1.0, 0], [1.0, 1], [7.5, 1]]\n2\t0\t[[10.0, 1]]\n");
+    let replay = |words: &[&str]| {
+        let mut command = vernal(&data);
+        command.args(["lab", "replay", "--policies", "round-robin", "--warm-up", "2d"]).args(words);
+        command.arg("--trace").arg(dir.path());
+        command
+    };
+    for flag in [["--sites", "a"], ["--from", "2017-01-02"], ["--ignore-kinds", "none"], ["--web", "pub"]] {
+        let (code, said) = refused(&mut replay(&flag));
+        assert!(code == 2 && said.contains(&format!("{} is for trace files", flag[0])), "{code} {said}");
+    }
+    let done = output(&mut replay(&[]));
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success() && said.contains("between the visit that found it and the one before"), "{said}");
+    assert!(!said.contains("dated by the visit that found it"), "{said}");
+}
+
+#[test]
 fn a_recording_of_one_site_tells_no_interval_and_how_many_first_days_there_were() {
     let (dir, data) = folder();
     let (trace, out) = (dir.path().join("one.csv"), dir.path().join("out"));

@@ -144,6 +144,21 @@ fn quotes_are_read_after_the_rfc_zipped_or_not() {
 }
 
 #[test]
+fn blank_lines_end_nothing_and_count_as_lines() {
+    let text = rows(&[("a", "p", 1, "create"), ("a", "p", 3, "content"), ("a", "q", 9, "create")]);
+    let whole = loaded(text.clone(), &Selection::default()).0;
+    assert!(loaded(text.replace('\n', "\n\r\n\n"), &Selection::default()).0 == whole);
+    let wrong = read(format!("{HEAD}\n\na,p,x,1,create\n").as_bytes(), "web.csv", &Selection::default());
+    assert!(wrong.unwrap_err().to_string().contains("line 4"));
+}
+
+#[test]
+fn a_trace_of_one_instant_is_told_that_its_window_has_no_length() {
+    let told = read(rows(&[("a", "p", 1, "create")]).as_bytes(), "web.csv", &Selection::default()).unwrap_err();
+    assert!(told.to_string().contains("no length"), "{told}");
+}
+
+#[test]
 fn a_slip_is_named_by_line_and_column() {
     let wrong = |text: &str| read(text.as_bytes(), "web.csv", &Selection::default()).unwrap_err().to_string();
     let row = |row: &str| wrong(&format!("{HEAD}a,p,1,1,create\n{row}\n"));
@@ -204,6 +219,9 @@ fn the_recrawl_release_is_read_from_its_folder() {
     within(0, 0, 1.5, 2.5);
     within(0, 1, 2.5, 10.0);
     within(2, 0, 6.6143, 8.1143);
+    let all = |folder: &std::path::Path| recrawl::load(folder, &Selection::default(), Some(0.5)).unwrap();
+    put("urlid_imp.txt", "\n1\t30\n\r\n2\t10\n \n5\t20\n6\t1\n\n");
+    assert!(all(folder.path()) == world, "blank lines end no table");
     put("urlid_imp.txt", "1\t30\n2\tmuch\n");
     let error = recrawl::load(folder.path(), &Selection::default(), None).unwrap_err().to_string();
     assert!(error.contains("line 2, column Importance_score: `much`"), "{error}");

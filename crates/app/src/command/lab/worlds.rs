@@ -158,6 +158,7 @@ impl Recorded {
         let selection = self.selection(length)?;
         let (mut world, summary) = match &self.trace {
             Some(path) if path.is_dir() => {
+                self.refuse_for_recrawl()?;
                 let world = recrawl::load(path, &selection, None).or_fail()?;
                 let summary = Summary {
                     sites: world.sites.len() as u64,
@@ -191,10 +192,29 @@ impl Recorded {
             notes.push("there is one site: no interval between sites can be told".to_owned());
         }
         if world.censored {
-            notes.push(format!("interval-censored: {CENSORED_NOTE}"));
+            let is_recrawl = self.trace.as_ref().is_some_and(|path| path.is_dir());
+            let note = if is_recrawl { recrawl::CENSORED_NOTE } else { CENSORED_NOTE };
+            notes.push(format!("interval-censored: {note}"));
         }
         notes.iter().for_each(|note| context.log.info(note));
         Ok((world, notes))
+    }
+
+    /// The release of Microsoft tells neither dates nor kinds of change, and its pages are drawn before their hosts have names:
+    /// who asks for a part of it by these would be given the whole of it.
+    fn refuse_for_recrawl(&self) -> Result<()> {
+        let given = [
+            ("--web", self.web.is_some()),
+            ("--sites", !self.sites.is_empty()),
+            ("--from", self.from.is_some()),
+            ("--ignore-kinds", self.ignore_kinds.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => Err(Error::Usage(format!(
+                "{flag} is for trace files; of a folder of the recrawl release --site-cap, --max-pages and --days take a part"
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn selection(&self, length: &Length) -> Result<Selection> {

@@ -33,6 +33,11 @@ const ORIGIN_SECS: i64 = 1_483_228_800;
 /// Nothing is said of how far a page changed.
 const DEGREE: f32 = 0.3;
 
+/// What is said of a replay of it.
+pub const CENSORED_NOTE: &str = "recorded by a crawl: each change is placed at a point between the visit that found it and \
+                                 the one before, which follows from the number of its URL, and several changes between \
+                                 two visits are one";
+
 /// A URL of the sample.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Sampled {
@@ -241,15 +246,20 @@ impl Table {
         Ok(Table { name: path.display().to_string(), input: BufReader::new(input), text: String::new(), line: 0 })
     }
 
+    /// The next row; blank lines are none, and end nothing.
     fn next(&mut self) -> Result<bool> {
-        self.text.clear();
-        self.line += 1;
-        let read = self.input.by_ref().take(ROW_BYTES_MAX as u64 + 1).read_line(&mut self.text);
-        let read = read.map_err(|source| Error::TraceUnreadable { path: self.name.clone().into(), source })?;
-        if read > ROW_BYTES_MAX {
-            return Err(self.wrong(0, "row", &format!("it is longer than {ROW_BYTES_MAX} bytes")));
+        loop {
+            self.text.clear();
+            self.line += 1;
+            let read = self.input.by_ref().take(ROW_BYTES_MAX as u64 + 1).read_line(&mut self.text);
+            let read = read.map_err(|source| Error::TraceUnreadable { path: self.name.clone().into(), source })?;
+            if read > ROW_BYTES_MAX {
+                return Err(self.wrong(0, "row", &format!("it is longer than {ROW_BYTES_MAX} bytes")));
+            }
+            if read == 0 || !self.text.trim_end().is_empty() {
+                return Ok(read > 0);
+            }
         }
-        Ok(!self.text.trim_end().is_empty())
     }
 
     fn field(&self, column: usize) -> &str {

@@ -92,10 +92,25 @@ impl Rows {
         Err(Error::TraceMalformed { name: self.name.clone(), line: 1, column: "site".into(), why })
     }
 
+    /// The fields of the next row; blank lines are none, and end nothing.
     fn read_fields(&mut self) -> Result<bool> {
-        self.text.clear();
-        let mut quotes = 0;
         loop {
+            let (quotes, is_end) = self.read_text()?;
+            if !self.text.is_empty() {
+                self.split(quotes > 0)?;
+                return Ok(true);
+            }
+            if is_end {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The text of the next row, without the end of its line; tells how many quotes it has and whether the file ended.
+    fn read_text(&mut self) -> Result<(usize, bool)> {
+        self.text.clear();
+        let (mut quotes, mut is_end) = (0, false);
+        while !is_end {
             let from = self.text.len();
             let limit = (ROW_BYTES_MAX + 1).saturating_sub(from) as u64;
             let read = self.input.by_ref().take(limit).read_until(b'\n', &mut self.text);
@@ -108,19 +123,16 @@ impl Rows {
             if read == 0 && quotes % 2 == 1 {
                 return Err(self.broken("the file ends within quotes"));
             }
+            is_end = read == 0;
             // A line break within quotes belongs to the field.
-            if read == 0 || quotes % 2 == 0 {
+            if quotes % 2 == 0 {
                 break;
             }
         }
         while self.text.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
             self.text.pop();
         }
-        if self.text.is_empty() {
-            return Ok(false);
-        }
-        self.split(quotes > 0)?;
-        Ok(true)
+        Ok((quotes, is_end))
     }
 
     fn split(&mut self, quoted: bool) -> Result<()> {
