@@ -112,6 +112,7 @@ fn held_against(scenario: &LabScenario, budget: Budget, days: f64) {
         let options = Options { budget, chance, ..Options::default() };
         let bounds = Reckoned.bounds(&world, &options);
         let (_, bound) = bounds.held_against().unwrap();
+        assert!(bound <= bounds.clairvoyant.unwrap(), "nothing looser than the clairvoyant is shown");
         for (policy, above) in SOME.iter().zip(&mut above) {
             let options = Options { rates_known: knows_rates(policy), ..options.clone() };
             let after = LabTrial::run(&world, Made::by_name(policy).unwrap().refresh(), &options).unwrap().after;

@@ -43,19 +43,45 @@ pub enum HeldAgainst {
     Clairvoyant,
 }
 
-/// Where more of the window than this stands by what was read for nothing, it shows no long run, and its results lie above the
-/// optimum of one: in world w1 by 0.02 at a sixth, by 0.08 at one half and by 0.27 at nine tenths.
-const FREE_SHARE_MAX: f64 = 0.2;
-
 impl Bounds {
     /// What results of this very window may be held against, and how much it is.
+    ///
+    /// As long as any of the window stands by first readings, which are free, that is the certificate for the window. No share
+    /// of them is small enough for the optimum of the long run: what they are worth goes by the rates of the pages, and those
+    /// that change rarely live on them long. The clairvoyant, who knows this very world, is never exceeded in it, so that
+    /// nothing above him is worth showing.
     pub fn held_against(&self) -> Option<(HeldAgainst, f64)> {
-        let is_short = self.free_share.is_some_and(|share| share > FREE_SHARE_MAX);
-        match (self.optimum, self.window, self.clairvoyant) {
-            (Some(_), Some(window), _) if is_short => Some((HeldAgainst::Window, window)),
-            (Some(optimum), ..) => Some((HeldAgainst::Optimum, optimum)),
-            (None, _, Some(clairvoyant)) => Some((HeldAgainst::Clairvoyant, clairvoyant)),
-            (None, _, None) => None,
+        let is_free_in_part = self.free_share.is_some_and(|share| share > 0.0);
+        let modelled = match (self.optimum, self.window) {
+            (Some(_), Some(window)) if is_free_in_part => Some((HeldAgainst::Window, window)),
+            (Some(optimum), _) => Some((HeldAgainst::Optimum, optimum)),
+            (None, _) => None,
+        };
+        let clairvoyant = self.clairvoyant.map(|bound| (HeldAgainst::Clairvoyant, bound));
+        match (modelled, clairvoyant) {
+            (Some(modelled), Some(clairvoyant)) if clairvoyant.1 < modelled.1 => Some(clairvoyant),
+            (modelled, clairvoyant) => modelled.or(clairvoyant),
+        }
+    }
+
+    /// The bounds of a mean over several worlds: the means of theirs. The lesser of two is to be taken of these means, since
+    /// the model's bounds hold in the mean only, and a mean of what is the lesser in each world may lie below the results.
+    pub fn mean<'a>(all: impl Iterator<Item = &'a Bounds> + Clone) -> Bounds {
+        let mean = |of: fn(&Bounds) -> Option<f64>| {
+            let (mut sum, mut count) = (0.0, 0u32);
+            for bound in all.clone().filter_map(of) {
+                (sum, count) = (sum + bound, count + 1);
+            }
+            (count > 0).then(|| sum / f64::from(count))
+        };
+        Bounds {
+            optimum: mean(|bounds| bounds.optimum),
+            window: mean(|bounds| bounds.window),
+            change_ratio: mean(|bounds| bounds.change_ratio),
+            clairvoyant: mean(|bounds| bounds.clairvoyant),
+            free_share: mean(|bounds| bounds.free_share),
+            changes_per_day: mean(|bounds| bounds.changes_per_day),
+            found_max: None,
         }
     }
 
@@ -165,6 +191,38 @@ mod tests {
         assert!((free_share(10.0, 5.0, 5.0) - 0.25).abs() < 1e-12);
         assert_eq!(free_share(10.0, 10.0, 20.0), 0.0);
         assert_eq!(free_share(f64::INFINITY, 60.0, 140.0), 1.0);
+    }
+
+    #[test]
+    fn a_window_is_held_against_its_certificate_while_anything_is_free_and_never_above_the_clairvoyant() {
+        let held = |free_share, clairvoyant| {
+            let (optimum, window) = (Some(0.5), Some(0.6));
+            Bounds { optimum, window, free_share: Some(free_share), clairvoyant, ..Bounds::default() }.held_against()
+        };
+        assert_eq!(held(0.0, Some(0.9)), Some((HeldAgainst::Optimum, 0.5)));
+        assert_eq!(held(0.001, Some(0.9)), Some((HeldAgainst::Window, 0.6)));
+        assert_eq!(held(0.3, None), Some((HeldAgainst::Window, 0.6)));
+        assert_eq!(held(0.3, Some(0.55)), Some((HeldAgainst::Clairvoyant, 0.55)));
+        assert_eq!(held(0.0, Some(0.4)), Some((HeldAgainst::Clairvoyant, 0.4)));
+        let recorded = Bounds { clairvoyant: Some(0.7), ..Bounds::default() };
+        assert_eq!(recorded.held_against(), Some((HeldAgainst::Clairvoyant, 0.7)));
+        assert_eq!(Bounds::default().held_against(), None);
+    }
+
+    #[test]
+    fn a_mean_is_held_against_the_lesser_of_the_means() {
+        let of = |clairvoyant| Bounds {
+            optimum: Some(0.5),
+            window: Some(0.6),
+            free_share: Some(0.1),
+            clairvoyant: Some(clairvoyant),
+            ..Bounds::default()
+        };
+        // In the first world the clairvoyant is the lesser, in the mean of both the certificate is.
+        assert_eq!(of(0.5).held_against(), Some((HeldAgainst::Clairvoyant, 0.5)));
+        let both = Bounds::mean([of(0.5), of(0.9)].iter());
+        assert!(matches!(both.held_against(), Some((HeldAgainst::Window, bound)) if (bound - 0.6).abs() < 1e-12));
+        assert_eq!(Bounds::mean([].iter()), Bounds::default());
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub struct Row {
     pub freshness: f64,
     /// The optimum of the model in the long run where it holds, else the clairvoyant's freshness.
     pub bound: Option<f64>,
-    /// What this window's freshness may be held against, and which of the bounds that is: a window much of which stands by
+    /// What this window's freshness may be held against, and which of the bounds that is: a window any of which stands by
     /// the first readings, which are free, is no long run.
     pub bound_held: Option<f64>,
     pub held_against: Option<HeldAgainst>,

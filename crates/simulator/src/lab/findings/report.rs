@@ -46,8 +46,9 @@ fn table(page: &mut String, cells: &[Cell]) {
         "<h2>Results</h2><p class=\"soft\">Means with 95 % intervals: over chance numbers on invented worlds, over sites \
          drawn again on recordings; a single one of them has no interval. The difference is to {BASELINE} on the same worlds; the gap closed is the share of \
          the way from {BASELINE} to known rates. The bound is the optimum of the model in the long run where the model holds \
-         (one of the mean: a small world may lie above it by chance), its certificate for this window where much of that stands by \
-         the first readings, which are free, else what a clairvoyant could reach.</p>\n<div class=\"wide\"><table><tr><th>world<th>budget<th>policy\
+         (one of the mean: a small world may lie above it by chance), its certificate for this window where any of that stands by \
+         the first readings, which are free, and what a clairvoyant could reach where the model does not hold or that is less; \
+         a word beside it says which.</p>\n<div class=\"wide\"><table><tr><th>world<th>budget<th>policy\
          <th class=\"n\">freshness<th class=\"n\">difference<th class=\"n\">gap closed<th class=\"n\">bound\
          <th class=\"n\">change ratio<th class=\"n\">age, days<th class=\"n\">harmonic<th class=\"n\">visits<th class=\"n\">wasted\
          <th class=\"n\">never visited<th class=\"n\">{first_days}<th class=\"n\">CPU, s</tr>\n"

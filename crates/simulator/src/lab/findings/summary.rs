@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use vernal_policy::measure::{GAP_FROM, GAP_TO, gap_closed};
 
-use crate::lab::bounds::HeldAgainst;
+use crate::lab::bounds::{Bounds, HeldAgainst};
 use crate::lab::compare::{Compared, Row};
 use crate::lab::measure::SiteFigures;
 use crate::lab::statistics::{
@@ -59,6 +59,7 @@ impl Cell {
     pub fn bound_shown(&self, none: &str) -> String {
         match (self.bound_held, self.held_against) {
             (Some(bound), Some(HeldAgainst::Window)) => format!("{bound:.4} in this window"),
+            (Some(bound), Some(HeldAgainst::Clairvoyant)) => format!("{bound:.4} clairvoyant"),
             (Some(bound), _) => format!("{bound:.4}"),
             (None, _) => none.to_owned(),
         }
@@ -178,6 +179,7 @@ fn described(trials: &[&Compared], (freshness, difference, gap_closed): Told) ->
         let bounds: Vec<f64> = trials.iter().filter_map(|one| bound(&one.row)).collect();
         (!bounds.is_empty()).then(|| bounds.iter().sum::<f64>() / bounds.len() as f64)
     };
+    let held = Bounds::mean(trials.iter().map(|one| &one.bounds)).held_against();
     let name = |figure: fn(&Row) -> &String| trials.first().map(|one| figure(&one.row).clone()).unwrap_or_default();
     Cell {
         world: name(|row| &row.world),
@@ -187,8 +189,8 @@ fn described(trials: &[&Compared], (freshness, difference, gap_closed): Told) ->
         difference,
         gap_closed,
         bound: bound(|row| row.bound),
-        bound_held: bound(|row| row.bound_held),
-        held_against: trials.first().and_then(|one| one.row.held_against),
+        bound_held: held.map(|(_, bound)| bound),
+        held_against: held.map(|(which, _)| which),
         change_ratio: mean(|row| row.change_ratio),
         age_days: mean(|row| row.age_days),
         harmonic: mean(|row| row.harmonic),
