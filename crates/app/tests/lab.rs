@@ -231,6 +231,12 @@ fn the_papers_numbers_come_out_as_printed_or_with_the_slip() {
     for vector in &vectors {
         assert!(vector["agrees"] != false || vector["note"] != "", "{vector}");
     }
+    // What is in no paper says so, and does not say that it is printed.
+    let reckoned = of("since", "irregular visits");
+    assert_eq!((&reckoned["printed"], &reckoned["reference"]), (&Value::Null, &0.374159.into()));
+    let shown = told(vernal(&data).args(["lab", "papers"]));
+    let line = shown.lines().skip_while(|line| !line.contains("irregular visits")).nth(1).unwrap();
+    assert!(line.contains("reference value") && !line.contains("as printed"), "{line}");
 }
 
 #[test]

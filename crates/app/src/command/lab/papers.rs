@@ -26,14 +26,18 @@ pub fn papers(context: &Context, arguments: &Arguments) -> Result<()> {
             paper = vector.paper;
             sink.line(&format!("\n{}", title(paper)))?;
         }
-        let verdict = match vector.agrees {
-            Some(true) => "as printed",
-            Some(false) => "not as printed",
-            None => "re-enacted",
+        let verdict = match (vector.agrees, &vector.reference) {
+            (Some(true), None) => "as printed",
+            (Some(false), None) => "not as printed",
+            (Some(true), Some(_)) => "as a reference value that was reckoned by other means; none is in print",
+            (Some(false), Some(_)) => "not as a reference value that was reckoned by other means; none is in print",
+            (None, _) => "re-enacted",
         };
         sink.line(&format!("  {}, {}: {}", vector.place, vector.what, shown(&vector.ours)))?;
-        if let Some(printed) = vector.printed.filter(|_| vector.agrees != Some(true)) {
-            sink.line(&format!("      printed: {}", shown(&printed)))?;
+        for (name, value) in [("printed", &vector.printed), ("reference", &vector.reference)] {
+            if let Some(value) = value.as_ref().filter(|_| vector.agrees != Some(true)) {
+                sink.line(&format!("      {name}: {}", shown(value)))?;
+            }
         }
         let note = if vector.note.is_empty() { String::new() } else { format!(": {}", vector.note) };
         sink.line(&format!("      {verdict}{note}"))?;

@@ -26,9 +26,12 @@ pub struct Vector {
     pub place: &'static str,
     pub what: String,
     pub ours: Told,
-    /// Nothing where the paper shows a drawing only.
+    /// Nothing where the paper shows a drawing only, or no number at all.
     pub printed: Option<Told>,
-    /// Whether ours is the printed value, to the printed number of places; nothing where there is nothing to compare.
+    /// A value that was reckoned elsewhere, by other means, where nothing is in print.
+    pub reference: Option<Told>,
+    /// Whether ours is the printed value, or else the reference, to its number of places; nothing where there is nothing to
+    /// compare.
     pub agrees: Option<bool>,
     /// What is wrong in print, or what the re-enactment had to suppose.
     pub note: &'static str,
@@ -87,7 +90,15 @@ impl Page {
     }
 
     fn vector(self, what: &str, ours: Told, printed: Option<Told>, agrees: Option<bool>, note: &'static str) -> Vector {
-        Vector { paper: self.paper, place: self.place, what: what.to_owned(), ours, printed, agrees, note }
+        let (paper, place, what) = (self.paper, self.place, what.to_owned());
+        Vector { paper, place, what, ours, printed, reference: None, agrees, note }
+    }
+}
+
+impl Vector {
+    /// The same, where the number beside ours is no printed one.
+    fn beside_reference(self) -> Vector {
+        Vector { reference: self.printed, printed: None, ..self }
     }
 }
 
@@ -105,6 +116,16 @@ mod tests {
     fn every_printed_value_is_reproduced_or_its_slip_is_named() {
         for vector in papers(1) {
             assert!(vector.agrees != Some(false) || !vector.note.is_empty(), "{vector:?}");
+        }
+    }
+
+    #[test]
+    fn a_reference_is_never_told_as_printed_and_is_met() {
+        let vectors = papers(1);
+        let beside: Vec<&Vector> = vectors.iter().filter(|vector| vector.reference.is_some()).collect();
+        assert!(!beside.is_empty());
+        for vector in beside {
+            assert!(vector.printed.is_none() && vector.agrees == Some(true), "{vector:?}");
         }
     }
 

@@ -1,12 +1,10 @@
-//! What came after the founding papers: closed forms with printed numbers.
+//! What came after the founding papers: closed forms, beside printed numbers or beside numbers that were reckoned by other
+//! means.
 
 use vernal_policy::estimate::{Gamma, bias_reduced, irregular, most_likely, naive};
 use vernal_policy::schedule::allocation::{Allocation, Wanted};
 
 use super::{Page, Vector};
-
-/// Where the number beside ours was computed for this project, by other means.
-const REFERENCE: &str = "beside a reference value; nothing of it is in print";
 
 pub(super) fn vectors() -> Vec<Vector> {
     let mut vectors = splits();
@@ -44,15 +42,18 @@ fn splits() -> Vec<Vector> {
             &split(Allocation::RandomOptimal),
             &[1.386, 1.3743, 1.1326, 0.7719, 0.3352],
             4,
-            REFERENCE,
-        ),
-        lambda.numbers(
-            "visits a day, harmonic",
-            &split(Allocation::Lambda),
-            &[0.7829, 0.9472, 1.0372, 1.0956, 1.1371],
-            4,
-            REFERENCE,
-        ),
+            "",
+        )
+        .beside_reference(),
+        lambda
+            .numbers(
+                "visits a day, harmonic",
+                &split(Allocation::Lambda),
+                &[0.7829, 0.9472, 1.0372, 1.0956, 1.1371],
+                4,
+                "",
+            )
+            .beside_reference(),
     ]
 }
 
@@ -65,34 +66,26 @@ fn estimators() -> Vec<Vector> {
         belief.fresh_time(10.0) - 10.0 * belief.survival(10.0)
     };
     vec![
-        at("Estimators").numbers(
-            "six changes in ten visits: naive, most likely, bias-reduced",
-            &six,
-            &[0.6, 0.9163, 0.8473],
-            4,
-            REFERENCE,
-        ),
-        at("Estimators").number(
-            "ten changes in ten visits, bias-reduced",
-            bias_reduced(10.0, 10.0, 1.0),
-            3.0445,
-            4,
-            REFERENCE,
-        ),
-        at("Estimators").number("irregular visits", irregular(&looks).unwrap_or(f64::NAN), 0.374159, 6, REFERENCE),
-        at("Estimators").numbers(
-            "belief (1, 20) after a change in 10 days",
-            &[seen.a, seen.b],
-            &[1.923077, 23.076923],
-            6,
-            REFERENCE,
-        ),
-        at("Bayes index").numbers(
-            "value at a = 1, 2, 0.5",
-            &[value(1.0), value(2.0), value(0.5)],
-            &[1.442635, 2.222222, 0.824829],
-            6,
-            REFERENCE,
-        ),
+        at("Estimators")
+            .numbers("six changes in ten visits: naive, most likely, bias-reduced", &six, &[0.6, 0.9163, 0.8473], 4, "")
+            .beside_reference(),
+        at("Estimators")
+            .number("ten changes in ten visits, bias-reduced", bias_reduced(10.0, 10.0, 1.0), 3.0445, 4, "")
+            .beside_reference(),
+        at("Estimators")
+            .number("irregular visits", irregular(&looks).unwrap_or(f64::NAN), 0.374159, 6, "")
+            .beside_reference(),
+        at("Estimators")
+            .numbers("belief (1, 20) after a change in 10 days", &[seen.a, seen.b], &[1.923077, 23.076923], 6, "")
+            .beside_reference(),
+        at("Bayes index")
+            .numbers(
+                "value at a = 1, 2, 0.5",
+                &[value(1.0), value(2.0), value(0.5)],
+                &[1.442635, 2.222222, 0.824829],
+                6,
+                "",
+            )
+            .beside_reference(),
     ]
 }
