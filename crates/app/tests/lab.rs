@@ -252,6 +252,14 @@ fn the_whole_crawler_is_tried_with_faults_and_one_number_shows_it_again() {
     for field in ["freshness", "requests", "robots_requests", "lost", "missed", "noisy", "held"] {
         assert_eq!(first[field], again[field], "{field}");
     }
+    // The table says the same of it: requests are those for pages, in both.
+    let table = told(vernal(&data).args(&words[..words.len() - 1]).args(bad).args(blemished));
+    let cells: Vec<&str> = table.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(
+        (cells[6], cells[7]),
+        (&*first["requests"].to_string(), &*first["robots_requests"].to_string()),
+        "{table}"
+    );
     let (code, said) = refused(vernal(&data).args(["lab", "crawl", "--noise", "2"]));
     assert!(code == 2 && said.contains("--noise"), "{said}");
 }

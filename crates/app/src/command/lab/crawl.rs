@@ -67,7 +67,7 @@ const CLOCK_STEP: Span = Span::from_secs(600);
 /// Files that live in memory, on Linux.
 const MEMORY_FOLDER: &str = "/dev/shm";
 
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 14] = [
     Column::left("world"),
     Column::left("budget"),
     Column::right("chance"),
@@ -75,12 +75,13 @@ const COLUMNS: [Column; 13] = [
     Column::right("policy alone"),
     Column::right("change ratio"),
     Column::right("requests"),
+    Column::right("robots.txt"),
     Column::right("missed"),
     Column::right("noisy"),
     Column::right("lost"),
     Column::right("not found"),
     Column::right("too soon"),
-    Column::right("requests per CPU s"),
+    Column::right("both per CPU s"),
 ];
 
 /// One crawl, with what there is to say of it.
@@ -179,6 +180,7 @@ fn scratch() -> std::io::Result<tempfile::TempDir> {
 }
 
 impl Told {
+    /// Of both kinds: to ask for robots.txt is as much work as to ask for a page.
     fn requests_per_cpu_s(&self) -> f64 {
         self.crawled.asked.len() as f64 / self.cpu_s.max(1e-9)
     }
@@ -196,6 +198,7 @@ impl Told {
 
     fn cells(&self) -> Vec<String> {
         let (crawled, after) = (&self.crawled, &self.crawled.findings.after);
+        let (requests, robots) = crawled.requests();
         vec![
             self.world.clone(),
             self.budget.to_string(),
@@ -203,7 +206,8 @@ impl Told {
             format!("{:.4}", after.freshness),
             format!("{:.4}", self.alone),
             format!("{:.3}", after.change_ratio),
-            crawled.asked.len().to_string(),
+            requests.to_string(),
+            robots.to_string(),
             crawled.missed.to_string(),
             crawled.noisy.to_string(),
             crawled.lost.to_string(),
