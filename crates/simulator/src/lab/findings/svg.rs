@@ -12,6 +12,8 @@ const BOTTOM: f64 = 330.0;
 /// Names beside the chart at most; more would run over its edge.
 const NAMES_MAX: usize = 18;
 pub(super) const NAME_LETTERS_MAX: usize = 26;
+/// Decimal places of a mark at most; axes whose marks differ by less are of no use to anybody.
+const PLACES_MAX: usize = 12;
 /// Colours there are; they come round again.
 pub(super) const COLOURS: usize = 10;
 
@@ -221,13 +223,22 @@ fn marks(axis: &Axis, scale: &Scale) -> Vec<(f64, String)> {
     let raw = (scale.high - scale.low) / 5.0;
     let power = 10f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0].iter().map(|factor| factor * power).find(|&step| step >= raw).unwrap_or(raw);
-    let places = if step >= 1.0 { 0 } else { (-step.log10()).ceil() as usize + usize::from(step / power == 2.5) };
+    let places = places_of(step);
     let first = (scale.low / step).ceil() as i64;
     (0..12)
         .map(|number| (first + number) as f64 * step)
         .take_while(|&value| value <= scale.high)
         .map(|value| (value, format!("{value:.places$}")))
         .collect()
+}
+
+/// The places that tell every multiple of a step: one for steps of 2.5.
+fn places_of(step: f64) -> usize {
+    let is_whole = |places: &usize| {
+        let scaled = step * 10f64.powi(*places as i32);
+        scaled >= 0.5 && (scaled - scaled.round()).abs() < 1e-6 * scaled
+    };
+    (0..PLACES_MAX).find(is_whole).unwrap_or(PLACES_MAX)
 }
 
 /// Names of worlds and policies come from files and command lines.
@@ -256,6 +267,15 @@ mod tests {
         let scale = Scale::over([0.0, 1.0].into_iter(), 0.0, 100.0, false);
         let told: Vec<String> = marks(&Axis::default(), &scale).into_iter().map(|(_, text)| text).collect();
         assert_eq!(told, ["0.00", "0.25", "0.50", "0.75", "1.00"]);
+        for (high, expected) in [
+            (10.0, ["0.0", "2.5", "5.0", "7.5", "10.0"]),
+            (100.0, ["0", "25", "50", "75", "100"]),
+            (0.01, ["0.0000", "0.0025", "0.0050", "0.0075", "0.0100"]),
+        ] {
+            let scale = Scale::over([0.0, high].into_iter(), 0.0, 100.0, false);
+            let told: Vec<String> = marks(&Axis::default(), &scale).into_iter().map(|(_, text)| text).collect();
+            assert_eq!(told, expected);
+        }
         assert!(Chart::default().draw(false).ends_with("</svg>"));
     }
 }
