@@ -10,6 +10,10 @@ use crate::{Error, Result};
 /// A world holds at most so many changes, so that a slip in a file cannot fill the memory.
 const CHANGES_MAX: f64 = 200e6;
 
+/// A world lasts at most so long, eighty years: policies keep their times as seconds in 32 bits, which end on 7 February 2106,
+/// and whoever cannot tell a later time visits nothing after it.
+const DAYS_MAX: f64 = 29_200.0;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorldSettings {
@@ -156,8 +160,11 @@ impl WorldSettings {
         if !(1..=10_000_000).contains(&self.pages) || !(1..=self.pages).contains(&self.sites) {
             return wrong("a world has 1 to 10000000 pages, and at least one page for each site");
         }
-        if !within(self.days, 1.0, 36_500.0) || !within(self.warm_up_days, 0.0, self.days) {
-            return wrong("a world lasts 1 to 36500 days, and its warm-up no longer than that");
+        if !within(self.days, 1.0, DAYS_MAX) || !within(self.warm_up_days, 0.0, self.days) {
+            return wrong(&format!(
+                "a world lasts 1 to {DAYS_MAX} days, so that it ends before February 2106, where policies' times do, and its \
+                 warm-up no longer than that"
+            ));
         }
         let rates = self.rates;
         if !within(rates.changes_per_day_median, 0.0, 100.0)
@@ -228,4 +235,19 @@ const ORIGIN_SECS: i64 = 1_767_225_600;
 
 fn days(days: f64) -> Span {
     Span::from_secs_f64(days * 86_400.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_world_ends_after_the_last_second_that_policies_can_tell() {
+        let of = |days| WorldSettings { days, pages: 10, sites: 1, ..WorldSettings::default() };
+        assert!(of(DAYS_MAX).check().is_ok());
+        let end = Moment::from_secs(ORIGIN_SECS) + days(DAYS_MAX);
+        assert!(end < Moment::from_secs(i64::from(u32::MAX)));
+        let told = of(36_500.0).check().unwrap_err().to_string();
+        assert!(told.contains("29200 days") && told.contains("2106"), "{told}");
+    }
 }
