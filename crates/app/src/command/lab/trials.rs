@@ -23,7 +23,8 @@ const CHANCES_MAX: u64 = 10_000;
 
 #[derive(Args)]
 pub struct Trials {
-    /// Policies, separated by commas; exec:COMMAND is a program of its own; may be repeated
+    /// Policies, separated by commas; exec:COMMAND is a program of its own, and all up to the next ,exec: is its command; may
+    /// be repeated
     #[arg(long, value_name = "NAMES", default_value = POLICIES)]
     policies: Vec<String>,
     /// What may be spent: 5%/day, 500/day, 1GB/day; may be repeated [default: 5%/day]
@@ -78,15 +79,21 @@ pub fn play(context: &Context, trials: &Trials, sources: Vec<Source>, title: &st
     }
 }
 
-/// Names between commas; what follows `exec:` is a command line and keeps its commas.
+/// Names between commas; what follows `exec:` is a command line and keeps its commas, up to one before another `exec:`.
 fn policies(given: &[String]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for list in given {
         let mut rest = list.as_str();
         while !rest.is_empty() {
-            let end = if rest.trim_start().starts_with(OUTSIDE_PREFIX) { None } else { rest.find(',') };
+            let is_outside = rest.trim_start().starts_with(OUTSIDE_PREFIX);
+            let ends =
+                |&(at, _): &(usize, &str)| !is_outside || rest[at + 1..].trim_start().starts_with(OUTSIDE_PREFIX);
+            let end = rest.match_indices(',').find(ends).map(|(at, _)| at);
             let (name, after) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
             let name = name.trim();
+            if name.strip_prefix(OUTSIDE_PREFIX).is_some_and(|command| command.trim().is_empty()) {
+                return Err(Error::usage("exec: has no command: give for example exec:./mine"));
+            }
             if !name.is_empty() && !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
@@ -234,6 +241,11 @@ mod tests {
     fn a_command_line_keeps_its_commas_and_a_slip_names_the_nearest() {
         let given = ["bayes, vernal".to_owned(), "exec:./mine --a 1,2".to_owned(), "bayes".to_owned()];
         assert_eq!(policies(&given).unwrap(), ["bayes", "vernal", "exec:./mine --a 1,2"]);
+        let several = ["exec:A 1,2,exec:B, exec:C,bayes".to_owned(), "vernal,exec:D".to_owned()];
+        assert_eq!(policies(&several).unwrap(), ["exec:A 1,2", "exec:B", "exec:C,bayes", "vernal", "exec:D"]);
+        for empty in ["exec:", "vernal,exec: ", "exec:A,exec:,exec:B"] {
+            assert_eq!(policies(&[empty.to_owned()]).unwrap_err().exit_code(), 2, "{empty}");
+        }
         let told = policies(&["vernall".to_owned()]).unwrap_err();
         assert!(told.exit_code() == 2 && told.line().unwrap().contains("did you mean vernal?"));
     }
