@@ -276,6 +276,11 @@ fn bounds_hold_for_a_web_that_nobody_visits() {
         assert!(number(line, "optimum") < number(line, "clairvoyant"));
     }
     assert!(number(&lines[0], "optimum") < number(&lines[1], "optimum"));
+    let done = output(vernal(&data).args(words).args(["--budget", "1GB/day"]));
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success() && said.contains("bounds are for budgets of visits"), "{said}");
+    let (code, said) = refused(small_comparison(&data).args(["--jobs", "0"]));
+    assert!(code == 2 && said.contains("--jobs 0"), "{said}");
 }
 
 #[test]
@@ -341,6 +346,15 @@ fn ones_own_crawl_becomes_a_trace_that_says_it_is_censored() {
     assert_eq!(head["censored"], true);
     let status: Value = serde_json::from_str(&told(vernal(&data).args(["status", "--json"]))).unwrap();
     assert_eq!(head["pages"], status["held"]);
+    assert!(head["observed_until_unix"].as_i64() > Some(0), "{head}");
+    // A folder gets the same by names of ours, whether it was there or not.
+    let into = format!("{}/new/", dir.path().display());
+    for _ in 0..2 {
+        told(vernal(&data).args(["export", "trace", "--out", &into]));
+        let there = |name: &str| std::fs::read(Path::new(&into).join(name)).unwrap();
+        assert_eq!(there("trace.csv.gz"), std::fs::read(&out).unwrap());
+        assert_eq!(there("trace.head.json"), std::fs::read(dir.path().join("own.head.json")).unwrap());
+    }
     // A crawl that has seen nothing change holds one instant of each page: too little for a replay, and it says so.
     let replay = |words: &[&str]| {
         output(vernal(&data).args(["lab", "replay", "--policies", "round-robin", "--json"]).args(words))

@@ -11,6 +11,10 @@ use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
 use crate::runtime::folder::Folder;
 
+/// The files that an export into a folder makes.
+const INDEX_FILE: &str = "index.cdxj";
+const TRACE_FILE: &str = "trace.csv.gz";
+
 #[derive(Args)]
 pub struct Arguments {
     format: Format,
@@ -38,20 +42,35 @@ pub async fn export(context: &Context, arguments: &Arguments) -> Result<()> {
     let folder = Folder::open(context, false).await?;
     let status = folder.get("/api/v1/status").await?.json().await?;
     let cursor = status["cursor"].as_str().unwrap_or_default().to_owned();
+    let out = match arguments.format {
+        Format::Warc => arguments.out.clone(),
+        Format::Cdxj => file_of(&arguments.out, INDEX_FILE)?,
+        Format::Trace => file_of(&arguments.out, TRACE_FILE)?,
+    };
     let exported = match arguments.format {
         Format::Warc => warc(context, arguments),
-        Format::Cdxj => cdxj(context, arguments),
-        Format::Trace => trace::export(context, &folder, &arguments.out, &cursor).await,
+        Format::Cdxj => cdxj(context, arguments, &out),
+        Format::Trace => trace::export(context, &folder, &out, &cursor).await,
     };
     folder.close()?;
     let told = exported?;
-    if context.json && arguments.out != "-" {
+    if context.json && out != "-" {
         let mut sink = Sink::stdout();
-        sink.line(&serde_json::json!({ "cursor": cursor, "out": arguments.out, "records": told }).to_string())?;
+        sink.line(&serde_json::json!({ "cursor": cursor, "out": out, "records": told }).to_string())?;
         return sink.flush();
     }
-    context.log.info(format!("exported to {}, consistent with cursor {cursor}", shown(&arguments.out)));
+    context.log.info(format!("exported to {}, consistent with cursor {cursor}", shown(&out)));
     Ok(())
+}
+
+/// What is one file goes into a folder by a name of ours; the folder is made if there is none.
+fn file_of(out: &str, name: &str) -> Result<String> {
+    let path = Path::new(out);
+    if !out.ends_with('/') && !path.is_dir() {
+        return Ok(out.to_owned());
+    }
+    std::fs::create_dir_all(path).map_err(|error| Error::Failed(format!("create {out}: {error}")))?;
+    Ok(path.join(name).display().to_string())
 }
 
 fn shown(out: &str) -> &str {
@@ -87,11 +106,11 @@ fn is_of(record: &Record, site: &str) -> bool {
     target.is_some_and(|target| target.site_text() == site)
 }
 
-fn cdxj(context: &Context, arguments: &Arguments) -> Result<Option<u64>> {
+fn cdxj(context: &Context, arguments: &Arguments, out: &str) -> Result<Option<u64>> {
     if arguments.site.is_some() {
         return Err(Error::usage("--site is for warc; an index covers all segments"));
     }
-    let mut sink = Sink::named(&arguments.out)?;
+    let mut sink = Sink::named(out)?;
     let written = archive::cdxj(&context.settings.data, sink.writer());
     if let Err(vernal_repository::Error::Io { source, .. }) = &written
         && source.kind() == std::io::ErrorKind::BrokenPipe

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
+use vernal_model::BudgetUnit;
 use vernal_simulator::lab::{Bounder, Bounds, Options, Reckoned, Source};
 
 use super::trials::{budgets, chances};
@@ -52,6 +53,12 @@ pub fn bound(context: &Context, arguments: &Arguments) -> Result<()> {
     } else {
         arguments.invented.sources(&arguments.length)?
     };
+    for budget in budgets.iter().filter(|budget| budget.unit == BudgetUnit::WireBytes) {
+        context.log.warn(format!(
+            "{budget} has no bound: bounds are for budgets of visits, such as 500/day or 5%/day, since what a visit costs in bytes \
+             is a matter of choice"
+        ));
+    }
     let (mut sink, mut table) = (Sink::stdout(), Table::new(&COLUMNS));
     for source in &sources {
         for &chance in &chances {

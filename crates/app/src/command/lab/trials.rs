@@ -47,6 +47,11 @@ pub fn play(context: &Context, trials: &Trials, sources: Vec<Source>, title: &st
         .filter(|source| matches!(source, Source::Recorded(_)))
         .map(|source| source.name().to_owned())
         .collect();
+    if trials.jobs == Some(0) {
+        return Err(Error::usage(
+            "--jobs 0 leaves nobody to work: give at least 1, or leave it out for one thread a core",
+        ));
+    }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let comparison = Comparison {
         policies: policies(&trials.policies)?,

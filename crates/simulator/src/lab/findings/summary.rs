@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use vernal_model::Span;
 use vernal_policy::measure::{GAP_FROM, GAP_TO, gap_closed};
 
 use crate::lab::bounds::{Bounds, HeldAgainst};
@@ -66,13 +67,21 @@ impl Cell {
     }
 }
 
-/// The title of the freshness of the first days, by how many there were.
+/// The title of the freshness of the first days, by how many there were; less than one is told in hours or minutes.
 pub fn first_days_title(cells: &[Cell]) -> String {
-    let days = || cells.iter().map(|cell| (cell.first_days * 10.0).round() / 10.0);
+    let days = || cells.iter().map(|cell| cell.first_days);
     let (least, most) = days().fold((f64::INFINITY, 0.0f64), |(least, most), days| (least.min(days), most.max(days)));
-    match least < most {
-        true => format!("first {least} to {most} days"),
-        false => format!("first {most} days"),
+    if cells.is_empty() {
+        return "first days".to_owned();
+    }
+    let rounded = |days: f64| (days * 10.0).round() / 10.0;
+    let (short, long) = match least < 1.0 {
+        true => [least, most].map(|days| Span::from_secs_f64(days * 86_400.0).to_string()).into(),
+        false => (rounded(least).to_string(), format!("{} days", rounded(most))),
+    };
+    match long.strip_suffix(" days").unwrap_or(&long) == short {
+        true => format!("first {long}"),
+        false => format!("first {short} to {long}"),
     }
 }
 
@@ -200,5 +209,23 @@ fn described(trials: &[&Compared], (freshness, difference, gap_closed): Told) ->
         first_60_days: mean(|row| row.freshness_first),
         first_days: mean(|row| row.first_days),
         cpu_s: mean(|row| row.cpu_s),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_days_are_never_none() {
+        let title = |days: &[f64]| {
+            let cell = |&first_days: &f64| Cell { first_days, ..described(&[], Default::default()) };
+            first_days_title(&days.iter().map(cell).collect::<Vec<_>>())
+        };
+        assert_eq!(title(&[60.0, 60.0]), "first 60 days");
+        assert_eq!(title(&[30.0, 60.04]), "first 30 to 60 days");
+        assert_eq!(title(&[1.0 / 48.0]), "first 30m");
+        assert_eq!(title(&[0.25, 60.0]), "first 6h to 60d");
+        assert_eq!(title(&[]), "first days");
     }
 }
