@@ -143,6 +143,46 @@ fn the_papers_policies_stand_where_the_trial_found_them() {
     }
 }
 
+/// Downloads may come again within a cycle, but nobody downloads what was sampled, and no quota is larger than its site: what is
+/// left over goes to pages that were not visited.
+#[test]
+fn repeats_leave_the_sample_alone_and_stay_within_the_size_of_a_site() {
+    const SITE_PAGES: u32 = PAGES / SITES;
+    // A cycle is a week since 1970; all pages were last visited before it.
+    let start = Moment::from_secs(7 * 86_400 * 3_000);
+    let before = Moment::from_secs(7 * 86_400 * 3_000 - 86_400);
+    let mut policy = recalled("proportional:with-repeats", &[0.1; PAGES as usize], before);
+    let (mut visits, mut order) = (vec![0u32; PAGES as usize], Vec::new());
+    for hour in 1..7 * 24 {
+        let now = start + Span::from_hours(hour);
+        for page in policy.choose(&Web { visits_left: PER_DAY / 24 }, now, &mut Chance::new(1)) {
+            visits[page.number as usize] += 1;
+            order.push(page.number);
+            // The pages of one site always change, those of another every second time, and no others do.
+            let changed = page.number % SITES == 0 || page.number % SITES == 1 && order.len() % 2 == 0;
+            let (previous, last_modified, degree, wire_bytes) = (Some(before), None, 0.3, 1);
+            policy.learn(&Seen {
+                page,
+                moment: now,
+                previous,
+                changed: Some(changed),
+                degree,
+                last_modified,
+                wire_bytes,
+            });
+        }
+    }
+    // √(N·r) of each site, in the first part of the cycle.
+    let sample = (f64::from(SITE_PAGES) * 7.0 * PER_DAY as f64 / f64::from(PAGES)).sqrt().round() as usize;
+    let sampled = &order[..sample * SITES as usize];
+    assert!(sampled.iter().all(|&page| visits[page as usize] == 1), "what was sampled came again");
+    assert!(visits.iter().any(|&visits| visits > 1), "downloads come again");
+    for site in 0..SITES {
+        let of_site: u32 = (site..PAGES).step_by(SITES as usize).map(|page| visits[page as usize]).sum();
+        assert!(of_site <= 2 * SITE_PAGES, "site {site}: {of_site} visits");
+    }
+}
+
 /// The whole budget is spent by every policy: the rivals' rules are scaled to it and the samplers do not wait.
 #[test]
 fn nothing_of_the_budget_is_left_over() {

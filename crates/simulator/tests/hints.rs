@@ -152,12 +152,14 @@ fn a_hint_outlives_a_stop_and_is_judged_by_the_next_visit() {
     let told = trial.crawler().why(&page, now).unwrap().unwrap();
     trial.close().unwrap();
     let mut crawler = opened(folder.path(), settings(true), now);
-    // What the last choice taught of the price of a visit is not remembered.
+    // What the last choice taught of the price of a visit is not remembered, and that is said.
     let remembered = |why: &[(String, String)]| {
         let lasting = why.iter().filter(|(name, _)| !["price", "due"].contains(&name.as_str()));
         lasting.cloned().collect::<Vec<_>>()
     };
-    assert_eq!(remembered(&crawler.why(&page, now).unwrap().unwrap()), remembered(&told));
+    let again = crawler.why(&page, now).unwrap().unwrap();
+    assert_eq!(remembered(&again), remembered(&told));
+    assert!(again.contains(&("price".into(), "not known before the first choice".into())), "{again:?}");
     let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"hint by indexnow") && names.contains(&"hints"), "{names:?}");
     let mut trial = Trial::new(&web, crawler, now, 2);

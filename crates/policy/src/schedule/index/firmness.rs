@@ -2,7 +2,7 @@
 //!
 //! Shape 1, by which a page may well change ten times as often as expected or hardly at all, is what recorded histories bear
 //! out: narrower and wider ones were tried on them and won nothing. Where importance tells rates it can tell them closely, and
-//! a prior that doubts it pays for the doubt. So where there are grades of importance, each visit is foretold with every
+//! a prior that doubts it pays for the doubt. So where there are octaves of importance, each visit is foretold with every
 //! shape, and the one that foretold best is taken. Elsewhere this is never heard, and the shape is 1.
 
 /// The shapes to choose from; the first is the one to begin with.

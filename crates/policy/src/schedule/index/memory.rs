@@ -26,7 +26,8 @@ const MEAN_STEP: f64 = 0.2;
 const SETTLED_PAGES_OVER: u64 = 4;
 const SETTLED_VISITS_MIN: u64 = 16;
 const FORMAT: u8 = 6;
-/// As it was before firmness was learned, before octaves of importance were asked, before there were sections, and before anybody remembered how right it was.
+/// As it was before firmness was learned, before octaves of importance were asked, before there were sections, and before
+/// anybody remembered how right it was.
 const FORMAT_WITHOUT_FIRMNESS: u8 = 5;
 const FORMAT_WITHOUT_OCTAVES: u8 = 4;
 const FORMAT_WITHOUT_SECTIONS: u8 = 3;
