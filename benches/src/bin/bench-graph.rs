@@ -154,13 +154,12 @@ fn pass(folder: &Path) -> Result<(), Box<dyn Error>> {
     };
     let moment = START + Span::from_days(1);
     let mut crawler = Crawler::open(repository, settings, moment)?;
-    crawler.tick(moment)?;
     let reader = crawler.reader();
     let (opened_mb, begun, begun_cpu) = (memory_mb("VmRSS")?, now(), cpu_seconds()?);
     let (mut turns, mut longest) = (0, 0.0f64);
     while reader.graph_mark()?.is_none() && turns < TURNS_MAX {
         let turn = now();
-        crawler.weigh_links(moment)?;
+        crawler.step(moment)?;
         longest = longest.max(turn.elapsed().as_secs_f64());
         turns += 1;
     }

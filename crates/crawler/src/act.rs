@@ -2,7 +2,7 @@
 
 use vernal_model::{HintSource, Moment, Reach, Seed, Site, Span, Url, Volatile};
 
-use crate::crawler::Measured;
+use crate::plan::freshness_samples::Measured;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {

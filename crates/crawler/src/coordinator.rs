@@ -1,4 +1,4 @@
-//! Above the partitions: the budget, its split between new and held pages, and the address book.
+//! Above the partitions: the budget, and its split between new and held pages.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,7 +6,6 @@ use std::collections::BinaryHeap;
 use vernal_model::{Account, Budget, BudgetUnit, Moment, Share};
 
 use crate::Settings;
-use crate::address_book::AddressBook;
 
 /// Which door a visit comes through.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -25,8 +24,7 @@ const SPLIT_MEMORY: f64 = 1_000.0;
 pub(crate) struct Coordinator {
     pub budget: Budget,
     pub account: Account,
-    pub addresses: AddressBook,
-    /// Whether the purse changed since it was journalled.
+    /// Whether the budget account changed since it was journalled.
     pub account_moved: bool,
     /// How many pages there are in truth, which only a trial can know.
     pub pages_online: Option<u64>,
@@ -43,7 +41,6 @@ impl Coordinator {
         Coordinator {
             budget: settings.budget,
             account,
-            addresses: AddressBook::new(settings.address),
             account_moved: false,
             pages_online: None,
             sent_new: 0.0,

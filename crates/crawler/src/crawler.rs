@@ -1,360 +1,394 @@
-//! The crawler: a deterministic state machine. Reports, ticks and acts come in, orders go out; time and chance are
-//! arguments, and everything it must not forget is a deed.
-//!
-//! - `opening`: the work is taken up where the tables say it is.
-//! - `waking`: whether there is anything to do, and when there will be.
-//! - `sending`: which orders may leave now.
-//! - `choosing`: which held page is worth the next visit.
-//! - `second_looks`: visits soon after another, to learn what is noise.
-//! - `sampling`: how fresh the copy really is.
-//! - `signposts`: which held pages lead to new ones.
-//! - `judging`: what differs, and whether it means something.
-//! - `taking`: what a report changes.
-//! - `finding`: what a report leads to.
-//! - `admitting`: how found URLs become waiting ones.
-//! - `acting`: what a person asks for.
-//! - `topics`: which pages are thought to change together.
-//! - `widening`: held pages meet a scope that has grown.
-//! - `weighing`: how important pages are by the links between them.
-//! - `collecting`: which pages are worth holding.
-//! - `hinting`, `hint_places`: what sites say of their own changes, and what that does to the schedule.
-//! - `restoring`: everything anew from the archive alone.
+//! The wiring: reports, ticks and acts come in, orders go out. What happens to them is written in the parts.
 
-mod acting;
-mod admitting;
-mod choosing;
-mod collecting;
-mod companions;
-mod dating;
-mod finding;
-mod hint_places;
-mod hinting;
-mod images;
-mod judging;
-mod opening;
-mod promises;
-mod restoring;
-mod sampling;
-mod second_looks;
-mod sending;
-mod signposts;
-mod subscribing;
-mod taking;
-mod topics;
-mod waking;
-mod weighing;
-mod widening;
+use std::sync::Arc;
 
-pub use hint_places::trust_words;
-pub use promises::{Cure, PromisesKept};
-pub use restoring::Restored;
-pub use sampling::Measured;
-pub use weighing::Weighed;
-
-use foldhash::{HashMap, HashSet};
-use vernal_frontier::{Dispatcher, Waiting};
-use vernal_model::{
-    Chance, Deed, Moment, OrderId, Origin, Page, PageKey, PageState, Partition as PartitionId, Seed, Site, Span,
-    Standing, Url,
-};
-use vernal_policy::Belief;
-use vernal_repository::bodies::Bodies;
+use vernal_model::{Account, Chance, Deed, Moment, Order, Page, PageState, Report, Site};
 use vernal_repository::{Reader, Repository};
 
-use self::companions::Companions;
-use self::judging::Books;
-use self::sampling::Samples;
-use self::second_looks::SecondLooks;
-use self::signposts::Signposts;
-use self::topics::Topics;
-use self::weighing::Weighing;
-use self::widening::Widening;
-use crate::coordinator::Coordinator;
-use crate::group::Group;
-use crate::hint_book::HintBook;
+use crate::coordinator::{Coordinator, Lane};
+use crate::core::Core;
+use crate::disk::DiskWatch;
+use crate::hints::Hints;
+use crate::in_flight::{Asked, InFlight};
 use crate::intake::discovery::Recent;
-use crate::partition::Partition;
-use crate::robots_book::RobotsBook;
-use crate::settings::{Promise, promise_of};
-use crate::subscription_book::SubscriptionBook;
-use crate::wanted::Wanted;
-use crate::{DiskFreeMin, Result, Settings};
+use crate::intake::{Appliers, Arrived, Intake, Restored, take_robots};
+use crate::partition::{Facts, Partitions};
+use crate::passes::link_scores::Weighed;
+use crate::passes::topics::TopicWork;
+use crate::passes::{Pass, Passes};
+use crate::plan::Planner;
+use crate::plan::candidates::Candidate;
+use crate::plan::orders::Answer;
+use crate::plan::sieve;
+use crate::scope::Scope;
+use crate::sites::{Sites, conduct};
+use crate::work::{WHOLE, Work};
+use crate::{DiskFreeMin, Error, Pulse, Result, Settings};
 
-/// The partition whose log holds what belongs to the whole crawl: seeds, controls, the purse.
-const WHOLE: PartitionId = PartitionId(0);
+/// Candidates looked at for one order: each turned down leaves a deed or a hold behind, so this only bounds one tick.
+const LOOKS_PER_ORDER: usize = 64;
 
+/// A deterministic state machine over a repository: the live loop, the simulator and the tests call [`Crawler::step`],
+/// carry the orders out, and bring the reports back.
 pub struct Crawler {
-    settings: Settings,
-    repository: Repository,
-    reader: Reader,
-    /// Older versions, read again when something differs.
-    bodies: Bodies,
-    /// Room for one of them, unpacked.
-    older_body: Vec<u8>,
-    partitions: Vec<Partition>,
-    /// The partition of each known site, by its row: the public-suffix list may have changed since.
-    home: HashMap<Site, PartitionId>,
-    coordinator: Coordinator,
-    dispatcher: Dispatcher,
-    /// Whether some seed has a weight other than 1.
-    seeds_weigh: bool,
-    /// Whether some seed or setting promises visits.
-    promises: bool,
-    robots: RobotsBook,
-    recent: Recent,
-    widening: Widening,
-    topics: Topics,
-    weighing: Weighing,
-    wanted: Wanted,
-    group: Group,
-    in_flight: HashMap<OrderId, InFlight>,
-    /// Those of them that are first visits.
-    new_in_flight: u64,
-    /// Pages that are ordered and not yet committed: they are not ordered again.
-    out: HashSet<PageKey>,
-    /// Due pages that the policies chose and that have not left yet.
-    chosen: Vec<PageKey>,
-    /// The mean change rate per day over all partitions, and when it was summed up.
-    mean_rate: f64,
-    rates_summed: Option<Moment>,
-    /// What the policies believed of their pages when the rates were summed up.
-    belief: Option<Belief>,
-    samples: Samples,
-    books: Books,
-    second_looks: SecondLooks,
-    signposts: Signposts,
-    hints: HintBook,
-    subscriptions: SubscriptionBook,
-    companions: Companions,
-    /// When the files of hints were last given their places.
-    files_placed: Moment,
-    /// How often the crawler was asked for orders.
-    ticks: u64,
-    /// Where the round over the partitions goes on.
-    turn: usize,
-    /// The partitions in which anything can happen, a bit for each: most crawls live in a few of them, and walking
-    /// through all for every order would cost more than the order.
-    lively: u64,
-    /// Retries of held pages that may be made before other visits.
-    retries_saved: f64,
-    /// The tick at which no retry was due any more, for each lane.
-    retries_in_vain: [Option<u64>; 2],
-    /// Visits to held pages that the partitions' credits do not know of yet.
-    uncredited: f64,
-    chance: Chance,
+    pub(crate) core: Core,
+    pub(crate) plan: Planner,
+    pub(crate) intake: Intake,
+    pub(crate) hints: Hints,
+    pub(crate) passes: Passes,
+    disk: DiskWatch,
     started: bool,
-    paused: bool,
-    disk_full: bool,
-    disk_checked: Moment,
-    /// When the sieve last ran.
-    sieved: Moment,
-    /// URLs that may be new and wait for it in the tables.
-    spelled: u64,
-    next_order: u64,
-    reports_taken: u64,
-    commits: u64,
-}
-
-/// What is held and what waits, over all partitions: whoever asks several times for one order walks through them once.
-#[derive(Copy, Clone, Default)]
-struct Sums {
-    held: u64,
-    waiting: u64,
-}
-
-/// What an order that left was for.
-struct InFlight {
-    /// The site that was really asked.
-    site: Site,
-    address: Option<std::net::IpAddr>,
-    what: Asked,
-}
-
-enum Asked {
-    First(Box<Waiting>),
-    Again(Box<Page>),
-    Robots {
-        origin: Origin,
-        home: Site,
-        /// It stands for a visit that follows it.
-        for_visit: bool,
-    },
-    Subscription {
-        file: PageKey,
-    },
-}
-
-impl Asked {
-    /// Whether the visit may bring a page that is not held yet, so that it counts against the limits.
-    fn may_become_held(&self) -> bool {
-        match self {
-            Asked::First(_) => true,
-            Asked::Again(page) => page.state != PageState::Held,
-            Asked::Robots { .. } | Asked::Subscription { .. } => false,
-        }
-    }
+    pub(crate) paused: bool,
 }
 
 impl Crawler {
-    /// Looks anew which partitions have sites at all.
-    fn note_lively(&mut self) {
-        let bits = self.partitions.iter().enumerate().filter(|(_, partition)| !partition.is_quiet());
-        self.lively = bits.fold(0, |bits, (index, _)| bits | 1 << index);
+    /// Takes up the work where the tables say it is. Nothing is written before the first step or act.
+    pub fn open(repository: Repository, settings: Settings, now: Moment) -> Result<Crawler> {
+        let settings = Arc::new(settings);
+        let reader = repository.reader();
+        let partitions = Partitions::new(&settings, now)?;
+        let core = Core {
+            work: Work::new(Box::new(repository), reader.clone(), settings.group),
+            coordinator: Coordinator::new(&settings, account(&settings, &reader, &partitions, now)),
+            partitions,
+            scope: Scope::new(&settings, reader.seeds()?)?,
+            sites: Sites::new(&settings),
+            in_flight: InFlight::default(),
+            recent: Recent::new(),
+            chance: Chance::new(settings.chance).stream("crawler"),
+            settings: Arc::clone(&settings),
+        };
+        let mut crawler = Crawler {
+            core,
+            plan: Planner::default(),
+            intake: Intake::default(),
+            hints: Hints::default(),
+            passes: Passes::new(&reader, now)?,
+            disk: DiskWatch::new(settings.disk_free_min),
+            started: false,
+            paused: reader.paused_all(),
+        };
+        crawler.recall(&reader, now)?;
+        Ok(crawler)
     }
 
-    fn lively(&self) -> impl Iterator<Item = &Partition> {
-        places(self.lively).map(|index| &self.partitions[index])
+    fn recall(&mut self, reader: &Reader, now: Moment) -> Result<()> {
+        let Crawler { core, plan, hints, passes, .. } = self;
+        core.partitions.recall_sites(reader);
+        for page in reader.pages_after(None) {
+            let mut page = page?;
+            page.importance = core.scope.importance_of(&core.work, page.key, &page.url, page.depth)?;
+            let promise = core.scope.promise_of(&page.url, page.depth);
+            let partition = core.partitions.of_mut(page.key.partition);
+            partition.recall_page(&page, promise, now);
+            if page.state == PageState::Held {
+                let site = partition.sites.site_of_url(page.key, &page.url);
+                partition.count_held(&site, 1);
+            }
+            plan.discovery_pages.recall(&page, core.settings.once);
+        }
+        core.partitions.recall_numbers(reader);
+        core.partitions.note_active();
+        passes.topics.recall(core)?;
+        hints.recall(core, now)?;
+        hints.recall_subscriptions(core, now);
+        Ok(())
+    }
+
+    /// One step: the orders that may leave now, and a turn of each pass over the whole repository that is due.
+    pub fn step(&mut self, now: Moment) -> Result<Vec<Order>> {
+        let orders = self.tick(now)?;
+        self.run_passes(now)?;
+        Ok(orders)
+    }
+
+    /// The orders that may leave now.
+    fn tick(&mut self, now: Moment) -> Result<Vec<Order>> {
+        self.begin(now);
+        self.plan.begin_tick();
+        if self.core.work.is_full() {
+            self.commit(now)?;
+        }
+        self.disk.check(&self.core.work, now)?;
+        let mut orders = Vec::new();
+        if self.paused || self.disk.is_full() {
+            return Ok(orders);
+        }
+        self.fill_account(now);
+        if self.plan.sieve.next(&self.core).is_some_and(|next| next <= now) {
+            self.commit(now)?;
+            self.plan.sieve(&mut self.core, now)?;
+            self.commit(now)?;
+            self.plan.sieved(&mut self.core);
+        }
+        sieve::draw(&mut self.core, now)?;
+        let plan = &self.plan;
+        self.hints.place_files(&mut self.core, &|key| plan.is_chosen(key), now)?;
+        self.plan.tables.release_due(&mut self.core.partitions, now);
+        while self.may_send()
+            && let Some(order) = self.hints.subscription_order(&mut self.core, now)?
+        {
+            orders.push(order);
+        }
+        let mut looks = 0;
+        while self.may_send() && looks < LOOKS_PER_ORDER * (orders.len() + 1) {
+            looks += 1;
+            let Some((lane, candidate)) = self.plan.candidate(&mut self.core, &self.hints, now)? else { break };
+            orders.extend(self.order(lane, candidate, now)?);
+        }
+        Ok(orders)
+    }
+
+    fn begin(&mut self, now: Moment) {
+        if std::mem::replace(&mut self.started, true) {
+            return;
+        }
+        let Core { work, settings, .. } = &mut self.core;
+        work.push(WHOLE, Deed::Started { moment: now });
+        if let Some(origin) = settings.time_origin.filter(|&origin| work.acknowledged().time_origin() != Some(origin)) {
+            work.push(WHOLE, Deed::Clocked(origin));
+        }
+    }
+
+    fn fill_account(&mut self, now: Moment) {
+        let Core { coordinator, partitions, settings, .. } = &mut self.core;
+        let paid_for = coordinator.pages_paid_for(partitions.held());
+        coordinator.account.fill(&settings.budget, paid_for, partitions.saves_up(), now);
+        coordinator.release(now);
+    }
+
+    /// Whether another order may leave.
+    fn may_send(&self) -> bool {
+        let Core { in_flight, settings, .. } = &self.core;
+        in_flight.len() < settings.concurrency && in_flight.orders() < settings.visits_max.unwrap_or(u64::MAX)
+    }
+
+    fn order(&mut self, lane: Lane, candidate: Candidate, now: Moment) -> Result<Option<Order>> {
+        match self.plan.order(&mut self.core, lane, candidate, now)? {
+            Answer::Order(order) => Ok(Some(order)),
+            Answer::NotNow => Ok(None),
+            Answer::Refused(asked, report) => {
+                self.take_page(asked, *report, None)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// A turn of each pass that is due.
+    fn run_passes(&mut self, now: Moment) -> Result<()> {
+        if !self.started || self.paused || self.disk.is_full() {
+            return Ok(());
+        }
+        for place in 0..self.passes.all().len() {
+            let pass = self.passes.all()[place];
+            if !pass.is_due(&self.core, now) {
+                continue;
+            }
+            if pass.reads_tables() {
+                self.commit(now)?;
+            }
+            let pass = self.passes.at(place);
+            pass.turn(&mut self.core, &mut self.plan, now)?;
+            if pass.reads_tables() || pass.has_ended() || self.core.work.is_full() {
+                self.commit(now)?;
+            }
+            self.passes.at(place).checkpoint(&self.core)?;
+            self.passes.hand_over();
+        }
+        Ok(())
+    }
+
+    /// A report comes in.
+    pub fn report(&mut self, report: Report, now: Moment) -> Result<()> {
+        let core = &mut self.core;
+        let stray = Error::StrayReport(report.order.id.0);
+        let request = core.in_flight.ended(report.order.id).ok_or(stray)?;
+        core.coordinator.weighed(report.wire_bytes);
+        if request.asked.may_become_held() {
+            core.partitions.of_mut(report.order.page.partition).first_visit_ended(&request.site);
+        }
+        conduct::answered(core, &request, &report, now);
+        match request.asked {
+            Asked::Robots { origin, home, for_visit } => {
+                take_robots(core, &self.hints, (&origin, &home), &report, None, now)?;
+                if for_visit {
+                    keep_visit(core, &home, now);
+                }
+            }
+            Asked::Subscription { file } => self.hints.take_subscription(core, file, &report, now),
+            page => self.take_page(page, report, None)?,
+        }
+        if self.core.work.is_full() {
+            self.commit(now)?;
+        }
+        Ok(())
+    }
+
+    /// What a report of a page changes is worked out, and then done.
+    pub(crate) fn take_page(&mut self, asked: Asked, report: Report, restored: Option<&Restored<'_>>) -> Result<()> {
+        let (before, waiting): (Option<Page>, _) = match asked {
+            Asked::First(waiting) => (None, Some(waiting)),
+            Asked::Again(page) => (Some(*page), None),
+            Asked::Robots { .. } | Asked::Subscription { .. } => return Ok(()),
+        };
+        let second_look = self.plan.second_looks.ended(report.order.page);
+        let arrived = Arrived { report, before, waiting, second_look, restored };
+        let Some(effects) = self.intake.effects(&mut self.core, arrived)? else { return Ok(()) };
+        let Crawler { core, plan, hints, passes, .. } = self;
+        Appliers { core, plan, hints, topics: &mut passes.topics }.apply(effects)
+    }
+
+    pub fn has_uncommitted(&self) -> bool {
+        !self.core.work.is_empty()
+    }
+
+    /// Writes, syncs and applies everything that was done. This is the one place where that happens.
+    pub fn commit(&mut self, now: Moment) -> Result<()> {
+        let Core { coordinator, work, .. } = &mut self.core;
+        if std::mem::take(&mut coordinator.account_moved) {
+            work.push(WHOLE, Deed::Spent { account: coordinator.account });
+        }
+        self.hints.flush(&mut self.core);
+        self.core.work.commit(now)?;
+        self.core.partitions.note_active();
+        Ok(())
+    }
+
+    /// A clean end.
+    pub fn close(mut self, now: Moment) -> Result<()> {
+        self.core.remember_sites();
+        self.commit(now)?;
+        self.core.work.close()
+    }
+
+    /// Whether nothing waits, nothing is under way and nothing is due.
+    pub fn is_idle(&self, now: Moment) -> bool {
+        let Crawler { core, plan, passes, .. } = self;
+        let may_discover = core.may_discover();
+        let nothing_waits = core.in_flight.is_empty()
+            && !plan.has_chosen()
+            && core.work.found() == 0
+            && !passes.scope_rescan.waits(core)
+            && !passes.topics.is_due(core, now)
+            && (plan.wanted.is_empty() || !may_discover);
+        if !nothing_waits {
+            return false;
+        }
+        let all = core.all_facts(1, core.partitions.sums());
+        core.partitions.iter().all(|partition| {
+            let due = partition.next_due(Facts { any_site: true, ..all.of(partition) }, now);
+            let nothing_due = due.is_none_or(|due| due > now);
+            let nothing_new = partition.waiting.is_empty() && !partition.has_quick_retries(Lane::New);
+            (nothing_new || !may_discover) && !partition.has_quick_retries(Lane::Due) && nothing_due
+        })
+    }
+
+    /// When a step is worth calling again if no report comes first.
+    pub fn next_wake(&self, now: Moment) -> Option<Moment> {
+        self.next_wake_or_soon(now, now)
+    }
+
+    /// The same for somebody who will not look before `soon`: any wake until then is as good as the first.
+    pub fn next_wake_or_soon(&self, now: Moment, soon: Moment) -> Option<Moment> {
+        if self.paused {
+            return None;
+        }
+        let Crawler { core, plan, hints, passes, disk, .. } = self;
+        let mut wakes: Vec<Moment> = Vec::new();
+        wakes.extend(core.coordinator.next_money(core.partitions.held(), now));
+        wakes.extend(core.coordinator.next_release());
+        wakes.extend(plan.second_looks.next());
+        wakes.extend(hints.subscriptions.next());
+        wakes.extend(plan.tables.next());
+        wakes.extend(plan.sieve.next(core));
+        if disk.is_full() {
+            wakes.push(disk.next());
+        } else {
+            wakes.extend(passes.next(core, now));
+            wakes.extend(plan.wanted.next().filter(|_| core.may_discover()));
+        }
+        wakes.retain(|&wake| wake > now);
+        if let Some(first) = wakes.iter().copied().min().filter(|&first| first <= soon) {
+            return Some(first);
+        }
+        let all = core.all_facts(1, core.partitions.sums());
+        for partition in core.partitions.active() {
+            wakes.extend(partition.sites.politeness.next_free(now));
+            wakes.extend(partition.retries.first());
+            wakes.extend(partition.next_due(all.of(partition), now));
+        }
+        wakes.into_iter().filter(|&wake| wake > now).min()
+    }
+
+    pub fn pulse(&self) -> Pulse {
+        let Crawler { core, plan, passes, .. } = self;
+        let sites = core.partitions.iter().flat_map(|partition| partition.sites.iter());
+        let belief = core.partitions.belief().filter(|belief| belief.weight > 0.0);
+        Pulse {
+            in_flight: core.in_flight.len(),
+            window: core.partitions.iter().map(|partition| partition.waiting.window.len()).sum(),
+            orders_sent: core.in_flight.orders(),
+            reports_taken: core.in_flight.reports(),
+            commits: core.work.commits(),
+            paused: self.paused,
+            disk_full: self.disk.is_full(),
+            sites: core.partitions.sites(),
+            sites_backing_off: sites.filter(|life| life.posture.failures > 0).count(),
+            budget_in_hand: core.coordinator.account.in_hand,
+            believed: belief.map(|belief| belief.fresh / belief.weight),
+            measured: plan.samples.measured(),
+            pass_refused_urls: passes.link_scores.refused(),
+            scope_pass_pages: passes.scope_rescan.progress(core),
+            retries_waiting: core.partitions.iter().map(|partition| partition.retries.len()).sum(),
+        }
+    }
+
+    /// What this process has done for passes over all links.
+    pub fn weighed(&self) -> Weighed {
+        self.passes.link_scores.weighed()
+    }
+
+    /// What this process has done for passes that tell topics apart.
+    pub fn topic_work(&self) -> TopicWork {
+        self.passes.topics.work()
     }
 
     pub fn reader(&self) -> Reader {
-        self.reader.clone()
+        self.core.work.acknowledged().clone()
     }
 
     pub fn settings(&self) -> &Settings {
-        &self.settings
+        &self.core.settings
     }
 
     /// Changes the room on the disk below which fetching stops.
     pub fn set_disk_free_min(&mut self, least: DiskFreeMin) {
-        self.settings.disk_free_min = least;
+        self.disk.set_free_min(least);
     }
 
     /// For trials, which know the truth: so many pages are online now, and a percentage of the held pages is of no more.
     pub fn set_pages_online(&mut self, pages: u64) {
-        self.coordinator.pages_online = Some(pages);
-    }
-
-    pub fn has_uncommitted(&self) -> bool {
-        !self.group.is_empty()
-    }
-
-    /// Writes, syncs and applies the open group.
-    pub fn commit(&mut self, now: Moment) -> Result<()> {
-        if self.coordinator.account_moved {
-            self.group.push(WHOLE, Deed::Spent { account: self.coordinator.account });
-            self.coordinator.account_moved = false;
-        }
-        self.tell_hints();
-        self.spelled += self.group.spelled;
-        let deeds = self.group.take();
-        if deeds.is_empty() {
-            return Ok(());
-        }
-        self.repository.commit(&deeds, now)?;
-        self.commits += 1;
-        self.note_lively();
-        for (_, deed) in &deeds {
-            if let Deed::Visited(visited) = deed {
-                self.out.remove(&visited.page.key);
-            }
-        }
-        self.group.give_back(deeds);
-        Ok(())
-    }
-
-    pub fn close(mut self, now: Moment) -> Result<()> {
-        self.remember_sites();
-        self.commit(now)?;
-        self.repository.close()?;
-        Ok(())
-    }
-
-    /// Whether another page may be read for the first time.
-    fn may_discover(&self) -> bool {
-        self.may_discover_beside(self.held())
-    }
-
-    fn may_discover_beside(&self, held: u64) -> bool {
-        held + self.new_in_flight < self.settings.pages_max
-    }
-
-    fn set_seeds(&mut self, seeds: Vec<Seed>) {
-        self.seeds_weigh = seeds.iter().any(|seed| seed.weight != 1.0);
-        let promising = |seed: &Seed| seed.at_least_every.is_some() || seed.at_most_every.is_some();
-        self.promises = !self.settings.promises.is_empty() || seeds.iter().any(promising);
-        self.dispatcher.set_seeds(seeds);
-        self.scope_may_have_changed();
-    }
-
-    /// How often at least and at most a page is to be visited: the strictest wish of the seeds that cover it and of the
-    /// settings. Almost nobody promises anything, and then nothing is asked.
-    fn promise_of(&self, url: &Url, depth: u16) -> Promise {
-        if !self.promises {
-            return Promise::default();
-        }
-        promise_of(self.dispatcher.seeds(), &self.settings.promises, url, depth)
-    }
-
-    fn partition(&mut self, id: PartitionId) -> &mut Partition {
-        &mut self.partitions[usize::from(id.0 % PartitionId::COUNT)]
-    }
-
-    fn home_of(&self, url: &Url) -> PartitionId {
-        self.home.get(url.site_text()).copied().unwrap_or_else(|| url.partition())
-    }
-
-    fn held(&self) -> u64 {
-        self.lively().map(|partition| partition.held).sum()
-    }
-
-    fn waiting(&self) -> u64 {
-        self.lively().map(Partition::waiting).sum()
-    }
-
-    /// Both in one walk.
-    fn sums(&self) -> Sums {
-        self.lively().fold(Sums::default(), |sums, partition| Sums {
-            held: sums.held + partition.held,
-            waiting: sums.waiting + partition.waiting(),
-        })
-    }
-
-    /// Journals how we stand towards a site now.
-    fn note_site(&mut self, site: &Site, id: PartitionId) {
-        let posture = self.partition(id).site_mut(site).posture.clone();
-        self.group.push(id, Deed::SiteSeen(site.clone(), posture));
-    }
-
-    /// Writes down what the policies remember of sites.
-    fn remember_sites(&mut self) {
-        for index in 0..self.partitions.len() {
-            for number in 0..self.partitions[index].sites.len() {
-                if self.partitions[index].sites[number].learned > 0 {
-                    self.remember_site(PartitionId(index as u8), number as u32);
-                }
-            }
-        }
-    }
-
-    fn remember_site(&mut self, id: PartitionId, number: u32) {
-        let partition = self.partition(id);
-        partition.sites[number as usize].learned = 0;
-        let Some(state) = partition.policy.site_state(number) else { return };
-        let life = &mut partition.sites[number as usize];
-        life.posture.policy = state.into();
-        let site = life.site.clone();
-        self.note_site(&site, id);
-    }
-
-    /// Sets the standing of a site, here and in the journal.
-    fn set_standing(&mut self, site: &Site, standing: Standing) {
-        let Some(&id) = self.home.get(site) else { return };
-        self.partition(id).set_standing(site, standing);
-        self.note_site(site, id);
+        self.core.coordinator.pages_online = Some(pages);
     }
 }
 
-/// The places of the bits that are set, lowest first.
-fn places(bits: u64) -> impl Iterator<Item = usize> {
-    let mut left = bits;
-    std::iter::from_fn(move || {
-        let place = (left != 0).then(|| left.trailing_zeros() as usize)?;
-        left &= left - 1;
-        Some(place)
-    })
+/// The budget account as it was left.
+fn account(settings: &Settings, reader: &Reader, partitions: &Partitions, now: Moment) -> Account {
+    let mut account = reader.account();
+    let begun = Account::begun(&settings.budget, reader.totals().held, now);
+    if account.filled == Moment::EPOCH {
+        account = begun;
+    }
+    // The budget may have another unit now: neither an old debt nor an old plenty outlives what the account holds.
+    let most = begun.in_hand * (partitions.saves_up().secs_f64() / Account::IN_HAND_MAX.secs_f64());
+    account.in_hand = account.in_hand.clamp(-begun.in_hand, most);
+    account
 }
 
-const _: () = assert!(PartitionId::COUNT as u32 == u64::BITS, "one bit for each partition");
-
-/// The free disk is looked at so often (in the crawl's own time, at most at every tick).
-const DISK_CHECK_EVERY: Span = Span::from_secs(1);
+/// A visit waited for the robots.txt of this site: it is kept until the site is free, and no longer than the usual delay.
+fn keep_visit(core: &mut Core, home: &Site, now: Moment) {
+    let home_id = core.partitions.home_of_site(home);
+    let earliest = home_id.map(|id| core.partitions.of(id).sites.politeness.earliest(home));
+    let free = earliest.unwrap_or(now).min(now + core.settings.delay);
+    core.coordinator.robots_answered(free);
+}

@@ -5,29 +5,36 @@
 //! drive the very same code.
 
 mod act;
-mod address_book;
+mod acts;
 mod coordinator;
+mod core;
 mod crawler;
+mod disk;
 mod error;
-mod group;
-mod hint_book;
+mod explain;
+mod hints;
+mod in_flight;
 mod intake;
-mod keyed;
 mod partition;
+mod passes;
 mod plan;
-mod refresh_view;
-mod retries;
-mod robots_book;
+mod restore;
+mod scope;
 mod settings;
-mod subscription_book;
-pub mod topics;
-mod wanted;
+mod sites;
 mod weights;
+mod work;
 
 pub use act::{Act, Acted, Check, HubWord, NoiseWord, Pulse};
-pub use crawler::{Crawler, Cure, Measured, PromisesKept, Restored, Weighed, trust_words};
+pub use crawler::Crawler;
 pub use error::{Error, Result};
-pub use keyed::{SignatureMethod, UnknownMethod, callback_key, hub_secret, keyed_digest};
+pub use explain::{Cure, PromisesKept};
+pub use hints::hmac::{SignatureMethod, UnknownMethod, callback_key, hub_secret, keyed_digest};
+pub use hints::schedule::trust_words;
+pub use passes::link_scores::Weighed;
+pub use passes::topics;
+pub use plan::freshness_samples::Measured;
 pub use plan::{Forecast, Plan, PlannedVisit, plan};
+pub use restore::Restored;
 pub use settings::{Callback, DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};
 pub use weights::{ImportanceBy, Weights};

@@ -167,15 +167,11 @@ impl<'w> Trial<'w> {
     /// One tick and the wait behind it. False when nothing will happen any more.
     fn step(&mut self, end: Moment) -> vernal_crawler::Result<bool> {
         self.wire.pages_online(self.now).into_iter().for_each(|pages| self.crawler.set_pages_online(pages));
-        let orders = self.crawler.tick(self.now)?;
+        let orders = self.crawler.step(self.now)?;
         self.looks_in_vain = if orders.is_empty() { self.looks_in_vain + 1 } else { 0 };
         for order in orders {
             self.send(order);
         }
-        // Bodies of a trial come as they were written.
-        self.crawler.follow_scope(self.now)?;
-        self.crawler.renew_topics(self.now)?;
-        self.crawler.weigh_links(self.now)?;
         let Some(next) = self.next_look() else { return Ok(false) };
         self.now = next.max(self.now).min(end);
         self.suffer();

@@ -183,10 +183,10 @@ fn topics_that_are_wanted_later_are_those_that_were_wanted_at_once() {
 
 /// A process that makes so many turns of a pass and dies; what it did, and whether the pass ended.
 fn life(dir: &Path, settings: &Settings, now: Moment, turns: usize) -> (TopicWork, bool) {
-    let mut crawler = opened(dir, settings.clone(), now);
-    crawler.tick(now).unwrap();
+    // No order leaves: a step is a turn of the pass alone.
+    let mut crawler = opened(dir, Settings { visits_max: Some(0), ..settings.clone() }, now);
     let has_ended = (0..turns).any(|_| {
-        crawler.renew_topics(now).unwrap();
+        crawler.step(now).unwrap();
         crawler.reader().topic_mark().unwrap().passes > 0
     });
     (crawler.topic_work(), has_ended)

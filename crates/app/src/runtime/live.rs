@@ -197,11 +197,8 @@ impl Loop {
                 return Ok(Ended::VisitsSpent);
             }
             let now = self.clock.now();
-            let orders = self.crawler.tick(now)?;
+            let orders = self.crawler.step(now)?;
             self.give(orders);
-            self.crawler.follow_scope(now)?;
-            self.crawler.renew_topics(now)?;
-            self.crawler.weigh_links(now)?;
             self.commit_in_time()?;
             self.show_in_time();
             if self.until.idle && self.answered == self.given && self.crawler.is_idle(self.clock.now()) {

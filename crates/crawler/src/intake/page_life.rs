@@ -1,5 +1,5 @@
 //! The page's row after a visit, and when the page is wanted again. A page is in exactly one place: with the policy
-//! (held and well), with the retries (at `not_before`), or in neither hands for ever.
+//! (held and well), with the retries (at `not_before`), or with neither for ever.
 
 use vernal_frontier::Waiting;
 use vernal_model::{
@@ -30,9 +30,9 @@ const MOVED_AGAIN: Span = Span::from_days(7);
 /// A permanent redirect is remembered this long before the old URL is asked again.
 const MOVED_PERMANENTLY_AGAIN: Span = Span::from_days(90);
 
-/// Who holds the page until its next visit.
+/// Who decides on the page's next visit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Hands {
+pub(crate) enum VisitOwner {
     Policy,
     Retry {
         at: Moment,
@@ -42,15 +42,15 @@ pub(crate) enum Hands {
     Nobody,
 }
 
-pub(crate) fn hands(page: &Page) -> Hands {
+pub(crate) fn visit_owner(page: &Page) -> VisitOwner {
     if page.state == PageState::Left {
-        return Hands::Nobody;
+        return VisitOwner::Nobody;
     }
     let is_well = page.state == PageState::Held && page.misses == 0 && page.failures == 0;
     if is_well {
-        return Hands::Policy;
+        return VisitOwner::Policy;
     }
-    Hands::Retry { at: page.not_before, quick: (1..=QUICK_RETRIES_MAX).contains(&page.failures) }
+    VisitOwner::Retry { at: page.not_before, quick: (1..=QUICK_RETRIES_MAX).contains(&page.failures) }
 }
 
 /// The row of a page that is visited for the first time.
@@ -256,7 +256,7 @@ mod tests {
         ] {
             let after = visited(page.clone(), outcome, 1.0);
             assert_eq!((after.state, after.version), (PageState::Held, page.version));
-            assert!(matches!(hands(&after), Hands::Retry { .. }));
+            assert!(matches!(visit_owner(&after), VisitOwner::Retry { .. }));
         }
     }
 

@@ -62,13 +62,11 @@ impl Hand {
     pub fn run_for(&mut self, span: Span) {
         let end = self.now + span;
         while self.now < end {
-            for order in self.crawler.tick(self.now).unwrap() {
+            for order in self.crawler.step(self.now).unwrap() {
                 self.asked.push((self.now, order.url.path().to_owned()));
                 let report = self.report(order);
                 self.crawler.report(report, self.now).unwrap();
             }
-            self.crawler.follow_scope(self.now).unwrap();
-            self.crawler.weigh_links(self.now).unwrap();
             // A sync for every visit would be all the work.
             if self.now.since(self.committed) >= COMMIT_EVERY {
                 self.crawler.commit(self.now).unwrap();

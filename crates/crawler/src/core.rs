@@ -1,0 +1,150 @@
+//! What all parts of the crawler stand on: the unit of work, the partitions, the scope, the sites, the budget, and the orders
+//! that are under way. Each owns its fields; here is only what needs several of them at once.
+
+use std::sync::Arc;
+
+use vernal_model::{BudgetUnit, Chance, Deed, Found, Moment, PageKey, Partition as PartitionId, Site, Span, Standing};
+
+use crate::coordinator::Coordinator;
+use crate::in_flight::InFlight;
+use crate::intake::discovery::Recent;
+use crate::partition::{Facts, Partition, Partitions, Sums};
+use crate::scope::Scope;
+use crate::sites::Sites;
+use crate::work::Work;
+use crate::Settings;
+
+pub(crate) struct Core {
+    pub settings: Arc<Settings>,
+    pub work: Work,
+    pub partitions: Partitions,
+    pub scope: Scope,
+    pub sites: Sites,
+    pub coordinator: Coordinator,
+    pub in_flight: InFlight,
+    /// URLs that were announced to the sieve lately.
+    pub recent: Recent,
+    pub chance: Chance,
+}
+
+impl Core {
+    /// Whether something is under way with a page: it is ordered, or its row is not committed yet.
+    pub fn is_busy(&self, page: PageKey) -> bool {
+        self.in_flight.has(page) || self.work.is_open(page)
+    }
+
+    /// Whether another page may be read for the first time.
+    pub fn may_discover(&self) -> bool {
+        self.may_discover_beside(self.partitions.held())
+    }
+
+    /// The same, where so many pages are held.
+    pub fn may_discover_beside(&self, held: u64) -> bool {
+        held + self.in_flight.first_visits() < self.settings.pages_max
+    }
+
+    /// Whether all room is taken and something waits for some, or more is held than should be.
+    pub fn is_collection_full(&self) -> bool {
+        let held = self.partitions.held();
+        let known = self.work.acknowledged().totals().known;
+        !self.may_discover_beside(held) && (known > held || held > self.settings.pages_max)
+    }
+
+    /// Announces one URL to the sieve.
+    pub fn announce(&mut self, found: Found) {
+        let id = self.partitions.home_of(&found.url);
+        self.work.push(id, Deed::Found { urls: vec![found], again: Vec::new() });
+    }
+
+    /// Journals how we stand towards a site now.
+    pub fn note_site(&mut self, site: &Site, id: PartitionId) {
+        let posture = self.partitions.of_mut(id).sites.site_mut(site).posture.clone();
+        self.work.push(id, Deed::SiteSeen(site.clone(), posture));
+    }
+
+    /// Sets the standing of a site, here and in the journal; false if the site is not known.
+    pub fn set_standing(&mut self, site: &Site, standing: Standing) -> bool {
+        let Some(id) = self.partitions.home_of_site(site) else { return false };
+        self.partitions.of_mut(id).set_standing(site, standing);
+        self.note_site(site, id);
+        true
+    }
+
+    /// Writes down what the policies remember of all sites.
+    pub fn remember_sites(&mut self) {
+        for id in (0..PartitionId::COUNT).map(PartitionId) {
+            for number in 0..self.partitions.of(id).sites.len() as u32 {
+                if self.partitions.of(id).sites.at(number).learned > 0 {
+                    self.remember_site(id, number);
+                }
+            }
+        }
+    }
+
+    /// Writes down what the policy remembers of a site.
+    pub fn remember_site(&mut self, id: PartitionId, number: u32) {
+        let Partition { sites, refresh, .. } = self.partitions.of_mut(id);
+        let life = sites.at_mut(number);
+        life.learned = 0;
+        let Some(state) = refresh.policy.site_state(number) else { return };
+        life.posture.policy = state.into();
+        let site = life.site.clone();
+        self.note_site(&site, id);
+    }
+
+    /// When the site's address may be asked, if not now.
+    pub fn address_is_busy(&mut self, site: &Site, id: PartitionId, now: Moment) -> Option<Moment> {
+        let address = self.partitions.of_mut(id).sites.site_mut(site).posture.address?;
+        match self.sites.addresses.earliest(address) {
+            None => Some(now + Span::from_millis(50)),
+            Some(at) if at > now => Some(at),
+            Some(_) => None,
+        }
+    }
+
+    /// The mean cost of a request so far.
+    pub fn mean_visit_bytes(&self) -> f64 {
+        let (visits, wire_bytes) = self.work.requests();
+        wire_bytes as f64 / visits.max(1) as f64
+    }
+
+    /// Visits to held pages that the budget pays for.
+    pub fn refresh_per_day(&self, Sums { held, waiting }: Sums) -> f64 {
+        let counts_bytes = self.settings.budget.unit == BudgetUnit::WireBytes;
+        let mean_bytes = if counts_bytes { self.mean_visit_bytes() } else { 0.0 };
+        self.coordinator.refresh_per_day(waiting, held, mean_bytes)
+    }
+
+    /// The numbers that are the same for every partition: summed up once by whoever asks all of them.
+    pub fn all_facts(&self, left: usize, sums: Sums) -> AllFacts {
+        let held = sums.held;
+        let per_day = self.refresh_per_day(sums);
+        // A process that ends when nothing is due takes a page up only when its turn has come: when the budget would have
+        // come round to it. One that goes on for ever spends its budget as it flows, on the pages whose turn is next.
+        let turn = Span::from_secs_f64(held as f64 / per_day.max(f64::MIN_POSITIVE) * 86_400.0);
+        let refresh_min = self.settings.refresh_min;
+        AllFacts(Facts {
+            visits_left: left,
+            refresh_min: if self.settings.once { refresh_min.max(turn) } else { refresh_min },
+            held,
+            any_site: false,
+            per_day,
+            mean_rate: self.partitions.mean_rate(),
+            counts_bytes: self.settings.budget.unit == BudgetUnit::WireBytes,
+            may_abandon: self.settings.abandon,
+        })
+    }
+}
+
+/// What the policies of all partitions together may see.
+#[derive(Copy, Clone)]
+pub(crate) struct AllFacts(Facts);
+
+impl AllFacts {
+    /// The part of one partition: its share of the visits goes with its share of the held pages.
+    pub fn of(self, partition: &Partition) -> Facts {
+        let AllFacts(all) = self;
+        let per_day = if all.held == 0 { 0.0 } else { all.per_day * partition.held as f64 / all.held as f64 };
+        Facts { held: partition.held, per_day, ..all }
+    }
+}

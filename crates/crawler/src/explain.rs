@@ -1,0 +1,196 @@
+//! Why things are as they are, for people: nothing is changed here.
+
+use vernal_model::{Moment, PageKey, PageState, Site, Span, Standing, Url};
+use vernal_policy::collection::{HISTORY_KEPT, RETURN_AFTER};
+use vernal_policy::{Remedy, Unkept};
+use vernal_repository::KnownState;
+
+use crate::crawler::Crawler;
+use crate::intake::page_life::{VisitOwner, visit_owner};
+use crate::plan::choosing::show_view;
+use crate::{Check, Result};
+
+/// How the promises stand.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PromisesKept {
+    /// Pages that were promised a visit at least so often, and those of them that are overdue.
+    pub promised: u64,
+    pub overdue: u64,
+    pub most_overdue: Span,
+    /// Visits a day that all promises together need, and those that the budget pays for.
+    pub needs_per_day: f64,
+    pub per_day: f64,
+    pub cures: Vec<Cure>,
+}
+
+/// What stands in the way of promises, as what would clear it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cure {
+    /// A budget for held pages of at least so many visits a day.
+    Budget { per_day: f64 },
+    /// A delay between two visits to the site of at most this; it is `now` at present.
+    Delay { site: Site, at_most: Span, now: Span },
+}
+
+impl Crawler {
+    /// What stands between a URL and its next visit.
+    pub fn check(&mut self, url: &Url, now: Moment) -> Result<Check> {
+        let known = self.core.work.key_of(url)?;
+        let state = match known {
+            None => "unknown",
+            Some(known) => match known.state {
+                KnownState::Waiting => "waiting",
+                KnownState::Barred => "barred",
+                KnownState::Visited => {
+                    let page = known.key.map(|key| self.core.work.page(key)).transpose()?.flatten();
+                    page.map_or("visited", |page| page.state.name())
+                }
+            },
+        };
+        let site = url.site();
+        let id = self.core.partitions.home_of(url);
+        let robots = self.core.sites.robots.told(url, &self.core.work, now)?;
+        let copy = self.core.sites.robots.copy_in_force(url, &self.core.work)?;
+        let in_scope = self.core.scope.contains(url, 0);
+        let seed = self.core.scope.seeds().iter().find(|seed| seed.covers(url, 0)).map(|seed| seed.url.clone());
+        let sites = &self.core.partitions.of(id).sites;
+        let next_slot = sites.politeness.earliest(&site).max(now);
+        let trap = sites.traps.suspects(url, now);
+        let (standing, crawl_delay) = match sites.site(&site) {
+            Some(life) => (life.posture.standing, life.posture.crawl_delay),
+            None => (Standing::Active, None),
+        };
+        Ok(Check {
+            url: url.clone(),
+            in_scope,
+            seed,
+            robots,
+            robots_read: copy.map(|(read, _)| read),
+            robots_stale: copy.is_some_and(|(_, stale)| stale),
+            crawl_delay_secs: crawl_delay.map(|delay| delay.secs_f64()),
+            trap,
+            state,
+            next_slot,
+            site_standing: match standing {
+                Standing::Active => "active",
+                Standing::Paused => "paused",
+                Standing::Blocked => "blocked",
+            },
+        })
+    }
+
+    /// Why this page is due when it is, in words and numbers; `None` when it is not a page of ours.
+    pub fn why(&mut self, url: &Url, now: Moment) -> Result<Option<Vec<(String, String)>>> {
+        let Some(page) = self.core.work.page_by_url(url)? else { return self.why_waiting(url) };
+        // Who has not chosen yet does not know what may be spent, nor whether pages may be abandoned.
+        show_view(&mut self.core, page.key.partition, now);
+        let mut reasons = vec![
+            ("state".to_owned(), page.state.name().to_owned()),
+            ("last visit".to_owned(), page.last_visit.rfc3339()),
+            ("last outcome".to_owned(), page.last_outcome.name().to_owned()),
+            ("visits compared".to_owned(), page.compared.to_string()),
+            ("changes seen".to_owned(), page.changes.to_string()),
+        ];
+        reasons.extend(self.hints.words(&self.core, &page)?);
+        let policy = &self.core.partitions.of(page.key.partition).refresh.policy;
+        match visit_owner(&page) {
+            VisitOwner::Policy => reasons.extend(policy.why(page.key, now)),
+            VisitOwner::Retry { at, .. } => {
+                reasons.push(("tried again at".to_owned(), at.rfc3339()));
+            }
+            VisitOwner::Nobody => {}
+        }
+        reasons.extend(self.why_held(page.key, Some(page.state))?);
+        Ok(Some(reasons))
+    }
+
+    /// Why a URL that is known was not visited yet; `None` when it does not wait.
+    fn why_waiting(&self, url: &Url) -> Result<Option<Vec<(String, String)>>> {
+        let Some(known) = self.core.work.key_of(url)? else { return Ok(None) };
+        let Some(key) = known.key.filter(|_| known.state == KnownState::Waiting) else { return Ok(None) };
+        let mut reasons = vec![
+            ("state".to_owned(), "waiting for its first visit".to_owned()),
+            ("pages that link to it".to_owned(), known.back_links.to_string()),
+        ];
+        if let Some(row) = self.core.work.url(key)?.filter(|row| row.url == *url) {
+            reasons.push(("known since".to_owned(), row.admitted.rfc3339()));
+            reasons.push(("rank".to_owned(), row.rank.to_string()));
+        }
+        reasons.extend(self.why_held(key, None)?);
+        Ok(Some(reasons))
+    }
+
+    /// Where a URL stands with the collection, in words.
+    fn why_held(&self, key: PageKey, state: Option<PageState>) -> Result<Vec<(String, String)>> {
+        let mut reasons = Vec::new();
+        let mut say = |name: &str, value: String| reasons.push((name.to_owned(), value));
+        let mark = self.passes.graph_mark();
+        if let Some(urls) = self.passes.link_scores.refused() {
+            let most = self.core.settings.pass_urls_max;
+            say("no pass over links", format!("{urls} known URLs are more than the {most} that one may take"));
+        }
+        let score = self.core.work.score(key)?;
+        if let Some(score) = score.filter(|_| mark.passes > 0) {
+            say("score by links", format!("{score:.3} of a mean held page's, as of {}", mark.moment.rfc3339()));
+        }
+        if state == Some(PageState::Held) && self.core.is_collection_full() && mark.bar > 0.0 {
+            say("held because", format!("a URL needs {:.3} to take a place (the collection is full)", mark.bar));
+        }
+        if let Some(left) = self.core.work.left(key)? {
+            let for_whom = match self.core.work.url(left.made_room_for)?.filter(|_| left.made_room_for != key) {
+                Some(row) => format!("to make room for {} with {:.3}", row.url, left.better),
+                None => "because more was held than should be".to_owned(),
+            };
+            let words =
+                format!("at {} with an importance of {:.3}, {for_whom}", left.moment.rfc3339(), left.importance);
+            say(if state == Some(PageState::Left) { "left" } else { "had left" }, words);
+            if state == Some(PageState::Left) {
+                say("may return from", (left.moment + RETURN_AFTER).rfc3339());
+                say("history kept until", (left.moment + HISTORY_KEPT).rfc3339());
+            }
+        }
+        if matches!(state, None | Some(PageState::Left)) {
+            match self.plan.wanted.place_of(key) {
+                Some(place) => say("wanted", format!("as number {} of those with room made for them", place + 1)),
+                None if mark.bar > 0.0 && self.core.is_collection_full() => {
+                    say("needs", format!("an importance of {:.3} to be held (the collection is full)", mark.bar));
+                }
+                None => {}
+            }
+        }
+        Ok(reasons)
+    }
+
+    /// Whether anybody promised anything.
+    pub fn has_promises(&self) -> bool {
+        self.core.scope.has_promises()
+    }
+
+    pub fn promises_kept(&self, now: Moment) -> PromisesKept {
+        let (mut all, mut cures) = (Unkept::default(), Vec::new());
+        for partition in self.core.partitions.iter().filter(|_| self.has_promises()) {
+            let unkept = partition.refresh.policy.unkept(now);
+            let site_of = |number: u32| &partition.sites.at(number).site;
+            // The budget is that of all partitions and judged below.
+            for remedy in unkept.remedies(f64::INFINITY, |site| partition.sites.politeness.delay(site_of(site))) {
+                if let Remedy::Delay { site, at_most } = remedy {
+                    let site = site_of(site).clone();
+                    cures.push(Cure::Delay { now: partition.sites.politeness.delay(&site), site, at_most });
+                }
+            }
+            all.join(&unkept);
+        }
+        let per_day = self.core.refresh_per_day(self.core.partitions.sums());
+        if all.needs_per_day > per_day {
+            cures.insert(0, Cure::Budget { per_day: all.needs_per_day });
+        }
+        PromisesKept {
+            promised: all.promised,
+            overdue: all.overdue,
+            most_overdue: all.most_overdue,
+            needs_per_day: all.needs_per_day,
+            per_day,
+            cures,
+        }
+    }
+}

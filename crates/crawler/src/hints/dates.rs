@@ -1,0 +1,40 @@
+//! What pages say of the hour of their last change (Last-Modified), and how far it is believed: site by site, by what visits
+//! found (`policy/estimate/dates.rs`).
+
+use vernal_model::{HintRows, HintSource, Moment, Outcome, Page, Report, Span};
+use vernal_policy::estimate::dates;
+
+use super::Hints;
+use crate::core::Core;
+
+/// Clocks differ: a date so far ahead of ours is still taken for now.
+const AHEAD_MAX: Span = Span::from_secs(300);
+
+impl Hints {
+    /// When a page last changed, if its site's dates have proved good: evidence for the policy.
+    pub fn believed_date(&self, core: &Core, page: &Page, report: &Report) -> Option<Moment> {
+        let date = core.settings.hints.then(|| date_of(report)).flatten()?;
+        let row = self.book.trust(&page.url.site(), HintSource::LastModified)?;
+        dates::dates_are_believed(row).then_some(date)
+    }
+
+    /// A page that was compared bears a date: what the visit found judges it.
+    pub fn judge_date(&self, rows: &mut HintRows, report: &Report, changed: bool, seen: Moment) {
+        let Some(date) = date_of(report) else { return };
+        let mut row = self.book.trust(&rows.site, HintSource::LastModified).cloned().unwrap_or_default();
+        let before = (row.heard, row.missed);
+        dates::hear_date(&mut row, date, seen, changed, report.started);
+        if (row.heard, row.missed) != before {
+            rows.sources.push((HintSource::LastModified, row));
+        }
+    }
+}
+
+/// The date that an answer bears; nothing of answers that are no page, and of hours that are still to come.
+pub fn date_of(report: &Report) -> Option<Moment> {
+    if !matches!(report.outcome, Outcome::Read { .. }) {
+        return None;
+    }
+    let date = report.validators.last_modified.as_deref().and_then(Moment::parse_http_date)?;
+    (date <= report.started + AHEAD_MAX).then(|| date.min(report.started))
+}

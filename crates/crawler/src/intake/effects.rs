@@ -1,0 +1,276 @@
+//! The stages of a visit in their order, and what they come to. Nothing of the crawl is changed here but caches and the
+//! archive, which gets the record.
+
+use std::collections::{BTreeMap, HashSet};
+
+use vernal_document::noise::FoldingKind;
+use vernal_frontier::Waiting;
+use vernal_model::{
+    DocumentRow, Event, EventKind, Found, Listing, Location, NoiseRows, Operation, Page, PageState, ParagraphChange,
+    ParagraphMark, Partition as PartitionId, Report, Site, Url, Via,
+};
+
+use super::discovery::FoundHere;
+use super::judging::{Intake, learn_quiet, number_paragraphs};
+use super::verdict::Verdict;
+use super::{archive_record, discovery, events, page_life, sessions, verdict};
+use crate::Result;
+use crate::core::Core;
+use crate::hints::moved_entries::{self, Delta};
+
+/// A report of a page, with what was known before.
+pub(crate) struct Arrived<'a> {
+    pub report: Report,
+    /// The page's row, if it was visited before.
+    pub before: Option<Page>,
+    /// How it waited, if it was not.
+    pub waiting: Option<Box<Waiting>>,
+    /// The visit is one soon after another, which tells of noise alone.
+    pub second_look: bool,
+    /// The report was made of a record that lies in the archive already.
+    pub restored: Option<&'a Restored<'a>>,
+}
+
+/// How a restored report is taken.
+pub(crate) struct Restored<'a> {
+    /// Where its record lies.
+    pub location: Location,
+    /// The sites that were ever asked, when no seed says what the scope is.
+    pub sites: Option<&'a HashSet<Site>>,
+}
+
+/// Everything that a visit changes, worked out before anything is changed.
+pub(crate) struct VisitEffects {
+    pub report: Report,
+    pub before: Option<Page>,
+    pub waiting: Option<Box<Waiting>>,
+    /// The page's row after the visit; what the policy remembers of it is yet to be put in.
+    pub page: Page,
+    pub finding: Finding,
+    /// Where the archive keeps the visit.
+    pub record: Option<Location>,
+    pub event: Option<Event>,
+    /// The row of a new version.
+    pub document: Option<DocumentRow>,
+    /// URLs that the page names, by partition, and links that it had and has no more.
+    pub found: BTreeMap<PartitionId, FoundHere>,
+    /// The target of a redirect, and whether it lies within the scope.
+    pub redirect: Option<(Found, bool)>,
+    /// What moved in a file of hints.
+    pub list: Option<(Box<Listing>, Delta)>,
+}
+
+/// What a visit says of the page's content.
+pub(crate) struct Finding {
+    pub verdict: Verdict,
+    pub noise: Vec<NoiseRows>,
+    pub second_look: bool,
+    pub is_new_version: bool,
+    /// Whether something changed that counts for the schedule, and what the policy may learn of it.
+    pub counted: Option<bool>,
+    pub learned: Option<bool>,
+    pub degree: f32,
+}
+
+impl Intake {
+    /// What this report changes; `None` for a report of a page that nobody knew, which cannot be.
+    pub fn effects(&mut self, core: &mut Core, arrived: Arrived<'_>) -> Result<Option<VisitEffects>> {
+        let Arrived { mut report, before, waiting, second_look, restored } = arrived;
+        sessions::drop_sessions(&core.partitions, &mut report);
+        let list = list_of(core, &mut report);
+        let key = report.order.page;
+        let (mut verdict, noise, folding, old) = self.judged(core, before.as_ref(), &mut report, second_look)?;
+        let record = match archive_record::record(&report, &verdict, before.as_ref()) {
+            _ if restored.is_some() => restored.map(|restored| restored.location),
+            Some(keep) => Some(core.work.keep(&keep)?),
+            None => None,
+        };
+        let row = match (&before, &waiting) {
+            (Some(page), _) => page.clone(),
+            (None, Some(waiting)) => page_life::first_row(waiting, &report),
+            (None, None) => return Ok(None),
+        };
+        let mut page = page_life::after(row, &report, &verdict, record);
+        let noisy = noise.first().and_then(|rows| rows.page.as_ref()).map(|(_, noise)| !noise.is_empty());
+        page.noisy = noisy.unwrap_or(page.noisy);
+        page.importance = core.scope.importance_of(&core.work, page.key, &page.url, page.depth)?;
+        let counted = verdict.changed_in(core.settings.counts);
+        let list = match list {
+            Some(list) => Some((moved_entries::delta(key, &list, core.work.listed(key)?), list)),
+            None => None,
+        };
+        // A list has changed when what it lists has moved, whatever else its file says.
+        let moved = list.as_ref().zip(counted).map(|((delta, _), _)| !delta.is_empty());
+        let learned = moved.or(counted).filter(|_| !second_look);
+        let degree = verdict.degree();
+        let is_new_version = matches!(verdict, Verdict::First | Verdict::Differs(_));
+        let mut next_paragraph = 1;
+        if let Some(signature) = report.signature.as_mut().filter(|_| is_new_version) {
+            next_paragraph = number_paragraphs(old.as_ref(), signature, &mut verdict);
+        }
+        let event = events::event(before.as_ref(), &page, &report, &mut verdict, folding);
+        let event = match event {
+            Some(event) if event.kind == EventKind::Gone => Some(with_all_paragraphs(core, event)?),
+            event => event,
+        };
+        let mut document = is_new_version.then(|| document_row(&report, old.as_ref(), next_paragraph)).flatten();
+        let found = found_urls(core, before.as_ref(), &page, &report, (document.as_mut(), old.as_ref()), restored)?;
+        let hops = waiting.as_ref().map_or(0, |waiting| match waiting.via {
+            Via::Redirect { hops } => hops,
+            _ => 0,
+        });
+        let redirect = discovery::redirect(&report, hops, page.depth, page.key);
+        let redirect = redirect.map(|found| {
+            let is_in_scope = in_scope(core, restored, &found.url, found.depth);
+            (found, is_in_scope)
+        });
+        let list = list.map(|(delta, list)| (list, delta));
+        let finding = Finding { verdict, noise, second_look, is_new_version, counted, learned, degree };
+        Ok(Some(VisitEffects {
+            report,
+            before,
+            waiting,
+            page,
+            finding,
+            record,
+            event,
+            document,
+            found,
+            redirect,
+            list,
+        }))
+    }
+
+    /// The verdict, what it taught of noise, what becomes of the event, and the row of the older version if it was read.
+    #[expect(clippy::type_complexity, reason = "four results of one stage, taken apart at once")]
+    fn judged(
+        &mut self,
+        core: &mut Core,
+        before: Option<&Page>,
+        report: &mut Report,
+        second_look: bool,
+    ) -> Result<(Verdict, Vec<NoiseRows>, FoldingKind, Option<DocumentRow>)> {
+        match (verdict::by_cheap_tests(before, report), before) {
+            (Some(verdict), before) => {
+                let quiet = before.filter(|_| matches!(verdict, Verdict::Same(_)));
+                let noise = quiet.map(|page| learn_quiet(core, page, report.started, second_look)).transpose()?;
+                Ok((verdict, noise.flatten().into_iter().collect(), FoldingKind::Own, None))
+            }
+            (None, Some(page)) => {
+                let old = core.work.document(report.order.page)?;
+                let judged = self.judge(core, page, old.as_ref(), report, second_look)?;
+                Ok((judged.verdict, judged.noise, judged.folding, old))
+            }
+            (None, None) => Ok((Verdict::Silent, Vec::new(), FoldingKind::Own, None)),
+        }
+    }
+}
+
+/// The list that a file of hints holds, where hints are heard.
+fn list_of(core: &Core, report: &mut Report) -> Option<Box<Listing>> {
+    let list = report.document.as_mut().and_then(|document| document.listing.take()).filter(|_| core.settings.hints)?;
+    Some(moved_entries::with_hub(list, report))
+}
+
+/// What the tables keep of a new version.
+fn document_row(report: &Report, old: Option<&DocumentRow>, next_paragraph: u32) -> Option<DocumentRow> {
+    let (document, signature) = report.document.as_ref().zip(report.signature.as_ref())?;
+    Some(DocumentRow {
+        signature: signature.clone(),
+        next_paragraph,
+        content_before: old.map(|old| old.signature.content),
+        media: document.media,
+        content_type: document.content_type.as_str().into(),
+        title: document.title.as_str().into(),
+        language: document.language.as_str().into(),
+        directives: document.directives,
+        links: discovery::packed(document),
+    })
+}
+
+/// The URLs that the page names and did not name before, marked as counted in the row of the new version. Without a new
+/// version, the links of a page stop to count when it goes, and count again when it comes back.
+fn found_urls(
+    core: &mut Core,
+    before: Option<&Page>,
+    page: &Page,
+    report: &Report,
+    (row, old): (Option<&mut DocumentRow>, Option<&DocumentRow>),
+    restored: Option<&Restored<'_>>,
+) -> Result<BTreeMap<PartitionId, FoundHere>> {
+    // The links of a page that left the collection count on: we know of no others.
+    let counts = |state: PageState| matches!(state, PageState::Held | PageState::Left);
+    let counted_before = before.is_some_and(|page| counts(page.state));
+    let Some(row) = row else {
+        return links_counted_again(core, page, counted_before, counts(page.state));
+    };
+    let traps = &mut core.partitions.of_mut(page.key.partition).sites.traps;
+    if before.is_none() && traps.is_copy(&page.url, row.signature.content) {
+        return Ok(BTreeMap::new());
+    }
+    let Core { scope, partitions, recent, .. } = core;
+    Ok(discovery::links(
+        report,
+        &mut row.links,
+        old.filter(|_| counted_before),
+        page.depth,
+        recent,
+        &|url, depth| match restored.and_then(|restored| restored.sites) {
+            Some(sites) => sites.contains(url.site_text()),
+            None => scope.contains(url, depth),
+        },
+        &|url| partitions.home_of(url),
+    ))
+}
+
+fn links_counted_again(
+    core: &Core,
+    page: &Page,
+    counted_before: bool,
+    counts_now: bool,
+) -> Result<BTreeMap<PartitionId, FoundHere>> {
+    let mut found = BTreeMap::new();
+    if counted_before == counts_now {
+        return Ok(found);
+    }
+    let Some(row) = core.work.document(page.key)? else { return Ok(found) };
+    for (id, links) in discovery::counted(&row) {
+        let here = match counts_now {
+            true => FoundHere { again: links, ..FoundHere::default() },
+            false => FoundHere { gone: links, ..FoundHere::default() },
+        };
+        found.insert(id, here);
+    }
+    Ok(found)
+}
+
+/// Where the seeds are lost, every site that was asked once is within the scope.
+fn in_scope(core: &Core, restored: Option<&Restored<'_>>, url: &Url, depth: u16) -> bool {
+    match restored.and_then(|restored| restored.sites) {
+        Some(sites) => sites.contains(url.site_text()),
+        None => core.scope.contains(url, depth),
+    }
+}
+
+/// A page that is gone takes its paragraphs with it: consumers drop them by their numbers.
+fn with_all_paragraphs(core: &Core, mut event: Event) -> Result<Event> {
+    let Some(document) = core.work.document(event.page)? else { return Ok(event) };
+    let marks = document.signature.paragraphs.iter().enumerate();
+    event.change.paragraphs = marks.map(|(place, mark)| removed(place, mark)).collect();
+    Ok(event)
+}
+
+fn removed(place: usize, mark: &ParagraphMark) -> ParagraphChange {
+    ParagraphChange {
+        operation: Operation::Removed,
+        id: mark.id,
+        digest: mark.digest,
+        role: mark.role,
+        position: place as u32,
+        from: None,
+        others: Vec::new(),
+        headings: Vec::new(),
+        before: None,
+        after: None,
+    }
+}

@@ -1,0 +1,51 @@
+//! Images that a page still names and whose bytes are others than they were: a reader sees it, and no mark of the page does.
+//! Only images that were fetched can tell: those that somebody seeded or that a page leads to, as pages of their own.
+
+use vernal_model::{Change, DocumentRow, Kind, LinkKind, Note, Page, Report, Url, Version};
+
+use crate::core::Core;
+use crate::Result;
+
+/// Images of one page that are looked up, each once.
+const IMAGES_MAX: usize = 32;
+
+/// Notes the images whose bytes changed between the version that we hold and this answer.
+pub(super) fn note_images(
+    core: &Core,
+    before: &Page,
+    old: &DocumentRow,
+    report: &Report,
+    change: &mut Change,
+) -> Result<()> {
+    let Some(since) = before.version.map(|version| version.moment) else { return Ok(()) };
+    let was_there = |url: &Url| {
+        let target = url.fingerprint();
+        old.links.iter().any(|link| link.kind == LinkKind::Image && link.target == target)
+    };
+    let links = report.document.iter().flat_map(|document| &document.links);
+    let images = links.filter(|link| link.kind == LinkKind::Image).map(|link| &link.target);
+    let mut images: Vec<&Url> = images.filter(|url| was_there(url)).collect();
+    images.sort_unstable();
+    images.dedup();
+    for url in images.into_iter().take(IMAGES_MAX) {
+        let Some(image) = core.work.page_by_url(url)? else { continue };
+        if image.version.is_none_or(|version| version.moment <= since) {
+            continue;
+        }
+        let versions = core.work.versions(image.key)?;
+        // An image is first visited after the page that names it.
+        let then = versions.iter().rfind(|version| version.moment <= since).or(versions.first());
+        let Some(then) = then else { continue };
+        let Some(now) = versions.last().filter(|now| now.payload != then.payload) else { continue };
+        let told = |version: &Version| Some(format!("{url} {}", version.payload).into());
+        change.kinds.insert(Kind::Presentation);
+        change.left.insert(Kind::Presentation);
+        change.notes.push(Note {
+            kind: Kind::Presentation,
+            what: "image bytes".into(),
+            before: told(then),
+            after: told(now),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,279 @@
+//! What differs between two versions, and whether it means something: cheapest test first.
+//!
+//! Marks are compared first, and what the site's rules explain is set aside. Only if something is left is the older body
+//! read, so that the change has words, and judged again with the words at hand. One verdict serves the feed, the history
+//! and what the policy learns.
+
+use vernal_document::noise::{self, FoldingKind, NoiseInput};
+use vernal_document::{Beside, Input, Parts, compare, diff, tell_closely};
+use vernal_model::{
+    Change, Document, DocumentRow, Kind, Moment, NoiseRows, Note, Page, PageKey, PageNoise, Report, SetAside, Signature,
+    Site,
+};
+
+use super::archived_report;
+use super::images::note_images;
+use super::verdict::Verdict;
+use crate::Result;
+use crate::core::Core;
+
+/// What an ordinary page unpacks to; the room of a larger one is given back.
+const OLDER_BODY_BYTES_MAX: usize = 256 << 10;
+
+/// What a visit found, with what it taught of noise.
+pub(crate) struct Judged {
+    pub verdict: Verdict,
+    /// What it taught of noise, first of the page and then of its template.
+    pub noise: Vec<NoiseRows>,
+    /// What becomes of the event (see `noise::fold`).
+    pub folding: FoldingKind,
+}
+
+/// Turns reports into what they change.
+#[derive(Default)]
+pub(crate) struct Intake {
+    /// Room for one older version, unpacked.
+    older_body: Vec<u8>,
+}
+
+impl Intake {
+    /// Compares an answer with the version that we hold. The numbers of its paragraphs are written into the report.
+    pub fn judge(
+        &mut self,
+        core: &mut Core,
+        before: &Page,
+        old: Option<&DocumentRow>,
+        report: &mut Report,
+        second_look: bool,
+    ) -> Result<Judged> {
+        let own = |verdict, noise| Judged { verdict, noise, folding: FoldingKind::Own };
+        let (Some(old), Some(new)) = (old, &report.signature) else { return Ok(own(only_bytes(report), Vec::new())) };
+        let change = compare(&old.signature, new);
+        let site = before.url.site();
+        if change.kinds.is_empty() || report.document.is_none() {
+            let noise = learn_quiet(core, before, report.started, second_look)?;
+            return Ok(own(Verdict::Differs(change), noise.into_iter().collect()));
+        }
+        let noise = if before.noisy { core.work.page_noise(before.key)? } else { PageNoise::default() };
+        let pair = Pair { site: &site, page: before.key, old: &old.signature, noise: &noise, second_look };
+        let (mut change, rows) = self.judged_closely(core, &pair, before, report, change)?;
+        note_images(core, before, old, report, &mut change)?;
+        name_what_was_set_aside(&mut change);
+        leave_something_to_read(&mut change, &old.signature, report.signature.as_ref());
+        change.flapping = report.signature.as_ref().is_some_and(|new| {
+            old.content_before.is_some_and(|content| content == new.content) && old.signature.content != new.content
+        });
+        let (mut folding, mut noise) = (FoldingKind::Own, vec![rows]);
+        if change.is_change() {
+            let book = core.sites.noise.with_sightings(&core.work, &site)?;
+            let found = noise::fold(&site, before.key, report.started, &change, book);
+            folding = found.kind;
+            noise.push(found.rows);
+        }
+        Ok(Judged { verdict: Verdict::Differs(change), noise, folding })
+    }
+
+    /// By the marks alone where they tell enough, else with the words of both bodies. Only the last judgement counts.
+    fn judged_closely(
+        &mut self,
+        core: &mut Core,
+        pair: &Pair<'_>,
+        before: &Page,
+        report: &Report,
+        change: Change,
+    ) -> Result<(Change, NoiseRows)> {
+        let mut judged = None;
+        if noise::may_explain(core.sites.noise.book(&core.work, pair.site)?, pair.noise, pair.second_look) {
+            let (explained, rows) = explained(core, pair, report, &change, None)?;
+            if explained.as_ref().unwrap_or(&change).left.is_empty() {
+                return Ok((explained.unwrap_or(change), rows));
+            }
+            judged = Some((explained, rows));
+        }
+        if !change.left.is_empty()
+            && let Some(closer) = self.closer(core, before, pair.old, report, &change)?
+        {
+            let (explained, rows) = explained(core, pair, report, &closer.change, Some(&closer.old))?;
+            return Ok((explained.unwrap_or(closer.change), rows));
+        }
+        let (explained, rows) = match judged {
+            Some(judged) => judged,
+            None => explained(core, pair, report, &change, None)?,
+        };
+        Ok((explained.unwrap_or(change), rows))
+    }
+
+    /// The change with its words, from both bodies; `None` if the older one is needed and cannot be read any more.
+    fn closer(
+        &mut self,
+        core: &Core,
+        before: &Page,
+        marked: &Signature,
+        report: &Report,
+        change: &Change,
+    ) -> Result<Option<Closer>> {
+        let Some(new) = &report.document else { return Ok(None) };
+        let Some(location) = before.version.and_then(|version| version.location) else { return Ok(None) };
+        let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
+        let beside = is_text_alone.then(|| Beside::new(&marked.paragraphs, new));
+        let mut change = change.clone();
+        // Where nothing but new words came, all that stood there before stands there still.
+        if let Some(old) = beside.as_ref().and_then(Beside::lent) {
+            tell_closely((&old, &Parts::default()), (new, &Parts::default()), &mut change);
+            return Ok(Some(Closer { change, old }));
+        }
+        // An older body that is lost is no reason to lose the newer one: then marks have to do.
+        let Ok(kept) = core.work.record(&location) else { return Ok(None) };
+        let room = &mut self.older_body;
+        let words = archived_report::words(&kept, &before.url, beside.as_ref(), room);
+        let new_parts = if is_text_alone || words.is_none() { None } else { parts_again(report, room) };
+        if room.capacity() > OLDER_BODY_BYTES_MAX {
+            *room = Vec::new();
+        }
+        let Some((old, old_parts)) = words else { return Ok(None) };
+        tell_closely((&old, &old_parts), (new, &new_parts.unwrap_or_default()), &mut change);
+        Ok(Some(Closer { change, old }))
+    }
+}
+
+/// The change without what is explained, if something is, and what the visit taught.
+fn explained(
+    core: &mut Core,
+    pair: &Pair<'_>,
+    report: &Report,
+    change: &Change,
+    old_document: Option<&Document>,
+) -> Result<(Option<Change>, NoiseRows)> {
+    let &Pair { site, page, old, noise, second_look } = pair;
+    let strict = core.settings.is_strict(site);
+    let new_marks = report.signature.as_ref().map_or(&[][..], |signature| &signature.paragraphs);
+    let (empty, moment) = (Document::default(), report.started);
+    let new = report.document.as_ref().unwrap_or(&empty);
+    let template = noise::template_key(new_marks);
+    let book = core.sites.noise.book(&core.work, site)?;
+    Ok(noise::explained(&NoiseInput {
+        site,
+        page,
+        template,
+        moment,
+        second_look,
+        strict,
+        old_marks: &old.paragraphs,
+        new_marks,
+        old: old_document,
+        new,
+        change,
+        book,
+        noise,
+    }))
+}
+
+/// A visit that found the same as before also says something about what differs now and then.
+pub(crate) fn learn_quiet(core: &mut Core, page: &Page, moment: Moment, second_look: bool) -> Result<Option<NoiseRows>> {
+    if !page.noisy {
+        return Ok(None);
+    }
+    let noise = core.work.page_noise(page.key)?;
+    let site = page.url.site();
+    let book = core.sites.noise.book(&core.work, &site)?;
+    Ok(Some(noise::unchanged(&site, page.key, moment, second_look, book, &noise)))
+}
+
+/// Two versions of a page that are held against each other, and what is known of noise there.
+struct Pair<'a> {
+    site: &'a Site,
+    page: PageKey,
+    old: &'a Signature,
+    noise: &'a PageNoise,
+    second_look: bool,
+}
+
+/// A change that was read closely, and the older document.
+struct Closer {
+    change: Change,
+    old: Document,
+}
+
+/// Hands the paragraph numbers on to the new version. A first version gets the first numbers.
+pub(crate) fn number_paragraphs(old: Option<&DocumentRow>, signature: &mut Signature, verdict: &mut Verdict) -> u32 {
+    let mut next = old.map_or(1, |old| old.next_paragraph.max(1));
+    let marks = old.map_or(&[][..], |old| &old.signature.paragraphs);
+    match verdict {
+        Verdict::Differs(change) => {
+            diff::carry_ids(marks, &mut signature.paragraphs, &mut change.paragraphs, &mut next);
+        }
+        _ => diff::carry_ids_by_marks(marks, &mut signature.paragraphs, &mut next),
+    }
+    next
+}
+
+/// The parts of the new body, which reading it did not keep. It is unpacked into `room`.
+fn parts_again(report: &Report, room: &mut Vec<u8>) -> Option<Parts> {
+    let exchange = report.exchange.as_ref()?;
+    let payload = report.signature.as_ref()?.payload;
+    vernal_document::unpack_into(&exchange.response_head, &exchange.body, &Default::default(), room).ok()?;
+    let document = report.document.as_ref()?;
+    // What the pass settled on is given as the site's word, so that both readings agree.
+    let content_type = format!("{}; charset={}", document.content_type, document.charset);
+    Some(vernal_document::parts(&Input {
+        url: &report.order.url,
+        bytes: room,
+        content_type: Some(&content_type),
+        content_language: None,
+        robots_tags: &[],
+        payload,
+    }))
+}
+
+/// Where nothing but bytes can be compared, other bytes are other content.
+fn only_bytes(report: &Report) -> Verdict {
+    let Some(document) = &report.document else { return Verdict::Silent };
+    let mut change = Change { magnitude: 1.0, ..Change::default() };
+    change.kinds.insert(Kind::Content);
+    change.left.insert(Kind::Content);
+    change.notes.push(Note {
+        kind: Kind::Content,
+        what: "body".into(),
+        before: None,
+        after: Some(
+            format!("other bytes of {}; the marks of the version before are lost", document.content_type).into(),
+        ),
+    });
+    Verdict::Differs(change)
+}
+
+/// What the quiet marks alone set aside is named by its kind.
+fn name_what_was_set_aside(change: &mut Change) {
+    for kind in change.kinds.iter().filter(|&kind| !change.left.contains(kind)) {
+        if !change.noise.iter().any(|aside| aside.kind == kind) {
+            let detector = "built-in".into();
+            change.noise.push(SetAside { kind, detector, rule: None, before: None, after: None });
+        }
+    }
+}
+
+/// A change that is told has something that a person can read: where no paragraph and no note says it, the marks do.
+fn leave_something_to_read(change: &mut Change, old: &Signature, new: Option<&Signature>) {
+    let Some(new) = new.filter(|_| change.is_change() && change.paragraphs.is_empty() && change.notes.is_empty())
+    else {
+        return;
+    };
+    for kind in change.left.iter() {
+        let (what, before, after) = match kind {
+            Kind::Structure => ("tags", format!("{} tags", old.tags), format!("{} tags", new.tags)),
+            Kind::Content => ("text", paragraphs(old), paragraphs(new)),
+            Kind::Presentation => ("looks", mark(old.presentation), mark(new.presentation)),
+            Kind::Behaviour => ("scripts and forms", mark(old.behaviour), mark(new.behaviour)),
+        };
+        let note = Note { kind, what: what.into(), before: Some(before.into()), after: Some(after.into()) };
+        change.notes.push(note);
+    }
+}
+
+fn paragraphs(signature: &Signature) -> String {
+    format!("{} paragraphs, mark {:016x}", signature.paragraphs.len(), signature.content as u64)
+}
+
+fn mark(mark: u64) -> String {
+    format!("mark {mark:016x}")
+}

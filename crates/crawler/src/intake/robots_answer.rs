@@ -1,0 +1,64 @@
+//! The answer to a request for robots.txt: a record, a row, a delay, and the sitemaps that it names.
+
+use vernal_model::{Deed, Location, Moment, Origin, Report, Site, Visit};
+use vernal_repository::bodies::{Keep, KeepKind};
+
+use super::archive_record;
+use crate::Result;
+use crate::core::Core;
+use crate::hints::Hints;
+
+/// `kept` is where the record lies already, if it does.
+pub(crate) fn take_robots(
+    core: &mut Core,
+    hints: &Hints,
+    (origin, home): (&Origin, &Site),
+    report: &Report,
+    kept: Option<Location>,
+    now: Moment,
+) -> Result<()> {
+    let (row, crawl_delay) = core.sites.robots.answered(origin, report, now);
+    let record = match &report.exchange {
+        _ if kept.is_some() => kept,
+        Some(exchange) => Some(core.work.keep(&Keep {
+            url: &report.order.url,
+            moment: report.started,
+            exchange,
+            payload: archive_record::digest_of(&exchange.body),
+            what: KeepKind::Robots { origin },
+        })?),
+        None => None,
+    };
+    let Some(id) = core.partitions.home_of_site(home) else { return Ok(()) };
+    let sites = &mut core.partitions.of_mut(id).sites;
+    let posture = &mut sites.site_mut(home).posture;
+    let delay_changed = posture.crawl_delay != crawl_delay;
+    posture.crawl_delay = crawl_delay;
+    sites.politeness.set_crawl_delay(home, crawl_delay);
+    if delay_changed {
+        core.note_site(home, id);
+    }
+    if core.settings.hints && kept.is_none() {
+        hints.find_sitemaps(core, origin, &row);
+    }
+    let visit = visit_beside_pages(report, record);
+    core.work.push(id, Deed::RobotsRead { site: home.clone(), row, visit });
+    Ok(())
+}
+
+/// A visit that is to no page of the books: to a robots.txt or a hub.
+pub(crate) fn visit_beside_pages(report: &Report, record: Option<Location>) -> Visit {
+    Visit {
+        started: report.started,
+        finished: report.finished,
+        outcome: report.outcome.clone(),
+        address: report.exchange.as_ref().and_then(|exchange| exchange.address),
+        wire_bytes: report.wire_bytes,
+        version: None,
+        record,
+        decided_by: None,
+        changed: None,
+        second_look: false,
+        robots: Some(report.order.url.clone()),
+    }
+}

@@ -1,0 +1,185 @@
+//! All partitions of this process, and what is only known of them together.
+
+use foldhash::{HashMap, HashMapExt};
+use vernal_model::{Account, Moment, PageKey, Partition as PartitionId, Site, Span, Url};
+use vernal_policy::{Belief, RateSums};
+use vernal_repository::Reader;
+
+use super::Partition;
+use crate::{Result, Settings};
+
+pub(crate) struct Partitions {
+    all: Vec<Partition>,
+    /// The partition of each known site, by its row: the public-suffix list may have changed since.
+    home: HashMap<Site, PartitionId>,
+    /// The partitions in which anything can happen, a bit for each: most crawls live in a few of them, and walking
+    /// through all for every order would cost more than the order.
+    active: u64,
+    /// The mean change rate per day over all partitions, and when it was summed up.
+    mean_rate: f64,
+    rates_summed: Option<Moment>,
+    /// What the policies believed of their pages when the rates were summed up.
+    belief: Option<Belief>,
+}
+
+/// What is held and what waits, over all partitions: whoever asks several times for one order walks through them once.
+#[derive(Copy, Clone, Default)]
+pub(crate) struct Sums {
+    pub held: u64,
+    pub waiting: u64,
+}
+
+impl Partitions {
+    pub fn new(settings: &Settings, now: Moment) -> Result<Self> {
+        let all = (0..PartitionId::COUNT).map(|id| Partition::new(PartitionId(id), settings, now));
+        Ok(Partitions {
+            all: all.collect::<Result<_>>()?,
+            home: HashMap::new(),
+            active: 0,
+            mean_rate: RateSums::default().mean(),
+            rates_summed: None,
+            belief: None,
+        })
+    }
+
+    /// Takes up the sites that the tables know.
+    pub fn recall_sites(&mut self, reader: &Reader) {
+        for row in reader.sites() {
+            self.home.insert(row.site.clone(), row.partition);
+            self.of_mut(row.partition).recall_site(&row);
+        }
+    }
+
+    pub fn recall_numbers(&mut self, reader: &Reader) {
+        for partition in &mut self.all {
+            partition.recall_numbers(reader.next_number(partition.id));
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Partition> {
+        self.all.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Partition> {
+        self.all.iter_mut()
+    }
+
+    pub fn of(&self, id: PartitionId) -> &Partition {
+        &self.all[usize::from(id.0 % PartitionId::COUNT)]
+    }
+
+    pub fn of_mut(&mut self, id: PartitionId) -> &mut Partition {
+        &mut self.all[usize::from(id.0 % PartitionId::COUNT)]
+    }
+
+    pub fn at(&self, index: usize) -> &Partition {
+        &self.all[index]
+    }
+
+    pub fn at_mut(&mut self, index: usize) -> &mut Partition {
+        &mut self.all[index]
+    }
+
+    /// Looks anew which partitions have sites at all.
+    pub fn note_active(&mut self) {
+        let active = self.all.iter().enumerate().filter(|(_, partition)| !partition.is_quiet());
+        self.active = active.fold(0, |bits, (index, _)| bits | 1 << index);
+    }
+
+    /// The partitions in which anything can happen, a bit for each.
+    pub fn active_bits(&self) -> u64 {
+        self.active
+    }
+
+    pub fn active(&self) -> impl Iterator<Item = &Partition> {
+        bits(self.active).map(|index| &self.all[index])
+    }
+
+    /// The partition of a URL.
+    pub fn home_of(&self, url: &Url) -> PartitionId {
+        self.home.get(url.site_text()).copied().unwrap_or_else(|| url.partition())
+    }
+
+    /// The partition of a site that is known.
+    pub fn home_of_site(&self, site: &Site) -> Option<PartitionId> {
+        self.home.get(site).copied()
+    }
+
+    pub fn is_known(&self, site: &Site) -> bool {
+        self.home.contains_key(site)
+    }
+
+    /// From now on the site is known; says whether it was not before.
+    pub fn settle(&mut self, site: &Site, id: PartitionId) -> bool {
+        let is_new = !self.home.contains_key(site);
+        if is_new {
+            self.home.insert(site.clone(), id);
+        }
+        is_new
+    }
+
+    /// Sites that are known.
+    pub fn sites(&self) -> usize {
+        self.home.len()
+    }
+
+    pub fn held(&self) -> u64 {
+        self.active().map(|partition| partition.held).sum()
+    }
+
+    pub fn waiting(&self) -> u64 {
+        self.active().map(|partition| partition.waiting.len()).sum()
+    }
+
+    /// Both in one walk.
+    pub fn sums(&self) -> Sums {
+        self.active().fold(Sums::default(), |sums, partition| Sums {
+            held: sums.held + partition.held,
+            waiting: sums.waiting + partition.waiting.len(),
+        })
+    }
+
+    /// Whether the site of a page may be asked now.
+    pub fn may_ask(&self, page: PageKey, now: Moment) -> bool {
+        self.of(page.partition).sites.may_ask(page, now)
+    }
+
+    /// For how long the policy, which is the same in all partitions, saves up what it is paid.
+    pub fn saves_up(&self) -> Span {
+        self.all.first().map_or(Account::IN_HAND_MAX, |partition| partition.refresh.policy.saves_up())
+    }
+
+    pub fn mean_rate(&self) -> f64 {
+        self.mean_rate
+    }
+
+    /// What the policies believe of their pages, as it was summed up last.
+    pub fn belief(&self) -> Option<Belief> {
+        self.belief
+    }
+
+    /// Sums up what all policies know of change rates, if that is `every` ago; says whether it was done.
+    pub fn sum_up_rates(&mut self, every: Span, now: Moment) -> bool {
+        if self.rates_summed.is_some_and(|at| now.since(at) < every) {
+            return false;
+        }
+        self.rates_summed = Some(now);
+        let sums = self.all.iter().map(|partition| partition.refresh.policy.rates());
+        self.mean_rate = sums.fold(RateSums::default(), RateSums::plus).mean();
+        let beliefs = self.all.iter().filter_map(|partition| partition.refresh.policy.belief(now));
+        self.belief = beliefs.reduce(Belief::plus);
+        true
+    }
+}
+
+/// The places of the bits that are set, lowest first.
+pub(crate) fn bits(bits: u64) -> impl Iterator<Item = usize> {
+    let mut left = bits;
+    std::iter::from_fn(move || {
+        let place = (left != 0).then(|| left.trailing_zeros() as usize)?;
+        left &= left - 1;
+        Some(place)
+    })
+}
+
+const _: () = assert!(PartitionId::COUNT as u32 == u64::BITS, "one bit for each partition");

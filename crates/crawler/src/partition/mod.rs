@@ -1,0 +1,24 @@
+//! One partition's life. A cheap struct, not a thread or a store.
+//!
+//! - [`Partition`]: its parts, and what moves between them.
+//! - [`SiteBook`]: its sites: conduct, delay, traps, and which page is whose.
+//! - [`WaitingUrls`]: URLs that wait for their first visit, from disk into the window and out of it.
+//! - [`RefreshQueue`]: held pages with the policy, and what a visit to the best of them is worth.
+//! - [`Retries`]: pages that are neither.
+//! - [`RefreshView`]: what the policy can see.
+//! - [`Partitions`]: all of them.
+
+mod all;
+mod one;
+mod refresh;
+mod retries;
+mod sites;
+mod view;
+mod waiting;
+
+pub(crate) use self::all::{Partitions, Sums, bits};
+pub(crate) use self::one::Partition;
+pub(crate) use self::refresh::RefreshQueue;
+pub(crate) use self::sites::{SiteBook, SiteLife};
+pub(crate) use self::view::{Facts, RefreshView};
+pub(crate) use self::waiting::{WaitingUrls, window_row};

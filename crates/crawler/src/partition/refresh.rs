@@ -1,0 +1,106 @@
+//! The held pages of one partition with their policy, and what is known of the best visit that it would make.
+
+use vernal_model::{Moment, Page, PageKey};
+use vernal_policy::{Best, Held, Refresh};
+
+use super::sites::{NO_SITE, SiteBook};
+use super::{Facts, RefreshView};
+use crate::settings::Promise;
+use crate::{Error, Result};
+
+pub(crate) struct RefreshQueue {
+    pub policy: Box<dyn Refresh>,
+    /// What the partition is owed in visits to held pages, when several partitions want one.
+    pub credit: f64,
+    /// What its best visit is worth, where the policy can say so, and when that was asked.
+    best: Option<Best>,
+    asked: Option<Moment>,
+    /// The tick at which the policy was asked and had nothing to choose, if nothing happened here since.
+    nothing_at: Option<u64>,
+    /// The site of the page that the policy chose last.
+    last_chosen: Option<u32>,
+}
+
+impl RefreshQueue {
+    pub fn new(policy: &str) -> Result<Self> {
+        let known = vernal_policy::by_name(policy);
+        let policy = known.ok_or_else(|| Error::Policy(policy.to_owned(), vernal_policy::NAMES.join(", ")))?;
+        Ok(RefreshQueue { policy, credit: 0.0, best: None, asked: None, nothing_at: None, last_chosen: None })
+    }
+
+    /// Gives a page to the policy.
+    pub fn recall(&mut self, sites: &mut SiteBook, page: &Page, promise: Promise) {
+        let site = sites.site_of(page.key).unwrap_or(NO_SITE);
+        let path = sites.path_number(site, &page.url);
+        self.invalidate();
+        self.policy.recall(&Held {
+            page: page.key,
+            site,
+            path,
+            importance: page.importance,
+            admitted: page.admitted,
+            last_visit: page.last_visit,
+            wire_bytes: page.version.map_or(0, |version| u64::from(version.body_bytes)),
+            at_least_every: promise.at_least_every,
+            at_most_every: promise.at_most_every,
+            known_rate: None,
+            state: &page.policy,
+        });
+    }
+
+    /// A page that the policy chose is not visited after all.
+    pub fn put_back(&mut self, page: PageKey) {
+        self.policy.put_back(page);
+        self.nothing_at = None;
+    }
+
+    /// Something happened here: what the best visit is worth must be asked again.
+    pub fn invalidate(&mut self) {
+        self.asked = None;
+        self.nothing_at = None;
+    }
+
+    pub fn best(&self) -> Option<Best> {
+        self.best
+    }
+
+    /// When the policy was last asked for the value of its best visit, if nothing happened since.
+    pub fn asked(&self) -> Option<Moment> {
+        self.asked
+    }
+
+    /// Whether the policy had nothing to choose at this tick.
+    pub fn has_nothing(&self, tick: u64) -> bool {
+        self.nothing_at == Some(tick)
+    }
+
+    /// What the best visit is worth now.
+    pub fn told_best(&mut self, best: Option<Best>, now: Moment) {
+        (self.best, self.asked) = (best, Some(now));
+    }
+
+    /// The policy had nothing to choose.
+    pub fn told_nothing(&mut self, tick: u64) {
+        (self.best, self.asked, self.nothing_at) = (None, None, Some(tick));
+    }
+
+    /// The policy chose these pages, this one last.
+    pub fn chose(&mut self, site_of_last: Option<u32>) {
+        (self.asked, self.last_chosen) = (None, site_of_last);
+    }
+
+    /// The site that the policy chose last.
+    pub fn last_chosen(&self) -> Option<u32> {
+        self.last_chosen
+    }
+
+    /// The policy, and what it can see.
+    pub fn with_view<'a>(
+        &'a mut self,
+        sites: &'a SiteBook,
+        facts: Facts,
+        now: Moment,
+    ) -> (&'a mut dyn Refresh, RefreshView<'a>) {
+        (self.policy.as_mut(), RefreshView { facts, sites, now })
+    }
+}

@@ -1,0 +1,125 @@
+//! Pages that are not with the policy, by the Moment they are wanted again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use vernal_model::{Moment, Page, PageKey, PageState, Span};
+
+use crate::coordinator::Lane;
+use crate::intake::page_life::{VisitOwner, visit_owner};
+
+/// Retries that are due are looked through so far in one go for one whose site is free.
+const LOOKS_MAX: usize = 256;
+/// A page whose site cannot tell when it will be free is looked at again after this.
+const LOOK_AGAIN: Span = Span::from_secs(60);
+
+#[derive(Default)]
+pub(crate) struct Retries {
+    /// Pages never read, which discovery pays for, and pages held, which refreshing pays for.
+    new: BTreeSet<(Moment, PageKey)>,
+    held: BTreeSet<(Moment, PageKey)>,
+    /// Those that come so soon that a crawl is not done before them, and the lane that pays.
+    quick: BTreeMap<PageKey, Lane>,
+}
+
+impl Retries {
+    /// Puts a page where its row says; a page that is with the policy is left alone.
+    pub(crate) fn place(&mut self, page: &Page) {
+        if let VisitOwner::Retry { at, quick } = visit_owner(page) {
+            self.insert(page, at, quick);
+        }
+    }
+
+    /// A page whose time has come, whatever its row says: it was taken out and could not be asked for after all, or an
+    /// earlier process refused what may be allowed now.
+    pub(crate) fn place_now(&mut self, page: &Page, now: Moment) {
+        if let VisitOwner::Retry { at, quick } = visit_owner(page) {
+            self.list(lane_of(page)).remove(&(at, page.key));
+            self.insert(page, at.min(now), quick || page.state == PageState::Refused);
+        }
+    }
+
+    /// Takes out the first page of a lane whose time has come and whose site is free. `free` tells when a page's site
+    /// may be asked; pages of sites that are not free step aside until then, so that they do not stand before others.
+    pub(crate) fn take(&mut self, lane: Lane, now: Moment, free: impl Fn(PageKey) -> Moment) -> Option<PageKey> {
+        for _ in 0..LOOKS_MAX {
+            let list = self.list(lane);
+            let first = list.first().copied().filter(|&(at, _)| at <= now)?;
+            list.remove(&first);
+            let page = first.1;
+            let free = free(page);
+            if free <= now {
+                self.quick.remove(&page);
+                return Some(page);
+            }
+            let later = if free == Moment::NEVER { now + LOOK_AGAIN } else { free };
+            self.list(lane).insert((later, page));
+        }
+        None
+    }
+
+    pub(crate) fn first(&self) -> Option<Moment> {
+        [self.new.first(), self.held.first()].into_iter().flatten().map(|&(at, _)| at).min()
+    }
+
+    /// Whether the time of some page of a lane has come, be its site free or not.
+    pub(crate) fn is_due(&self, lane: Lane, now: Moment) -> bool {
+        let list = match lane {
+            Lane::New => &self.new,
+            Lane::Due => &self.held,
+        };
+        list.first().is_some_and(|&(at, _)| at <= now)
+    }
+
+    /// Held pages that could not be read the last time.
+    pub(crate) fn held(&self) -> impl Iterator<Item = PageKey> {
+        self.held.iter().map(|&(_, page)| page)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.new.len() + self.held.len()
+    }
+
+    pub(crate) fn quick(&self, lane: Lane) -> impl Iterator<Item = PageKey> {
+        self.quick.iter().filter(move |&(_, &paid_by)| paid_by == lane).map(|(&page, _)| page)
+    }
+
+    fn insert(&mut self, page: &Page, at: Moment, quick: bool) {
+        let lane = lane_of(page);
+        self.list(lane).insert((at, page.key));
+        if quick {
+            self.quick.insert(page.key, lane);
+        }
+    }
+
+    fn list(&mut self, lane: Lane) -> &mut BTreeSet<(Moment, PageKey)> {
+        match lane {
+            Lane::New => &mut self.new,
+            Lane::Due => &mut self.held,
+        }
+    }
+}
+
+fn lane_of(page: &Page) -> Lane {
+    if page.version.is_none() { Lane::New } else { Lane::Due }
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::Partition;
+
+    use super::*;
+
+    #[test]
+    fn a_site_that_is_not_free_holds_nobody_else_back() {
+        let now = Moment::from_secs(1_000);
+        let page = |number| PageKey::new(Partition(0), number);
+        let mut retries = Retries::default();
+        retries.new.extend((0..1_000).map(|number| (Moment::from_secs(1), page(number))));
+        retries.new.insert((Moment::from_secs(2), page(5_000)));
+        let free = |page: PageKey| if page.number == 5_000 { now } else { Moment::NEVER };
+        let taken = (0..8).find_map(|_| retries.take(Lane::New, now, free));
+        assert_eq!(taken, Some(page(5_000)));
+        assert_eq!(retries.len(), 1_000, "the others wait on");
+        assert_eq!(retries.first(), Some(now + LOOK_AGAIN));
+    }
+}

@@ -1,0 +1,179 @@
+//! The sites of one partition: how each stands with us, when it may be asked, which traps it has, and which page is whose.
+
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashMapExt};
+use vernal_frontier::{Politeness, PolitenessSettings, TrapBook};
+use vernal_model::{Moment, Page, PageKey, Site, SitePosture, Standing, Url};
+
+use crate::Settings;
+
+/// First parts of paths that are told apart; pages beyond share one.
+const PATHS_MAX: usize = 100_000;
+
+/// No site of this partition has this number.
+pub(crate) const NO_SITE: u32 = u32::MAX;
+
+pub(crate) struct SiteBook {
+    pub politeness: Politeness,
+    pub traps: TrapBook,
+    sites: Vec<SiteLife>,
+    by_name: HashMap<Site, u32>,
+    /// The site of each visited page, by page number.
+    site_of: Vec<u32>,
+    /// The first parts of paths, by site: pages that share one are siblings.
+    paths: HashMap<(u32, Box<str>), u32>,
+}
+
+/// A site as this process knows it.
+pub(crate) struct SiteLife {
+    pub site: Site,
+    pub posture: SitePosture,
+    /// URLs that wait on disk and are not in the window.
+    pub undrawn: u64,
+    /// The bands in which URLs of this site wait, each with the arrival up to which it has been drawn.
+    pub drawn: BTreeMap<u8, Option<u64>>,
+    /// Whether `drawn` knows the bands that lie on disk from before.
+    pub bands_read: bool,
+    /// Pages held, and first visits under way.
+    pub held: u64,
+    pub first_visits: u64,
+    /// The site has the pages it may have: what waits goes on waiting, on disk.
+    pub full: bool,
+    /// Visits that the policy learned from since what it remembers of the site was last written down.
+    pub learned: u32,
+}
+
+impl SiteLife {
+    fn new(site: Site) -> Self {
+        SiteLife {
+            site,
+            posture: SitePosture::default(),
+            undrawn: 0,
+            drawn: BTreeMap::new(),
+            bands_read: false,
+            held: 0,
+            first_visits: 0,
+            full: false,
+            learned: 0,
+        }
+    }
+
+    /// Whether new pages of it may be visited.
+    pub fn is_open(&self) -> bool {
+        self.posture.standing == Standing::Active && !self.full
+    }
+}
+
+impl SiteBook {
+    pub fn new(settings: &Settings, started: Moment) -> Self {
+        let politeness =
+            PolitenessSettings { delay: settings.delay, delay_max: settings.delay_max, per_site: settings.per_site };
+        SiteBook {
+            politeness: Politeness::new(politeness, started),
+            traps: TrapBook::new(),
+            sites: Vec::new(),
+            by_name: HashMap::new(),
+            site_of: Vec::new(),
+            paths: HashMap::new(),
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &SiteLife> {
+        self.sites.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// The number of a site, if it has one here.
+    pub fn number_of(&self, site: &Site) -> Option<u32> {
+        self.by_name.get(site).copied()
+    }
+
+    /// The number of a site, new ones being given the next.
+    pub fn number(&mut self, site: &Site) -> u32 {
+        if let Some(&number) = self.by_name.get(site) {
+            return number;
+        }
+        let number = self.sites.len() as u32;
+        self.by_name.insert(site.clone(), number);
+        self.sites.push(SiteLife::new(site.clone()));
+        number
+    }
+
+    pub fn numbered(&self, number: u32) -> Option<&SiteLife> {
+        self.sites.get(number as usize)
+    }
+
+    /// The site of this number, which must be one that was given here.
+    pub fn at(&self, number: u32) -> &SiteLife {
+        &self.sites[number as usize]
+    }
+
+    pub fn at_mut(&mut self, number: u32) -> &mut SiteLife {
+        &mut self.sites[number as usize]
+    }
+
+    pub fn site(&self, site: &Site) -> Option<&SiteLife> {
+        self.by_name.get(site).map(|&number| self.at(number))
+    }
+
+    pub fn site_mut(&mut self, site: &Site) -> &mut SiteLife {
+        let number = self.number(site);
+        self.at_mut(number)
+    }
+
+    /// Notes the site of a page. A page never changes its site.
+    pub fn note_page(&mut self, page: &Page) {
+        if self.site_of(page.key).is_some() {
+            return;
+        }
+        let site = self.number(&page.url.site());
+        let index = page.key.number as usize;
+        if self.site_of.len() <= index {
+            self.site_of.resize(index + 1, NO_SITE);
+        }
+        self.site_of[index] = site;
+    }
+
+    pub fn site_of(&self, page: PageKey) -> Option<u32> {
+        self.site_of.get(page.number as usize).copied().filter(|&site| site != NO_SITE)
+    }
+
+    pub fn life_of(&self, page: PageKey) -> Option<&SiteLife> {
+        self.site_of(page).map(|site| self.at(site))
+    }
+
+    /// The site of a page's URL; one that is known already is not spelled out again.
+    pub fn site_of_url(&self, page: PageKey, url: &Url) -> Site {
+        let known = self.life_of(page).map(|life| &life.site);
+        known.filter(|site| site.as_str() == url.site_text()).cloned().unwrap_or_else(|| url.site())
+    }
+
+    /// The number of the first part of a path within its site.
+    pub fn path_number(&mut self, site: u32, url: &Url) -> u32 {
+        let first = url.first_folder();
+        let next = self.paths.len() as u32;
+        if self.paths.len() >= PATHS_MAX {
+            return self.paths.get(&(site, first.into())).copied().unwrap_or(next);
+        }
+        *self.paths.entry((site, first.into())).or_insert(next)
+    }
+
+    pub fn may_ask(&self, page: PageKey, now: Moment) -> bool {
+        self.life_of(page).is_some_and(|life| self.politeness.may_ask(&life.site, now))
+    }
+
+    /// When a site may be asked for a page that is not held yet.
+    pub fn earliest_new(&self, site: &Site) -> Moment {
+        let is_open = self.site(site).is_none_or(SiteLife::is_open);
+        if is_open { self.politeness.earliest(site) } else { Moment::NEVER }
+    }
+
+    /// Pages of a site that are held.
+    pub fn held_of(&self, site: &Site) -> u64 {
+        self.site(site).map_or(0, |life| life.held)
+    }
+}

@@ -1,0 +1,65 @@
+//! The passes of a crawl, in the order of their turns.
+
+use vernal_model::{GraphMark, Moment};
+use vernal_repository::Reader;
+
+use super::Pass;
+use super::eviction::Eviction;
+use super::link_scores::LinkScores;
+use super::scope_rescan::ScopeRescan;
+use super::topics::Topics;
+use crate::Result;
+use crate::core::Core;
+
+pub(crate) struct Passes {
+    pub scope_rescan: ScopeRescan,
+    pub topics: Topics,
+    pub link_scores: LinkScores,
+    pub eviction: Eviction,
+}
+
+impl Passes {
+    pub fn new(reader: &Reader, now: Moment) -> Result<Self> {
+        Ok(Passes {
+            scope_rescan: ScopeRescan::new(reader.scope_mark()),
+            topics: Topics::new(now),
+            link_scores: LinkScores::new(reader.graph_mark()?.unwrap_or_default()),
+            eviction: Eviction::default(),
+        })
+    }
+
+    /// All passes, in the order of their turns.
+    pub fn all(&self) -> [&dyn Pass; 4] {
+        [&self.scope_rescan, &self.topics, &self.link_scores, &self.eviction]
+    }
+
+    /// The pass of this place in their order.
+    pub fn at(&mut self, place: usize) -> &mut dyn Pass {
+        match place {
+            0 => &mut self.scope_rescan,
+            1 => &mut self.topics,
+            2 => &mut self.link_scores,
+            _ => &mut self.eviction,
+        }
+    }
+
+    /// What one pass leaves for the next: new scores are what eviction ranks by.
+    pub fn hand_over(&mut self) {
+        if let Some(ranked) = self.link_scores.take_ranked() {
+            self.eviction.begin(ranked);
+        }
+        if let Some(mark) = self.eviction.take_mark() {
+            self.link_scores.end(mark);
+        }
+    }
+
+    /// The last pass over all links that came to its end.
+    pub fn graph_mark(&self) -> GraphMark {
+        self.link_scores.mark()
+    }
+
+    /// When the first of them is worth a turn.
+    pub fn next(&self, core: &Core, now: Moment) -> impl Iterator<Item = Moment> {
+        self.all().map(|pass| pass.next(core, now)).into_iter().flatten()
+    }
+}

@@ -1,0 +1,80 @@
+//! Where a pass over all links stands: kept behind each sweep, and taken up by the next process. What is read and not swept
+//! yet lies in the pieces of the repository (`graph/pieces.rs`).
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use vernal_model::{Moment, Span};
+use vernal_policy::importance::Scores;
+use vernal_repository::Reader;
+use vernal_repository::graph::{Begun, Gathered, LinkGathering, LinkStream, NodeState};
+
+use super::LinkScores;
+use super::scores::{Stage, Sweeping, telling};
+use crate::Result;
+use crate::core::Core;
+
+/// The name under which it is kept.
+const NAME: &str = "links";
+/// A pass that began longer ago begins anew: its links are too old to be worth the rest of the way.
+const KEPT_MAX: Span = Span::from_days(7);
+
+#[derive(Serialize, Deserialize)]
+struct Checkpoint<'a> {
+    begun: Begun,
+    states: Cow<'a, [NodeState]>,
+    scores: Cow<'a, Scores>,
+    is_still: bool,
+}
+
+impl Sweeping {
+    /// Keeps the scores as they are behind a sweep, or before the first. From here on nothing is gathered again.
+    pub fn keep(&self, reader: &Reader, is_still: bool) -> Result<()> {
+        let Sweeping { begun, gathered, scores, .. } = self;
+        let (states, scores) = (Cow::Borrowed(&gathered.states[..]), Cow::Borrowed(scores));
+        reader.keep_pass(NAME, &Checkpoint { begun: *begun, states, scores, is_still })?;
+        Ok(reader.forget_gathering()?)
+    }
+}
+
+/// The pass has ended.
+pub(crate) fn forget(reader: &Reader) -> Result<()> {
+    reader.forget_gathering()?;
+    Ok(reader.forget_pass(NAME)?)
+}
+
+impl LinkScores {
+    /// Goes on where the process before stood, if it left a pass that is worth it.
+    pub(super) fn resume(&self, core: &Core, now: Moment) -> Result<Option<Stage>> {
+        if let Some(stage) = self.resume_sweeps(core, now)? {
+            return Ok(Some(stage));
+        }
+        let gathering = LinkGathering::resume(core.work.acknowledged())?;
+        let gathering = gathering.filter(|gathering| self.is_worth_it(&gathering.begun(), now));
+        let in_pieces = |gathering: LinkGathering| gathering.in_pieces_of(core.settings.pass_piece_pages);
+        Ok(gathering.map(|gathering| Stage::Gathering(Box::new(in_pieces(gathering)))))
+    }
+
+    fn resume_sweeps(&self, core: &Core, now: Moment) -> Result<Option<Stage>> {
+        let reader = core.work.acknowledged();
+        let Some(kept) = reader.kept_pass::<Checkpoint<'static>>(NAME) else { return Ok(None) };
+        let Checkpoint { begun, states, scores, is_still } = kept;
+        if !self.is_worth_it(&begun, now) {
+            return Ok(None);
+        }
+        let Some(index) = reader.link_index_of(&begun)? else { return Ok(None) };
+        let nodes = index.numbering().len() as usize;
+        if (states.len(), scores.nodes()) != (nodes, nodes) {
+            return Ok(None);
+        }
+        let stream = LinkStream::new(index.clone());
+        let gathered = Gathered { index, states: states.into_owned() };
+        let sweeping = Sweeping { begun, gathered, stream, scores: scores.into_owned() };
+        Ok(Some(if is_still { telling(core, sweeping) } else { Stage::Sweeping(Box::new(sweeping)) }))
+    }
+
+    /// Whether a pass that began then has not ended, and is not too old.
+    fn is_worth_it(&self, begun: &Begun, now: Moment) -> bool {
+        begun.position > self.mark().position && begun.moment <= now && now.since(begun.moment) < KEPT_MAX
+    }
+}

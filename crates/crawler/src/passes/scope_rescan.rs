@@ -1,0 +1,155 @@
+//! When the scope grows, the pages that we hold are met with it once more: links that led out of it are read again from
+//! the kept bodies and announced, without a request. A pass goes through the held pages in the order of their keys, a few
+//! at a time; how far it came is a deed, so that it goes on where a process ended.
+//!
+//! Whether the scope grew or shrank is not asked: any other scope than the last one begins a pass, and a link that is
+//! counted already is not announced again.
+
+use std::collections::{BTreeMap, HashSet};
+
+use vernal_model::{CountedIn, Deed, DocumentRow, Fingerprint, Found, Moment, Page, PageState, ScopeMark, Span, Via};
+
+use super::{Pass, TURN_EVERY};
+use crate::Result;
+use crate::core::Core;
+use crate::intake::discovery::{self, FoundHere};
+use crate::intake::{archived_report, sessions};
+use crate::plan::Planner;
+use crate::work::WHOLE;
+
+/// Pages looked at in one turn, so that orders and reports do not wait for a pass.
+const PAGES_PER_TURN: usize = 64;
+/// While there is other work, a scope that changes again and again begins a new pass only so often.
+const PASS_EVERY: Span = Span::from_secs(600);
+
+/// Where the passes stand.
+pub(crate) struct ScopeRescan {
+    mark: ScopeMark,
+    begun: Moment,
+    /// Pages looked at in the pass that is under way.
+    looked_at: u64,
+}
+
+impl ScopeRescan {
+    pub fn new(mark: ScopeMark) -> Self {
+        ScopeRescan { mark, begun: Moment::EPOCH, looked_at: 0 }
+    }
+
+    /// Whether held pages wait to be met with the scope in force.
+    pub fn waits(&self, core: &Core) -> bool {
+        self.mark.followed != core.scope.digest()
+    }
+
+    /// Pages looked at so far, while a pass is due or under way.
+    pub fn progress(&self, core: &Core) -> Option<u64> {
+        self.waits(core).then_some(self.looked_at)
+    }
+
+    fn may_begin(&self, core: &Core, now: Moment) -> bool {
+        let is_under_way = self.mark.following.is_some_and(|(scope, _)| scope == core.scope.digest());
+        let runs_low = (core.partitions.waiting() as usize) < core.settings.concurrency;
+        is_under_way || runs_low || self.begun == Moment::EPOCH || now.since(self.begun) >= PASS_EVERY
+    }
+}
+
+impl Pass for ScopeRescan {
+    fn is_due(&self, core: &Core, now: Moment) -> bool {
+        self.waits(core) && self.may_begin(core, now)
+    }
+
+    fn next(&self, core: &Core, now: Moment) -> Option<Moment> {
+        let at = if self.may_begin(core, now) { now + TURN_EVERY } else { self.begun + PASS_EVERY };
+        self.waits(core).then_some(at)
+    }
+
+    fn reads_tables(&self) -> bool {
+        true
+    }
+
+    fn turn(&mut self, core: &mut Core, _: &mut Planner, now: Moment) -> Result<()> {
+        let scope = core.scope.digest();
+        let after = match self.mark.following {
+            Some((following, after)) if following == scope => after,
+            _ => {
+                (self.begun, self.looked_at) = (now, 0);
+                None
+            }
+        };
+        let pages = core.work.acknowledged().pages(after, PAGES_PER_TURN)?;
+        for page in pages.iter().filter(|page| page.state == PageState::Held) {
+            announce_links(core, page)?;
+        }
+        self.looked_at += pages.len() as u64;
+        self.mark = match pages.last() {
+            Some(last) => ScopeMark { following: Some((scope, Some(last.key))), ..self.mark },
+            None => ScopeMark { followed: scope, following: None },
+        };
+        core.work.push(WHOLE, Deed::ScopeFollowed(self.mark));
+        Ok(())
+    }
+
+    /// How far it is is a deed of each turn.
+    fn checkpoint(&mut self, _: &Core) -> Result<()> {
+        Ok(())
+    }
+
+    fn has_ended(&self) -> bool {
+        self.mark.following.is_none()
+    }
+}
+
+/// Announces the links of one page that lead into the scope and are not counted yet.
+fn announce_links(core: &mut Core, page: &Page) -> Result<()> {
+    let Some(location) = page.version.and_then(|version| version.location) else { return Ok(()) };
+    let Some(mut row) = core.work.document(page.key)?.filter(|row| !row.directives.nofollow) else {
+        return Ok(());
+    };
+    let uncounted = uncounted(&row);
+    if uncounted.is_empty() {
+        return Ok(());
+    }
+    // A record that cannot be read says nothing; `verify` tells of it.
+    let Ok(kept) = core.work.acknowledged().body(&location) else { return Ok(()) };
+    let Ok(mut report) = archived_report::report(&kept) else { return Ok(()) };
+    sessions::drop_sessions(&core.partitions, &mut report);
+    let Some(document) = report.document else { return Ok(()) };
+    let depth = page.depth.saturating_add(1);
+    let mut found: BTreeMap<_, FoundHere> = BTreeMap::new();
+    for link in &document.links {
+        let target = link.target.fingerprint();
+        if !uncounted.contains(&target) || !core.scope.contains(&link.target, depth) {
+            continue;
+        }
+        let id = core.partitions.home_of(&link.target);
+        let is_followed =
+            |row: &&mut vernal_model::LinkRow| row.target == target && discovery::is_followed(row.kind, row.rel);
+        let Some(link_row) = row.links.iter_mut().find(is_followed) else { continue };
+        if link_row.counted != CountedIn::NOWHERE {
+            continue;
+        }
+        link_row.counted = CountedIn::new(id);
+        found.entry(id).or_default().urls.push(Found {
+            url: link.target.clone(),
+            via: Via::Link,
+            depth,
+            found_on: Some(page.key),
+            forward: document.links.len() as u32,
+        });
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    for (id, here) in found {
+        core.work.push(id, Deed::Found { urls: here.urls, again: Vec::new() });
+    }
+    core.work.push(page.key.partition, Deed::Relinked { page: page.key, document: Box::new(row) });
+    Ok(())
+}
+
+/// Targets of followed links that are counted nowhere.
+fn uncounted(row: &DocumentRow) -> HashSet<Fingerprint> {
+    let followed = || row.links.iter().filter(|link| discovery::is_followed(link.kind, link.rel));
+    let counted: HashSet<Fingerprint> =
+        followed().filter(|link| link.counted != CountedIn::NOWHERE).map(|link| link.target).collect();
+    followed().map(|link| link.target).filter(|target| !counted.contains(target)).collect()
+}

@@ -1,0 +1,205 @@
+//! Topics in the ring: passes at their time, a page's topics when it is read, and what the policies hear of both.
+
+use std::collections::{BTreeSet, HashMap};
+
+use vernal_document::terms::page_terms;
+use vernal_model::{Deed, Document, Moment, Page, PageKey, PageState, TopicOf};
+use vernal_policy::topic::{LinkedFrom, Reckoning};
+
+use super::pass::{Pass as TopicPass, TopicWork};
+use super::source::{Kept, followed};
+use super::{PAGES_MIN, TopicBook};
+use crate::Result;
+use crate::core::Core;
+use crate::intake::sessions;
+use crate::passes::{Pass, TURN_EVERY};
+use crate::plan::Planner;
+
+/// In-links that a page is categorised by when it is read; more change little (Table 2 of seed 001 levels off), and each is two
+/// rows to read.
+const IN_LINKS_MAX: usize = 32;
+/// Pages that link to others, with their topics, kept at a time.
+const PARENTS_MAX: usize = 1_024;
+
+/// Where topics stand.
+pub(crate) struct Topics {
+    book: TopicBook,
+    /// When this process took up its work.
+    opened: Moment,
+    pass: Option<TopicPass>,
+    /// What this process has done for passes.
+    work: TopicWork,
+    /// Looked up only, never walked through: its order is chance.
+    parents: HashMap<PageKey, (Vec<TopicOf>, u32)>,
+    /// The last turn ended its pass.
+    has_ended: bool,
+}
+
+impl Topics {
+    pub fn new(now: Moment) -> Self {
+        Topics {
+            book: TopicBook::default(),
+            opened: now,
+            pass: None,
+            work: TopicWork::default(),
+            parents: HashMap::new(),
+            has_ended: false,
+        }
+    }
+
+    /// Takes up the topics that the tables know, if they are wanted.
+    pub fn recall(&mut self, core: &mut Core) -> Result<()> {
+        if core.settings.topics_every.is_none() {
+            return Ok(());
+        }
+        self.book = TopicBook::open(core.work.acknowledged())?;
+        for row in core.work.acknowledged().clone().categorised() {
+            let (page, topics) = row?;
+            core.partitions.of_mut(page.partition).refresh.policy.topics(page, &topics);
+        }
+        Ok(())
+    }
+
+    /// What this process has done for passes.
+    pub fn work(&self) -> TopicWork {
+        self.work
+    }
+
+    /// The pass that the process before did not live to end, or a new one.
+    fn take_up_pass(&self, core: &Core, now: Moment) -> TopicPass {
+        let (reckoning, passes) = (Reckoning::default(), self.book.mark().passes);
+        let resumed = TopicPass::resume(core.work.acknowledged(), reckoning, passes, now);
+        resumed.unwrap_or_else(|| TopicPass::new(reckoning, passes, now))
+    }
+
+    /// A page was read: its words are kept, and its topics are those that its words and the pages that are known to link to it
+    /// give it, until a pass knows better. A page that is held no more has none.
+    pub fn categorise(
+        &mut self,
+        core: &mut Core,
+        page: &Page,
+        was_held: bool,
+        document: Option<&Document>,
+    ) -> Result<()> {
+        if core.settings.topics_every.is_none() {
+            return Ok(());
+        }
+        if page.state != PageState::Held {
+            if was_held {
+                forget_topics(core, page.key);
+            }
+            return Ok(());
+        }
+        let Some(document) = document.filter(|document| !document.directives.noarchive) else { return Ok(()) };
+        let version = page.version.map_or(0, |version| version.number);
+        let terms = page_terms(document, page.url.fingerprint(), version);
+        let parents = self.parents(core, page)?;
+        let linked_from: Vec<LinkedFrom<'_>> =
+            parents.iter().map(|(topics, out)| LinkedFrom { topics, out: *out }).collect();
+        let topics = self.book.known_for(&terms, &linked_from);
+        core.work.push(page.key.partition, Deed::TermsRead(vec![(page.key, terms)]));
+        if self.book.mark().passes > 0 {
+            core.partitions.of_mut(page.key.partition).refresh.policy.topics(page.key, &topics);
+            core.work.push(page.key.partition, Deed::Categorised(vec![(page.key, topics)]));
+        }
+        Ok(())
+    }
+
+    /// The pages into a page that are known without a search, with their topics and their O(q): the one that it was found on,
+    /// and those of the last pass over all links.
+    fn parents(&mut self, core: &Core, page: &Page) -> Result<Vec<(Vec<TopicOf>, u32)>> {
+        if self.book.mark().passes == 0 {
+            return Ok(Vec::new());
+        }
+        let mut keys: BTreeSet<PageKey> = page.found_on.into_iter().collect();
+        keys.extend(core.work.acknowledged().linked_from(page.key, IN_LINKS_MAX)?);
+        keys.remove(&page.key);
+        keys.into_iter().map(|key| self.parent(core, key)).collect()
+    }
+
+    fn parent(&mut self, core: &Core, key: PageKey) -> Result<(Vec<TopicOf>, u32)> {
+        if let Some(known) = self.parents.get(&key) {
+            return Ok(known.clone());
+        }
+        let topics = core.work.topics_of(key)?;
+        let out =
+            if topics.is_empty() { 1 } else { core.work.document(key)?.map_or(1, |row| followed(&row).len() as u32) };
+        if self.parents.len() >= PARENTS_MAX {
+            self.parents.clear();
+        }
+        self.parents.insert(key, (topics.clone(), out));
+        Ok((topics, out))
+    }
+}
+
+impl Pass for Topics {
+    fn is_due(&self, core: &Core, now: Moment) -> bool {
+        let Some(every) = core.settings.topics_every else { return false };
+        let is_time = match self.book.mark().ended {
+            Some(ended) => now.since(ended) >= every && ended <= now,
+            // The first one waits until all that there is was read, or for as long as any other.
+            None => {
+                let is_through =
+                    core.partitions.waiting() == 0 && core.in_flight.first_visits() == 0 && core.work.found() == 0;
+                let is_old = now.since(self.opened) >= every;
+                core.partitions.held() >= PAGES_MIN && (is_through || is_old || !core.may_discover())
+            }
+        };
+        self.pass.is_some() || is_time
+    }
+
+    fn next(&self, core: &Core, now: Moment) -> Option<Moment> {
+        let every = core.settings.topics_every?;
+        if self.is_due(core, now) {
+            return Some(now + TURN_EVERY);
+        }
+        Some(self.book.mark().ended.unwrap_or(self.opened) + every)
+    }
+
+    fn reads_tables(&self) -> bool {
+        true
+    }
+
+    fn turn(&mut self, core: &mut Core, _: &mut Planner, now: Moment) -> Result<()> {
+        let mut pass = self.pass.take().unwrap_or_else(|| self.take_up_pass(core, now));
+        let partitions = &core.partitions;
+        let drop_sessions = |report: &mut _| sessions::drop_sessions(partitions, report);
+        let kept = Kept { reader: core.work.acknowledged(), drop_sessions: &drop_sessions };
+        let turn = pass.turn(&kept, &self.book, now)?;
+        self.work += turn.work;
+        self.parents.clear();
+        for (page, topics) in &turn.told {
+            core.partitions.of_mut(page.partition).refresh.policy.topics(*page, topics);
+        }
+        for (partition, deed) in turn.deeds {
+            match &deed {
+                Deed::TopicsNamed(rows) => self.book.take(rows.clone()),
+                Deed::TopicsReckoned(mark) => self.book.set_mark(*mark),
+                _ => {}
+            }
+            core.work.push(partition, deed);
+        }
+        self.has_ended = turn.has_ended;
+        self.pass = (!turn.has_ended).then_some(pass);
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, core: &Core) -> Result<()> {
+        match &mut self.pass {
+            Some(pass) => pass.keep(core.work.acknowledged(), core.settings.pass_piece_pages),
+            None if self.has_ended => TopicPass::forget(core.work.acknowledged()),
+            None => Ok(()),
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+}
+
+/// A page that is held no more has no topics.
+pub(crate) fn forget_topics(core: &mut Core, page: PageKey) {
+    if core.settings.topics_every.is_some() {
+        core.work.push(page.partition, Deed::Categorised(vec![(page, Vec::new())]));
+    }
+}

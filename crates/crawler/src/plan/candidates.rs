@@ -1,0 +1,205 @@
+//! The next page worth a visit, lane by lane. Choose late: a page is chosen when its visit can really be sent.
+
+use vernal_frontier::Waiting;
+use vernal_model::{Moment, Page, PageKey, PageState};
+
+use super::Planner;
+use crate::Result;
+use crate::coordinator::{Coordinator, Lane};
+use crate::core::Core;
+use crate::hints::Hints;
+use crate::intake::page_life::{VisitOwner, visit_owner};
+use crate::partition::{Sums, bits};
+
+/// The part of the visits to held pages that goes to pages which could not be read the last time, while others are due:
+/// where many pages go away, their going would else be all that is seen. A few visits may be saved up.
+const RETRIES_SHARE: f64 = 0.25;
+const RETRIES_SAVED_MAX: f64 = 8.0;
+
+/// A page that may be visited next.
+pub(crate) enum Candidate {
+    First(Box<Waiting>),
+    Again { page: Box<Page>, by: Chooser },
+}
+
+/// Who chose a page that was visited before.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Chooser {
+    Policy,
+    /// It could not be read the last time.
+    Retry,
+    DiscoveryPages,
+    /// It left the collection, and the last pass over all links wants it back.
+    Wanted,
+    SecondLook,
+    Sample,
+}
+
+/// When pages that could not be read the last time have their turn.
+pub(crate) struct RetryTurns {
+    /// Retries of held pages that may be made before other visits.
+    saved: f64,
+    /// The tick at which no retry was due any more, for each lane.
+    nothing_at: [Option<u64>; 2],
+}
+
+impl Default for RetryTurns {
+    fn default() -> Self {
+        RetryTurns { saved: 1.0, nothing_at: [None; 2] }
+    }
+}
+
+impl RetryTurns {
+    /// A page was put among the retries: it may be due at once.
+    pub fn place_now(&mut self) {
+        self.nothing_at = [None; 2];
+    }
+
+    /// A visit to a held page earns retries a part of one; says whether they have a whole one.
+    fn earn(&mut self) -> bool {
+        self.saved = (self.saved + RETRIES_SHARE).min(RETRIES_SAVED_MAX);
+        self.saved >= 1.0
+    }
+
+    fn spend(&mut self) {
+        self.saved -= 1.0;
+    }
+
+    /// Where none was due, nobody is asked again within the tick, unless a page came back meanwhile.
+    fn next(&mut self, core: &mut Core, tick: u64, lane: Lane, now: Moment) -> Option<PageKey> {
+        if self.nothing_at[lane as usize] == Some(tick) {
+            return None;
+        }
+        let found =
+            bits(core.partitions.active_bits()).find_map(|index| core.partitions.at_mut(index).next_retry(lane, now));
+        if found.is_none() && !core.partitions.active().any(|partition| partition.retries.is_due(lane, now)) {
+            self.nothing_at[lane as usize] = Some(tick);
+        }
+        found
+    }
+}
+
+impl Planner {
+    /// The next page worth a visit, from the lane that is behind its share or else from the other.
+    pub fn candidate(&mut self, core: &mut Core, hints: &Hints, now: Moment) -> Result<Option<(Lane, Candidate)>> {
+        let sums = core.partitions.sums();
+        let first = core.coordinator.lane(Coordinator::discovery_share(sums.waiting, sums.held));
+        let second = if first == Lane::New { Lane::Due } else { Lane::New };
+        for lane in [first, second] {
+            if !core.coordinator.can_spend(lane) {
+                continue;
+            }
+            let candidate = match lane {
+                Lane::New => self.new_candidate(core, sums, now)?,
+                Lane::Due => self.due_candidate(core, hints, sums, now)?,
+            };
+            if let Some(candidate) = candidate {
+                if lane == Lane::Due {
+                    self.samples.count_visit();
+                }
+                return Ok(Some((lane, candidate)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn new_candidate(&mut self, core: &mut Core, sums: Sums, now: Moment) -> Result<Option<Candidate>> {
+        if !core.may_discover_beside(sums.held) {
+            return Ok(None);
+        }
+        if let Some(candidate) = self.retry_candidate(core, Lane::New, now)? {
+            return Ok(Some(candidate));
+        }
+        if let Some(candidate) = self.wanted_candidate(core, now)? {
+            return Ok(Some(candidate));
+        }
+        if self.wanted.alone && !self.wanted.is_empty() {
+            return Ok(None);
+        }
+        Ok(self.turns.next_new(&mut core.partitions, now).map(|waiting| Candidate::First(Box::new(waiting))))
+    }
+
+    /// The most important URL that the last pass over all links named and whose site is free.
+    fn wanted_candidate(&mut self, core: &mut Core, now: Moment) -> Result<Option<Candidate>> {
+        while !self.wanted.is_empty() {
+            let partitions = &core.partitions;
+            let earliest = |key: PageKey, site: &_| partitions.of(key.partition).sites.earliest_new(site);
+            let Some((key, waiting)) = self.wanted.take(now, earliest) else { return Ok(None) };
+            if let Some(waiting) = waiting {
+                return Ok(Some(Candidate::First(waiting)));
+            }
+            if core.is_busy(key) {
+                continue;
+            }
+            match core.work.page(key)? {
+                None => {
+                    let partition = core.partitions.of_mut(key.partition);
+                    let row = core.work.url(key)?;
+                    let waiting = row.and_then(|row| partition.waiting.take(&mut partition.sites, row));
+                    if let Some(waiting) = waiting {
+                        return Ok(Some(Candidate::First(Box::new(waiting))));
+                    }
+                }
+                Some(page) if page.state == PageState::Left => {
+                    return Ok(Some(Candidate::Again { page: Box::new(page), by: Chooser::Wanted }));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next page that is tried again. One that left the collection meanwhile, or was read again, is not.
+    fn retry_candidate(&mut self, core: &mut Core, lane: Lane, now: Moment) -> Result<Option<Candidate>> {
+        while let Some(key) = self.retry_turns.next(core, self.tick(), lane, now) {
+            let page = core.work.page(key)?;
+            if let Some(page) = page.filter(|page| matches!(visit_owner(page), VisitOwner::Retry { .. })) {
+                return Ok(Some(Candidate::Again { page: Box::new(page), by: Chooser::Retry }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn due_candidate(
+        &mut self,
+        core: &mut Core,
+        hints: &Hints,
+        sums: Sums,
+        now: Moment,
+    ) -> Result<Option<Candidate>> {
+        if self.retry_turns.earn()
+            && let Some(candidate) = self.retry_candidate(core, Lane::Due, now)?
+        {
+            self.retry_turns.spend();
+            return Ok(Some(candidate));
+        }
+        let sent = core.in_flight.orders();
+        if let Some(key) = self.second_looks.next_look(sent, |key| core.partitions.may_ask(key, now), now) {
+            return again(core, key, Chooser::SecondLook);
+        }
+        if let Some(key) = self.samples.sample(core, now)? {
+            return again(core, key, Chooser::Sample);
+        }
+        if let Some(page) = self.discovery_pages.next_page(core, now)? {
+            return Ok(Some(Candidate::Again { page: Box::new(page), by: Chooser::DiscoveryPages }));
+        }
+        if self.chosen.is_empty() {
+            self.chosen = self.turns.choose(core, self.tick(), sums, now);
+        }
+        while let Some(key) = self.chosen.pop() {
+            let Some(key) = self.table_first(core, hints, key, now)? else { continue };
+            if !core.partitions.may_ask(key, now) {
+                core.partitions.of_mut(key.partition).refresh.put_back(key);
+                continue;
+            }
+            return again(core, key, Chooser::Policy);
+        }
+        // What the policy leaves.
+        self.retry_candidate(core, Lane::Due, now)
+    }
+}
+
+/// A page that was visited before, as its row is now.
+fn again(core: &Core, key: PageKey, by: Chooser) -> Result<Option<Candidate>> {
+    Ok(core.work.page(key)?.map(|page| Candidate::Again { page: Box::new(page), by }))
+}

@@ -1,0 +1,362 @@
+//! Who would be visited when, and what it would win, without a request: the policy takes up the held pages as a crawl
+//! would and chooses slot by slot, and every visit it makes finds nothing out.
+//!
+//! The forecast is the policy's own belief: it is as good as its model. A policy without a model gives visits and no
+//! freshness.
+
+use std::collections::HashMap;
+
+use vernal_model::{
+    Budget, BudgetUnit, Chance, Moment, Page, PageKey, Partition, Seed, Site, Span, Standing, TopicOf, Url,
+};
+use vernal_policy::{Held, Refresh, Seen, View};
+use vernal_repository::Reader;
+
+use crate::intake::page_life::{VisitOwner, visit_owner};
+use crate::settings::{Promise, promise_of};
+use crate::{Error, Result, Settings};
+
+/// No slot of a plan is longer than this, unless there would be more of them than the hours of a year.
+const SLOT_MAX: Span = Span::from_hours(1);
+const SLOTS_MAX: f64 = 24.0 * 366.0;
+/// A promise is looked at so often within its time, so that no slot hides a wait that breaks it.
+const LOOKS_PER_PROMISE: f64 = 4.0;
+/// So often it is reckoned how much is believed to be up to date, for that looks at every page.
+const LOOKS_MAX: f64 = 96.0;
+
+/// What would happen, budget by budget.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The first visits under the first budget, in order.
+    pub visits: Vec<PlannedVisit>,
+    pub forecasts: Vec<Forecast>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedVisit {
+    pub url: Url,
+    pub site: Site,
+    pub at: Moment,
+    pub last_visit: Moment,
+}
+
+/// What one budget would come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    pub budget: Budget,
+    pub visits: u64,
+    pub pages_visited: u64,
+    /// Believed freshness now and at the end, and its mean over the plan.
+    pub now: Option<f64>,
+    pub end: Option<f64>,
+    pub mean: Option<f64>,
+    /// Pages that were promised a visit at least so often and would wait longer, and the longest such wait.
+    pub promises: u64,
+    pub promises_broken: u64,
+    pub longest_overdue: Span,
+    /// Visits are planned in steps of this length: no page is visited twice in one, and a promise may be late by one.
+    pub slot: Span,
+}
+
+/// One held page under its number in the plan.
+struct Planned {
+    page: Page,
+    site: u32,
+    path: u32,
+    promise: Promise,
+    topics: Vec<TopicOf>,
+}
+
+/// A site and what the policy remembers of it.
+type Remembered = (Site, Box<[u8]>);
+
+/// Plans for `span` from `now` on. At most `visits_max` visits are listed; all are counted.
+pub fn plan(
+    reader: &Reader,
+    settings: &Settings,
+    budgets: &[Budget],
+    span: Span,
+    visits_max: usize,
+    now: Moment,
+) -> Result<Plan> {
+    let (pages, sites) = held(reader, settings)?;
+    let totals = reader.totals();
+    // What a request really costs, most of which find nothing new; before the first one a plan has no page.
+    let visit_bytes = totals.wire_bytes as f64 / totals.visits.max(1) as f64;
+    let mut plan = Plan { visits: Vec::new(), forecasts: Vec::new() };
+    for (index, &budget) in budgets.iter().enumerate() {
+        let mut course = Course::new(settings, budget, &pages, &sites, now)?.costing(visit_bytes);
+        let listed = if index == 0 { visits_max } else { 0 };
+        let forecast = course.run(span, listed, &mut plan.visits);
+        plan.forecasts.push(forecast);
+    }
+    Ok(plan)
+}
+
+/// The pages that are in the policy's hands, numbered anew, and the names of their sites with what is remembered of them.
+fn held(reader: &Reader, settings: &Settings) -> Result<(Vec<Planned>, Vec<Remembered>)> {
+    let seeds: Vec<Seed> = reader.seeds()?;
+    let mut postures: HashMap<Site, Box<[u8]>> = HashMap::new();
+    for row in reader.sites() {
+        if row.posture.standing == Standing::Active {
+            postures.insert(row.site, row.posture.policy);
+        }
+    }
+    let mut pages = Vec::new();
+    let mut sites: Vec<Remembered> = Vec::new();
+    let mut numbers: HashMap<Site, u32> = HashMap::new();
+    let mut paths: HashMap<(u32, Box<str>), u32> = HashMap::new();
+    for page in reader.held_pages() {
+        let page = page?;
+        let name = page.url.site();
+        let Some(state) = postures.get(&name).filter(|_| visit_owner(&page) == VisitOwner::Policy) else { continue };
+        let site = *numbers.entry(name.clone()).or_insert_with(|| {
+            sites.push((name, state.clone()));
+            sites.len() as u32 - 1
+        });
+        let next = paths.len() as u32;
+        let path = *paths.entry((site, page.url.first_folder().into())).or_insert(next);
+        let promise = promise_of(&seeds, &settings.promises, &page.url, page.depth);
+        let topics = if settings.topics_every.is_some() { reader.topics_of(page.key)? } else { Vec::new() };
+        pages.push(Planned { page, site, path, promise, topics });
+    }
+    Ok((pages, sites))
+}
+
+/// One budget's way through the plan.
+struct Course<'a> {
+    policy: Box<dyn Refresh>,
+    pages: &'a [Planned],
+    sites: &'a [Remembered],
+    per_day: f64,
+    delay: Span,
+    refresh_min: Span,
+    abandon: bool,
+    last_visit: Vec<Moment>,
+    visited: Vec<bool>,
+    now: Moment,
+    forecast: Forecast,
+}
+
+impl<'a> Course<'a> {
+    fn new(
+        settings: &Settings,
+        budget: Budget,
+        pages: &'a [Planned],
+        sites: &'a [Remembered],
+        now: Moment,
+    ) -> Result<Self> {
+        let mut policy = vernal_policy::by_name(&settings.policy)
+            .ok_or_else(|| Error::Policy(settings.policy.clone(), vernal_policy::NAMES.join(", ")))?;
+        for (number, (_, state)) in sites.iter().enumerate() {
+            if !state.is_empty() {
+                policy.recall_site(number as u32, state);
+            }
+        }
+        for (number, planned) in pages.iter().enumerate() {
+            policy.recall(&Held {
+                page: key(number),
+                site: planned.site,
+                path: planned.path,
+                importance: planned.page.importance,
+                admitted: planned.page.admitted,
+                last_visit: planned.page.last_visit,
+                wire_bytes: planned.page.version.map_or(0, |version| u64::from(version.body_bytes)),
+                at_least_every: planned.promise.at_least_every,
+                at_most_every: planned.promise.at_most_every,
+                known_rate: None,
+                state: &planned.page.policy,
+            });
+            policy.topics(key(number), &planned.topics);
+        }
+        let held = pages.len() as u64;
+        let promises = pages.iter().filter(|planned| planned.promise.at_least_every.is_some()).count() as u64;
+        Ok(Course {
+            policy,
+            pages,
+            sites,
+            per_day: budget.per_second(held) * 86_400.0,
+            delay: settings.delay,
+            refresh_min: settings.refresh_min,
+            abandon: settings.abandon,
+            last_visit: pages.iter().map(|planned| planned.page.last_visit).collect(),
+            visited: vec![false; pages.len()],
+            // Policies know visits to the second, and rest by whole ones.
+            now: whole_second(now),
+            forecast: Forecast {
+                budget,
+                visits: 0,
+                pages_visited: 0,
+                now: None,
+                end: None,
+                mean: None,
+                promises,
+                promises_broken: 0,
+                longest_overdue: Span::ZERO,
+                slot: SLOT_MAX,
+            },
+        })
+    }
+
+    /// A budget of bytes pays for visits of so many.
+    fn costing(mut self, visit_bytes: f64) -> Self {
+        if self.forecast.budget.unit == BudgetUnit::WireBytes {
+            self.per_day /= visit_bytes.max(1.0);
+        }
+        self
+    }
+
+    /// As long as a page rests, or a part of what is promised to the most demanding one, if that is less than an hour.
+    fn slot(&self, span: Span) -> Span {
+        let promised = self.pages.iter().filter_map(|planned| planned.promise.at_least_every).min();
+        let promised = promised.map_or(SLOT_MAX, |promised| promised.scaled(1.0 / LOOKS_PER_PROMISE));
+        let slot = SLOT_MAX.min(span).min(self.refresh_min).min(promised).max(span.scaled(1.0 / SLOTS_MAX));
+        Span::from_secs(slot.secs_f64().ceil().max(1.0) as u64)
+    }
+
+    fn run(&mut self, span: Span, listed: usize, visits: &mut Vec<PlannedVisit>) -> Forecast {
+        let slot = self.slot(span);
+        self.forecast.slot = slot;
+        let per_slot = slot.secs_f64() / self.delay.secs_f64().max(0.001);
+        let mut room = vec![1.0f64; self.sites.len()];
+        let end = self.now + span;
+        let mut chance = Chance::new(1).stream("plan");
+        let mut in_hand = 0.0;
+        let (mut believed, mut looks, mut look) = (0.0, 0.0, self.now);
+        self.forecast.now = self.believed();
+        while self.now < end {
+            in_hand += self.per_day * slot.days_f64();
+            room.iter_mut().for_each(|room| *room = (*room + per_slot).min(per_slot.max(1.0)));
+            while in_hand >= 1.0 {
+                let view = Slot {
+                    left: in_hand as usize,
+                    pages: self.pages,
+                    room: &room,
+                    per_day: self.per_day,
+                    refresh_min: self.refresh_min,
+                    counts_bytes: self.forecast.budget.unit == BudgetUnit::WireBytes,
+                    may_abandon: self.abandon,
+                };
+                let chosen = self.policy.choose(&view, self.now, &mut chance);
+                if chosen.is_empty() {
+                    break;
+                }
+                for page in chosen {
+                    in_hand -= 1.0;
+                    self.visit(page, &mut room, listed, visits);
+                }
+            }
+            // What is not spent does not pile up beyond what the purse holds.
+            in_hand = in_hand.min((self.per_day * self.policy.saves_up().days_f64()).max(1.0));
+            self.now += slot;
+            if self.now >= look {
+                look += span.scaled(1.0 / LOOKS_MAX);
+                if let Some(share) = self.believed() {
+                    (believed, looks) = (believed + share, looks + 1.0);
+                }
+            }
+        }
+        self.forecast.end = self.believed();
+        self.forecast.mean = (looks > 0.0).then(|| believed / looks);
+        self.forecast.pages_visited = self.visited.iter().filter(|&&visited| visited).count() as u64;
+        self.count_broken(end);
+        self.forecast.clone()
+    }
+
+    fn visit(&mut self, page: PageKey, room: &mut [f64], listed: usize, visits: &mut Vec<PlannedVisit>) {
+        let number = page.number as usize;
+        let planned = &self.pages[number];
+        let last_visit = std::mem::replace(&mut self.last_visit[number], self.now);
+        self.note_wait(planned, last_visit, self.now);
+        room[planned.site as usize] -= 1.0;
+        self.visited[number] = true;
+        self.forecast.visits += 1;
+        if visits.len() < listed {
+            let (url, site) = (planned.page.url.clone(), self.sites[planned.site as usize].0.clone());
+            visits.push(PlannedVisit { url, site, at: self.now, last_visit });
+        }
+        self.policy.learn(&Seen {
+            page,
+            moment: self.now,
+            previous: Some(last_visit),
+            changed: None,
+            degree: 0.0,
+            last_modified: None,
+            wire_bytes: 0,
+        });
+    }
+
+    /// Counts a promise that such a wait would break.
+    fn note_wait(&mut self, planned: &Planned, from: Moment, to: Moment) {
+        let Some(promised) = planned.promise.at_least_every else { return };
+        // A visit is as late as its slot at most.
+        let late = to.since(from + promised);
+        if late > self.forecast.slot {
+            self.forecast.promises_broken += 1;
+            self.forecast.longest_overdue = self.forecast.longest_overdue.max(late);
+        }
+    }
+
+    /// Promises that are broken and were not made good before the end.
+    fn count_broken(&mut self, end: Moment) {
+        for number in 0..self.pages.len() {
+            self.note_wait(&self.pages[number], self.last_visit[number], end);
+        }
+    }
+
+    fn believed(&self) -> Option<f64> {
+        let belief = self.policy.belief(self.now)?;
+        (belief.weight > 0.0).then(|| belief.fresh / belief.weight)
+    }
+}
+
+/// The first whole second that is not before this.
+fn whole_second(moment: Moment) -> Moment {
+    Moment::from_secs((moment.micros() + 999_999).div_euclid(1_000_000))
+}
+
+fn key(number: usize) -> PageKey {
+    PageKey::new(Partition(0), number as u32)
+}
+
+/// What the policy sees in one slot.
+struct Slot<'a> {
+    left: usize,
+    pages: &'a [Planned],
+    /// Requests that each site has room for in this slot.
+    room: &'a [f64],
+    per_day: f64,
+    refresh_min: Span,
+    counts_bytes: bool,
+    may_abandon: bool,
+}
+
+impl View for Slot<'_> {
+    fn counts_bytes(&self) -> bool {
+        self.counts_bytes
+    }
+
+    fn may_abandon(&self) -> bool {
+        self.may_abandon
+    }
+
+    fn visits_left(&self) -> usize {
+        self.left
+    }
+
+    fn has_room(&self, page: PageKey) -> bool {
+        self.pages.get(page.number as usize).is_some_and(|planned| self.room[planned.site as usize] >= 1.0)
+    }
+
+    fn refresh_min(&self) -> Span {
+        self.refresh_min
+    }
+
+    fn held(&self) -> u64 {
+        self.pages.len() as u64
+    }
+
+    fn per_day(&self) -> f64 {
+        self.per_day
+    }
+}

@@ -1,0 +1,186 @@
+//! A candidate becomes an order, if nothing stands in its way; what does is noted, and the page waits.
+
+use vernal_model::{
+    Found, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Refusal, Report, Site, Span, Url, Validators, Via,
+};
+
+use super::Planner;
+use super::candidates::{Candidate, Chooser};
+use crate::Result;
+use crate::coordinator::Lane;
+use crate::core::Core;
+use crate::in_flight::{Asked, Request};
+use crate::sites::robots::Gate;
+
+/// A site that waits for another one looks again after this.
+pub(crate) const LOOK_AGAIN: Span = Span::from_millis(200);
+
+/// What became of a candidate.
+pub(crate) enum Answer {
+    Order(Order),
+    /// We may not ask for it: no request, but the visit book knows why.
+    Refused(Asked, Box<Report>),
+    /// It waits.
+    NotNow,
+}
+
+impl Planner {
+    /// Turns a candidate into an order, if nothing stands in the way.
+    pub fn order(&mut self, core: &mut Core, lane: Lane, candidate: Candidate, now: Moment) -> Result<Answer> {
+        let (key, url) = match &candidate {
+            Candidate::First(waiting) => (waiting.page, waiting.url.clone()),
+            Candidate::Again { page, .. } => (page.key, page.url.clone()),
+        };
+        if core.in_flight.has(key) {
+            return Ok(Answer::NotNow);
+        }
+        if let Some(words) = trapped_since(core, &candidate, &url) {
+            announce_without_session(core, &candidate, &url);
+            return Ok(self.refused(candidate, Refusal::Trap(words), now));
+        }
+        let site = core.partitions.of(key.partition).sites.site_of_url(key, &url);
+        if let Some(until) = core.address_is_busy(&site, key.partition, now) {
+            self.hold(core, &site, candidate, until, now);
+            return Ok(Answer::NotNow);
+        }
+        match core.sites.robots.gate(&url, &core.work, now)? {
+            Gate::Open => Ok(Answer::Order(self.page_order(core, lane, candidate, url, site, now))),
+            Gate::Forbidden => Ok(self.refused(candidate, Refusal::Robots, now)),
+            Gate::Unreachable { until, patient: true } => {
+                self.hold(core, &site, candidate, until, now);
+                Ok(Answer::NotNow)
+            }
+            Gate::Unreachable { patient: false, .. } => Ok(self.refused(candidate, Refusal::RobotsUnreachable, now)),
+            Gate::Asking => {
+                // The answer reopens the site; until then a short hold keeps this loop from looking again.
+                self.hold(core, &site, candidate, now + LOOK_AGAIN, now);
+                Ok(Answer::NotNow)
+            }
+            Gate::Ask(robots_url) => {
+                self.give_back(core, candidate, now);
+                Ok(robots_order(core, lane, &url, robots_url, now).map_or(Answer::NotNow, Answer::Order))
+            }
+        }
+    }
+
+    /// Nothing is asked of the site until then.
+    fn hold(&mut self, core: &mut Core, site: &Site, candidate: Candidate, until: Moment, now: Moment) {
+        let id = match &candidate {
+            Candidate::First(waiting) => waiting.page.partition,
+            Candidate::Again { page, .. } => page.key.partition,
+        };
+        core.partitions.of_mut(id).sites.politeness.hold(site, until);
+        self.give_back(core, candidate, now);
+    }
+
+    fn page_order(
+        &mut self,
+        core: &mut Core,
+        lane: Lane,
+        candidate: Candidate,
+        url: Url,
+        site: Site,
+        now: Moment,
+    ) -> Order {
+        let (key, validators, held, asked) = match candidate {
+            Candidate::First(waiting) => (waiting.page, Validators::default(), None, Asked::First(waiting)),
+            Candidate::Again { page, by } => {
+                // Not before: a page whose robots.txt is asked for first would cost its partition two turns, and the visit
+                // that was kept for it would go to another one, whose robots.txt is asked for in its place.
+                if by == Chooser::Policy {
+                    self.turns.charge(&mut core.partitions, page.key.partition);
+                }
+                // Validators are only worth sending when we hold the body that they speak of.
+                let validators = page.version.map(|_| page.validators.clone()).unwrap_or_default();
+                let held = page.version.map(|version| version.payload);
+                (page.key, validators, held, Asked::Again(page))
+            }
+        };
+        if asked.may_become_held() {
+            core.partitions.of_mut(key.partition).first_visit_began(&site);
+        }
+        let order = Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held, gap: Span::ZERO };
+        send(core, lane, site, order, asked, now)
+    }
+
+    fn refused(&mut self, candidate: Candidate, refusal: Refusal, now: Moment) -> Answer {
+        let (key, url, asked) = match candidate {
+            Candidate::First(waiting) => (waiting.page, waiting.url.clone(), Asked::First(waiting)),
+            Candidate::Again { page, .. } => (page.key, page.url.clone(), Asked::Again(page)),
+        };
+        self.retry_turns.place_now();
+        let validators = Validators::default();
+        let order =
+            Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held: None, gap: Span::ZERO };
+        Answer::Refused(asked, Box::new(Report::unanswered(order, now, now, Outcome::Refused(refusal))))
+    }
+}
+
+/// Why a page that we never held lies in a trap that was understood after it was admitted. Seeds lie in none.
+fn trapped_since(core: &Core, candidate: &Candidate, url: &Url) -> Option<String> {
+    let (id, was_held) = match candidate {
+        Candidate::First(waiting) => (waiting.page.partition, false),
+        Candidate::Again { page, .. } => (page.key.partition, page.version.is_some()),
+    };
+    let words = core.partitions.of(id).sites.traps.closes(url).filter(|_| !was_held)?;
+    core.scope.seed_at(url).is_none().then_some(words)
+}
+
+/// A URL that is not asked because of its session is found without it, like the target of a redirect.
+fn announce_without_session(core: &mut Core, candidate: &Candidate, url: &Url) {
+    let (id, depth, found_on) = match candidate {
+        Candidate::First(waiting) => (waiting.page.partition, waiting.depth, waiting.found_on),
+        Candidate::Again { page, .. } => (page.key.partition, page.depth, page.found_on),
+    };
+    let Some(bare) = core.partitions.of(id).sites.traps.without_sessions(url) else { return };
+    if core.scope.contains(&bare, depth) {
+        core.announce(Found { url: bare, via: Via::Redirect { hops: 1 }, depth, found_on, forward: 0 });
+    }
+}
+
+/// The robots.txt of the URL's origin, which may lie elsewhere after redirects; then that site must be free too.
+pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: Url, now: Moment) -> Option<Order> {
+    let asked_site = robots_url.site();
+    let id = core.partitions.home_of(&robots_url);
+    let home = url.site();
+    let free = core.partitions.of(id).sites.politeness.earliest(&asked_site);
+    let busy = core.address_is_busy(&asked_site, id, now);
+    if free > now || busy.is_some() {
+        // While that site is asked something, or is closed, nobody can say when it will be free.
+        let until = if free == Moment::NEVER { now + LOOK_AGAIN } else { free.max(now + LOOK_AGAIN) };
+        let until = busy.map_or(until, |busy| until.max(busy));
+        let home_id = core.partitions.home_of(url);
+        core.partitions.of_mut(home_id).sites.politeness.hold(&home, until);
+        return None;
+    }
+    let origin = url.origin();
+    core.sites.robots.asked(&origin);
+    let order = Order {
+        id: OrderId(0),
+        page: PageKey::new(id, u32::MAX),
+        url: robots_url,
+        kind: OrderKind::Robots,
+        validators: Validators::default(),
+        held: None,
+        gap: Span::ZERO,
+    };
+    let for_visit = core.coordinator.sent_for_robots(lane);
+    Some(send(core, lane, asked_site, order, Asked::Robots { origin, home, for_visit }, now))
+}
+
+/// Notes that an order leaves. `site` is that of the order's URL.
+pub(crate) fn send(core: &mut Core, lane: Lane, site: Site, order: Order, asked: Asked, now: Moment) -> Order {
+    if !matches!(asked, Asked::Robots { .. }) {
+        core.coordinator.sent(lane);
+    }
+    let sites = &mut core.partitions.of_mut(order.page.partition).sites;
+    let order = Order { id: core.in_flight.next_id(), gap: sites.politeness.gap(&site), ..order };
+    sites.politeness.asked(&site, now);
+    let address = sites.site_mut(&site).posture.address;
+    if let Some(address) = address {
+        core.sites.addresses.asked(address, now);
+    }
+    let page = matches!(asked, Asked::First(_) | Asked::Again(_)).then_some(order.page);
+    core.in_flight.sent(order.id, Request { page, site, address, asked });
+    order
+}

@@ -1,0 +1,128 @@
+//! How found URLs become waiting ones: the sieve tells the new from the known, the scope and the trap book
+//! decide, and the windows of the partitions are fed from disk.
+
+use vernal_frontier::{band, rank};
+use vernal_model::{Admitted, Deed, Moment, Outcome, Partition as PartitionId, Refusal, Span, Via, WaitingPlace};
+use vernal_repository::{Candidate, PartitionSieving};
+
+use super::Planner;
+use crate::Result;
+use crate::core::Core;
+use crate::partition::{Partition, bits};
+
+/// Found URLs that one pass of the sieve takes at most; it bounds the memory of a pass.
+const SIEVE_URLS_MAX: usize = 200_000;
+/// URLs that may be new are sieved so often, so that a site whose URLs are all new does not wait for others to pile up.
+const SIEVE_EVERY: Span = Span::from_secs(30);
+/// Links to known URLs are only to be counted. Fewer than this are worth a pass, which writes two groups of deeds, only after a
+/// while: where time runs fast, half a minute goes by between any two visits.
+const SIEVE_LINKS_MIN: u64 = 256;
+const SIEVE_FEW_EVERY: Span = Span::from_secs(300);
+
+/// When the sieve ran last.
+pub(crate) struct Sieve {
+    ran: Moment,
+}
+
+impl Default for Sieve {
+    fn default() -> Self {
+        Sieve { ran: Moment::EPOCH }
+    }
+}
+
+impl Sieve {
+    /// When what was found is to pass the sieve; at once where nothing else is left to ask for.
+    pub fn next(&self, core: &Core) -> Option<Moment> {
+        let found = core.work.found();
+        if found == 0 {
+            return None;
+        }
+        let runs_low = (core.partitions.waiting() as usize) < 2 * core.settings.concurrency;
+        let may_be_new = core.work.new_urls() > 0;
+        // Nothing waits for links to be counted but the end of a crawl that has one.
+        let is_missed = may_be_new || (core.settings.once && core.in_flight.is_empty());
+        if (runs_low && is_missed) || found as usize >= SIEVE_URLS_MAX {
+            return Some(self.ran);
+        }
+        let few = !may_be_new && found < SIEVE_LINKS_MIN;
+        Some(self.ran + if few { SIEVE_FEW_EVERY } else { SIEVE_EVERY })
+    }
+}
+
+impl Planner {
+    /// Lets what was found pass the sieve. Everything must be committed before, and the decisions must be after.
+    pub fn sieve(&mut self, core: &mut Core, now: Moment) -> Result<()> {
+        self.sieve.ran = now;
+        for PartitionSieving { partition, through, fresh } in core.work.sieve(SIEVE_URLS_MAX)?.partitions {
+            let (mut admitted, mut barred) = (Vec::new(), Vec::new());
+            for candidate in fresh {
+                match self.admit(core, partition, &candidate, now) {
+                    Ok(row) => {
+                        let Partition { waiting, sites, .. } = core.partitions.of_mut(partition);
+                        waiting.admitted(sites, &row.place.site, row.place.band);
+                        admitted.push(row);
+                    }
+                    Err(refusal) => {
+                        let why = Outcome::Refused(refusal).detail();
+                        barred.push((candidate.found.url, why.into()));
+                    }
+                }
+            }
+            core.work.push(partition, Deed::Sieved { through, admitted, barred });
+        }
+        Ok(())
+    }
+
+    /// The decisions of the sieve are committed.
+    pub fn sieved(&mut self, core: &mut Core) {
+        if core.work.sieved() {
+            self.discovery_pages.all_sieved();
+        }
+    }
+
+    fn admit(
+        &mut self,
+        core: &mut Core,
+        id: PartitionId,
+        candidate: &Candidate,
+        now: Moment,
+    ) -> std::result::Result<Admitted, Refusal> {
+        let found = &candidate.found;
+        let site = found.url.site();
+        let partition = core.partitions.of_mut(id);
+        // What a person gave as a seed is no trap.
+        if found.via != Via::Seed
+            && let Some(words) = partition.sites.traps.suspects(&found.url, now)
+        {
+            return Err(Refusal::Trap(words));
+        }
+        core.scope.admit(&found.url, found.depth)?;
+        found.found_on.into_iter().for_each(|page| self.discovery_pages.led_to_one(page));
+        let number = partition.number_page();
+        core.partitions.settle(&site, id);
+        let arrival = u64::from(number);
+        let rank = rank(core.settings.visit_order, found.forward, candidate.back_links, found.depth, arrival);
+        Ok(Admitted {
+            number,
+            url: found.url.clone(),
+            via: found.via,
+            depth: found.depth,
+            found_on: found.found_on,
+            moment: now,
+            rank,
+            place: WaitingPlace { site, band: band(rank), arrival },
+        })
+    }
+}
+
+/// Keeps URLs within reach of the sites that can be asked.
+pub(crate) fn draw(core: &mut Core, now: Moment) -> Result<()> {
+    core.partitions.note_active();
+    for index in bits(core.partitions.active_bits()) {
+        let (in_flight, work) = (&core.in_flight, &core.work);
+        let is_busy = |page| in_flight.has(page) || work.is_open(page);
+        let Partition { id, waiting, sites, .. } = core.partitions.at_mut(index);
+        waiting.draw(*id, sites, work.acknowledged(), &is_busy, now)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! Table before page (paper 004): a page that names a table of its changing parts waits for the table. When the policy wants
+//! the page, the table is asked first, and the page only when its table moved, when a person's promise is due, or
+//! when the table has answered for it long enough.
+
+use std::collections::{BTreeSet, HashMap};
+
+use vernal_model::{HintSource, ListingKind, Moment, Page, PageKey, Span, TrustRow};
+use vernal_policy::estimate::trust;
+
+use super::Planner;
+use super::orders::LOOK_AGAIN;
+use crate::Result;
+use crate::core::Core;
+use crate::hints::schedule::{TABLE_REST, is_proved};
+use crate::hints::Hints;
+use crate::intake::page_life::{VisitOwner, visit_owner};
+use crate::partition::Partitions;
+
+/// A table of which little is known answers for its page no longer than this.
+const UNPROVED_REST: Span = Span::from_days(7);
+/// A table that misses most changes is not asked first. Before anything is known three in ten are expected to be told, and
+/// six missed in a row are enough to fall below this.
+const RECALL_MIN: f64 = 0.2;
+
+/// Pages that the policy chose and that wait for their tables.
+#[derive(Default)]
+pub(crate) struct VolatileTables {
+    until: BTreeSet<(Moment, PageKey)>,
+    of: HashMap<PageKey, Moment>,
+}
+
+impl VolatileTables {
+    pub fn next(&self) -> Option<Moment> {
+        self.until.first().map(|(until, _)| *until)
+    }
+
+    fn wait(&mut self, page: PageKey, until: Moment) {
+        self.take(page);
+        self.of.insert(page, until);
+        self.until.insert((until, page));
+    }
+
+    fn take(&mut self, page: PageKey) -> bool {
+        let until = self.of.remove(&page);
+        until.is_some_and(|until| self.until.remove(&(until, page)))
+    }
+
+    /// Gives pages back to the policy whose tables did not move in time.
+    pub fn release_due(&mut self, partitions: &mut Partitions, now: Moment) {
+        while let Some(&(until, page)) = self.until.first()
+            && until <= now
+        {
+            self.release(partitions, page);
+        }
+    }
+
+    /// Gives a page back to the policy: its table moved, or its time has come.
+    pub fn release(&mut self, partitions: &mut Partitions, page: PageKey) {
+        if self.take(page) {
+            let refresh = &mut partitions.of_mut(page.partition).refresh;
+            refresh.put_back(page);
+            refresh.invalidate();
+        }
+    }
+}
+
+impl Planner {
+    /// Whom to visit where the policy chose this page: the page, its table, or nobody for now.
+    pub fn table_first(
+        &mut self,
+        core: &Core,
+        hints: &Hints,
+        key: PageKey,
+        now: Moment,
+    ) -> Result<Option<PageKey>> {
+        if !hints.book.has_tables() || core.settings.once || !core.settings.hints {
+            return Ok(Some(key));
+        }
+        let Some((page, table)) = table_of(core, hints, key, now)? else { return Ok(Some(key)) };
+        let refresh_min = core.settings.refresh_min;
+        if core.in_flight.has(table.key) || !core.partitions.may_ask(table.key, now) {
+            self.tables.wait(page.key, now + LOOK_AGAIN);
+            return Ok(None);
+        }
+        if now.since(table.last_visit) < refresh_min {
+            // It was asked just now and has not moved.
+            self.tables.wait(page.key, table.last_visit + refresh_min);
+            return Ok(None);
+        }
+        self.tables.wait(page.key, now + refresh_min);
+        self.drop_chosen(table.key);
+        Ok(Some(table.key))
+    }
+}
+
+/// The page and the table that answers for it, if one does now.
+fn table_of(core: &Core, hints: &Hints, key: PageKey, now: Moment) -> Result<Option<(Page, Page)>> {
+    let known = hints.book.page(key, core.work.acknowledged())?;
+    let has_moved = known.pending_of(HintSource::Companion).is_some();
+    let Some(table) = known.companion.filter(|_| !has_moved) else { return Ok(None) };
+    let Some(page) = core.work.page(key)? else { return Ok(None) };
+    let site = page.url.site();
+    let is_table = hints.book.file(&site, table).is_some_and(|file| file.kind == ListingKind::VolatileTable);
+    let unknown = TrustRow::default();
+    let row = hints.book.trust(&site, HintSource::Companion).unwrap_or(&unknown);
+    if !is_table || row.muted.is_some() || trust::recall(row) < RECALL_MIN {
+        return Ok(None);
+    }
+    let rest = if is_proved(row) { TABLE_REST } else { UNPROVED_REST };
+    let promised = core.scope.promise_of(&page.url, page.depth).at_least_every;
+    if now.since(page.last_visit) >= promised.map_or(rest, |least| rest.min(least)) {
+        return Ok(None);
+    }
+    let table = core.work.page(table)?.filter(|table| visit_owner(table) == VisitOwner::Policy);
+    Ok(table.map(|table| (page, table)))
+}

@@ -1,0 +1,295 @@
+//! Everything anew from the archive alone: each record becomes a report again and goes the way of every report, so that
+//! one code serves the living crawl and its repair. Nothing is written to the archive.
+//!
+//! A page must have its number before its visit is journalled, so that records are taken in batches: first the pages
+//! that the batch meets for the first time are admitted, then its visits follow. What the pages link to is found again
+//! and waits for the sieve; it is met with the seeds when the crawl goes on.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use vernal_model::{
+    Admitted, Deed, Fingerprint, ListingKind, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId,
+    Report, Sequence, Site, Url, Via, WaitingPlace,
+};
+use vernal_repository::bodies::{Timeline, timeline};
+
+use crate::Result;
+use crate::crawler::Crawler;
+use crate::in_flight::Asked;
+use crate::intake::{self, archived_report, discovery, take_robots};
+use crate::partition::window_row;
+
+/// Records of one batch, and bytes of their blocks: what is held in memory at once.
+const BATCH_RECORDS_MAX: usize = 1_024;
+const BATCH_BYTES_MAX: usize = 32 << 20;
+/// Links remembered to tell from where a page was found first; pages found beyond them count as found by nobody.
+const LEADS_MAX: usize = 4_000_000;
+/// Lines about single records; more are counted.
+const LOST_TOLD_MAX: usize = 1_000;
+/// Likely seeds told.
+const LIKELY_SEEDS_MAX: usize = 100;
+
+/// What came back, and what did not.
+#[derive(Clone, Debug, Default)]
+pub struct Restored {
+    pub pages: u64,
+    pub versions: u64,
+    pub visits: u64,
+    pub robots: u64,
+    pub links_found: u64,
+    /// Pages that no restored page leads to: most of them were seeds.
+    pub likely_seeds: Vec<Url>,
+    /// What could not be restored, record by record.
+    pub lost: Vec<String>,
+    pub lost_total: u64,
+}
+
+/// From where a page was found first.
+#[derive(Copy, Clone)]
+struct Lead {
+    found_on: PageKey,
+    depth: u16,
+    via: Via,
+}
+
+/// A page that has its number.
+#[derive(Copy, Clone)]
+struct Place {
+    key: PageKey,
+    depth: u16,
+    via: Via,
+}
+
+struct Item {
+    location: Location,
+    report: Report,
+    what: What,
+}
+
+enum What {
+    Page { revisit: bool },
+    Robots(Origin),
+}
+
+#[derive(Default)]
+struct Work {
+    restored: Restored,
+    leads: HashMap<Fingerprint, Lead>,
+    sites: Option<HashSet<Site>>,
+}
+
+impl Crawler {
+    /// Restores pages, versions, visits, links and robots rows from the records of the archive into a repository that
+    /// knows nothing yet but perhaps its seeds. `progress` hears records done and records in all.
+    pub fn restore(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Restored> {
+        let Timeline { records, sites, damaged } = timeline(self.core.work.acknowledged().dir(), &mut |_, _| {})?;
+        let mut work = Work::default();
+        for line in damaged {
+            work.lost(line);
+        }
+        if self.core.scope.seeds().is_empty() {
+            work.sites = Some(sites.into_iter().collect());
+        }
+        let total = records.len() as u64;
+        let mut done = 0;
+        let mut left = records.into_iter().peekable();
+        while left.peek().is_some() {
+            let (mut batch, mut bytes) = (Vec::new(), 0);
+            while batch.len() < BATCH_RECORDS_MAX && bytes < BATCH_BYTES_MAX {
+                let Some((_, location)) = left.next() else { break };
+                done += 1;
+                let Some(item) = self.item(location, &mut work) else { continue };
+                bytes += item.report.exchange.as_ref().map_or(0, |exchange| exchange.body.len());
+                batch.push(item);
+            }
+            self.restore_batch(batch, &mut work)?;
+            progress(done, total);
+        }
+        self.commit(self.core.work.acknowledged().last_moment())?;
+        let totals = self.core.work.acknowledged().totals();
+        let pages = totals.held + totals.gone + totals.moved + totals.blocked + totals.refused + totals.failed;
+        Ok(Restored { pages, versions: totals.versions, links_found: totals.found_pending, ..work.restored })
+    }
+
+    /// Ends the repair that `Repository::begin_repair` began: from now on the folder opens as any other.
+    pub fn end_repair(&mut self, now: Moment) -> Result<()> {
+        self.commit(now)?;
+        self.core.work.end_repair()
+    }
+
+    fn item(&self, location: Location, work: &mut Work) -> Option<Item> {
+        let read = self.core.work.acknowledged().body(&location).map_err(|error| error.to_string()).and_then(|kept| {
+            let report = archived_report::report(&kept)?;
+            let what = match archived_report::robots_origin(&kept) {
+                Some(origin) => What::Robots(origin),
+                None => What::Page { revisit: archived_report::is_revisit(&kept) },
+            };
+            Ok(Item { location, report, what })
+        });
+        match read {
+            Ok(item) => Some(item),
+            Err(why) => {
+                work.lost(format!("segment {} at byte {}: {why}", location.segment, location.offset));
+                None
+            }
+        }
+    }
+
+    fn restore_batch(&mut self, mut batch: Vec<Item>, work: &mut Work) -> Result<()> {
+        self.admit_batch(&mut batch, work)?;
+        for item in batch {
+            let moment = item.report.started;
+            match item.what {
+                What::Robots(origin) => self.restore_robots(&origin, &item.report, item.location, work)?,
+                What::Page { revisit } => self.restore_page(item.report, item.location, revisit, work)?,
+            }
+            if self.core.work.is_full() {
+                self.commit(moment)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every page of the batch its number, in the order in which they were first asked for.
+    fn admit_batch(&mut self, batch: &mut [Item], work: &mut Work) -> Result<()> {
+        let mut here: HashMap<Url, Place> = HashMap::new();
+        let mut admitted: BTreeMap<PartitionId, Vec<Admitted>> = BTreeMap::new();
+        let mut moment = Moment::EPOCH;
+        for item in batch.iter_mut().filter(|item| matches!(item.what, What::Page { .. })) {
+            let report = &mut item.report;
+            moment = moment.max(report.started);
+            let met = match here.get(&report.order.url) {
+                Some(met) => Some(*met),
+                None => self.numbered(&report.order.url)?,
+            };
+            let place = match met {
+                Some(met) => met,
+                None => {
+                    let lead = work.leads.remove(&report.order.url.fingerprint());
+                    let row = self.admit_restored(report, lead);
+                    let key = PageKey::new(self.core.partitions.home_of(&row.url), row.number);
+                    if lead.is_none() && work.restored.likely_seeds.len() < LIKELY_SEEDS_MAX {
+                        work.restored.likely_seeds.push(row.url.clone());
+                    }
+                    let place = Place { key, depth: row.depth, via: row.via };
+                    admitted.entry(key.partition).or_default().push(row);
+                    place
+                }
+            };
+            here.insert(report.order.url.clone(), place);
+            report.order.page = place.key;
+            work.follow(report, place);
+        }
+        for (partition, admitted) in admitted {
+            let deed = Deed::Sieved { through: Sequence(0), admitted, barred: Vec::new() };
+            self.core.work.push(partition, deed);
+        }
+        self.commit(moment)
+    }
+
+    fn numbered(&self, url: &Url) -> Result<Option<Place>> {
+        let known = self.core.work.key_of(url)?.and_then(|known| known.key);
+        let row = known.map(|key| self.core.work.url(key)).transpose()?.flatten();
+        // Two URLs may share a fingerprint; the row says which one it is.
+        let row = row.filter(|row| row.url == *url);
+        Ok(row.map(|row| Place { key: row.page, depth: row.depth, via: row.via }))
+    }
+
+    fn admit_restored(&mut self, report: &Report, lead: Option<Lead>) -> Admitted {
+        let url = report.order.url.clone();
+        let (site, id) = (url.site(), self.core.partitions.home_of(&url));
+        self.core.partitions.settle(&site, id);
+        let partition = self.core.partitions.of_mut(id);
+        let number = partition.number_page();
+        partition.sites.number(&site);
+        Admitted {
+            number,
+            url,
+            via: lead.map_or(Via::Seed, |lead| lead.via),
+            depth: lead.map_or(0, |lead| lead.depth),
+            found_on: lead.map(|lead| lead.found_on),
+            moment: report.started,
+            rank: 0,
+            place: WaitingPlace { site, band: 0, arrival: u64::from(number) },
+        }
+    }
+
+    fn restore_page(&mut self, report: Report, location: Location, revisit: bool, work: &mut Work) -> Result<()> {
+        let key = report.order.page;
+        let page = self.core.work.page(key)?;
+        let url = &report.order.url;
+        let version = page.as_ref().and_then(|page| page.version);
+        let confirms = match &report.signature {
+            Some(signature) => version.is_some_and(|version| version.payload == signature.payload),
+            None => version.is_some(),
+        };
+        if revisit && !confirms {
+            work.lost(format!("a visit to {url} at {}: the version that it found again is not here", report.started));
+            return Ok(());
+        }
+        let what = match page {
+            Some(page) => Asked::Again(Box::new(page)),
+            None => match self.core.work.url(key)?.filter(|row| row.url == *url) {
+                Some(row) => Asked::First(Box::new(window_row(row))),
+                None => {
+                    work.lost(format!("{url}: another URL has its fingerprint"));
+                    return Ok(());
+                }
+            },
+        };
+        work.restored.visits += 1;
+        self.plan.second_looks.suppose(key, report.started);
+        self.take_page(what, report, Some(&intake::Restored { location, sites: work.sites.as_ref() }))
+    }
+
+    fn restore_robots(&mut self, origin: &Origin, report: &Report, at: Location, work: &mut Work) -> Result<()> {
+        let home = Site::new(origin.as_str().split_once("://").map_or(origin.as_str(), |(_, site)| site));
+        let id = Url::parse(&format!("{origin}/")).map(|url| self.core.partitions.home_of(&url));
+        let Ok(id) = id else {
+            work.lost(format!("the robots.txt of {origin}, which is no origin"));
+            return Ok(());
+        };
+        self.core.partitions.settle(&home, id);
+        work.restored.visits += 1;
+        work.restored.robots += 1;
+        take_robots(&mut self.core, &self.hints, (origin, &home), report, Some(at), report.started)
+    }
+}
+
+impl Work {
+    fn lost(&mut self, line: String) {
+        self.restored.lost_total += 1;
+        if self.restored.lost.len() < LOST_TOLD_MAX {
+            self.restored.lost.push(line);
+        }
+    }
+
+    /// Remembers where the targets of this page's links were found first.
+    fn follow(&mut self, report: &Report, Place { key: page, depth, via }: Place) {
+        if let Outcome::Moved { to: Some(to), .. } = &report.outcome {
+            let hops = if let Via::Redirect { hops } = via { hops.saturating_add(1) } else { 1 };
+            self.lead(to, Lead { found_on: page, depth, via: Via::Redirect { hops } });
+        }
+        let Some(document) = report.document.as_ref().filter(|document| !document.directives.nofollow) else { return };
+        let listed = document.listing.iter().flat_map(|listing| &listing.entries);
+        for entry in listed {
+            let via = match document.listing.as_ref().map(|listing| listing.kind) {
+                Some(ListingKind::Feed) => Via::Feed,
+                _ => Via::Sitemap,
+            };
+            self.lead(&entry.url, Lead { found_on: page, depth: depth.saturating_add(1), via });
+        }
+        let followed = document.links.iter();
+        let followed = followed.filter(|link| discovery::is_followed(link.kind, link.rel));
+        for link in followed {
+            let depth = depth.saturating_add(1);
+            self.lead(&link.target, Lead { found_on: page, depth, via: Via::Link });
+        }
+    }
+
+    fn lead(&mut self, url: &Url, lead: Lead) {
+        if self.leads.len() < LEADS_MAX && self.sites.as_ref().is_none_or(|sites| sites.contains(url.site_text())) {
+            self.leads.entry(url.fingerprint()).or_insert(lead);
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What each origin's robots.txt says to us, kept across restarts by the tables and matched by a pure function before
+//! any page order leaves (RFC 9309).
+
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
+use vernal_document::robots::Robots;
+use vernal_model::{Failure, Moment, Origin, Outcome, Report, RobotsAnswer, RobotsRow, Span, Url};
+
+use crate::Result;
+use crate::work::Work;
+
+/// RFC 9309, 2.4: a copy is not used for more than a day, unless the file cannot be reached.
+const ROBOTS_KEPT: Span = Span::from_days(1);
+/// A file that cannot be reached is asked for again after this, then after four times this, then hourly.
+const UNREACHABLE_AGAIN: Span = Span::from_secs(30);
+const UNREACHABLE_AGAIN_MAX: Span = Span::from_hours(1);
+/// A refusal of our own guard is looked at again after this: it costs no request.
+const REFUSED_KEPT: Span = Span::from_secs(60);
+/// After so many failures the pages are told to be refused; until then they wait.
+const UNREACHABLE_PATIENCE: u16 = 2;
+/// RFC 9309, 2.3.1.2: at least five hops are followed.
+const ROBOTS_HOPS_MAX: u8 = 5;
+/// Parsed files in memory; others are read again from the tables.
+const PARSED_MAX: usize = 4_096;
+
+pub(crate) struct RobotsBook {
+    agent: Arc<str>,
+    /// Looked up for every order; walked through in the order of origins alone, for that of the map is chance.
+    entries: HashMap<Origin, Entry>,
+}
+
+struct Entry {
+    row: Option<RobotsRow>,
+    parsed: Option<Arc<Robots>>,
+    asking: bool,
+    failures: u16,
+}
+
+/// What stands between a URL and an order for it.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Gate {
+    Open,
+    Forbidden,
+    /// Forbidden for now, because the file could not be had; look again then.
+    Unreachable {
+        until: Moment,
+        patient: bool,
+    },
+    /// Ask for this robots.txt first.
+    Ask(Url),
+    /// It has been asked for.
+    Asking,
+}
+
+impl RobotsBook {
+    pub(crate) fn new(agent: &str) -> Self {
+        RobotsBook { agent: agent.into(), entries: HashMap::new() }
+    }
+
+    pub(crate) fn gate(&mut self, url: &Url, work: &Work, now: Moment) -> Result<Gate> {
+        // Gopher has no robots.txt, and robots.txt itself is always allowed.
+        if url.scheme() == "gopher" || Robots::is_at(url) {
+            return Ok(Gate::Open);
+        }
+        let agent = Arc::clone(&self.agent);
+        let entry = self.entry(url, work)?;
+        if entry.asking {
+            return Ok(Gate::Asking);
+        }
+        let own = || url.join("/robots.txt").ok();
+        let Some(row) = entry.row.as_ref() else {
+            return Ok(own().map_or(Gate::Open, Gate::Ask));
+        };
+        if now >= row.expires {
+            let moved = match &row.answer {
+                RobotsAnswer::MovedTo { to, .. } => Some(to.clone()),
+                _ => own(),
+            };
+            return Ok(moved.map_or(Gate::Open, Gate::Ask));
+        }
+        Ok(match &row.answer {
+            RobotsAnswer::AllowAll => Gate::Open,
+            RobotsAnswer::MovedTo { to, .. } => Gate::Ask(to.clone()),
+            RobotsAnswer::DisallowAll => {
+                Gate::Unreachable { until: row.expires, patient: entry.failures <= UNREACHABLE_PATIENCE }
+            }
+            RobotsAnswer::Text(text) => {
+                let parsed = entry.parsed.get_or_insert_with(|| Arc::new(Robots::parse(text.as_bytes())));
+                if parsed.allows(&agent, url) { Gate::Open } else { Gate::Forbidden }
+            }
+        })
+    }
+
+    /// What is known without asking, for people: allowed, forbidden, unreachable or unknown.
+    pub(crate) fn told(&mut self, url: &Url, work: &Work, now: Moment) -> Result<&'static str> {
+        Ok(match self.gate(url, work, now)? {
+            Gate::Open => "allowed",
+            Gate::Forbidden => "forbidden",
+            Gate::Unreachable { .. } => "unreachable",
+            Gate::Ask(_) | Gate::Asking => "unknown",
+        })
+    }
+
+    /// When the copy in force was read, and whether the file could not be had since.
+    pub(crate) fn copy_in_force(&mut self, url: &Url, work: &Work) -> Result<Option<(Moment, bool)>> {
+        let row = self.entry(url, work)?.row.as_ref();
+        let in_force = row.filter(|row| matches!(row.answer, RobotsAnswer::Text(_) | RobotsAnswer::AllowAll));
+        Ok(in_force.and_then(|row| Some((row.last_read?, row.fetched > row.last_read?))))
+    }
+
+    pub(crate) fn asked(&mut self, origin: &Origin) {
+        if let Some(entry) = self.entries.get_mut(origin) {
+            entry.asking = true;
+        }
+    }
+
+    /// The row that this answer makes, and the delay that it asks for.
+    pub(crate) fn answered(&mut self, origin: &Origin, report: &Report, now: Moment) -> (RobotsRow, Option<Span>) {
+        let entry = self.entries.entry(origin.clone()).or_insert(Entry::empty());
+        let before = entry.row.take();
+        let hops = match before.as_ref().map(|row| &row.answer) {
+            Some(RobotsAnswer::MovedTo { hops, .. }) => *hops,
+            _ => 0,
+        };
+        let last_read = before.as_ref().and_then(|row| row.last_read);
+        let good = before.and_then(good_copy);
+        let mut row = RobotsRow {
+            origin: origin.clone(),
+            fetched: now,
+            expires: now + ROBOTS_KEPT,
+            answer: RobotsAnswer::AllowAll,
+            last_read,
+            copy: None,
+        };
+        match verdict(report, hops) {
+            Some(answer) => {
+                entry.failures = 0;
+                match answer {
+                    RobotsAnswer::MovedTo { .. } => (row.expires, row.copy) = (now, good),
+                    _ if !report.outcome.asked() => (row.expires, row.copy) = (now + REFUSED_KEPT, good),
+                    _ => row.last_read = Some(now),
+                }
+                row.answer = answer;
+            }
+            None => {
+                entry.failures = entry.failures.saturating_add(1);
+                let wait = UNREACHABLE_AGAIN.scaled(4f64.powi(i32::from(entry.failures.min(8)) - 1));
+                row.expires = now + wait.min(UNREACHABLE_AGAIN_MAX);
+                // A copy that we have stays in force while the file cannot be reached (RFC 9309, 2.4).
+                row.answer = good.unwrap_or(RobotsAnswer::DisallowAll);
+            }
+        }
+        entry.asking = false;
+        entry.parsed = match &row.answer {
+            RobotsAnswer::Text(text) => Some(Arc::new(Robots::parse(text.as_bytes()))),
+            _ => None,
+        };
+        let delay = match (&entry.parsed, &row.copy) {
+            (Some(robots), _) => robots.crawl_delay(&self.agent),
+            // On the way to where the file has moved, what we last read of it holds.
+            (None, Some(RobotsAnswer::Text(text))) => Robots::parse(text.as_bytes()).crawl_delay(&self.agent),
+            _ => None,
+        };
+        entry.row = Some(row.clone());
+        (row, delay)
+    }
+
+    fn entry(&mut self, url: &Url, work: &Work) -> Result<&mut Entry> {
+        // Twice looked up and not spelled out: nearly always it is there.
+        if !self.entries.contains_key(url.origin_text()) {
+            let origin = url.origin();
+            self.make_room();
+            let mut row = work.robots(&origin)?;
+            let never_read = |row: &&mut RobotsRow| row.answer == RobotsAnswer::DisallowAll || row.last_read.is_none();
+            if let Some(row) = row.as_mut().filter(never_read) {
+                // A new process asks again at once whether the file can be had.
+                row.expires = row.fetched;
+            }
+            self.entries.insert(origin, Entry { row, ..Entry::empty() });
+        }
+        Ok(self.entries.get_mut(url.origin_text()).expect("it was put there if it was not"))
+    }
+
+    fn make_room(&mut self) {
+        if self.entries.len() < PARSED_MAX {
+            return;
+        }
+        // Any quarter will do: a row that is needed again is one read away.
+        let mut origins: Vec<Origin> = self.entries.keys().cloned().collect();
+        origins.sort_unstable();
+        for origin in origins.iter().skip(3).step_by(4) {
+            if self.entries.get(origin).is_some_and(|entry| !entry.asking) {
+                self.entries.remove(origin);
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn empty() -> Self {
+        Entry { row: None, parsed: None, asking: false, failures: 0 }
+    }
+}
+
+/// The last copy that was really read: what is in force, unless something else took its place for a while.
+fn good_copy(row: RobotsRow) -> Option<RobotsAnswer> {
+    row.copy.or(match row.answer {
+        kept @ (RobotsAnswer::Text(_) | RobotsAnswer::AllowAll) if row.last_read.is_some() => Some(kept),
+        _ => None,
+    })
+}
+
+/// What the answer means; `None` is "unreachable".
+fn verdict(report: &Report, hops: u8) -> Option<RobotsAnswer> {
+    match &report.outcome {
+        // The guard stands before the pages of this origin too: they are refused one by one, with its words.
+        Outcome::Refused(_) => Some(RobotsAnswer::AllowAll),
+        Outcome::Read { .. } => {
+            let text = report.document.as_ref().map_or("", |document| document.text.as_str());
+            Some(RobotsAnswer::Text(text.into()))
+        }
+        Outcome::Moved { to: Some(to), .. } if hops < ROBOTS_HOPS_MAX => {
+            Some(RobotsAnswer::MovedTo { to: to.clone(), hops: hops + 1 })
+        }
+        // More hops than the standard asks us to follow, or nowhere: as if there were none.
+        Outcome::Moved { .. } | Outcome::Gone { .. } => Some(RobotsAnswer::AllowAll),
+        Outcome::Blocked { status, .. } if (400..500).contains(status) => Some(RobotsAnswer::AllowAll),
+        // 429 says "not now"; being asked to come later is no permission to come at once.
+        Outcome::Failed(Failure::Status { status, .. }) if (400..500).contains(status) && *status != 429 => {
+            Some(RobotsAnswer::AllowAll)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::{Document, Order, OrderId, OrderKind, PageKey, Validators};
+
+    use super::*;
+
+    const DAY: Span = Span::from_days(1);
+
+    fn report(outcome: Outcome, text: &str) -> Report {
+        let order = Order {
+            id: OrderId(1),
+            page: PageKey::default(),
+            url: Url::parse("http://a.org/robots.txt").unwrap(),
+            kind: OrderKind::Robots,
+            validators: Validators::default(),
+            held: None,
+            gap: Span::ZERO,
+        };
+        let document = Document { text: text.into(), ..Document::default() };
+        Report { document: Some(document), ..Report::unanswered(order, Moment::EPOCH, Moment::EPOCH, outcome) }
+    }
+
+    fn moved() -> Outcome {
+        Outcome::Moved { status: 301, permanent: true, to: Url::parse("http://b.org/robots.txt").ok() }
+    }
+
+    fn unreachable() -> Vec<Outcome> {
+        let status = |status| Outcome::Failed(Failure::Status { status, retry_after: None });
+        vec![status(500), status(503), status(429), Outcome::Failed(Failure::Dns("no".into()))]
+    }
+
+    #[test]
+    fn a_good_copy_stays_in_force_while_the_file_cannot_be_reached_also_behind_a_redirect() {
+        for failure in unreachable() {
+            for behind_a_redirect in [false, true] {
+                let (mut book, origin) = (RobotsBook::new("vernal"), Origin::new("http://a.org"));
+                let rules = "User-agent: *\nDisallow: /no\nCrawl-delay: 7\n";
+                let read = Moment::from_secs(1_000);
+                book.answered(&origin, &report(Outcome::Read { status: 200 }, rules), read);
+                let mut now = read + DAY;
+                for _ in 0..5 {
+                    if behind_a_redirect {
+                        let (row, delay) = book.answered(&origin, &report(moved(), ""), now);
+                        assert!(matches!(row.answer, RobotsAnswer::MovedTo { .. }) && row.expires <= now);
+                        assert_eq!(delay, Some(Span::from_secs(7)), "the delay holds on the way");
+                    }
+                    let (row, delay) = book.answered(&origin, &report(failure.clone(), ""), now);
+                    assert_eq!(row.answer, RobotsAnswer::Text(rules.into()), "{failure:?}");
+                    assert_eq!((row.last_read, row.fetched, delay), (Some(read), now, Some(Span::from_secs(7))));
+                    assert!(row.expires > now && row.expires.since(now) <= UNREACHABLE_AGAIN_MAX, "asked again soon");
+                    now = row.expires;
+                }
+                let (row, _) = book.answered(&origin, &report(Outcome::Gone { status: 404 }, ""), now);
+                assert_eq!((row.answer, row.copy), (RobotsAnswer::AllowAll, None), "a new answer takes its place");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_never_read_is_no_copy() {
+        for failure in unreachable() {
+            let (mut book, origin) = (RobotsBook::new("vernal"), Origin::new("http://a.org"));
+            for outcome in [Outcome::Refused(vernal_model::Refusal::Guard("no".into())), moved(), failure] {
+                let (row, _) = book.answered(&origin, &report(outcome.clone(), ""), Moment::EPOCH);
+                let expected = outcome == Outcome::Refused(vernal_model::Refusal::Guard("no".into()));
+                assert_eq!(row.answer == RobotsAnswer::AllowAll, expected, "{outcome:?}");
+                assert_eq!(row.copy, None);
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Deeds on their way to the journal: a group is written, synced and applied as one. The rows that its deeds carry are found
+//! here until then.
+
+use foldhash::HashMap;
+use vernal_model::{
+    Deed, DocumentRow, LeftRow, Leaving, ListedRows, NoiseRows, Origin, Page, PageKey, PageNoise, Partition, RobotsRow,
+    Site, TopicOf, Version, Visit, Visited,
+};
+
+use crate::GroupLimits;
+
+/// The capacity of at most so many deeds is kept from group to group.
+const CAPACITY_KEPT_MAX: usize = 1 << 14;
+
+#[derive(Default)]
+pub(super) struct Group {
+    deeds: Vec<(Partition, Deed)>,
+    /// An empty list with the capacity that an earlier group came to need.
+    spare: Vec<(Partition, Deed)>,
+    /// Where the newest rows of a page are among the deeds.
+    pages: HashMap<PageKey, Newest>,
+    /// Where the newest rows of scores are, by partition and chunk.
+    scores: HashMap<(Partition, u32), u32>,
+    counts: Counts,
+    visits: usize,
+    bytes: usize,
+}
+
+/// What the totals of the tables do not count yet.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub visits: u64,
+    pub wire_bytes: u64,
+    /// Links on their way to the sieve, and the URLs among them that are spelled out and may be new.
+    pub found: u64,
+    pub new_urls: u64,
+}
+
+/// The places of the newest deeds that carry rows of one page.
+#[derive(Copy, Clone, Default)]
+struct Newest {
+    page: Option<u32>,
+    document: Option<u32>,
+    left: Option<u32>,
+    noise: Option<u32>,
+    topics: Option<u32>,
+}
+
+impl Group {
+    pub fn push(&mut self, partition: Partition, deed: Deed) {
+        let place = Some(self.deeds.len() as u32);
+        match &deed {
+            Deed::Visited(visited) => {
+                self.visits += 1;
+                self.count(&visited.visit);
+                let newest = self.newest(visited.page.key);
+                newest.page = place;
+                newest.document = if visited.document.is_some() { place } else { newest.document };
+            }
+            Deed::Left(leaving) => {
+                self.visits += 1;
+                let newest = self.newest(leaving.page.key);
+                (newest.page, newest.left) = (place, place);
+            }
+            Deed::Relinked { page, .. } => self.newest(*page).document = place,
+            Deed::NoiseLearned(rows) => {
+                if let Some((page, _)) = &rows.page {
+                    self.newest(*page).noise = place;
+                }
+            }
+            Deed::Categorised(rows) => rows.iter().for_each(|(page, _)| self.newest(*page).topics = place),
+            Deed::RobotsRead { visit, .. } | Deed::HubAsked { visit, .. } => self.count(visit),
+            Deed::Weighed(row) => {
+                self.bytes += size_of_val(row.scores.as_slice());
+                self.scores.insert((partition, row.chunk), self.deeds.len() as u32);
+            }
+            Deed::Found { urls, again } => {
+                self.counts.found += (urls.len() + again.len()) as u64;
+                self.counts.new_urls += urls.len() as u64;
+            }
+            Deed::Unlinked { gone } => self.counts.found += gone.len() as u64,
+            _ => {}
+        }
+        self.deeds.push((partition, deed));
+    }
+
+    fn count(&mut self, visit: &Visit) {
+        self.counts.visits += u64::from(visit.outcome.asked());
+        self.counts.wire_bytes += visit.wire_bytes;
+    }
+
+    fn newest(&mut self, page: PageKey) -> &mut Newest {
+        self.pages.entry(page).or_default()
+    }
+
+    /// Bytes that the archive got with this group.
+    pub fn kept(&mut self, bytes: usize) {
+        self.bytes += bytes;
+    }
+
+    pub fn is_full(&self, limits: GroupLimits) -> bool {
+        self.visits >= limits.visits || self.bytes >= limits.bytes
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.deeds.is_empty()
+    }
+
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Whether the row of a page in the tables is behind this group.
+    pub fn has_page(&self, page: PageKey) -> bool {
+        self.pages.get(&page).is_some_and(|newest| newest.page.is_some())
+    }
+
+    pub fn page(&self, page: PageKey) -> Option<&Page> {
+        match self.deed(self.pages.get(&page)?.page)? {
+            Deed::Visited(visited) => Some(&visited.page),
+            Deed::Left(leaving) => Some(&leaving.page),
+            _ => None,
+        }
+    }
+
+    pub fn document(&self, page: PageKey) -> Option<&DocumentRow> {
+        match self.deed(self.pages.get(&page)?.document)? {
+            Deed::Visited(visited) => visited.document.as_ref(),
+            Deed::Relinked { document, .. } => Some(document),
+            _ => None,
+        }
+    }
+
+    pub fn left(&self, page: PageKey) -> Option<&LeftRow> {
+        match self.deed(self.pages.get(&page)?.left)? {
+            Deed::Left(leaving) => {
+                let Leaving { row, .. } = &**leaving;
+                Some(row)
+            }
+            _ => None,
+        }
+    }
+
+    pub fn page_noise(&self, page: PageKey) -> Option<&PageNoise> {
+        match self.deed(self.pages.get(&page)?.noise)? {
+            Deed::NoiseLearned(rows) => rows.page.as_ref().map(|(_, noise)| noise),
+            _ => None,
+        }
+    }
+
+    pub fn topics(&self, page: PageKey) -> Option<&[TopicOf]> {
+        match self.deed(self.pages.get(&page)?.topics)? {
+            Deed::Categorised(rows) => rows.iter().find(|(known, _)| *known == page).map(|(_, topics)| &topics[..]),
+            _ => None,
+        }
+    }
+
+    pub fn scores(&self, partition: Partition, chunk: u32) -> Option<&[f32]> {
+        match self.deed(self.scores.get(&(partition, chunk)).copied())? {
+            Deed::Weighed(row) => Some(&row.scores),
+            _ => None,
+        }
+    }
+
+    /// The versions of a page that are on their way, the oldest first.
+    pub fn versions(&self, page: PageKey) -> impl Iterator<Item = Version> {
+        let deeds = if self.has_page(page) { &self.deeds[..] } else { &[] };
+        deeds.iter().filter_map(move |(_, deed)| match deed {
+            Deed::Visited(visited) => {
+                let Visited { page: row, visit, .. } = &**visited;
+                visit.version.filter(|_| row.key == page)
+            }
+            _ => None,
+        })
+    }
+
+    /// What was learned of noise at a site, the oldest first. It is asked for seldom: when a book is read from the tables.
+    pub fn noise_of(&self, site: &Site) -> impl Iterator<Item = &NoiseRows> {
+        self.deeds.iter().filter_map(move |(_, deed)| match deed {
+            Deed::NoiseLearned(rows) if rows.site == *site => Some(&**rows),
+            _ => None,
+        })
+    }
+
+    /// What moved in a list, the oldest first.
+    pub fn listed(&self, file: PageKey) -> impl Iterator<Item = &ListedRows> {
+        self.deeds.iter().filter_map(move |(_, deed)| match deed {
+            Deed::Hinted(rows) => rows.listed.as_ref().filter(|listed| listed.file == file),
+            _ => None,
+        })
+    }
+
+    pub fn robots(&self, origin: &Origin) -> Option<&RobotsRow> {
+        self.deeds.iter().rev().find_map(|(_, deed)| match deed {
+            Deed::RobotsRead { row, .. } if row.origin == *origin => Some(row),
+            _ => None,
+        })
+    }
+
+    fn deed(&self, place: Option<u32>) -> Option<&Deed> {
+        self.deeds.get(place? as usize).map(|(_, deed)| deed)
+    }
+
+    pub fn take(&mut self) -> Vec<(Partition, Deed)> {
+        let mut pages = std::mem::take(&mut self.pages);
+        pages.clear();
+        let deeds = std::mem::take(&mut self.spare);
+        std::mem::replace(self, Group { deeds, pages, ..Group::default() }).deeds
+    }
+
+    /// Takes back the list that `take` gave, once it is committed: the group after the next has its capacity.
+    pub fn give_back(&mut self, mut deeds: Vec<(Partition, Deed)>) {
+        deeds.clear();
+        if deeds.capacity() <= CAPACITY_KEPT_MAX {
+            self.spare = deeds;
+        }
+    }
+}

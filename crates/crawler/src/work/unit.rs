@@ -1,0 +1,271 @@
+//! Reads that see what is on its way to the journal, writes as deeds, and the one commit.
+
+use std::collections::HashMap;
+
+use vernal_model::{
+    Deed, DocumentRow, Fingerprint, LeftRow, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise, Partition,
+    RobotsRow, Site, Stamp, TopicOf, Url, Version, WeightRow,
+};
+use vernal_repository::bodies::{Bodies, Keep, Record};
+use vernal_repository::{DiskSpace, Known, Reader, Repository, Sieving, UrlRow};
+
+use super::group::Group;
+use crate::{GroupLimits, Result};
+
+/// The partition whose log holds what belongs to the whole crawl: seeds, controls, the budget account.
+pub(crate) const WHOLE: Partition = Partition(0);
+
+/// What a crawler asks of the place where its state is kept: bodies, journal, tables and the known set, all behind one door.
+/// The state of a partition moves from one machine to another through here.
+pub(crate) trait Durable: Send {
+    /// Appends a record to the archive. It is durable with the next commit.
+    fn keep(&mut self, keep: &Keep<'_>) -> Result<Location>;
+    /// Writes, syncs and applies one group of deeds, with the records that were kept before.
+    fn commit(&mut self, deeds: &[(Partition, Deed)], now: Moment) -> Result<()>;
+    /// Tells which of the URLs that were found are new.
+    fn sieve(&mut self, urls_max: usize) -> Result<Sieving>;
+    /// A repair has come to its end.
+    fn end_repair(&mut self) -> Result<()>;
+    fn close(self: Box<Self>) -> Result<()>;
+}
+
+impl Durable for Repository {
+    fn keep(&mut self, keep: &Keep<'_>) -> Result<Location> {
+        Ok(Repository::keep(self, keep)?)
+    }
+
+    fn commit(&mut self, deeds: &[(Partition, Deed)], now: Moment) -> Result<()> {
+        Repository::commit(self, deeds, now)?;
+        Ok(())
+    }
+
+    fn sieve(&mut self, urls_max: usize) -> Result<Sieving> {
+        Ok(Repository::sieve(self, urls_max)?)
+    }
+
+    fn end_repair(&mut self) -> Result<()> {
+        Ok(Repository::end_repair(self)?)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(Repository::close(*self)?)
+    }
+}
+
+pub(crate) struct Work {
+    durable: Box<dyn Durable>,
+    /// Acknowledged state.
+    reader: Reader,
+    bodies: Bodies,
+    group: Group,
+    limits: GroupLimits,
+    /// Acknowledged URLs that may be new and wait for the sieve.
+    new_urls: u64,
+    commits: u64,
+}
+
+impl Work {
+    pub fn new(durable: Box<dyn Durable>, reader: Reader, limits: GroupLimits) -> Self {
+        Work {
+            bodies: Bodies::new(reader.dir()),
+            new_urls: reader.totals().found_pending,
+            durable,
+            reader,
+            group: Group::default(),
+            limits,
+            commits: 0,
+        }
+    }
+
+    /// Acknowledged state alone: for passes, which commit before they read, and for rows that only the sieve writes.
+    pub fn acknowledged(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// The row of a page as it is now.
+    pub fn page(&self, key: PageKey) -> Result<Option<Page>> {
+        match self.group.page(key) {
+            Some(page) => Ok(Some(page.clone())),
+            None => Ok(self.reader.page(key)?),
+        }
+    }
+
+    pub fn page_by_url(&self, url: &Url) -> Result<Option<Page>> {
+        let Some(key) = self.key_of(url)?.and_then(|known| known.key) else { return Ok(None) };
+        // Two URLs may share a fingerprint; the row says which one it is.
+        Ok(self.page(key)?.filter(|page| page.url == *url))
+    }
+
+    /// What is known of a URL. The known set changes at the sieve alone.
+    pub fn key_of(&self, url: &Url) -> Result<Option<Known>> {
+        Ok(self.reader.key_of(url)?)
+    }
+
+    pub fn url(&self, key: PageKey) -> Result<Option<UrlRow>> {
+        Ok(self.reader.url(key)?)
+    }
+
+    pub fn document(&self, key: PageKey) -> Result<Option<DocumentRow>> {
+        match self.group.document(key) {
+            Some(document) => Ok(Some(document.clone())),
+            None => Ok(self.reader.document(key)?),
+        }
+    }
+
+    /// All versions of a page, the oldest first.
+    pub fn versions(&self, key: PageKey) -> Result<Vec<Version>> {
+        let mut versions = self.reader.versions(key)?;
+        versions.extend(self.group.versions(key));
+        Ok(versions)
+    }
+
+    /// Why and when a page last left the collection, if it ever did.
+    pub fn left(&self, key: PageKey) -> Result<Option<LeftRow>> {
+        match self.group.left(key) {
+            Some(row) => Ok(Some(row.clone())),
+            None => Ok(self.reader.left(key)?),
+        }
+    }
+
+    pub fn noise_book(&self, site: &Site) -> Result<NoiseBook> {
+        let mut book = self.reader.noise_book(site)?;
+        self.group.noise_of(site).for_each(|rows| book.take(rows));
+        Ok(book)
+    }
+
+    pub fn page_noise(&self, key: PageKey) -> Result<PageNoise> {
+        match self.group.page_noise(key) {
+            Some(noise) => Ok(noise.clone()),
+            None => Ok(self.reader.page_noise(key)?),
+        }
+    }
+
+    pub fn topics_of(&self, key: PageKey) -> Result<Vec<TopicOf>> {
+        match self.group.topics(key) {
+            Some(topics) => Ok(topics.to_vec()),
+            None => Ok(self.reader.topics_of(key)?),
+        }
+    }
+
+    /// The scores of one run of numbers (see `WeightRow`); empty before a pass met them.
+    pub fn scores(&self, partition: Partition, chunk: u32) -> Result<Vec<f32>> {
+        match self.group.scores(partition, chunk) {
+            Some(scores) => Ok(scores.to_vec()),
+            None => Ok(self.reader.scores(partition, chunk)?),
+        }
+    }
+
+    /// What links alone say of a URL, scaled so that the mean over the held pages is 1; `None` before a pass met it.
+    pub fn score(&self, key: PageKey) -> Result<Option<f32>> {
+        let (chunk, place) = WeightRow::place(key.number);
+        match self.group.scores(key.partition, chunk) {
+            Some(scores) => Ok(scores.get(place).copied()),
+            None => Ok(self.reader.score(key)?),
+        }
+    }
+
+    pub fn robots(&self, origin: &Origin) -> Result<Option<RobotsRow>> {
+        match self.group.robots(origin) {
+            Some(row) => Ok(Some(row.clone())),
+            None => Ok(self.reader.robots(origin)?),
+        }
+    }
+
+    /// What a list of URLs said when it was last read.
+    pub fn listed(&self, file: PageKey) -> Result<HashMap<Fingerprint, Option<Stamp>>> {
+        let mut listed = self.reader.listed(file)?;
+        for rows in self.group.listed(file) {
+            listed.retain(|fingerprint, _| !rows.gone.contains(fingerprint));
+            listed.extend(rows.put.iter().copied());
+        }
+        Ok(listed)
+    }
+
+    /// A record of the archive.
+    pub fn record(&self, location: &Location) -> Result<Record> {
+        Ok(self.bodies.read(location)?)
+    }
+
+    /// Requests so far, and their bytes on the wire.
+    pub fn requests(&self) -> (u64, u64) {
+        let (totals, open) = (self.reader.totals(), self.group.counts());
+        (totals.visits + open.visits, totals.wire_bytes + open.wire_bytes)
+    }
+
+    /// Links that wait for the sieve.
+    pub fn found(&self) -> u64 {
+        self.reader.totals().found_pending + self.group.counts().found
+    }
+
+    /// URLs among them that are spelled out and may be new.
+    pub fn new_urls(&self) -> u64 {
+        self.new_urls + self.group.counts().new_urls
+    }
+
+    pub fn commits(&self) -> u64 {
+        self.commits
+    }
+
+    pub fn disk_free(&self) -> Result<DiskSpace> {
+        Ok(self.reader.disk_free()?)
+    }
+
+    /// Whether the row of a page in the tables is not yet what it is here.
+    pub fn is_open(&self, page: PageKey) -> bool {
+        self.group.has_page(page)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.group.is_empty()
+    }
+
+    /// Whether so much is on its way that it should be committed.
+    pub fn is_full(&self) -> bool {
+        self.group.is_full(self.limits)
+    }
+
+    pub fn push(&mut self, partition: Partition, deed: Deed) {
+        self.group.push(partition, deed);
+    }
+
+    /// Keeps a record in the archive.
+    pub fn keep(&mut self, keep: &Keep<'_>) -> Result<Location> {
+        self.group.kept(keep.exchange.body.len());
+        self.durable.keep(keep)
+    }
+
+    /// Writes, syncs and applies everything that was pushed. From here on all readers see it.
+    pub fn commit(&mut self, now: Moment) -> Result<()> {
+        if self.group.is_empty() {
+            return Ok(());
+        }
+        self.new_urls = self.new_urls();
+        let deeds = self.group.take();
+        self.durable.commit(&deeds, now)?;
+        self.commits += 1;
+        self.group.give_back(deeds);
+        Ok(())
+    }
+
+    /// Tells which URLs are new among those that were found; everything must be committed.
+    pub fn sieve(&mut self, urls_max: usize) -> Result<Sieving> {
+        self.durable.sieve(urls_max)
+    }
+
+    /// The decisions of the sieve are committed: says whether nothing waits for it any more.
+    pub fn sieved(&mut self) -> bool {
+        let is_done = self.reader.totals().found_pending == 0;
+        if is_done {
+            self.new_urls = 0;
+        }
+        is_done
+    }
+
+    pub fn end_repair(&mut self) -> Result<()> {
+        self.durable.end_repair()
+    }
+
+    pub fn close(self) -> Result<()> {
+        self.durable.close()
+    }
+}
