@@ -44,8 +44,7 @@ fn set_standing(core: &mut Core, site: Site, standing: Standing) -> Acted {
 
 fn add_seeds(core: &mut Core, given: Vec<Seed>) -> Acted {
     let mut seeds = core.scope.seeds().to_vec();
-    let mut places: HashMap<Url, usize> =
-        seeds.iter().enumerate().map(|(at, seed)| (seed.url.clone(), at)).collect();
+    let mut places: HashMap<Url, usize> = seeds.iter().enumerate().map(|(at, seed)| (seed.url.clone(), at)).collect();
     let (mut new, mut known) = (0, 0);
     for mut seed in given {
         match places.get(&seed.url).and_then(|&at| seeds.get_mut(at)) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use vernal_model::{BudgetUnit, Chance, Deed, Found, Moment, PageKey, Partition as PartitionId, Site, Span, Standing};
 
+use crate::Settings;
 use crate::coordinator::Coordinator;
 use crate::in_flight::InFlight;
 use crate::intake::discovery::Recent;
@@ -12,7 +13,6 @@ use crate::partition::{Facts, Partition, Partitions, Sums};
 use crate::scope::Scope;
 use crate::sites::Sites;
 use crate::work::Work;
-use crate::Settings;
 
 pub(crate) struct Core {
     pub settings: Arc<Settings>,

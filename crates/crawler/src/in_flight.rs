@@ -104,7 +104,9 @@ impl InFlight {
 
 #[cfg(test)]
 mod tests {
-    use vernal_model::Partition;
+    use vernal_model::{
+        Moment, Order, OrderKind, Outcome, Partition, Report, Span, Url, Validators, Via, WaitingPlace,
+    };
 
     use super::*;
 
@@ -113,20 +115,47 @@ mod tests {
         Request { page, site: Site::new("a.org"), address: None, asked }
     }
 
+    /// A page that was visited and is in this state.
+    fn page(state: PageState) -> Box<Page> {
+        let (url, site) = (Url::parse("http://a.org/").unwrap(), Site::new("a.org"));
+        let key = PageKey::new(Partition(0), 7);
+        let order = Order {
+            id: OrderId(0),
+            page: key,
+            url: url.clone(),
+            kind: OrderKind::Page,
+            validators: Validators::default(),
+            held: None,
+            gap: Span::ZERO,
+        };
+        let waiting = Waiting {
+            page: key,
+            url,
+            place: WaitingPlace { site, band: 0, arrival: 0 },
+            rank: 0,
+            depth: 0,
+            via: Via::Seed,
+            found_on: None,
+            admitted: Moment::EPOCH,
+        };
+        let report = Report::unanswered(order, Moment::EPOCH, Moment::EPOCH, Outcome::NotModified);
+        Box::new(Page { state, ..crate::intake::page_life::first_row(&waiting, &report) })
+    }
+
     #[test]
     fn a_page_is_in_flight_from_its_order_to_its_report_and_a_stray_report_ends_nothing() {
         let mut in_flight = InFlight::default();
-        let (page, robots) = (in_flight.next_id(), in_flight.next_id());
-        let held = Box::new(Page { state: PageState::Held, ..Page::default() });
-        in_flight.sent(page, request(Some(7), Asked::Again(held)));
+        let (first, robots) = (in_flight.next_id(), in_flight.next_id());
+        let held = page(PageState::Held);
+        in_flight.sent(first, request(Some(7), Asked::Again(held)));
         let home = Site::new("a.org");
         let asked = Asked::Robots { origin: Origin::new("http://a.org"), home, for_visit: false };
         in_flight.sent(robots, request(None, asked));
         let key = PageKey::new(Partition(0), 7);
         assert!(in_flight.has(key) && in_flight.len() == 2 && in_flight.first_visits() == 0);
         assert!(in_flight.ended(OrderId(99)).is_none());
-        assert!(in_flight.ended(page).is_some() && !in_flight.has(key));
-        assert!(in_flight.ended(page).is_none(), "one report for one order");
+        assert!(in_flight.ended(first).is_some() && !in_flight.has(key));
+        assert!(in_flight.ended(first).is_none(), "one report for one order");
         assert!(in_flight.ended(robots).is_some() && in_flight.is_empty());
         assert_eq!((in_flight.orders(), in_flight.reports()), (2, 2));
     }
@@ -135,7 +164,7 @@ mod tests {
     fn a_visit_that_may_bring_a_page_counts_as_a_first_visit_until_its_report() {
         let mut in_flight = InFlight::default();
         let id = in_flight.next_id();
-        let failed = Box::new(Page { state: PageState::Failed, ..Page::default() });
+        let failed = page(PageState::Failed);
         in_flight.sent(id, request(Some(1), Asked::Again(failed)));
         assert_eq!(in_flight.first_visits(), 1);
         in_flight.ended(id);

@@ -71,10 +71,13 @@ enum What {
     Robots(Origin),
 }
 
-#[derive(Default)]
-struct Work {
+/// One restoration.
+struct Restoring<'c> {
+    crawler: &'c mut Crawler,
     restored: Restored,
+    /// From where pages that have no number yet were found first.
     leads: HashMap<Fingerprint, Lead>,
+    /// The sites that were ever asked, when no seed says what the scope is.
     sites: Option<HashSet<Site>>,
 }
 
@@ -82,13 +85,13 @@ impl Crawler {
     /// Restores pages, versions, visits, links and robots rows from the records of the archive into a repository that
     /// knows nothing yet but perhaps its seeds. `progress` hears records done and records in all.
     pub fn restore(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Restored> {
-        let Timeline { records, sites, damaged } = timeline(self.core.work.acknowledged().dir(), &mut |_, _| {})?;
-        let mut work = Work::default();
+        let Timeline { records, sites, damaged } = timeline(self.reader().dir(), &mut |_, _| {})?;
+        let mut restoring = Restoring::new(self);
         for line in damaged {
-            work.lost(line);
+            restoring.lost(line);
         }
-        if self.core.scope.seeds().is_empty() {
-            work.sites = Some(sites.into_iter().collect());
+        if restoring.crawler.core.scope.seeds().is_empty() {
+            restoring.sites = Some(sites.into_iter().collect());
         }
         let total = records.len() as u64;
         let mut done = 0;
@@ -98,17 +101,18 @@ impl Crawler {
             while batch.len() < BATCH_RECORDS_MAX && bytes < BATCH_BYTES_MAX {
                 let Some((_, location)) = left.next() else { break };
                 done += 1;
-                let Some(item) = self.item(location, &mut work) else { continue };
+                let Some(item) = restoring.item(location) else { continue };
                 bytes += item.report.exchange.as_ref().map_or(0, |exchange| exchange.body.len());
                 batch.push(item);
             }
-            self.restore_batch(batch, &mut work)?;
+            restoring.restore_batch(batch)?;
             progress(done, total);
         }
-        self.commit(self.core.work.acknowledged().last_moment())?;
-        let totals = self.core.work.acknowledged().totals();
+        let restored = restoring.restored;
+        self.commit(self.reader().last_moment())?;
+        let totals = self.reader().totals();
         let pages = totals.held + totals.gone + totals.moved + totals.blocked + totals.refused + totals.failed;
-        Ok(Restored { pages, versions: totals.versions, links_found: totals.found_pending, ..work.restored })
+        Ok(Restored { pages, versions: totals.versions, links_found: totals.found_pending, ..restored })
     }
 
     /// Ends the repair that `Repository::begin_repair` began: from now on the folder opens as any other.
@@ -116,42 +120,49 @@ impl Crawler {
         self.commit(now)?;
         self.core.work.end_repair()
     }
+}
 
-    fn item(&self, location: Location, work: &mut Work) -> Option<Item> {
-        let read = self.core.work.acknowledged().body(&location).map_err(|error| error.to_string()).and_then(|kept| {
-            let report = archived_report::report(&kept)?;
-            let what = match archived_report::robots_origin(&kept) {
-                Some(origin) => What::Robots(origin),
-                None => What::Page { revisit: archived_report::is_revisit(&kept) },
-            };
-            Ok(Item { location, report, what })
-        });
+impl<'c> Restoring<'c> {
+    fn new(crawler: &'c mut Crawler) -> Self {
+        Restoring { crawler, restored: Restored::default(), leads: HashMap::new(), sites: None }
+    }
+
+    fn item(&mut self, location: Location) -> Option<Item> {
+        let read =
+            self.crawler.core.work.acknowledged().body(&location).map_err(|error| error.to_string()).and_then(|kept| {
+                let report = archived_report::report(&kept)?;
+                let what = match archived_report::robots_origin(&kept) {
+                    Some(origin) => What::Robots(origin),
+                    None => What::Page { revisit: archived_report::is_revisit(&kept) },
+                };
+                Ok(Item { location, report, what })
+            });
         match read {
             Ok(item) => Some(item),
             Err(why) => {
-                work.lost(format!("segment {} at byte {}: {why}", location.segment, location.offset));
+                self.lost(format!("segment {} at byte {}: {why}", location.segment, location.offset));
                 None
             }
         }
     }
 
-    fn restore_batch(&mut self, mut batch: Vec<Item>, work: &mut Work) -> Result<()> {
-        self.admit_batch(&mut batch, work)?;
+    fn restore_batch(&mut self, mut batch: Vec<Item>) -> Result<()> {
+        self.admit_batch(&mut batch)?;
         for item in batch {
             let moment = item.report.started;
             match item.what {
-                What::Robots(origin) => self.restore_robots(&origin, &item.report, item.location, work)?,
-                What::Page { revisit } => self.restore_page(item.report, item.location, revisit, work)?,
+                What::Robots(origin) => self.restore_robots(&origin, &item.report, item.location)?,
+                What::Page { revisit } => self.restore_page(item.report, item.location, revisit)?,
             }
-            if self.core.work.is_full() {
-                self.commit(moment)?;
+            if self.crawler.core.work.is_full() {
+                self.crawler.commit(moment)?;
             }
         }
         Ok(())
     }
 
     /// Gives every page of the batch its number, in the order in which they were first asked for.
-    fn admit_batch(&mut self, batch: &mut [Item], work: &mut Work) -> Result<()> {
+    fn admit_batch(&mut self, batch: &mut [Item]) -> Result<()> {
         let mut here: HashMap<Url, Place> = HashMap::new();
         let mut admitted: BTreeMap<PartitionId, Vec<Admitted>> = BTreeMap::new();
         let mut moment = Moment::EPOCH;
@@ -165,11 +176,11 @@ impl Crawler {
             let place = match met {
                 Some(met) => met,
                 None => {
-                    let lead = work.leads.remove(&report.order.url.fingerprint());
+                    let lead = self.leads.remove(&report.order.url.fingerprint());
                     let row = self.admit_restored(report, lead);
-                    let key = PageKey::new(self.core.partitions.home_of(&row.url), row.number);
-                    if lead.is_none() && work.restored.likely_seeds.len() < LIKELY_SEEDS_MAX {
-                        work.restored.likely_seeds.push(row.url.clone());
+                    let key = PageKey::new(self.crawler.core.partitions.home_of(&row.url), row.number);
+                    if lead.is_none() && self.restored.likely_seeds.len() < LIKELY_SEEDS_MAX {
+                        self.restored.likely_seeds.push(row.url.clone());
                     }
                     let place = Place { key, depth: row.depth, via: row.via };
                     admitted.entry(key.partition).or_default().push(row);
@@ -178,18 +189,18 @@ impl Crawler {
             };
             here.insert(report.order.url.clone(), place);
             report.order.page = place.key;
-            work.follow(report, place);
+            self.follow(report, place);
         }
         for (partition, admitted) in admitted {
             let deed = Deed::Sieved { through: Sequence(0), admitted, barred: Vec::new() };
-            self.core.work.push(partition, deed);
+            self.crawler.core.work.push(partition, deed);
         }
-        self.commit(moment)
+        self.crawler.commit(moment)
     }
 
     fn numbered(&self, url: &Url) -> Result<Option<Place>> {
-        let known = self.core.work.key_of(url)?.and_then(|known| known.key);
-        let row = known.map(|key| self.core.work.url(key)).transpose()?.flatten();
+        let known = self.crawler.core.work.key_of(url)?.and_then(|known| known.key);
+        let row = known.map(|key| self.crawler.core.work.url(key)).transpose()?.flatten();
         // Two URLs may share a fingerprint; the row says which one it is.
         let row = row.filter(|row| row.url == *url);
         Ok(row.map(|row| Place { key: row.page, depth: row.depth, via: row.via }))
@@ -197,9 +208,9 @@ impl Crawler {
 
     fn admit_restored(&mut self, report: &Report, lead: Option<Lead>) -> Admitted {
         let url = report.order.url.clone();
-        let (site, id) = (url.site(), self.core.partitions.home_of(&url));
-        self.core.partitions.settle(&site, id);
-        let partition = self.core.partitions.of_mut(id);
+        let (site, id) = (url.site(), self.crawler.core.partitions.home_of(&url));
+        self.crawler.core.partitions.settle(&site, id);
+        let partition = self.crawler.core.partitions.of_mut(id);
         let number = partition.number_page();
         partition.sites.number(&site);
         Admitted {
@@ -214,9 +225,9 @@ impl Crawler {
         }
     }
 
-    fn restore_page(&mut self, report: Report, location: Location, revisit: bool, work: &mut Work) -> Result<()> {
+    fn restore_page(&mut self, report: Report, location: Location, revisit: bool) -> Result<()> {
         let key = report.order.page;
-        let page = self.core.work.page(key)?;
+        let page = self.crawler.core.work.page(key)?;
         let url = &report.order.url;
         let version = page.as_ref().and_then(|page| page.version);
         let confirms = match &report.signature {
@@ -224,39 +235,37 @@ impl Crawler {
             None => version.is_some(),
         };
         if revisit && !confirms {
-            work.lost(format!("a visit to {url} at {}: the version that it found again is not here", report.started));
+            self.lost(format!("a visit to {url} at {}: the version that it found again is not here", report.started));
             return Ok(());
         }
         let what = match page {
             Some(page) => Asked::Again(Box::new(page)),
-            None => match self.core.work.url(key)?.filter(|row| row.url == *url) {
+            None => match self.crawler.core.work.url(key)?.filter(|row| row.url == *url) {
                 Some(row) => Asked::First(Box::new(window_row(row))),
                 None => {
-                    work.lost(format!("{url}: another URL has its fingerprint"));
+                    self.lost(format!("{url}: another URL has its fingerprint"));
                     return Ok(());
                 }
             },
         };
-        work.restored.visits += 1;
-        self.plan.second_looks.suppose(key, report.started);
-        self.take_page(what, report, Some(&intake::Restored { location, sites: work.sites.as_ref() }))
+        self.restored.visits += 1;
+        self.crawler.plan.second_looks.suppose(key, report.started);
+        self.crawler.take_page(what, report, Some(&intake::Restored { location, sites: self.sites.as_ref() }))
     }
 
-    fn restore_robots(&mut self, origin: &Origin, report: &Report, at: Location, work: &mut Work) -> Result<()> {
+    fn restore_robots(&mut self, origin: &Origin, report: &Report, at: Location) -> Result<()> {
         let home = Site::new(origin.as_str().split_once("://").map_or(origin.as_str(), |(_, site)| site));
-        let id = Url::parse(&format!("{origin}/")).map(|url| self.core.partitions.home_of(&url));
+        let id = Url::parse(&format!("{origin}/")).map(|url| self.crawler.core.partitions.home_of(&url));
         let Ok(id) = id else {
-            work.lost(format!("the robots.txt of {origin}, which is no origin"));
+            self.lost(format!("the robots.txt of {origin}, which is no origin"));
             return Ok(());
         };
-        self.core.partitions.settle(&home, id);
-        work.restored.visits += 1;
-        work.restored.robots += 1;
-        take_robots(&mut self.core, &self.hints, (origin, &home), report, Some(at), report.started)
+        self.crawler.core.partitions.settle(&home, id);
+        self.restored.visits += 1;
+        self.restored.robots += 1;
+        take_robots(&mut self.crawler.core, &self.crawler.hints, (origin, &home), report, Some(at), report.started)
     }
-}
 
-impl Work {
     fn lost(&mut self, line: String) {
         self.restored.lost_total += 1;
         if self.restored.lost.len() < LOST_TOLD_MAX {

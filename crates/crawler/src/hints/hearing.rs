@@ -12,9 +12,9 @@ use vernal_model::{
 use vernal_policy::estimate::trust;
 
 use super::book::HintBook;
+use super::dates;
 use super::moved_entries::{self, Delta};
 use super::subscription_book::SubscriptionBook;
-use super::dates;
 use crate::core::Core;
 use crate::intake::page_life::{VisitOwner, visit_owner};
 use crate::plan::volatile_tables::VolatileTables;
@@ -328,7 +328,8 @@ impl Hints {
     /// What visits taught of hints since the last commit becomes deeds of this one.
     pub fn flush(&mut self, core: &mut Core) {
         for rows in self.book.untold() {
-            let home = core.partitions.home_of_site(&rows.site).or_else(|| rows.pages.first().map(|(key, _)| key.partition));
+            let home =
+                core.partitions.home_of_site(&rows.site).or_else(|| rows.pages.first().map(|(key, _)| key.partition));
             if let Some(id) = home {
                 core.work.push(id, Deed::Hinted(Box::new(rows)));
             }

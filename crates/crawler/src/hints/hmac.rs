@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use sha1::{Digest, Sha1};
+use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 use vernal_model::Url;
 
@@ -19,10 +20,10 @@ impl SignatureMethod {
     /// HMAC (RFC 2104) of this method in hexadecimal digits.
     pub fn keyed_digest(self, key: &[u8], text: &[u8]) -> String {
         match self {
-            SignatureMethod::Sha1 => keyed::<Sha1>(64, key, text),
-            SignatureMethod::Sha256 => keyed::<Sha256>(64, key, text),
-            SignatureMethod::Sha384 => keyed::<Sha384>(128, key, text),
-            SignatureMethod::Sha512 => keyed::<Sha512>(128, key, text),
+            SignatureMethod::Sha1 => keyed::<Hmac<Sha1>>(key, text),
+            SignatureMethod::Sha256 => keyed::<Hmac<Sha256>>(key, text),
+            SignatureMethod::Sha384 => keyed::<Hmac<Sha384>>(key, text),
+            SignatureMethod::Sha512 => keyed::<Hmac<Sha512>>(key, text),
         }
     }
 }
@@ -50,14 +51,10 @@ pub fn keyed_digest(key: &[u8], text: &[u8]) -> String {
     SignatureMethod::Sha1.keyed_digest(key, text)
 }
 
-/// `block_bytes` is the block of the method, to which the key is brought.
-fn keyed<D: Digest>(block_bytes: usize, key: &[u8], text: &[u8]) -> String {
-    let mut block = if key.len() > block_bytes { D::digest(key).to_vec() } else { key.to_vec() };
-    block.resize(block_bytes, 0);
-    let padded = |with: u8| block.iter().map(|byte| byte ^ with).collect::<Vec<u8>>();
-    let inner = D::new().chain_update(padded(0x36)).chain_update(text).finalize();
-    let outer = D::new().chain_update(padded(0x5c)).chain_update(inner).finalize();
-    outer.iter().map(|byte| format!("{byte:02x}")).collect()
+fn keyed<M: Mac + KeyInit>(key: &[u8], text: &[u8]) -> String {
+    let mut mac = <M as KeyInit>::new_from_slice(key).expect("HMAC takes keys of any length");
+    mac.update(text);
+    mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The secret that the hub of one feed is given. Each has its own, so that one hub cannot sign what another delivers.

@@ -2,8 +2,8 @@
 //! It goes the way of every request: budget, delay, robots.txt and guard stand before it, and the visit book keeps it.
 
 use vernal_model::{
-    Deed, Form, HintFile, HintSource, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Partition, Report, Site, Span,
-    Subscription, SubscriptionRow, SubscriptionStanding, Url, Validators, escaped,
+    Deed, Form, HintFile, HintSource, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Partition, Report, Site,
+    Span, Subscription, SubscriptionRow, SubscriptionStanding, Url, Validators, escaped,
 };
 
 use super::Hints;
@@ -13,8 +13,8 @@ use crate::core::Core;
 use crate::in_flight::Asked;
 use crate::intake::visit_beside_pages;
 use crate::plan::orders::{LOOK_AGAIN, robots_order, send};
-use crate::sites::robots::Gate;
 use crate::settings::Callback;
+use crate::sites::robots::Gate;
 use crate::{Acted, HubWord, Result};
 
 /// Hubs are asked to send for so long; most give ten days whatever they are asked for.
@@ -100,7 +100,15 @@ impl Hints {
         Ok(None)
     }
 
-    fn ask_hub(&mut self, core: &mut Core, file: PageKey, hub: Url, topic: &Url, callback: &Callback, now: Moment) -> Order {
+    fn ask_hub(
+        &mut self,
+        core: &mut Core,
+        file: PageKey,
+        hub: Url,
+        topic: &Url,
+        callback: &Callback,
+        now: Moment,
+    ) -> Order {
         let site = hub.site();
         let id = core.partitions.home_of(&hub);
         know_hub(core, &site, id);

@@ -42,7 +42,8 @@ impl Appliers<'_> {
             self.plan.second_looks.note(self.core, &effects.page, &effects.report);
         }
         self.announce(&mut effects);
-        let was_held = effects.before.as_ref().is_some_and(|page| matches!(page.state, PageState::Held | PageState::Left));
+        let was_held =
+            effects.before.as_ref().is_some_and(|page| matches!(page.state, PageState::Held | PageState::Left));
         let document = effects.report.document.as_ref().filter(|_| effects.finding.is_new_version);
         self.topics.categorise(self.core, &effects.page, was_held, document)?;
         if self.core.settings.hints && effects.finding.is_new_version {

@@ -3,8 +3,8 @@
 
 use vernal_model::{Change, DocumentRow, Kind, LinkKind, Note, Page, Report, Url, Version};
 
-use crate::core::Core;
 use crate::Result;
+use crate::core::Core;
 
 /// Images of one page that are looked up, each once.
 const IMAGES_MAX: usize = 32;

@@ -7,8 +7,8 @@
 use vernal_document::noise::{self, FoldingKind, NoiseInput};
 use vernal_document::{Beside, Input, Parts, compare, diff, tell_closely};
 use vernal_model::{
-    Change, Document, DocumentRow, Kind, Moment, NoiseRows, Note, Page, PageKey, PageNoise, Report, SetAside, Signature,
-    Site,
+    Change, Document, DocumentRow, Kind, Moment, NoiseRows, Note, Page, PageKey, PageNoise, Report, SetAside,
+    Signature, Site,
 };
 
 use super::archived_report;
@@ -169,7 +169,12 @@ fn explained(
 }
 
 /// A visit that found the same as before also says something about what differs now and then.
-pub(crate) fn learn_quiet(core: &mut Core, page: &Page, moment: Moment, second_look: bool) -> Result<Option<NoiseRows>> {
+pub(crate) fn learn_quiet(
+    core: &mut Core,
+    page: &Page,
+    moment: Moment,
+    second_look: bool,
+) -> Result<Option<NoiseRows>> {
     if !page.noisy {
         return Ok(None);
     }

@@ -185,7 +185,13 @@ fn make_room(core: &mut Core, plan: &mut Planner, ranking: Ranking, now: Moment)
 }
 
 /// Names the URLs that are to be visited next, the best first.
-fn want(core: &Core, wanted: &mut Wanted, known: &[Weighted], room: usize, (least, is_full): (f32, bool)) -> Result<()> {
+fn want(
+    core: &Core,
+    wanted: &mut Wanted,
+    known: &[Weighted],
+    room: usize,
+    (least, is_full): (f32, bool),
+) -> Result<()> {
     let spare = (room as f64 * (1.0 + SPARE_SHARE)).ceil() as usize;
     let count = if is_full { spare } else { AHEAD_MAX };
     let mut best: Vec<(PageKey, Site)> = Vec::new();

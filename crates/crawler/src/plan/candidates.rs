@@ -160,13 +160,7 @@ impl Planner {
         Ok(None)
     }
 
-    fn due_candidate(
-        &mut self,
-        core: &mut Core,
-        hints: &Hints,
-        sums: Sums,
-        now: Moment,
-    ) -> Result<Option<Candidate>> {
+    fn due_candidate(&mut self, core: &mut Core, hints: &Hints, sums: Sums, now: Moment) -> Result<Option<Candidate>> {
         if self.retry_turns.earn()
             && let Some(candidate) = self.retry_candidate(core, Lane::Due, now)?
         {

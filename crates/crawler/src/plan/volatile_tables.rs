@@ -11,8 +11,8 @@ use super::Planner;
 use super::orders::LOOK_AGAIN;
 use crate::Result;
 use crate::core::Core;
-use crate::hints::schedule::{TABLE_REST, is_proved};
 use crate::hints::Hints;
+use crate::hints::schedule::{TABLE_REST, is_proved};
 use crate::intake::page_life::{VisitOwner, visit_owner};
 use crate::partition::Partitions;
 
@@ -66,13 +66,7 @@ impl VolatileTables {
 
 impl Planner {
     /// Whom to visit where the policy chose this page: the page, its table, or nobody for now.
-    pub fn table_first(
-        &mut self,
-        core: &Core,
-        hints: &Hints,
-        key: PageKey,
-        now: Moment,
-    ) -> Result<Option<PageKey>> {
+    pub fn table_first(&mut self, core: &Core, hints: &Hints, key: PageKey, now: Moment) -> Result<Option<PageKey>> {
         if !hints.book.has_tables() || core.settings.once || !core.settings.hints {
             return Ok(Some(key));
         }

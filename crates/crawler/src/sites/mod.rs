@@ -6,28 +6,9 @@
 //! - `conduct`: how a site behaved when it was asked, and what that means for the next request.
 
 pub(crate) mod addresses;
+mod all;
 pub(crate) mod conduct;
 pub(crate) mod noise_books;
 pub(crate) mod robots;
 
-use crate::Settings;
-
-use self::addresses::AddressBook;
-use self::noise_books::NoiseBooks;
-use self::robots::RobotsBook;
-
-pub(crate) struct Sites {
-    pub robots: RobotsBook,
-    pub addresses: AddressBook,
-    pub noise: NoiseBooks,
-}
-
-impl Sites {
-    pub fn new(settings: &Settings) -> Self {
-        Sites {
-            robots: RobotsBook::new(&settings.robots_agent),
-            addresses: AddressBook::new(settings.address),
-            noise: NoiseBooks::new(settings.noise_books_max),
-        }
-    }
-}
+pub(crate) use self::all::Sites;

@@ -3,7 +3,7 @@
 
 use foldhash::HashMap;
 use vernal_model::{
-    Deed, DocumentRow, LeftRow, Leaving, ListedRows, NoiseRows, Origin, Page, PageKey, PageNoise, Partition, RobotsRow,
+    Deed, DocumentRow, Leaving, LeftRow, ListedRows, NoiseRows, Origin, Page, PageKey, PageNoise, Partition, RobotsRow,
     Site, TopicOf, Version, Visit, Visited,
 };
 

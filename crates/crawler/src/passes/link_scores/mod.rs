@@ -8,6 +8,6 @@
 mod checkpoint;
 mod scores;
 
-pub use self::scores::Weighed;
 pub(crate) use self::checkpoint::forget as forget_sweeps;
+pub use self::scores::Weighed;
 pub(crate) use self::scores::{LinkScores, Ranked};

@@ -98,13 +98,7 @@ pub(super) struct Telling {
 
 impl LinkScores {
     pub fn new(mark: GraphMark) -> Self {
-        LinkScores {
-            stage: Stage::Idle,
-            mark,
-            refused: None,
-            weighed: Weighed::default(),
-            ranked: None,
-        }
+        LinkScores { stage: Stage::Idle, mark, refused: None, weighed: Weighed::default(), ranked: None }
     }
 
     pub fn mark(&self) -> GraphMark {
