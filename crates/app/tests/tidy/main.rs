@@ -55,14 +55,22 @@ fn words_that_are_banned_here_are_banned_in_the_glossary() {
 }
 
 #[test]
-fn files_and_functions_are_short() {
+fn files_are_short() {
     hold("file lines");
+}
+
+#[test]
+fn functions_are_short() {
     hold("function lines");
 }
 
 #[test]
-fn types_are_small() {
+fn types_have_few_fields() {
     hold("fields");
+}
+
+#[test]
+fn types_have_few_methods() {
     hold("methods");
 }
 
@@ -77,20 +85,32 @@ fn links_lead_somewhere() {
 }
 
 #[test]
-fn what_documents_name_exists() {
+fn names_in_documents_are_in_their_files() {
     hold("names in documents");
+}
+
+#[test]
+fn laws_in_documents_are_functions() {
     hold("laws in documents");
 }
 
 #[test]
 fn rooms_use_only_the_rooms_they_may() {
     hold("walls");
+}
+
+#[test]
+fn the_async_runtime_stays_in_its_rooms() {
     hold("async");
 }
 
 #[test]
 fn a_folder_has_its_front_page_within() {
     hold("modules");
+}
+
+#[test]
+fn front_pages_hold_no_logic() {
     hold("front pages");
 }
 
