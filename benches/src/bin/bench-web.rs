@@ -1,5 +1,6 @@
 //! Serves one site of the invented web, standing still at one Moment, until it is killed:
-//! `bench-web PORT PAGES DAYS validators|none`. Every page changes once a day. Prints a line when it is ready.
+//! `bench-web PORT PAGES DAYS validators|none`. Every page changes once a day. It prints a line when it is ready, and for each
+//! line it reads how many requests it has answered.
 
 use std::sync::Arc;
 
@@ -31,6 +32,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let served = serve(&Web::new(settings)?, Arc::new(move || now), &options)?;
     println!("ready {}", served.seeds().join(" "));
+    for _ in std::io::stdin().lines() {
+        println!("requests {}", served.counts().requests);
+    }
     loop {
         std::thread::park();
     }
