@@ -6,6 +6,7 @@
 //! ```
 //!
 //! With a folder as argument, the tables and requests are written there too, so that two builds can be compared by `diff`.
+//! Names of trials behind it choose among them.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -52,7 +53,9 @@ fn main() -> Result<()> {
         ("hints-round-robin", with_sitemaps(8), Settings { policy: "round-robin".into(), ..hints }, 20),
         ("hybrid", realistic(9), daily("hybrid"), 20),
     ];
-    for (name, web, settings, days) in &trials {
+    let chosen: Vec<String> = std::env::args().skip(2).collect();
+    let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| chosen == name);
+    for (name, web, settings, days) in trials.iter().filter(|trial| is_chosen(trial.0)) {
         let folder = tempfile::tempdir()?;
         let told = record(web, folder.path(), settings, *days)?;
         println!("{name} tables {:016x} requests {:016x} {}", xxh3_64(&told.0), xxh3_64(&told.1), told.2);
