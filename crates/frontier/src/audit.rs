@@ -1,4 +1,4 @@
-//! The proof of politeness: every request of a visit book that came too early or was one too many.
+//! Finds every request of a visit book that came too early or exceeded the limit of its site.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,12 @@ pub struct Breach {
     pub site: Site,
     /// When the request that was too early started.
     pub started: Moment,
-    /// When it might have started.
+    /// When it would have been allowed to start.
     pub earliest: Moment,
 }
 
-/// Every request of a visit book, in any order, that broke the delay or was one too many at a time.
+/// Every request of a visit book that broke the delay or exceeded the number of requests at a time. The visits may come in
+/// any order.
 pub fn audit(visits: impl Iterator<Item = (Site, Moment, Moment)>, delay: Span, per_site: u16) -> Vec<Breach> {
     let mut by_site: BTreeMap<Site, Vec<(Moment, Moment)>> = BTreeMap::new();
     for (site, started, finished) in visits {
