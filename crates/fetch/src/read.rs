@@ -1,4 +1,4 @@
-//! Bytes handed to room `document`: the payload digest, the one pass, the wall, behind a fence against panics.
+//! Hands a body to `vernal-document`: payload digest, document, signature and wall. Panics are caught here.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,18 +8,18 @@ use vernal_model::{Digest, Document, Failure, Signature, Url, Wall};
 use crate::answer::{Answer, protocol};
 use crate::http::head;
 
-/// What a body means.
-pub struct Meaning {
-    /// Nothing where the body is the one that we hold.
+/// What was read from a body.
+pub struct ReadBody {
+    /// `None` where the body is the one that we hold.
     pub document: Option<Document>,
     pub signature: Signature,
     pub wall: Option<(Wall, String)>,
 }
 
-/// Reads an unpacked body, whose digest as received may be known already. No page may end the loop: a panic becomes a
-/// failure of this one visit.
-pub fn read(url: &Url, answer: &Answer, payload: Option<Digest>, unpacked: &[u8]) -> Result<Meaning, Failure> {
-    fenced(|| meaning(url, answer, payload, unpacked))
+/// Reads an unpacked body. `payload` is the digest of the body as received, where it is known already. A panic becomes a
+/// failure of this visit, because no page may end the loop.
+pub fn read(url: &Url, answer: &Answer, payload: Option<Digest>, unpacked: &[u8]) -> Result<ReadBody, Failure> {
+    catch_panics(|| parse(url, answer, payload, unpacked))
 }
 
 /// The digest of a body as received.
@@ -27,17 +27,17 @@ pub fn payload(answer: &Answer) -> Digest {
     Digest(Sha1::digest(&answer.exchange.body).into())
 }
 
-/// The meaning of a body that we hold already, told by its digest alone: it is neither unpacked nor read again.
-pub fn held(payload: Digest) -> Meaning {
-    Meaning { document: None, signature: Signature { payload, ..Signature::default() }, wall: None }
+/// The result for a body that we hold already, as its digest shows. It is neither unpacked nor read again.
+pub fn held(payload: Digest) -> ReadBody {
+    ReadBody { document: None, signature: Signature { payload, ..Signature::default() }, wall: None }
 }
 
-/// A panic becomes a failure of this one visit.
-fn fenced<T>(read: impl FnOnce() -> T) -> Result<T, Failure> {
+/// Turns a panic into a failure.
+fn catch_panics<T>(read: impl FnOnce() -> T) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(read)).map_err(|_| protocol("reading the body panicked"))
 }
 
-fn meaning(url: &Url, answer: &Answer, payload: Option<Digest>, unpacked: &[u8]) -> Meaning {
+fn parse(url: &Url, answer: &Answer, payload: Option<Digest>, unpacked: &[u8]) -> ReadBody {
     let response_head = &answer.exchange.response_head;
     let robots_tags: Vec<&str> =
         head::fields(response_head, "x-robots-tag").filter_map(|value| std::str::from_utf8(value).ok()).collect();
@@ -51,7 +51,7 @@ fn meaning(url: &Url, answer: &Answer, payload: Option<Digest>, unpacked: &[u8])
     });
     let field = |name: &str| answer.field(name).map(str::to_owned);
     let wall = vernal_document::wall(answer.status, &field, Some(&parsed));
-    Meaning { document: Some(parsed.document), signature: parsed.signature, wall }
+    ReadBody { document: Some(parsed.document), signature: parsed.signature, wall }
 }
 
 #[cfg(test)]
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn a_panic_is_a_failure_of_one_visit() {
-        assert_eq!(fenced(|| 7), Ok(7));
-        let fell: Result<(), Failure> = fenced(|| panic!("a page did this"));
-        assert_eq!(fell, Err(protocol("reading the body panicked")));
+        assert_eq!(catch_panics(|| 7), Ok(7));
+        let failed: Result<(), Failure> = catch_panics(|| panic!("a page did this"));
+        assert_eq!(failed, Err(protocol("reading the body panicked")));
     }
 }

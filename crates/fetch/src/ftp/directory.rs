@@ -1,25 +1,25 @@
-//! The folder formats of the world become one name per line, folders with a slash at the end.
+//! Directory listings of FTP servers in their various formats become one name per line, with a slash after directories.
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum DirectoryFormat {
     /// MLSD (RFC 3659): facts, a space, the name.
     Machine,
-    /// LIST: what `ls -l` or its kin of other systems prints.
+    /// LIST: the output of `ls -l` or of similar commands on other systems.
     Long,
-    /// NLST: names alone; what is a folder is not said.
+    /// NLST: names only. It does not tell directories from files.
     Names,
 }
 
-/// The names of a folder; `None` where the lines are not of this format.
-pub fn names(body: &[u8], format: Format) -> Option<Vec<u8>> {
+/// The names in a directory; `None` where the lines are not of this format.
+pub fn names(body: &[u8], format: DirectoryFormat) -> Option<Vec<u8>> {
     let mut names = Vec::with_capacity(body.len());
     let lines = body.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let (mut read, mut strange) = (0u32, 0u32);
     for line in lines.filter(|line| !line.is_empty()) {
         let entry = match format {
-            Format::Machine => machine(line),
-            Format::Long => long(line),
-            Format::Names => Some(Entry::Name(last_part(line), false)),
+            DirectoryFormat::Machine => machine(line),
+            DirectoryFormat::Long => long(line),
+            DirectoryFormat::Names => Some(Entry::Name(last_part(line), false)),
         };
         match entry {
             Some(Entry::Name(name, is_folder)) => {
@@ -35,7 +35,7 @@ pub fn names(body: &[u8], format: Format) -> Option<Vec<u8>> {
 
 enum Entry<'a> {
     Name(&'a [u8], bool),
-    /// A line that belongs to the format and names nothing that could be asked for.
+    /// A line that belongs to the format and names nothing that can be requested.
     Nothing,
 }
 
@@ -95,7 +95,7 @@ fn dos(line: &[u8]) -> Option<Entry<'_>> {
     Some(Entry::Name(after_fields(line, 3)?, is_folder))
 }
 
-/// What follows so many fields that are parted by spaces.
+/// The rest of the line after so many fields separated by spaces.
 fn after_fields(line: &[u8], count: usize) -> Option<&[u8]> {
     let mut rest = line;
     for _ in 0..count {
@@ -114,7 +114,7 @@ fn last_part(line: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn read(text: &str, format: Format) -> Option<String> {
+    fn read(text: &str, format: DirectoryFormat) -> Option<String> {
         names(text.as_bytes(), format).map(|names| String::from_utf8(names).unwrap())
     }
 
@@ -124,21 +124,23 @@ mod tests {
         let unix = "total 8\r\ndrwxr-xr-x 2 ftp ftp 4096 May 01 12:00 a b\r\n\
             -rw-r--r--   1 ftp      ftp             3 May 01  2026 c.txt\r\n";
         let dos = "05-01-26  12:00PM       <DIR>          a b\r\n05-01-26  12:00PM                    3 c.txt\r\n";
-        for (text, format) in [(machine, Format::Machine), (unix, Format::Long), (dos, Format::Long)] {
+        for (text, format) in
+            [(machine, DirectoryFormat::Machine), (unix, DirectoryFormat::Long), (dos, DirectoryFormat::Long)]
+        {
             assert_eq!(read(text, format).as_deref(), Some("a b/\nc.txt\n"), "{text}");
         }
-        assert_eq!(read("/pub/a\r\nb\r\n..\r\n", Format::Names).as_deref(), Some("a\nb\n"));
+        assert_eq!(read("/pub/a\r\nb\r\n..\r\n", DirectoryFormat::Names).as_deref(), Some("a\nb\n"));
     }
 
     #[test]
     fn a_link_is_named_without_its_target() {
         let line = "lrwxrwxrwx 1 ftp ftp 7 May 01 12:00 now -> v1.2.3";
-        assert_eq!(read(line, Format::Long).as_deref(), Some("now\n"));
+        assert_eq!(read(line, DirectoryFormat::Long).as_deref(), Some("now\n"));
     }
 
     #[test]
     fn what_is_no_listing_is_not_taken_for_one() {
-        assert_eq!(read("hello world\nthis is prose\n", Format::Long), None);
-        assert_eq!(read("", Format::Long).as_deref(), Some(""));
+        assert_eq!(read("hello world\nthis is prose\n", DirectoryFormat::Long), None);
+        assert_eq!(read("", DirectoryFormat::Long).as_deref(), Some(""));
     }
 }
