@@ -1,17 +1,17 @@
-//! What the status of an answer means for the visit: one place for live workers and for the simulator.
+//! What the status of an answer means for the visit. Live workers and the simulator share this code.
 
 use vernal_model::{Document, Failure, Media, Moment, Order, OrderKind, Outcome, Span, Url, Wall};
 
-/// RFC 9309 asks crawlers to read at least this much of a robots.txt; the rest is left.
+/// RFC 9309 asks crawlers to read at least this much of a robots.txt. The rest is ignored.
 const ROBOTS_BYTES_MAX: usize = 500 << 10;
 
-/// A site that says "come back in a year" is asked again after this: such lines are mistakes more often than wishes.
+/// A longer Retry-After counts as this. "Come back in a year" is usually a mistake.
 const RETRY_AFTER_MAX: Span = Span::from_days(7);
 
-/// What to do with an answer.
+/// How an answer is handled.
 #[derive(Debug, PartialEq)]
 pub enum Judged {
-    /// The status says it all.
+    /// The status decides.
     Final(Outcome),
     /// The body is a robots.txt.
     Robots(Outcome),
@@ -27,7 +27,7 @@ pub fn of_status<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<
     let is_robots = order.kind == OrderKind::Robots;
     let not_now = || Outcome::Failed(Failure::Status { status, retry_after: retry_after(field, now) });
     match status {
-        // Nothing was given that could be held; this is no page.
+        // The answer has no body that could be kept, so it is no page.
         204 | 205 => Judged::Final(not_now()),
         200..300 if is_robots => Judged::Robots(Outcome::Read { status }),
         200..300 => Judged::Reads(Outcome::Read { status }),
@@ -47,7 +47,7 @@ pub fn of_status<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<
     }
 }
 
-/// What a hub says to a subscription: taken, elsewhere, or no. Its body is for people.
+/// The answer of a hub to a subscription: accepted, moved or refused. Its body is for people.
 fn of_hub<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str>, now: Moment) -> Outcome {
     match status {
         200..300 => Outcome::Read { status },
@@ -61,7 +61,7 @@ fn of_hub<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str
 pub fn robots_text(unpacked: &[u8]) -> Document {
     let kept = &unpacked[..unpacked.len().min(ROBOTS_BYTES_MAX)];
     let mut text = String::from_utf8_lossy(kept).into_owned();
-    // Each wrong byte has become three; the limit holds for what is kept.
+    // Each invalid byte has become three bytes. The limit applies to the kept text.
     text.truncate(text.floor_char_boundary(ROBOTS_BYTES_MAX));
     Document { media: Media::Text, content_type: "text/plain".into(), charset: "utf-8", text, ..Document::default() }
 }
@@ -71,12 +71,12 @@ fn moved<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str>
     Outcome::Moved { status, to, permanent }
 }
 
-/// Seconds or an HTTP date, limited; nothing where the line is absent or no time.
+/// Reads Retry-After: seconds or an HTTP date, limited. `None` where the line is absent or invalid.
 fn retry_after<'a>(field: &dyn Fn(&str) -> Option<&'a str>, now: Moment) -> Option<Span> {
     let text = field("retry-after")?.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let wait = match is_number {
-        // More digits than fit are still a wish to wait long.
+        // A number with too many digits still means a long wait.
         true => Span::from_secs(text.parse().unwrap_or(u64::MAX)),
         false => Moment::parse_http_date(text)?.since(now),
     };

@@ -101,9 +101,9 @@ impl Crawler {
         }
         self.commit(now)?;
         if turn.has_ended {
-            return Pass::forget(&self.reader);
+            return Pass::forget(&self.repository);
         }
-        pass.keep(&self.reader, self.settings.pass_piece_pages)?;
+        pass.keep(&self.repository, self.settings.pass_piece_pages)?;
         self.topics.pass = Some(pass);
         Ok(())
     }

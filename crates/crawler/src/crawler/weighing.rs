@@ -157,7 +157,7 @@ impl Crawler {
     }
 
     fn begin_pass(&mut self, now: Moment) -> Result<Stage> {
-        let gathering = LinkGathering::begin(&self.reader, self.settings.pass_urls_max, now)?;
+        let gathering = LinkGathering::begin(&self.repository, self.settings.pass_urls_max, now)?;
         let Some(gathering) = gathering else {
             self.weighing.refused = Some(self.reader.totals().known);
             return Ok(Stage::Idle);

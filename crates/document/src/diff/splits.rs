@@ -1,21 +1,21 @@
-//! One paragraph whose words became several neighbours, or were those of several.
+//! Finds splits and merges: one paragraph whose words are those of several neighbours on the other side.
 
 use super::postings::Postings;
-use super::rest::Side;
-use super::similarity::{Bag, shared, without};
+use super::similarity::{WordBag, shared, without};
 use super::steps::Steps;
+use super::unmatched::Side;
 use super::words::{BOUNDARY, text_of};
 
-/// The share of a part's words that the whole must have, and of the whole's words that the parts must have.
+/// The share of the words of a part that the whole must have, and of the words of the whole that the parts must have.
 const SHARE_OF_WHOLE: f32 = 0.8;
 const WORDS_OF_WHOLE_MIN: usize = 4;
 const PARTS_MAX: usize = 64;
 
-/// Each paragraph of one side whose words lie, nearly all of them, in two or more neighbours of the other side, with
-/// those. What is found is no longer free.
-pub fn wholes(side: &mut Side<'_>, other: &mut Side<'_>, steps: &mut Steps) -> Vec<(usize, Vec<usize>)> {
+/// Each paragraph of one side whose words are nearly all in two or more neighbours of the other side, with those. Matched
+/// paragraphs are no longer free.
+pub fn splits(side: &mut Side<'_>, other: &mut Side<'_>, steps: &mut Steps) -> Vec<(usize, Vec<usize>)> {
     let mut found = Vec::new();
-    // Parts lie side by side.
+    // Parts are neighbours.
     if !other.places.windows(2).any(|pair| pair[0] + 1 == pair[1]) {
         return found;
     }
@@ -37,7 +37,7 @@ pub fn wholes(side: &mut Side<'_>, other: &mut Side<'_>, steps: &mut Steps) -> V
 }
 
 /// The neighbours around `seed` that together have the words of the whole.
-fn parts_around(seed: usize, whole: &Bag, other: &Side<'_>, steps: &mut Steps) -> Option<Vec<usize>> {
+fn parts_around(seed: usize, whole: &WordBag, other: &Side<'_>, steps: &mut Steps) -> Option<Vec<usize>> {
     let mut left = whole.words.clone();
     let mut words = 0;
     let mut takes = |index: usize| -> bool {
@@ -72,12 +72,12 @@ fn parts_around(seed: usize, whole: &Bag, other: &Side<'_>, steps: &mut Steps) -
     (last > first && covered as f32 >= SHARE_OF_WHOLE * whole.len().max(words) as f32).then(|| (first..=last).collect())
 }
 
-/// Our own parser makes no such paragraph; joined with others it could not be told apart again.
+/// A paragraph that cannot be part of a split or merge. Our parser makes none, and joined with others it could not be separated.
 fn has_boundary(side: &Side<'_>, index: usize) -> bool {
     text_of(side.document, side.places[index]).contains(BOUNDARY)
 }
 
-/// The place of the largest part (the first of equals), and the places of the others.
+/// The index of the largest part (the first of equals), and the indices of the others.
 pub fn largest_first(side: &Side<'_>, parts: &[usize]) -> (usize, Vec<usize>) {
     let size = |index: &usize| text_of(side.document, side.places[*index]).len();
     let largest = parts.iter().copied().rev().max_by_key(size).unwrap_or_default();

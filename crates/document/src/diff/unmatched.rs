@@ -1,55 +1,55 @@
-//! The paragraphs of two versions that have no equal on the other side, until they are matched: as parts of a whole, by
-//! their likeness, or not at all.
+//! The paragraphs of two versions without an equal on the other side. They are matched as parts of a split or merge, by
+//! similarity, or not at all.
 
 use vernal_model::{Document, Operation, Role};
 
-use super::matching::Link;
-use super::postings::{Postings, Spread};
-use super::similarity::{Bag, likeness_of};
+use super::matching::Pairing;
+use super::postings::{Postings, WordFrequency};
+use super::similarity::{WordBag, likeness_of};
+use super::splits::{largest_first, splits};
 use super::steps::Steps;
-use super::wholes::{largest_first, wholes};
 use super::words::text_of;
 use crate::detect::alignment::{Alignment, longest_increasing};
 
-/// How alike two paragraphs of the same gap must be for one to be an edit of the other.
+/// The least similarity for a paragraph to be an edit of another one in the same gap.
 const LIKENESS_IN_GAP: f32 = 0.5;
 
-/// The same where they are the only two of their role that are left in their gap.
+/// The least similarity where they are the only two of their role left in their gap.
 const LIKENESS_ALONE: f32 = 0.25;
 
-/// The same where they lie in different gaps, for all of their words and for those that few paragraphs have; or for all
-/// of them alone, where hardly anything differs. Shorter ones must be equal to have moved.
+/// The least similarity in different gaps, for all words and for rare words; or for all words alone, where hardly anything
+/// differs. Shorter paragraphs must be equal to count as moved.
 const LIKENESS_AFAR: f32 = 0.6;
 const LIKENESS_AFAR_RARE: f32 = 0.5;
 const LIKENESS_AFAR_ALONE: f32 = 0.9;
 const WORDS_AFAR_MIN: usize = 4;
 
-/// A word that more paragraphs have is no evidence that one of them has moved.
+/// A word in more paragraphs is no evidence that one of them has moved.
 const PARAGRAPHS_WITH_RARE_WORD_MAX: usize = 2;
 
-/// How far in the same gap neighbours are candidates.
+/// The distance up to which neighbours in the same gap are candidates.
 const NEIGHBOURS: usize = 2;
 
-/// What has no equal on the other side, until it is matched.
-pub struct Rest<'a> {
+/// The unmatched paragraphs of both sides.
+pub struct Unmatched<'a> {
     old: Side<'a>,
     new: Side<'a>,
-    /// In how many old paragraphs each word is; counted when it is first asked for.
-    spread: Option<Spread>,
+    /// In how many old paragraphs each word is, counted at the first use.
+    spread: Option<WordFrequency>,
 }
 
 pub struct Side<'a> {
     pub document: &'a Document,
-    /// Places of unmatched paragraphs, in order, and all about them by the same index.
+    /// Indices of the unmatched paragraphs, in order. The other lists have the same order.
     pub places: Vec<usize>,
-    pub bags: Vec<Bag>,
+    pub bags: Vec<WordBag>,
     pub free: Vec<bool>,
     pub gaps: Vec<usize>,
-    /// Where the gap of each begins in `places`.
+    /// The start of the gap of each in `places`.
     pub begins: Vec<usize>,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> Unmatched<'a> {
     pub fn new(
         old: &'a Document,
         removed: &[usize],
@@ -58,33 +58,37 @@ impl<'a> Rest<'a> {
         alignment: &Alignment,
         steps: &mut Steps,
     ) -> Self {
-        // Those that stayed are in order on both sides, and so are the gaps between them.
+        // The paragraphs that stayed are in order on both sides, and so are the gaps between them.
         let (mut before, mut after) =
             (Vec::with_capacity(old.paragraphs.len()), Vec::with_capacity(old.paragraphs.len()));
         for (from, to) in alignment.stayed.iter().enumerate().filter_map(|(from, to)| Some((from, (*to)?))) {
             before.push(from);
             after.push(to);
         }
-        Rest { old: Side::new(old, removed, &before, steps), new: Side::new(new, added, &after, steps), spread: None }
+        Unmatched {
+            old: Side::new(old, removed, &before, steps),
+            new: Side::new(new, added, &after, steps),
+            spread: None,
+        }
     }
 
-    pub fn find_splits(&mut self, steps: &mut Steps, links: &mut Vec<Link>) {
-        for (whole, parts) in wholes(&mut self.old, &mut self.new, steps) {
+    pub fn find_splits(&mut self, steps: &mut Steps, links: &mut Vec<Pairing>) {
+        for (whole, parts) in splits(&mut self.old, &mut self.new, steps) {
             let (to, others) = largest_first(&self.new, &parts);
             let from = Some(self.old.places[whole]);
-            links.push(Link { others, ..Link::plain(Operation::Split, from, Some(to)) });
+            links.push(Pairing { others, ..Pairing::plain(Operation::Split, from, Some(to)) });
         }
     }
 
-    pub fn find_merges(&mut self, steps: &mut Steps, links: &mut Vec<Link>) {
-        for (whole, parts) in wholes(&mut self.new, &mut self.old, steps) {
+    pub fn find_merges(&mut self, steps: &mut Steps, links: &mut Vec<Pairing>) {
+        for (whole, parts) in splits(&mut self.new, &mut self.old, steps) {
             let (from, others) = largest_first(&self.old, &parts);
             let to = Some(self.new.places[whole]);
-            links.push(Link { others, ..Link::plain(Operation::Merged, Some(from), to) });
+            links.push(Pairing { others, ..Pairing::plain(Operation::Merged, Some(from), to) });
         }
     }
 
-    /// Adds to `edited` what kept its place among what stayed, and gives back what did not.
+    /// Adds pairs that kept their order to `edited` and returns the others.
     pub fn find_edits(&mut self, steps: &mut Steps, edited: &mut Vec<(usize, usize)>) -> Vec<(usize, usize)> {
         struct Pair {
             likeness: f32,
@@ -126,12 +130,12 @@ impl<'a> Rest<'a> {
         far
     }
 
-    /// How alike two are, if that is enough for them to be the same paragraph.
+    /// The similarity of two paragraphs, if it is enough for them to be the same.
     fn likeness(&mut self, old: usize, new: usize, same_gap: bool, steps: &mut Steps) -> Option<f32> {
         let role = |side: &Side<'_>, index: usize| side.document.paragraphs[side.places[index]].role;
         let (old_role, new_role) = (role(&self.old, old), role(&self.new, new));
         if old_role == Role::Title || new_role == Role::Title {
-            // A page has one title, and a new one is that title edited.
+            // A page has one title, so a new title is the old one edited.
             return (old_role == new_role).then_some(1.0);
         }
         if !same_gap {
@@ -155,23 +159,23 @@ impl<'a> Rest<'a> {
         if !(LIKENESS_AFAR..LIKENESS_AFAR_ALONE).contains(&likeness) {
             return (likeness >= LIKENESS_AFAR_ALONE).then_some(likeness);
         }
-        let spread = self.spread.get_or_insert_with(|| Spread::of(self.old.document, steps));
+        let spread = self.spread.get_or_insert_with(|| WordFrequency::of(self.old.document, steps));
         let is_rare = |word: &&u64| spread.is_within(**word, PARAGRAPHS_WITH_RARE_WORD_MAX);
         let rare = |words: &[u64]| words.iter().filter(is_rare).copied().collect::<Vec<u64>>();
         (likeness_of(&rare(a), &rare(b)) >= LIKENESS_AFAR_RARE).then_some(likeness)
     }
 
-    pub fn tell_what_is_left(&self, links: &mut Vec<Link>) {
+    pub fn tell_what_is_left(&self, links: &mut Vec<Pairing>) {
         let free = |side: &Side<'_>| -> Vec<usize> {
             side.places.iter().zip(&side.free).filter(|(_, free)| **free).map(|(place, _)| *place).collect()
         };
-        links.extend(free(&self.old).into_iter().map(|from| Link::plain(Operation::Removed, Some(from), None)));
-        links.extend(free(&self.new).into_iter().map(|to| Link::plain(Operation::Added, None, Some(to))));
+        links.extend(free(&self.old).into_iter().map(|from| Pairing::plain(Operation::Removed, Some(from), None)));
+        links.extend(free(&self.new).into_iter().map(|to| Pairing::plain(Operation::Added, None, Some(to))));
     }
 }
 
 impl<'a> Side<'a> {
-    /// `stayed` are the places of this side that stayed, in order.
+    /// `stayed` are the indices of this side that stayed, in order.
     fn new(document: &'a Document, places: &[usize], stayed: &[usize], steps: &mut Steps) -> Self {
         let gaps: Vec<usize> = places.iter().map(|&place| stayed.partition_point(|&stays| stays < place)).collect();
         let mut begins = Vec::with_capacity(gaps.len());
@@ -182,7 +186,7 @@ impl<'a> Side<'a> {
         Side {
             document,
             places: places.to_vec(),
-            bags: places.iter().map(|&place| Bag::of(text_of(document, place), steps)).collect(),
+            bags: places.iter().map(|&place| WordBag::of(text_of(document, place), steps)).collect(),
             free: vec![true; places.len()],
             gaps,
             begins,

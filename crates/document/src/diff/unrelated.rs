@@ -1,36 +1,36 @@
-//! Paragraphs that have nothing to do with any on the other side, found cheaply, so that no edit is looked for in them: in
-//! a page of prose that was written anew that search would cost more than everything else about its visit.
+//! Finds paragraphs that are unrelated to all paragraphs of the other side, at low cost. No edit is searched for them: on a
+//! completely rewritten page of prose that search would be the largest cost of the visit.
 //!
-//! Two paragraphs of prose of which one is an edit of the other share runs of three words. Short paragraphs
-//! (rows of a table, items of a list) need not, and are never sorted out.
+//! If a paragraph of prose is an edit of another one, they share runs of three words. Short paragraphs (table rows, list items)
+//! may not, and are never excluded.
 
 use vernal_model::Document;
 
 use super::words::text_of;
 
-/// With fewer on either side there is nothing to save.
+/// With fewer paragraphs on either side, nothing is excluded.
 const PARAGRAPHS_MIN: usize = 6;
 
-/// A paragraph with fewer words is no prose.
+/// A paragraph with fewer words does not count as prose.
 const WORDS_MIN: usize = 16;
 
-/// An edit shares at least one run in so many with the other side; some runs are in every text.
+/// An edit shares at least one in so many runs with the other side. Fewer shared runs may be common phrases.
 const RUNS_PER_SHARED_MAX: usize = 10;
 
-/// The places that may have a partner on the other side, and those that have none.
-pub struct Sorted {
+/// The indices of paragraphs that may have a partner on the other side, and of those that have none.
+pub struct Partners {
     pub related: Vec<usize>,
     pub alone: Vec<usize>,
 }
 
-/// Sorts what went and what came.
-pub fn sort_out(old: &Document, removed: &[usize], new: &Document, added: &[usize]) -> (Sorted, Sorted) {
-    let all = |places: &[usize]| Sorted { related: places.to_vec(), alone: Vec::new() };
+/// Sorts the removed and the added paragraphs.
+pub fn sort_out(old: &Document, removed: &[usize], new: &Document, added: &[usize]) -> (Partners, Partners) {
+    let all = |places: &[usize]| Partners { related: places.to_vec(), alone: Vec::new() };
     if removed.len() < PARAGRAPHS_MIN || added.len() < PARAGRAPHS_MIN {
         return (all(removed), all(added));
     }
     let (went, came) = (Runs::of(old, removed), Runs::of(new, added));
-    // A run that both sides have is among those of either side that pass the filter of the other.
+    // A run of both sides passes both filters.
     let from_went = went.passing(&Filter::of(&came.marks));
     let from_came = came.passing(&Filter::of(&went.marks));
     (went.sorted(removed, &from_went, &from_came), came.sorted(added, &from_came, &from_went))
@@ -39,15 +39,15 @@ pub fn sort_out(old: &Document, removed: &[usize], new: &Document, added: &[usiz
 /// The runs of three words of some paragraphs, in order.
 struct Runs {
     marks: Vec<u64>,
-    /// Where those of each paragraph end.
+    /// The end of the runs of each paragraph.
     ends: Vec<usize>,
 }
 
-/// The runs of one side that the other may have too: in a page that was written anew, hardly any.
-struct Passing {
-    /// In order, those of each paragraph together.
+/// The runs of one side that pass the filter of the other side.
+struct FilteredRuns {
+    /// The runs, in order and grouped by paragraph.
     marks: Vec<u64>,
-    /// Where those of each paragraph end.
+    /// The end of the runs of each paragraph.
     ends: Vec<usize>,
     sorted: Vec<u64>,
 }
@@ -64,8 +64,9 @@ impl Runs {
         Runs { marks, ends }
     }
 
-    fn passing(&self, filter: &Filter) -> Passing {
-        let mut passing = Passing { marks: Vec::new(), ends: Vec::with_capacity(self.ends.len()), sorted: Vec::new() };
+    fn passing(&self, filter: &Filter) -> FilteredRuns {
+        let mut passing =
+            FilteredRuns { marks: Vec::new(), ends: Vec::with_capacity(self.ends.len()), sorted: Vec::new() };
         let mut start = 0;
         for &end in &self.ends {
             passing.marks.extend(self.marks[start..end].iter().filter(|mark| filter.passes(**mark)));
@@ -77,9 +78,9 @@ impl Runs {
         passing
     }
 
-    /// `here` are the runs of this side that may be on the other side too, and `there` those of the other side.
-    fn sorted(&self, places: &[usize], here: &Passing, there: &Passing) -> Sorted {
-        let mut sorted = Sorted { related: Vec::new(), alone: Vec::new() };
+    /// `here` are the filtered runs of this side, and `there` those of the other side.
+    fn sorted(&self, places: &[usize], here: &FilteredRuns, there: &FilteredRuns) -> Partners {
+        let mut sorted = Partners { related: Vec::new(), alone: Vec::new() };
         let (mut start, mut passed) = (0, 0);
         for ((&place, &end), &passed_end) in places.iter().zip(&self.ends).zip(&here.ends) {
             let runs = end - start;
@@ -97,10 +98,10 @@ impl Runs {
     }
 }
 
-/// A guess of how much text there is to a word, so that the list of runs seldom grows.
+/// An estimate of the bytes per word, so that the list of runs seldom grows.
 const BYTES_PER_WORD: usize = 5;
 
-/// Tells quickly of most numbers that they are not in a set: in a page that was written anew, of nearly all.
+/// A Bloom filter: it quickly excludes most numbers that are not in the set.
 struct Filter {
     bits: Vec<u64>,
     shift: u32,
@@ -141,8 +142,8 @@ fn push_runs(text: &[u8], runs: &mut Vec<u64>) {
     }
 }
 
-/// The mark of the word that begins here, and where it ends: at a space or with the text. Eight letters at a time, because
-/// words are short and a digest made for long texts has done little yet when it is at their end.
+/// The mark of the word that begins here, and its end, which is a space or the end of the text. It processes eight bytes at a
+/// time: words are short, and a general hash function has a high fixed cost.
 fn word_at(text: &[u8], start: usize) -> (u64, usize) {
     const SPACES: u64 = 0x2020_2020_2020_2020;
     const LOW: u64 = 0x0101_0101_0101_0101;
@@ -150,13 +151,13 @@ fn word_at(text: &[u8], start: usize) -> (u64, usize) {
     loop {
         let block = match text.get(place..).and_then(|rest| rest.first_chunk::<8>()) {
             Some(block) => u64::from_le_bytes(*block),
-            // The text ends as if a space stood behind it.
+            // The end of the text counts as a space.
             None => text[place..].iter().rev().fold(SPACES, |block, &byte| block << 8 | u64::from(byte)),
         };
         let other = block ^ SPACES;
         let spaces = other.wrapping_sub(LOW) & !other & LOW << 7;
         if spaces != 0 {
-            // The lowest bit is the first space; what lies behind it belongs to the next word.
+            // The lowest bit is the first space. The bytes after it belong to the next word.
             let bits = spaces.trailing_zeros() / 8 * 8;
             let letters = block & ((1 << bits) - 1);
             return (mixed(mark, letters | u64::from(bits) << 56), place + (bits / 8) as usize);
@@ -166,7 +167,7 @@ fn word_at(text: &[u8], start: usize) -> (u64, usize) {
     }
 }
 
-/// Both halves of the product, one upon the other.
+/// Both halves of the product, combined by exclusive or.
 fn mixed(mark: u64, item: u64) -> u64 {
     let product = u128::from(mark ^ 0xa076_1d64_78bd_642f) * u128::from(item ^ 0xe703_7ed1_a0b4_28db);
     product as u64 ^ (product >> 64) as u64

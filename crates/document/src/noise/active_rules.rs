@@ -1,19 +1,19 @@
-//! The rules of one site while one change is judged: which apply, what they cover, and what turned.
+//! The rules of one site while one change is judged: which apply, what they cover, and which were disproved.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use vernal_model::{NoiseBook, NoiseRows, NoiseRule, PageKey, PageNoise, Reach, RuleStanding, Volatile};
 
-use super::evidence::{QUIET_MAX, Seen};
+use super::changed_spots::{Side, Spot, paragraph};
+use super::evidence::{Observation, QUIET_MAX};
 use super::learned::NoiseInput;
 use super::shape::Shape;
-use super::spot::{Side, Spot, paragraph};
 
-/// A rule of many pages hears from all of them, so that it may be silent a little longer.
+/// A rule of many pages may have so many more comparisons without a difference, because all of its pages count.
 const QUIET_MAX_OF_MANY: u16 = 12;
 
-/// The shapes of words that rules in force set aside on a page, for those who read its past. Shapes without a fixed word
-/// speak of one place of one version and are not among them.
+/// The shapes of words that active rules suppress on a page, for blame. Shapes without a fixed word apply to one place of one
+/// version and are left out.
 pub fn shapes_on(book: &NoiseBook, page: PageKey, template: u32) -> Vec<Shape> {
     let is_in_force = |rule: &&NoiseRule| {
         matches!(rule.standing, RuleStanding::Learned | RuleStanding::Added) && reaches(rule.on, page, template)
@@ -33,9 +33,9 @@ fn reaches(on: Reach, page: PageKey, template: u32) -> bool {
     }
 }
 
-pub(super) struct Ledger<'a> {
+pub(super) struct ActiveRules<'a> {
     pub input: &'a NoiseInput<'a>,
-    pub seen: Seen,
+    pub seen: Observation,
     pub rules: BTreeMap<u32, Rule>,
     pub last_id: u32,
     pub changed: BTreeSet<u32>,
@@ -46,7 +46,7 @@ pub(super) struct Ledger<'a> {
 
 pub(super) struct Rule {
     pub row: NoiseRule,
-    /// Of a rule on words, read once.
+    /// The parsed shape of a rule on words.
     shape: Option<Shape>,
 }
 
@@ -60,7 +60,7 @@ impl Rule {
     }
 }
 
-/// Paragraphs behind an anchor: see `Volatile`.
+/// Paragraphs after an anchor: see `Volatile`.
 pub(super) struct Slot {
     place: u16,
     after: u64,
@@ -68,25 +68,25 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Whether a paragraph at this place, so far behind this anchor, lies in it.
+    /// Whether a paragraph at this place and distance from this anchor is in the slot.
     pub fn holds(&self, anchor: u64, place: u16, offset: u16) -> bool {
         (self.place, self.after) == (place, anchor) && offset <= self.count
     }
 }
 
-/// What the rules say of a spot.
+/// The verdict of the rules on a spot.
 pub(super) enum Cover {
     Rule(u32),
-    /// A person said that this means something.
+    /// A person said that this difference matters.
     Allowed,
     Nothing,
 }
 
-impl<'a> Ledger<'a> {
-    pub fn open(input: &'a NoiseInput<'a>) -> Ledger<'a> {
-        Ledger {
+impl<'a> ActiveRules<'a> {
+    pub fn open(input: &'a NoiseInput<'a>) -> ActiveRules<'a> {
+        ActiveRules {
             input,
-            seen: Seen { moment: input.moment, second_look: input.second_look },
+            seen: Observation { moment: input.moment, second_look: input.second_look },
             rules: input.book.rules.iter().map(|row| (row.id, Rule::new(row.clone()))).collect(),
             last_id: input.book.last_id,
             changed: BTreeSet::new(),
@@ -96,7 +96,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Whether differences that this rule explains are set aside here.
+    /// Whether differences that this rule explains are suppressed here.
     pub fn sets_aside(&self, id: u32) -> bool {
         self.rules.get(&id).is_some_and(|rule| match rule.row.standing {
             RuleStanding::Learned => !self.input.strict,
@@ -132,7 +132,7 @@ impl<'a> Ledger<'a> {
         digest != 0 && self.input.noise.known.iter().any(|known| known.digest == digest && known.rule == rule)
     }
 
-    /// The slots in which paragraphs were seen to be replaced.
+    /// The slots in which paragraphs were replaced.
     pub fn slots(&self) -> Vec<Slot> {
         let slot = |what: &Volatile| match *what {
             Volatile::Slot { place, after, count, .. } => Some(Slot { place, after, count }),
@@ -142,7 +142,7 @@ impl<'a> Ledger<'a> {
         suspected.chain(self.in_force().filter_map(|(_, rule)| slot(&rule.row.what))).collect()
     }
 
-    /// The rule that explains a spot. A person's word comes first.
+    /// The rule that explains a spot. Rules by a person come first.
     pub fn covering(&self, spot: &Spot<'_>) -> Cover {
         let mut covering = None;
         for (id, rule) in self.in_force() {
@@ -161,7 +161,7 @@ impl<'a> Ledger<'a> {
         covering.or_else(moved).map_or(Cover::Nothing, Cover::Rule)
     }
 
-    /// The rule on a slot that this side lies in.
+    /// The rule on a slot that contains this side.
     pub fn slot_over(&self, side: &Side<'_>) -> Option<u32> {
         let mut rules = self.in_force().filter(|(_, rule)| rule.row.standing != RuleStanding::Allowed);
         rules.find(|(_, rule)| in_slot(&rule.row.what, side)).map(|(id, _)| id)
@@ -186,12 +186,12 @@ impl<'a> Ledger<'a> {
         let told = !shape.is_bare() || at_place || known;
         let held = || spot.before.text.as_ref().map_or(known, |before| shape.matches(before));
         let holds = || spot.after.text.as_ref().is_some_and(|after| shape.matches(after));
-        // One price that varies says nothing of the price beside it.
+        // One price that varies is no evidence for the price next to it.
         let certain = || known || !(spot.is_main() && shape.has_numbers()) || self.is_sole(id);
         told && held() && holds() && certain()
     }
 
-    /// Whether just one paragraph of the new version has the shape of this rule.
+    /// Whether exactly one paragraph of the new version has the shape of this rule.
     pub fn is_sole(&self, id: u32) -> bool {
         let Some(shape) = self.shape(id) else { return false };
         let new = self.input.new;
@@ -199,14 +199,14 @@ impl<'a> Ledger<'a> {
         texts.filter(|text| shape.matches(text)).take(2).count() == 1
     }
 
-    /// The rule in force on a whole kind.
+    /// The active rule on a whole kind.
     pub fn on_kind(&self, kind: vernal_model::Kind) -> Option<(u32, &NoiseRule)> {
         let found =
             self.in_force().find(|(_, rule)| matches!(&rule.row.what, Volatile::Kind { kind: of, .. } if *of == kind));
         found.map(|(id, rule)| (id, &rule.row))
     }
 
-    /// A rule of this page or its template whose words held before and hold no longer.
+    /// A rule of this page or its template whose fixed words matched before and no longer match.
     pub fn broken_by(&self, spot: &Spot<'_>) -> Option<(u32, &NoiseRule)> {
         let before = spot.before.text.as_ref()?;
         let learned = self.in_force().filter(|(_, rule)| rule.row.standing == RuleStanding::Learned);
@@ -217,7 +217,7 @@ impl<'a> Ledger<'a> {
         held.next().map(|(id, rule)| (id, &rule.row))
     }
 
-    /// A rule explained something; each counts once per comparison.
+    /// Records that a rule explained something. Each rule counts once per comparison.
     pub fn used(&mut self, id: u32) {
         if !self.used.insert(id) {
             return;
@@ -244,7 +244,7 @@ impl<'a> Ledger<'a> {
         self.changed.insert(id);
     }
 
-    /// Rules that could have differed here and did not.
+    /// Updates rules that could have shown a difference here and did not.
     pub fn rest(&mut self, is_present: impl Fn(u64) -> bool) {
         if self.input.second_look {
             return;
@@ -275,20 +275,20 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// The rules on words and slots that may speak of this page's paragraphs.
+    /// The rules on words and slots that may apply to paragraphs of this page.
     pub fn paragraph_rules(&self) -> Vec<(u32, &NoiseRule, Option<&Shape>)> {
         let speaks = |rule: &Rule| rule.row.standing != RuleStanding::Allowed;
         let rules = self.in_force().filter(|(_, rule)| speaks(rule));
         rules.map(|(id, rule)| (id, &rule.row, rule.shape.as_ref())).collect()
     }
 
-    /// What is to be written.
+    /// The rows to write.
     pub fn rows(self) -> NoiseRows {
-        let Ledger { input, mut rules, last_id, changed, forgotten, page, .. } = self;
+        let ActiveRules { input, mut rules, last_id, changed, forgotten, page, .. } = self;
         let mut rows = NoiseRows::new(input.site.clone());
         rows.last_id = (last_id != input.book.last_id).then_some(last_id);
         rows.rules = changed.iter().filter_map(|id| rules.remove(id)).map(|rule| rule.row).collect();
-        // A rule that came and went within this judgement was never written.
+        // A rule that was made and removed within this judgement was never written.
         rows.forgotten = forgotten.into_iter().filter(|id| input.book.rule(*id).is_some()).collect();
         let differs = page != *input.noise && !(page.is_empty() && input.noise.is_empty());
         rows.page = differs.then_some((input.page, page));

@@ -1,5 +1,5 @@
-//! The operations of a change as places of the page: what stood there, what stands there now, and behind which paragraph
-//! that stays.
+//! The operations of a change as places of the page: the old text, the new text, and the anchor, which is the paragraph before
+//! them that stays.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -11,13 +11,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::shape::words;
 use crate::detect::digest_map::DigestMap;
 
-/// Added paragraphs that are tried for one that went.
+/// So many added paragraphs are tried for a removed one.
 const TRIED_MAX: usize = 16;
 
 /// One place of the page that differs.
 #[derive(Clone, Debug)]
 pub(super) struct Spot<'a> {
-    /// The operations that tell of it, by their places in the change.
+    /// The operations of this place, by their indices in the change.
     pub operations: Vec<usize>,
     pub before: Side<'a>,
     pub after: Side<'a>,
@@ -25,22 +25,22 @@ pub(super) struct Spot<'a> {
     pub place: u16,
     /// The digest of the last paragraph before it that stays; 0 is the beginning of the page.
     pub anchor: u64,
-    /// Its place among the new paragraphs.
+    /// Its index among the new paragraphs.
     pub anchor_at: Option<usize>,
 }
 
-/// What stands at a spot in one version.
+/// One version of a spot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Side<'a> {
-    /// 0 where nothing does, or it is not known.
+    /// 0 where there is no paragraph, or it is not known.
     pub digest: u64,
     pub text: Option<Cow<'a, str>>,
-    /// How many paragraphs behind the anchor, from 1; 0 where nothing stands.
+    /// The distance from the anchor in paragraphs, from 1; 0 where there is no paragraph.
     pub offset: u16,
-    /// The anchor and place of this side: what moved has two.
+    /// The anchor and place of this side. A moved paragraph has two.
     pub anchor: u64,
     pub place: u16,
-    /// How far behind it the list ends that this is an item of, if most of that varies; else 0.
+    /// The distance to the end of the list that contains this item, if most of the list varies; otherwise 0.
     pub list_end: u16,
 }
 
@@ -49,12 +49,12 @@ impl Spot<'_> {
         self.before.offset > 0 && self.after.offset > 0
     }
 
-    /// How far behind its anchor it reaches, as far as it stands behind that.
+    /// The distance from the anchor, if it comes after it.
     pub fn reach(&self) -> u16 {
         self.farthest(|side| side.offset)
     }
 
-    /// The same for all that may vary with it.
+    /// The distance from the anchor to the end of the list that may vary with it.
     pub fn whole_reach(&self) -> u16 {
         self.farthest(|side| side.offset.max(side.list_end))
     }
@@ -64,12 +64,12 @@ impl Spot<'_> {
         here(&self.before).max(here(&self.after))
     }
 
-    /// Whether this side stands where the spot is, or nowhere.
+    /// Whether this side is at the place of the spot, or there is no paragraph.
     pub fn is_here(&self, side: &Side<'_>) -> bool {
         side.offset == 0 || (side.anchor, side.place) == (self.anchor, self.place)
     }
 
-    /// Neither menu nor footer: what people come to read.
+    /// Whether the role is neither menu nor footer.
     pub fn is_main(&self) -> bool {
         is_main(self.role)
     }
@@ -86,8 +86,8 @@ pub(super) struct Sides<'a> {
     pub new: &'a Document,
 }
 
-/// All spots of a change. A paragraph is no anchor if it will not stay: `is_masked` knows its digest, or `is_slot` knows
-/// the anchor before it, its place and its distance from that.
+/// All spots of a change. A paragraph that varies is no anchor: `is_masked` knows its digest, or `is_slot` knows its anchor, place
+/// and distance.
 pub(super) fn spots<'a>(
     sides: &Sides<'a>,
     change: &'a Change,
@@ -95,7 +95,7 @@ pub(super) fn spots<'a>(
     is_slot: impl Fn(u64, u16, u16) -> bool,
     belong: impl Fn(&Spot<'a>, &Spot<'a>) -> bool,
 ) -> Vec<Spot<'a>> {
-    // Most operations tell their places themselves.
+    // Most operations have their places.
     let old_places = LazyCell::new(|| -> DigestMap<usize> {
         sides.old_marks.iter().enumerate().rev().map(|(place, mark)| (mark.digest, place)).collect()
     });
@@ -109,7 +109,7 @@ pub(super) fn spots<'a>(
         let others = if operation.operation == Operation::Merged { &mut old_moves } else { &mut new_moves };
         operation.others.iter().for_each(|place| mark(others, Some(*place as usize)));
         if operation.operation == Operation::Moved {
-            // Only their new places are told.
+            // Only their new places are known.
             let digests = operation.others.iter().filter_map(|place| sides.new_marks.get(*place as usize));
             digests.for_each(|moved| mark(&mut old_moves, old_place(moved.digest)));
         }
@@ -148,7 +148,7 @@ fn mark(moves: &mut [bool], place: Option<usize>) {
     }
 }
 
-/// Old and new place of an operation's paragraph, as far as they are told or can be found.
+/// The old and new index of the paragraph of an operation, as far as they are known or can be found.
 fn places(
     operation: &ParagraphChange,
     old_place: impl Fn(u64) -> Option<usize>,
@@ -171,7 +171,7 @@ struct Anchor {
     digest: u64,
     at: Option<usize>,
     offset: u16,
-    /// How far the list that it lies in reaches, where most of that varies.
+    /// The distance to the end of its list, where most of the list varies.
     list_end: u16,
 }
 
@@ -205,15 +205,15 @@ fn anchors(
     anchors
 }
 
-/// What lies in a menu is called so, list or not.
+/// Whether this is an item of a list or menu.
 fn is_listed(mark: &ParagraphMark) -> bool {
     matches!(mark.role, Role::ListItem | Role::Navigation)
 }
 
-/// A run of items at one place of the template.
+/// A run of items with the same template place.
 struct List {
     end: usize,
-    /// Of the items that were not passed yet, those that vary.
+    /// The varying items among those that were not passed yet.
     varying: usize,
 }
 
@@ -225,7 +225,7 @@ impl List {
         List { end, varying: moves[start..end].iter().filter(|moves| **moves).count() }
     }
 
-    /// Whether at least half of its items from here on vary: what is left of it then varies as a whole.
+    /// Whether at least half of its items from here on vary. Then the rest of the list counts as varying.
     fn varies_from(&self, place: usize) -> bool {
         let items = self.end.saturating_sub(place);
         items > 1 && self.varying * 2 >= items
@@ -234,7 +234,7 @@ impl List {
 
 fn side<'a>(anchor: Option<Anchor>, digest: Option<u64>, text: Option<Cow<'a, str>>) -> Side<'a> {
     let digest = digest.unwrap_or_else(|| text.as_ref().map_or(0, |text| xxh3_64(text.as_bytes())));
-    // A text whose place is not known still stood somewhere.
+    // A text without a known place was still somewhere.
     let offset = anchor.map_or(u16::from(text.is_some()), |anchor| anchor.offset);
     Side { digest, text, offset, list_end: anchor.map_or(0, |anchor| anchor.list_end), ..Side::default() }
 }
@@ -259,12 +259,12 @@ pub(super) fn paragraph(document: &Document, place: usize) -> Option<&str> {
     document.text.get(paragraph.start as usize..paragraph.end as usize)
 }
 
-/// What went and what came in the same place become one spot each: those that `belong` together first, then by the words
+/// Joins removed and added paragraphs at the same place into one spot: first those that `belong` together, then by the words that
 /// they share.
 fn paired<'a>(mut spots: Vec<Spot<'a>>, belong: impl Fn(&Spot<'a>, &Spot<'a>) -> bool) -> Vec<Spot<'a>> {
-    type Place = (u64, Role, u16);
+    type TemplatePlace = (u64, Role, u16);
     let lone = |spot: &Spot<'_>| spot.before.offset == 0 && spot.after.offset > 0;
-    let mut came: HashMap<Place, Vec<usize>> = HashMap::new();
+    let mut came: HashMap<TemplatePlace, Vec<usize>> = HashMap::new();
     for (index, spot) in spots.iter().enumerate().filter(|(_, spot)| lone(spot)) {
         came.entry((spot.anchor, spot.role, spot.place)).or_default().push(index);
     }
@@ -272,7 +272,7 @@ fn paired<'a>(mut spots: Vec<Spot<'a>>, belong: impl Fn(&Spot<'a>, &Spot<'a>) ->
         return spots;
     }
     let mut sorted = SortedWords { came: vec![None; spots.len()] };
-    // For each spot the one that is joined to it, and whether it is joined to one.
+    // For each spot the one joined to it, and whether it is itself joined to one.
     let mut taken: Vec<Option<usize>> = vec![None; spots.len()];
     let mut is_gone = vec![false; spots.len()];
     for (index, spot) in spots.iter().enumerate().filter(|(_, spot)| spot.after.offset == 0) {
@@ -297,16 +297,16 @@ fn paired<'a>(mut spots: Vec<Spot<'a>>, belong: impl Fn(&Spot<'a>, &Spot<'a>) ->
     spots
 }
 
-/// The words of spots that came, each sorted once, however many that went are held against it.
+/// The sorted words of added spots. Each is sorted once, however many removed ones it is compared with.
 struct SortedWords<'s> {
     came: Vec<Option<Vec<&'s str>>>,
 }
 
 impl<'s> SortedWords<'s> {
-    /// For each candidate the words that it shares with what went, in per mille of the longer.
+    /// For each candidate the words shared with the removed text, in per mille of the longer.
     fn shared(&mut self, gone: &'s Spot<'_>, candidates: &[usize], spots: &'s [Spot<'_>]) -> Vec<usize> {
         let Some(old) = &gone.before.text else { return vec![0; candidates.len()] };
-        // One alone is taken whatever it shares.
+        // A single candidate is taken whatever it shares.
         if candidates.len() < 2 {
             return vec![0; candidates.len()];
         }
@@ -325,7 +325,7 @@ fn sorted_words(text: &str) -> Vec<&str> {
     words
 }
 
-/// Words that both have, in per mille of the longer.
+/// Shared words, in per mille of the longer list.
 fn shared(old: &[&str], new: &[&str]) -> usize {
     let (mut i, mut j, mut same) = (0, 0, 0);
     while i < old.len() && j < new.len() {

@@ -1,47 +1,47 @@
-//! Changes that one page alone has shown so far. Hardly any of them is ever met on a second page, so they are remembered
-//! here and written nowhere; a fold with a row of its own begins with the second page.
+//! Changes that were seen on one page so far. Few of them are ever seen on a second page, so they are kept in memory only. A fold
+//! with a row of its own begins with the second page.
 
 use vernal_model::{Kinds, Moment, PageKey};
 
-/// Sightings of all sites together: a few for each of the last thousands of changed pages. A power of two. What is
-/// forgotten costs one page more that tells of the change itself.
-const SIGHTINGS_MAX: usize = 1 << 14;
+/// The capacity for all sites, enough for the last thousands of changed pages; a power of two. A forgotten entry costs one more
+/// event of a page.
+const PENDING_MAX: usize = 1 << 14;
 
-/// What one page has shown.
+/// A change of one page.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Sighting {
+pub struct PendingFold {
     /// A mark of the site and of the change of one paragraph.
     pub mark: u64,
     pub page: PageKey,
     pub moment: Moment,
-    /// The kinds left and a mark of the notes that came with it (see `Fold`).
+    /// The kinds that are left, and a mark of the notes of the change (see `Fold`).
     pub left: Kinds,
     pub notes: u64,
 }
 
-/// The latest sightings, each in the one place that its mark gives it: a newer one there takes it.
+/// The latest changes. The mark of a change gives its index, where it replaces an older one.
 #[derive(Clone, Debug, Default)]
 pub struct Sightings {
-    /// Empty until there is one.
-    places: Vec<Option<Sighting>>,
+    /// Empty until the first change.
+    places: Vec<Option<PendingFold>>,
 }
 
 impl Sightings {
-    /// What was seen under this mark.
-    pub fn get(&self, mark: u64) -> Option<&Sighting> {
+    /// The change with this mark.
+    pub fn get(&self, mark: u64) -> Option<&PendingFold> {
         self.places.get(place(mark))?.as_ref().filter(|seen| seen.mark == mark)
     }
 
-    pub fn put(&mut self, sighting: Sighting) {
+    pub fn put(&mut self, pending: PendingFold) {
         if self.places.is_empty() {
-            self.places = vec![None; SIGHTINGS_MAX];
+            self.places = vec![None; PENDING_MAX];
         }
-        self.places[place(sighting.mark)] = Some(sighting);
+        self.places[place(pending.mark)] = Some(pending);
     }
 }
 
 fn place(mark: u64) -> usize {
-    mark as usize % SIGHTINGS_MAX
+    mark as usize % PENDING_MAX
 }
 
 #[cfg(test)]
@@ -52,21 +52,21 @@ mod tests {
 
     #[test]
     fn a_sighting_is_kept_until_another_takes_its_place() {
-        let sighting = |mark, number| Sighting {
+        let pending = |mark, number| PendingFold {
             mark,
             page: PageKey::new(Partition(0), number),
             moment: Moment::from_secs(i64::from(number)),
             left: Kinds::default(),
             notes: 0,
         };
-        let mut sightings = Sightings::default();
-        assert_eq!(sightings.get(7), None);
-        sightings.put(sighting(7, 1));
-        sightings.put(sighting(8, 2));
-        assert_eq!(sightings.get(7), Some(&sighting(7, 1)));
-        let same_place = 7 + SIGHTINGS_MAX as u64;
-        assert_eq!(sightings.get(same_place), None, "one that lies there is not taken for another");
-        sightings.put(sighting(same_place, 3));
-        assert_eq!((sightings.get(7), sightings.get(8)), (None, Some(&sighting(8, 2))));
+        let mut pending_folds = Sightings::default();
+        assert_eq!(pending_folds.get(7), None);
+        pending_folds.put(pending(7, 1));
+        pending_folds.put(pending(8, 2));
+        assert_eq!(pending_folds.get(7), Some(&pending(7, 1)));
+        let same_place = 7 + PENDING_MAX as u64;
+        assert_eq!(pending_folds.get(same_place), None, "one that lies there is not taken for another");
+        pending_folds.put(pending(same_place, 3));
+        assert_eq!((pending_folds.get(7), pending_folds.get(8)), (None, Some(&pending(8, 2))));
     }
 }

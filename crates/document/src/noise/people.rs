@@ -1,8 +1,8 @@
-//! Rules that a person gives, allows or forgets. Each answers with the rows to be written; nothing else changes a book.
+//! Rules that a person gives, allows or forgets. Each function returns the rows to write.
 
 use vernal_model::{Moment, NoiseBook, NoiseRows, NoiseRule, Reach, RuleStanding, Site, Volatile};
 
-/// Adds a rule in a person's name, or `None` when the book is full of such rules.
+/// Adds a rule of a person. `None` when the site has too many such rules.
 pub fn add(
     site: &Site,
     book: &NoiseBook,
@@ -39,7 +39,7 @@ pub fn add(
     Some(rows)
 }
 
-/// Says that a rule is wrong: what it speaks of means something, is never set aside and never learned again.
+/// Marks a rule as wrong: its differences matter, are never suppressed and never learned again.
 pub fn allow(site: &Site, book: &NoiseBook, id: u32, reason: &str) -> Option<NoiseRows> {
     let mut rule = book.rule(id)?.clone();
     rule.standing = RuleStanding::Allowed;
@@ -49,7 +49,7 @@ pub fn allow(site: &Site, book: &NoiseBook, id: u32, reason: &str) -> Option<Noi
     Some(rows)
 }
 
-/// Takes a rule away with its evidence; what it spoke of may be learned anew.
+/// Removes a rule with its evidence. It may be learned again.
 pub fn forget(site: &Site, book: &NoiseBook, id: u32) -> Option<NoiseRows> {
     let rule = book.rule(id)?;
     let mut rows = NoiseRows::new(site.clone());

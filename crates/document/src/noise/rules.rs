@@ -1,21 +1,21 @@
-//! How rules come to be, join and widen: of a page, of all pages of its template.
+//! Makes, merges and widens rules, for one page or for all pages of its template.
 
 use vernal_model::{NoiseBook, NoiseRule, Reach, RuleStanding, Suspect, Volatile};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::active_rules::{ActiveRules, Rule};
+use super::changed_spots::Side;
 use super::evidence::{NOTES_MAX, SLOT_PARAGRAPHS_MAX};
-use super::ledger::{Ledger, Rule};
 use super::shape::Shape;
-use super::spot::Side;
 use crate::parse::links::limited;
 
-/// Pages of a template that must show a thing before it is one of the template.
+/// So many pages of a template must show a difference before its rule applies to the template.
 const TEMPLATE_PAGES_MIN: u32 = 3;
-/// What a rule quotes of a difference.
+/// The length limit of a quoted difference.
 const QUOTED_BYTES_MAX: usize = 120;
 
-impl Ledger<'_> {
-    /// Makes a rule of a suspect, for this page; for its template when enough pages have the same. `None` where a person
+impl ActiveRules<'_> {
+    /// Makes a rule from a suspect, for this page or, when enough pages have the same, for its template. `None` where a person
     /// said otherwise, or there is no room.
     pub fn learn(&mut self, suspect: &Suspect, reason: &str, before: &str, after: &str) -> Option<u32> {
         let on = Reach::Page(self.input.page);
@@ -52,7 +52,7 @@ impl Ledger<'_> {
         Some(id)
     }
 
-    /// Notes a thing that differs on this page for the first time; the rule's number once pages enough have shown it, each
+    /// Records a difference that is new on this page. Returns the rule's number once pages enough have shown it, each
     /// in its own way: one same change everywhere is a new template and no noise.
     pub fn suspect_of_template(&mut self, suspect: &Suspect, mark: u64, before: &str, after: &str) -> Option<u32> {
         let template = self.input.template;
@@ -105,13 +105,13 @@ impl Ledger<'_> {
         ripe.then_some(id)
     }
 
-    /// The rule in force on this slot, which then reaches less far.
+    /// The active rule on this slot, which is shortened.
     pub fn narrower(&self, what: &Volatile) -> Option<&NoiseRule> {
         let is = |rule: &&NoiseRule| rule.standing == RuleStanding::Learned && same_thing(&rule.what, what);
         self.in_force().map(|(_, rule)| &rule.row).find(|rule| matches!(what, Volatile::Slot { .. }) && is(rule))
     }
 
-    /// A paragraph that was replaced is no anchor: if it stood in a slot or at its end, what varied behind it belongs to
+    /// A replaced paragraph is no anchor: if it was in a slot or at its end, the differences after it belong to
     /// that slot.
     pub fn join(&mut self, gone: &Side<'_>) {
         let on = Reach::Page(self.input.page);
@@ -140,7 +140,7 @@ impl Ledger<'_> {
         self.forgotten.insert(other);
     }
 
-    /// Rules of single pages become one of the template.
+    /// Merges rules of single pages into one of the template.
     fn widen(&mut self, id: u32) {
         let Some(rule) = self.rules.get(&id).map(|rule| rule.row.clone()) else { return };
         let alone = match &rule.what {
@@ -183,7 +183,7 @@ impl Ledger<'_> {
         self.rules.insert(row.id, Rule::new(row));
     }
 
-    /// A number for a new rule, and room for it.
+    /// The number for a new rule. Evicts another rule if necessary.
     fn new_id(&mut self) -> Option<u32> {
         if self.rules.len() >= NoiseBook::RULES_MAX {
             let order = |row: &NoiseRule| match row.standing {
@@ -214,7 +214,7 @@ fn same_thing(one: &Volatile, other: &Volatile) -> bool {
     }
 }
 
-/// What covers both of two same things.
+/// The pattern that covers two patterns of the same kind.
 fn wider(one: Volatile, other: &Volatile) -> Volatile {
     match (one, other) {
         (Volatile::Slot { place, after, count, words }, Volatile::Slot { count: further, .. }) => {

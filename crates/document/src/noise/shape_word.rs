@@ -5,11 +5,11 @@ use std::fmt::Write;
 use super::times::is_time;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum ShapeWord {
     Word(Box<str>),
-    /// Words by count and digest.
+    /// A run of words, by count and digest.
     Fixed(usize, u64),
-    /// A word with numbers in it, by what stands around them.
+    /// A word with numbers, by the text around them.
     Numbered(Box<str>),
     Time,
     Token,
@@ -17,44 +17,44 @@ pub(super) enum Piece {
     Run,
 }
 
-impl Piece {
+impl ShapeWord {
     /// The narrowest wildcard for two words.
-    pub fn of_both(one: &str, other: &str) -> Piece {
+    pub fn of_both(one: &str, other: &str) -> ShapeWord {
         let frame = frame(one);
         let tokens = (is_token(one) || is_token(other)) && may_be_token(one) && may_be_token(other);
         match () {
-            () if tokens => Piece::Token,
-            () if frame.contains('#') && frame == self::frame(other) => Piece::Numbered(frame.into()),
-            () if is_time(one) && is_time(other) => Piece::Time,
-            () => Piece::Any,
+            () if tokens => ShapeWord::Token,
+            () if frame.contains('#') && frame == self::frame(other) => ShapeWord::Numbered(frame.into()),
+            () if is_time(one) && is_time(other) => ShapeWord::Time,
+            () => ShapeWord::Any,
         }
     }
 
     pub fn covers(&self, word: &str) -> bool {
         match self {
-            Piece::Word(fixed) => **fixed == *word,
-            Piece::Numbered(around) => frame(word) == **around,
-            Piece::Time => is_time(word),
-            Piece::Token => may_be_token(word),
-            Piece::Any => true,
-            Piece::Fixed(..) | Piece::Run => false,
+            ShapeWord::Word(fixed) => **fixed == *word,
+            ShapeWord::Numbered(around) => frame(word) == **around,
+            ShapeWord::Time => is_time(word),
+            ShapeWord::Token => may_be_token(word),
+            ShapeWord::Any => true,
+            ShapeWord::Fixed(..) | ShapeWord::Run => false,
         }
     }
 
     pub fn freedom(&self) -> usize {
         match self {
-            Piece::Any => 1,
-            Piece::Run => 2,
+            ShapeWord::Any => 1,
+            ShapeWord::Run => 2,
             _ => 0,
         }
     }
 
-    pub fn parse(word: &str) -> Piece {
+    pub fn parse(word: &str) -> ShapeWord {
         match word {
-            "@" => return Piece::Time,
-            "~" => return Piece::Token,
-            "*" => return Piece::Any,
-            "**" => return Piece::Run,
+            "@" => return ShapeWord::Time,
+            "~" => return ShapeWord::Token,
+            "*" => return ShapeWord::Any,
+            "**" => return ShapeWord::Run,
             _ => {}
         }
         let fixed = word.strip_prefix('=').and_then(|rest| rest.split_once(':'));
@@ -62,7 +62,7 @@ impl Piece {
             fixed.map(|(count, digest)| (count.parse::<u16>(), u64::from_str_radix(digest, 16)))
             && count > 0
         {
-            return Piece::Fixed(usize::from(count), digest);
+            return ShapeWord::Fixed(usize::from(count), digest);
         }
         let (mut plain, mut numbered, mut letters) = (String::new(), false, word.chars());
         while let Some(letter) = letters.next() {
@@ -75,7 +75,7 @@ impl Piece {
                 letter => plain.push(letter),
             }
         }
-        if numbered { Piece::Numbered(plain.into()) } else { Piece::Word(plain.into()) }
+        if numbered { ShapeWord::Numbered(plain.into()) } else { ShapeWord::Word(plain.into()) }
     }
 
     pub fn write(&self, text: &mut String) {
@@ -88,15 +88,15 @@ impl Piece {
             }
         };
         match self {
-            Piece::Word(word) => escape(text, word, &['#', '@', '~', '*', '=', '\\']),
-            Piece::Numbered(frame) => escape(text, frame, &['\\', '=']),
-            Piece::Fixed(count, digest) => {
+            ShapeWord::Word(word) => escape(text, word, &['#', '@', '~', '*', '=', '\\']),
+            ShapeWord::Numbered(frame) => escape(text, frame, &['\\', '=']),
+            ShapeWord::Fixed(count, digest) => {
                 let _ = write!(text, "={count}:{digest:016x}");
             }
-            Piece::Time => text.push('@'),
-            Piece::Token => text.push('~'),
-            Piece::Any => text.push('*'),
-            Piece::Run => text.push_str("**"),
+            ShapeWord::Time => text.push('@'),
+            ShapeWord::Token => text.push('~'),
+            ShapeWord::Any => text.push('*'),
+            ShapeWord::Run => text.push_str("**"),
         }
     }
 }
@@ -116,7 +116,7 @@ fn frame(word: &str) -> String {
     frame
 }
 
-/// Letters and digits mixed, as no word has them.
+/// Whether letters and digits are mixed as in no ordinary word.
 fn is_token(word: &str) -> bool {
     const LETTERS_MIN: usize = 8;
     let core = word.trim_matches(|letter: char| !letter.is_alphanumeric());
@@ -129,14 +129,14 @@ fn is_token(word: &str) -> bool {
     digits + letters >= LETTERS_MIN && digits >= 2 && letters >= 2 && mixed.count() > 0
 }
 
-/// A token in which letters are few by chance, too.
+/// Whether this is a token, including one that has few letters by chance.
 fn may_be_token(word: &str) -> bool {
     const LETTERS_MIN: usize = 12;
     let core = word.trim_matches(|letter: char| !letter.is_alphanumeric());
     is_token(word) || (core.len() >= LETTERS_MIN && core.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// A number, or a word that dates are made of.
+/// Whether this is a number or a word of dates.
 pub(super) fn is_number(word: &str) -> bool {
     (word.chars().any(char::is_numeric) && !is_token(word)) || is_time(word)
 }

@@ -1,25 +1,25 @@
-//! What the rules explain: which paragraphs of the new version they cover, and the change without what is set aside.
+//! Applies the rules of a change: the paragraphs of the new version that they cover, and the change without the suppressed noise.
 
 use vernal_model::{Change, Degree, Document, Kind, Masked, Note, PageNoise, SetAside, Volatile};
 
+use super::active_rules::ActiveRules;
+use super::changed_spots::{Spot, is_main, paragraph};
 use super::learned::NoiseInput;
-use super::ledger::Ledger;
-use super::spot::{Spot, is_main, paragraph};
-use super::suspicion::KindAside;
+use super::suspicion::SuppressedKind;
 use crate::parse::links::limited;
 
-/// What is kept of a text that was set aside.
+/// The length limit of a suppressed text in the evidence.
 const QUOTED_BYTES_MAX: usize = 400;
 
-/// The paragraphs of the new version that rules cover, so that the next comparison needs no old words.
+/// The paragraphs of the new version that rules cover. With them the next comparison needs no old words.
 pub(super) fn known(
-    ledger: &Ledger<'_>,
+    rules_in_force: &ActiveRules<'_>,
     input: &NoiseInput<'_>,
     spots: &[Spot<'_>],
-    aside: &[(usize, u32)],
+    suppressed: &[(usize, u32)],
     is_present: impl Fn(u64) -> bool,
 ) -> Vec<Masked> {
-    let rules = ledger.paragraph_rules();
+    let rules = rules_in_force.paragraph_rules();
     let mut known: Vec<Masked> = Vec::new();
     let mut add = |digest: u64, rule: u32| {
         let masked = Masked { digest, rule };
@@ -27,14 +27,14 @@ pub(super) fn known(
             known.push(masked);
         }
     };
-    for (index, rule) in aside {
+    for (index, rule) in suppressed {
         if rules.iter().any(|(id, _, shape)| id == rule && shape.is_some()) {
             add(spots[*index].after.digest, *rule);
         }
     }
     for (id, rule, shape) in &rules {
         let earlier = || input.noise.known.iter().filter(|known| known.rule == *id);
-        if matches!(rule.what, Volatile::Kind { .. }) && (ledger.was_used(*id) || earlier().next().is_some()) {
+        if matches!(rule.what, Volatile::Kind { .. }) && (rules_in_force.was_used(*id) || earlier().next().is_some()) {
             add(0, *id);
         }
         if let Volatile::Slot { after, .. } = &rule.what
@@ -47,7 +47,7 @@ pub(super) fn known(
         if shape.is_bare() {
             continue;
         }
-        let sole = ledger.is_sole(*id);
+        let sole = rules_in_force.is_sole(*id);
         for (place, mark) in input.new_marks.iter().enumerate() {
             let certain = sole || !is_main(mark.role) || !shape.has_numbers();
             if certain && paragraph(input.new, place).is_some_and(|text| shape.matches(text)) {
@@ -58,51 +58,62 @@ pub(super) fn known(
     known
 }
 
-/// The change with everything explained moved to its noise.
-pub(super) fn told(input: &NoiseInput<'_>, spots: &[Spot<'_>], aside: &[(usize, u32)], kinds: &[KindAside]) -> Change {
+/// The change with everything that rules explain moved to its noise.
+pub(super) fn told(
+    input: &NoiseInput<'_>,
+    spots: &[Spot<'_>],
+    suppressed: &[(usize, u32)],
+    kinds: &[SuppressedKind],
+) -> Change {
     let mut change = input.change.clone();
     let total = change.paragraphs.len();
     let mut gone = vec![false; total];
     let mut texts: Vec<&str> = Vec::new();
-    for (index, rule) in aside {
+    for (index, rule) in suppressed {
         let spot = &spots[*index];
         spot.operations.iter().for_each(|&at| gone[at] = true);
         texts.extend([spot.before.text.as_deref(), spot.after.text.as_deref()].into_iter().flatten());
-        change.noise.push(set_aside(Kind::Content, *rule, spot.before.text.as_deref(), spot.after.text.as_deref()));
+        change.noise.push(suppressed_difference(
+            Kind::Content,
+            *rule,
+            spot.before.text.as_deref(),
+            spot.after.text.as_deref(),
+        ));
     }
     let mut place = 0;
     change.paragraphs.retain(|_| {
         place += 1;
         !gone[place - 1]
     });
-    let explained = !aside.is_empty();
+    let explained = !suppressed.is_empty();
     if explained {
-        let rule = aside[0].1;
+        let rule = suppressed[0].1;
         let (stay, go): (Vec<_>, Vec<_>) =
             std::mem::take(&mut change.notes).into_iter().partition(|note| !is_link_of(note, input, &texts));
         change.notes = stay;
-        change
-            .noise
-            .extend(go.iter().map(|note| set_aside(note.kind, rule, note.before.as_deref(), note.after.as_deref())));
+        change.noise.extend(
+            go.iter().map(|note| suppressed_difference(note.kind, rule, note.before.as_deref(), note.after.as_deref())),
+        );
         change.magnitude *= change.paragraphs.len() as f32 / total as f32;
     }
     let content_notes = change.notes.iter().any(|note| note.kind == Kind::Content);
     if explained && change.paragraphs.is_empty() && !content_notes {
         change.left.remove(Kind::Content);
     }
-    for aside in kinds {
+    for suppressed in kinds {
         let (stay, go): (Vec<_>, Vec<_>) = std::mem::take(&mut change.notes)
             .into_iter()
-            .partition(|note| note.kind != aside.kind || aside.beyond.contains(&note.what));
+            .partition(|note| note.kind != suppressed.kind || suppressed.beyond.contains(&note.what));
         change.notes = stay;
-        if go.is_empty() && aside.beyond.is_empty() {
-            change.noise.push(set_aside(aside.kind, aside.rule, None, None));
+        if go.is_empty() && suppressed.beyond.is_empty() {
+            change.noise.push(suppressed_difference(suppressed.kind, suppressed.rule, None, None));
         }
-        let told =
-            go.iter().map(|note| set_aside(note.kind, aside.rule, note.before.as_deref(), note.after.as_deref()));
+        let told = go.iter().map(|note| {
+            suppressed_difference(note.kind, suppressed.rule, note.before.as_deref(), note.after.as_deref())
+        });
         change.noise.extend(told);
-        if aside.beyond.is_empty() {
-            change.left.remove(aside.kind);
+        if suppressed.beyond.is_empty() {
+            change.left.remove(suppressed.kind);
         }
     }
     if change.left != input.change.left {
@@ -115,12 +126,12 @@ pub(super) fn told(input: &NoiseInput<'_>, spots: &[Spot<'_>], aside: &[(usize, 
     change
 }
 
-fn set_aside(kind: Kind, rule: u32, before: Option<&str>, after: Option<&str>) -> SetAside {
+fn suppressed_difference(kind: Kind, rule: u32, before: Option<&str>, after: Option<&str>) -> SetAside {
     let quoted = |text: Option<&str>| text.map(|text| Box::from(limited(text, QUOTED_BYTES_MAX)));
     SetAside { kind, detector: "learned".into(), rule: Some(rule), before: quoted(before), after: quoted(after) }
 }
 
-/// Whether a note tells of a link whose words were set aside with their paragraph.
+/// Whether a note is about a link whose words were suppressed with their paragraph.
 fn is_link_of(note: &Note, input: &NoiseInput<'_>, texts: &[&str]) -> bool {
     let within = |target: &Option<Box<str>>, document: Option<&Document>| {
         let Some(target) = target else { return true };

@@ -17,7 +17,7 @@ pub(super) fn is_time(word: &str) -> bool {
     TIMES.binary_search(&core.to_lowercase().as_str()).is_ok()
 }
 
-/// In order, for the search.
+/// Sorted, for binary search.
 const TIMES: [&str; 162] = [
     "abril",
     "agosto",
@@ -183,7 +183,7 @@ const TIMES: [&str; 162] = [
     "yesterday",
 ];
 
-/// Words of time that say what is counted and not when: `5 views today`.
+/// Words of time in counts, as in `5 views today`.
 pub(super) const STAYING: [&str; 6] = ["today", "Today", "now", "Now", "heute", "Heute"];
 
 #[cfg(test)]

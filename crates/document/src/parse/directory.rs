@@ -1,14 +1,14 @@
-//! Menus of gopher and folders of FTP: lists of links without markup.
+//! Gopher menus and FTP directories: lists of links without markup.
 //!
-//! A gopher menu is lines of `Twords TAB selector TAB host TAB port`, ended by a dot; a folder is one name per line,
-//! where the names of folders end with a slash.
+//! A gopher menu is lines of `Twords TAB selector TAB host TAB port`, ended by a dot. An FTP directory is one name per
+//! line, and names of directories end with a slash.
 
 use vernal_model::{Document, LinkKind, Rel, Role, Url};
 
 use super::links::LinkCollector;
-use super::text::{Letters, TextBuilder};
+use super::text::{TextBuilder, TextChecksums};
 
-pub fn read_gopher_menu(source: &str, page: &Url, document: &mut Document) -> Letters {
+pub fn read_gopher_menu(source: &str, page: &Url, document: &mut Document) -> TextChecksums {
     let mut text = TextBuilder::with_capacity(source.len());
     let mut links = LinkCollector::new(page);
     for line in source.lines() {
@@ -32,7 +32,7 @@ pub fn read_gopher_menu(source: &str, page: &Url, document: &mut Document) -> Le
     take(text, links, document)
 }
 
-pub fn read_ftp_listing(source: &str, page: &Url, document: &mut Document) -> Letters {
+pub fn read_ftp_listing(source: &str, page: &Url, document: &mut Document) -> TextChecksums {
     let mut text = TextBuilder::with_capacity(source.len());
     let mut links = LinkCollector::new(page);
     let mut folder = page.as_str().to_owned();
@@ -52,14 +52,14 @@ pub fn read_ftp_listing(source: &str, page: &Url, document: &mut Document) -> Le
     take(text, links, document)
 }
 
-fn take(text: TextBuilder, links: LinkCollector, document: &mut Document) -> Letters {
+fn take(text: TextBuilder, links: LinkCollector, document: &mut Document) -> TextChecksums {
     let letters;
     (document.text, document.paragraphs, letters) = text.finish();
     links.finish(document);
     letters
 }
 
-/// The URL of a menu line; `None` for words without a target and for things that are no page (errors, searches, telnet).
+/// The URL of a menu line. `None` for text without a target and for items that are no page (errors, searches, telnet).
 fn gopher_target(kind: char, selector: &str, host: &str, port: &str) -> Option<Url> {
     if matches!(kind, 'i' | '3' | '7' | '2' | '8' | 'T' | '+') {
         return None;
@@ -73,7 +73,7 @@ fn gopher_target(kind: char, selector: &str, host: &str, port: &str) -> Option<U
     Url::parse(&format!("gopher://{}:{port}/{kind}{}", host.trim(), percent_encoded(selector))).ok()
 }
 
-/// Everything that could end or change a path is encoded, the slash is not.
+/// Encodes every byte that could end or change a path, except the slash.
 fn percent_encoded(name: &str) -> String {
     let mut encoded = String::with_capacity(name.len());
     for &byte in name.as_bytes() {

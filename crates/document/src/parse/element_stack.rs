@@ -1,8 +1,8 @@
-//! The elements around the place where the scan stands: the role that they give to text, the mark of the place, the size of
-//! type.
+//! The open elements around the present position of the scan. They give the role of text, the mark of the place, and the font
+//! size.
 //!
-//! Only the elements that give a role or hide their content are remembered while they are open, and only so many of
-//! them; nesting beyond that is counted and otherwise ignored, so that depth costs neither time nor memory.
+//! Only elements that give a role or hide their content are remembered while they are open, and only so many of them. Deeper
+//! nesting is only counted, so that depth costs neither time nor memory.
 
 use vernal_model::Role;
 
@@ -11,26 +11,26 @@ use super::tag::Tag;
 use crate::signature::checksum::{PLAIN_POINTS, font_points, heading_points, styled_points};
 use crate::signature::digest;
 
-/// Open elements remembered at once.
+/// The limit of remembered open elements.
 const OPEN_MAX: usize = 128;
 
 #[derive(Default)]
-pub struct Surroundings {
-    open: Vec<Open>,
-    /// Elements that were opened when no more could be remembered.
+pub struct ElementStack {
+    open: Vec<OpenElement>,
+    /// Elements that were opened beyond the limit.
     beyond: usize,
-    /// The block that began last and is not remembered otherwise: its name, and the size of its type if it says one.
+    /// The last block that is not on the stack: its name, and its font size if it sets one.
     block: u64,
     block_points: Option<f32>,
     font_points: Option<f32>,
 }
 
 #[derive(Copy, Clone)]
-struct Open {
+struct OpenElement {
     tag: Tag,
-    /// What is true of everything inside it.
+    /// The facts about everything inside it.
     context: Context,
-    /// A running mark of the names around, this one's included.
+    /// A running mark of the surrounding names, including this one.
     place: u32,
     heading: u8,
     points: f32,
@@ -48,9 +48,9 @@ impl Context {
     const HEADING: u16 = 16;
     const ITEM: u16 = 32;
     const ROW: u16 = 64;
-    /// Inside an article or its kin, whose own header and footer are not the page's.
+    /// Inside an article or similar element, whose header and footer are not those of the page.
     const SECTION: u16 = 128;
-    /// Inside a template: nothing in it is part of the page.
+    /// Inside a template, which is not part of the page.
     const INERT: u16 = 256;
 
     fn is(self, facts: u16) -> bool {
@@ -58,7 +58,7 @@ impl Context {
     }
 }
 
-impl Surroundings {
+impl ElementStack {
     pub fn open(&mut self, tag: &OpenTag<'_, '_>) {
         if tag.tag.is_held() {
             self.hold(tag);
@@ -86,7 +86,7 @@ impl Surroundings {
         self.context().is(Context::HIDDEN)
     }
 
-    /// Whether even the links here are not the page's.
+    /// Whether the content here is not part of the page, not even its links.
     pub fn is_inert(&self) -> bool {
         self.context().is(Context::INERT)
     }
@@ -110,7 +110,7 @@ impl Surroundings {
         }
     }
 
-    /// The mark of the place, of all elements around it.
+    /// The mark of the place, made of all surrounding elements.
     pub fn place(&self) -> u16 {
         (mix(self.open.last().map_or(0, |open| open.place), self.block) >> 16) as u16
     }
@@ -139,7 +139,7 @@ impl Surroundings {
         let of_page = facts & Context::SECTION == 0;
         facts |= match tag.tag {
             Tag::Noscript => Context::HIDDEN,
-            // A declarative shadow root is shown in place.
+            // A declarative shadow root is displayed in place.
             Tag::Template if !tag.has("shadowrootmode") => Context::HIDDEN | Context::INERT,
             Tag::Nav | Tag::Menu => Context::NAVIGATION,
             Tag::Header if of_page => Context::HEADER,
@@ -163,7 +163,7 @@ impl Surroundings {
         let around = self.open.last().copied();
         let level = tag.tag.heading_level();
         let given = if level > 0 { Some(heading_points(level) as f32) } else { None };
-        self.open.push(Open {
+        self.open.push(OpenElement {
             tag: tag.tag,
             context: Context(facts),
             place: place_inside(around.map_or(0, |open| open.place), tag),
@@ -173,7 +173,7 @@ impl Surroundings {
         (self.block, self.block_points) = (0, None);
     }
 
-    /// A list item ends the one before it, a row the row, a heading the heading.
+    /// A list item ends the previous one, as a row ends a row and a heading a heading.
     fn close_implied(&mut self, tag: Tag) {
         for place in (0..self.open.len()).rev() {
             let open = self.open[place].tag;
@@ -203,14 +203,14 @@ impl Surroundings {
             self.beyond -= 1;
             return;
         }
-        let same = |open: &Open| open.tag == tag || (tag.is_heading() && open.tag.is_heading());
+        let same = |open: &OpenElement| open.tag == tag || (tag.is_heading() && open.tag.is_heading());
         if let Some(place) = self.open.iter().rposition(same) {
             self.open.truncate(place);
         }
     }
 }
 
-/// The mark of a place inside this element: its name, and those of its id and classes that a person gave it.
+/// The mark of a place inside this element: its name, and those of its id and classes that look written by a person.
 fn place_inside(around: u32, tag: &OpenTag<'_, '_>) -> u32 {
     let mut place = mix(around, tag.name.packed());
     for attribute in tag.attributes {
@@ -224,7 +224,8 @@ fn place_inside(around: u32, tag: &OpenTag<'_, '_>) -> u32 {
     place
 }
 
-/// Letters and single hyphens only, and no word for a passing state: such names outlive builds and visits.
+/// Whether a name consists of letters and single hyphens and is no word for a temporary state. Such names are stable across
+/// builds and visits.
 fn is_lasting(word: &str) -> bool {
     let is_passing = || {
         matches!(
@@ -252,7 +253,7 @@ fn is_lasting(word: &str) -> bool {
     plain && word.len() <= NAME_BYTES_MAX && !is_made() && !is_passing()
 }
 
-/// Longer names are made by machines.
+/// Longer names are generated.
 const NAME_BYTES_MAX: usize = 32;
 
 const PLACE_SALT: u32 = 0x9e37_79b9;
@@ -262,7 +263,7 @@ fn mix(state: u32, item: u64) -> u32 {
     (product ^ product >> 32) as u32
 }
 
-/// The size of type that the element's own style asks for.
+/// The font size in the style of the element.
 fn styled(tag: &OpenTag<'_, '_>) -> Option<f32> {
     let style = tag.attributes.iter().find(|attribute| attribute.is("style"))?;
     styled_points(style.raw).map(|points| points as f32)

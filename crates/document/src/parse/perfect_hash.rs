@@ -1,36 +1,34 @@
-//! Known names, each in a slot of its own: a name that is packed into one number is met in one step, without a search
-//! whose turns no machine can foresee.
+//! A perfect hash table of known names that are packed into one number: a look-up takes one step and no unpredictable branches.
 
 /// `COUNT` is a power of two.
-pub struct Slots<T: 'static, const COUNT: usize> {
+pub struct PerfectHash<T: 'static, const COUNT: usize> {
     factor: u64,
     names: [u64; COUNT],
-    things: [T; COUNT],
-    other: T,
+    values: [T; COUNT],
+    default: T,
 }
 
-impl<T: Copy, const COUNT: usize> Slots<T, COUNT> {
-    /// Looks for a factor under which no two names meet, while the program is built. Names that are not packed (0) are
-    /// left out.
-    pub const fn of(known: &[(u64, T)], other: T) -> Self {
+impl<T: Copy, const COUNT: usize> PerfectHash<T, COUNT> {
+    /// Searches a factor without collisions, at compile time. Names that are not packed (0) are left out.
+    pub const fn of(known: &[(u64, T)], default: T) -> Self {
         let mut factor = 0x9e37_79b9_7f4a_7c15u64;
         loop {
-            let (mut names, mut things) = ([0; COUNT], [other; COUNT]);
+            let (mut names, mut values) = ([0; COUNT], [default; COUNT]);
             let mut place = 0;
             while place < known.len() {
-                let (name, thing) = known[place];
+                let (name, value) = known[place];
                 let slot = Self::slot(name, factor);
                 if name != 0 {
                     if names[slot] != 0 {
                         break;
                     }
                     names[slot] = name;
-                    things[slot] = thing;
+                    values[slot] = value;
                 }
                 place += 1;
             }
             if place == known.len() {
-                return Slots { factor, names, things, other };
+                return PerfectHash { factor, names, values, default };
             }
             factor = factor.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(2);
         }
@@ -39,7 +37,7 @@ impl<T: Copy, const COUNT: usize> Slots<T, COUNT> {
     #[inline(always)]
     pub fn find(&self, name: u64) -> T {
         let slot = Self::slot(name, self.factor);
-        if self.names[slot] == name && name != 0 { self.things[slot] } else { self.other }
+        if self.names[slot] == name && name != 0 { self.values[slot] } else { self.default }
     }
 
     #[inline(always)]
@@ -54,9 +52,9 @@ mod tests {
 
     #[test]
     fn each_name_is_met_and_no_other() {
-        static SLOTS: Slots<u8, 64> = Slots::of(&[(7, 1), (0, 9), (1 << 40, 2), (u64::MAX, 3), (8, 4)], 0);
-        for (name, thing) in [(7, 1), (1 << 40, 2), (u64::MAX, 3), (8, 4), (0, 0), (9, 0), (1 << 41, 0)] {
-            assert_eq!(SLOTS.find(name), thing, "{name}");
+        static TABLE: PerfectHash<u8, 64> = PerfectHash::of(&[(7, 1), (0, 9), (1 << 40, 2), (u64::MAX, 3), (8, 4)], 0);
+        for (name, value) in [(7, 1), (1 << 40, 2), (u64::MAX, 3), (8, 4), (0, 0), (9, 0), (1 << 41, 0)] {
+            assert_eq!(TABLE.find(name), value, "{name}");
         }
     }
 }

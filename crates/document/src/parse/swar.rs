@@ -1,25 +1,25 @@
-//! Eight bytes at a time, as one number: the searches in which a loop over bytes would spend most of the pass.
+//! SWAR scans: searches over eight bytes at a time in one 64-bit word. With loops over bytes they would take most of the pass.
 
 use memchr::memchr;
 
 const LOW: u64 = eight(0x7f);
-/// The highest bit of each.
+/// The highest bit of each byte.
 pub const HIGH: u64 = eight(0x80);
 
-/// What is looked for is mostly near; beyond so many bytes the wide search of `memchr` is worth its beginning.
+/// Targets are usually near. Beyond so many bytes `memchr` is faster in spite of its set-up cost.
 const NEAR_BYTES: usize = 32;
 
 const fn eight(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
 }
 
-/// The first of them is the lowest.
+/// Eight bytes as a word, the first byte lowest.
 #[inline(always)]
 fn block_at(bytes: &[u8], place: usize) -> Option<u64> {
     bytes.get(place..).and_then(|rest| rest.first_chunk::<8>()).map(|block| u64::from_le_bytes(*block))
 }
 
-/// Where a byte stands first.
+/// The first position of a byte.
 #[inline]
 pub fn find_near(bytes: &[u8], wanted: u8) -> Option<usize> {
     let mut place = 0;
@@ -28,7 +28,7 @@ pub fn find_near(bytes: &[u8], wanted: u8) -> Option<usize> {
             return bytes[place..].iter().position(|&byte| byte == wanted).map(|ahead| place + ahead);
         };
         let other = block ^ eight(wanted);
-        // The lowest high bit is that of the first byte that is the wanted one.
+        // The lowest set high bit belongs to the first byte that matches.
         let found = other.wrapping_sub(eight(1)) & !other & HIGH;
         if found != 0 {
             return Some(place + (found.trailing_zeros() / 8) as usize);
@@ -38,12 +38,12 @@ pub fn find_near(bytes: &[u8], wanted: u8) -> Option<usize> {
     memchr(wanted, &bytes[place..]).map(|ahead| place + ahead)
 }
 
-/// The place of the first digit from `from` on.
+/// The position of the first digit from `from` on.
 #[inline]
 pub fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
     let mut place = from;
     while let Some(block) = block_at(bytes, place) {
-        // A digit, and nothing else, becomes less than ten; adding 118 carries all others into the high bit.
+        // Only a digit becomes less than ten. Adding 118 carries all other bytes into the high bit.
         let block = block ^ eight(b'0');
         let digits = !(((block & LOW) + eight(118)) | block) & HIGH;
         if digits != 0 {
@@ -54,12 +54,12 @@ pub fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
     bytes.get(place..)?.iter().position(u8::is_ascii_digit).map(|ahead| place + ahead)
 }
 
-/// How many of the next bytes are ASCII white space.
+/// The number of ASCII white space bytes at the start.
 #[inline]
 pub fn white_space(bytes: &[u8]) -> usize {
     let mut place = 0;
     loop {
-        // Lines are indented by spaces.
+        // Lines are usually indented with spaces.
         while block_at(bytes, place) == Some(eight(b' ')) {
             place += 8;
         }
@@ -70,26 +70,26 @@ pub fn white_space(bytes: &[u8]) -> usize {
     }
 }
 
-/// The letters and what lies above them at the start of the bytes, at most eight: how many they are, and they themselves
-/// in lower case, the first in the highest place. What ends a name of the markup lies below.
+/// The run of at most eight bytes from 0x40 on at the start: its length, and its bytes in lower case, the first byte highest. All
+/// bytes that end a name in markup are below 0x40.
 #[inline(always)]
 pub fn leading_letters(bytes: &[u8]) -> (usize, u64) {
     let Some(block) = bytes.first_chunk::<8>() else { return (0, 0) };
     let block = u64::from_be_bytes(*block);
-    // Neither of the two highest bits is set in what is below 0x40.
+    // Bytes below 0x40 have neither of the two highest bits.
     let below = !(block | block << 1) & HIGH;
     let length = below.leading_zeros() as usize / 8;
-    // All eight are shifted out where the first is below already.
+    // If the first byte is below 0x40, all eight are shifted out.
     (length, lower_case(block.checked_shr(64 - 8 * length as u32).unwrap_or(0)))
 }
 
-/// Capital letters become small ones.
+/// Changes capital letters to lower case.
 #[inline(always)]
 pub fn lower_case(block: u64) -> u64 {
     block | between(block, b'A', b'Z') >> 2
 }
 
-/// For each of eight bytes its highest bit, if it lies between the two, both ASCII.
+/// The highest bit of each byte that lies between the two ASCII bytes.
 #[inline(always)]
 pub fn between(block: u64, first: u8, last: u8) -> u64 {
     let heptets = block & LOW;
@@ -98,16 +98,16 @@ pub fn between(block: u64, first: u8, last: u8) -> u64 {
     (from_first ^ after_last) & !block & HIGH
 }
 
-/// The end of a stretch of plain ASCII words parted by single spaces; it may stop early, and never behind a space.
+/// The end of a run of plain ASCII words separated by single spaces. It may stop early, but never after a space.
 pub fn skip_plain(bytes: &[u8], start: usize) -> usize {
     let mut place = start;
-    // At the start a space would have to be folded.
+    // A space at the start would have to be folded.
     let mut after_space = 0x80;
     while let Some(block) = block_at(bytes, place) {
-        // With the high bit set in every byte no difference borrows from its neighbour.
+        // With the high bit set in every byte, no subtraction borrows from the next byte.
         let raised = block | HIGH;
         let unusual = (block | !(raised - eight(b' '))) & HIGH;
-        // Of the usual bytes exactly the spaces.
+        // Among the usual bytes, exactly the spaces.
         let spaces = !(raised - eight(b' ' + 1)) & HIGH;
         let doubled = spaces & (spaces << 8 | after_space);
         let stop = unusual | doubled;

@@ -451,33 +451,6 @@ proptest! {
 }
 
 #[test]
-fn random_versions_of_random_pages_are_judged_within_all_bounds() {
-    const PARTS: [&str; 16] = [
-        "<p>",
-        "<li>",
-        "<ul>",
-        "</ul>",
-        "<nav>",
-        "</nav>",
-        "<footer>",
-        "<h3>You may also like</h3>",
-        "red fox ",
-        "old oak ",
-        "wet dog ",
-        "Price: 5 euros ",
-        "Views: 17 today ",
-        "Views: 23 today ",
-        "a8f3c1d902 ",
-        "\0",
-    ];
-    for number in 0..400 {
-        let mut chance = Chance::new(number).stream("judged");
-        let bytes: String = (0..chance.below(300)).map(|_| *chance.pick(&PARTS).unwrap()).collect();
-        vernal_document::fuzz::judge_pass(bytes.as_bytes());
-    }
-}
-
-#[test]
 #[ignore = "prints what a judgement costs"]
 #[expect(clippy::disallowed_methods, reason = "a measurement takes the real time")]
 fn what_a_judgement_costs() {

@@ -70,11 +70,10 @@ impl World {
     /// A pass over the links begins now and then, and comes a part of its way before what follows is committed.
     fn begin_pass(&mut self, repository: &Repository) -> Option<LinkGathering> {
         let begins = self.passed.is_none() && self.chance.happens(0.15);
-        let reader = repository.reader();
-        let begin = |now| LinkGathering::begin(&reader, URLS_MAX, now).unwrap().unwrap();
+        let begin = |now| LinkGathering::begin(repository, URLS_MAX, now).unwrap().unwrap();
         // One that was cut short, perhaps by a crash, goes on half of the time.
         let resumes = begins && self.chance.happens(0.5);
-        let resumed = if resumes { LinkGathering::resume(&reader).unwrap() } else { None };
+        let resumed = if resumes { LinkGathering::resume(repository).unwrap() } else { None };
         let gathering = resumed.or_else(|| begins.then(|| begin(self.now)))?;
         let mut gathering = gathering.in_pieces_of(1 + self.chance.below(8) as usize);
         let early = (0..self.chance.below(4)).find_map(|_| gathering.step(3).unwrap());

@@ -30,14 +30,14 @@ impl Crawler {
     pub(super) fn keep_sweeps(&self, sweeping: &Sweeping, is_still: bool) -> Result<()> {
         let Sweeping { begun, gathered, scores, .. } = sweeping;
         let (states, scores) = (Cow::Borrowed(&gathered.states[..]), Cow::Borrowed(scores));
-        self.reader.keep_pass(NAME, &Standing { begun: *begun, states, scores, is_still })?;
-        Ok(self.reader.forget_gathering()?)
+        self.repository.keep_pass(NAME, &Standing { begun: *begun, states, scores, is_still })?;
+        Ok(self.repository.forget_gathering()?)
     }
 
     /// The pass has ended.
     pub(super) fn forget_sweeps(&self) -> Result<()> {
-        self.reader.forget_gathering()?;
-        Ok(self.reader.forget_pass(NAME)?)
+        self.repository.forget_gathering()?;
+        Ok(self.repository.forget_pass(NAME)?)
     }
 
     /// Goes on where the process before stood, if it left a pass that is worth it.
@@ -46,7 +46,7 @@ impl Crawler {
             return Ok(Some(stage));
         }
         let gathering =
-            LinkGathering::resume(&self.reader)?.filter(|gathering| self.is_worth_it(&gathering.begun(), now));
+            LinkGathering::resume(&self.repository)?.filter(|gathering| self.is_worth_it(&gathering.begun(), now));
         let in_pieces = |gathering: LinkGathering| gathering.in_pieces_of(self.settings.pass_piece_pages);
         Ok(gathering.map(|gathering| Stage::Gathering(Box::new(in_pieces(gathering)))))
     }

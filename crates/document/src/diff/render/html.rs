@@ -1,5 +1,5 @@
-//! A page of its own: no address, script or style of the archived page is in it, its words stand in it as text, and its
-//! policy lets a browser load nothing. Marks are told by lines and words too, not by colour alone.
+//! Renders a self-contained page. It has no address, script or style of the archived page, contains its words as text only, and
+//! its content policy forbids loading anything. Changes are marked by lines and words too, not by colour alone.
 
 use std::fmt::Write;
 
@@ -89,7 +89,7 @@ fn marked(paragraph: &ParagraphDiff, view: &View<'_>) -> String {
     line
 }
 
-/// Text that stays text wherever it stands in the page, and that cannot turn the order of what follows.
+/// Escapes text so that it is text anywhere in the page and cannot reverse the direction of what follows.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for letter in text.chars() {

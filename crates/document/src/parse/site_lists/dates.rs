@@ -3,7 +3,7 @@
 
 use vernal_model::{Moment, Span, Stamp};
 
-/// Nobody had a page before this year, and nobody knows what changes after that one.
+/// Years outside this range are no valid dates of a page.
 const YEARS: std::ops::RangeInclusive<i64> = 1970..=2200;
 
 /// The earliest and the latest Moment that the text may mean; `None` if it is no date.
@@ -51,7 +51,7 @@ fn mail(text: &str) -> Option<Stamp> {
     let mut third = words.next()?;
     let mut time = words.next();
     if month_first && third.contains(':') {
-        // The year of the form without commas stands at the end.
+        // In the form without commas the year comes last.
         let year = time?;
         (time, third) = (Some(third), year);
     }
@@ -82,7 +82,7 @@ fn clock(text: &str) -> Option<(i64, i64, &str)> {
         return Some((minutes, 60, &text[end..]));
     }
     let second = digits(bytes, end + 1, 2)?;
-    // A leap second is the one before it, said twice.
+    // A leap second counts as the second before it.
     (second <= 60).then_some(())?;
     end += 3;
     if matches!(bytes.get(end), Some(b'.' | b',')) {
@@ -110,7 +110,7 @@ fn zone(text: &str) -> Option<i64> {
                 "CET" | "MET" => 1,
                 "CEST" | "EET" => 2,
                 "JST" => 9,
-                // Other letters mean nothing reliable (RFC 2822, 4.3).
+                // Other letters are unreliable (RFC 2822, 4.3).
                 other if other.bytes().all(|byte| byte.is_ascii_alphabetic()) && other.len() <= 5 => 0,
                 _ => return None,
             };

@@ -1,17 +1,17 @@
-//! Feeds in XML: RSS 0.9x, 1.0 (RDF) and 2.0, and Atom (RFC 4287). Of each entry the page that it speaks of and the date of
-//! its last change are kept, and of the feed the hub that pushes it (WebSub).
+//! Feeds in XML: RSS 0.9x, 1.0 (RDF) and 2.0, and Atom (RFC 4287). The page of each entry and the date of its last change are
+//! kept, and the hub of the feed (WebSub).
 
 use std::borrow::Cow;
 
 use vernal_model::Stamp;
 
 use super::dates;
-use super::xml::{Element, Piece, Xml};
+use super::xml::{Element, Xml, XmlPiece};
 
-/// Links, names and dates are short; what is longer is none of them.
+/// Longer texts are no links, names or dates.
 const VALUE_BYTES_MAX: usize = 8 << 10;
 
-/// What a feed says of itself.
+/// The metadata of a feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     pub hub: Option<String>,
@@ -30,15 +30,15 @@ pub fn is_feed(root: &str) -> bool {
 /// feed's base, which is known by then.
 pub fn each_entry(text: &str, take: &mut dyn FnMut(&About, &str, Option<Stamp>)) -> About {
     let mut xml = Xml::new(text);
-    let mut reading = Reading::default();
+    let mut reading = FileReader::default();
     while let Some(piece) = xml.next() {
         match piece {
-            Piece::Open(element) => reading.open(&element, xml.depth()),
-            Piece::Close(_) => reading.close(xml.depth(), take),
-            Piece::Text(text) => reading.text(&text),
+            XmlPiece::Open(element) => reading.open(&element, xml.depth()),
+            XmlPiece::Close(_) => reading.close(xml.depth(), take),
+            XmlPiece::Text(text) => reading.text(&text),
         }
     }
-    // An entry that the end of the file cut off is an entry all the same.
+    // An entry that is cut off by the end of the file counts too.
     if reading.entry_depth.is_some() {
         reading.end(take);
     }
@@ -47,10 +47,10 @@ pub fn each_entry(text: &str, take: &mut dyn FnMut(&About, &str, Option<Stamp>))
 }
 
 #[derive(Default)]
-struct Reading {
+struct FileReader {
     about: About,
     is_atom: Option<bool>,
-    /// How many elements are open when an entry is, that of the entry itself included.
+    /// The nesting depth of an entry, including its own element.
     entry_depth: Option<usize>,
     field: Field,
     entry: Entry,
@@ -75,7 +75,7 @@ enum Field {
     Published,
 }
 
-impl Reading {
+impl FileReader {
     fn open(&mut self, element: &Element<'_>, depth: usize) {
         self.field = Field::None;
         if self.is_atom.is_none() {
@@ -92,7 +92,7 @@ impl Reading {
             }
             return;
         };
-        // Only what lies directly in the entry is about it: its content may hold whole documents.
+        // Only direct children of the entry are used, because its content may hold whole documents.
         let own_depth = depth + usize::from(element.empty);
         if own_depth != entry + 1 {
             return;
@@ -121,7 +121,7 @@ impl Reading {
         self.entry.permanent.extend(about);
     }
 
-    /// A link of the feed itself: only its hub and its own address matter to us.
+    /// A link of the feed itself. Only its hub and its own address are used.
     fn keep_relation(&mut self, element: &Element<'_>) {
         let (Some(rel), Some(target)) = (element.value("rel"), element.value("href")) else { return };
         match rel.as_ref() {

@@ -2,7 +2,7 @@
 
 use vernal_model::Url;
 
-/// Link lines looked at, and links of one line: a hub is named among the first.
+/// So many Link lines are examined, and so many links of each.
 const LINKS_MAX: usize = 32;
 
 /// The hub and the feed's own address as the Link lines of an answer give them (RFC 8288).
@@ -48,7 +48,7 @@ fn relations(parameters: &str) -> impl Iterator<Item = &str> {
     value.unwrap_or_default().split_ascii_whitespace()
 }
 
-/// What stands between separators that are in no quoted value.
+/// The parts between separators outside quoted values.
 fn parted(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     text.split(move |letter| {

@@ -6,9 +6,9 @@ use vernal_model::Stamp;
 
 use super::dates;
 
-/// The beginning of the version that makes a JSON file a feed.
+/// The beginning of the version of a JSON feed.
 const VERSION: &str = "https://jsonfeed.org/version/";
-/// The version stands near the beginning; a file without it there is not read any further.
+/// The version is expected within so many bytes. Other files are not read further.
 const VERSION_BYTES_MAX: usize = 4 << 10;
 
 #[derive(Default, Deserialize)]
@@ -29,7 +29,7 @@ struct Hub {
     url: Value,
 }
 
-/// Every part may be of a wrong type: one bad entry must not cost the others.
+/// Any part may have a wrong type: one bad entry must not affect the others.
 #[derive(Deserialize)]
 struct Item {
     #[serde(default)]

@@ -1,22 +1,22 @@
-//! Which list a body is, if it is one, and the list itself.
+//! Recognises lists for machines (sitemaps, feeds, tables) and reads them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use vernal_model::{Failure, Fingerprint, Listed, Listing, ListingKind, Media, Stamp, Url};
 
-use super::xml::{Piece, Xml};
+use super::xml::{Xml, XmlPiece};
 use super::{feed, json_feed, sitemap, table};
+use crate::Input;
 use crate::parse::encoding;
 use crate::parse::format::charset_of;
 use crate::unpack::{UnpackLimits, unpack_gzip_file};
-use crate::{Input, read};
 
-/// Entries of one file; sitemaps.org allows as many. What comes behind them is counted.
+/// The entry limit of one file, as sitemaps.org has it. Further entries are counted only.
 pub const LISTED_MAX: usize = 50_000;
-/// The outermost element stands within so many pieces, or this is no list.
+/// The outermost element must be among so many pieces; otherwise this is no list.
 const PIECES_TO_ROOT_MAX: usize = 16;
 
-/// The list that a body is; `None` for everything else. Whole files packed with gzip are unpacked within the usual limits.
+/// Reads a body as a list; `None` if it is none. Files compressed with gzip are unpacked within the usual limits.
 pub fn listing(input: &Input<'_>, media: Media) -> Option<Box<Listing>> {
     let packed = input.bytes.starts_with(b"\x1f\x8b");
     match media {
@@ -26,7 +26,7 @@ pub fn listing(input: &Input<'_>, media: Media) -> Option<Box<Listing>> {
             let mut bytes = Vec::new();
             match unpack_gzip_file(input.bytes, &UnpackLimits::default(), &mut bytes) {
                 Ok(()) => read_list(input, inner_media(&bytes), &bytes),
-                // What was unpacked up to the fault is read all the same, and the fault is told.
+                // Everything before the fault is read, and the fault is reported.
                 Err(failure) => {
                     let mut listing = read_list(input, inner_media(&bytes), &bytes)?;
                     listing.note = Some(fault_words(&failure).into());
@@ -108,7 +108,7 @@ fn text_listing(url: &Url, text: &str) -> Option<Box<Listing>> {
     Some(collector.done(None))
 }
 
-/// Whether the last part of a path says that this is a sitemap of lines.
+/// Whether the last path segment is that of a text sitemap.
 fn names_sitemap(path: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     file.contains("sitemap") || file.contains("urllist")
@@ -117,18 +117,18 @@ fn names_sitemap(path: &str) -> bool {
 /// The name of the outermost element, without its prefix.
 fn root_of(text: &str) -> Option<&str> {
     Xml::new(text).take(PIECES_TO_ROOT_MAX).find_map(|piece| match piece {
-        Piece::Open(element) => Some(element.name),
+        XmlPiece::Open(element) => Some(element.name),
         _ => None,
     })
 }
 
-/// Entries on their way into a listing: each URL once, with its youngest date.
+/// Collects entries: each URL once, with its latest date.
 struct Collector {
     base: Url,
     rebased: bool,
     kind: ListingKind,
     entries: Vec<Listed>,
-    /// The place of each URL among the entries. Looked up only.
+    /// The index of each URL among the entries. The map is never iterated.
     met: HashMap<Fingerprint, usize>,
     dropped: u32,
     hub: Option<Url>,
@@ -175,7 +175,7 @@ impl Collector {
         if place == next {
             self.entries.push(Listed { url, stamp });
         } else if let Some(stamp) = stamp {
-            // Feeds name a page once for each of its news; its youngest date counts.
+            // Feeds may name a page several times. Its latest date counts.
             let entry = &mut self.entries[place];
             if entry.stamp.is_none_or(|older| older.from < stamp.from) {
                 entry.stamp = Some(stamp);
@@ -193,47 +193,4 @@ impl Collector {
             topic: self.topic,
         })
     }
-}
-
-/// Reads the bytes as a sitemap in each of its forms.
-///
-/// # Panics
-///
-/// If a limit is not kept, or the same bytes give another list.
-pub fn fuzz_sitemap(bytes: &[u8]) {
-    fuzz(bytes, "http://example.org/a/sitemap.xml", "application/xml");
-    fuzz(bytes, "http://example.org/sitemap.txt", "text/plain");
-    fuzz(bytes, "http://example.org/sitemap.xml.gz", "application/gzip");
-}
-
-/// Reads the bytes as a feed in each of its forms.
-///
-/// # Panics
-///
-/// If a limit is not kept, or the same bytes give another list.
-pub fn fuzz_feed(bytes: &[u8]) {
-    fuzz(bytes, "http://example.org/a/feed", "application/rss+xml");
-    fuzz(bytes, "http://example.org/feed.json", "application/feed+json");
-}
-
-fn fuzz(bytes: &[u8], url: &str, content_type: &str) {
-    let url = Url::parse(url).expect("a plain URL parses");
-    let input = Input {
-        url: &url,
-        bytes,
-        content_type: Some(content_type),
-        content_language: None,
-        robots_tags: &[],
-        payload: Default::default(),
-    };
-    let document = read(&input).document;
-    if let Some(listing) = &document.listing {
-        assert!(listing.entries.len() <= LISTED_MAX);
-        let met: HashSet<&Url> = listing.entries.iter().map(|entry| &entry.url).collect();
-        assert_eq!(met.len(), listing.entries.len(), "each page is listed once");
-        for stamp in listing.entries.iter().filter_map(|entry| entry.stamp) {
-            assert!(stamp.from <= stamp.until);
-        }
-    }
-    assert_eq!(read(&input).document.listing, document.listing);
 }

@@ -1,26 +1,25 @@
 //! Sitemaps (sitemaps.org): lists of pages and lists of such lists, in XML or one URL per line.
 //!
-//! Of each entry only `loc` and `lastmod` are kept. `changefreq` and `priority` are wishes, not facts, and nobody is asked
-//! to keep them; they are passed over, as are the extensions for news, images and videos, whose `loc` is not the page's.
+//! Only `loc` and `lastmod` of each entry are used. `changefreq` and `priority` are wishes, not facts, and are ignored. So are the
+//! extensions for news, images and videos, whose `loc` is not that of the page.
 
 use vernal_model::{ListingKind, Stamp};
 
 use super::dates;
-use super::xml::{Element, Piece, Xml};
+use super::xml::{Element, Xml, XmlPiece};
 
-/// A `loc` longer than this is no URL of ours.
+/// A longer `loc` is no URL that we request.
 const VALUE_BYTES_MAX: usize = 8 << 10;
 
-/// Gives each location of a sitemap with its date, in the order of the file; it keeps nothing itself. What was wrong with
-/// the file comes back in words.
+/// Passes on each location of a sitemap with its date, in the order of the file. Returns a description of faults in the file.
 pub fn each_location(text: &str, take: &mut dyn FnMut(&str, Option<Stamp>)) -> Option<&'static str> {
     let mut xml = Xml::new(text);
-    let mut reading = Reading::default();
+    let mut reading = FileReader::default();
     for piece in xml.by_ref() {
         match piece {
-            Piece::Open(element) => reading.open(&element, take),
-            Piece::Close(name) => reading.close(name, take),
-            Piece::Text(text) => reading.text(&text),
+            XmlPiece::Open(element) => reading.open(&element, take),
+            XmlPiece::Close(name) => reading.close(name, take),
+            XmlPiece::Text(text) => reading.text(&text),
         }
     }
     reading.end(take);
@@ -28,7 +27,7 @@ pub fn each_location(text: &str, take: &mut dyn FnMut(&str, Option<Stamp>)) -> O
 }
 
 #[derive(Default)]
-struct Reading<'a> {
+struct FileReader<'a> {
     /// The prefix of the outermost element: elements with another one are extensions.
     prefix: Option<&'a str>,
     field: Field,
@@ -46,7 +45,7 @@ enum Field {
     Date,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> FileReader<'a> {
     fn open(&mut self, element: &Element<'a>, take: &mut dyn FnMut(&str, Option<Stamp>)) {
         let prefix = *self.prefix.get_or_insert(element.prefix);
         self.field = Field::None;
@@ -55,7 +54,7 @@ impl<'a> Reading<'a> {
         }
         match element.name {
             "url" | "sitemap" => {
-                // An entry that was never closed ends where the next one begins.
+                // An unclosed entry ends where the next one begins.
                 self.end(take);
                 self.in_entry = true;
             }

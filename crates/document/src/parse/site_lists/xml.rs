@@ -1,15 +1,15 @@
-//! A scanner for the XML of sitemaps and feeds: pieces in the order of the text, each a slice of it. It expands nothing
-//! but the five entities of XML itself and numbers, follows no reference, and goes on behind what is broken.
+//! A scanner for the XML of sitemaps and feeds. It returns pieces in the order of the text, each a slice of it. It expands only
+//! the five entities of XML and numeric references, follows no external reference, and continues after errors.
 
 use std::borrow::Cow;
 
 use memchr::{memchr, memmem};
 
-/// Elements within elements: real files have fewer than ten, and what has more than this is no list.
+/// The nesting limit. Real files have fewer than ten levels.
 pub const DEPTH_MAX: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece<'a> {
+pub enum XmlPiece<'a> {
     Open(Element<'a>),
     /// The end of an element, by its name without prefix.
     Close(&'a str),
@@ -18,11 +18,11 @@ pub enum Piece<'a> {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Element<'a> {
-    /// What stands before the colon of its name; empty where there is none.
+    /// The prefix of its name; empty where there is none.
     pub prefix: &'a str,
     pub name: &'a str,
     attributes: &'a str,
-    /// It ends where it begins; no `Close` follows.
+    /// The element is empty; no `Close` follows.
     pub empty: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Element<'a> {
 pub struct Xml<'a> {
     rest: &'a str,
     depth: usize,
-    /// What was wrong, in words.
+    /// The fault, in words.
     pub fault: Option<&'static str>,
 }
 
@@ -56,18 +56,18 @@ impl<'a> Xml<'a> {
         Xml { rest: text, depth: 0, fault: None }
     }
 
-    /// Elements that are open after the last piece.
+    /// The number of open elements after the last piece.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    fn markup(&mut self) -> Option<Piece<'a>> {
+    fn markup(&mut self) -> Option<XmlPiece<'a>> {
         let rest = self.rest;
         if let Some(inside) = rest.strip_prefix("<![CDATA[") {
             let end = memmem::find(inside.as_bytes(), b"]]>");
             self.rest = end.map_or("", |end| &inside[end + 3..]);
             self.broken_unless(end.is_some(), "it ends within a CDATA section");
-            return Some(Piece::Text(Cow::Borrowed(&inside[..end.unwrap_or(inside.len())])));
+            return Some(XmlPiece::Text(Cow::Borrowed(&inside[..end.unwrap_or(inside.len())])));
         }
         if let Some(inside) = rest.strip_prefix("<!--") {
             return self.pass_over(inside, b"-->", "it ends within a comment");
@@ -88,7 +88,7 @@ impl<'a> Xml<'a> {
         self.rest = &rest[end + 1..];
         if let Some(name) = inside.strip_prefix('/') {
             self.depth = self.depth.saturating_sub(1);
-            return Some(Piece::Close(local(name.trim()).1));
+            return Some(XmlPiece::Close(local(name.trim()).1));
         }
         let empty = inside.ends_with('/');
         let inside = inside.strip_suffix('/').unwrap_or(inside);
@@ -97,7 +97,7 @@ impl<'a> Xml<'a> {
         if !name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80) {
             // A lone `<` that begins no tag is text.
             self.rest = &rest[1..];
-            return Some(Piece::Text(Cow::Borrowed("<")));
+            return Some(XmlPiece::Text(Cow::Borrowed("<")));
         }
         self.depth += usize::from(!empty);
         if self.depth > DEPTH_MAX {
@@ -105,17 +105,17 @@ impl<'a> Xml<'a> {
             self.fault = Some("its elements lie too deep within one another");
             return None;
         }
-        Some(Piece::Open(Element { prefix, name, attributes: &inside[name_end..], empty }))
+        Some(XmlPiece::Open(Element { prefix, name, attributes: &inside[name_end..], empty }))
     }
 
-    fn pass_over(&mut self, inside: &'a str, end: &[u8], fault: &'static str) -> Option<Piece<'a>> {
+    fn pass_over(&mut self, inside: &'a str, end: &[u8], fault: &'static str) -> Option<XmlPiece<'a>> {
         let found = memmem::find(inside.as_bytes(), end);
         self.rest = found.map_or("", |found| &inside[found + end.len()..]);
         self.broken_unless(found.is_some(), fault);
         None
     }
 
-    /// A document type, with what it declares: entities are never expanded, so that nothing of it is wanted.
+    /// Skips a document type with its declarations. Declared entities are never expanded.
     fn pass_over_declaration(&mut self) {
         let mut brackets = 0usize;
         for (place, byte) in self.rest.bytes().enumerate() {
@@ -141,9 +141,9 @@ impl<'a> Xml<'a> {
 }
 
 impl<'a> Iterator for Xml<'a> {
-    type Item = Piece<'a>;
+    type Item = XmlPiece<'a>;
 
-    fn next(&mut self) -> Option<Piece<'a>> {
+    fn next(&mut self) -> Option<XmlPiece<'a>> {
         loop {
             if self.rest.is_empty() {
                 if self.depth > 0 {
@@ -155,7 +155,7 @@ impl<'a> Iterator for Xml<'a> {
                 let end = memchr(b'<', self.rest.as_bytes()).unwrap_or(self.rest.len());
                 let (text, rest) = self.rest.split_at(end);
                 self.rest = rest;
-                return Some(Piece::Text(unescaped(text)));
+                return Some(XmlPiece::Text(unescaped(text)));
             }
             if let Some(piece) = self.markup() {
                 return Some(piece);
@@ -164,7 +164,7 @@ impl<'a> Iterator for Xml<'a> {
     }
 }
 
-/// Where the tag at the beginning ends: a `>` outside of quotes. A `<` before it says that this tag never ended.
+/// The end of the tag at the beginning: a `>` outside quotes. A `<` before it means that the tag is unclosed.
 fn end_of_tag(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut place = 1;
@@ -192,7 +192,7 @@ pub fn unescaped(text: &str) -> Cow<'_, str> {
     while let Some(start) = memchr(b'&', rest.as_bytes()) {
         out.push_str(&rest[..start]);
         rest = &rest[start..];
-        // The longest reference that means something is `&#x10FFFF;`.
+        // The longest valid reference is `&#x10FFFF;`.
         let end = rest.bytes().take(12).position(|byte| byte == b';');
         match end.and_then(|end| Some((meaning(&rest[1..end])?, end))) {
             Some((letter, end)) => {
@@ -233,11 +233,11 @@ mod tests {
         let mut out = String::new();
         for piece in xml.by_ref() {
             match piece {
-                Piece::Open(element) => {
+                XmlPiece::Open(element) => {
                     out.push_str(&format!("<{}{}>", element.name, if element.empty { "/" } else { "" }))
                 }
-                Piece::Close(name) => out.push_str(&format!("</{name}>")),
-                Piece::Text(text) => out.push_str(&text),
+                XmlPiece::Close(name) => out.push_str(&format!("</{name}>")),
+                XmlPiece::Text(text) => out.push_str(&text),
             }
         }
         (out, xml.fault)
@@ -253,7 +253,8 @@ mod tests {
 
     #[test]
     fn attributes_are_found_in_either_quotes() {
-        let Some(Piece::Open(element)) = Xml::new("<x:link rel='hub' href=\"http://a/?b&amp;c=&gt;\" />").next() else {
+        let Some(XmlPiece::Open(element)) = Xml::new("<x:link rel='hub' href=\"http://a/?b&amp;c=&gt;\" />").next()
+        else {
             panic!("an element")
         };
         assert_eq!((element.prefix, element.name, element.empty), ("x", "link", true));
