@@ -11,7 +11,7 @@ use vernal_document::{
     read_words, read_words_beside, wall,
 };
 use vernal_model::{
-    Digest, Kind, Moment, NoiseBook, PageKey, PageNoise, Partition, RuleStanding, Signature, Site, Span, Url,
+    Digest, Kind, Moment, NoiseBook, PageKey, PageNoise, Partition, RuleState, Signature, Site, Span, Url,
 };
 
 /// Reads the bytes as a page and holds the answer to its invariants.
@@ -131,7 +131,7 @@ pub fn judge_versions(bytes: &[u8]) {
             if read_old {
                 book.take(&judged.rows);
                 noise = judged.rows.page.map_or(noise, |(_, noise)| noise);
-                let in_force = |rule: u32| book.rule(rule).is_some_and(|rule| rule.standing == RuleStanding::Learned);
+                let in_force = |rule: u32| book.rule(rule).is_some_and(|rule| rule.standing == RuleState::Learned);
                 let told = judged.change.noise.iter().filter_map(|aside| aside.rule);
                 assert!(told.into_iter().all(in_force), "what is set aside has a rule to show for it");
             }

@@ -54,8 +54,8 @@ pub use weighing::Weighed;
 use foldhash::{HashMap, HashSet};
 use vernal_frontier::{Dispatcher, Waiting};
 use vernal_model::{
-    Chance, Deed, Moment, OrderId, Origin, Page, PageKey, PageState, Partition as PartitionId, Seed, Site, Span,
-    Standing, Url,
+    Chance, Deed, Moment, OrderId, Origin, Page, PageKey, PageState, Partition as PartitionId, Seed, Site, SiteState,
+    Span, Url,
 };
 use vernal_policy::Belief;
 use vernal_repository::bodies::Bodies;
@@ -311,8 +311,8 @@ impl Crawler {
 
     /// Journals how we stand towards a site now.
     fn note_site(&mut self, site: &Site, id: PartitionId) {
-        let posture = self.partition(id).site_mut(site).posture.clone();
-        self.group.push(id, Deed::SiteSeen(site.clone(), posture));
+        let profile = self.partition(id).site_mut(site).profile.clone();
+        self.group.push(id, Deed::SiteSeen(site.clone(), profile));
     }
 
     /// Writes down what the policies remember of sites.
@@ -331,13 +331,13 @@ impl Crawler {
         partition.sites[number as usize].learned = 0;
         let Some(state) = partition.policy.site_state(number) else { return };
         let life = &mut partition.sites[number as usize];
-        life.posture.policy = state.into();
+        life.profile.policy = state.into();
         let site = life.site.clone();
         self.note_site(&site, id);
     }
 
     /// Sets the standing of a site, here and in the journal.
-    fn set_standing(&mut self, site: &Site, standing: Standing) {
+    fn set_standing(&mut self, site: &Site, standing: SiteState) {
         let Some(&id) = self.home.get(site) else { return };
         self.partition(id).set_standing(site, standing);
         self.note_site(site, id);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use vernal_frontier::{Frontier, FrontierLimits, Politeness, PolitenessSettings, TrapBook};
 use vernal_model::{
-    Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SitePosture, SiteRow, Standing, Url,
+    Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SiteProfile, SiteRow, SiteState, Url,
 };
 use vernal_policy::{Best, Held, Refresh};
 
@@ -60,7 +60,7 @@ pub(crate) struct Partition {
 /// A site as this process knows it.
 pub(crate) struct SiteLife {
     pub site: Site,
-    pub posture: SitePosture,
+    pub profile: SiteProfile,
     /// URLs that wait on disk and are not in the window.
     pub undrawn: u64,
     /// The bands in which URLs of this site wait, each with the arrival up to which it has been drawn.
@@ -88,7 +88,7 @@ const NO_SITE: u32 = u32::MAX;
 impl SiteLife {
     /// Whether new pages of it may be visited.
     fn is_open(&self) -> bool {
-        self.posture.standing == Standing::Active && !self.full
+        self.profile.standing == SiteState::Active && !self.full
     }
 }
 
@@ -129,17 +129,17 @@ impl Partition {
     pub(crate) fn recall_site(&mut self, row: &SiteRow) {
         let number = self.site_number(&row.site);
         let life = &mut self.sites[number as usize];
-        life.posture = row.posture.clone();
+        life.profile = row.profile.clone();
         life.undrawn = row.counts.waiting;
         // Whoever had this folder before may have asked the site a moment ago and died before saying so.
         self.politeness.asked_before(&row.site);
-        self.traps.recall(&row.site, &row.posture.traps);
-        self.politeness.hold(&row.site, row.posture.not_before);
-        self.politeness.set_crawl_delay(&row.site, row.posture.crawl_delay);
-        if !row.posture.policy.is_empty() {
-            self.policy.recall_site(number, &row.posture.policy);
+        self.traps.recall(&row.site, &row.profile.traps);
+        self.politeness.hold(&row.site, row.profile.not_before);
+        self.politeness.set_crawl_delay(&row.site, row.profile.crawl_delay);
+        if !row.profile.policy.is_empty() {
+            self.policy.recall_site(number, &row.profile.policy);
         }
-        if row.posture.standing == Standing::Active {
+        if row.profile.standing == SiteState::Active {
             self.undrawn_active += row.counts.waiting;
             self.hungry.insert(number);
         } else {
@@ -219,7 +219,7 @@ impl Partition {
         self.by_name.insert(site.clone(), number);
         self.sites.push(SiteLife {
             site: site.clone(),
-            posture: SitePosture::default(),
+            profile: SiteProfile::default(),
             undrawn: 0,
             drawn: BTreeMap::new(),
             bands_read: false,
@@ -260,7 +260,7 @@ impl Partition {
             let life = self.site_of(page).map(|site| &self.sites[site as usize]);
             life.is_some_and(|life| match lane {
                 Lane::New => life.is_open(),
-                Lane::Due => life.posture.standing == Standing::Active,
+                Lane::Due => life.profile.standing == SiteState::Active,
             })
         })
     }
@@ -311,9 +311,9 @@ impl Partition {
         self.undrawn_active + self.frontier.len() as u64
     }
 
-    pub(crate) fn set_standing(&mut self, site: &Site, standing: Standing) {
-        self.change_openness(site, |life| life.posture.standing = standing);
-        if standing == Standing::Active {
+    pub(crate) fn set_standing(&mut self, site: &Site, standing: SiteState) {
+        self.change_openness(site, |life| life.profile.standing = standing);
+        if standing == SiteState::Active {
             self.politeness.reopen(site);
         } else {
             self.politeness.close(site);

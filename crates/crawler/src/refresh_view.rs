@@ -1,7 +1,7 @@
 //! What a policy can see: a few numbers, and whether a page's site has room. Never a list of all pages.
 
 use vernal_frontier::Politeness;
-use vernal_model::{Moment, PageKey, Span, Standing};
+use vernal_model::{Moment, PageKey, SiteState, Span};
 use vernal_policy::View;
 
 use crate::partition::SiteLife;
@@ -37,9 +37,9 @@ impl View for RefreshView<'_> {
 
     fn has_room(&self, page: PageKey) -> bool {
         let site = self.site_of.get(page.number as usize).and_then(|&site| self.sites.get(site as usize));
-        site.is_some_and(|life| match life.posture.standing {
-            Standing::Active => self.facts.any_site || self.politeness.may_ask(&life.site, self.now),
-            Standing::Paused | Standing::Blocked => false,
+        site.is_some_and(|life| match life.profile.standing {
+            SiteState::Active => self.facts.any_site || self.politeness.may_ask(&life.site, self.now),
+            SiteState::Paused | SiteState::Blocked => false,
         })
     }
 

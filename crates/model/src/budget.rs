@@ -119,7 +119,7 @@ impl fmt::Display for Budget {
 /// The budget account: it is credited continuously, holds at most one hour's share unless a policy saves up visits, and is kept
 /// across restarts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Account {
+pub struct BudgetAccount {
     /// The balance. A request may overdraw it, because its bytes were not known; then the next one waits.
     pub in_hand: f64,
     /// Until when the account has been credited.
@@ -128,11 +128,11 @@ pub struct Account {
     pub spent: f64,
 }
 
-impl Account {
+impl BudgetAccount {
     /// The account of a new crawl. It begins with an hour's share, so that a small budget does not begin with a long wait.
     pub fn begun(budget: &Budget, held: u64, now: Moment) -> Self {
         let in_hand = (budget.per_second(held) * Self::IN_HAND_MAX.secs_f64()).max(1.0);
-        Account { in_hand, filled: now, spent: 0.0 }
+        BudgetAccount { in_hand, filled: now, spent: 0.0 }
     }
 
     /// At most one hour's share is held, so that a long pause is not followed by a burst.
@@ -190,15 +190,15 @@ mod tests {
     #[test]
     fn the_purse_never_holds_more_than_an_hours_share() {
         let budget: Budget = "2400/day".parse().unwrap();
-        let mut account = Account::default();
-        account.fill(&budget, 0, Account::IN_HAND_MAX, Moment::from_secs(30 * 86_400));
+        let mut account = BudgetAccount::default();
+        account.fill(&budget, 0, BudgetAccount::IN_HAND_MAX, Moment::from_secs(30 * 86_400));
         assert!((account.in_hand - 100.0).abs() < 1e-9);
     }
 
     #[test]
     fn who_saves_up_its_visits_has_those_of_so_long_in_hand_and_no_more() {
         let budget: Budget = "2400/day".parse().unwrap();
-        let mut account = Account::default();
+        let mut account = BudgetAccount::default();
         account.fill(&budget, 0, Span::from_days(1), Moment::from_secs(30 * 86_400));
         assert!((account.in_hand - 2_400.0).abs() < 1e-9);
     }
@@ -206,10 +206,10 @@ mod tests {
     #[test]
     fn what_is_spent_over_a_long_time_never_exceeds_the_budget_by_more_than_the_purse() {
         let budget: Budget = "48/day".parse().unwrap();
-        let mut account = Account { filled: Moment::from_secs(0), ..Account::default() };
+        let mut account = BudgetAccount { filled: Moment::from_secs(0), ..BudgetAccount::default() };
         let (mut now, mut visits) = (Moment::from_secs(0), 0);
         while now < Moment::from_secs(10 * 86_400) {
-            account.fill(&budget, 0, Account::IN_HAND_MAX, now);
+            account.fill(&budget, 0, BudgetAccount::IN_HAND_MAX, now);
             if account.can_spend() {
                 account.spend(1.0);
                 visits += 1;

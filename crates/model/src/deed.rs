@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Account, DocumentRow, Event, Fingerprint, GraphMark, HintRows, Leaving, Location, Moment, NoiseRows, Page, PageKey,
-    PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SitePosture, Subscription, TimeOrigin, TopicMark, TopicOf,
-    TopicRow, Url, Visit, WeightRow,
+    BudgetAccount, DocumentRow, Event, Fingerprint, GraphMark, HintRows, Leaving, Location, Moment, NoiseRows, Page,
+    PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteProfile, Subscription, TimeOrigin, TopicMark,
+    TopicOf, TopicRow, Url, Visit, WeightRow,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub enum Deed {
         barred: Vec<(Url, Box<str>)>,
     },
     Visited(Box<Visited>),
-    SiteSeen(Site, SitePosture),
+    SiteSeen(Site, SiteProfile),
     RobotsRead {
         site: Site,
         row: RobotsRow,
@@ -43,7 +43,7 @@ pub enum Deed {
     Controlled(Control),
     /// The budget account after spending.
     Spent {
-        account: Account,
+        account: BudgetAccount,
     },
     /// Records were moved or removed: the new location of the record of each of these visits.
     Relocated(Vec<Relocated>),

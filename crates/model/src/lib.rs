@@ -29,7 +29,7 @@ mod url;
 mod version;
 mod visit;
 
-pub use budget::{Account, Budget, BudgetError, BudgetUnit, Share};
+pub use budget::{Budget, BudgetAccount, BudgetError, BudgetUnit, Share};
 pub use chance::Chance;
 pub use change::{Change, DecidedBy, Degree, Kind, Kinds, Note, Operation, ParagraphChange, SetAside};
 pub use deed::{Admitted, Control, Deed, Found, Relocated, ScopeMark, Via, Visited, WaitingPlace};
@@ -45,7 +45,7 @@ pub use hint::{
 };
 pub use id::{Fingerprint, OrderId, PageKey, ParagraphKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span, TimeOrigin};
-pub use noise::{Fold, Masked, NoiseBook, NoiseRows, NoiseRule, PageNoise, Reach, RuleStanding, Suspect, Volatile};
+pub use noise::{Fold, Masked, NoiseBook, NoiseRows, NoiseRule, PageNoise, Reach, RuleState, Suspect, Volatile};
 pub use order::{Order, OrderKind, Validators};
 pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};
 pub use page::{Page, PageState, PolicyState};
@@ -53,8 +53,8 @@ pub use report::{Exchange, Protocol, Report};
 pub use scope::{Scope, Seed};
 pub use signature::{Digest, ParagraphMark, QuietMarks, Signature};
 pub use signature_bytes::SignatureFault;
-pub use site::{AddressLimits, Origin, RobotsAnswer, RobotsRow, Site, SiteCounts, SitePosture, SiteRow, Standing};
-pub use subscription::{Form, Subscription, SubscriptionRow, SubscriptionStanding, escaped};
+pub use site::{AddressLimits, Origin, RobotsAnswer, RobotsRow, Site, SiteCounts, SiteProfile, SiteRow, SiteState};
+pub use subscription::{Form, Subscription, SubscriptionRow, SubscriptionState, escaped};
 pub use topic::{AnchorTerms, PageTerms, TopicId, TopicMark, TopicOf, TopicRow};
 pub use url::{Url, UrlError};
 pub use version::{Location, Version};

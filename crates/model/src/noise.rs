@@ -95,7 +95,7 @@ pub struct NoiseRule {
     pub id: u32,
     pub what: Volatile,
     pub on: Reach,
-    pub standing: RuleStanding,
+    pub standing: RuleState,
     pub since: Moment,
     /// When it last explained a difference.
     pub last: Moment,
@@ -154,7 +154,7 @@ pub enum Reach {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RuleStanding {
+pub enum RuleState {
     /// A candidate: seen on pages of the template, but not often enough yet. It explains nothing.
     Suspected,
     Learned,
@@ -166,14 +166,14 @@ pub enum RuleStanding {
     Turned,
 }
 
-impl RuleStanding {
+impl RuleState {
     pub fn name(self) -> &'static str {
         match self {
-            RuleStanding::Suspected => "suspected",
-            RuleStanding::Learned => "learned",
-            RuleStanding::Added => "added",
-            RuleStanding::Allowed => "allowed",
-            RuleStanding::Turned => "turned",
+            RuleState::Suspected => "suspected",
+            RuleState::Learned => "learned",
+            RuleState::Added => "added",
+            RuleState::Allowed => "allowed",
+            RuleState::Turned => "turned",
         }
     }
 }

@@ -66,14 +66,14 @@ impl fmt::Display for Origin {
 pub struct SiteRow {
     pub site: Site,
     pub partition: Partition,
-    pub posture: SitePosture,
+    pub profile: SiteProfile,
     pub counts: SiteCounts,
 }
 
 /// What is known of a site and decided about it. A deed sets it as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SitePosture {
-    pub standing: Standing,
+pub struct SiteProfile {
+    pub standing: SiteState,
     /// No request before this Moment (Retry-After, back-off).
     pub not_before: Moment,
     /// Failures of the site itself in a row (connect, timeout, 429, 5xx).
@@ -94,7 +94,7 @@ pub struct SitePosture {
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum SiteState {
     #[default]
     Active,
     /// Paused by a person.

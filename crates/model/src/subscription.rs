@@ -13,7 +13,7 @@ pub struct SubscriptionRow {
     pub hub: Url,
     /// The URL by which the hub knows the feed.
     pub topic: Url,
-    pub standing: SubscriptionStanding,
+    pub standing: SubscriptionState,
     /// When the hub was last asked, and its answer, in words.
     pub asked: Moment,
     pub answer: Box<str>,
@@ -26,7 +26,7 @@ pub struct SubscriptionRow {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SubscriptionStanding {
+pub enum SubscriptionState {
     /// The hub accepted the request and has not verified it yet.
     Asked,
     /// The hub has verified the request and sends.
@@ -37,13 +37,13 @@ pub enum SubscriptionStanding {
     Failed,
 }
 
-impl SubscriptionStanding {
+impl SubscriptionState {
     pub fn name(self) -> &'static str {
         match self {
-            SubscriptionStanding::Asked => "asked",
-            SubscriptionStanding::Verified => "verified",
-            SubscriptionStanding::Denied => "denied",
-            SubscriptionStanding::Failed => "failed",
+            SubscriptionState::Asked => "asked",
+            SubscriptionState::Verified => "verified",
+            SubscriptionState::Denied => "denied",
+            SubscriptionState::Failed => "failed",
         }
     }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise, PageState,
-    PageTerms, Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow,
-    Url, Version, Visit, WaitingPlace,
+    BudgetAccount, DocumentRow, Event, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise,
+    PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin, TopicId, TopicMark,
+    TopicOf, TopicRow, Url, Version, Visit, WaitingPlace,
 };
 
 use crate::bodies::Record;
@@ -279,7 +279,7 @@ impl Reader {
         rows.map(|guard| guard_value(guard, "meta")).collect()
     }
 
-    pub fn account(&self) -> Account {
+    pub fn account(&self) -> BudgetAccount {
         self.shared.live().state.account
     }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use vernal_model::{Control, Deed, Moment, Scope, Seed, Site, Span, Standing, Url};
+use vernal_model::{Control, Deed, Moment, Scope, Seed, Site, SiteState, Span, Url};
 
 use crate::folder::{self, make_folder, sync_folder};
 use crate::journal::{self, Frame};
@@ -44,7 +44,7 @@ pub struct Saved {
     pub seeds: Vec<Seed>,
     pub paused: bool,
     /// Sites that a person paused or blocked.
-    pub standings: Vec<(Site, Standing)>,
+    pub standings: Vec<(Site, SiteState)>,
 }
 
 impl Repository {
@@ -152,7 +152,7 @@ fn of_tables(folder: &Path) -> Option<(u64, Saved)> {
     let seeds = tables.meta.prefix(keys::SEED_PREFIX).map(|guard| salvaged_seed(&guard.value().ok()?));
     let seeds = seeds.collect::<Option<Vec<Seed>>>()?;
     let sites = tables.sites.iter().filter_map(|guard| salvaged::<StampedSite>(&guard.value().ok()?));
-    let standings = sites.map(|site| (site.row.site, site.row.posture.standing)).collect();
+    let standings = sites.map(|site| (site.row.site, site.row.profile.standing)).collect();
     Some((state.position, Saved { seeds, paused: state.paused, standings }))
 }
 
@@ -187,7 +187,7 @@ fn salvaged_seed(row: &[u8]) -> Option<Seed> {
 struct Salvage {
     seeds: BTreeMap<Url, Seed>,
     paused: bool,
-    standings: BTreeMap<Site, Standing>,
+    standings: BTreeMap<Site, SiteState>,
 }
 
 impl Salvage {
@@ -195,14 +195,14 @@ impl Salvage {
         match deed {
             Deed::Seeded(seed) => drop(self.seeds.insert(seed.url.clone(), seed)),
             Deed::Unseeded(url) => drop(self.seeds.remove(&url)),
-            Deed::SiteSeen(site, posture) => drop(self.standings.insert(site, posture.standing)),
+            Deed::SiteSeen(site, profile) => drop(self.standings.insert(site, profile.standing)),
             Deed::Controlled(control) => self.paused = control == Control::PauseAll,
             _ => {}
         }
     }
 
     fn saved(self) -> Saved {
-        let standings = self.standings.into_iter().filter(|(_, standing)| *standing != Standing::Active);
+        let standings = self.standings.into_iter().filter(|(_, standing)| *standing != SiteState::Active);
         Saved { seeds: self.seeds.into_values().collect(), paused: self.paused, standings: standings.collect() }
     }
 }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use vernal_crawler::{Act, Acted, NoiseWord};
 use vernal_document::noise::Shape;
-use vernal_model::{Kind, NoiseRule, Reach, RuleStanding, Site, Volatile};
+use vernal_model::{Kind, NoiseRule, Reach, RuleState, Site, Volatile};
 
 use super::answer::{self, Answered, No};
 use super::changes::kind;
@@ -138,17 +138,12 @@ fn no_such_rule(site: &str, id: u32) -> No {
     No::unknown(format!("{site} has no rule {id}; `vernal noise list --site {site}` shows those it has"))
 }
 
-fn standing(text: &str) -> Result<RuleStanding, No> {
-    const ALL: [RuleStanding; 5] = [
-        RuleStanding::Suspected,
-        RuleStanding::Learned,
-        RuleStanding::Added,
-        RuleStanding::Allowed,
-        RuleStanding::Turned,
-    ];
-    ALL.into_iter().find(|standing| standing.name() == text).ok_or_else(|| {
-        No::wrong(format!("`{text}` is no standing; there are {}", ALL.map(RuleStanding::name).join(", ")))
-    })
+fn standing(text: &str) -> Result<RuleState, No> {
+    const ALL: [RuleState; 5] =
+        [RuleState::Suspected, RuleState::Learned, RuleState::Added, RuleState::Allowed, RuleState::Turned];
+    ALL.into_iter()
+        .find(|standing| standing.name() == text)
+        .ok_or_else(|| No::wrong(format!("`{text}` is no standing; there are {}", ALL.map(RuleState::name).join(", "))))
 }
 
 fn id(said: &Said) -> Result<u32, No> {

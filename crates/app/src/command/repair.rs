@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use vernal_crawler::{Act, Crawler, Restored};
-use vernal_model::{Moment, Standing};
+use vernal_model::{Moment, SiteState};
 use vernal_repository::{Cursor, Repository, Saved, TablesRecovery, bodies, compare_tables, verify_journal};
 
 use super::Context;
@@ -113,9 +113,9 @@ fn restore(context: &Context, why: &str) -> Result<Value> {
 fn decide_again(crawler: &mut Crawler, saved: &Saved, now: Moment) -> Result<()> {
     for (site, standing) in &saved.standings {
         let act = match standing {
-            Standing::Paused => Act::Pause(Some(site.clone())),
-            Standing::Blocked => Act::Block(site.clone()),
-            Standing::Active => continue,
+            SiteState::Paused => Act::Pause(Some(site.clone())),
+            SiteState::Blocked => Act::Block(site.clone()),
+            SiteState::Active => continue,
         };
         crawler.act(act, now).or_fail()?;
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use vernal_document::noise;
-use vernal_model::{Control, Deed, Found, Moment, Seed, Site, Standing, Url, Via};
+use vernal_model::{Control, Deed, Found, Moment, Seed, Site, SiteState, Url, Via};
 use vernal_repository::KnownState;
 
 use super::{Crawler, WHOLE};
@@ -17,15 +17,15 @@ impl Crawler {
             Act::Pause(None) => self.set_paused(true),
             Act::Resume(None) => self.set_paused(false),
             Act::Pause(Some(site)) if self.home.contains_key(&site) => {
-                self.set_standing(&site, Standing::Paused);
+                self.set_standing(&site, SiteState::Paused);
                 Acted::Done
             }
             Act::Resume(Some(site)) if self.home.contains_key(&site) => {
-                self.set_standing(&site, Standing::Active);
+                self.set_standing(&site, SiteState::Active);
                 Acted::Done
             }
             Act::Block(site) if self.home.contains_key(&site) => {
-                self.set_standing(&site, Standing::Blocked);
+                self.set_standing(&site, SiteState::Blocked);
                 Acted::Done
             }
             Act::Hint { source, urls } => self.take_push(source, urls, now)?,
@@ -130,8 +130,8 @@ impl Crawler {
         let next_slot = partition.politeness.earliest(&site).max(now);
         let trap = partition.traps.suspects(url, now);
         let (standing, crawl_delay) = match partition.site(&site) {
-            Some(life) => (life.posture.standing, life.posture.crawl_delay),
-            None => (Standing::Active, None),
+            Some(life) => (life.profile.standing, life.profile.crawl_delay),
+            None => (SiteState::Active, None),
         };
         Ok(Check {
             url: url.clone(),
@@ -145,9 +145,9 @@ impl Crawler {
             state,
             next_slot,
             site_standing: match standing {
-                Standing::Active => "active",
-                Standing::Paused => "paused",
-                Standing::Blocked => "blocked",
+                SiteState::Active => "active",
+                SiteState::Paused => "paused",
+                SiteState::Blocked => "blocked",
             },
         })
     }

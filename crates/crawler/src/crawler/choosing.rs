@@ -1,7 +1,7 @@
 //! Which held page is worth the next visit. Policies whose values can be compared are served in the order of value over
 //! all partitions; the others by each partition's share of the held pages.
 
-use vernal_model::{Account, BudgetUnit, Moment, Partition as PartitionId, Span};
+use vernal_model::{BudgetAccount, BudgetUnit, Moment, Partition as PartitionId, Span};
 use vernal_policy::{Belief, Best, RateSums};
 
 use super::{Crawler, Sums, places};
@@ -44,7 +44,7 @@ impl AllFacts {
 
 /// For how long the policy, which is the same in all partitions, saves up what it is paid.
 pub(super) fn saves_up(partitions: &[Partition]) -> Span {
-    partitions.first().map_or(Account::IN_HAND_MAX, |partition| partition.policy.saves_up())
+    partitions.first().map_or(BudgetAccount::IN_HAND_MAX, |partition| partition.policy.saves_up())
 }
 
 impl Crawler {

@@ -83,7 +83,7 @@ impl Crawler {
         let content = document.signature.content;
         let session = partition.traps.learn_session(&page.url, content);
         let words = partition.traps.learn(&page.url, content);
-        let told = &mut partition.site_mut(&site).posture.traps;
+        let told = &mut partition.site_mut(&site).profile.traps;
         let before = told.len();
         for words in session.into_iter().chain(words) {
             if told.len() < TRAPS_TOLD_MAX && !told.contains(&words) {

@@ -2,7 +2,7 @@
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use vernal_frontier::{Dispatcher, DispatcherSettings};
-use vernal_model::{Account, Chance, Moment, PageState, Partition as PartitionId};
+use vernal_model::{BudgetAccount, Chance, Moment, PageState, Partition as PartitionId};
 use vernal_policy::RateSums;
 use vernal_repository::bodies::Bodies;
 use vernal_repository::{Reader, Repository};
@@ -34,12 +34,12 @@ impl Crawler {
         let partitions = (0..PartitionId::COUNT).map(|id| Partition::new(PartitionId(id), &settings, now));
         let partitions: Vec<Partition> = partitions.collect::<Result<_>>()?;
         let mut account = reader.account();
-        let begun = Account::begun(&settings.budget, reader.totals().held, now);
+        let begun = BudgetAccount::begun(&settings.budget, reader.totals().held, now);
         if account.filled == Moment::EPOCH {
             account = begun;
         }
         // The budget may have another unit now: neither an old debt nor an old plenty outlives what the purse holds.
-        let most = begun.in_hand * (saves_up(&partitions).secs_f64() / Account::IN_HAND_MAX.secs_f64());
+        let most = begun.in_hand * (saves_up(&partitions).secs_f64() / BudgetAccount::IN_HAND_MAX.secs_f64());
         account.in_hand = account.in_hand.clamp(-begun.in_hand, most);
         let mut crawler = Crawler {
             partitions,

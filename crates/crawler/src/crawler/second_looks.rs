@@ -69,7 +69,7 @@ impl Crawler {
             return;
         }
         let (site, id) = (page.url.site(), page.key.partition);
-        let looked_at = &mut self.partition(id).site_mut(&site).posture.looked_at;
+        let looked_at = &mut self.partition(id).site_mut(&site).profile.looked_at;
         if looked_at.len() >= TEMPLATES_MAX || looked_at.contains(&template) {
             return;
         }

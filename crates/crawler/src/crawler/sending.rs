@@ -324,7 +324,7 @@ impl Crawler {
 
     /// When the site's address may be asked, if not now.
     pub(super) fn address_is_busy(&mut self, site: &Site, id: PartitionId, now: Moment) -> Option<Moment> {
-        let address = self.partition(id).site_mut(site).posture.address?;
+        let address = self.partition(id).site_mut(site).profile.address?;
         match self.coordinator.addresses.earliest(address) {
             None => Some(now + Span::from_millis(50)),
             Some(at) if at > now => Some(at),
@@ -419,7 +419,7 @@ impl Crawler {
         let partition = self.partition(order.page.partition);
         let order = Order { id: OrderId(next_order), gap: partition.politeness.gap(&site), ..order };
         partition.politeness.asked(&site, now);
-        let address = partition.site_mut(&site).posture.address;
+        let address = partition.site_mut(&site).profile.address;
         if let Some(address) = address {
             self.coordinator.addresses.asked(address, now);
         }

@@ -3,7 +3,7 @@
 
 use vernal_model::{
     Deed, Form, HintFile, HintSource, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Report, Site, Span,
-    Subscription, SubscriptionRow, SubscriptionStanding, Url, Validators, escaped,
+    Subscription, SubscriptionRow, SubscriptionState, Url, Validators, escaped,
 };
 
 use super::sending::LOOK_AGAIN;
@@ -127,13 +127,13 @@ impl Crawler {
         if let Some(feed) = self.subscriptions.feed(file) {
             // Whoever took the last request and never came back to it has failed.
             let failures = feed.row.as_ref().map_or(0, |row| match row.standing {
-                SubscriptionStanding::Asked => row.failures.saturating_add(1),
+                SubscriptionState::Asked => row.failures.saturating_add(1),
                 _ => row.failures,
             });
             feed.row = Some(SubscriptionRow {
                 hub: feed.hub.clone(),
                 topic: feed.topic.clone(),
-                standing: SubscriptionStanding::Asked,
+                standing: SubscriptionState::Asked,
                 asked: now,
                 answer: "".into(),
                 until: feed.row.as_ref().and_then(|row| row.until),
@@ -164,7 +164,7 @@ impl Crawler {
                 let answer = format!("status {status}").into();
                 let Some(row) = &mut feed.row else { return };
                 row.answer = answer;
-                if row.standing == SubscriptionStanding::Asked {
+                if row.standing == SubscriptionState::Asked {
                     row.next = now + waited(VERIFIED_WITHIN, row.failures);
                 }
                 let next = row.next;
@@ -186,7 +186,7 @@ impl Crawler {
         feed.row = Some(SubscriptionRow {
             hub: feed.hub.clone(),
             topic: feed.topic.clone(),
-            standing: SubscriptionStanding::Failed,
+            standing: SubscriptionState::Failed,
             asked: now,
             answer,
             until: feed.row.as_ref().and_then(|row| row.until),
@@ -206,13 +206,13 @@ impl Crawler {
             row.next = match word {
                 HubWord::Verifies { lease } => {
                     let lease = lease.unwrap_or(LEASE_WISHED).clamp(LEASE_MIN, LEASE_MAX);
-                    row.standing = SubscriptionStanding::Verified;
+                    row.standing = SubscriptionState::Verified;
                     row.failures = 0;
                     row.until = Some(now + lease);
                     now + lease.scaled(RENEWED_AT)
                 }
                 HubWord::Denies => {
-                    row.standing = SubscriptionStanding::Denied;
+                    row.standing = SubscriptionState::Denied;
                     row.until = None;
                     now + AGAIN_AFTER_MAX
                 }

@@ -67,24 +67,24 @@ impl Crawler {
         let delay = self.settings.delay.max(BACK_OFF_MIN);
         let partition = self.partition(id);
         partition.politeness.answered(&in_flight.site, report.finished);
-        let posture = &mut partition.site_mut(&in_flight.site).posture;
-        let address = report.exchange.as_ref().and_then(|exchange| exchange.address).or(posture.address);
-        let has_moved = std::mem::replace(&mut posture.address, address) != address;
+        let profile = &mut partition.site_mut(&in_flight.site).profile;
+        let address = report.exchange.as_ref().and_then(|exchange| exchange.address).or(profile.address);
+        let has_moved = std::mem::replace(&mut profile.address, address) != address;
         let trouble = site_trouble(&report.outcome);
-        if trouble.is_none() && posture.failures == 0 && !has_moved {
+        if trouble.is_none() && profile.failures == 0 && !has_moved {
             return;
         }
         match trouble {
             None => {
-                posture.failures = 0;
-                posture.trouble = None;
+                profile.failures = 0;
+                profile.trouble = None;
             }
             Some(retry_after) => {
-                posture.trouble = Some(report.outcome.detail().into());
-                posture.failures = posture.failures.saturating_add(1);
-                let back_off = delay.scaled(2f64.powi(i32::from(posture.failures.min(16)))).min(BACK_OFF_MAX);
-                posture.not_before = now + retry_after.unwrap_or_default().max(back_off);
-                let until = posture.not_before;
+                profile.trouble = Some(report.outcome.detail().into());
+                profile.failures = profile.failures.saturating_add(1);
+                let back_off = delay.scaled(2f64.powi(i32::from(profile.failures.min(16)))).min(BACK_OFF_MAX);
+                profile.not_before = now + retry_after.unwrap_or_default().max(back_off);
+                let until = profile.not_before;
                 partition.politeness.hold(&in_flight.site, until);
             }
         }
@@ -122,8 +122,8 @@ impl Crawler {
         let Some(&id) = self.home.get(home) else { return Ok(()) };
         let partition = self.partition(id);
         let life = partition.site_mut(home);
-        let delay_changed = life.posture.crawl_delay != crawl_delay;
-        life.posture.crawl_delay = crawl_delay;
+        let delay_changed = life.profile.crawl_delay != crawl_delay;
+        life.profile.crawl_delay = crawl_delay;
         partition.politeness.set_crawl_delay(home, crawl_delay);
         if delay_changed {
             self.note_site(home, id);

@@ -81,7 +81,7 @@ impl Crawler {
             paused: self.paused,
             disk_full: self.disk_full,
             sites: self.home.len(),
-            sites_backing_off: sites.filter(|life| life.posture.failures > 0).count(),
+            sites_backing_off: sites.filter(|life| life.profile.failures > 0).count(),
             budget_in_hand: self.coordinator.account.in_hand,
             believed: self.belief.filter(|belief| belief.weight > 0.0).map(|belief| belief.fresh / belief.weight),
             measured: self.samples.measured(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use vernal_model::{NoiseBook, NoiseRows, NoiseRule, PageKey, PageNoise, Reach, RuleStanding, Volatile};
+use vernal_model::{NoiseBook, NoiseRows, NoiseRule, PageKey, PageNoise, Reach, RuleState, Volatile};
 
 use super::changed_spots::{Side, Spot, paragraph};
 use super::evidence::{Observation, QUIET_MAX};
@@ -16,7 +16,7 @@ const QUIET_MAX_OF_MANY: u16 = 12;
 /// version and are left out.
 pub fn shapes_on(book: &NoiseBook, page: PageKey, template: u32) -> Vec<Shape> {
     let is_in_force = |rule: &&NoiseRule| {
-        matches!(rule.standing, RuleStanding::Learned | RuleStanding::Added) && reaches(rule.on, page, template)
+        matches!(rule.standing, RuleState::Learned | RuleState::Added) && reaches(rule.on, page, template)
     };
     let words = book.rules.iter().filter(is_in_force).filter_map(|rule| match &rule.what {
         Volatile::Words { shape, .. } => Some(Shape::parse(shape)),
@@ -99,9 +99,9 @@ impl<'a> ActiveRules<'a> {
     /// Whether differences that this rule explains are suppressed here.
     pub fn sets_aside(&self, id: u32) -> bool {
         self.rules.get(&id).is_some_and(|rule| match rule.row.standing {
-            RuleStanding::Learned => !self.input.strict,
-            RuleStanding::Added => true,
-            RuleStanding::Suspected | RuleStanding::Allowed | RuleStanding::Turned => false,
+            RuleState::Learned => !self.input.strict,
+            RuleState::Added => true,
+            RuleState::Suspected | RuleState::Allowed | RuleState::Turned => false,
         })
     }
 
@@ -110,9 +110,8 @@ impl<'a> ActiveRules<'a> {
     }
 
     pub fn in_force(&self) -> impl Iterator<Item = (u32, &Rule)> {
-        let speaks = |row: &NoiseRule| {
-            matches!(row.standing, RuleStanding::Learned | RuleStanding::Added | RuleStanding::Allowed)
-        };
+        let speaks =
+            |row: &NoiseRule| matches!(row.standing, RuleState::Learned | RuleState::Added | RuleState::Allowed);
         self.rules
             .iter()
             .filter(move |(_, rule)| speaks(&rule.row) && self.reaches(&rule.row))
@@ -149,7 +148,7 @@ impl<'a> ActiveRules<'a> {
             if !self.covers(id, rule, spot) {
                 continue;
             }
-            if rule.row.standing == RuleStanding::Allowed {
+            if rule.row.standing == RuleState::Allowed {
                 return Cover::Allowed;
             }
             covering = covering.or(Some(id));
@@ -163,7 +162,7 @@ impl<'a> ActiveRules<'a> {
 
     /// The rule on a slot that contains this side.
     pub fn slot_over(&self, side: &Side<'_>) -> Option<u32> {
-        let mut rules = self.in_force().filter(|(_, rule)| rule.row.standing != RuleStanding::Allowed);
+        let mut rules = self.in_force().filter(|(_, rule)| rule.row.standing != RuleState::Allowed);
         rules.find(|(_, rule)| in_slot(&rule.row.what, side)).map(|(id, _)| id)
     }
 
@@ -209,7 +208,7 @@ impl<'a> ActiveRules<'a> {
     /// A rule of this page or its template whose fixed words matched before and no longer match.
     pub fn broken_by(&self, spot: &Spot<'_>) -> Option<(u32, &NoiseRule)> {
         let before = spot.before.text.as_ref()?;
-        let learned = self.in_force().filter(|(_, rule)| rule.row.standing == RuleStanding::Learned);
+        let learned = self.in_force().filter(|(_, rule)| rule.row.standing == RuleState::Learned);
         let mut held = learned.filter(|(id, rule)| {
             let Some(shape) = &rule.shape else { return false };
             self.knows(spot.before.digest, *id) || (!shape.is_bare() && shape.matches(before))
@@ -239,7 +238,7 @@ impl<'a> ActiveRules<'a> {
 
     pub fn turn(&mut self, id: u32, reason: &str) {
         let Some(Rule { row, .. }) = self.rules.get_mut(&id) else { return };
-        row.standing = RuleStanding::Turned;
+        row.standing = RuleState::Turned;
         row.reason = reason.into();
         self.changed.insert(id);
     }
@@ -260,7 +259,7 @@ impl<'a> ActiveRules<'a> {
                 continue;
             }
             let Some(Rule { row, .. }) = self.rules.get_mut(&id) else { continue };
-            if row.standing != RuleStanding::Learned {
+            if row.standing != RuleState::Learned {
                 continue;
             }
             row.compared = row.compared.saturating_add(u32::from(present));
@@ -277,7 +276,7 @@ impl<'a> ActiveRules<'a> {
 
     /// The rules on words and slots that may apply to paragraphs of this page.
     pub fn paragraph_rules(&self) -> Vec<(u32, &NoiseRule, Option<&Shape>)> {
-        let speaks = |rule: &Rule| rule.row.standing != RuleStanding::Allowed;
+        let speaks = |rule: &Rule| rule.row.standing != RuleState::Allowed;
         let rules = self.in_force().filter(|(_, rule)| speaks(rule));
         rules.map(|(id, rule)| (id, &rule.row, rule.shape.as_ref())).collect()
     }

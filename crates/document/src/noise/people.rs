@@ -1,6 +1,6 @@
 //! Rules that a person gives, allows or forgets. Each function returns the rows to write.
 
-use vernal_model::{Moment, NoiseBook, NoiseRows, NoiseRule, Reach, RuleStanding, Site, Volatile};
+use vernal_model::{Moment, NoiseBook, NoiseRows, NoiseRule, Reach, RuleState, Site, Volatile};
 
 /// Adds a rule of a person. `None` when the site has too many such rules.
 pub fn add(
@@ -13,7 +13,7 @@ pub fn add(
 ) -> Option<NoiseRows> {
     let mut rows = NoiseRows::new(site.clone());
     if book.rules.len() >= NoiseBook::RULES_MAX {
-        let learned = |rule: &&NoiseRule| !matches!(rule.standing, RuleStanding::Added | RuleStanding::Allowed);
+        let learned = |rule: &&NoiseRule| !matches!(rule.standing, RuleState::Added | RuleState::Allowed);
         let oldest = book.rules.iter().filter(learned).min_by_key(|rule| (rule.last, rule.id))?;
         rows.forgotten.push(oldest.id);
     }
@@ -23,7 +23,7 @@ pub fn add(
         id,
         what,
         on,
-        standing: RuleStanding::Added,
+        standing: RuleState::Added,
         since: moment,
         last: moment,
         differed: 0,
@@ -42,7 +42,7 @@ pub fn add(
 /// Marks a rule as wrong: its differences matter, are never suppressed and never learned again.
 pub fn allow(site: &Site, book: &NoiseBook, id: u32, reason: &str) -> Option<NoiseRows> {
     let mut rule = book.rule(id)?.clone();
-    rule.standing = RuleStanding::Allowed;
+    rule.standing = RuleState::Allowed;
     rule.reason = reason.into();
     let mut rows = NoiseRows::new(site.clone());
     rows.rules.push(rule);

@@ -1,6 +1,6 @@
 //! Makes, merges and widens rules, for one page or for all pages of its template.
 
-use vernal_model::{NoiseBook, NoiseRule, Reach, RuleStanding, Suspect, Volatile};
+use vernal_model::{NoiseBook, NoiseRule, Reach, RuleState, Suspect, Volatile};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::active_rules::{ActiveRules, Rule};
@@ -21,7 +21,7 @@ impl ActiveRules<'_> {
         let on = Reach::Page(self.input.page);
         let same = |rule: &&Rule| same_thing(&rule.row.what, &suspect.what);
         let known = self.rules.values().filter(same);
-        if known.clone().any(|rule| rule.row.standing == RuleStanding::Allowed && self.reaches(&rule.row)) {
+        if known.clone().any(|rule| rule.row.standing == RuleState::Allowed && self.reaches(&rule.row)) {
             return None;
         }
         let earlier = known.filter(|rule| rule.row.on == on).map(|rule| rule.row.id).next();
@@ -33,7 +33,7 @@ impl ActiveRules<'_> {
             id,
             what: suspect.what.clone(),
             on,
-            standing: RuleStanding::Learned,
+            standing: RuleState::Learned,
             since: suspect.since,
             last: self.input.moment,
             differed: suspect.differed.into(),
@@ -67,7 +67,7 @@ impl ActiveRules<'_> {
                 id: self.new_id()?,
                 what: suspect.what.clone(),
                 on,
-                standing: RuleStanding::Suspected,
+                standing: RuleState::Suspected,
                 since: self.input.moment,
                 last: self.input.moment,
                 differed: 1,
@@ -84,7 +84,7 @@ impl ActiveRules<'_> {
             return None;
         };
         let seen_before = known.seen.contains(&mark) || known.seen.contains(&of_page);
-        if known.standing != RuleStanding::Suspected || seen_before {
+        if known.standing != RuleState::Suspected || seen_before {
             return None;
         }
         let mut row = known;
@@ -97,7 +97,7 @@ impl ActiveRules<'_> {
         let ripe = row.pages >= TEMPLATE_PAGES_MIN;
         row.reason = format!("differed on {} pages of its template, each in its own way", row.pages).into();
         if ripe {
-            row.standing = RuleStanding::Learned;
+            row.standing = RuleState::Learned;
             row.seen.clear();
             self.used.insert(id);
         }
@@ -107,7 +107,7 @@ impl ActiveRules<'_> {
 
     /// The active rule on this slot, which is shortened.
     pub fn narrower(&self, what: &Volatile) -> Option<&NoiseRule> {
-        let is = |rule: &&NoiseRule| rule.standing == RuleStanding::Learned && same_thing(&rule.what, what);
+        let is = |rule: &&NoiseRule| rule.standing == RuleState::Learned && same_thing(&rule.what, what);
         self.in_force().map(|(_, rule)| &rule.row).find(|rule| matches!(what, Volatile::Slot { .. }) && is(rule))
     }
 
@@ -116,7 +116,7 @@ impl ActiveRules<'_> {
     pub fn join(&mut self, gone: &Side<'_>) {
         let on = Reach::Page(self.input.page);
         let slot = |wanted: &dyn Fn(u64, u16) -> bool| {
-            let learned = |row: &NoiseRule| row.standing == RuleStanding::Learned && row.on == on;
+            let learned = |row: &NoiseRule| row.standing == RuleState::Learned && row.on == on;
             self.in_force().filter(|(_, rule)| learned(&rule.row)).find_map(|(id, rule)| match rule.row.what {
                 Volatile::Slot { place, after, count, .. } => {
                     (place == gone.place && wanted(after, count)).then_some((id, count))
@@ -154,8 +154,8 @@ impl ActiveRules<'_> {
         let on = Reach::Template(rule.template);
         let same = |other: &&NoiseRule| {
             let of_page = matches!(other.on, Reach::Page(_)) && other.template == rule.template;
-            let of_template = other.on == on && !matches!(other.standing, RuleStanding::Allowed | RuleStanding::Added);
-            (of_page && other.standing == RuleStanding::Learned || of_template) && same_thing(&other.what, &rule.what)
+            let of_template = other.on == on && !matches!(other.standing, RuleState::Allowed | RuleState::Added);
+            (of_page && other.standing == RuleState::Learned || of_template) && same_thing(&other.what, &rule.what)
         };
         let all: Vec<NoiseRule> = self.rules.values().map(|rule| &rule.row).filter(same).cloned().collect();
         let pages = all.iter().filter(|other| matches!(other.on, Reach::Page(_))).count() as u32;
@@ -187,10 +187,10 @@ impl ActiveRules<'_> {
     fn new_id(&mut self) -> Option<u32> {
         if self.rules.len() >= NoiseBook::RULES_MAX {
             let order = |row: &NoiseRule| match row.standing {
-                RuleStanding::Suspected => Some((0, row.last)),
-                RuleStanding::Turned => Some((1, row.last)),
-                RuleStanding::Learned => Some((2, row.last)),
-                RuleStanding::Added | RuleStanding::Allowed => None,
+                RuleState::Suspected => Some((0, row.last)),
+                RuleState::Turned => Some((1, row.last)),
+                RuleState::Learned => Some((2, row.last)),
+                RuleState::Added | RuleState::Allowed => None,
             };
             let free = |rule: &&Rule| !self.used.contains(&rule.row.id);
             let may_go = self.rules.values().filter(free).filter_map(|rule| Some((order(&rule.row)?, rule.row.id)));

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use vernal_model::{Kind, PageNoise, Reach, Role, RuleStanding, Suspect, Volatile};
+use vernal_model::{Kind, PageNoise, Reach, Role, RuleState, Suspect, Volatile};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::active_rules::ActiveRules;
@@ -239,7 +239,7 @@ pub(super) fn suspect_kinds(
         if let Some((rule, row)) = rules_in_force.on_kind(kind) {
             let Volatile::Kind { notes, .. } = &row.what else { continue };
             let beyond: Vec<Box<str>> = told.iter().filter(|what| !notes.contains(what)).cloned().collect();
-            if row.standing == RuleStanding::Allowed {
+            if row.standing == RuleState::Allowed {
                 continue;
             }
             rules_in_force.used(rule);

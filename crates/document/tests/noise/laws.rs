@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use vernal_document::noise::{NoiseInput, Shape, add, allow, forget, judge, template_key, unchanged};
 use vernal_model::{
     Chance, Change, Document, Kind, Moment, NoiseBook, Note, Operation, PageKey, PageNoise, Paragraph, ParagraphChange,
-    ParagraphMark, Partition, Reach, Role, RuleStanding, Site, Volatile,
+    ParagraphMark, Partition, Reach, Role, RuleState, Site, Volatile,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -37,18 +37,18 @@ fn a_strict_site_silences_nothing_that_was_learned_and_learns_all_the_same() {
 fn a_rule_turns_after_four_comparisons_without_a_difference_and_revives_on_new_evidence() {
     let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
     counting(&mut book, &mut watcher, 10..16);
-    assert_eq!(book.rules[0].standing, RuleStanding::Learned);
+    assert_eq!(book.rules[0].standing, RuleState::Learned);
     for _ in 0..4 {
         watcher.visit(&mut book, &page("Terms", "Read by 15 people", "Ours"));
     }
-    assert_eq!(book.rules[0].standing, RuleStanding::Turned);
+    assert_eq!(book.rules[0].standing, RuleState::Turned);
     assert_eq!(&*book.rules[0].reason, "no difference in the last 4 comparisons");
     let change = watcher.visit(&mut book, &page("Terms", "Read by 16 people", "Ours"));
     assert!(has_content(&change), "a turned rule explains nothing");
     for count in 17..20 {
         watcher.visit(&mut book, &page("Terms", &format!("Read by {count} people"), "Ours"));
     }
-    assert_eq!((book.rules.len(), book.rules[0].standing), (1, RuleStanding::Learned));
+    assert_eq!((book.rules.len(), book.rules[0].standing), (1, RuleState::Learned));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn visits_that_find_the_same_bytes_turn_rules_too_and_second_looks_do_not() {
             let rows = unchanged(&site, watcher.page, watcher.moment, second_look, &book, &watcher.noise);
             book.take(&rows);
         }
-        assert_eq!(book.rules[0].standing == RuleStanding::Turned, turned);
+        assert_eq!(book.rules[0].standing == RuleState::Turned, turned);
     }
 }
 

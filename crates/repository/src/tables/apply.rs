@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use foldhash::{HashMap, HashMapExt};
 use vernal_model::{
     Control, Deed, GraphMark, HintRows, Leaving, Moment, Page, PageKey, Partition, Relocated, RobotsRow, Sequence,
-    Site, SitePosture, SiteRow, Subscription, TopicOf, Visit, Visited,
+    Site, SiteProfile, SiteRow, Subscription, TopicOf, Visit, Visited,
 };
 
 use super::row_batch::RowBatch;
@@ -123,7 +123,7 @@ impl Applying<'_> {
             }
             // `Sieved` deeds are applied together after the rest. Visits need their position in the journal.
             Deed::Sieved { .. } | Deed::Visited(_) => {}
-            Deed::SiteSeen(site, posture) => self.site_seen(partition, site, posture),
+            Deed::SiteSeen(site, profile) => self.site_seen(partition, site, profile),
             Deed::RobotsRead { site, row, visit } => self.robots_read(partition, sequence, site, row, visit)?,
             Deed::Controlled(Control::PauseAll) => self.state.paused = true,
             Deed::Controlled(Control::ResumeAll) => self.state.paused = false,
@@ -230,9 +230,9 @@ impl Applying<'_> {
         Ok(())
     }
 
-    fn site_seen(&mut self, partition: Partition, site: &Site, posture: &SitePosture) {
+    fn site_seen(&mut self, partition: Partition, site: &Site, profile: &SiteProfile) {
         if let Some(row) = self.site(partition, site.as_str()) {
-            row.posture = posture.clone();
+            row.profile = profile.clone();
         }
     }
 
@@ -327,7 +327,7 @@ impl Applying<'_> {
                 None => Some(SiteRow {
                     site: Site::new(site),
                     partition,
-                    posture: SitePosture::default(),
+                    profile: SiteProfile::default(),
                     counts: Default::default(),
                 }),
             };

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vernal_model::{
-    Account, Admitted, Directives, Fingerprint, Found, LinkRow, Media, Moment, PageKey, PageState, Partition,
+    Admitted, BudgetAccount, Directives, Fingerprint, Found, LinkRow, Media, Moment, PageKey, PageState, Partition,
     ScopeMark, Sequence, Site, SiteRow, TimeOrigin, Url, Via, WaitingPlace,
 };
 
@@ -82,7 +82,7 @@ pub(crate) struct State {
     pub position: u64,
     pub moment: Moment,
     pub paused: bool,
-    pub account: Account,
+    pub account: BudgetAccount,
     pub totals: Totals,
     pub partitions: Vec<PartitionState>,
     /// The generations of the present known set; 0 means none.
@@ -106,7 +106,7 @@ impl Default for State {
             position: 0,
             moment: Moment::EPOCH,
             paused: false,
-            account: Account::default(),
+            account: BudgetAccount::default(),
             totals: Totals::default(),
             partitions: vec![PartitionState::default(); usize::from(Partition::COUNT)],
             run_big: 0,

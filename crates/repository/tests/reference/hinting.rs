@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use vernal_model::{
     Chance, Fingerprint, HintFile, HintRows, HintSource, ListedRows, ListingKind, Moment, PageHints, PageKey,
-    PendingHint, Site, Span, Stamp, Subscription, SubscriptionRow, SubscriptionStanding, TrustRow, Url,
+    PendingHint, Site, Span, Stamp, Subscription, SubscriptionRow, SubscriptionState, TrustRow, Url,
 };
 use vernal_repository::Reader;
 
@@ -105,7 +105,7 @@ pub fn subscription(url: &Url, pages: &[PageKey], now: Moment, chance: &mut Chan
     let row = SubscriptionRow {
         hub: Url::parse("http://hub.example/").unwrap(),
         topic: url.clone(),
-        standing: if chance.happens(0.5) { SubscriptionStanding::Verified } else { SubscriptionStanding::Failed },
+        standing: if chance.happens(0.5) { SubscriptionState::Verified } else { SubscriptionState::Failed },
         asked: now,
         answer: "202".into(),
         until: chance.happens(0.5).then(|| now + Span::from_days(chance.below(9))),

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use vernal_model::{
-    Account, Admitted, AnchorTerms, Chance, Change, Control, CountedIn, Deed, Digest, DocumentRow, Event, EventKind,
-    Exchange, Failure, Fingerprint, Fold, Found, GraphMark, Kind, Kinds, Leaving, LeftRow, LinkKind, LinkRow, Location,
-    Masked, Moment, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise, PageState, PageTerms, Partition,
-    PolicyState, Reach, Refusal, Rel, RobotsAnswer, RobotsRow, RuleStanding, ScopeMark, Seed, SitePosture, Span,
-    Standing, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators, Version, Via, Visit, Visited,
+    Admitted, AnchorTerms, BudgetAccount, Chance, Change, Control, CountedIn, Deed, Digest, DocumentRow, Event,
+    EventKind, Exchange, Failure, Fingerprint, Fold, Found, GraphMark, Kind, Kinds, Leaving, LeftRow, LinkKind,
+    LinkRow, Location, Masked, Moment, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise, PageState, PageTerms,
+    Partition, PolicyState, Reach, Refusal, Rel, RobotsAnswer, RobotsRow, RuleState, ScopeMark, Seed, SiteProfile,
+    SiteState, Span, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators, Version, Via, Visit, Visited,
     Volatile, WaitingPlace, WeightRow,
 };
 use vernal_repository::graph::{Gathered, LinkGathering, URLS_MAX};
@@ -108,7 +108,8 @@ impl World {
                 deeds.push((Partition(0), Deed::Controlled(control)));
             }
             9 => {
-                let account = Account { in_hand: self.chance.share(), filled: self.now, spent: self.chance.share() };
+                let account =
+                    BudgetAccount { in_hand: self.chance.share(), filled: self.now, spent: self.chance.share() };
                 deeds.push((Partition(0), Deed::Spent { account }));
             }
             15 => deeds.push((partition, Deed::Weighed(self.weighed()))),
@@ -191,7 +192,7 @@ impl World {
             id,
             what: Volatile::Words { shape: "Views: #".into(), place: self.chance.below(9) as u16 },
             on: Reach::Site,
-            standing: RuleStanding::Learned,
+            standing: RuleState::Learned,
             since: self.now,
             last: self.now,
             differed: self.chance.below(9) as u32,
@@ -295,9 +296,9 @@ impl World {
     }
 
     fn site_seen(&mut self, url: &Url) -> Deed {
-        let standing = *self.chance.pick(&[Standing::Active, Standing::Paused, Standing::Blocked]).unwrap();
-        let posture = SitePosture { standing, not_before: self.now, ..SitePosture::default() };
-        Deed::SiteSeen(url.site(), posture)
+        let standing = *self.chance.pick(&[SiteState::Active, SiteState::Paused, SiteState::Blocked]).unwrap();
+        let profile = SiteProfile { standing, not_before: self.now, ..SiteProfile::default() };
+        Deed::SiteSeen(url.site(), profile)
     }
 
     fn robots_read(&mut self, url: &Url) -> Deed {
