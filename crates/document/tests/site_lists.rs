@@ -7,9 +7,9 @@ use std::io::Write as _;
 
 use vernal_document::listings::LISTED_MAX;
 use vernal_document::{Input, read};
-use vernal_model::{Digest, Listing, ListingKind, Url};
+use vernal_model::{Digest, SiteList, SiteListKind, Url};
 
-fn listed(url: &str, content_type: &str, bytes: &[u8]) -> Option<Box<Listing>> {
+fn listed(url: &str, content_type: &str, bytes: &[u8]) -> Option<Box<SiteList>> {
     let url = Url::parse(url).unwrap();
     let input = Input {
         url: &url,
@@ -22,7 +22,7 @@ fn listed(url: &str, content_type: &str, bytes: &[u8]) -> Option<Box<Listing>> {
     read(&input).document.listing
 }
 
-fn urls(listing: &Listing) -> Vec<&str> {
+fn urls(listing: &SiteList) -> Vec<&str> {
     listing.entries.iter().map(|entry| entry.url.as_str()).collect()
 }
 
@@ -41,7 +41,7 @@ fn a_sitemap_is_known_by_its_root_whatever_its_type_says() {
     let text = urlset("<url><loc>http://a.org/1</loc></url>");
     for content_type in ["application/xml", "text/xml; charset=utf-8", "application/atom+xml", ""] {
         let listing = listed("http://a.org/anything", content_type, text.as_bytes()).unwrap();
-        assert_eq!((listing.kind, urls(&listing)), (ListingKind::Sitemap, vec!["http://a.org/1"]), "{content_type}");
+        assert_eq!((listing.kind, urls(&listing)), (SiteListKind::Sitemap, vec!["http://a.org/1"]), "{content_type}");
     }
     assert_eq!(listed("http://a.org/page", "text/html", text.as_bytes()), None, "a page is a page");
     assert_eq!(listed("http://a.org/x.xml", "application/xml", b"<svg/>"), None);
@@ -52,7 +52,7 @@ fn an_index_lists_sitemaps() {
     let text =
         "<sitemapindex><sitemap><loc>http://a.org/1.xml</loc><lastmod>2026-01-01</lastmod></sitemap></sitemapindex>";
     let listing = listed("http://a.org/sitemap.xml", "application/xml", text.as_bytes()).unwrap();
-    assert_eq!((listing.kind, listing.entries.len()), (ListingKind::SitemapIndex, 1));
+    assert_eq!((listing.kind, listing.entries.len()), (SiteListKind::SitemapIndex, 1));
 }
 
 #[test]
@@ -144,5 +144,5 @@ fn lines_of_urls_are_a_sitemap_only_under_such_a_name() {
 fn a_table_of_volatile_information_names_its_pages() {
     let table = b"volatile-information 1\npage /prices.html\npart a 2026-11-02 1\n";
     let listing = listed("http://a.org/prices.tvi", "text/plain", table).unwrap();
-    assert_eq!((listing.kind, urls(&listing)), (ListingKind::VolatileTable, vec!["http://a.org/prices.html"]));
+    assert_eq!((listing.kind, urls(&listing)), (SiteListKind::VolatileTable, vec!["http://a.org/prices.html"]));
 }

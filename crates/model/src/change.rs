@@ -20,7 +20,7 @@ pub struct Change {
     /// Other differences (links, images, scripts, forms, styles, meta), without noise.
     pub notes: Vec<Note>,
     /// The suppressed differences, each with its reason.
-    pub noise: Vec<SetAside>,
+    pub noise: Vec<Suppressed>,
     /// Whether the page has returned to the content before the last version (A, B, A).
     pub flapping: bool,
 }
@@ -77,7 +77,7 @@ pub struct Note {
 
 /// A suppressed difference, which is noise, with its reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SetAside {
+pub struct Suppressed {
     pub kind: Kind,
     /// The built-in detector ("token", "relative time" and so on), or `learned`.
     pub detector: Box<str>,

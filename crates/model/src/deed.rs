@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAccount, DocumentRow, Event, Fingerprint, GraphMark, HintRows, Leaving, Location, Moment, NoiseRows, Page,
+    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, GraphMark, HintRows, Location, Moment, NoiseRows, Page,
     PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteProfile, Subscription, TimeOrigin, TopicMark,
     TopicOf, TopicRow, Url, Visit, WeightRow,
 };
@@ -75,7 +75,7 @@ pub enum Deed {
     /// A pass over all links was completed.
     GraphPassed(GraphMark),
     /// A page was evicted for a more important one.
-    Left(Box<Leaving>),
+    Left(Box<Eviction>),
     /// A site hinted at its changes, or a visit showed whether a hint was right.
     Hinted(Box<HintRows>),
     /// The subscription to the hub of a feed of this partition.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Listing, Partition, Signature, Url};
+use crate::{Fingerprint, Partition, Signature, SiteList, Url};
 
 /// The parsed meaning of one body; short-lived.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Document {
     /// The content of the meta-updates tag of paper 000, as written.
     pub meta_updates: Option<String>,
     /// Its entries, if it is a sitemap, a feed or a table of volatile information.
-    pub listing: Option<Box<Listing>>,
+    pub listing: Option<Box<SiteList>>,
 }
 
 impl Document {

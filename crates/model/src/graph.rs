@@ -44,16 +44,16 @@ pub struct GraphMark {
 
 /// An evicted page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Leaving {
+pub struct Eviction {
     /// The new row of the page.
     pub page: Page,
     pub was: PageState,
-    pub row: LeftRow,
+    pub row: EvictionRow,
 }
 
 /// Why and when a page was evicted.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LeftRow {
+pub struct EvictionRow {
     pub moment: Moment,
     /// Its importance at that time, and that of the URL that replaced it. If there were simply too many pages, both are its own.
     pub importance: f32,

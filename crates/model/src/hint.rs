@@ -64,9 +64,9 @@ impl HintSource {
 
 /// The parsed content of a sitemap, a feed or a table; short-lived.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listing {
-    pub kind: ListingKind,
-    pub entries: Vec<Listed>,
+pub struct SiteList {
+    pub kind: SiteListKind,
+    pub entries: Vec<ListEntry>,
     /// Entries beyond the limit or without a URL that we can request. They are counted and not kept.
     pub dropped: u32,
     /// The fault of the file, in words. `entries` has everything that could be read.
@@ -77,7 +77,7 @@ pub struct Listing {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ListingKind {
+pub enum SiteListKind {
     Sitemap,
     /// Lists sitemaps, not pages.
     SitemapIndex,
@@ -87,14 +87,14 @@ pub enum ListingKind {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ListEntry {
     pub url: Url,
-    pub stamp: Option<Stamp>,
+    pub stamp: Option<DateRange>,
 }
 
 /// The range of a date: as sites write it, it may mean a whole day or year.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
+pub struct DateRange {
     pub from: Moment,
     pub until: Moment,
 }
@@ -172,7 +172,7 @@ impl PageHints {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HintFile {
     pub url: Url,
-    pub kind: ListingKind,
+    pub kind: SiteListKind,
     pub source: HintSource,
     /// When what it lists was last read.
     pub read: Moment,
@@ -197,7 +197,7 @@ pub struct HintRows {
     pub files: Vec<(PageKey, HintFile)>,
     /// An empty row is removed.
     pub pages: Vec<(PageKey, PageHints)>,
-    pub listed: Option<ListedRows>,
+    pub listed: Option<ListEntryRows>,
 }
 
 impl HintRows {
@@ -212,8 +212,8 @@ impl HintRows {
 
 /// The changes of the entries of one file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ListedRows {
+pub struct ListEntryRows {
     pub file: PageKey,
-    pub put: Vec<(Fingerprint, Option<Stamp>)>,
+    pub put: Vec<(Fingerprint, Option<DateRange>)>,
     pub gone: Vec<Fingerprint>,
 }

@@ -31,21 +31,23 @@ mod visit;
 
 pub use budget::{Budget, BudgetAccount, BudgetError, BudgetUnit, Share};
 pub use chance::Chance;
-pub use change::{Change, DecidedBy, Degree, Kind, Kinds, Note, Operation, ParagraphChange, SetAside};
+pub use change::{Change, DecidedBy, Degree, Kind, Kinds, Note, Operation, ParagraphChange, Suppressed};
 pub use deed::{Admitted, Control, Deed, Found, Relocated, ScopeMark, Via, Visited, WaitingPlace};
 pub use document::{
     AlternateLink, AnchorPlace, CountedIn, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media,
     Paragraph, Rel, Role,
 };
 pub use event::{Event, EventKind};
-pub use graph::{GraphMark, Leaving, LeftRow, WeightRow};
+pub use graph::{Eviction, EvictionRow, GraphMark, WeightRow};
 pub use hint::{
-    Cadence, HintFile, HintRows, HintSource, Listed, ListedRows, Listing, ListingKind, Muted, PageHints, PendingHint,
-    Stamp, TrustRow,
+    Cadence, DateRange, HintFile, HintRows, HintSource, ListEntry, ListEntryRows, Muted, PageHints, PendingHint,
+    SiteList, SiteListKind, TrustRow,
 };
 pub use id::{Fingerprint, OrderId, PageKey, ParagraphKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span, TimeOrigin};
-pub use noise::{Fold, Masked, NoiseBook, NoiseRows, NoiseRule, PageNoise, Reach, RuleState, Suspect, Volatile};
+pub use noise::{
+    Fold, Masked, NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageNoise, RuleReach, RuleState, Suspect,
+};
 pub use order::{Order, OrderKind, Validators};
 pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};
 pub use page::{Page, PageState, PolicyState};

@@ -93,8 +93,8 @@ impl NoiseRows {
 pub struct NoiseRule {
     /// Its number within the site, from 1.
     pub id: u32,
-    pub what: Volatile,
-    pub on: Reach,
+    pub what: NoisePattern,
+    pub on: RuleReach,
     pub standing: RuleState,
     pub since: Moment,
     /// When it last explained a difference.
@@ -120,7 +120,7 @@ pub struct NoiseRule {
 
 /// The pattern of a rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Volatile {
+pub enum NoisePattern {
     /// A paragraph with some varying words: `Views: # today`. `Shape` in `vernal-document` explains the notation.
     Words {
         shape: Box<str>,
@@ -146,7 +146,7 @@ pub enum Volatile {
 
 /// Where a rule applies.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Reach {
+pub enum RuleReach {
     Page(PageKey),
     Template(u32),
     Site,
@@ -199,7 +199,7 @@ impl PageNoise {
 /// A difference on one page that may occur again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suspect {
-    pub what: Volatile,
+    pub what: NoisePattern,
     pub role: Role,
     /// The last digest of the paragraph; 0 where there is none.
     pub digest: u64,

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use vernal_model::{
-    Fingerprint, HintFile, HintSource, Moment, PageHints, PageKey, Partition, Site, Stamp, SubscriptionRow, TrustRow,
+    DateRange, Fingerprint, HintFile, HintSource, Moment, PageHints, PageKey, Partition, Site, SubscriptionRow,
+    TrustRow,
 };
 
 use crate::tables::keys;
@@ -93,7 +94,7 @@ impl Reader {
     }
 
     /// What a file of hints listed when it was last read.
-    pub fn listed(&self, file: PageKey) -> Result<HashMap<Fingerprint, Option<Stamp>>> {
+    pub fn listed(&self, file: PageKey) -> Result<HashMap<Fingerprint, Option<DateRange>>> {
         let mut listed = HashMap::new();
         for guard in self.shared.tables.listed.prefix(file.bytes()) {
             let (key, value) = guard.into_inner().map_err(Error::tables("read what a file lists"))?;

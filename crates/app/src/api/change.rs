@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use vernal_model::{
-    Change, DecidedBy, Degree, Kind, Note, Operation, PageKey, ParagraphChange, ParagraphKey, Role, SetAside,
+    Change, DecidedBy, Degree, Kind, Note, Operation, PageKey, ParagraphChange, ParagraphKey, Role, Suppressed,
 };
 
 /// The verdict, without its paragraphs.
@@ -18,7 +18,7 @@ pub struct ChangeShown {
     pub decided_by: Option<DecidedBy>,
     pub flapping: bool,
     pub notes: Vec<Note>,
-    pub noise: Vec<SetAside>,
+    pub noise: Vec<Suppressed>,
 }
 
 /// What happened to one paragraph.
@@ -83,11 +83,11 @@ impl ChangeShown {
 
 /// What was set aside. What marks alone set aside has no words; it is named by its kind, so that every kind that differs
 /// and is not left has a reason.
-pub fn named_noise(change: &Change) -> Vec<SetAside> {
+pub fn named_noise(change: &Change) -> Vec<Suppressed> {
     let mut noise = change.noise.clone();
     for kind in change.kinds.iter().filter(|&kind| !change.left.contains(kind)) {
         if !noise.iter().any(|aside| aside.kind == kind) {
-            noise.push(SetAside { kind, detector: "built-in".into(), rule: None, before: None, after: None });
+            noise.push(Suppressed { kind, detector: "built-in".into(), rule: None, before: None, after: None });
         }
     }
     noise

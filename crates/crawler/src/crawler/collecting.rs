@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
 use vernal_frontier::VisitOrder;
-use vernal_model::{Deed, Leaving, LeftRow, Moment, Page, PageKey, PageState, Site};
+use vernal_model::{Deed, Eviction, EvictionRow, Moment, Page, PageKey, PageState, Site};
 use vernal_policy::collection::{HISTORY_KEPT, RETURN_AFTER, Swap, Weighted, is_better, swaps, swaps_max};
 use vernal_repository::graph::NodeState;
 
@@ -192,14 +192,14 @@ impl Crawler {
         partition.policy.forget(key);
         partition.stir();
         partition.count_held(&site, -1);
-        let row = LeftRow {
+        let row = EvictionRow {
             moment: now,
             importance: swap.leaves.importance,
             better: swap.comes.importance,
             made_room_for: swap.comes.page,
         };
         let page = Page { state: PageState::Left, ..page };
-        self.group.push(key.partition, Deed::Left(Box::new(Leaving { page, was: PageState::Held, row })));
+        self.group.push(key.partition, Deed::Left(Box::new(Eviction { page, was: PageState::Held, row })));
         self.forget_topics(key);
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use vernal_model::{HintSource, ListingKind, Moment, Page, PageKey, Span, TrustRow};
+use vernal_model::{HintSource, Moment, Page, PageKey, SiteListKind, Span, TrustRow};
 use vernal_policy::estimate::trust;
 
 use super::Crawler;
@@ -75,7 +75,7 @@ impl Crawler {
         let Some(table) = hints.companion.filter(|_| !has_moved) else { return Ok(None) };
         let Some(page) = self.reader.page(key)? else { return Ok(None) };
         let site = page.url.site();
-        let is_table = self.hints.file(&site, table).is_some_and(|file| file.kind == ListingKind::VolatileTable);
+        let is_table = self.hints.file(&site, table).is_some_and(|file| file.kind == SiteListKind::VolatileTable);
         let unknown = TrustRow::default();
         let row = self.hints.trust(&site, HintSource::Companion).unwrap_or(&unknown);
         if !is_table || row.muted.is_some() || trust::recall(row) < RECALL_MIN {

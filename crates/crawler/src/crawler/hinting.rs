@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use vernal_document::robots::Robots;
 use vernal_model::{
-    Deed, Found, HintFile, HintRows, HintSource, LinkKind, Listing, ListingKind, Moment, Origin, Outcome, Page,
-    PageHints, PageKey, PageState, Partition as PartitionId, PendingHint, Report, RobotsAnswer, RobotsRow, Site, Span,
-    Url, Via,
+    Deed, Found, HintFile, HintRows, HintSource, LinkKind, Moment, Origin, Outcome, Page, PageHints, PageKey,
+    PageState, Partition as PartitionId, PendingHint, Report, RobotsAnswer, RobotsRow, Site, SiteList, SiteListKind,
+    Span, Url, Via,
 };
 use vernal_policy::estimate::trust;
 
@@ -95,7 +95,7 @@ impl Crawler {
     }
 
     /// What moved in a list since it was last read.
-    pub(super) fn listing_delta<'l>(&self, file: PageKey, listing: &'l Listing) -> Result<Delta<'l>> {
+    pub(super) fn listing_delta<'l>(&self, file: PageKey, listing: &'l SiteList) -> Result<Delta<'l>> {
         Ok(listing::delta(file, listing, self.reader.listed(file)?))
     }
 
@@ -113,7 +113,13 @@ impl Crawler {
     }
 
     /// Takes what moved in a file: URLs for the sieve, hints for the policy, and how the file looks.
-    pub(super) fn take_listing(&mut self, page: &Page, listing: &Listing, delta: Delta<'_>, now: Moment) -> Result<()> {
+    pub(super) fn take_listing(
+        &mut self,
+        page: &Page,
+        listing: &SiteList,
+        delta: Delta<'_>,
+        now: Moment,
+    ) -> Result<()> {
         let site = page.url.site();
         let source = listing::source_of(listing.kind);
         let is_first = self.hints.file(&site, page.key).is_none();
@@ -122,7 +128,7 @@ impl Crawler {
         }
         self.find_listed(page, listing.kind, &delta);
         let mut rows = HintRows::of(&site);
-        if listing.kind != ListingKind::SitemapIndex {
+        if listing.kind != SiteListKind::SitemapIndex {
             let mut row = self.hints.trust(&site, source).cloned().unwrap_or_default();
             if source == HintSource::Sitemap {
                 trust::judge_by_look(&mut row, listing::look(listing, now), now);
@@ -156,14 +162,14 @@ impl Crawler {
 
     /// URLs that were not in the list before go to the sieve. Nobody knows how many links lead to them, so that a limit of
     /// depth leaves them to their links.
-    fn find_listed(&mut self, page: &Page, kind: ListingKind, delta: &Delta<'_>) {
+    fn find_listed(&mut self, page: &Page, kind: SiteListKind, delta: &Delta<'_>) {
         let via = match kind {
-            ListingKind::Sitemap => Via::Sitemap,
-            ListingKind::SitemapIndex if page.depth < INDEX_DEPTH_MAX => Via::Sitemap,
-            ListingKind::Feed => Via::Feed,
-            ListingKind::SitemapIndex | ListingKind::VolatileTable => return,
+            SiteListKind::Sitemap => Via::Sitemap,
+            SiteListKind::SitemapIndex if page.depth < INDEX_DEPTH_MAX => Via::Sitemap,
+            SiteListKind::Feed => Via::Feed,
+            SiteListKind::SitemapIndex | SiteListKind::VolatileTable => return,
         };
-        let is_index = kind == ListingKind::SitemapIndex;
+        let is_index = kind == SiteListKind::SitemapIndex;
         let depth = page.depth.saturating_add(1);
         let forward = if is_index { FORWARD_OF_FILES } else { 0 };
         let limit = if is_index { FILES_MAX } else { usize::MAX };
@@ -186,7 +192,7 @@ impl Crawler {
         &mut self,
         rows: &mut HintRows,
         source: HintSource,
-        kind: ListingKind,
+        kind: SiteListKind,
         delta: &Delta<'_>,
         is_first: bool,
         now: Moment,
@@ -200,7 +206,7 @@ impl Crawler {
             let mut hints = self.hints.page(key, &self.reader)?;
             let before = hints.clone();
             hints.spoken_of |= source.bit();
-            if kind == ListingKind::VolatileTable {
+            if kind == SiteListKind::VolatileTable {
                 hints.companion = Some(delta.rows.file);
             }
             if let Some(page) = self.reader.page(key)?.filter(|page| page.url == *url)

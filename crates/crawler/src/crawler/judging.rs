@@ -11,7 +11,7 @@ use vernal_document::noise::{self, FoldingKind, NoiseInput, Sightings};
 use vernal_document::{Beside, Input, Parts, compare, diff, tell_closely};
 use vernal_model::{
     Change, Deed, Document, DocumentRow, Kind, Moment, NoiseBook, NoiseRows, Note, Page, PageKey, PageNoise,
-    Partition as PartitionId, Report, SetAside, Signature, Site,
+    Partition as PartitionId, Report, Signature, Site, Suppressed,
 };
 
 use super::Crawler;
@@ -315,7 +315,7 @@ fn name_what_was_set_aside(change: &mut Change) {
     for kind in change.kinds.iter().filter(|&kind| !change.left.contains(kind)) {
         if !change.noise.iter().any(|aside| aside.kind == kind) {
             let detector = "built-in".into();
-            change.noise.push(SetAside { kind, detector, rule: None, before: None, after: None });
+            change.noise.push(Suppressed { kind, detector, rule: None, before: None, after: None });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The slow path: compares two pages closely, with words, notes and suppressed noise.
 
 use foldhash::{HashMap, HashMapExt};
-use vernal_model::{Change, Document, Kind, Note, Operation, SetAside};
+use vernal_model::{Change, Document, Kind, Note, Operation, Suppressed};
 
 use super::compare;
 use crate::Parsed;
@@ -43,7 +43,7 @@ fn set_aside_words(change: &mut Change) {
         if quiet_before.text != quiet_after.text {
             return true;
         }
-        noise.push(SetAside {
+        noise.push(Suppressed {
             kind: Kind::Content,
             detector: detector.into(),
             rule: None,
@@ -117,7 +117,7 @@ fn tell(before: Option<&Part>, after: Option<&Part>, change: &mut Change) {
     let (before, after) = (shown(before), shown(after));
     match aside {
         Some(detector) if change.noise.len() < NOTES_MAX => {
-            change.noise.push(SetAside { kind: part.kind, detector: detector.into(), rule: None, before, after });
+            change.noise.push(Suppressed { kind: part.kind, detector: detector.into(), rule: None, before, after });
         }
         None if change.notes.len() < NOTES_MAX => {
             change.notes.push(Note { kind: part.kind, what: part.what.as_ref().into(), before, after });

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use vernal_model::{NoiseBook, NoiseRows, NoiseRule, PageKey, PageNoise, Reach, RuleState, Volatile};
+use vernal_model::{NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageKey, PageNoise, RuleReach, RuleState};
 
 use super::changed_spots::{Side, Spot, paragraph};
 use super::evidence::{Observation, QUIET_MAX};
@@ -19,17 +19,17 @@ pub fn shapes_on(book: &NoiseBook, page: PageKey, template: u32) -> Vec<Shape> {
         matches!(rule.standing, RuleState::Learned | RuleState::Added) && reaches(rule.on, page, template)
     };
     let words = book.rules.iter().filter(is_in_force).filter_map(|rule| match &rule.what {
-        Volatile::Words { shape, .. } => Some(Shape::parse(shape)),
+        NoisePattern::Words { shape, .. } => Some(Shape::parse(shape)),
         _ => None,
     });
     words.filter(|shape| !shape.is_bare()).collect()
 }
 
-fn reaches(on: Reach, page: PageKey, template: u32) -> bool {
+fn reaches(on: RuleReach, page: PageKey, template: u32) -> bool {
     match on {
-        Reach::Page(of) => of == page,
-        Reach::Template(of) => of == template,
-        Reach::Site => true,
+        RuleReach::Page(of) => of == page,
+        RuleReach::Template(of) => of == template,
+        RuleReach::Site => true,
     }
 }
 
@@ -53,14 +53,14 @@ pub(super) struct Rule {
 impl Rule {
     pub fn new(row: NoiseRule) -> Rule {
         let shape = match &row.what {
-            Volatile::Words { shape, .. } => Some(Shape::parse(shape)),
+            NoisePattern::Words { shape, .. } => Some(Shape::parse(shape)),
             _ => None,
         };
         Rule { row, shape }
     }
 }
 
-/// Paragraphs after an anchor: see `Volatile`.
+/// Paragraphs after an anchor: see `NoisePattern`.
 pub(super) struct Slot {
     place: u16,
     after: u64,
@@ -133,8 +133,8 @@ impl<'a> ActiveRules<'a> {
 
     /// The slots in which paragraphs were replaced.
     pub fn slots(&self) -> Vec<Slot> {
-        let slot = |what: &Volatile| match *what {
-            Volatile::Slot { place, after, count, .. } => Some(Slot { place, after, count }),
+        let slot = |what: &NoisePattern| match *what {
+            NoisePattern::Slot { place, after, count, .. } => Some(Slot { place, after, count }),
             _ => None,
         };
         let suspected = self.input.noise.suspects.iter().filter_map(|suspect| slot(&suspect.what));
@@ -168,11 +168,11 @@ impl<'a> ActiveRules<'a> {
 
     fn covers(&self, id: u32, rule: &Rule, spot: &Spot<'_>) -> bool {
         match (&rule.row.what, &rule.shape) {
-            (Volatile::Words { place, .. }, Some(shape)) => {
+            (NoisePattern::Words { place, .. }, Some(shape)) => {
                 let at_place = *place != 0 && *place == spot.place;
                 spot.is_pair() && (*place == 0 || at_place) && self.words_hold(id, shape, at_place, spot)
             }
-            (slot @ Volatile::Slot { .. }, _) => {
+            (slot @ NoisePattern::Slot { .. }, _) => {
                 let holds = |side: &Side<'_>| side.offset == 0 || in_slot(slot, side);
                 spot.reach() > 0 && holds(&spot.before) && holds(&spot.after)
             }
@@ -200,8 +200,9 @@ impl<'a> ActiveRules<'a> {
 
     /// The active rule on a whole kind.
     pub fn on_kind(&self, kind: vernal_model::Kind) -> Option<(u32, &NoiseRule)> {
-        let found =
-            self.in_force().find(|(_, rule)| matches!(&rule.row.what, Volatile::Kind { kind: of, .. } if *of == kind));
+        let found = self
+            .in_force()
+            .find(|(_, rule)| matches!(&rule.row.what, NoisePattern::Kind { kind: of, .. } if *of == kind));
         found.map(|(id, rule)| (id, &rule.row))
     }
 
@@ -228,7 +229,7 @@ impl<'a> ActiveRules<'a> {
         row.differed = row.differed.saturating_add(1);
         row.compared = row.compared.saturating_add(1);
         row.quiet = 0;
-        row.pages = row.pages.saturating_add(u32::from(is_new_here && row.on != Reach::Page(page)));
+        row.pages = row.pages.saturating_add(u32::from(is_new_here && row.on != RuleReach::Page(page)));
         self.changed.insert(id);
     }
 
@@ -252,7 +253,7 @@ impl<'a> ActiveRules<'a> {
         for known in &self.input.noise.known {
             *silent.entry(known.rule).or_default() |= known.digest == 0 || is_present(known.digest);
         }
-        let kinds = self.in_force().filter(|(_, rule)| matches!(rule.row.what, Volatile::Kind { .. }));
+        let kinds = self.in_force().filter(|(_, rule)| matches!(rule.row.what, NoisePattern::Kind { .. }));
         silent.extend(kinds.map(|(id, _)| (id, true)).collect::<Vec<_>>());
         for (id, present) in silent {
             if self.used.contains(&id) {
@@ -265,7 +266,7 @@ impl<'a> ActiveRules<'a> {
             row.compared = row.compared.saturating_add(u32::from(present));
             row.quiet = row.quiet.saturating_add(1);
             self.changed.insert(id);
-            let many = !matches!(row.on, Reach::Page(_));
+            let many = !matches!(row.on, RuleReach::Page(_));
             let limit = if many { QUIET_MAX_OF_MANY } else { QUIET_MAX };
             if row.quiet >= limit {
                 let reason = format!("no difference in the last {} comparisons", row.quiet);
@@ -295,7 +296,7 @@ impl<'a> ActiveRules<'a> {
     }
 }
 
-fn in_slot(slot: &Volatile, side: &Side<'_>) -> bool {
-    let Volatile::Slot { place, after, count, .. } = slot else { return false };
+fn in_slot(slot: &NoisePattern, side: &Side<'_>) -> bool {
+    let NoisePattern::Slot { place, after, count, .. } = slot else { return false };
     (*place, *after) == (side.place, side.anchor) && (1..=*count).contains(&side.offset)
 }

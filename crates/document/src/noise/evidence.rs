@@ -5,7 +5,7 @@
 //! second kind. Main text that is replaced as a whole needs the first kind, or texts that return: text that changes at every
 //! visit and never returns may be news.
 
-use vernal_model::{Kind, Moment, Role, Suspect, Volatile};
+use vernal_model::{Kind, Moment, NoisePattern, Role, Suspect};
 
 use super::changed_spots::{Spot, is_main};
 use super::generalise::{fixed_anew, generalise};
@@ -27,7 +27,7 @@ pub(super) struct Observation {
 }
 
 impl Observation {
-    pub fn suspect(self, what: Volatile, role: Role, digest: u64) -> Suspect {
+    pub fn suspect(self, what: NoisePattern, role: Role, digest: u64) -> Suspect {
         Suspect {
             what,
             role,
@@ -63,7 +63,7 @@ pub(super) enum Effect {
 
 /// Records one more difference of words. `numbers` is set when numbers or dates vary.
 pub(super) fn words_differed(suspect: &mut Suspect, spot: &Spot<'_>, seen: Observation, numbers: &mut bool) -> Effect {
-    let Volatile::Words { shape, .. } = &suspect.what else { return Effect::Lost };
+    let NoisePattern::Words { shape, .. } = &suspect.what else { return Effect::Lost };
     let shape = Shape::parse(shape);
     let (Some(before), Some(after)) = (&spot.before.text, &spot.after.text) else { return Effect::Lost };
     let Some(general) = generalise(before, after, Some(&shape)) else { return Effect::Lost };
@@ -87,7 +87,7 @@ pub(super) fn words_suspect(spot: &Spot<'_>, seen: Observation, numbers: &mut bo
     let (before, after) = (spot.before.text.as_ref()?, spot.after.text.as_ref()?);
     let general = generalise(before, after, None)?;
     *numbers = general.numbers;
-    let what = Volatile::Words { shape: "".into(), place: 0 };
+    let what = NoisePattern::Words { shape: "".into(), place: 0 };
     let mut suspect = seen.suspect(what, spot.role, spot.after.digest);
     set_shape(&mut suspect, &general.shape, spot.place);
     Some(suspect)
@@ -95,7 +95,7 @@ pub(super) fn words_suspect(spot: &Spot<'_>, seen: Observation, numbers: &mut bo
 
 fn set_shape(suspect: &mut Suspect, shape: &Shape, place: u16) {
     let place = if shape.is_bare() { place } else { 0 };
-    suspect.what = Volatile::Words { shape: shape.text(), place };
+    suspect.what = NoisePattern::Words { shape: shape.text(), place };
 }
 
 /// Records one more difference after an anchor: the removed and added paragraphs, and how far after it they reach.
@@ -106,7 +106,7 @@ pub(super) fn slot_differed(
     reach: u16,
     seen: Observation,
 ) -> Effect {
-    let Volatile::Slot { count, .. } = &mut suspect.what else { return Effect::Lost };
+    let NoisePattern::Slot { count, .. } = &mut suspect.what else { return Effect::Lost };
     let grows = reach > *count;
     let is_young = suspect.differed < 2;
     if grows && !is_young {
@@ -133,7 +133,7 @@ pub(super) fn remember(suspect: &mut Suspect, gone: &[u64], came: &[u64]) {
 /// Records one more difference of a whole kind, with its notes.
 pub(super) fn kind_differed(suspect: &mut Suspect, told: &[Box<str>], seen: Observation) -> Effect {
     let is_young = suspect.differed < 2;
-    let Volatile::Kind { notes, .. } = &mut suspect.what else { return Effect::Lost };
+    let NoisePattern::Kind { notes, .. } = &mut suspect.what else { return Effect::Lost };
     let fresh: Vec<Box<str>> = told.iter().filter(|what| !notes.contains(what)).cloned().collect();
     let grows = !fresh.is_empty();
     notes.extend(fresh);
@@ -156,8 +156,8 @@ pub(super) fn proof(suspect: &Suspect, numbers: bool) -> Option<String> {
     let main = is_main(suspect.role);
     let looked = suspect.second_look.then(|| "differed between two visits minutes apart".to_owned());
     match &suspect.what {
-        Volatile::Words { .. } if main && numbers => often.then(at_visits),
-        Volatile::Slot { .. } if main => {
+        NoisePattern::Words { .. } if main && numbers => often.then(at_visits),
+        NoisePattern::Slot { .. } if main => {
             let returns = || format!("{}, and texts came back {} times", at_visits(), suspect.returned);
             let looked = looked.filter(|_| !numbers);
             looked.or_else(|| (often && suspect.returned > 0).then(returns))

@@ -1,13 +1,13 @@
 //! Rules that a person gives, allows or forgets. Each function returns the rows to write.
 
-use vernal_model::{Moment, NoiseBook, NoiseRows, NoiseRule, Reach, RuleState, Site, Volatile};
+use vernal_model::{Moment, NoiseBook, NoisePattern, NoiseRows, NoiseRule, RuleReach, RuleState, Site};
 
 /// Adds a rule of a person. `None` when the site has too many such rules.
 pub fn add(
     site: &Site,
     book: &NoiseBook,
-    what: Volatile,
-    on: Reach,
+    what: NoisePattern,
+    on: RuleReach,
     reason: &str,
     moment: Moment,
 ) -> Option<NoiseRows> {
@@ -30,7 +30,7 @@ pub fn add(
         compared: 0,
         quiet: 0,
         pages: 0,
-        template: if let Reach::Template(template) = on { template } else { 0 },
+        template: if let RuleReach::Template(template) = on { template } else { 0 },
         before: "".into(),
         after: "".into(),
         reason: reason.into(),

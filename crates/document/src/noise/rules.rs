@@ -1,6 +1,6 @@
 //! Makes, merges and widens rules, for one page or for all pages of its template.
 
-use vernal_model::{NoiseBook, NoiseRule, Reach, RuleState, Suspect, Volatile};
+use vernal_model::{NoiseBook, NoisePattern, NoiseRule, RuleReach, RuleState, Suspect};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::active_rules::{ActiveRules, Rule};
@@ -18,7 +18,7 @@ impl ActiveRules<'_> {
     /// Makes a rule from a suspect, for this page or, when enough pages have the same, for its template. `None` where a person
     /// said otherwise, or there is no room.
     pub fn learn(&mut self, suspect: &Suspect, reason: &str, before: &str, after: &str) -> Option<u32> {
-        let on = Reach::Page(self.input.page);
+        let on = RuleReach::Page(self.input.page);
         let same = |rule: &&Rule| same_thing(&rule.row.what, &suspect.what);
         let known = self.rules.values().filter(same);
         if known.clone().any(|rule| rule.row.standing == RuleState::Allowed && self.reaches(&rule.row)) {
@@ -59,7 +59,7 @@ impl ActiveRules<'_> {
         if template == 0 {
             return None;
         }
-        let on = Reach::Template(template);
+        let on = RuleReach::Template(template);
         let of_page = xxh3_64(&self.input.page.bytes());
         let same = |rule: &&Rule| rule.row.on == on && same_thing(&rule.row.what, &suspect.what);
         let Some(known) = self.rules.values().find(same).map(|rule| rule.row.clone()) else {
@@ -106,19 +106,19 @@ impl ActiveRules<'_> {
     }
 
     /// The active rule on this slot, which is shortened.
-    pub fn narrower(&self, what: &Volatile) -> Option<&NoiseRule> {
+    pub fn narrower(&self, what: &NoisePattern) -> Option<&NoiseRule> {
         let is = |rule: &&NoiseRule| rule.standing == RuleState::Learned && same_thing(&rule.what, what);
-        self.in_force().map(|(_, rule)| &rule.row).find(|rule| matches!(what, Volatile::Slot { .. }) && is(rule))
+        self.in_force().map(|(_, rule)| &rule.row).find(|rule| matches!(what, NoisePattern::Slot { .. }) && is(rule))
     }
 
     /// A replaced paragraph is no anchor: if it was in a slot or at its end, the differences after it belong to
     /// that slot.
     pub fn join(&mut self, gone: &Side<'_>) {
-        let on = Reach::Page(self.input.page);
+        let on = RuleReach::Page(self.input.page);
         let slot = |wanted: &dyn Fn(u64, u16) -> bool| {
             let learned = |row: &NoiseRule| row.standing == RuleState::Learned && row.on == on;
             self.in_force().filter(|(_, rule)| learned(&rule.row)).find_map(|(id, rule)| match rule.row.what {
-                Volatile::Slot { place, after, count, .. } => {
+                NoisePattern::Slot { place, after, count, .. } => {
                     (place == gone.place && wanted(after, count)).then_some((id, count))
                 }
                 _ => None,
@@ -130,7 +130,7 @@ impl ActiveRules<'_> {
         let (Some((id, count)), Some((other, further)), true) = (around, behind, stands) else { return };
         let reach = gone.offset.saturating_add(further).min(SLOT_PARAGRAPHS_MAX);
         if let Some(Rule { row, .. }) = self.rules.get_mut(&id)
-            && let Volatile::Slot { count: so_far, .. } = &mut row.what
+            && let NoisePattern::Slot { count: so_far, .. } = &mut row.what
         {
             *so_far = reach.max(count);
             self.changed.insert(id);
@@ -144,21 +144,21 @@ impl ActiveRules<'_> {
     fn widen(&mut self, id: u32) {
         let Some(rule) = self.rules.get(&id).map(|rule| rule.row.clone()) else { return };
         let alone = match &rule.what {
-            Volatile::Words { .. } => self.shape(id).is_some_and(Shape::is_bare),
-            Volatile::Slot { after, .. } => *after == 0,
-            Volatile::Kind { .. } => false,
+            NoisePattern::Words { .. } => self.shape(id).is_some_and(Shape::is_bare),
+            NoisePattern::Slot { after, .. } => *after == 0,
+            NoisePattern::Kind { .. } => false,
         };
         if rule.template == 0 || alone {
             return;
         }
-        let on = Reach::Template(rule.template);
+        let on = RuleReach::Template(rule.template);
         let same = |other: &&NoiseRule| {
-            let of_page = matches!(other.on, Reach::Page(_)) && other.template == rule.template;
+            let of_page = matches!(other.on, RuleReach::Page(_)) && other.template == rule.template;
             let of_template = other.on == on && !matches!(other.standing, RuleState::Allowed | RuleState::Added);
             (of_page && other.standing == RuleState::Learned || of_template) && same_thing(&other.what, &rule.what)
         };
         let all: Vec<NoiseRule> = self.rules.values().map(|rule| &rule.row).filter(same).cloned().collect();
-        let pages = all.iter().filter(|other| matches!(other.on, Reach::Page(_))).count() as u32;
+        let pages = all.iter().filter(|other| matches!(other.on, RuleReach::Page(_))).count() as u32;
         if pages < TEMPLATE_PAGES_MIN {
             return;
         }
@@ -204,27 +204,27 @@ impl ActiveRules<'_> {
     }
 }
 
-fn same_thing(one: &Volatile, other: &Volatile) -> bool {
+fn same_thing(one: &NoisePattern, other: &NoisePattern) -> bool {
     match (one, other) {
-        (Volatile::Slot { place, after, .. }, Volatile::Slot { place: at, after: behind, .. }) => {
+        (NoisePattern::Slot { place, after, .. }, NoisePattern::Slot { place: at, after: behind, .. }) => {
             (place, after) == (at, behind)
         }
-        (Volatile::Kind { kind, .. }, Volatile::Kind { kind: of, .. }) => kind == of,
+        (NoisePattern::Kind { kind, .. }, NoisePattern::Kind { kind: of, .. }) => kind == of,
         (one, other) => one == other,
     }
 }
 
 /// The pattern that covers two patterns of the same kind.
-fn wider(one: Volatile, other: &Volatile) -> Volatile {
+fn wider(one: NoisePattern, other: &NoisePattern) -> NoisePattern {
     match (one, other) {
-        (Volatile::Slot { place, after, count, words }, Volatile::Slot { count: further, .. }) => {
-            Volatile::Slot { place, after, count: count.max(*further), words }
+        (NoisePattern::Slot { place, after, count, words }, NoisePattern::Slot { count: further, .. }) => {
+            NoisePattern::Slot { place, after, count: count.max(*further), words }
         }
-        (Volatile::Kind { kind, mut notes }, Volatile::Kind { notes: more, .. }) => {
+        (NoisePattern::Kind { kind, mut notes }, NoisePattern::Kind { notes: more, .. }) => {
             let fresh: Vec<Box<str>> = more.iter().filter(|what| !notes.contains(what)).cloned().collect();
             notes.extend(fresh);
             notes.truncate(NOTES_MAX);
-            Volatile::Kind { kind, notes }
+            NoisePattern::Kind { kind, notes }
         }
         (one, _) => one,
     }

@@ -1,6 +1,6 @@
 //! Applies the rules of a change: the paragraphs of the new version that they cover, and the change without the suppressed noise.
 
-use vernal_model::{Change, Degree, Document, Kind, Masked, Note, PageNoise, SetAside, Volatile};
+use vernal_model::{Change, Degree, Document, Kind, Masked, NoisePattern, Note, PageNoise, Suppressed};
 
 use super::active_rules::ActiveRules;
 use super::changed_spots::{Spot, is_main, paragraph};
@@ -34,10 +34,12 @@ pub(super) fn known(
     }
     for (id, rule, shape) in &rules {
         let earlier = || input.noise.known.iter().filter(|known| known.rule == *id);
-        if matches!(rule.what, Volatile::Kind { .. }) && (rules_in_force.was_used(*id) || earlier().next().is_some()) {
+        if matches!(rule.what, NoisePattern::Kind { .. })
+            && (rules_in_force.was_used(*id) || earlier().next().is_some())
+        {
             add(0, *id);
         }
-        if let Volatile::Slot { after, .. } = &rule.what
+        if let NoisePattern::Slot { after, .. } = &rule.what
             && (*after == 0 || is_present(*after))
         {
             add(*after, *id);
@@ -126,9 +128,9 @@ pub(super) fn told(
     change
 }
 
-fn suppressed_difference(kind: Kind, rule: u32, before: Option<&str>, after: Option<&str>) -> SetAside {
+fn suppressed_difference(kind: Kind, rule: u32, before: Option<&str>, after: Option<&str>) -> Suppressed {
     let quoted = |text: Option<&str>| text.map(|text| Box::from(limited(text, QUOTED_BYTES_MAX)));
-    SetAside { kind, detector: "learned".into(), rule: Some(rule), before: quoted(before), after: quoted(after) }
+    Suppressed { kind, detector: "learned".into(), rule: Some(rule), before: quoted(before), after: quoted(after) }
 }
 
 /// Whether a note is about a link whose words were suppressed with their paragraph.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use vernal_model::{Kind, PageNoise, Reach, Role, RuleState, Suspect, Volatile};
+use vernal_model::{Kind, NoisePattern, PageNoise, Role, RuleReach, RuleState, Suspect};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::active_rules::ActiveRules;
@@ -24,7 +24,7 @@ const SHORT_WORDS_MAX: usize = 8;
 
 /// The suspects of this page that differed this time. Each counts once.
 #[derive(Default)]
-pub(super) struct Touched(Vec<(Volatile, u64)>);
+pub(super) struct Touched(Vec<(NoisePattern, u64)>);
 
 impl Touched {
     fn has(&self, suspect: &Suspect) -> bool {
@@ -79,7 +79,7 @@ fn first_words(
     numbers: bool,
     touched: &mut Touched,
 ) -> Suspicion {
-    let Volatile::Words { shape, .. } = &suspect.what else { return Suspicion::Replaced };
+    let NoisePattern::Words { shape, .. } = &suspect.what else { return Suspicion::Replaced };
     let shape = Shape::parse(shape);
     if !shape.is_bare() && (!spot.is_main() || shape.is_token_only()) {
         let mark = mark_of(&[spot.before.digest, spot.after.digest]);
@@ -116,7 +116,7 @@ fn conclude(
 /// The suspect that replaces a rule whose fixed words changed: the wildcards are known, the words are new.
 fn broken(rules_in_force: &mut ActiveRules<'_>, spot: &Spot<'_>, numbers: &mut bool) -> Option<Suspect> {
     let (id, rule) = rules_in_force.broken_by(spot)?;
-    let of_page = matches!(rule.on, Reach::Page(_));
+    let of_page = matches!(rule.on, RuleReach::Page(_));
     let mut suspect = rules_in_force.seen.suspect(rule.what.clone(), spot.role, spot.before.digest);
     (suspect.differed, suspect.compared) = match rule.differed {
         // One second look shows little about which words are fixed.
@@ -132,10 +132,10 @@ fn broken(rules_in_force: &mut ActiveRules<'_>, spot: &Spot<'_>, numbers: &mut b
 
 /// The suspect for this spot: the one with this paragraph, otherwise one whose words match and that did not differ yet.
 fn suspect_of(page: &PageNoise, spot: &Spot<'_>, touched: &Touched) -> Option<usize> {
-    let open = |suspect: &&Suspect| matches!(suspect.what, Volatile::Words { .. }) && !touched.has(suspect);
+    let open = |suspect: &&Suspect| matches!(suspect.what, NoisePattern::Words { .. }) && !touched.has(suspect);
     let is_it = |suspect: &Suspect| suspect.digest == spot.before.digest && suspect.digest != 0;
     let held = |suspect: &Suspect| {
-        let Volatile::Words { shape, .. } = &suspect.what else { return false };
+        let NoisePattern::Words { shape, .. } = &suspect.what else { return false };
         let shape = Shape::parse(shape);
         let before = spot.before.text.as_ref();
         suspect.role == spot.role && !shape.is_bare() && before.is_some_and(|before| shape.matches(before))
@@ -163,7 +163,7 @@ pub(super) fn suspect_slot(
     let (gone, came) = (digests(&|spot| spot.before.digest), digests(&|spot| spot.after.digest));
     let numbers = group.iter().any(|spot| is_short_number(spot));
     let anchor_words = first.anchor_at.and_then(|at| paragraph(input.new, at)).unwrap_or_default();
-    let what = Volatile::Slot {
+    let what = NoisePattern::Slot {
         place: first.place,
         after: first.anchor,
         count: reach,
@@ -190,7 +190,7 @@ pub(super) fn suspect_slot(
         }
     };
     let quoted = (text_of(&first.before.text), text_of(&first.after.text));
-    let Volatile::Slot { count, .. } = suspect.what else { return None };
+    let NoisePattern::Slot { count, .. } = suspect.what else { return None };
     if at.is_none() && !first.is_main() && first.anchor != 0 {
         let mark = mark_of(&[&gone[..], &came[..]].concat());
         if let Some(id) = rules_in_force.suspect_of_template(&suspect, mark, quoted.0, quoted.1) {
@@ -237,7 +237,7 @@ pub(super) fn suspect_kinds(
         told.sort_unstable();
         told.dedup();
         if let Some((rule, row)) = rules_in_force.on_kind(kind) {
-            let Volatile::Kind { notes, .. } = &row.what else { continue };
+            let NoisePattern::Kind { notes, .. } = &row.what else { continue };
             let beyond: Vec<Box<str>> = told.iter().filter(|what| !notes.contains(what)).cloned().collect();
             if row.standing == RuleState::Allowed {
                 continue;
@@ -246,7 +246,7 @@ pub(super) fn suspect_kinds(
             suppressed.push(SuppressedKind { kind, rule, beyond });
             continue;
         }
-        let what = Volatile::Kind { kind, notes: told.clone() };
+        let what = NoisePattern::Kind { kind, notes: told.clone() };
         let at = rules_in_force.page.suspects.iter().position(|suspect| same_suspect(&suspect.what, &what));
         let (suspect, steady) = match at {
             Some(at) => {
@@ -273,9 +273,9 @@ pub(super) fn settle(rules_in_force: &mut ActiveRules<'_>, touched: &Touched, is
     let seen = rules_in_force.seen;
     for suspect in rules_in_force.page.suspects.iter_mut().filter(|suspect| !touched.has(suspect)) {
         let present = match &suspect.what {
-            Volatile::Words { .. } => is_present(suspect.digest),
-            Volatile::Slot { after, .. } => *after == 0 || is_present(*after),
-            Volatile::Kind { .. } => true,
+            NoisePattern::Words { .. } => is_present(suspect.digest),
+            NoisePattern::Slot { after, .. } => *after == 0 || is_present(*after),
+            NoisePattern::Kind { .. } => true,
         };
         was_quiet(suspect, present, seen);
     }
@@ -293,12 +293,12 @@ fn keep(page: &mut PageNoise, suspect: Suspect) {
     }
 }
 
-fn same_suspect(one: &Volatile, other: &Volatile) -> bool {
+fn same_suspect(one: &NoisePattern, other: &NoisePattern) -> bool {
     match (one, other) {
-        (Volatile::Slot { place, after, .. }, Volatile::Slot { place: at, after: behind, .. }) => {
+        (NoisePattern::Slot { place, after, .. }, NoisePattern::Slot { place: at, after: behind, .. }) => {
             (place, after) == (at, behind)
         }
-        (Volatile::Kind { kind, .. }, Volatile::Kind { kind: of, .. }) => kind == of,
+        (NoisePattern::Kind { kind, .. }, NoisePattern::Kind { kind: of, .. }) => kind == of,
         (one, other) => one == other,
     }
 }

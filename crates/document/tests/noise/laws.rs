@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use vernal_document::noise::{NoiseInput, Shape, add, allow, forget, judge, template_key, unchanged};
 use vernal_model::{
-    Chance, Change, Document, Kind, Moment, NoiseBook, Note, Operation, PageKey, PageNoise, Paragraph, ParagraphChange,
-    ParagraphMark, Partition, Reach, Role, RuleState, Site, Volatile,
+    Chance, Change, Document, Kind, Moment, NoiseBook, NoisePattern, Note, Operation, PageKey, PageNoise, Paragraph,
+    ParagraphChange, ParagraphMark, Partition, Role, RuleReach, RuleState, Site,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -131,7 +131,8 @@ fn an_item_that_stayed_by_chance_amid_a_rotating_list_is_no_anchor_once_it_was_r
     let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
     watcher.visit(&mut book, &in_text(&["red fox", "old oak", "wet dog", "big cat"]));
     watcher.second_look(&mut book, &in_text(&["hot tea", "old oak", "odd sock", "tall tree"]));
-    let slots = |book: &NoiseBook| book.rules.iter().filter(|rule| matches!(rule.what, Volatile::Slot { .. })).count();
+    let slots =
+        |book: &NoiseBook| book.rules.iter().filter(|rule| matches!(rule.what, NoisePattern::Slot { .. })).count();
     assert_eq!(slots(&book), 2, "{:#?}", book.rules);
     assert!(has_content(&watcher.visit(&mut book, &in_text(&["far hill", "tin can", "low tide", "shy owl"]))));
     assert_eq!(slots(&book), 1, "{:#?}", book.rules);
@@ -194,7 +195,7 @@ fn what_three_pages_of_a_template_taught_holds_for_the_fourth() {
     }
     assert_eq!(book.rules.len(), 1, "{:#?}", book.rules);
     let rule = &book.rules[0];
-    assert!(matches!(rule.on, Reach::Template(template) if template == rule.template && template != 0));
+    assert!(matches!(rule.on, RuleReach::Template(template) if template == rule.template && template != 0));
     assert_eq!((rule.pages, rule.differed), (3, 9));
     let mut fourth = Watcher::new(4);
     let changes = counting(&mut book, &mut fourth, 70..72);
@@ -237,8 +238,8 @@ fn footers_that_differ_in_their_own_ways_on_three_pages_are_noise_and_one_new_fo
 fn a_person_may_add_allow_and_forget() {
     let (site, moment) = (Site::new("example.org"), Moment::from_secs(1));
     let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
-    let what = Volatile::Words { shape: "Read by # people".into(), place: 0 };
-    book.take(&add(&site, &book, what, Reach::Site, "a counter", moment).unwrap());
+    let what = NoisePattern::Words { shape: "Read by # people".into(), place: 0 };
+    book.take(&add(&site, &book, what, RuleReach::Site, "a counter", moment).unwrap());
     watcher.strict = true;
     assert!(!has_content(&counting(&mut book, &mut watcher, 1..3)[1]), "a person's rule holds at once");
     book.take(&forget(&site, &book, 1).unwrap());

@@ -124,7 +124,7 @@ impl Reader {
     }
 
     /// Why and when a page was last evicted, if it ever was.
-    pub fn left(&self, key: PageKey) -> Result<Option<vernal_model::LeftRow>> {
+    pub fn left(&self, key: PageKey) -> Result<Option<vernal_model::EvictionRow>> {
         let row = self.shared.tables.left.get(key.bytes()).map_err(Error::tables("read who left"))?;
         row.map(|bytes| decode("left", &bytes)).transpose()
     }

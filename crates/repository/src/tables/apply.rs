@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use foldhash::{HashMap, HashMapExt};
 use vernal_model::{
-    Control, Deed, GraphMark, HintRows, Leaving, Moment, Page, PageKey, Partition, Relocated, RobotsRow, Sequence,
+    Control, Deed, Eviction, GraphMark, HintRows, Moment, Page, PageKey, Partition, Relocated, RobotsRow, Sequence,
     Site, SiteProfile, SiteRow, Subscription, TopicOf, Visit, Visited,
 };
 
@@ -221,7 +221,7 @@ impl Applying<'_> {
         Ok(())
     }
 
-    fn left(&mut self, partition: Partition, leaving: &Leaving) -> Result<()> {
+    fn left(&mut self, partition: Partition, leaving: &Eviction) -> Result<()> {
         let tables = &self.shared.tables;
         let key = leaving.page.key.bytes();
         self.rows.put(&tables.pages, "pages", key, &leaving.page)?;

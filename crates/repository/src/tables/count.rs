@@ -1,6 +1,6 @@
 //! Updates the counters of a site and of the repository for a deed, each exactly once.
 
-use vernal_model::{EventKind, Leaving, Outcome, PageState, Partition, Site, SiteCounts, Visit, Visited};
+use vernal_model::{EventKind, Eviction, Outcome, PageState, Partition, Site, SiteCounts, Visit, Visited};
 
 use super::apply::Applying;
 use super::rows::Totals;
@@ -42,7 +42,7 @@ impl Applying<'_> {
     }
 
     /// Counts a page that is no longer held, without a visit.
-    pub(super) fn count_left(&mut self, partition: Partition, leaving: &Leaving) {
+    pub(super) fn count_left(&mut self, partition: Partition, leaving: &Eviction) {
         if let Some(count) = of_state(&mut self.state.totals, leaving.was) {
             less(count);
         }

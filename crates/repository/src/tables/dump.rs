@@ -5,9 +5,9 @@ use std::io::Write;
 
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DocumentRow, Event, Fold, GraphMark, HintFile, HintSource, LeftRow, NoiseRule, Page, PageHints, PageKey, PageNoise,
-    PageTerms, Partition, RobotsRow, Seed, Sequence, Stamp, SubscriptionRow, TopicMark, TopicOf, TopicRow, TrustRow,
-    Visit,
+    DateRange, DocumentRow, Event, EvictionRow, Fold, GraphMark, HintFile, HintSource, NoiseRule, Page, PageHints,
+    PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SubscriptionRow, TopicMark, TopicOf, TopicRow,
+    TrustRow, Visit,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -55,13 +55,13 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<TopicMark>(&tables.meta, "meta", |key| key == keys::TOPIC_MARK.as_bytes())?;
     dump.table::<GraphMark>(&tables.meta, "meta", |key| key == keys::GRAPH.as_bytes())?;
     dump.table::<Vec<f32>>(&tables.weights, "weights", |_| true)?;
-    dump.table::<LeftRow>(&tables.left, "left", |_| true)?;
+    dump.table::<EvictionRow>(&tables.left, "left", |_| true)?;
     dump.table::<Vec<PageKey>>(&tables.relinked, "relinked", |_| true)?;
     dump.table::<(HintSource, TrustRow)>(&tables.hints, "hints", of_kind(keys::HINT_SOURCE))?;
     dump.table::<HintFile>(&tables.hints, "hints", of_kind(keys::HINT_FILE))?;
     dump.table::<SubscriptionRow>(&tables.hints, "hints", of_kind(keys::HINT_SUBSCRIPTION))?;
     dump.table::<PageHints>(&tables.page_hints, "page_hints", |_| true)?;
-    dump.table::<Option<Stamp>>(&tables.listed, "listed", |_| true)?;
+    dump.table::<Option<DateRange>>(&tables.listed, "listed", |_| true)?;
     dump.known()
 }
 

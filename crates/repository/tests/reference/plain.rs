@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::hinting::PlainHints;
 use vernal_model::{
-    Admitted, BudgetAccount, Control, Deed, DocumentRow, Event, EventKind, Fingerprint, Found, GraphMark, LeftRow,
+    Admitted, BudgetAccount, Control, Deed, DocumentRow, Event, EventKind, EvictionRow, Fingerprint, Found, GraphMark,
     Moment, NoiseBook, Outcome, Page, PageKey, PageNoise, PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed,
     Sequence, Site, SiteCounts, SiteProfile, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Via, Visit,
 };
@@ -42,7 +42,7 @@ pub struct Plain {
     topic_mark: TopicMark,
     graph: Option<GraphMark>,
     scores: BTreeMap<(Partition, u32), Vec<f32>>,
-    left: BTreeMap<PageKey, LeftRow>,
+    left: BTreeMap<PageKey, EvictionRow>,
     pub hints: PlainHints,
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use vernal_model::{
     Admitted, AnchorTerms, BudgetAccount, Chance, Change, Control, CountedIn, Deed, Digest, DocumentRow, Event,
-    EventKind, Exchange, Failure, Fingerprint, Fold, Found, GraphMark, Kind, Kinds, Leaving, LeftRow, LinkKind,
-    LinkRow, Location, Masked, Moment, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise, PageState, PageTerms,
-    Partition, PolicyState, Reach, Refusal, Rel, RobotsAnswer, RobotsRow, RuleState, ScopeMark, Seed, SiteProfile,
-    SiteState, Span, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators, Version, Via, Visit, Visited,
-    Volatile, WaitingPlace, WeightRow,
+    EventKind, Eviction, EvictionRow, Exchange, Failure, Fingerprint, Fold, Found, GraphMark, Kind, Kinds, LinkKind,
+    LinkRow, Location, Masked, Moment, NoisePattern, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise,
+    PageState, PageTerms, Partition, PolicyState, Refusal, Rel, RobotsAnswer, RobotsRow, RuleReach, RuleState,
+    ScopeMark, Seed, SiteProfile, SiteState, Span, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators,
+    Version, Via, Visit, Visited, WaitingPlace, WeightRow,
 };
 use vernal_repository::graph::{Gathered, LinkGathering, URLS_MAX};
 use vernal_repository::{Keep, KeepKind, Repository};
@@ -190,8 +190,8 @@ impl World {
     fn noise_rule(&mut self, id: u32) -> NoiseRule {
         NoiseRule {
             id,
-            what: Volatile::Words { shape: "Views: #".into(), place: self.chance.below(9) as u16 },
-            on: Reach::Site,
+            what: NoisePattern::Words { shape: "Views: #".into(), place: self.chance.below(9) as u16 },
+            on: RuleReach::Site,
             standing: RuleState::Learned,
             since: self.now,
             last: self.now,
@@ -343,9 +343,9 @@ impl World {
         if is_touched(deeds, page.key) {
             return None;
         }
-        let row = LeftRow { moment: self.now, importance: 0.5, better: 2.0, made_room_for: PageKey::default() };
+        let row = EvictionRow { moment: self.now, importance: 0.5, better: 2.0, made_room_for: PageKey::default() };
         let page = Page { state: PageState::Left, ..page };
-        Some((page.key.partition, Deed::Left(Box::new(Leaving { page, was: PageState::Held, row }))))
+        Some((page.key.partition, Deed::Left(Box::new(Eviction { page, was: PageState::Held, row }))))
     }
 
     /// Links to pages that may be known, some of them twice.

@@ -53,7 +53,7 @@ fn touched(diff: &Diff) -> (Vec<u32>, Vec<u32>) {
 
 /// Unchanged paragraphs: the first `head` and the last `tail` of them, or all.
 fn push_same(rows: &mut Vec<Row<'_>>, places: &[usize], head: usize, tail: usize, full: bool) {
-    // Leaving out a single paragraph would save no line.
+    // Eviction out a single paragraph would save no line.
     if full || places.len() <= head + tail + 1 {
         rows.extend(places.iter().map(|&place| Row::Same(place)));
         return;

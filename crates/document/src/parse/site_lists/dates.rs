@@ -1,18 +1,18 @@
 //! Dates as sites write them: every form of the W3C's note on date and time, and those of mail and news (RFC 822 and its
 //! heirs). A date without an hour means a whole day, and is kept as the Moments between which it lies.
 
-use vernal_model::{Moment, Span, Stamp};
+use vernal_model::{DateRange, Moment, Span};
 
 /// Years outside this range are no valid dates of a page.
 const YEARS: std::ops::RangeInclusive<i64> = 1970..=2200;
 
 /// The earliest and the latest Moment that the text may mean; `None` if it is no date.
-pub fn stamp(text: &str) -> Option<Stamp> {
+pub fn stamp(text: &str) -> Option<DateRange> {
     let text = text.trim();
     w3c(text).or_else(|| mail(text))
 }
 
-fn w3c(text: &str) -> Option<Stamp> {
+fn w3c(text: &str) -> Option<DateRange> {
     let bytes = text.as_bytes();
     let year = digits(bytes, 0, 4)?;
     if bytes.len() == 4 {
@@ -35,7 +35,7 @@ fn w3c(text: &str) -> Option<Stamp> {
 }
 
 /// `Mon, 02 Nov 2026 10:00:00 GMT`, its weekday and seconds optional, and `Mon Nov  2 10:00:00 2026`.
-fn mail(text: &str) -> Option<Stamp> {
+fn mail(text: &str) -> Option<DateRange> {
     let mut words = text.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty()).peekable();
     if words.peek().is_some_and(|word| {
         word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'.') && month(word).is_none()
@@ -124,13 +124,13 @@ fn zone(text: &str) -> Option<i64> {
     (hours <= 15 && minutes < 60).then_some(sign * (hours * HOUR + minutes * 60))
 }
 
-fn from_parts(day: i64, seconds: i64, width: i64, east: i64) -> Option<Stamp> {
+fn from_parts(day: i64, seconds: i64, width: i64, east: i64) -> Option<DateRange> {
     let from = day * 86_400 + seconds - east;
-    Some(Stamp { from: Moment::from_secs(from), until: Moment::from_secs(from + width) - Span::from_micros(1) })
+    Some(DateRange { from: Moment::from_secs(from), until: Moment::from_secs(from + width) - Span::from_micros(1) })
 }
 
 /// From the beginning of one day to just before another.
-fn between(from: i64, until: i64) -> Option<Stamp> {
+fn between(from: i64, until: i64) -> Option<DateRange> {
     from_parts(from, 0, (until - from) * 86_400, 0)
 }
 

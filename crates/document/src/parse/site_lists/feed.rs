@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use vernal_model::Stamp;
+use vernal_model::DateRange;
 
 use super::dates;
 use super::xml::{Element, Xml, XmlPiece};
@@ -28,7 +28,7 @@ pub fn is_feed(root: &str) -> bool {
 
 /// Gives each entry's page with the date of its last change, in the order of the file. References may be relative to the
 /// feed's base, which is known by then.
-pub fn each_entry(text: &str, take: &mut dyn FnMut(&About, &str, Option<Stamp>)) -> About {
+pub fn each_entry(text: &str, take: &mut dyn FnMut(&About, &str, Option<DateRange>)) -> About {
     let mut xml = Xml::new(text);
     let mut reading = FileReader::default();
     while let Some(piece) = xml.next() {
@@ -151,14 +151,14 @@ impl FileReader {
         }
     }
 
-    fn close(&mut self, depth: usize, take: &mut dyn FnMut(&About, &str, Option<Stamp>)) {
+    fn close(&mut self, depth: usize, take: &mut dyn FnMut(&About, &str, Option<DateRange>)) {
         self.field = Field::None;
         if self.entry_depth.is_some_and(|entry| depth < entry) {
             self.end(take);
         }
     }
 
-    fn end(&mut self, take: &mut dyn FnMut(&About, &str, Option<Stamp>)) {
+    fn end(&mut self, take: &mut dyn FnMut(&About, &str, Option<DateRange>)) {
         self.entry_depth = None;
         let entry = std::mem::take(&mut self.entry);
         let stamp = dates::stamp(&entry.changed).or_else(|| dates::stamp(&entry.published));

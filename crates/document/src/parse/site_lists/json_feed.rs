@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use vernal_model::Stamp;
+use vernal_model::DateRange;
 
 use super::dates;
 
@@ -58,7 +58,7 @@ pub fn is_likely(bytes: &[u8]) -> bool {
 }
 
 /// Gives each entry's page with the date of its last change; `None` if this is no feed.
-pub fn each_entry(bytes: &[u8], take: &mut dyn FnMut(&str, Option<Stamp>)) -> Option<About> {
+pub fn each_entry(bytes: &[u8], take: &mut dyn FnMut(&str, Option<DateRange>)) -> Option<About> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let Ok(feed) = serde_json::from_slice::<JsonFeed>(bytes) else {
         return Some(About { fault: Some("it is no JSON"), ..About::default() });

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use vernal_model::{Failure, Fingerprint, Listed, Listing, ListingKind, Media, Stamp, Url};
+use vernal_model::{DateRange, Failure, Fingerprint, ListEntry, Media, SiteList, SiteListKind, Url};
 
 use super::xml::{Xml, XmlPiece};
 use super::{feed, json_feed, sitemap, table};
@@ -17,7 +17,7 @@ pub const LISTED_MAX: usize = 50_000;
 const PIECES_TO_ROOT_MAX: usize = 16;
 
 /// Reads a body as a list; `None` if it is none. Files compressed with gzip are unpacked within the usual limits.
-pub fn listing(input: &Input<'_>, media: Media) -> Option<Box<Listing>> {
+pub fn listing(input: &Input<'_>, media: Media) -> Option<Box<SiteList>> {
     let packed = input.bytes.starts_with(b"\x1f\x8b");
     match media {
         Media::Xml | Media::Json | Media::Text => read_list(input, media, input.bytes),
@@ -53,7 +53,7 @@ fn inner_media(bytes: &[u8]) -> Media {
     }
 }
 
-fn read_list(input: &Input<'_>, media: Media, bytes: &[u8]) -> Option<Box<Listing>> {
+fn read_list(input: &Input<'_>, media: Media, bytes: &[u8]) -> Option<Box<SiteList>> {
     if media == Media::Json {
         return if json_feed::is_likely(bytes) { json_listing(input.url, bytes) } else { None };
     }
@@ -78,7 +78,7 @@ fn read_list(input: &Input<'_>, media: Media, bytes: &[u8]) -> Option<Box<Listin
             Some(collector.done(fault))
         }
         None if feed::is_feed(root) => {
-            let mut collector = Collector::new(input.url, ListingKind::Feed);
+            let mut collector = Collector::new(input.url, SiteListKind::Feed);
             let about = feed::each_entry(&text, &mut |about, link, stamp| {
                 collector.rebase(about.base.as_deref());
                 collector.take(link, stamp);
@@ -90,20 +90,20 @@ fn read_list(input: &Input<'_>, media: Media, bytes: &[u8]) -> Option<Box<Listin
     }
 }
 
-fn json_listing(url: &Url, bytes: &[u8]) -> Option<Box<Listing>> {
-    let mut collector = Collector::new(url, ListingKind::Feed);
+fn json_listing(url: &Url, bytes: &[u8]) -> Option<Box<SiteList>> {
+    let mut collector = Collector::new(url, SiteListKind::Feed);
     let about = json_feed::each_entry(bytes, &mut |link, stamp| collector.take(link, stamp))?;
     (collector.hub, collector.topic) = (collector.joined(about.hub), collector.joined(about.topic));
     Some(collector.done(about.fault))
 }
 
-fn text_listing(url: &Url, text: &str) -> Option<Box<Listing>> {
+fn text_listing(url: &Url, text: &str) -> Option<Box<SiteList>> {
     if table::is_table(text) {
-        let mut collector = Collector::new(url, ListingKind::VolatileTable);
+        let mut collector = Collector::new(url, SiteListKind::VolatileTable);
         let fault = table::each_page(text, &mut |page, stamp| collector.take(page, stamp));
         return Some(collector.done(fault));
     }
-    let mut collector = Collector::new(url, ListingKind::Sitemap);
+    let mut collector = Collector::new(url, SiteListKind::Sitemap);
     sitemap::each_line(text, &mut |line, stamp| collector.take(line, stamp));
     Some(collector.done(None))
 }
@@ -126,8 +126,8 @@ fn root_of(text: &str) -> Option<&str> {
 struct Collector {
     base: Url,
     rebased: bool,
-    kind: ListingKind,
-    entries: Vec<Listed>,
+    kind: SiteListKind,
+    entries: Vec<ListEntry>,
     /// The index of each URL among the entries. The map is never iterated.
     met: HashMap<Fingerprint, usize>,
     dropped: u32,
@@ -136,7 +136,7 @@ struct Collector {
 }
 
 impl Collector {
-    fn new(url: &Url, kind: ListingKind) -> Self {
+    fn new(url: &Url, kind: SiteListKind) -> Self {
         Collector {
             base: url.clone(),
             rebased: false,
@@ -161,7 +161,7 @@ impl Collector {
         self.base.join(reference?.trim()).ok()
     }
 
-    fn take(&mut self, reference: &str, stamp: Option<Stamp>) {
+    fn take(&mut self, reference: &str, stamp: Option<DateRange>) {
         if self.entries.len() >= LISTED_MAX {
             self.dropped = self.dropped.saturating_add(1);
             return;
@@ -173,7 +173,7 @@ impl Collector {
         let next = self.entries.len();
         let place = *self.met.entry(url.fingerprint()).or_insert(next);
         if place == next {
-            self.entries.push(Listed { url, stamp });
+            self.entries.push(ListEntry { url, stamp });
         } else if let Some(stamp) = stamp {
             // Feeds may name a page several times. Its latest date counts.
             let entry = &mut self.entries[place];
@@ -183,8 +183,8 @@ impl Collector {
         }
     }
 
-    fn done(self, fault: Option<&'static str>) -> Box<Listing> {
-        Box::new(Listing {
+    fn done(self, fault: Option<&'static str>) -> Box<SiteList> {
+        Box::new(SiteList {
             kind: self.kind,
             entries: self.entries,
             dropped: self.dropped,

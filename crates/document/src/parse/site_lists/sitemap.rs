@@ -3,7 +3,7 @@
 //! Only `loc` and `lastmod` of each entry are used. `changefreq` and `priority` are wishes, not facts, and are ignored. So are the
 //! extensions for news, images and videos, whose `loc` is not that of the page.
 
-use vernal_model::{ListingKind, Stamp};
+use vernal_model::{DateRange, SiteListKind};
 
 use super::dates;
 use super::xml::{Element, Xml, XmlPiece};
@@ -12,7 +12,7 @@ use super::xml::{Element, Xml, XmlPiece};
 const VALUE_BYTES_MAX: usize = 8 << 10;
 
 /// Passes on each location of a sitemap with its date, in the order of the file. Returns a description of faults in the file.
-pub fn each_location(text: &str, take: &mut dyn FnMut(&str, Option<Stamp>)) -> Option<&'static str> {
+pub fn each_location(text: &str, take: &mut dyn FnMut(&str, Option<DateRange>)) -> Option<&'static str> {
     let mut xml = Xml::new(text);
     let mut reading = FileReader::default();
     for piece in xml.by_ref() {
@@ -46,7 +46,7 @@ enum Field {
 }
 
 impl<'a> FileReader<'a> {
-    fn open(&mut self, element: &Element<'a>, take: &mut dyn FnMut(&str, Option<Stamp>)) {
+    fn open(&mut self, element: &Element<'a>, take: &mut dyn FnMut(&str, Option<DateRange>)) {
         let prefix = *self.prefix.get_or_insert(element.prefix);
         self.field = Field::None;
         if element.prefix != prefix || element.empty {
@@ -75,14 +75,14 @@ impl<'a> FileReader<'a> {
         }
     }
 
-    fn close(&mut self, name: &str, take: &mut dyn FnMut(&str, Option<Stamp>)) {
+    fn close(&mut self, name: &str, take: &mut dyn FnMut(&str, Option<DateRange>)) {
         self.field = Field::None;
         if matches!(name, "url" | "sitemap") {
             self.end(take);
         }
     }
 
-    fn end(&mut self, take: &mut dyn FnMut(&str, Option<Stamp>)) {
+    fn end(&mut self, take: &mut dyn FnMut(&str, Option<DateRange>)) {
         if !self.in_entry {
             return;
         }
@@ -97,16 +97,16 @@ impl<'a> FileReader<'a> {
 }
 
 /// Which kind of sitemap the outermost element begins; `None` if it begins none.
-pub fn kind_of(root: &str) -> Option<ListingKind> {
+pub fn kind_of(root: &str) -> Option<SiteListKind> {
     match root {
-        "urlset" => Some(ListingKind::Sitemap),
-        "sitemapindex" => Some(ListingKind::SitemapIndex),
+        "urlset" => Some(SiteListKind::Sitemap),
+        "sitemapindex" => Some(SiteListKind::SitemapIndex),
         _ => None,
     }
 }
 
 /// The lines of a text sitemap.
-pub fn each_line(text: &str, take: &mut dyn FnMut(&str, Option<Stamp>)) {
+pub fn each_line(text: &str, take: &mut dyn FnMut(&str, Option<DateRange>)) {
     let lines = text.lines().map(|line| line.trim().trim_start_matches('\u{feff}'));
     lines.filter(|line| is_web_url(line)).for_each(|line| take(line, None));
 }

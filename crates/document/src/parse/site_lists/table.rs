@@ -13,7 +13,7 @@
 //! The first line is the format. `page` names the page that the parts below it belong to; one table may serve several.
 //! `part` has a name, the date of its last change, and whatever else: a page's date is that of its youngest part.
 
-use vernal_model::Stamp;
+use vernal_model::DateRange;
 
 use super::dates;
 
@@ -24,8 +24,8 @@ pub fn is_table(text: &str) -> bool {
 }
 
 /// Gives each page with the date of its youngest part.
-pub fn each_page(text: &str, take: &mut dyn FnMut(&str, Option<Stamp>)) -> Option<&'static str> {
-    let mut page: Option<(&str, Option<Stamp>)> = None;
+pub fn each_page(text: &str, take: &mut dyn FnMut(&str, Option<DateRange>)) -> Option<&'static str> {
+    let mut page: Option<(&str, Option<DateRange>)> = None;
     let mut fault = None;
     for line in text.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()) {
         match (line.split_once(' '), &mut page) {
