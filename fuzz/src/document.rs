@@ -7,8 +7,8 @@ use vernal_document::diff::{
 };
 use vernal_document::noise::{NoiseInput, judge, may_explain, template_key};
 use vernal_document::{
-    Beside, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, compare_pages, flags, parts, read, read_closely,
-    read_words, read_words_beside, wall,
+    IncrementalReader, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, compare, compare_pages, flags, parts, read,
+    read_closely, read_words, read_words_incrementally, wall,
 };
 use vernal_model::{
     Digest, Kind, Moment, NoiseBook, PageKey, PageNoise, Partition, RuleState, Signature, Site, Span, Url,
@@ -51,8 +51,8 @@ fn read_again(bytes: &[u8], content_type: &str, parsed: &Parsed) {
 fn read_beside(bytes: &[u8], content_type: &str, parsed: &Parsed, newer: &Parsed) {
     let page = page();
     let given = input(&page, bytes, content_type, Digest([1; 20]));
-    let beside = Beside::new(&parsed.signature.paragraphs, &newer.document);
-    let document = read_words_beside(&given, &beside);
+    let beside = IncrementalReader::new(&parsed.signature.paragraphs, &newer.document);
+    let document = read_words_incrementally(&given, &beside);
     assert_eq!((&document.text, &document.paragraphs), (&parsed.document.text, &parsed.document.paragraphs));
 }
 

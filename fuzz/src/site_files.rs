@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use vernal_document::listings::LISTED_MAX;
 use vernal_document::robots::Robots;
+use vernal_document::site_lists::LISTED_MAX;
 use vernal_document::{Input, read};
 use vernal_model::Url;
 

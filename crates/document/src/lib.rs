@@ -27,19 +27,19 @@ mod signature;
 pub mod terms;
 mod unpack;
 
-pub use answer::{Judged, of_status, robots_text};
+pub use answer::{StatusMeaning, of_status, robots_text};
 pub use detect::structure::{self, StructureChange, compare_trees};
 pub use detect::{Flags, compare, compare_pages, flags, tell_closely, wall};
 pub use noise::builtin;
 pub use parse::cadence;
-pub use parse::incremental::Beside;
+pub use parse::incremental::IncrementalReader;
 pub use parse::parts::{Part, Parts, parts};
 pub use parse::robots;
-pub use parse::site_lists as listings;
+pub use parse::site_lists;
 pub use parse::tree::{DocumentTree, Node, written_tree};
 pub use read::{
-    Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely, read_words, read_words_beside,
-    read_words_of_start, source_text,
+    Evidence, Input, LINKS_MAX, PARAGRAPHS_MAX, Parsed, read, read_closely, read_words, read_words_incrementally,
+    read_words_of_prefix, source_text,
 };
 pub use signature::fingerprint::{TagLetters, tag_letters};
 pub use signature::{checksum, rms, similarity};

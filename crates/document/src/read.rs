@@ -7,7 +7,7 @@ use vernal_model::{Digest, Directives, Document, Signature, Url};
 use crate::parse::directory::{read_ftp_listing, read_gopher_menu};
 use crate::parse::format::{Reading, charset_of, format_of};
 use crate::parse::html::{Passed, read_markup};
-use crate::parse::incremental::{Beside, whole_tags};
+use crate::parse::incremental::{IncrementalReader, whole_tags};
 use crate::parse::parts::{Parts, parts};
 use crate::parse::plain::read_plain;
 use crate::parse::scan::Markup;
@@ -77,14 +77,14 @@ pub fn read_words(input: &Input<'_>, closely: bool) -> (Document, Parts) {
 
 /// Reads a kept body again for its words, with the help of a newer version: the result is the same, but paragraphs that are in
 /// both are copied from the newer one.
-pub fn read_words_beside(input: &Input<'_>, beside: &Beside<'_>) -> Document {
+pub fn read_words_incrementally(input: &Input<'_>, beside: &IncrementalReader<'_>) -> Document {
     let words = markup_of(input).and_then(|markup| beside.words(&letters_of(input), markup));
     words.unwrap_or_else(|| read_words(input, false).0)
 }
 
-/// Reads a kept body of which only the start was unpacked, like [`read_words_beside`]. `None` if the start does not contain all
+/// Reads a kept body of which only the start was unpacked, like [`read_words_incrementally`]. `None` if the start does not contain all
 /// paragraphs to read.
-pub fn read_words_of_start(input: &Input<'_>, beside: &Beside<'_>) -> Option<Document> {
+pub fn read_words_of_prefix(input: &Input<'_>, beside: &IncrementalReader<'_>) -> Option<Document> {
     let start = Input { bytes: whole_tags(input.bytes), ..input.clone() };
     beside.words(&letters_of(&start), markup_of(&start)?)
 }

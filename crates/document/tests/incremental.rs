@@ -7,7 +7,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use vernal_document::{
-    Beside, Input, Parsed, UnpackLimits, read, read_words_beside, read_words_of_start, unpack, unpack_start_into,
+    IncrementalReader, Input, Parsed, UnpackLimits, read, read_words_incrementally, read_words_of_prefix, unpack,
+    unpack_start_into,
 };
 use vernal_model::{Digest, Document, Url};
 
@@ -36,11 +37,11 @@ fn packed(source: &str) -> Vec<u8> {
 }
 
 /// The words from the start of the packed older body, and how many bytes that start has; `None` if all of it is asked for.
-fn from_start(older: &str, beside: &Beside<'_>) -> Option<(Option<Document>, usize)> {
+fn from_start(older: &str, beside: &IncrementalReader<'_>) -> Option<(Option<Document>, usize)> {
     let mut room = Vec::new();
     let limits = UnpackLimits::default();
     let is_there = unpack_start_into(HEAD, &packed(older), &limits, |all| beside.bytes_wanted(all), &mut room);
-    is_there.then(|| (with_input(&room, |input| read_words_of_start(input, beside)), room.len()))
+    is_there.then(|| (with_input(&room, |input| read_words_of_prefix(input, beside)), room.len()))
 }
 
 fn assert_same(words: &Document, whole: &Parsed) {
@@ -70,8 +71,8 @@ fn a_paragraph_that_went_is_read_from_the_start_of_the_body() {
         for script in ["", "var state = 17;", &"x".repeat(1_500)] {
             let (older, newer) = (site_page("", &all), site_page(script, &changed));
             let (old, new) = (page(&older), page(&newer));
-            let beside = Beside::new(&old.signature.paragraphs, &new.document);
-            assert!(beside.lent().is_none());
+            let beside = IncrementalReader::new(&old.signature.paragraphs, &new.document);
+            assert!(beside.reused_document().is_none());
             let (words, bytes) = from_start(&older, &beside).expect("the end of the page is the same");
             assert_same(&words.expect("what went lies in the start"), &old);
             assert!(bytes < (edited + 5) * older.len() / 40 + 2_048, "{bytes} bytes for paragraph {edited}");
@@ -91,13 +92,13 @@ fn what_lies_between_two_paragraphs_that_went_is_passed_over() {
             changed[second] = prose(100);
             let (older, newer) = (site_page("", &all), site_page("var state = 17;", &changed));
             let (old, new) = (page(&older), page(&newer));
-            let beside = Beside::new(&old.signature.paragraphs, &new.document);
-            assert_same(&with_input(older.as_bytes(), |input| read_words_beside(input, &beside)), &old);
+            let beside = IncrementalReader::new(&old.signature.paragraphs, &new.document);
+            assert_same(&with_input(older.as_bytes(), |input| read_words_incrementally(input, &beside)), &old);
             // Whoever read what lies between would count one paragraph too many.
             let between = &all[first + 2];
             let broken = older.replace(between, &between.replacen(" w", "<p>", 1));
             assert_ne!(page(&broken).document.paragraphs.len(), old.document.paragraphs.len());
-            let words = with_input(broken.as_bytes(), |input| read_words_of_start(input, &beside));
+            let words = with_input(broken.as_bytes(), |input| read_words_of_prefix(input, &beside));
             assert_same(&words.expect("both lie where they are looked for"), &old);
         }
     }
@@ -110,8 +111,8 @@ fn a_version_to_which_something_was_added_lends_all_words() {
     all.insert(7, prose(100));
     all.swap(3, 12);
     let new = page(&site_page("", &all));
-    let beside = Beside::new(&old.signature.paragraphs, &new.document);
-    assert_same(&beside.lent().expect("nothing went"), &old);
+    let beside = IncrementalReader::new(&old.signature.paragraphs, &new.document);
+    assert_same(&beside.reused_document().expect("nothing went"), &old);
 }
 
 #[test]
@@ -120,9 +121,9 @@ fn a_heading_keeps_its_own_level() {
     let old = page(&source("h2", "before"));
     for (tag, last) in [("h3", "before"), ("h3", "after"), ("h2", "after")] {
         let new = page(&source(tag, last));
-        let beside = Beside::new(&old.signature.paragraphs, &new.document);
+        let beside = IncrementalReader::new(&old.signature.paragraphs, &new.document);
         let older = source("h2", "before");
-        assert_same(&with_input(older.as_bytes(), |input| read_words_beside(input, &beside)), &old);
+        assert_same(&with_input(older.as_bytes(), |input| read_words_incrementally(input, &beside)), &old);
     }
     assert_eq!(old.document.paragraphs[1].heading, 2);
 }
@@ -134,7 +135,7 @@ fn a_body_that_is_damaged_lends_no_wrong_words() {
     changed[20] = prose(100);
     let (older, newer) = (site_page("", &all), site_page("", &changed));
     let (old, new) = (page(&older), page(&newer));
-    let beside = Beside::new(&old.signature.paragraphs, &new.document);
+    let beside = IncrementalReader::new(&old.signature.paragraphs, &new.document);
     let sound = packed(&older);
     let mut read = 0;
     for place in (20..sound.len() - 8).step_by(11) {
@@ -145,7 +146,7 @@ fn a_body_that_is_damaged_lends_no_wrong_words() {
         if !unpack_start_into(HEAD, &damaged, &limits, |all| beside.bytes_wanted(all), &mut room) {
             continue;
         }
-        if let Some(words) = with_input(&room, |input| read_words_of_start(input, &beside)) {
+        if let Some(words) = with_input(&room, |input| read_words_of_prefix(input, &beside)) {
             assert_same(&words, &old);
             read += 1;
         }
@@ -185,9 +186,9 @@ proptest! {
         }
         let (older, newer) = (pieces.concat(), others.concat());
         let (old, new) = (page(&older), page(&newer));
-        let beside = Beside::new(&old.signature.paragraphs, &new.document);
-        assert_same(&with_input(older.as_bytes(), |input| read_words_beside(input, &beside)), &old);
-        if let Some(lent) = beside.lent() {
+        let beside = IncrementalReader::new(&old.signature.paragraphs, &new.document);
+        assert_same(&with_input(older.as_bytes(), |input| read_words_incrementally(input, &beside)), &old);
+        if let Some(lent) = beside.reused_document() {
             assert_same(&lent, &old);
         }
         if let Some((Some(words), _)) = from_start(&older, &beside) {

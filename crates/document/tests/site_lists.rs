@@ -5,7 +5,7 @@
 
 use std::io::Write as _;
 
-use vernal_document::listings::LISTED_MAX;
+use vernal_document::site_lists::LISTED_MAX;
 use vernal_document::{Input, read};
 use vernal_model::{Digest, SiteList, SiteListKind, Url};
 

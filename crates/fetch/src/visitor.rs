@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
-use vernal_document::{Judged, of_status};
+use vernal_document::{StatusMeaning, of_status};
 use vernal_model::{Digest, Document, Failure, Moment, Order, Outcome, Refusal, Report, Signature, Stage, Validators};
 
 use crate::answer::Answer;
@@ -134,9 +134,9 @@ impl Visitor {
         let verdict = of_status(&order, answer.status, &|name| answer.field(name), finished);
         let mut report = Report::unanswered(order, started, finished, Outcome::NotModified);
         let (outcome, answer) = match verdict {
-            Judged::Final(outcome) => (outcome, answer),
-            Judged::Robots(outcome) => self.read_robots(outcome, answer, &mut report),
-            Judged::Reads(outcome) => self.read_page(outcome, answer, &mut report).await,
+            StatusMeaning::Final(outcome) => (outcome, answer),
+            StatusMeaning::Robots(outcome) => self.read_robots(outcome, answer, &mut report),
+            StatusMeaning::Reads(outcome) => self.read_page(outcome, answer, &mut report).await,
         };
         report.validators = match outcome {
             Outcome::NotModified => validator::renewed(&report.order.validators, answer.validators),

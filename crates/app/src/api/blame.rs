@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::Serialize;
-use vernal_document::diff::{Blame, BlamedParagraph, Seen};
+use vernal_document::diff::{Blame, BlamedParagraph, SeenVersion};
 use vernal_document::noise::{self, Shape};
 use vernal_model::{Page, ParagraphMark};
 
@@ -127,6 +127,6 @@ fn shown(page: &Page, marks: &[ParagraphMark], paragraph: BlamedParagraph) -> Pa
     }
 }
 
-fn seen(seen: Seen) -> SeenShown {
+fn seen(seen: SeenVersion) -> SeenShown {
     SeenShown { version: seen.version, moment: time(seen.moment) }
 }

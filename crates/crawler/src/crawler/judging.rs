@@ -7,8 +7,8 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use foldhash::HashMap;
-use vernal_document::noise::{self, FoldingKind, NoiseInput, Sightings};
-use vernal_document::{Beside, Input, Parts, compare, diff, tell_closely};
+use vernal_document::noise::{self, FoldingKind, NoiseInput, PendingFolds};
+use vernal_document::{IncrementalReader, Input, Parts, compare, diff, tell_closely};
 use vernal_model::{
     Change, Deed, Document, DocumentRow, Kind, Moment, NoiseBook, NoiseRows, Note, Page, PageKey, PageNoise,
     Partition as PartitionId, Report, Signature, Site, Suppressed,
@@ -33,7 +33,7 @@ pub(super) struct Books {
     ahead: BTreeSet<Site>,
     commits: u64,
     /// Of all sites.
-    sightings: Sightings,
+    sightings: PendingFolds,
 }
 
 /// What a visit found, with what it taught of noise.
@@ -57,7 +57,7 @@ impl Books {
     }
 
     /// A site's book, which was taken up, beside what single pages have shown.
-    fn beside(&mut self, site: &Site) -> (&NoiseBook, &mut Sightings) {
+    fn beside(&mut self, site: &Site) -> (&NoiseBook, &mut PendingFolds) {
         (self.books.entry(site.clone()).or_default(), &mut self.sightings)
     }
 
@@ -189,10 +189,10 @@ impl Crawler {
         let Some(new) = &report.document else { return Ok(None) };
         let Some(location) = before.version.and_then(|version| version.location) else { return Ok(None) };
         let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
-        let beside = is_text_alone.then(|| Beside::new(&marked.paragraphs, new));
+        let beside = is_text_alone.then(|| IncrementalReader::new(&marked.paragraphs, new));
         let mut change = change.clone();
         // Where nothing but new words came, all that stood there before stands there still.
-        if let Some(old) = beside.as_ref().and_then(Beside::lent) {
+        if let Some(old) = beside.as_ref().and_then(IncrementalReader::reused_document) {
             tell_closely((&old, &Parts::default()), (new, &Parts::default()), &mut change);
             return Ok(Some(Closer { change, old }));
         }

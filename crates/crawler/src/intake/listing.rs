@@ -114,7 +114,7 @@ pub(crate) fn with_hub(mut listing: Box<SiteList>, report: &Report) -> Box<SiteL
     let Some(exchange) = report.exchange.as_ref().filter(|_| listing.kind == SiteListKind::Feed) else {
         return listing;
     };
-    let (hub, own) = vernal_document::listings::hub::of_links(&report.order.url, fields(exchange, "link"));
+    let (hub, own) = vernal_document::site_lists::hub::of_links(&report.order.url, fields(exchange, "link"));
     listing.hub = hub.or(listing.hub);
     listing.topic = own.or(listing.topic);
     listing

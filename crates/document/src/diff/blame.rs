@@ -14,7 +14,7 @@ use crate::noise::{Shape, builtin};
 
 /// A version and the Moment of its visit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Seen {
+pub struct SeenVersion {
     pub version: u32,
     pub moment: Moment,
 }
@@ -27,9 +27,9 @@ pub struct BlamedParagraph {
     #[serde(serialize_with = "role_by_name")]
     pub role: Role,
     /// The version that added it.
-    pub born: Seen,
+    pub born: SeenVersion,
     /// The version that last changed its words, or the one that added it.
-    pub edited: Seen,
+    pub edited: SeenVersion,
     /// How many versions changed its words.
     pub edits: u32,
     /// Its text in pieces, each with the version that added these words. Together they are the whole text.
@@ -45,7 +45,7 @@ impl BlamedParagraph {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BlamedWords {
     #[serde(flatten)]
-    pub seen: Seen,
+    pub seen: SeenVersion,
     pub text: Box<str>,
 }
 
@@ -69,7 +69,7 @@ impl Blame {
 
     /// Adds the next version.
     pub fn version(&mut self, number: u32, moment: Moment, document: &Document) {
-        let seen = Seen { version: number, moment };
+        let seen = SeenVersion { version: number, moment };
         let matching = match_paragraphs(&self.last, document, &mut Steps::new(STEPS_MAX));
         let mut steps = Steps::new(STEPS_MAX);
         let mut old: Vec<Option<BlamedParagraph>> =
@@ -103,7 +103,7 @@ impl Blame {
         &self,
         link: &Pairing,
         document: &Document,
-        seen: Seen,
+        seen: SeenVersion,
         old: &mut [Option<BlamedParagraph>],
         new: &mut [Option<BlamedParagraph>],
         steps: &mut Steps,
@@ -150,7 +150,7 @@ pub fn blame<'a>(versions: impl IntoIterator<Item = (u32, Moment, &'a Document)>
     blame.finish()
 }
 
-fn born(seen: Seen, text: &str) -> BlamedParagraph {
+fn born(seen: SeenVersion, text: &str) -> BlamedParagraph {
     let words = vec![BlamedWords { seen, text: Box::from(text) }];
     BlamedParagraph { position: 0, role: Role::Main, born: seen, edited: seen, edits: 0, words }
 }
@@ -164,14 +164,14 @@ fn in_order(place: usize, others: &[usize]) -> Vec<usize> {
 
 /// The origin of the words of the new text, paragraph by paragraph. Words that stayed keep their history; added words belong to
 /// this version.
-fn blamed_lines(pasts: &[BlamedParagraph], edits: &[WordEdit], seen: Seen) -> Vec<Vec<BlamedWords>> {
+fn blamed_lines(pasts: &[BlamedParagraph], edits: &[WordEdit], seen: SeenVersion) -> Vec<Vec<BlamedWords>> {
     // The pieces of the old text are enough; an entry per character would be long.
     let boundary = BlamedWords { seen, text: Box::from("\n") };
     let mut pieces = pasts
         .iter()
         .enumerate()
         .flat_map(|(place, past)| (place > 0).then(|| boundary.clone()).into_iter().chain(past.words.iter().cloned()));
-    let mut piece: Option<(Seen, Box<str>, usize)> = None;
+    let mut piece: Option<(SeenVersion, Box<str>, usize)> = None;
     let mut lines: Vec<Vec<BlamedWords>> = vec![Vec::new()];
     for edit in edits {
         if edit.op == WordOperation::Added {
@@ -214,7 +214,7 @@ fn common_length(a: &str, b: &str) -> usize {
 }
 
 /// Adds words to the last line. A boundary begins the next line, and no line begins with a space.
-fn add(lines: &mut Vec<Vec<BlamedWords>>, seen: Seen, text: &str) {
+fn add(lines: &mut Vec<Vec<BlamedWords>>, seen: SeenVersion, text: &str) {
     for (count, part) in text.split(BOUNDARY).enumerate() {
         if count > 0 {
             lines.push(Vec::new());

@@ -30,7 +30,7 @@ mod unrelated;
 mod word_marks;
 pub(crate) mod words;
 
-pub use blame::{Blame, BlamedParagraph, BlamedWords, Seen, blame};
+pub use blame::{Blame, BlamedParagraph, BlamedWords, SeenVersion, blame};
 pub use difference::{Diff, Fallback, ParagraphDiff, WordEdit, WordOperation, diff, texts};
 pub use explain::{explain, operations};
 pub use identity::{carry_ids, carry_ids_by_marks};

@@ -7,7 +7,7 @@
 use vernal_model::{Change, Fold, Moment, NoiseBook, NoiseRows, Operation, PageKey, ParagraphChange, Site, Span};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::pending_folds::{PendingFold, Sightings};
+use super::pending_folds::{PendingFold, PendingFolds};
 
 /// So many pages must have the same change before it counts as a change of the template.
 pub const FOLD_PAGES_MIN: u32 = 5;
@@ -40,7 +40,7 @@ pub fn fold(
     page: PageKey,
     moment: Moment,
     change: &Change,
-    (book, pending_folds): (&NoiseBook, &mut Sightings),
+    (book, pending_folds): (&NoiseBook, &mut PendingFolds),
 ) -> Folding {
     let mut rows = NoiseRows::new(site.clone());
     let operations = change.paragraphs.iter().filter(|operation| operation.operation != Operation::Moved);

@@ -32,7 +32,7 @@ mod times;
 pub use active_rules::shapes_on;
 pub use fold::{FOLD_PAGES_MIN, Folding, FoldingKind, fold};
 pub use learned::{NoiseInput, NoiseJudgement, explained, judge, may_explain, unchanged};
-pub use pending_folds::Sightings;
+pub use pending_folds::PendingFolds;
 pub use people::{add, allow, forget};
 pub use shape::Shape;
 pub use template::template_key;

@@ -21,12 +21,12 @@ pub struct PendingFold {
 
 /// The latest changes. The mark of a change gives its index, where it replaces an older one.
 #[derive(Clone, Debug, Default)]
-pub struct Sightings {
+pub struct PendingFolds {
     /// Empty until the first change.
     places: Vec<Option<PendingFold>>,
 }
 
-impl Sightings {
+impl PendingFolds {
     /// The change with this mark.
     pub fn get(&self, mark: u64) -> Option<&PendingFold> {
         self.places.get(place(mark))?.as_ref().filter(|seen| seen.mark == mark)
@@ -59,7 +59,7 @@ mod tests {
             left: Kinds::default(),
             notes: 0,
         };
-        let mut pending_folds = Sightings::default();
+        let mut pending_folds = PendingFolds::default();
         assert_eq!(pending_folds.get(7), None);
         pending_folds.put(pending(7, 1));
         pending_folds.put(pending(8, 2));

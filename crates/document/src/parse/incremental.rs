@@ -28,7 +28,7 @@ const SKIPPED_BYTES_MIN: u32 = 1 << 10;
 const SPARE_BYTES: usize = 512;
 
 /// Reads a kept body, known by its marks, with the help of a newer version of its page.
-pub struct Beside<'a> {
+pub struct IncrementalReader<'a> {
     marks: &'a [ParagraphMark],
     newer: &'a Document,
     /// For each mark the paragraph of the newer version with the same words.
@@ -48,7 +48,7 @@ struct Stretch {
     paragraphs: Vec<Paragraph>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> IncrementalReader<'a> {
     pub fn new(marks: &'a [ParagraphMark], newer: &'a Document) -> Self {
         let all = &newer.paragraphs;
         let same = |(mark, one): &(&ParagraphMark, &Paragraph)| mark.digest == one.digest && is_reusable(one, mark);
@@ -66,11 +66,11 @@ impl<'a> Beside<'a> {
         let sources: Vec<Option<usize>> = marks.iter().enumerate().map(source_of).collect();
         let first = sources.iter().position(Option::is_none);
         let wanted = first.zip(sources.iter().rposition(Option::is_none));
-        Beside { marks, newer, sources, wanted, before, after }
+        IncrementalReader { marks, newer, sources, wanted, before, after }
     }
 
     /// The whole document, where the newer version has all words.
-    pub fn lent(&self) -> Option<Document> {
+    pub fn reused_document(&self) -> Option<Document> {
         match self.wanted {
             None => Some(self.assembled(&[])),
             Some(_) => None,
@@ -92,7 +92,7 @@ impl<'a> Beside<'a> {
 
     /// The document, from a source that may be truncated after the paragraphs to read. `None` if some are missing.
     pub(crate) fn words(&self, source: &str, markup: Markup) -> Option<Document> {
-        let Some((_, last)) = self.wanted else { return self.lent() };
+        let Some((_, last)) = self.wanted else { return self.reused_document() };
         let runs = self.runs();
         let near = self.stretches(source, markup, &runs);
         // Where an estimate was wrong, everything in between is read.

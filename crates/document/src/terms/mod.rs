@@ -15,5 +15,5 @@ mod vocabulary;
 mod words;
 
 pub use page::{ANCHORS_MAX, WORDS_MAX, page_terms};
-pub use vocabulary::{Fit, VOCABULARY_MAX, Vocabulary};
+pub use vocabulary::{TopicLimits, VOCABULARY_MAX, Vocabulary};
 pub use words::words;

@@ -18,20 +18,20 @@ const TOPICS_MAX: usize = 20_000;
 
 /// The limits for words that may be topics.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Fit {
+pub struct TopicLimits {
     pub pages_min: u32,
     pub pages_max: u32,
     pub topics_max: usize,
 }
 
-impl Fit {
+impl TopicLimits {
     /// The limits for a repository of so many pages.
-    pub fn for_pages(pages: usize) -> Fit {
+    pub fn for_pages(pages: usize) -> TopicLimits {
         let pages = pages as f64;
         let pages_min = PAGES_MIN.max((pages.sqrt() * PAGES_MIN_OF_ROOT).ceil());
         // A small repository has topics too.
         let pages_max = (pages * SHARE_MAX).floor().max(4.0 * pages_min);
-        Fit { pages_min: pages_min as u32, pages_max: pages_max as u32, topics_max: TOPICS_MAX }
+        TopicLimits { pages_min: pages_min as u32, pages_max: pages_max as u32, topics_max: TOPICS_MAX }
     }
 }
 
@@ -87,7 +87,7 @@ impl Vocabulary {
     }
 
     /// The words that may be topics, in alphabetical order.
-    pub fn fit(&self, fit: Fit) -> Vec<(Box<str>, u32)> {
+    pub fn fit(&self, fit: TopicLimits) -> Vec<(Box<str>, u32)> {
         let within = |count: u32| (fit.pages_min..=fit.pages_max).contains(&count);
         let fitting = self.counts.iter().filter(|&(_, &count)| within(count));
         let mut words: Vec<(Box<str>, u32)> = fitting.map(|(word, &count)| (word.clone(), count)).collect();
@@ -100,7 +100,7 @@ impl Vocabulary {
     }
 
     /// The numbers of words on too few and on too many pages to be topics.
-    pub fn unfit(&self, fit: Fit) -> (usize, usize) {
+    pub fn unfit(&self, fit: TopicLimits) -> (usize, usize) {
         let few = self.counts.values().filter(|count| **count < fit.pages_min).count();
         let many = self.counts.values().filter(|count| **count > fit.pages_max).count();
         (few, many)
@@ -133,11 +133,11 @@ mod tests {
             words.extend((number < 2).then_some("rare"));
             vocabulary.count(&page(&words));
         }
-        let fit = Fit { pages_min: 3, pages_max: 10, topics_max: 9 };
+        let fit = TopicLimits { pages_min: 3, pages_max: 10, topics_max: 9 };
         assert_eq!(vocabulary.fit(fit), [(Box::from("some"), 6)]);
         assert_eq!(vocabulary.unfit(fit), (1, 1));
         assert_eq!((vocabulary.pages(), vocabulary.count_of("rare")), (20, 2));
-        let one = Fit { pages_max: 99, topics_max: 1, ..fit };
+        let one = TopicLimits { pages_max: 99, topics_max: 1, ..fit };
         assert_eq!(vocabulary.fit(one), [(Box::from("everywhere"), 20)]);
     }
 
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn topics_are_larger_where_there_are_more_pages() {
-        assert_eq!(Fit::for_pages(100), Fit { pages_min: 5, pages_max: 20, topics_max: TOPICS_MAX });
-        assert_eq!(Fit::for_pages(100_000).pages_min, 40);
-        assert_eq!(Fit::for_pages(100_000).pages_max, 10_000);
+        assert_eq!(TopicLimits::for_pages(100), TopicLimits { pages_min: 5, pages_max: 20, topics_max: TOPICS_MAX });
+        assert_eq!(TopicLimits::for_pages(100_000).pages_min, 40);
+        assert_eq!(TopicLimits::for_pages(100_000).pages_max, 10_000);
     }
 }
