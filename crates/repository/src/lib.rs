@@ -45,7 +45,7 @@ pub use journal::{JournalReport, verify_journal};
 pub use reader::{DiskSpace, Reader};
 pub use rebuild::{TablesReport, compare_tables};
 pub use recover::{Recovery, TablesRecovery};
-pub use repair::{Aside, Saved};
+pub use repair::{DamagedFiles, Salvaged};
 pub use repository::{Repository, Settings};
 pub use sieve::{Candidate, PartitionSieving, Sieving};
 pub use tables::rows::{Known, KnownState, Totals, UrlRow};

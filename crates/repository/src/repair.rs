@@ -33,14 +33,14 @@ pub(crate) fn is_unfinished(dir: &Path) -> bool {
 
 /// The files that were moved aside, and what could still be read of them.
 #[derive(Clone, Debug, Default)]
-pub struct Aside {
+pub struct DamagedFiles {
     pub folder: PathBuf,
-    pub saved: Saved,
+    pub saved: Salvaged,
 }
 
 /// State that the segments do not contain, as far as the damaged journal and tables could be read.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Saved {
+pub struct Salvaged {
     pub seeds: Vec<Seed>,
     pub paused: bool,
     /// Sites that a person paused or blocked.
@@ -50,7 +50,7 @@ pub struct Saved {
 impl Repository {
     /// Moves journal, tables and known set of `dir` aside and opens the repository without them: it knows nothing, and every
     /// whole record stays. It is in repair until `end_repair`.
-    pub fn begin_repair(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, Aside)> {
+    pub fn begin_repair(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, DamagedFiles)> {
         let lock = folder::lock(dir)?;
         let mut earlier: Vec<String> = match fs::read_to_string(dir.join(MARK_FILE)) {
             Ok(text) => text.lines().map(str::to_owned).collect(),
@@ -73,9 +73,9 @@ impl Repository {
         let seed = folder::known_format(dir).ok().map(|format| format.seed());
         // Folders of interrupted attempts hold only what those attempts made. The first folder holds the original files.
         let mut all = earlier.iter().map(|name| saved(&dir.join(name), seed));
-        let saved = all.find(|saved| *saved != Saved::default()).unwrap_or_default();
+        let saved = all.find(|saved| *saved != Salvaged::default()).unwrap_or_default();
         let (repository, _) = Repository::open_locked(dir, lock, settings, now)?;
-        Ok((repository, Aside { folder: aside, saved }))
+        Ok((repository, DamagedFiles { folder: aside, saved }))
     }
 
     /// Ends the repair when everything is restored. From now on the repository opens like any other.
@@ -89,7 +89,7 @@ impl Repository {
     }
 
     /// Moves the tables and the known set of `dir` aside, so that the next opening rebuilds them from the journal.
-    pub fn put_tables_aside(dir: &Path, now: Moment) -> Result<PathBuf> {
+    pub fn move_tables_aside(dir: &Path, now: Moment) -> Result<PathBuf> {
         let _lock = folder::lock(dir)?;
         let aside = dir.join(unused_name(dir, now));
         make_folder(&aside)?;
@@ -122,7 +122,7 @@ fn mark(dir: &Path, attempts: &[String]) -> Result<()> {
 }
 
 /// Reads what the tables and the journal in a folder of damaged files still contain: first the tables, then later deeds.
-fn saved(aside: &Path, seed: Option<u64>) -> Saved {
+fn saved(aside: &Path, seed: Option<u64>) -> Salvaged {
     let (position, saved) = of_tables(&aside.join(TABLES_FOLDER)).unwrap_or_default();
     let mut salvage = Salvage {
         seeds: saved.seeds.into_iter().map(|seed| (seed.url.clone(), seed)).collect(),
@@ -143,7 +143,7 @@ fn saved(aside: &Path, seed: Option<u64>) -> Saved {
     salvage.saved()
 }
 
-fn of_tables(folder: &Path) -> Option<(u64, Saved)> {
+fn of_tables(folder: &Path) -> Option<(u64, Salvaged)> {
     if !folder.exists() {
         return None;
     }
@@ -153,7 +153,7 @@ fn of_tables(folder: &Path) -> Option<(u64, Saved)> {
     let seeds = seeds.collect::<Option<Vec<Seed>>>()?;
     let sites = tables.sites.iter().filter_map(|guard| salvaged::<StampedSite>(&guard.value().ok()?));
     let standings = sites.map(|site| (site.row.site, site.row.profile.standing)).collect();
-    Some((state.position, Saved { seeds, paused: state.paused, standings }))
+    Some((state.position, Salvaged { seeds, paused: state.paused, standings }))
 }
 
 /// Decodes a row of any format. It works for rows whose layout has not changed since.
@@ -201,8 +201,8 @@ impl Salvage {
         }
     }
 
-    fn saved(self) -> Saved {
+    fn saved(self) -> Salvaged {
         let standings = self.standings.into_iter().filter(|(_, standing)| *standing != SiteState::Active);
-        Saved { seeds: self.seeds.into_values().collect(), paused: self.paused, standings: standings.collect() }
+        Salvaged { seeds: self.seeds.into_values().collect(), paused: self.paused, standings: standings.collect() }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use vernal_crawler::{Act, Crawler, Restored, Settings};
 use vernal_model::{Moment, Page, PageState, Seed, SiteState, Span, Url};
-use vernal_repository::{Aside, Reader, Repository, Retention, bodies, compare_tables, verify_journal};
+use vernal_repository::{DamagedFiles, Reader, Repository, Retention, bodies, compare_tables, verify_journal};
 use vernal_simulator::trial::{Paused, Trial};
 use vernal_simulator::web::{SitemapManner, Web, WebSettings};
 
@@ -38,7 +38,7 @@ fn seeded(web: &Web, dir: &Path, settings: Settings, now: Moment) -> Crawler {
     crawler
 }
 
-fn repaired(dir: &Path, settings: Settings, now: Moment) -> (Crawler, Restored, Aside) {
+fn repaired(dir: &Path, settings: Settings, now: Moment) -> (Crawler, Restored, DamagedFiles) {
     let (repository, aside) = Repository::begin_repair(dir, repository_settings(), now).unwrap();
     let mut crawler = Crawler::open(repository, settings, now).unwrap();
     let mut told = (0, 0);

@@ -8,7 +8,7 @@ use vernal_frontier::VisitOrder;
 use vernal_model::{Deed, GraphMark, Moment, PageKey, Partition as PartitionId, Span, Url, WeightRow};
 use vernal_policy::importance::{Scores, TOLERANCE, importance};
 use vernal_repository::Reader;
-use vernal_repository::graph::{Begun, Gathered, LinkGathering, LinkStream, NodeState};
+use vernal_repository::graph::{GatheredLinks, LinkGathering, LinkStream, NodeState, PassStart};
 
 use super::collecting::Ranking;
 use super::{Crawler, WHOLE};
@@ -67,22 +67,22 @@ enum Stage {
 }
 
 struct Counting {
-    begun: Begun,
-    gathered: Gathered,
+    begun: PassStart,
+    gathered: GatheredLinks,
     stream: LinkStream,
     links: Vec<u32>,
 }
 
 struct Sweeping {
-    begun: Begun,
-    gathered: Gathered,
+    begun: PassStart,
+    gathered: GatheredLinks,
     stream: LinkStream,
     scores: Scores,
 }
 
 struct Telling {
-    begun: Begun,
-    gathered: Gathered,
+    begun: PassStart,
+    gathered: GatheredLinks,
     scores: Scores,
     mean: f64,
     /// The next row to be told.
@@ -346,7 +346,7 @@ impl Crawler {
 }
 
 /// The scores that were told last, by node; 0 where there is none.
-fn told(reader: &Reader, gathered: &Gathered) -> Result<Vec<f32>> {
+fn told(reader: &Reader, gathered: &GatheredLinks) -> Result<Vec<f32>> {
     let numbering = gathered.index.numbering();
     let mut scores = Vec::with_capacity(numbering.len() as usize);
     for id in (0..PartitionId::COUNT).map(PartitionId) {

@@ -8,7 +8,7 @@ use vernal_model::{CountedIn, LinkRow, Moment, PageKey, PageState, Partition};
 
 use super::index::LinkIndex;
 use super::index_writer::IndexWriter;
-use super::pieces::{self, Begun, Pieces, Resumed};
+use super::pieces::{self, PassStart, Pieces, Resumed};
 use super::sort::{LinkSorter, Merge, Packed};
 use super::targets::Targets;
 use super::{FOLDER, Numbering};
@@ -47,7 +47,7 @@ impl NodeState {
 }
 
 /// All links, gathered.
-pub struct Gathered {
+pub struct GatheredLinks {
     pub index: Arc<LinkIndex>,
     /// The state of each URL, by its number.
     pub states: Vec<NodeState>,
@@ -56,7 +56,7 @@ pub struct Gathered {
 pub struct LinkGathering {
     reader: Reader,
     numbering: Numbering,
-    begun: Begun,
+    begun: PassStart,
     states: Vec<NodeState>,
     /// URLs whose states and links are written.
     written_urls: usize,
@@ -95,7 +95,7 @@ impl LinkGathering {
         let Some(numbering) = numbering.filter(|numbering| numbering.len() <= urls_max.min(URLS_MAX)) else {
             return Ok(None);
         };
-        let begun = Begun { moment: now, position, visits: reader.totals().visits };
+        let begun = PassStart { moment: now, position, visits: reader.totals().visits };
         let folder = reader.dir().join(FOLDER);
         make_folder(&folder)?;
         let pieces = Pieces::create(&folder, &numbering, &begun)?;
@@ -141,7 +141,7 @@ impl LinkGathering {
         LinkGathering { piece_pages: piece_pages.max(1), ..self }
     }
 
-    pub fn begun(&self) -> Begun {
+    pub fn begun(&self) -> PassStart {
         self.begun
     }
 
@@ -151,7 +151,7 @@ impl LinkGathering {
     }
 
     /// Continues for about so many pages. Returns the result when the pass is complete, and `None` before and afterwards.
-    pub fn step(&mut self, pages_max: usize) -> Result<Option<Gathered>> {
+    pub fn step(&mut self, pages_max: usize) -> Result<Option<GatheredLinks>> {
         match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Reading { targets, mut sorter, after, pages } => {
                 let last = self.read(&targets, &mut sorter, after, pages_max)?;
@@ -173,14 +173,14 @@ impl LinkGathering {
                     let Some(link) = merge.next()? else {
                         let index = writer.finish()?;
                         self.reader.shared.set_link_index(Arc::clone(&index));
-                        return Ok(Some(Gathered { index, states: std::mem::take(&mut self.states) }));
+                        return Ok(Some(GatheredLinks { index, states: std::mem::take(&mut self.states) }));
                     };
                     writer.push(link)?;
                 }
                 self.stage = Stage::Writing { merge, writer };
                 Ok(None)
             }
-            Stage::WrittenFrame(index) => Ok(Some(Gathered { index, states: std::mem::take(&mut self.states) })),
+            Stage::WrittenFrame(index) => Ok(Some(GatheredLinks { index, states: std::mem::take(&mut self.states) })),
             Stage::Over => Ok(None),
         }
     }
@@ -247,7 +247,7 @@ impl LinkGathering {
 
 impl Reader {
     /// The links by target of the pass that began then, if it got so far.
-    pub fn link_index_of(&self, begun: &Begun) -> Result<Option<Arc<LinkIndex>>> {
+    pub fn link_index_of(&self, begun: &PassStart) -> Result<Option<Arc<LinkIndex>>> {
         Ok(self.link_index()?.filter(|index| index.position() == begun.position))
     }
 }
@@ -259,11 +259,11 @@ impl Repository {
     }
 }
 
-fn index_of(reader: &Reader, numbering: &Numbering, begun: &Begun) -> Result<Option<Arc<LinkIndex>>> {
+fn index_of(reader: &Reader, numbering: &Numbering, begun: &PassStart) -> Result<Option<Arc<LinkIndex>>> {
     Ok(reader.link_index_of(begun)?.filter(|index| index.numbering() == numbering))
 }
 
-fn writing(reader: &Reader, numbering: &Numbering, begun: &Begun, sorter: LinkSorter) -> Result<Stage> {
+fn writing(reader: &Reader, numbering: &Numbering, begun: &PassStart, sorter: LinkSorter) -> Result<Stage> {
     let writer = IndexWriter::new(&reader.dir().join(FOLDER), numbering.clone(), begun.position)?;
     Ok(Stage::Writing { merge: Box::new(sorter.merged()?), writer: Box::new(writer) })
 }

@@ -23,11 +23,11 @@ mod sort;
 mod targets;
 
 pub use back::BackLink;
-pub use gather::{Gathered, LinkGathering, NodeState, PIECE_PAGES, URLS_MAX};
+pub use gather::{GatheredLinks, LinkGathering, NodeState, PIECE_PAGES, URLS_MAX};
 pub(crate) use index::remove_if_ahead;
 pub use index::{LinkIndex, LinkStream};
 pub use numbering::Numbering;
-pub use pieces::Begun;
+pub use pieces::PassStart;
 pub(crate) use pieces::remove_pieces_if_ahead;
 
 /// The folder of the link index within a repository.

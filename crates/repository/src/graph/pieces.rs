@@ -30,7 +30,7 @@ pub(super) const LINK_BYTES: usize = 8;
 
 /// When a pass began, and the state of the repository then.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Begun {
+pub struct PassStart {
     pub moment: Moment,
     /// The last deed that was applied.
     pub position: u64,
@@ -57,14 +57,14 @@ pub(super) struct Pieces {
 pub(super) struct Resumed {
     pub pieces: Pieces,
     pub numbering: Numbering,
-    pub begun: Begun,
+    pub begun: PassStart,
     /// The states of the URLs that were read.
     pub states: Vec<NodeState>,
 }
 
 impl Pieces {
     /// Makes an empty file, replacing an old one.
-    pub fn create(folder: &Path, numbering: &Numbering, begun: &Begun) -> Result<Pieces> {
+    pub fn create(folder: &Path, numbering: &Numbering, begun: &PassStart) -> Result<Pieces> {
         let path = folder.join(FILE);
         let mut options = OpenOptions::new();
         let opened = options.read(true).write(true).create(true).truncate(true).open(&path);
@@ -154,7 +154,7 @@ fn read_piece(
     Some((links, bytes.len()))
 }
 
-fn head(numbering: &Numbering, begun: &Begun) -> Vec<u8> {
+fn head(numbering: &Numbering, begun: &PassStart) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     for partition in (0..Partition::COUNT).map(Partition) {
         bytes.extend_from_slice(&numbering.count(partition).to_le_bytes());
@@ -167,12 +167,12 @@ fn head(numbering: &Numbering, begun: &Begun) -> Vec<u8> {
     bytes
 }
 
-fn read_head(bytes: &[u8]) -> Option<(Numbering, Begun)> {
+fn read_head(bytes: &[u8]) -> Option<(Numbering, PassStart)> {
     let counts = bytes.get(MAGIC.len()..MAGIC.len() + COUNTS_BYTES)?.as_chunks::<4>().0.iter();
     let numbering = Numbering::new(counts.map(|bytes| u32::from_le_bytes(*bytes)))?;
     let rest = bytes.get(MAGIC.len() + COUNTS_BYTES..)?.as_chunks::<8>().0;
     let &[position, visits, moment, _] = rest else { return None };
-    let begun = Begun {
+    let begun = PassStart {
         moment: Moment::from_micros(i64::from_le_bytes(moment)),
         position: u64::from_le_bytes(position),
         visits: u64::from_le_bytes(visits),
@@ -186,8 +186,8 @@ mod tests {
 
     use super::*;
 
-    fn begun() -> Begun {
-        Begun { moment: Moment::from_secs(99), position: 77, visits: 12 }
+    fn begun() -> PassStart {
+        PassStart { moment: Moment::from_secs(99), position: 77, visits: 12 }
     }
 
     #[test]

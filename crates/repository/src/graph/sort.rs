@@ -126,13 +126,13 @@ mod tests {
     use vernal_model::{Chance, Moment};
 
     use super::*;
-    use crate::graph::{Begun, Numbering};
+    use crate::graph::{Numbering, PassStart};
 
     #[test]
     fn what_was_pushed_comes_out_sorted_however_many_pieces_it_took() {
         let dir = tempfile::tempdir().unwrap();
         let numbering = Numbering::new([9].into_iter()).unwrap();
-        let begun = Begun { moment: Moment::EPOCH, position: 0, visits: 0 };
+        let begun = PassStart { moment: Moment::EPOCH, position: 0, visits: 0 };
         for (count, in_a_piece) in [(0, 1), (1, 1), (5_000, 70), (20_000, 20_000), (20_000, 5_001)] {
             let mut chance = Chance::new(count as u64);
             let mut sorter = LinkSorter::new(Pieces::create(dir.path(), &numbering, &begun).unwrap());

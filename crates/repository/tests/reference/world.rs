@@ -10,7 +10,7 @@ use vernal_model::{
     ScopeMark, Seed, SiteProfile, SiteState, Span, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators,
     Version, Via, Visit, Visited, WaitingPlace, WeightRow,
 };
-use vernal_repository::graph::{Gathered, LinkGathering, URLS_MAX};
+use vernal_repository::graph::{GatheredLinks, LinkGathering, URLS_MAX};
 use vernal_repository::{Keep, KeepKind, Repository};
 
 use crate::hinting;
@@ -87,7 +87,7 @@ impl World {
         self.pass_ended(&gathered);
     }
 
-    fn pass_ended(&mut self, gathered: &Gathered) {
+    fn pass_ended(&mut self, gathered: &GatheredLinks) {
         let (position, links) = (gathered.index.position(), gathered.index.links());
         self.passed = Some(GraphMark { moment: self.now, position, links, ..Default::default() });
     }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Moment, Span};
 use vernal_policy::importance::Scores;
-use vernal_repository::graph::{Begun, Gathered, LinkGathering, LinkStream, NodeState};
+use vernal_repository::graph::{GatheredLinks, LinkGathering, LinkStream, NodeState, PassStart};
 
 use super::{Stage, Sweeping};
 use crate::Result;
@@ -19,7 +19,7 @@ const KEPT_MAX: Span = Span::from_days(7);
 
 #[derive(Serialize, Deserialize)]
 struct Standing<'a> {
-    begun: Begun,
+    begun: PassStart,
     states: Cow<'a, [NodeState]>,
     scores: Cow<'a, Scores>,
     is_still: bool,
@@ -63,13 +63,13 @@ impl Crawler {
             return Ok(None);
         }
         let stream = LinkStream::new(index.clone());
-        let gathered = Gathered { index, states: states.into_owned() };
+        let gathered = GatheredLinks { index, states: states.into_owned() };
         let sweeping = Sweeping { begun, gathered, stream, scores: scores.into_owned() };
         Ok(Some(if is_still { self.telling(sweeping) } else { Stage::Sweeping(Box::new(sweeping)) }))
     }
 
     /// Whether a pass that began then has not ended, and is not too old.
-    fn is_worth_it(&self, begun: &Begun, now: Moment) -> bool {
+    fn is_worth_it(&self, begun: &PassStart, now: Moment) -> bool {
         begun.position > self.weighing.mark.position && begun.moment <= now && now.since(begun.moment) < KEPT_MAX
     }
 }
