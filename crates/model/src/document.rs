@@ -148,6 +148,21 @@ pub enum Role {
     Title = 6,
 }
 
+impl Role {
+    /// One word for JSON and for pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Main => "main",
+            Role::Heading => "heading",
+            Role::Navigation => "navigation",
+            Role::Footer => "footer",
+            Role::ListItem => "list-item",
+            Role::TableRow => "table-row",
+            Role::Title => "title",
+        }
+    }
+}
+
 /// The robots directives of a page (meta robots, X-Robots-Tag).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directives {

@@ -114,7 +114,7 @@ fn shown(page: &Page, marks: &[ParagraphMark], paragraph: BlamedParagraph) -> Pa
     Paragraph {
         id: paragraph_id(Some(page.key), number),
         position: paragraph.position,
-        role: change::role(paragraph.role),
+        role: paragraph.role.name(),
         text: paragraph.text(),
         born: seen(paragraph.born),
         edited: seen(paragraph.edited),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use vernal_model::{
-    Change, DecidedBy, Degree, Kind, Note, Operation, PageKey, ParagraphChange, ParagraphKey, Role, Suppressed,
+    Change, DecidedBy, Degree, Kind, Note, Operation, PageKey, ParagraphChange, ParagraphKey, Suppressed,
 };
 
 /// The verdict, without its paragraphs.
@@ -99,7 +99,7 @@ pub fn paragraph(page: Option<PageKey>, change: ParagraphChange) -> Paragraph {
         op: change.operation,
         id: paragraph_id(page, change.id),
         digest: digest(change.digest),
-        role: role(change.role),
+        role: change.role.name(),
         headings: change.headings,
         position: change.position,
         from: change.from,
@@ -115,16 +115,4 @@ pub fn paragraph_id(page: Option<PageKey>, number: u32) -> Option<String> {
 
 pub fn digest(digest: u64) -> String {
     format!("{digest:016x}")
-}
-
-pub fn role(role: Role) -> &'static str {
-    match role {
-        Role::Main => "main",
-        Role::Heading => "heading",
-        Role::Navigation => "navigation",
-        Role::Footer => "footer",
-        Role::ListItem => "list-item",
-        Role::TableRow => "table-row",
-        Role::Title => "title",
-    }
 }

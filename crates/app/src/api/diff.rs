@@ -291,7 +291,7 @@ fn shown(page: &Page, sides: &Sides, change: Change, diff: Diff, events: &[Event
                 digest: change::digest(digest(&one)),
                 op: one.op,
                 id: change::paragraph_id(Some(page.key), one.id),
-                role: change::role(one.role),
+                role: one.role.name(),
                 headings: one.headings,
                 position: one.position,
                 from: one.from,

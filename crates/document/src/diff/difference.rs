@@ -316,20 +316,8 @@ impl Edits {
     }
 }
 
-pub fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Main => "main",
-        Role::Heading => "heading",
-        Role::Navigation => "navigation",
-        Role::Footer => "footer",
-        Role::ListItem => "list-item",
-        Role::TableRow => "table-row",
-        Role::Title => "title",
-    }
-}
-
 pub fn role_by_name<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(role_name(*role))
+    serializer.serialize_str(role.name())
 }
 
 /// The texts of a document's paragraphs, as `Diff::apply` takes them.

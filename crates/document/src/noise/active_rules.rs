@@ -97,7 +97,7 @@ impl<'a> ActiveRules<'a> {
     }
 
     /// Whether differences that this rule explains are suppressed here.
-    pub fn sets_aside(&self, id: u32) -> bool {
+    pub fn suppresses(&self, id: u32) -> bool {
         self.rules.get(&id).is_some_and(|rule| match rule.row.standing {
             RuleState::Learned => !self.input.strict,
             RuleState::Added => true,

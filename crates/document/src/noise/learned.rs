@@ -87,19 +87,8 @@ pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, NoiseRows) {
     let mut spots = spots(&sides, input.change, |digest| rules_in_force.is_masked(digest), is_slot, belong);
     spots.truncate(SPOTS_MAX);
     let mut touched = Touched::default();
-    let mut suppressed: Vec<(usize, u32)> = Vec::new();
+    let (mut suppressed, mut open) = covered_and_open(&mut rules_in_force, &spots);
     let mut slots: BTreeMap<(u64, u16, bool), Vec<usize>> = BTreeMap::new();
-    let mut open: Vec<usize> = Vec::new();
-    for (index, spot) in spots.iter().enumerate() {
-        match rules_in_force.covering(spot) {
-            Cover::Allowed => {}
-            Cover::Nothing => open.push(index),
-            Cover::Rule(id) => {
-                rules_in_force.used(id);
-                suppressed.push((index, id));
-            }
-        }
-    }
     let by_slot: Vec<usize> =
         suppressed.iter().filter(|(_, id)| rules_in_force.shape(*id).is_none()).map(|(index, _)| *index).collect();
     // Without the old words an edit cannot be distinguished from a replacement, so nothing is learned.
@@ -137,10 +126,26 @@ pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, NoiseRows) {
     let is_present = |digest: u64| present.contains(&digest);
     settle(&mut rules_in_force, &touched, is_present);
     rules_in_force.page.known = known(&rules_in_force, input, &spots, &suppressed, is_present);
-    let asides = suppressed.into_iter().filter(|(_, id)| rules_in_force.sets_aside(*id)).collect::<Vec<_>>();
-    let kinds = kinds.into_iter().filter(|suppressed| rules_in_force.sets_aside(suppressed.rule)).collect::<Vec<_>>();
-    let is_explained = !asides.is_empty() || !kinds.is_empty();
-    (is_explained.then(|| told(input, &spots, &asides, &kinds)), rules_in_force.rows())
+    let effective = suppressed.into_iter().filter(|(_, id)| rules_in_force.suppresses(*id)).collect::<Vec<_>>();
+    let kinds = kinds.into_iter().filter(|suppressed| rules_in_force.suppresses(suppressed.rule)).collect::<Vec<_>>();
+    let is_explained = !effective.is_empty() || !kinds.is_empty();
+    (is_explained.then(|| told(input, &spots, &effective, &kinds)), rules_in_force.rows())
+}
+
+/// The spots that a rule covers, each with that rule, and the spots that none covers.
+fn covered_and_open(rules_in_force: &mut ActiveRules<'_>, spots: &[Spot<'_>]) -> (Vec<(usize, u32)>, Vec<usize>) {
+    let (mut covered, mut open) = (Vec::new(), Vec::new());
+    for (index, spot) in spots.iter().enumerate() {
+        match rules_in_force.covering(spot) {
+            Cover::Allowed => {}
+            Cover::Nothing => open.push(index),
+            Cover::Rule(id) => {
+                rules_in_force.used(id);
+                covered.push((index, id));
+            }
+        }
+    }
+    (covered, open)
 }
 
 /// Whether so much prose was removed and added that the page has become another one.

@@ -7,7 +7,6 @@ use vernal_model::{Document, Operation};
 
 use super::View;
 use super::rows::{Row, remark, rows, shortened};
-use crate::diff::difference::role_name;
 use crate::diff::words::text_of;
 use crate::diff::{Diff, ParagraphDiff, WordOperation};
 
@@ -62,7 +61,7 @@ fn push_changed(out: &mut String, paragraph: &ParagraphDiff, count: usize, view:
         let trail: Vec<String> = paragraph.headings.iter().map(|heading| escaped(heading)).collect();
         let _ = writeln!(out, "<p class=\"place\">{}</p>", trail.join(" › "));
     }
-    let _ = writeln!(out, "<p class=\"told\">{} · {}</p>", remark(paragraph), role_name(paragraph.role));
+    let _ = writeln!(out, "<p class=\"told\">{} · {}</p>", remark(paragraph), paragraph.role.name());
     let words = match paragraph.op {
         Operation::Removed => format!("<del>{}</del>", escaped(paragraph.before.as_deref().unwrap_or_default())),
         Operation::Added => format!("<ins>{}</ins>", escaped(paragraph.after.as_deref().unwrap_or_default())),
