@@ -24,18 +24,18 @@ pub fn audit(visits: impl Iterator<Item = (Site, Moment, Moment)>, delay: Span, 
     let mut breaches = Vec::new();
     for (site, mut visits) in by_site {
         visits.sort_unstable();
-        let mut under_way: Vec<Moment> = Vec::new();
+        let mut in_flight: Vec<Moment> = Vec::new();
         let mut rested = Moment::from_micros(i64::MIN);
         for (started, finished) in visits {
-            under_way.retain(|&end| end > started);
+            in_flight.retain(|&end| end > started);
             let mut earliest = rested;
-            if under_way.len() >= usize::from(per_site.max(1)) {
-                earliest = earliest.max(under_way.iter().copied().min().unwrap_or(Moment::from_micros(i64::MIN)));
+            if in_flight.len() >= usize::from(per_site.max(1)) {
+                earliest = earliest.max(in_flight.iter().copied().min().unwrap_or(Moment::from_micros(i64::MIN)));
             }
             if started < earliest {
                 breaches.push(Breach { site: site.clone(), started, earliest });
             }
-            under_way.push(finished);
+            in_flight.push(finished);
             rested = rested.max(if per_site > 1 { started } else { finished } + delay);
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! With one request at a time (`per_site` 1) the delay runs from the end of one answer to the start of the next
 //! request. With more, it runs from start to start. A site that was asked by an earlier process
-//! ([`Politeness::asked_before`]) counts as asked when this one started, because nobody knows what was under way.
+//! ([`Politeness::asked_before`]) counts as asked when this one started, because its requests in flight are unknown.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -50,7 +50,7 @@ struct SiteState {
     last: Option<Moment>,
     held_until: Moment,
     crawl_delay: Option<Span>,
-    under_way: u16,
+    in_flight: u16,
     closed: bool,
     /// Its entry in the calendar.
     entry: Option<(Moment, u64)>,
@@ -58,7 +58,7 @@ struct SiteState {
 
 impl Default for SiteState {
     fn default() -> Self {
-        SiteState { last: None, held_until: LONG_AGO, crawl_delay: None, under_way: 0, closed: false, entry: None }
+        SiteState { last: None, held_until: LONG_AGO, crawl_delay: None, in_flight: 0, closed: false, entry: None }
     }
 }
 
@@ -103,8 +103,8 @@ impl Politeness {
     }
 
     /// Requests in flight at this site.
-    pub fn under_way(&self, site: &Site) -> u16 {
-        self.sites.get(site).map_or(0, |state| state.under_way)
+    pub fn in_flight(&self, site: &Site) -> u16 {
+        self.sites.get(site).map_or(0, |state| state.in_flight)
     }
 
     /// How many requests may leave for this site now.
@@ -113,7 +113,7 @@ impl Politeness {
             return 0;
         }
         let per_site = self.settings.per_site.max(1);
-        if self.delay(site) > Span::ZERO { 1 } else { per_site - self.under_way(site) }
+        if self.delay(site) > Span::ZERO { 1 } else { per_site - self.in_flight(site) }
     }
 
     /// An earlier process asked the site. It is free again one delay after the start of this process.
@@ -126,7 +126,7 @@ impl Politeness {
     pub fn asked(&mut self, site: &Site, now: Moment) {
         self.forget_free_sites(now);
         self.change_state(site, |state, settings| {
-            state.under_way = state.under_way.saturating_add(1);
+            state.in_flight = state.in_flight.saturating_add(1);
             if settings.per_site > 1 {
                 state.last = Some(now);
             }
@@ -136,7 +136,7 @@ impl Politeness {
     /// A request has ended, whatever its outcome.
     pub fn answered(&mut self, site: &Site, now: Moment) {
         self.change_state(site, |state, settings| {
-            state.under_way = state.under_way.saturating_sub(1);
+            state.in_flight = state.in_flight.saturating_sub(1);
             if settings.per_site <= 1 {
                 state.last = Some(state.last.map_or(now, |last| last.max(now)));
             }
@@ -220,7 +220,7 @@ impl Politeness {
             let site = first.remove();
             let Some(state) = self.sites.get_mut(&site) else { continue };
             state.entry = None;
-            if state.under_way == 0 && state.crawl_delay.is_none() {
+            if state.in_flight == 0 && state.crawl_delay.is_none() {
                 self.sites.remove(&site);
             }
         }
@@ -233,7 +233,7 @@ impl PolitenessSettings {
     }
 
     fn earliest(&self, state: &SiteState) -> Moment {
-        if state.closed || state.under_way >= self.per_site.max(1) {
+        if state.closed || state.in_flight >= self.per_site.max(1) {
             return Moment::NEVER;
         }
         let rested = state.last.map_or(LONG_AGO, |last| last + self.delay_of(state.crawl_delay));

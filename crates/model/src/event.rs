@@ -1,4 +1,4 @@
-//! What the change feed tells the world.
+//! The events of the change feed.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 //!
 //! Everything here is plain data: no I/O, no async, no clock. The other crates exchange these types, and a
 //! reader who knows them can follow a page around the ring: a [`Url`] is found, an [`Order`] asks for one request, a
-//! [`Report`] tells what the web answered, and [`Deed`]s are what the journal keeps of it.
+//! [`Report`] has the answer of the web, and [`Deed`]s are what the journal keeps of it.
 
 mod budget;
 mod chance;

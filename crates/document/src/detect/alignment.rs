@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn repeats_between_changes_are_no_moves() {
-        // `7` stands between all the others, as a "read more" does.
+        // `7` is between all the others, as a "read more" is.
         let alignment = align(&[9, 1, 7, 2, 7, 3, 7, 5], &[8, 2, 7, 3, 7, 6]);
         assert!(alignment.moved.is_empty(), "{alignment:?}");
         assert_eq!(alignment.removed.len(), 4);

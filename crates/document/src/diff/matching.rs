@@ -105,7 +105,7 @@ fn fold_lists(old: &Document, new: &Document, mut moved: Vec<(usize, usize)>) ->
     links
 }
 
-/// For each paragraph the run of menu entries or list items that it lies in.
+/// For each paragraph the run of menu entries or list items that contains it.
 fn list_runs(document: &Document) -> Vec<Option<usize>> {
     let mut run = 0;
     let mut last = None;

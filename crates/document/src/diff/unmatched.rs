@@ -193,7 +193,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Whether no other unmatched paragraph lies in its gap.
+    /// Whether it is the only unmatched paragraph of its gap.
     fn is_alone(&self, index: usize) -> bool {
         self.begins[index] == index && self.begins.get(index + 1) != Some(&index)
     }

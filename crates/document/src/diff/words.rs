@@ -2,7 +2,7 @@
 //!
 //! A word is a run of letters and digits (with points and the like inside, so that `9.99` is one); every other letter
 //! that stands for itself, punctuation or a character of a script without spaces, is a word of its own. Each word takes
-//! the space before it along, so the words of a text are the text. What stands first counts as if a space were before it.
+//! the space before it along, so the words of a text are the whole text. The first word counts as if a space were before it.
 
 use vernal_model::Document;
 use xxhash_rust::xxh3::xxh3_64;
@@ -51,7 +51,7 @@ pub fn words(text: &str) -> Option<Vec<Word>> {
     Some(found)
 }
 
-/// A word, empty before a second space, and whether a space stands before it.
+/// A word, empty before a second space, and whether there is a space before it.
 pub struct Cut<'a> {
     pub word: &'a str,
     pub spaced: bool,

@@ -1,7 +1,7 @@
 //! The words of a paragraph with wildcards where it varies.
 //!
 //! ```text
-//! Views: # today        `#` inside of a word: a number; what stands around it is fixed, so `€#` is no `$#`
+//! Views: # today        `#` inside a word: a number; the text around it is fixed, so `€#` is no `$#`
 //! Updated # @ ago       `@`: a word of time (a month, a weekday, minutes, yesterday)
 //! Request ~             `~`: a token, letters and digits mixed
 //! Newest member: *      `*`: any one word

@@ -1,6 +1,6 @@
 //! Words of time.
 
-/// A month, a weekday, a unit of time, or a day told from today; in the languages of most pages.
+/// A month, a weekday, a unit of time, or a day relative to today, in the languages of most pages.
 pub(super) fn is_time(word: &str) -> bool {
     const LETTERS_MAX: usize = 16;
     let core = word.trim_matches(|letter: char| !letter.is_alphabetic());

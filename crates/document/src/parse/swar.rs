@@ -89,7 +89,7 @@ pub fn lower_case(block: u64) -> u64 {
     block | between(block, b'A', b'Z') >> 2
 }
 
-/// The highest bit of each byte that lies between the two ASCII bytes.
+/// The highest bit of each byte between the two ASCII bytes.
 #[inline(always)]
 pub fn between(block: u64, first: u8, last: u8) -> u64 {
     let heptets = block & LOW;

@@ -165,7 +165,7 @@ pub(super) fn main_record<'a>(
     block
 }
 
-/// Writes the head of a metadata record that belongs to the revisit `concurrent_to` and tells what a 304 said; the parts
+/// Writes the head of a metadata record that belongs to the revisit `concurrent_to` and records the head of a 304; the parts
 /// of its block. Header lines are named fields already; only the status line needs a name.
 pub(super) fn not_modified_record<'a>(
     head: &mut Vec<u8>,

@@ -10,8 +10,8 @@
 //! block:   256 records
 //! ```
 //!
-//! Sources rise, so that their distances are short: a link is two or three bytes. The checksum is XXH3-64 over all that
-//! stands before it. The file is written under another name and given its own when it is whole and synced.
+//! Sources rise, so that their distances are short: a link is two or three bytes. The checksum is XXH3-64 over
+//! everything before it. The file is written under another name and renamed when it is complete and synced.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;

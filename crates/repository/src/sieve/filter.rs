@@ -28,9 +28,9 @@ impl Filter {
         self.words[word] & bits == bits
     }
 
-    /// Four bits of one word, so that a question touches one line of memory. The word follows the fingerprint's order, so
-    /// that keys which come sorted walk through memory in order, partition by partition; the bits come of a
-    /// multiplication, so that the word tells nothing of them.
+    /// Four bits in one word, so that a look-up touches one cache line. The index of the word follows the order of the keys, so
+    /// sorted keys access memory in order, partition by partition. The bits come from a multiplication, so they do not depend
+    /// on that index.
     fn place(&self, (partition, fingerprint): Key) -> (usize, u64) {
         let word = ((u128::from(fingerprint.0) * self.words.len() as u128) >> 64) as usize;
         let mixed = (fingerprint.0 ^ (u64::from(partition.0) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -7,7 +7,7 @@
 //! record:  partition u8 | fingerprint u64 | number u32 (all ones: barred) | back links u32
 //! ```
 //!
-//! Records are sorted by (partition, fingerprint), each key once. The checksum is XXH3-64 over all that stands before
+//! Records are sorted by (partition, fingerprint), each key once. The checksum is XXH3-64 over everything before
 //! it. The first key of each block of 64 records is held in memory, so that a look-up is one small read.
 
 use std::fs::{self, File};

@@ -21,7 +21,7 @@ pub fn of_links<'a>(base: &Url, lines: impl Iterator<Item = &'a str>) -> (Option
     (hub, own)
 }
 
-/// The links of one line: what stands between the angles, and the parameters behind it.
+/// The links of one line: the text between the angle brackets, and the parameters after it.
 fn links(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -35,7 +35,7 @@ fn links(line: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Where the next link begins: at the first comma that stands in no quoted value.
+/// The start of the next link: after the first comma outside quoted values.
 fn end_of_parameters(text: &str) -> usize {
     parted(text, ',').next().map_or(0, str::len)
 }
