@@ -10,7 +10,7 @@ use vernal_model::{Page, ParagraphMark};
 
 use super::answer::{self, Answered, No};
 use super::body;
-use super::change::{self, paragraph_id};
+use super::change::paragraph_id;
 use super::page;
 use super::parameters::{Asked, OfUrl, url};
 use super::shared::{Shared, time};
