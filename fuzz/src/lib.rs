@@ -1,5 +1,9 @@
-//! The fuzz targets. Each is a plain function of bytes that panics when a law is broken; the corpus beside this crate
-//! holds inputs worth keeping, above all those that once broke something.
+//! The fuzz targets. Each is a plain function of bytes that panics when a law is broken. The corpus beside this crate
+//! holds inputs worth keeping, above all those that once broke a law.
+
+pub mod document;
+pub mod repository;
+pub mod site_files;
 
 use std::path::{Path, PathBuf};
 
@@ -13,16 +17,16 @@ pub struct Target {
 
 pub const TARGETS: [Target; 11] = [
     Target { name: "url", run: url },
-    Target { name: "robots", run: vernal_document::robots::fuzz },
-    Target { name: "html", run: vernal_document::fuzz::html_pass },
-    Target { name: "signature", run: vernal_document::fuzz::signature },
-    Target { name: "compare", run: vernal_document::fuzz::compare_halves },
-    Target { name: "diff", run: vernal_document::fuzz::diff_pass },
-    Target { name: "judge", run: vernal_document::fuzz::judge_pass },
-    Target { name: "sitemap", run: vernal_document::listings::fuzz_sitemap },
-    Target { name: "feed", run: vernal_document::listings::fuzz_feed },
-    Target { name: "warc", run: vernal_repository::bodies::fuzz_warc },
-    Target { name: "journal", run: vernal_repository::fuzz_journal },
+    Target { name: "robots", run: site_files::robots },
+    Target { name: "html", run: document::html },
+    Target { name: "signature", run: document::signature },
+    Target { name: "compare", run: document::compare_halves },
+    Target { name: "diff", run: document::diff_of_halves },
+    Target { name: "judge", run: document::judge_versions },
+    Target { name: "sitemap", run: site_files::sitemap },
+    Target { name: "feed", run: site_files::feed },
+    Target { name: "warc", run: repository::warc },
+    Target { name: "journal", run: repository::journal },
 ];
 
 /// Parsing is idempotent, joining never panics, and both agree on what is canonical.

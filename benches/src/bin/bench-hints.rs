@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::Duration;
 
-use vernal_document::listings::sitemap;
+use vernal_document::site_lists::sitemap;
 use vernal_document::{Input, read};
 use vernal_model::{Digest, Url};
 

@@ -1,6 +1,6 @@
 //! What topics cost: `bench-topics [PAGES] [TOLERANCE]`. A pass over an invented web that lies on no disk: 500 sites, 800
 //! subjects that reach over them, sixty thousand words by Zipf's law, 25 links a page. Each page is written as HTML, parsed,
-//! and its words are found; then the pass of the crawler itself. Writing is timed apart. Beside it, what it costs to keep
+//! and its words are found; then the pass of the crawler itself. Writing is timed apart. IncrementalReader it, what it costs to keep
 //! reputations up when one page changes. Prints one JSON object; times are the processor's, not the wall's.
 
 use std::cell::{Cell, RefCell};

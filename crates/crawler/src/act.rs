@@ -1,6 +1,6 @@
 //! What a person can ask of a running crawl; each act is a deed and survives restarts.
 
-use vernal_model::{HintSource, Moment, Reach, Seed, Site, Span, Url, Volatile};
+use vernal_model::{HintSource, Moment, NoisePattern, RuleReach, Seed, Site, Span, Url};
 
 use crate::plan::freshness_samples::Measured;
 
@@ -40,7 +40,7 @@ pub enum HubWord {
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoiseWord {
     /// This is noise.
-    Add { what: Volatile, on: Reach, reason: String },
+    Add { what: NoisePattern, on: RuleReach, reason: String },
     /// This rule is wrong: what it speaks of means something.
     Allow { rule: u32, reason: String },
     /// Take the rule away with its evidence.

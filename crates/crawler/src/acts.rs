@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use vernal_document::noise;
-use vernal_model::{Control, Deed, Found, Moment, Seed, Site, Standing, Url, Via};
+use vernal_model::{Control, Deed, Found, Moment, Seed, Site, SiteState, Url, Via};
 
 use crate::core::Core;
 use crate::crawler::Crawler;
@@ -19,9 +19,9 @@ impl Crawler {
             Act::RemoveSeed(url) => remove_seed(core, &url),
             Act::Pause(None) => self.set_paused(true),
             Act::Resume(None) => self.set_paused(false),
-            Act::Pause(Some(site)) => set_standing(core, site, Standing::Paused),
-            Act::Resume(Some(site)) => set_standing(core, site, Standing::Active),
-            Act::Block(site) => set_standing(core, site, Standing::Blocked),
+            Act::Pause(Some(site)) => set_standing(core, site, SiteState::Paused),
+            Act::Resume(Some(site)) => set_standing(core, site, SiteState::Active),
+            Act::Block(site) => set_standing(core, site, SiteState::Blocked),
             Act::Hint { source, urls } => self.hints.take_push(core, tables, source, urls, now)?,
             Act::Hub { topic, word } => self.hints.hear_hub(core, &topic, word, now),
             Act::Noise { site, word } => rule_on_noise(core, site, word, now)?,
@@ -38,7 +38,7 @@ impl Crawler {
     }
 }
 
-fn set_standing(core: &mut Core, site: Site, standing: Standing) -> Acted {
+fn set_standing(core: &mut Core, site: Site, standing: SiteState) -> Acted {
     if core.set_standing(&site, standing) { Acted::Done } else { Acted::UnknownSite(site) }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use vernal_model::{Account, Budget, BudgetUnit, Moment, Share};
+use vernal_model::{Budget, BudgetAccount, BudgetUnit, Moment, Share};
 
 use crate::Settings;
 
@@ -23,7 +23,7 @@ const SPLIT_MEMORY: f64 = 1_000.0;
 
 pub(crate) struct Coordinator {
     pub budget: Budget,
-    pub account: Account,
+    pub account: BudgetAccount,
     /// Whether the budget account changed since it was journalled.
     pub account_moved: bool,
     /// How many pages there are in truth, which only a trial can know.
@@ -37,7 +37,7 @@ pub(crate) struct Coordinator {
 }
 
 impl Coordinator {
-    pub(crate) fn new(settings: &Settings, account: Account) -> Self {
+    pub(crate) fn new(settings: &Settings, account: BudgetAccount) -> Self {
         Coordinator {
             budget: settings.budget,
             account,
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn lanes_get_their_share_while_both_have_work() {
         let settings = Settings { budget: "1000/s".parse().unwrap(), ..Settings::default() };
-        let mut coordinator = Coordinator::new(&settings, Account::default());
+        let mut coordinator = Coordinator::new(&settings, BudgetAccount::default());
         let share = Share::clamped(0.3);
         let mut new = 0;
         for _ in 0..10_000 {
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_percentage_of_the_held_pages_charges_refreshing_only() {
-        let mut coordinator = Coordinator::new(&Settings::default(), Account::default());
+        let mut coordinator = Coordinator::new(&Settings::default(), BudgetAccount::default());
         coordinator.sent(Lane::New);
         assert_eq!(coordinator.account.spent, 0.0);
         coordinator.sent(Lane::Due);
@@ -211,7 +211,7 @@ mod tests {
     fn a_robots_txt_is_paid_from_a_number_of_visits_and_not_from_a_percentage() {
         for (budget, spent) in [("20%/day", 0.0), ("500/day", 1.0), ("2GB/day", 700.0)] {
             let settings = Settings { budget: budget.parse().unwrap(), ..Settings::default() };
-            let mut coordinator = Coordinator::new(&settings, Account::default());
+            let mut coordinator = Coordinator::new(&settings, BudgetAccount::default());
             let _ = coordinator.sent_for_robots(Lane::Due);
             coordinator.weighed(700);
             assert_eq!(coordinator.account.spent, spent, "{budget}");
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_robots_txt_stands_for_the_visit_that_follows_it_until_its_site_is_free() {
         let settings = Settings { budget: "20%/day".parse().unwrap(), ..Settings::default() };
-        let account = Account { in_hand: 2.5, ..Account::default() };
+        let account = BudgetAccount { in_hand: 2.5, ..BudgetAccount::default() };
         let mut coordinator = Coordinator::new(&settings, account);
         assert!(coordinator.sent_for_robots(Lane::Due));
         assert_eq!(coordinator.visits_left(Lane::Due), 1);
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn bytes_are_kept_for_no_visit() {
         let settings = Settings { budget: "2GB/day".parse().unwrap(), ..Settings::default() };
-        let account = Account { in_hand: 1e6, ..Account::default() };
+        let account = BudgetAccount { in_hand: 1e6, ..BudgetAccount::default() };
         let mut coordinator = Coordinator::new(&settings, account);
         assert!(!coordinator.sent_for_robots(Lane::Due));
         assert!(coordinator.can_spend(Lane::Due));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use vernal_model::{BudgetUnit, Chance, Deed, Found, Moment, PageKey, Partition as PartitionId, Site, Span, Standing};
+use vernal_model::{BudgetUnit, Chance, Deed, Found, Moment, PageKey, Partition as PartitionId, Site, SiteState, Span};
 
 use crate::Settings;
 use crate::coordinator::Coordinator;
@@ -58,12 +58,12 @@ impl Core {
 
     /// Journals how we stand towards a site now.
     pub fn note_site(&mut self, site: &Site, id: PartitionId) {
-        let posture = self.partitions.of_mut(id).sites.site_mut(site).posture.clone();
-        self.work.push(id, Deed::SiteSeen(site.clone(), posture));
+        let profile = self.partitions.of_mut(id).sites.site_mut(site).profile.clone();
+        self.work.push(id, Deed::SiteSeen(site.clone(), profile));
     }
 
     /// Sets the standing of a site, here and in the journal; false if the site is not known.
-    pub fn set_standing(&mut self, site: &Site, standing: Standing) -> bool {
+    pub fn set_standing(&mut self, site: &Site, standing: SiteState) -> bool {
         let Some(id) = self.partitions.home_of_site(site) else { return false };
         self.partitions.of_mut(id).set_standing(site, standing);
         self.note_site(site, id);
@@ -87,14 +87,14 @@ impl Core {
         let life = sites.at_mut(number);
         life.learned = 0;
         let Some(state) = refresh.policy.site_state(number) else { return };
-        life.posture.policy = state.into();
+        life.profile.policy = state.into();
         let site = life.site.clone();
         self.note_site(&site, id);
     }
 
     /// When the site's address may be asked, if not now.
     pub fn address_is_busy(&mut self, site: &Site, id: PartitionId, now: Moment) -> Option<Moment> {
-        let address = self.partitions.of_mut(id).sites.site_mut(site).posture.address?;
+        let address = self.partitions.of_mut(id).sites.site_mut(site).profile.address?;
         match self.sites.addresses.earliest(address) {
             None => Some(now + Span::from_millis(50)),
             Some(at) if at > now => Some(at),

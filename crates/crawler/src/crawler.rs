@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use vernal_model::{Account, Chance, Deed, Moment, Order, Page, PageState, Report, Site};
+use vernal_model::{BudgetAccount, Chance, Deed, Moment, Order, Page, PageState, Report, Site};
 use vernal_repository::{Reader, Repository};
 
 use crate::coordinator::{Coordinator, Lane};
@@ -333,7 +333,7 @@ impl Crawler {
             paused: self.paused,
             disk_full: self.disk.is_full(),
             sites: core.partitions.sites(),
-            sites_backing_off: sites.filter(|life| life.posture.failures > 0).count(),
+            sites_backing_off: sites.filter(|life| life.profile.failures > 0).count(),
             budget_in_hand: core.coordinator.account.in_hand,
             believed: belief.map(|belief| belief.fresh / belief.weight),
             measured: plan.samples.measured(),
@@ -373,14 +373,14 @@ impl Crawler {
 }
 
 /// The budget account as it was left.
-fn account(settings: &Settings, reader: &Reader, partitions: &Partitions, now: Moment) -> Account {
+fn account(settings: &Settings, reader: &Reader, partitions: &Partitions, now: Moment) -> BudgetAccount {
     let mut account = reader.account();
-    let begun = Account::begun(&settings.budget, reader.totals().held, now);
+    let begun = BudgetAccount::begun(&settings.budget, reader.totals().held, now);
     if account.filled == Moment::EPOCH {
         account = begun;
     }
     // The budget may have another unit now: neither an old debt nor an old plenty outlives what the account holds.
-    let most = begun.in_hand * (partitions.saves_up().secs_f64() / Account::IN_HAND_MAX.secs_f64());
+    let most = begun.in_hand * (partitions.saves_up().secs_f64() / BudgetAccount::IN_HAND_MAX.secs_f64());
     account.in_hand = account.in_hand.clamp(-begun.in_hand, most);
     account
 }

@@ -1,6 +1,6 @@
 //! Why things are as they are, for people: nothing is changed here.
 
-use vernal_model::{Moment, PageKey, PageState, Site, Span, Standing, Url};
+use vernal_model::{Moment, PageKey, PageState, Site, SiteState, Span, Url};
 use vernal_policy::collection::{HISTORY_KEPT, RETURN_AFTER};
 use vernal_policy::{Remedy, Unkept};
 use vernal_repository::KnownState;
@@ -57,8 +57,8 @@ impl Crawler {
         let next_slot = sites.politeness.earliest(&site).max(now);
         let trap = sites.traps.suspects(url, now);
         let (standing, crawl_delay) = match sites.site(&site) {
-            Some(life) => (life.posture.standing, life.posture.crawl_delay),
-            None => (Standing::Active, None),
+            Some(life) => (life.profile.standing, life.profile.crawl_delay),
+            None => (SiteState::Active, None),
         };
         Ok(Check {
             url: url.clone(),
@@ -72,9 +72,9 @@ impl Crawler {
             state,
             next_slot,
             site_standing: match standing {
-                Standing::Active => "active",
-                Standing::Paused => "paused",
-                Standing::Blocked => "blocked",
+                SiteState::Active => "active",
+                SiteState::Paused => "paused",
+                SiteState::Blocked => "blocked",
             },
         })
     }

@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use vernal_model::{
-    Admitted, Deed, Fingerprint, ListingKind, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId,
-    Report, Sequence, Site, Url, Via, WaitingPlace,
+    Admitted, Deed, Fingerprint, Location, Moment, Origin, Outcome, PageKey, Partition as PartitionId, Report,
+    Sequence, Site, SiteListKind, Url, Via, WaitingPlace,
 };
 use vernal_repository::bodies::{Timeline, timeline};
 
@@ -283,7 +283,7 @@ impl<'c> Restoring<'c> {
         let listed = document.listing.iter().flat_map(|listing| &listing.entries);
         for entry in listed {
             let via = match document.listing.as_ref().map(|listing| listing.kind) {
-                Some(ListingKind::Feed) => Via::Feed,
+                Some(SiteListKind::Feed) => Via::Feed,
                 _ => Via::Sitemap,
             };
             self.lead(&entry.url, Lead { found_on: page, depth: depth.saturating_add(1), via });

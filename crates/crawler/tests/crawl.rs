@@ -509,11 +509,11 @@ fn sessions_are_learned_told_and_dropped_and_traps_cost_little_once_they_are_und
             of("/calendar/"),
             of("/find"),
             of("/deep/"),
-            row.posture.traps
+            row.profile.traps
         );
         if in_session > 0 {
             sites += 1;
-            sessions += usize::from(row.posture.traps.iter().any(|words| words.contains("`visit`")));
+            sessions += usize::from(row.profile.traps.iter().any(|words| words.contains("`visit`")));
             assert!(in_session <= 60, "{in_session} requests in a session of {}", row.site);
             assert!(asked.iter().any(|asked| asked.url.ends_with("/session/basket")), "asked for without its session");
         }

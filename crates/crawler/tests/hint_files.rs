@@ -5,7 +5,7 @@
 mod hand;
 
 use hand::{Hand, ROOT, START, page, said, url};
-use vernal_model::{HintSource, ListingKind, Moment, Span};
+use vernal_model::{HintSource, Moment, SiteListKind, Span};
 
 #[test]
 fn where_robots_names_no_sitemap_the_usual_place_is_tried_once() {
@@ -32,8 +32,8 @@ fn an_index_is_followed_and_its_lists_find_pages_that_nothing_links_to() {
     assert_eq!(hand.asked_for("/no", START), 0, "robots.txt holds for them too");
     assert_eq!(hand.asked_for("/sitemap.xml", START), 0, "robots.txt named one");
     let hints = hand.crawler.reader().site_hints(&url("/").site()).unwrap();
-    let kinds: Vec<ListingKind> = hints.files.iter().map(|(_, file)| file.kind).collect();
-    assert!(kinds.contains(&ListingKind::SitemapIndex) && kinds.contains(&ListingKind::Sitemap), "{kinds:?}");
+    let kinds: Vec<SiteListKind> = hints.files.iter().map(|(_, file)| file.kind).collect();
+    assert!(kinds.contains(&SiteListKind::SitemapIndex) && kinds.contains(&SiteListKind::Sitemap), "{kinds:?}");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use vernal_crawler::{Act, Crawler, Restored, Settings};
-use vernal_model::{Moment, Page, PageState, Seed, Span, Standing, Url};
-use vernal_repository::{Aside, Reader, Repository, Retention, bodies, compare_tables, verify_journal};
+use vernal_model::{Moment, Page, PageState, Seed, SiteState, Span, Url};
+use vernal_repository::{DamagedFiles, Reader, Repository, Retention, bodies, compare_tables, verify_journal};
 use vernal_simulator::trial::{Paused, Trial};
 use vernal_simulator::web::{SitemapManner, Web, WebSettings};
 
@@ -38,7 +38,7 @@ fn seeded(web: &Web, dir: &Path, settings: Settings, now: Moment) -> Crawler {
     crawler
 }
 
-fn repaired(dir: &Path, settings: Settings, now: Moment) -> (Crawler, Restored, Aside) {
+fn repaired(dir: &Path, settings: Settings, now: Moment) -> (Crawler, Restored, DamagedFiles) {
     let (repository, aside) = Repository::begin_repair(dir, repository_settings(), now).unwrap();
     let mut crawler = Crawler::open(repository, settings, now).unwrap();
     let mut told = (0, 0);
@@ -207,7 +207,7 @@ fn a_damaged_journal_is_moved_aside_and_what_it_still_tells_of_people_is_saved()
     let (crawler, restored, aside) = repaired(dir, settings(), now);
     assert_eq!(restored.lost_total, 0);
     assert_eq!(aside.saved.seeds, seeds(&web, start));
-    assert_eq!(aside.saved.standings, [(blocked, Standing::Blocked)]);
+    assert_eq!(aside.saved.standings, [(blocked, SiteState::Blocked)]);
     assert_eq!(with_state(&crawler.reader(), PageState::Held).len(), 40);
     let kept_aside = fs::read_dir(dir).unwrap().filter_map(|entry| {
         let path = entry.unwrap().path().join("journal/00000001.log");

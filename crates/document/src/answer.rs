@@ -1,17 +1,17 @@
-//! What the status of an answer means for the visit: one place for live workers and for the simulator.
+//! What the status of an answer means for the visit. Live workers and the simulator share this code.
 
 use vernal_model::{Document, Failure, Media, Moment, Order, OrderKind, Outcome, Span, Url, Wall};
 
-/// RFC 9309 asks crawlers to read at least this much of a robots.txt; the rest is left.
+/// RFC 9309 asks crawlers to read at least this much of a robots.txt. The rest is ignored.
 const ROBOTS_BYTES_MAX: usize = 500 << 10;
 
-/// A site that says "come back in a year" is asked again after this: such lines are mistakes more often than wishes.
+/// A longer Retry-After counts as this. "Come back in a year" is usually a mistake.
 const RETRY_AFTER_MAX: Span = Span::from_days(7);
 
-/// What to do with an answer.
+/// How an answer is handled.
 #[derive(Debug, PartialEq)]
-pub enum Judged {
-    /// The status says it all.
+pub enum StatusMeaning {
+    /// The status decides.
     Final(Outcome),
     /// The body is a robots.txt.
     Robots(Outcome),
@@ -20,34 +20,39 @@ pub enum Judged {
 }
 
 /// `field` gives a header field of the answer by its lower-case name.
-pub fn of_status<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str>, now: Moment) -> Judged {
+pub fn of_status<'a>(
+    order: &Order,
+    status: u16,
+    field: &dyn Fn(&str) -> Option<&'a str>,
+    now: Moment,
+) -> StatusMeaning {
     if order.kind.form().is_some() {
-        return Judged::Final(of_hub(order, status, field, now));
+        return StatusMeaning::Final(of_hub(order, status, field, now));
     }
     let is_robots = order.kind == OrderKind::Robots;
     let not_now = || Outcome::Failed(Failure::Status { status, retry_after: retry_after(field, now) });
     match status {
-        // Nothing was given that could be held; this is no page.
-        204 | 205 => Judged::Final(not_now()),
-        200..300 if is_robots => Judged::Robots(Outcome::Read { status }),
-        200..300 => Judged::Reads(Outcome::Read { status }),
+        // The answer has no body that could be kept, so it is no page.
+        204 | 205 => StatusMeaning::Final(not_now()),
+        200..300 if is_robots => StatusMeaning::Robots(Outcome::Read { status }),
+        200..300 => StatusMeaning::Reads(Outcome::Read { status }),
         304 if order.validators.is_empty() => {
-            Judged::Final(Outcome::Failed(Failure::Protocol("304 to a request without conditions".into())))
+            StatusMeaning::Final(Outcome::Failed(Failure::Protocol("304 to a request without conditions".into())))
         }
-        304 => Judged::Final(Outcome::NotModified),
-        301 | 308 => Judged::Final(moved(order, status, field, true)),
-        300 | 302 | 303 | 307 => Judged::Final(moved(order, status, field, false)),
-        404 | 410 => Judged::Final(Outcome::Gone { status }),
-        _ if is_robots => Judged::Final(not_now()),
+        304 => StatusMeaning::Final(Outcome::NotModified),
+        301 | 308 => StatusMeaning::Final(moved(order, status, field, true)),
+        300 | 302 | 303 | 307 => StatusMeaning::Final(moved(order, status, field, false)),
+        404 | 410 => StatusMeaning::Final(Outcome::Gone { status }),
+        _ if is_robots => StatusMeaning::Final(not_now()),
         401 | 403 | 407 | 451 => {
-            Judged::Reads(Outcome::Blocked { wall: Wall::Bot, status, evidence: format!("status {status}") })
+            StatusMeaning::Reads(Outcome::Blocked { wall: Wall::Bot, status, evidence: format!("status {status}") })
         }
-        429 | 500..600 => Judged::Reads(not_now()),
-        _ => Judged::Final(not_now()),
+        429 | 500..600 => StatusMeaning::Reads(not_now()),
+        _ => StatusMeaning::Final(not_now()),
     }
 }
 
-/// What a hub says to a subscription: taken, elsewhere, or no. Its body is for people.
+/// The answer of a hub to a subscription: accepted, moved or refused. Its body is for people.
 fn of_hub<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str>, now: Moment) -> Outcome {
     match status {
         200..300 => Outcome::Read { status },
@@ -61,7 +66,7 @@ fn of_hub<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str
 pub fn robots_text(unpacked: &[u8]) -> Document {
     let kept = &unpacked[..unpacked.len().min(ROBOTS_BYTES_MAX)];
     let mut text = String::from_utf8_lossy(kept).into_owned();
-    // Each wrong byte has become three; the limit holds for what is kept.
+    // Each invalid byte has become three bytes. The limit applies to the kept text.
     text.truncate(text.floor_char_boundary(ROBOTS_BYTES_MAX));
     Document { media: Media::Text, content_type: "text/plain".into(), charset: "utf-8", text, ..Document::default() }
 }
@@ -71,12 +76,12 @@ fn moved<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str>
     Outcome::Moved { status, to, permanent }
 }
 
-/// Seconds or an HTTP date, limited; nothing where the line is absent or no time.
+/// Reads Retry-After: seconds or an HTTP date, limited. `None` where the line is absent or invalid.
 fn retry_after<'a>(field: &dyn Fn(&str) -> Option<&'a str>, now: Moment) -> Option<Span> {
     let text = field("retry-after")?.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let wait = match is_number {
-        // More digits than fit are still a wish to wait long.
+        // A number with too many digits still means a long wait.
         true => Span::from_secs(text.parse().unwrap_or(u64::MAX)),
         false => Moment::parse_http_date(text)?.since(now),
     };
@@ -101,7 +106,7 @@ mod tests {
         }
     }
 
-    fn judged(status: u16, line: &'static str) -> Judged {
+    fn judged(status: u16, line: &'static str) -> StatusMeaning {
         let field = |name: &str| {
             let (found, value) = line.trim_end().split_once(": ")?;
             found.eq_ignore_ascii_case(name).then_some(value)
@@ -113,33 +118,33 @@ mod tests {
     fn every_status_has_its_outcome() {
         let url = |text: &str| Some(Url::parse(text).unwrap());
         for status in [200, 203, 206] {
-            assert_eq!(judged(status, ""), Judged::Reads(Outcome::Read { status }));
+            assert_eq!(judged(status, ""), StatusMeaning::Reads(Outcome::Read { status }));
         }
         let to = url("http://example.org/c");
         assert_eq!(
             judged(301, "Location: /c\r\n"),
-            Judged::Final(Outcome::Moved { status: 301, to: to.clone(), permanent: true })
+            StatusMeaning::Final(Outcome::Moved { status: 301, to: to.clone(), permanent: true })
         );
         assert_eq!(
             judged(302, "location: ../c\r\n"),
-            Judged::Final(Outcome::Moved { status: 302, to, permanent: false })
+            StatusMeaning::Final(Outcome::Moved { status: 302, to, permanent: false })
         );
-        assert_eq!(judged(308, ""), Judged::Final(Outcome::Moved { status: 308, to: None, permanent: true }));
-        let to = Judged::Final(Outcome::Moved { status: 307, to: None, permanent: false });
+        assert_eq!(judged(308, ""), StatusMeaning::Final(Outcome::Moved { status: 308, to: None, permanent: true }));
+        let to = StatusMeaning::Final(Outcome::Moved { status: 307, to: None, permanent: false });
         assert_eq!(judged(307, "Location: javascript:alert(1)\r\n"), to);
-        assert_eq!(judged(410, ""), Judged::Final(Outcome::Gone { status: 410 }));
-        assert!(matches!(judged(403, ""), Judged::Reads(Outcome::Blocked { wall: Wall::Bot, status: 403, .. })));
+        assert_eq!(judged(410, ""), StatusMeaning::Final(Outcome::Gone { status: 410 }));
+        assert!(matches!(judged(403, ""), StatusMeaning::Reads(Outcome::Blocked { wall: Wall::Bot, status: 403, .. })));
         let plain = |status| Outcome::Failed(Failure::Status { status, retry_after: None });
-        assert_eq!(judged(418, ""), Judged::Final(plain(418)));
-        assert_eq!(judged(500, ""), Judged::Reads(plain(500)));
-        assert_eq!(judged(204, ""), Judged::Final(plain(204)));
-        assert!(matches!(judged(304, ""), Judged::Final(Outcome::Failed(Failure::Protocol(_)))));
+        assert_eq!(judged(418, ""), StatusMeaning::Final(plain(418)));
+        assert_eq!(judged(500, ""), StatusMeaning::Reads(plain(500)));
+        assert_eq!(judged(204, ""), StatusMeaning::Final(plain(204)));
+        assert!(matches!(judged(304, ""), StatusMeaning::Final(Outcome::Failed(Failure::Protocol(_)))));
     }
 
     #[test]
     fn retry_after_is_read_in_both_forms_and_limited() {
         let wait = |line: &'static str| match judged(503, line) {
-            Judged::Reads(Outcome::Failed(Failure::Status { retry_after, .. })) => retry_after,
+            StatusMeaning::Reads(Outcome::Failed(Failure::Status { retry_after, .. })) => retry_after,
             other => panic!("{other:?}"),
         };
         assert_eq!(wait("Retry-After: 120"), Some(Span::from_secs(120)));
@@ -162,21 +167,24 @@ mod tests {
         let judged =
             |status| of_status(&order(OrderKind::Subscription(form.clone())), status, &|_| None, Moment::EPOCH);
         for status in [200, 202, 204] {
-            assert_eq!(judged(status), Judged::Final(Outcome::Read { status }));
+            assert_eq!(judged(status), StatusMeaning::Final(Outcome::Read { status }));
         }
-        assert_eq!(judged(307), Judged::Final(Outcome::Moved { status: 307, to: None, permanent: false }));
+        assert_eq!(judged(307), StatusMeaning::Final(Outcome::Moved { status: 307, to: None, permanent: false }));
         for status in [304, 400, 403, 404, 429, 500] {
-            assert_eq!(judged(status), Judged::Final(Outcome::Failed(Failure::Status { status, retry_after: None })));
+            assert_eq!(
+                judged(status),
+                StatusMeaning::Final(Outcome::Failed(Failure::Status { status, retry_after: None }))
+            );
         }
     }
 
     #[test]
     fn a_robots_order_meets_no_walls() {
         let judged = |status| of_status(&order(OrderKind::Robots), status, &|_| None, Moment::EPOCH);
-        assert_eq!(judged(200), Judged::Robots(Outcome::Read { status: 200 }));
+        assert_eq!(judged(200), StatusMeaning::Robots(Outcome::Read { status: 200 }));
         for status in [401, 403, 429, 500] {
             let outcome = Outcome::Failed(Failure::Status { status, retry_after: None });
-            assert_eq!(judged(status), Judged::Final(outcome));
+            assert_eq!(judged(status), StatusMeaning::Final(outcome));
         }
     }
 }

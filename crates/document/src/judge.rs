@@ -1,4 +1,5 @@
-//! Labelled pairs judge us: labels read from lines of JSON, answers counted, a table of precision, recall and agreement.
+//! Evaluates change detection on labelled pairs: reads labels from lines of JSON, counts answers, and computes precision, recall
+//! and agreement.
 //!
 //! The labels are those of a set of page pairs, one JSON object per line with `id` and `label`; see `docs/change-detection.md`.
 
@@ -8,7 +9,7 @@ use vernal_model::{Change, Kind};
 
 use crate::Flags;
 
-/// What the label of one pair says.
+/// The label of one pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
     pub id: String,
@@ -18,7 +19,7 @@ pub struct Label {
     pub flags: Flags,
 }
 
-/// Why a line is no label.
+/// Why a line cannot be read as a label.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum LabelFault {
     #[error("read label of line {line}: {why}")]
@@ -27,7 +28,7 @@ pub enum LabelFault {
     Missing { line: usize, field: &'static str },
 }
 
-/// Reads labels, one JSON object per line; empty lines are passed over.
+/// Reads labels, one JSON object per line. Empty lines are skipped.
 pub fn labels(text: &str) -> Result<Vec<Label>, LabelFault> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(place, line)| label(line, place + 1)).collect()
@@ -56,13 +57,13 @@ fn label(line: &str, number: usize) -> Result<Label, LabelFault> {
     })
 }
 
-/// Answers to one yes-or-no question, held against the labels.
+/// Answers to one yes-or-no question, compared with the labels.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Score {
     pub both: u32,
-    /// We said yes, the label no.
+    /// We answered yes, the label says no.
     pub ours_only: u32,
-    /// The label said yes, we no.
+    /// The label says yes, we answered no.
     pub label_only: u32,
     pub neither: u32,
 }
@@ -90,7 +91,7 @@ impl Score {
     }
 }
 
-/// A share of nothing is whole: there was nothing to get wrong.
+/// A share of nothing is 1, because there was nothing to get wrong.
 fn share(part: u32, whole: u32) -> f64 {
     if whole == 0 { 1.0 } else { f64::from(part) / f64::from(whole) }
 }
@@ -115,11 +116,11 @@ pub const QUESTIONS: [&str; 11] = [
 pub struct Table {
     pub pairs: u32,
     pub scores: [Score; 11],
-    /// Pairs without a change of text that we gave a content change, by id. There must be none.
+    /// Pairs without a change of text for which we reported a content change, by id. There must be none.
     pub false_content: Vec<String>,
     /// Each disagreement: pair, question, our answer.
     pub disagreements: Vec<(String, &'static str, bool)>,
-    /// Pairs of which nothing was left when noise was set aside, and all pairs, by the label's class.
+    /// Pairs that differ by noise only, and all pairs, by the class of the label.
     pub noise_only: Vec<(String, u32, u32)>,
 }
 

@@ -1,30 +1,30 @@
-//! The door of the room: one body in, its document and signature out.
+//! Reads a body: its document and its signature.
 
 use std::borrow::Cow;
 
 use vernal_model::{Digest, Directives, Document, Signature, Url};
 
-use crate::parse::beside::{Beside, whole_tags};
+use crate::parse::directory::{read_ftp_listing, read_gopher_menu};
 use crate::parse::format::{Reading, charset_of, format_of};
 use crate::parse::html::{Passed, read_markup};
-use crate::parse::listing::{read_ftp_listing, read_gopher_menu};
+use crate::parse::incremental::{IncrementalReader, whole_tags};
 use crate::parse::parts::{Parts, parts};
 use crate::parse::plain::read_plain;
 use crate::parse::scan::Markup;
 use crate::parse::words::words_of_markup;
-use crate::parse::{encoding, hints, listings};
+use crate::parse::{encoding, hints, site_lists};
 use crate::signature::{Marks, opaque, seal};
 
-/// Links beyond these are counted and not kept: a page with more is a list for machines, or a trap.
+/// Further links are counted and not kept: a page with more is a list for machines, or a trap.
 pub const LINKS_MAX: usize = 10_000;
 
-/// Text beyond so many paragraphs is kept as one last paragraph, so that marks and comparisons stay bounded.
+/// Text after so many paragraphs becomes one last paragraph, so that marks and comparisons are bounded.
 pub const PARAGRAPHS_MAX: usize = 5_000;
 
-/// Larger bodies are compared by their bytes only: places in the text are numbers of 32 bits.
+/// Larger bodies are compared by their bytes only, because offsets in the text have 32 bits.
 const TEXT_BYTES_MAX: usize = 256 << 20;
 
-/// What a worker knows of a body when it has arrived.
+/// A body and what a worker knows of it.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
     pub url: &'a Url,
@@ -43,52 +43,53 @@ pub struct Parsed {
     pub document: Document,
     pub signature: Signature,
     pub evidence: Evidence,
-    /// Empty unless it was read closely.
+    /// The parts; empty unless the body was read closely.
     pub parts: Parts,
 }
 
-/// What the pass saw and only the test for walls wants to know.
+/// Observations for the test for walls.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     pub forms: u32,
     pub password_fields: u32,
-    /// A widget or script of a known captcha or challenge service.
+    /// Whether there is a widget or script of a known captcha or challenge service.
     pub challenge: Option<&'static str>,
 }
 
-/// Reads one body. Never panics, and is bounded in time and memory by the length of the body.
+/// Reads one body. It never panics, and its time and memory are bounded by the length of the body.
 pub fn read(input: &Input<'_>) -> Parsed {
     let (mut parsed, _) = read_marked(input);
-    parsed.document.listing = listings::listing(input, parsed.document.media);
+    parsed.document.listing = site_lists::listing(input, parsed.document.media);
     parsed
 }
 
-/// Reads one body and collects its parts too: for the slow path, where a person wants to know what else differs.
+/// Reads one body and also collects its parts, for the slow path.
 pub fn read_closely(input: &Input<'_>) -> Parsed {
     Parsed { parts: parts(input), ..read(input) }
 }
 
-/// Reads a kept body once more for its words, when its signature is known: text and paragraphs as `read` gives them, and
-/// `closely` its links of every kind and its parts too. Nothing else of the document is filled in.
+/// Reads a kept body with a known signature again for its words: text and paragraphs as `read` gives them, and `closely` also its
+/// links and parts. Nothing else of the document is filled in.
 pub fn read_words(input: &Input<'_>, closely: bool) -> (Document, Parts) {
     let Some(markup) = markup_of(input) else { return (read(input).document, Parts::default()) };
     words_of_markup(&letters_of(input), markup, input.url, closely)
 }
 
-/// Reads a kept body once more for its words, beside the newer version of its page: the same text and paragraphs, but
-/// what its marks say is in the newer one too is taken from there.
-pub fn read_words_beside(input: &Input<'_>, beside: &Beside<'_>) -> Document {
+/// Reads a kept body again for its words, with the help of a newer version: the result is the same, but paragraphs that are in
+/// both are copied from the newer one.
+pub fn read_words_incrementally(input: &Input<'_>, beside: &IncrementalReader<'_>) -> Document {
     let words = markup_of(input).and_then(|markup| beside.words(&letters_of(input), markup));
     words.unwrap_or_else(|| read_words(input, false).0)
 }
 
-/// The same, where only the start of the body was unpacked; `None` if that does not hold what has to be read.
-pub fn read_words_of_start(input: &Input<'_>, beside: &Beside<'_>) -> Option<Document> {
+/// Reads a kept body of which only the start was unpacked, like [`read_words_incrementally`]. `None` if the start does not contain all
+/// paragraphs to read.
+pub fn read_words_of_prefix(input: &Input<'_>, beside: &IncrementalReader<'_>) -> Option<Document> {
     let start = Input { bytes: whole_tags(input.bytes), ..input.clone() };
     beside.words(&letters_of(&start), markup_of(&start)?)
 }
 
-/// Which markup a body is read as, if it is.
+/// The markup language of a body, if it is markup.
 fn markup_of(input: &Input<'_>) -> Option<Markup> {
     match format_of(input.content_type, input.bytes).reading {
         Reading::Html if input.bytes.len() <= TEXT_BYTES_MAX => Some(Markup::Html),
@@ -97,7 +98,7 @@ fn markup_of(input: &Input<'_>) -> Option<Markup> {
     }
 }
 
-/// The document and the marks from which its signature was made.
+/// Reads a document and makes its signature.
 pub(crate) fn read_marked(input: &Input<'_>) -> (Parsed, Marks) {
     let format = format_of(input.content_type, input.bytes);
     let mut document = Document {
@@ -126,7 +127,7 @@ pub(crate) fn read_marked(input: &Input<'_>) -> (Parsed, Marks) {
     (Parsed { document, signature, evidence: passed.evidence, parts: Parts::default() }, passed.marks)
 }
 
-/// The source of a body as letters, in the character set that reading it settles on.
+/// The source of a body as text, decoded from the character set that reading would use.
 pub fn source_text(input: &Input<'_>) -> String {
     letters_of(input).into_owned()
 }

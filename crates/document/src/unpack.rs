@@ -1,4 +1,4 @@
-//! Content codings taken off, within limits: a small body must not become a large problem.
+//! Removes content codings within limits, so that a small body cannot use large resources.
 
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -8,15 +8,15 @@ use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use memchr::memmem;
 use vernal_model::Failure;
 
-/// Codings upon codings: one is usual, two is a mistake that happens, more is an attack.
+/// The limit of nested codings. One is usual, two may be a mistake, and more is an attack.
 const CODINGS_MAX: usize = 2;
-/// Members of one gzip body: each costs the set-up of a decoder, however little it holds.
+/// The limit of members of one gzip body. Each needs a new decoder, however small it is.
 const GZIP_MEMBERS_MAX: usize = 1_000;
-/// Frames of one zstd body, for the same reason.
+/// The limit of frames of one zstd body, for the same reason.
 const ZSTD_FRAMES_MAX: usize = 1_000;
-/// The window that a zstd body may ask us to hold (RFC 9659 gives this limit for HTTP).
+/// The limit of the zstd window (RFC 9659 sets it for HTTP).
 const ZSTD_WINDOW_BYTES_MAX: u64 = 8 << 20;
-/// How well text is packed at best, for a guess at the unpacked size.
+/// The best usual compression ratio of text, for estimating the unpacked size.
 const USUAL_RATIO_MAX: usize = 10;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -27,14 +27,14 @@ enum Coding {
     Zstd,
 }
 
-/// How large an unpacked body may become.
+/// The limits of an unpacked body.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct UnpackLimits {
     /// Beyond this the outcome is Failed(Bomb).
     pub decoded_bytes_max: usize,
     /// Unpacked bytes per wire byte, once more than `ratio_free_bytes` are unpacked; beyond this Failed(Bomb).
     pub ratio_max: usize,
-    /// Bodies up to this size may be packed as tightly as they like.
+    /// The ratio does not apply to bodies up to this size.
     pub ratio_free_bytes: usize,
 }
 
@@ -44,14 +44,14 @@ impl Default for UnpackLimits {
     }
 }
 
-/// A kept body as its author wrote it; the head is the one that was kept with it.
+/// Removes the content codings of a kept body. The head is the one that was kept with it.
 pub fn unpack(response_head: &[u8], body: &[u8], limits: &UnpackLimits) -> Result<Vec<u8>, Failure> {
     let mut unpacked = Vec::new();
     unpack_into(response_head, body, limits, &mut unpacked)?;
     Ok(unpacked)
 }
 
-/// Fills `into` with the body as its author wrote it.
+/// Fills `into` with the body without its content codings.
 pub fn unpack_into(
     response_head: &[u8],
     body: &[u8],
@@ -64,7 +64,7 @@ pub fn unpack_into(
         into.extend_from_slice(body);
         return Ok(());
     }
-    // One limit for every layer, by the weight on the wire: a bomb within a bomb gains nothing.
+    // One limit for every layer, relative to the size on the wire, so that nested bombs gain nothing.
     let by_ratio = body.len().saturating_mul(limits.ratio_max).max(limits.ratio_free_bytes);
     let limit = by_ratio.min(limits.decoded_bytes_max);
     let mut layers = codings.iter().rev();
@@ -78,9 +78,9 @@ pub fn unpack_into(
     Ok(())
 }
 
-/// Fills `into` with the start of a body, where it is packed so that this can be had: `wanted` is told how large the whole
-/// is, and says how many bytes are asked for. The last few hundred of them may be missing, and nothing says that the rest
-/// is sound: who uses it knows by other means. Says whether there is a start.
+/// Fills `into` with the start of a body, if its coding allows this. `wanted` gets the size of the whole and returns how many
+/// bytes are needed. The last few hundred of them may be missing, and the rest of the body is not verified, so callers must
+/// verify the result. Returns whether there is a start.
 pub fn unpack_start_into(
     response_head: &[u8],
     body: &[u8],
@@ -97,17 +97,17 @@ pub fn unpack_start_into(
     into.clear();
     into.resize(bytes, 0);
     let outcome = UNPACKER.with_borrow_mut(|unpacker| unpacker.gzip_decompress(body, into));
-    // It writes until there is no room.
+    // The decoder writes until the buffer is full.
     matches!(outcome, Err(libdeflater::DecompressionError::InsufficientSpace))
 }
 
-/// Fills `into` with a file that is itself packed with gzip. After a fault it holds what was unpacked up to there.
+/// Fills `into` with the content of a gzip file. After a fault it holds everything before it.
 pub(crate) fn unpack_gzip_file(packed: &[u8], limits: &UnpackLimits, into: &mut Vec<u8>) -> Result<(), Failure> {
     let by_ratio = packed.len().saturating_mul(limits.ratio_max).max(limits.ratio_free_bytes);
     unpack_one(Coding::Gzip, packed, by_ratio.min(limits.decoded_bytes_max), into)
 }
 
-/// A guess, made without unpacking, whether the unpacked body has more bytes than these.
+/// Guesses, without unpacking, whether the unpacked body has more bytes than these.
 pub fn is_likely_larger(response_head: &[u8], body: &[u8], bytes: usize) -> bool {
     let unpacked = match codings(response_head).as_deref() {
         Ok([]) | Err(_) => body.len(),
@@ -117,7 +117,7 @@ pub fn is_likely_larger(response_head: &[u8], body: &[u8], bytes: usize) -> bool
     unpacked > bytes
 }
 
-/// The codings in the order in which they were put on.
+/// The codings in the order in which they were applied.
 fn codings(response_head: &[u8]) -> Result<Vec<Coding>, Failure> {
     let mut codings = Vec::new();
     let words = content_encodings(response_head).flat_map(|value| value.split(|&byte| byte == b','));
@@ -159,7 +159,7 @@ fn unpack_one(coding: Coding, packed: &[u8], limit: usize, into: &mut Vec<u8>) -
         Coding::Brotli => unpack_brotli(packed, limit, into),
         Coding::Zstd => unpack_zstd(packed, limit, into),
     }));
-    // The decoders are other people's; a body that makes one of them stumble is a body that does not unpack.
+    // A body that makes a decoder panic counts as one that does not unpack.
     unpacked.unwrap_or_else(|_| Err(Failure::Encoding("the decoder panicked".into())))
 }
 
@@ -173,7 +173,7 @@ fn unpack_gzip(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Fa
         let mut decoder = GzDecoder::new(rest);
         read_limited(&mut decoder, limit, into).map_err(|failure| named("gzip", failure))?;
         rest = decoder.into_inner();
-        // What follows the last member and is none itself is padding, which browsers pass over too.
+        // Bytes after the last member are padding, which browsers ignore too.
         if !rest.starts_with(&GZIP_MAGIC) {
             return Ok(());
         }
@@ -182,17 +182,17 @@ fn unpack_gzip(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Fa
 }
 
 thread_local! {
-    /// Its tables take longer to set up than a small body to unpack.
+    /// The decoder is reused, because setting up its tables takes longer than unpacking a small body.
     static UNPACKER: RefCell<libdeflater::Decompressor> = RefCell::new(libdeflater::Decompressor::new());
 }
 
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 
-/// Deflate packs no tighter: a larger announcement lies, and its room need not be made.
+/// The highest ratio of deflate. A larger announced size is wrong and is not allocated.
 const DEFLATE_RATIO_MAX: usize = 1_032;
 
-/// The fast way, for the usual body: one member whose announced size is sane, unpacked in one go. Says whether it worked;
-/// a body with anything that could be a second member is left to the careful way.
+/// The fast path for the usual body: one member with a plausible announced size, unpacked at once. Returns whether it worked. A
+/// body that may have a second member takes the slow path.
 fn unpack_single_member(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> bool {
     let Some(size) = announced_size(packed).filter(|&size| size > 0 && size <= limit) else { return false };
     let may_have_second = memmem::find(&packed[1..], &GZIP_MAGIC).is_some();
@@ -204,14 +204,14 @@ fn unpack_single_member(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> bool
     outcome.is_ok_and(|written| written == size)
 }
 
-/// The size in the last four bytes of a gzip body; a hint and no more.
+/// The size in the last four bytes of a gzip body, which is only a hint.
 fn announced_size(packed: &[u8]) -> Option<usize> {
     let is_gzip = packed.starts_with(&GZIP_MAGIC) && packed.len() >= 18;
     let last = packed.last_chunk::<4>().filter(|_| is_gzip)?;
     Some(u32::from_le_bytes(*last) as usize)
 }
 
-/// `deflate` means zlib by the book and bare deflate in half of the world.
+/// By the standard `deflate` means zlib, but many servers send raw deflate.
 fn unpack_deflate(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
     let looks_like_zlib = match packed {
         [first, second, ..] => first & 0x0f == 8 && (u16::from(*first) << 8 | u16::from(*second)).is_multiple_of(31),
@@ -228,7 +228,7 @@ fn unpack_deflate(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(),
 }
 
 fn unpack_brotli(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
-    // The mark of the large-window variant, which HTTP does not know and whose window may be a gigabyte.
+    // The mark of the large-window variant, which HTTP does not allow and whose window may be a gigabyte.
     if packed.first().is_some_and(|first| first & 0x7f == 0x11) {
         return Err(Failure::Encoding("br: a large window".into()));
     }
@@ -254,7 +254,7 @@ fn unpack_zstd(packed: &[u8], limit: usize, into: &mut Vec<u8>) -> Result<(), Fa
     Err(failed("too many frames".into()))
 }
 
-/// What follows a frame that holds no content (RFC 8878, 3.1.2); the inner `None` where it is cut short.
+/// The bytes after a skippable frame (RFC 8878, 3.1.2). The inner `None` means that the frame is cut short.
 fn skippable(rest: &[u8]) -> Option<Option<&[u8]>> {
     let magic = u32::from_le_bytes(*rest.first_chunk::<4>()?);
     if magic & 0xffff_fff0 != 0x184d_2a50 {
@@ -264,7 +264,7 @@ fn skippable(rest: &[u8]) -> Option<Option<&[u8]>> {
     Some(length.and_then(|length| rest[8..].get(length..)))
 }
 
-/// Appends all that the decoder gives, unless the whole becomes longer than the limit.
+/// Appends the output of the decoder, unless the whole exceeds the limit.
 fn read_limited(decoder: &mut impl Read, limit: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
     let room = (limit + 1).saturating_sub(into.len());
     let read = decoder.take(room as u64).read_to_end(into);

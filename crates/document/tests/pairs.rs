@@ -6,7 +6,8 @@ use std::path::Path;
 
 use vernal_document::judge::{Table, labels};
 use vernal_document::{
-    Beside, Input, compare, compare_pages, flags, read_closely, read_words_beside, read_words_of_start,
+    IncrementalReader, Input, compare, compare_pages, flags, read_closely, read_words_incrementally,
+    read_words_of_prefix,
 };
 use vernal_model::{Digest, Kind, Paragraph, Url};
 
@@ -44,8 +45,8 @@ struct Starts {
 }
 
 impl Starts {
-    fn add(&mut self, old: &Input<'_>, beside: &Beside<'_>, words: (&String, &Vec<Paragraph>)) {
-        if beside.lent().is_some() {
+    fn add(&mut self, old: &Input<'_>, beside: &IncrementalReader<'_>, words: (&String, &Vec<Paragraph>)) {
+        if beside.reused_document().is_some() {
             self.lent += 1;
             return;
         }
@@ -54,7 +55,7 @@ impl Starts {
             return;
         };
         let start = Input { bytes: &old.bytes[..bytes], ..old.clone() };
-        match read_words_of_start(&start, beside) {
+        match read_words_of_prefix(&start, beside) {
             None => self.start_in_vain += 1,
             Some(document) => {
                 assert_eq!((&document.text, &document.paragraphs), words, "read from the start");
@@ -93,8 +94,8 @@ fn real_pairs_are_judged_as_their_labels_say() {
         assert_eq!((change.kinds, change.left), (marked.kinds, marked.left), "{}", label.id);
         let back = compare(&new_page.signature, &old_page.signature);
         assert_eq!((back.kinds, back.left), (change.kinds, change.left), "{} backwards", label.id);
-        let beside = Beside::new(&old_page.signature.paragraphs, &new_page.document);
-        let document = read_words_beside(&old, &beside);
+        let beside = IncrementalReader::new(&old_page.signature.paragraphs, &new_page.document);
+        let document = read_words_incrementally(&old, &beside);
         let words = (&old_page.document.text, &old_page.document.paragraphs);
         assert_eq!((&document.text, &document.paragraphs), words, "{} read beside its newer version", label.id);
         starts.add(&old, &beside, words);

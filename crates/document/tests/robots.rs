@@ -3,7 +3,7 @@
 //! Two older Rust parsers sit as referees over random files, within what they themselves read rightly.
 
 use proptest::prelude::*;
-use vernal_document::robots::{Robots, fuzz};
+use vernal_document::robots::Robots;
 use vernal_model::{Span, Url};
 
 fn allows(file: &str, agent: &str, tail: &str) -> bool {
@@ -304,16 +304,6 @@ fn parts_agents(lines: &[String]) -> bool {
 }
 
 proptest! {
-    #[test]
-    fn no_bytes_do_harm(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        fuzz(&bytes);
-    }
-
-    #[test]
-    fn no_text_like_a_file_does_harm(lines in prop::collection::vec("(user-agent|allow|disallow|crawl-delay)?:? ?[/*$%a-c#?&\u{e9}. -]{0,12}", 0..12)) {
-        fuzz(lines.join("\n").as_bytes());
-    }
-
     /// Referee: a port of Google's parser. Kept away from stars, which it gets wrong itself, and from our differences.
     #[test]
     fn groups_and_precedence_are_those_of_the_first_referee(

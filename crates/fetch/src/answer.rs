@@ -1,21 +1,21 @@
-//! What a site answered, before it is judged and read.
+//! The answer of a site, before it is judged and read.
 
 use vernal_model::{Exchange, Failure, Outcome, Validators};
 
 use crate::http::head;
 
-/// A whole answer of any protocol, in HTTP's terms where it has none of its own.
+/// A whole answer of any protocol. Protocols without statuses and heads use those of HTTP.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
     pub exchange: Exchange,
-    /// Known without a response head (FTP, gopher); over HTTP the head says it.
+    /// Set where there is no response head (FTP, gopher). Over HTTP the head has the type.
     pub content_type: Option<&'static str>,
     pub validators: Validators,
 }
 
 impl Answer {
-    /// A header field of the answer as text; `None` where it is absent or no UTF-8.
+    /// A header field of the answer as text; `None` where it is absent or is not UTF-8.
     pub fn field(&self, name: &str) -> Option<&str> {
         head::field(&self.exchange.response_head, name).and_then(|value| std::str::from_utf8(value).ok())
     }
@@ -25,25 +25,25 @@ impl Answer {
     }
 }
 
-/// Why there is no answer to judge.
+/// Why there is no answer.
 #[derive(Debug)]
-pub enum Broken {
-    /// A connection from the pool was closed before a byte of the answer came: nothing was answered, so the one
-    /// request of this order may be sent again on a fresh connection.
+pub enum AnswerError {
+    /// A connection from the pool was closed before the first byte of an answer. The request was not answered, so it may
+    /// be sent again over a new connection.
     Stale,
-    /// The visit is over, with this outcome.
-    Over(Outcome),
+    /// The visit ends with this outcome.
+    Final(Outcome),
 }
 
-impl From<Failure> for Broken {
+impl From<Failure> for AnswerError {
     fn from(failure: Failure) -> Self {
-        Broken::Over(Outcome::Failed(failure))
+        AnswerError::Final(Outcome::Failed(failure))
     }
 }
 
-impl From<Outcome> for Broken {
+impl From<Outcome> for AnswerError {
     fn from(outcome: Outcome) -> Self {
-        Broken::Over(outcome)
+        AnswerError::Final(outcome)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Content codings taken off within this room's limits; the work itself is room `document`'s, which reads kept bodies too.
+//! Removes content codings within the limits of a visit. `vernal-document` does the work, because it reads kept bodies too.
 
 use vernal_document::{UnpackLimits, is_likely_larger, unpack_into};
 use vernal_model::Failure;
@@ -6,17 +6,17 @@ use vernal_model::Failure;
 use crate::Settings;
 use crate::answer::Answer;
 
-/// A kept body as its author wrote it; the head is the one that was kept with it.
+/// A kept body without its content codings, which the response head names.
 pub fn unpack_body(response_head: &[u8], body: &[u8], settings: &Settings) -> Result<Vec<u8>, Failure> {
     vernal_document::unpack(response_head, body, &limits(settings))
 }
 
-/// Fills `into` with the body as its author wrote it.
+/// Fills `into` with the body without its content codings.
 pub fn unpack(answer: &Answer, settings: &Settings, into: &mut Vec<u8>) -> Result<(), Failure> {
     unpack_into(&answer.exchange.response_head, &answer.exchange.body, &limits(settings), into)
 }
 
-/// A guess, made without unpacking, whether the body is too large for the loop.
+/// Guesses, without unpacking, whether the body is too large to be read on the worker loop.
 pub fn is_likely_large(answer: &Answer, large_bytes: usize) -> bool {
     is_likely_larger(&answer.exchange.response_head, &answer.exchange.body, large_bytes)
 }

@@ -1,12 +1,12 @@
-//! The URL buffer: orders on their way to the loops. Every order of a site goes to the same loop, so that the site's
-//! open connections are found there.
+//! The URL buffer hands orders to the worker loops. All orders of a site go to the same loop, which has the open
+//! connections of that site.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use vernal_model::Order;
 
-/// Its length is bounded by its writer: the crawler never has more orders out than its concurrency allows.
+/// The queue of each loop. The crawler bounds the length: it never has more orders out than its concurrency allows.
 pub struct Buffer {
     loops: Vec<UnboundedSender<Vec<Order>>>,
 }
@@ -17,8 +17,8 @@ impl Buffer {
         (Buffer { loops: senders }, receivers)
     }
 
-    /// Orders that leave together reach each loop together, so that it is woken once. Those to a loop that has ended are
-    /// dropped, as are those in flight there.
+    /// Sends a batch, which wakes each loop once. Orders for a loop that has ended are dropped, as are those in flight
+    /// there.
     pub fn send(&self, orders: Vec<Order>) {
         if let [only] = self.loops.as_slice() {
             let _ = only.send(orders);

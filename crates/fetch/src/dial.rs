@@ -1,4 +1,4 @@
-//! The one place where connections are opened: name, guard, connect, TLS.
+//! The only place that opens connections: it resolves the name, asks the guard, connects and starts TLS.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::dns::Resolve;
 use crate::guard::{self, Guard};
 use crate::{Error, Result, Settings, Timeouts};
 
-/// Addresses of one name that are tried before the site counts as unreachable.
+/// So many addresses of one name are tried before the site counts as unreachable.
 const ADDRESSES_TRIED_MAX: usize = 4;
 
 #[derive(Clone)]
@@ -27,16 +27,16 @@ pub struct Dialler {
     tls: TlsConnector,
 }
 
-/// Where a site was found: the addresses that the guard lets pass, and the time that is left to reach one of them.
-pub struct Found {
-    targets: Vec<SocketAddr>,
-    left: Duration,
+/// The addresses of a site that the guard allows, and the time left to connect to one of them.
+pub struct Targets {
+    addresses: Vec<SocketAddr>,
+    time_left: Duration,
 }
 
-impl Found {
+impl Targets {
     /// The address that is dialled first.
     pub fn address(&self) -> Option<IpAddr> {
-        self.targets.first().map(SocketAddr::ip)
+        self.addresses.first().map(SocketAddr::ip)
     }
 }
 
@@ -50,8 +50,8 @@ impl Dialler {
         })
     }
 
-    /// Finds the addresses of this URL's site; the outcome says why there is none.
-    pub async fn look_up(&self, url: &Url) -> std::result::Result<Found, Outcome> {
+    /// Resolves the site of this URL. The outcome says why there is no address.
+    pub async fn look_up(&self, url: &Url) -> std::result::Result<Targets, Outcome> {
         guard::check_port(url.scheme(), url.port()).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
         let deadline = Instant::now() + self.timeouts.connect;
         let addresses = match guard::literal(url.host()) {
@@ -62,16 +62,16 @@ impl Dialler {
                 Err(_) => return Err(Outcome::Failed(Failure::Dns("no answer in time".into()))),
             },
         };
-        let targets = self.allowed(&addresses, url.port())?;
-        Ok(Found { targets, left: deadline.saturating_duration_since(Instant::now()) })
+        let addresses = self.allowed(&addresses, url.port())?;
+        Ok(Targets { addresses, time_left: deadline.saturating_duration_since(Instant::now()) })
     }
 
-    /// Opens a connection to the first of these addresses that answers.
-    pub async fn connect(&self, found: &Found) -> std::result::Result<TcpStream, Outcome> {
-        let (allowed, deadline) = (&found.targets, Instant::now() + found.left);
+    /// Connects to the first of these addresses that answers.
+    pub async fn connect(&self, found: &Targets) -> std::result::Result<TcpStream, Outcome> {
+        let (allowed, deadline) = (&found.addresses, Instant::now() + found.time_left);
         let mut trouble = Failure::Connect("the name has no address".into());
         for (number, target) in allowed.iter().enumerate() {
-            // A dead first address must not use up the time of those behind it.
+            // Each address gets its share of the time, so that a dead one leaves time for the rest.
             let tries_left = (allowed.len() - number) as u32;
             let share = deadline.saturating_duration_since(Instant::now()) / tries_left;
             match self.dial(*target, share).await {
@@ -83,7 +83,7 @@ impl Dialler {
         Err(Outcome::Failed(trouble))
     }
 
-    /// Opens a second connection to a peer already spoken to (FTP data).
+    /// Opens a second connection to a known peer (FTP data).
     pub async fn connect_to(&self, address: IpAddr, port: u16) -> std::result::Result<TcpStream, Outcome> {
         let target = SocketAddr::new(address, port);
         self.guard.check(target).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
@@ -101,7 +101,7 @@ impl Dialler {
         }
     }
 
-    /// The addresses that the guard lets pass; refused when it lets none pass.
+    /// The addresses that the guard allows; an outcome when it allows none.
     fn allowed(&self, addresses: &[IpAddr], port: u16) -> std::result::Result<Vec<SocketAddr>, Outcome> {
         let mut refusal = None;
         let mut allowed = Vec::new();
@@ -109,7 +109,10 @@ impl Dialler {
             let target = SocketAddr::new(address, port);
             match self.guard.check(target) {
                 Ok(()) => allowed.push(target),
-                Err(why) => refusal = refusal.or(Some(why)),
+                Err(why) => {
+                    tracing::debug!(%target, %why, "address refused by the guard");
+                    refusal = refusal.or(Some(why));
+                }
             }
         }
         allowed.truncate(ADDRESSES_TRIED_MAX);
@@ -122,13 +125,19 @@ impl Dialler {
     async fn dial(&self, target: SocketAddr, limit: Duration) -> std::result::Result<TcpStream, Outcome> {
         let failed = |error: std::io::Error| Outcome::Failed(Failure::Connect(error.to_string()));
         let stream = match timeout(limit, TcpStream::connect(target)).await {
-            Ok(connected) => connected.map_err(failed)?,
-            Err(_) => return Err(Outcome::Failed(Failure::Timeout(Stage::Connect))),
+            Ok(connected) => connected.map_err(failed).inspect_err(|outcome| {
+                tracing::debug!(%target, why = outcome.detail(), "dial failed");
+            })?,
+            Err(_) => {
+                tracing::debug!(%target, "dial timed out");
+                return Err(Outcome::Failed(Failure::Timeout(Stage::Connect)));
+            }
         };
         let local = stream.local_addr().map_err(failed)?;
         self.guard.check_dialled(local, target).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
-        // Requests are single small writes; waiting to fill a segment only adds delay.
+        // A request is one small write. Waiting to fill a TCP segment would only delay it.
         stream.set_nodelay(true).map_err(failed)?;
+        tracing::debug!(%target, "dialled");
         Ok(stream)
     }
 }

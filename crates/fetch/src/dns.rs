@@ -1,4 +1,4 @@
-//! Names become addresses, through a bounded cache of our own.
+//! Resolves host names through a bounded cache.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -12,20 +12,20 @@ use tokio::time::Instant;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The addresses of a name, or why there are none.
+/// The addresses of a name, or the reason why there are none.
 pub type Addresses = Result<Vec<IpAddr>, String>;
 
-/// Whoever answers for names. The answers are not trusted: the guard judges each address before it is dialled.
+/// A resolver of host names. Its answers are not trusted: the guard judges each address before it is dialled.
 pub trait Resolve: Send + Sync {
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Addresses>;
 }
 
-/// The machine's own resolver behind a cache: what a crawl uses.
+/// The resolver of a crawl: the system resolver behind a cache.
 pub fn system() -> Arc<dyn Resolve> {
     Arc::new(Cached::new(System))
 }
 
-/// The machine's own resolver, asked anew each time.
+/// The system resolver without a cache.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct System;
 
@@ -44,23 +44,23 @@ impl Resolve for System {
     }
 }
 
-/// No site needs more addresses than this to be reached.
+/// Further addresses of a name are ignored: none is needed to reach a site.
 const ADDRESSES_MAX: usize = 16;
 
-/// Names remembered; beyond this the outdated go first, then any.
+/// So many names are cached. Beyond this, expired entries are evicted first, then any.
 const NAMES_MAX: usize = 10_000;
 
-/// Getaddrinfo tells no lifetime, so one is chosen: short enough to follow a moving site.
+/// `getaddrinfo` gives no time to live, so this one is chosen. It is short enough to follow a site that moves.
 const GOOD_FOR: Duration = Duration::from_secs(300);
 const BAD_FOR: Duration = Duration::from_secs(30);
 
-/// A bounded cache in front of a resolver. A name that many ask for at once is asked for once.
+/// A bounded cache in front of a resolver. Concurrent questions for one name become one question.
 pub struct Cached<R> {
     inner: R,
     names: Mutex<HashMap<Box<str>, Arc<Slot>>>,
 }
 
-/// Whoever comes first fills the cell; the others wait for it, and one of them takes over if the first gives up.
+/// The first caller fills the cell and the others wait. If the first one is cancelled, another takes over.
 #[derive(Default)]
 struct Slot {
     cell: OnceCell<(Addresses, Instant)>,
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Answers after one turn of the loop; names that begin with `bad` have no address.
+    /// Yields once before it answers. Names that begin with `bad` have no address.
     #[derive(Default)]
     struct Counting {
         asked: AtomicUsize,

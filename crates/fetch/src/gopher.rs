@@ -1,23 +1,23 @@
-//! Gopher (RFC 1436): one line asked, one answer until the end of the connection.
+//! Gopher (RFC 1436): the request is one line, and the answer lasts until the connection ends.
 
 use tokio::time::timeout;
 use vernal_model::{Exchange, Failure, Outcome, Protocol, Stage, Url, Validators};
 
 use crate::Settings;
 use crate::answer::{Answer, protocol};
-use crate::dial::{Dialler, Found};
+use crate::dial::{Dialler, Targets};
 use crate::stream::{Meter, Stream};
 
-/// Asks for the item that a gopher URL names (RFC 4266): `/` and a type character, then the selector.
+/// Requests the item that a gopher URL names (RFC 4266): `/` and a type character, then the selector.
 pub async fn ask(
     url: &Url,
-    found: &Found,
+    targets: &Targets,
     settings: &Settings,
     dialler: &Dialler,
     meter: &Meter,
 ) -> Result<Answer, Outcome> {
     let item = Item::of(url).map_err(Outcome::Failed)?;
-    let stream = dialler.connect(found).await?;
+    let stream = dialler.connect(targets).await?;
     let lost = |error: std::io::Error| Outcome::Failed(Failure::Connect(error.to_string()));
     let address = stream.peer_addr().map_err(lost)?.ip();
     let mut stream = Stream::Plain(stream);
@@ -29,7 +29,7 @@ pub async fn ask(
         return Err(Outcome::Failed(protocol("closed without an answer")));
     }
     if item.kind.is_lines() {
-        // The terminator frames the body as chunks do over HTTP, and is taken off like them.
+        // The terminator is framing, as chunks are in HTTP, and is removed as they are.
         body = without_terminator(body);
     }
     let is_missing = item.kind.is_menu() && body.starts_with(b"3");
@@ -57,7 +57,7 @@ impl Item {
     fn of(url: &Url) -> Result<Self, Failure> {
         let mut decoded = percent_decoded(&url.path()[1..]);
         if let Some(query) = url.query() {
-            // The words of a search follow the selector after a tab; elsewhere the mark is a letter like any other.
+            // In a search, the words follow the selector after a tab. Elsewhere a question mark is an ordinary character.
             decoded.push(if decoded.first() == Some(&b'7') { b'\t' } else { b'?' });
             decoded.extend(percent_decoded(query));
         }
@@ -108,7 +108,7 @@ async fn read_body(stream: &mut Stream, settings: &Settings, meter: &Meter) -> R
     Ok(body)
 }
 
-/// Menus and texts end with a line of one full stop, which is no part of them; many servers leave it out.
+/// A menu or a text ends with a line that holds one full stop, which is not part of it. Many servers leave it out.
 fn without_terminator(mut body: Vec<u8>) -> Vec<u8> {
     for terminator in [&b".\r\n"[..], b".\n", b"."] {
         let Some(rest) = body.strip_suffix(terminator) else { continue };
@@ -120,7 +120,7 @@ fn without_terminator(mut body: Vec<u8>) -> Vec<u8> {
     body
 }
 
-/// The bytes that a path stands for.
+/// The bytes of a path, percent-decoded.
 pub fn percent_decoded(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let digit = |place: usize| bytes.get(place).and_then(|&byte| char::from(byte).to_digit(16));

@@ -1,12 +1,12 @@
-//! No private address, ever: which addresses may be dialled.
+//! Which addresses may be dialled. Private addresses never are, unless the settings allow it.
 //!
-//! Default-deny by the IANA special-purpose registries. Forms of IPv6 that carry an IPv4 address are judged by the
-//! address inside, so that no spelling of a shut address is open. The check stands directly before the dial and on
-//! the very address dialled, so that a name that answers differently a moment later (rebinding) wins nothing.
+//! The rules deny by default and follow the IANA special-purpose registries. An IPv6 form that carries an IPv4 address is
+//! judged by that address, so that no spelling of a denied address is allowed. The check is made right before the dial and
+//! on the address that is dialled, so that a name which changes its answer in between (DNS rebinding) gains nothing.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// What `allow_private` opens: our own machine and the networks of RFC 1918 and RFC 4193. Nothing else.
+/// What `allow_private` allows: this machine and the networks of RFC 1918 and RFC 4193, and nothing else.
 const PRIVATE_V4: [(Ipv4Addr, u8, &str); 4] = [
     (Ipv4Addr::new(10, 0, 0, 0), 8, "private"),
     (Ipv4Addr::new(127, 0, 0, 0), 8, "loopback"),
@@ -30,7 +30,7 @@ const SHUT_V4: [(Ipv4Addr, u8, &str); 13] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4, "reserved and broadcast"),
 ];
 
-/// Shut although they lie in 2000::/3. Everything outside 2000::/3 is shut without being named here.
+/// Denied although they lie in 2000::/3. Everything outside 2000::/3 is denied without being listed.
 const SHUT_V6: [(Ipv6Addr, u8, &str); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, "protocol assignments (Teredo, ORCHID)"),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, "documentation"),
@@ -38,10 +38,10 @@ const SHUT_V6: [(Ipv6Addr, u8, &str); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, "documentation"),
 ];
 
-/// The metadata address that lies inside a range which `allow_private` opens.
+/// The cloud metadata address. It lies in a range that `allow_private` allows.
 const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x254);
 
-/// Says whether this address may be dialled; the text names the address and the rule that shuts it.
+/// Whether this address may be dialled. The error names the address and the rule that denies it.
 pub fn check(address: IpAddr, allow_private: bool) -> Result<(), String> {
     let rule = match address {
         IpAddr::V4(address) => shut_v4(address, allow_private),
@@ -53,7 +53,7 @@ pub fn check(address: IpAddr, allow_private: bool) -> Result<(), String> {
     }
 }
 
-/// The check with our own listeners, for one whole socket address.
+/// The rules and our own listeners, for whole socket addresses.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     pub allow_private: bool,
@@ -65,15 +65,15 @@ impl Guard {
         check(target.ip(), self.allow_private)?;
         let address = target.ip().to_canonical();
         let own = self.own_listeners.iter().any(|own| {
-            // A listener on the unspecified address hears on every address of this machine. Which addresses those are
-            // is not known here, so its port is shut on everything that is not global; `check_dialled` does the rest.
+            // A listener on the unspecified address listens on every address of this machine. Which addresses those are
+            // is not known here, so its port is denied on every address that is not global. `check_dialled` catches the rest.
             let heard = own.ip().to_canonical() == address || (own.ip().is_unspecified() && !is_global(address));
             own.port() == target.port() && heard
         });
         if own { Err(format!("{target} is our own listener")) } else { Ok(()) }
     }
 
-    /// The last test, on the open connection: both ends on one address is a connection to ourselves.
+    /// The last check, made on the open connection: with the same address on both ends it leads to ourselves.
     pub fn check_dialled(&self, local: SocketAddr, peer: SocketAddr) -> Result<(), String> {
         let to_ourselves = local.ip().to_canonical() == peer.ip().to_canonical();
         let heard = |own: &SocketAddr| own.port() == peer.port() && own.ip().is_unspecified();
@@ -84,7 +84,7 @@ impl Guard {
     }
 }
 
-/// The address that a URL's host spells out: an IPv4 address, or an IPv6 address in brackets.
+/// The address in the host of a URL: an IPv4 address, or an IPv6 address in brackets.
 pub fn literal(host: &str) -> Option<IpAddr> {
     match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
         Some(inner) => inner.parse().ok().map(IpAddr::V6),
@@ -115,8 +115,8 @@ fn shut_v6(address: Ipv6Addr, allow_private: bool) -> Option<&'static str> {
     if let [0, 0, 0, 0, 0, 0xffff, high, low] = parts {
         return shut_v4(inner_v4(high, low), allow_private);
     }
-    // Compatible, translated and tunnelled forms are no way to a private network: the inner address is judged without
-    // the private ranges, and those forms that nobody should use are shut altogether.
+    // Compatible, translated and tunnelled forms must not lead to a private network: the inner address is judged as if
+    // `allow_private` were off, and obsolete forms are denied altogether.
     if let [0, 0, 0, 0, 0, 0, ..] = parts {
         return Some("an IPv4-compatible address");
     }
@@ -157,8 +157,8 @@ fn outside_global_unicast(first: u16) -> &'static str {
     }
 }
 
-/// Ports on which other services listen that could mistake a request for words of their own (the bad ports of the Fetch
-/// standard); a link must not make us speak to them.
+/// The bad ports of the Fetch standard. Services on them could take an HTTP request for commands of their own protocol,
+/// so a link must not make us connect to them.
 const SHUT_PORTS: [u16; 82] = [
     1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
     111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
@@ -166,7 +166,7 @@ const SHUT_PORTS: [u16; 82] = [
     6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ];
 
-/// Whether this scheme may be spoken on this port.
+/// Whether this scheme may be used on this port.
 pub fn check_port(scheme: &str, port: u16) -> Result<(), String> {
     let is_own = scheme == "ftp" && port == 21;
     if port == 0 || (SHUT_PORTS.contains(&port) && !is_own) {
@@ -199,7 +199,7 @@ mod tests {
         check(address, allow_private)
     }
 
-    /// Shut whatever is allowed.
+    /// Denied whatever the settings allow.
     const ALWAYS_SHUT: &[&str] = &[
         "0.0.0.0",
         "0",
@@ -274,7 +274,7 @@ mod tests {
         "[1::1]",
     ];
 
-    /// Shut unless `allow_private`.
+    /// Denied unless `allow_private` is set.
     const PRIVATE: &[&str] = &[
         "10.0.0.1",
         "10.255.255.255",

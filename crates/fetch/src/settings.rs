@@ -1,15 +1,15 @@
-//! What the workers are told when they start, and what may keep them from starting.
+//! The settings of the workers, and the errors that may keep them from starting.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use vernal_model::{AddressLimits, Moment, Span};
 
-/// The hour, which belongs to whoever runs the crawl.
+/// The clock of the crawl, which its owner provides.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Moment;
 
-    /// How long a span of this clock takes in real time.
+    /// How long a span of this clock is in real time.
     fn real(&self, span: Span) -> Duration {
         Duration::from_micros(span.micros())
     }
@@ -17,13 +17,13 @@ pub trait Clock: Send + Sync {
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The product of the User-Agent line; the contact is added to it.
+    /// The product name in the User-Agent line. The contact is added to it.
     pub user_agent: String,
-    /// A mail address or a URL under which the operator can be reached; also the password of anonymous FTP.
+    /// The mail address or URL of the operator. A mail address is also the password of anonymous FTP.
     pub contact: String,
     /// Event loops, each a thread of its own.
     pub loops: usize,
-    /// Orders under way at once, over all loops.
+    /// Orders in flight at once, over all loops.
     pub concurrency: usize,
     pub timeouts: Timeouts,
     pub address: AddressLimits,
@@ -33,28 +33,28 @@ pub struct Settings {
     pub decoded_bytes_max: usize,
     /// Unpacked bytes per wire byte, once more than `ratio_free_bytes` are unpacked; beyond this Failed(Bomb).
     pub ratio_max: usize,
-    /// Small bodies may unpack as well as they can: a page of one repeated line is no bomb.
+    /// The ratio does not apply to small bodies: a page of one repeated line is no bomb.
     pub ratio_free_bytes: usize,
     /// Status line and header lines; beyond this Failed(HeadTooLarge).
     pub head_bytes_max: usize,
     /// Header lines; beyond this Failed(HeadTooLarge).
     pub headers_max: usize,
-    /// Loopback and private addresses may be dialled; link-local, metadata and the rest stay shut.
+    /// Loopback and private addresses may be dialled. Link-local, metadata and other special addresses stay denied.
     pub allow_private: bool,
-    /// Where we listen ourselves: never dialled, whatever else is allowed.
+    /// Where we listen ourselves. These addresses are never dialled, whatever else is allowed.
     pub own_listeners: Vec<SocketAddr>,
     /// Whether HTTP/2 is offered to sites (by ALPN, over TLS only).
     pub http2: bool,
-    /// Unpacked bodies above this are read beside the loop, so that they do not hold up other sites.
+    /// Larger unpacked bodies are read on a blocking thread, so that they do not delay other sites.
     pub large_body_bytes: usize,
-    /// Further certificates (DER) to trust beside the public roots: for tests and intranets.
+    /// Certificates (DER) to trust in addition to the public roots, for tests and intranets.
     pub extra_roots: Vec<Vec<u8>>,
 }
 
 /// Real-time limits of one visit.
 #[derive(Copy, Clone, Debug)]
 pub struct Timeouts {
-    /// Name and connection together.
+    /// Resolving the name and connecting, together.
     pub connect: Duration,
     pub tls: Duration,
     /// From the last byte of the request to the first of the answer.
@@ -117,12 +117,12 @@ impl Settings {
     }
 }
 
-/// Header lines are visible ASCII and spaces; anything else in a setting could end the line early.
+/// Keeps visible ASCII and spaces. Any other character of a setting could end the header line early.
 fn one_line(text: &str) -> String {
     text.chars().filter(|&letter| letter == ' ' || letter.is_ascii_graphic()).collect()
 }
 
-/// Our own failures; what a site does wrong is an outcome.
+/// Our own failures. What a site does wrong is an outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("start worker loop {number}: {source}")]

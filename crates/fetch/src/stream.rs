@@ -1,4 +1,4 @@
-//! A connection, plain or under TLS, and the count of what passed over it.
+//! A connection, plain or over TLS, and a count of its bytes.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// Bytes sent and received for one order. It outlives a visit that is cut off, so that its bytes still count.
+/// Bytes sent and received for one order. It outlives a visit that timed out, so that its bytes are counted too.
 #[derive(Debug, Default)]
 pub struct Meter {
     sent: Cell<u64>,
@@ -37,14 +37,14 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Whether a connection that lay idle can still be used, as far as can be told without asking.
+    /// Whether an idle connection still seems usable. Only a request can tell for certain.
     pub fn is_quiet(&self) -> bool {
         match self {
-            // Neither closed nor with bytes that nobody asked for.
+            // It is neither closed nor has unrequested bytes.
             Stream::Plain(stream) => {
                 matches!(stream.try_read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
             }
-            // Session tickets may wait unread under TLS, so only the next request can tell.
+            // Under TLS there may be unread session tickets, so only the next request can tell.
             Stream::Tls(_) => true,
         }
     }
@@ -56,16 +56,16 @@ impl Stream {
         Ok(())
     }
 
-    /// Waits until there is something to receive, as far as that can be told without room for it.
+    /// Waits until there is something to receive, without a buffer.
     pub async fn await_bytes(&self) -> io::Result<()> {
         match self {
             Stream::Plain(stream) => poll_fn(|context| stream.poll_read_ready(context)).await,
-            // What was received already may lie within the session.
+            // The TLS session may hold bytes that were received already.
             Stream::Tls(_) => Ok(()),
         }
     }
 
-    /// Appends what is there, at most `limit` bytes; 0 is the end.
+    /// Appends the bytes that are there, at most `limit` of them. 0 is the end.
     pub async fn receive(&mut self, into: &mut Vec<u8>, limit: usize, meter: &Meter) -> io::Result<usize> {
         let room = limit.min(READ_BYTES);
         if into.capacity() - into.len() < room {
@@ -77,7 +77,7 @@ impl Stream {
     }
 }
 
-/// Room made for one read: a page of average size comes in two.
+/// Bytes reserved for one read. An average page takes two reads.
 const READ_BYTES: usize = 16 << 10;
 
 impl AsyncRead for Stream {

@@ -1,19 +1,19 @@
-//! ETag and Last-Modified, so that unchanged pages cost little.
+//! ETag and Last-Modified: with them an unchanged page costs little.
 
 use vernal_model::Validators;
 
 use crate::http::head;
 
-/// Longer validators are dropped: the next visit then reads the page whole.
+/// Longer validators are dropped. The next visit then reads the whole page.
 const VALIDATOR_BYTES_MAX: usize = 512;
 
-/// What an answer gave us for the next visit, as received.
+/// The validators of an answer, as received, for the next visit.
 pub fn of_answer(response_head: &[u8]) -> Validators {
     let field = |name| head::field(response_head, name).and_then(usable);
     Validators { etag: field("etag"), last_modified: field("last-modified") }
 }
 
-/// After a 304: what it says anew replaces what we had, and what it leaves out stays.
+/// The validators after a 304: those that it has replace ours, and the others stay.
 pub fn renewed(old: &Validators, new: Validators) -> Validators {
     Validators {
         etag: new.etag.or_else(|| old.etag.clone()),
@@ -37,7 +37,7 @@ fn usable(value: &[u8]) -> Option<Box<str>> {
     std::str::from_utf8(value).ok().map(Box::from)
 }
 
-/// Nothing that could end a header line early may ever be sent back.
+/// A validator with a character that could end a header line early is never sent back.
 fn is_usable(value: &[u8]) -> bool {
     let sendable = |byte: &u8| *byte == b' ' || *byte == b'\t' || (*byte > b' ' && *byte != 0x7f);
     !value.is_empty() && value.len() <= VALIDATOR_BYTES_MAX && value.iter().all(sendable)

@@ -1,7 +1,7 @@
-//! The workers: event loops on threads of their own, each with its sites, its connections and its buffers.
+//! The workers: event loops on threads of their own. Each loop has its sites, connections and buffers.
 //!
-//! An ordinary page is handled where its bytes arrive, without a hop to another thread (a hop costs a quarter of the
-//! page); only large bodies are read beside the loop.
+//! An ordinary page is read on the loop where its bytes arrive, because handing it to another thread would cost a quarter of
+//! the work. Only large bodies are read on blocking threads.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -22,30 +22,30 @@ use vernal_model::{Failure, Order, Outcome, Report, Validators};
 
 use crate::buffer::Buffer;
 use crate::dns::Resolve;
-use crate::turns::Turns;
+use crate::start_limiter::StartLimiter;
 use crate::visitor::Visitor;
 use crate::{Clock, Error, Result, Settings};
 
-/// Where reports go, those of one turn of a loop together. It is called on the loops' threads and must not wait long: a
-/// loop that waits serves nobody.
+/// Receives reports, in batches. It is called on the threads of the loops and must return quickly, because a loop that waits
+/// serves no site.
 pub type Sink = Arc<dyn Fn(Vec<Report>) + Send + Sync>;
 
-/// So many reports are given away without waiting for the loop to come to rest.
-const TURN_REPORTS_MAX: usize = 32;
+/// A batch of this size is handed over at once, while the loop is still busy.
+const BATCH_REPORTS_MAX: usize = 32;
 
-/// With more orders under way than this, a loop that has nothing to do lets answers gather for a moment: waking once for
-/// many of them costs a part of waking for each.
-const GATHER_ABOVE: usize = 4;
-const GATHER_FOR: Duration = Duration::from_micros(50);
+/// A loop with more orders in flight than this sleeps a moment longer when it is idle, so that it wakes once for several
+/// answers. Waking for each would cost more.
+const WAIT_FOR_MORE_ABOVE: usize = 4;
+const WAIT_FOR_MORE_SPAN: Duration = Duration::from_micros(50);
 
-/// Threads beside each loop: names being looked up, and large bodies (whose number the visitor limits further).
-const BESIDE_THREADS_MAX: usize = 32;
-const BESIDE_IDLE_FOR: Duration = Duration::from_secs(10);
+/// Blocking threads of each loop: they look up names and read large bodies (whose number the visitor limits further).
+const BLOCKING_THREADS_MAX: usize = 32;
+const BLOCKING_IDLE_FOR: Duration = Duration::from_secs(10);
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
-/// A loop ends at its next turn; a sink that waits for us must not hold up the end for ever.
+/// A loop ends at its next iteration. A sink that waits for us must not delay the end for ever.
 const STOP_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// The running loops. Dropping them stops them too, without waiting.
+/// The running loops. Dropping this stops them without waiting.
 pub struct Workers {
     buffer: Buffer,
     stop: watch::Sender<bool>,
@@ -55,121 +55,125 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts the loops. Reports are given to the sink when their loop comes to rest, so that a busy loop wakes its reader
-    /// once for many of them.
+    /// Starts the loops. Each hands its reports to the sink when it becomes idle, so that a busy loop wakes the reader of the
+    /// reports once for many of them.
     pub fn start(settings: Settings, clock: Arc<dyn Clock>, resolver: Arc<dyn Resolve>, sink: Sink) -> Result<Workers> {
         let settings = Arc::new(settings);
         let (buffer, receivers) = Buffer::new(settings.loops);
         let (stop, stopped) = watch::channel(false);
         let (running, ended) = std_mpsc::channel();
         let concurrency = settings.concurrency.div_ceil(receivers.len()).max(1);
-        // Checked here, where it can still be told: the loops themselves build the same on their threads.
+        // Building a visitor here reports bad settings to the caller. The loops build theirs on their own threads.
         Visitor::new(Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver))?;
-        let turns = Arc::new(Turns::new(settings.address, Arc::clone(&clock)));
+        let start_limiter = Arc::new(StartLimiter::new(settings.address, Arc::clone(&clock)));
         for (number, orders) in receivers.into_iter().enumerate() {
             let failed = |source| Error::Loop { number, source };
-            let tray =
-                Arc::new(Tray { reports: Mutex::default(), under_way: AtomicUsize::new(0), sink: Arc::clone(&sink) });
-            let runtime = runtime(Arc::clone(&tray)).map_err(failed)?;
-            let hands = Hands { orders, stopped: stopped.clone(), concurrency, tray };
+            let batch = Arc::new(ReportBatch {
+                reports: Mutex::default(),
+                in_flight: AtomicUsize::new(0),
+                sink: Arc::clone(&sink),
+            });
+            let runtime = runtime(Arc::clone(&batch)).map_err(failed)?;
+            let worker_loop = WorkerLoop { orders, stopped: stopped.clone(), concurrency, batch };
             let (settings, clock, resolver) = (Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver));
-            let (running, turns) = (running.clone(), Arc::clone(&turns));
+            let (running, start_limiter) = (running.clone(), Arc::clone(&start_limiter));
             std::thread::Builder::new()
                 .name(format!("worker-{number}"))
                 .spawn(move || {
-                    if let Ok(visitor) = Visitor::with_turns(settings, clock, resolver, turns) {
-                        LocalSet::new().block_on(&runtime, hands.serve(Rc::new(visitor)));
+                    if let Ok(visitor) = Visitor::with_start_limiter(settings, clock, resolver, start_limiter) {
+                        LocalSet::new().block_on(&runtime, worker_loop.run(Rc::new(visitor)));
                     }
-                    // Whoever still looks up a name or reads a large body beside the loop is not waited for.
+                    // Threads that still look up a name or read a large body are not waited for.
                     runtime.shutdown_background();
                     drop(running);
                 })
                 .map_err(failed)?;
         }
+        tracing::debug!(loops = settings.loops, concurrency = settings.concurrency, "workers started");
         Ok(Workers { buffer, stop, ended, settings })
     }
 
-    /// Puts orders into the URL buffer. One order, one report, unless the workers are stopped before.
+    /// Puts orders into the URL buffer. Each gets one report, unless the workers are stopped before.
     pub fn send(&self, orders: Vec<Order>) {
         if !orders.is_empty() {
             self.buffer.send(orders);
         }
     }
 
-    /// Makes a body as its author wrote it of a response head and a body as received, within the limits of visits.
+    /// Removes the content codings from a body as received, within the limits of visits.
     pub fn unpack(&self, response_head: &[u8], body: &[u8]) -> std::result::Result<Vec<u8>, Failure> {
         crate::unpack_body(response_head, body, &self.settings)
     }
 
-    /// An order that has begun has its report after this; one that waits for its turn may take longer.
+    /// An order that has begun has its report after this. One that waits for the start limiter may take longer.
     pub fn patience(&self) -> Duration {
         let timeouts = self.settings.timeouts;
         timeouts.connect + timeouts.total + STOP_WAIT_MAX
     }
 
-    /// Ends the loops; orders in flight are dropped without a report.
+    /// Ends the loops. Orders in flight are dropped without a report.
     pub fn stop(self) {
         let _ = self.stop.send(true);
         let _ = self.ended.recv_timeout(STOP_WAIT_MAX);
     }
 }
 
-/// Reports of this turn of the loop.
-struct Tray {
+/// Reports of a loop on their way to the sink.
+struct ReportBatch {
     reports: Mutex<Vec<Report>>,
-    /// Orders of this loop that were taken up and have no report yet.
-    under_way: AtomicUsize,
+    /// Orders of this loop that have begun and have no report yet.
+    in_flight: AtomicUsize,
     sink: Sink,
 }
 
-impl Tray {
+impl ReportBatch {
     fn put(&self, report: Report) {
         let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
         reports.push(report);
-        if reports.len() >= TURN_REPORTS_MAX {
+        if reports.len() >= BATCH_REPORTS_MAX {
             (self.sink)(std::mem::take(&mut reports));
         }
     }
 
-    fn empty(&self) {
+    fn flush(&self) {
         let reports = std::mem::take(&mut *self.reports.lock().unwrap_or_else(PoisonError::into_inner));
         if !reports.is_empty() {
             (self.sink)(reports);
         }
     }
 
-    /// Lets answers gather before the loop rests, where several are about to come.
-    fn gather(&self) {
-        if self.under_way.load(Ordering::Relaxed) > GATHER_ABOVE {
-            std::thread::park_timeout(GATHER_FOR);
+    /// Sleeps a moment where several answers are expected, so that the loop wakes once for them.
+    fn wait_for_more(&self) {
+        if self.in_flight.load(Ordering::Relaxed) > WAIT_FOR_MORE_ABOVE {
+            std::thread::park_timeout(WAIT_FOR_MORE_SPAN);
         }
     }
 }
 
-fn runtime(tray: Arc<Tray>) -> std::io::Result<Runtime> {
+fn runtime(batch: Arc<ReportBatch>) -> std::io::Result<Runtime> {
     Builder::new_current_thread()
         .enable_all()
         .on_thread_park(move || {
-            tray.empty();
-            tray.gather();
+            batch.flush();
+            batch.wait_for_more();
         })
-        .max_blocking_threads(BESIDE_THREADS_MAX)
-        .thread_keep_alive(BESIDE_IDLE_FOR)
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .thread_keep_alive(BLOCKING_IDLE_FOR)
         .build()
 }
 
-/// What one loop works with.
-struct Hands {
+/// One loop.
+struct WorkerLoop {
     orders: UnboundedReceiver<Vec<Order>>,
     stopped: watch::Receiver<bool>,
     concurrency: usize,
-    tray: Arc<Tray>,
+    batch: Arc<ReportBatch>,
 }
 
-impl Hands {
-    async fn serve(mut self, visitor: Rc<Visitor>) {
-        let desk = Rc::new(Desk::default());
-        let mut pairs = 0;
+impl WorkerLoop {
+    async fn run(mut self, visitor: Rc<Visitor>) {
+        let queue = Rc::new(OrderQueue::default());
+        let mut tasks = 0;
         let mut sweep = interval_at(Instant::now() + SWEEP_EVERY, SWEEP_EVERY);
         loop {
             let first = tokio::select! {
@@ -184,36 +188,36 @@ impl Hands {
             let Some(first) = first else { return };
             let more = std::iter::from_fn(|| self.orders.try_recv().ok());
             for order in std::iter::once(first).chain(more).flatten() {
-                let somebody_is_free = desk.put(order);
-                if !somebody_is_free && pairs < self.concurrency {
-                    pairs += 1;
-                    spawn_local(work(Rc::clone(&desk), Rc::clone(&visitor), Arc::clone(&self.tray)));
+                let is_taken = queue.put(order);
+                if !is_taken && tasks < self.concurrency {
+                    tasks += 1;
+                    spawn_local(work(Rc::clone(&queue), Rc::clone(&visitor), Arc::clone(&self.batch)));
                 }
             }
         }
     }
 }
 
-/// Orders that wait within a loop. A pair of hands carries out one order after the other: making and ending a task for
-/// each would cost more than its bookkeeping.
+/// The waiting orders of a loop. Each task carries out one order after the other, because a new task for each order would
+/// cost more than this queue.
 #[derive(Default)]
-struct Desk {
+struct OrderQueue {
     orders: RefCell<VecDeque<Order>>,
-    /// Pairs of hands that wait for an order and have not been called.
-    free: Cell<usize>,
-    bell: Notify,
+    /// Tasks that wait for an order and were not woken yet.
+    idle: Cell<usize>,
+    wake: Notify,
 }
 
-impl Desk {
-    /// Whether somebody was free to take it.
+impl OrderQueue {
+    /// Whether an idle task takes it.
     fn put(&self, order: Order) -> bool {
         self.orders.borrow_mut().push_back(order);
-        let free = self.free.get();
-        if free > 0 {
-            self.free.set(free - 1);
-            self.bell.notify_one();
+        let idle = self.idle.get();
+        if idle > 0 {
+            self.idle.set(idle - 1);
+            self.wake.notify_one();
         }
-        free > 0
+        idle > 0
     }
 
     async fn take(&self) -> Order {
@@ -221,29 +225,30 @@ impl Desk {
             if let Some(order) = self.orders.borrow_mut().pop_front() {
                 return order;
             }
-            self.free.set(self.free.get() + 1);
-            self.bell.notified().await;
+            self.idle.set(self.idle.get() + 1);
+            self.wake.notified().await;
         }
     }
 }
 
-async fn work(desk: Rc<Desk>, visitor: Rc<Visitor>, tray: Arc<Tray>) {
+async fn work(queue: Rc<OrderQueue>, visitor: Rc<Visitor>, batch: Arc<ReportBatch>) {
     loop {
-        let order = desk.take().await;
-        tray.under_way.fetch_add(1, Ordering::Relaxed);
+        let order = queue.take().await;
+        batch.in_flight.fetch_add(1, Ordering::Relaxed);
         let report = carry_out(&visitor, order).await;
-        tray.under_way.fetch_sub(1, Ordering::Relaxed);
-        tray.put(report);
+        batch.in_flight.fetch_sub(1, Ordering::Relaxed);
+        batch.put(report);
     }
 }
 
-/// A visit behind a fence, so that whatever goes wrong in it still ends in a report.
+/// Carries out a visit. Even a panic in it ends in a report.
 async fn carry_out(visitor: &Visitor, order: Order) -> Report {
-    // What a report of nothing needs; validators are as good as never sent.
+    // What the report of a panic needs. Validators do not matter for it.
     let kept = Order { validators: Validators::default(), url: order.url.clone(), kind: order.kind.clone(), ..order };
     match AssertUnwindSafe(visitor.visit(order)).catch_unwind().await {
         Ok(report) => report,
         Err(_) => {
+            tracing::debug!(order = kept.id.0, url = %kept.url, "visit panicked");
             let (failure, now) = (Failure::Protocol("the visit panicked".into()), visitor.now());
             Report::unanswered(kept, now, now, Outcome::Failed(failure))
         }

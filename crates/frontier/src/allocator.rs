@@ -3,15 +3,15 @@
 /// One round: four turns of the first list, two of the second, one of the third.
 const ROUND: [usize; 7] = [0, 0, 0, 0, 1, 1, 2];
 
-/// Whose turn it is. A list that has nothing to give lets its turn pass on; a list that has something is served within
-/// one round, so none is ever starved.
+/// Chooses the list to draw from. A list without an eligible URL loses its turn. A list with one is served within one round,
+/// so none is starved.
 #[derive(Clone, Debug, Default)]
 pub struct Allocator {
     turn: usize,
 }
 
 impl Allocator {
-    /// The list to draw from now, given which lists have a URL that may be asked for; `None` if none has.
+    /// The list to draw from now, given which lists have an eligible URL. `None` if none has.
     pub fn next(&mut self, askable: [bool; 3]) -> Option<usize> {
         if askable == [false; 3] {
             return None;

@@ -1,4 +1,4 @@
-//! The proof of politeness: every request of a visit book that came too early or was one too many.
+//! Finds every request of a visit book that came too early or exceeded the limit of its site.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,12 @@ pub struct Breach {
     pub site: Site,
     /// When the request that was too early started.
     pub started: Moment,
-    /// When it might have started.
+    /// When it would have been allowed to start.
     pub earliest: Moment,
 }
 
-/// Every request of a visit book, in any order, that broke the delay or was one too many at a time.
+/// Every request of a visit book that broke the delay or exceeded the number of requests at a time. The visits may come in
+/// any order.
 pub fn audit(visits: impl Iterator<Item = (Site, Moment, Moment)>, delay: Span, per_site: u16) -> Vec<Breach> {
     let mut by_site: BTreeMap<Site, Vec<(Moment, Moment)>> = BTreeMap::new();
     for (site, started, finished) in visits {
@@ -23,18 +24,18 @@ pub fn audit(visits: impl Iterator<Item = (Site, Moment, Moment)>, delay: Span, 
     let mut breaches = Vec::new();
     for (site, mut visits) in by_site {
         visits.sort_unstable();
-        let mut under_way: Vec<Moment> = Vec::new();
+        let mut in_flight: Vec<Moment> = Vec::new();
         let mut rested = Moment::from_micros(i64::MIN);
         for (started, finished) in visits {
-            under_way.retain(|&end| end > started);
+            in_flight.retain(|&end| end > started);
             let mut earliest = rested;
-            if under_way.len() >= usize::from(per_site.max(1)) {
-                earliest = earliest.max(under_way.iter().copied().min().unwrap_or(Moment::from_micros(i64::MIN)));
+            if in_flight.len() >= usize::from(per_site.max(1)) {
+                earliest = earliest.max(in_flight.iter().copied().min().unwrap_or(Moment::from_micros(i64::MIN)));
             }
             if started < earliest {
                 breaches.push(Breach { site: site.clone(), started, earliest });
             }
-            under_way.push(finished);
+            in_flight.push(finished);
             rested = rested.max(if per_site > 1 { started } else { finished } + delay);
         }
     }

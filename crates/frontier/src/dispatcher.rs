@@ -1,15 +1,15 @@
-//! Admits a discovered URL or refuses it: scope, include and exclude, depth, limits (the paper's URL dispatcher; that
-//! each URL is met once is the sieve's work, and traps are told by the [`TrapBook`](crate::TrapBook)).
+//! Admits a discovered URL or refuses it by scope, include and exclude patterns, and depth (the URL dispatcher of the paper).
+//! The sieve makes sure that each URL is met once, and the [`TrapBook`](crate::TrapBook) recognises traps.
 //!
-//! Each seed leaves one entry under the key of what its scope covers, so that asking costs a few look-ups however many
-//! seeds there are. A property test holds the index to `Seed::covers`.
+//! Each seed has one entry under the key of what its scope covers, so that a question costs a few look-ups however many
+//! seeds there are. A property test compares the index with `Seed::covers`.
 
 use std::collections::{HashMap, HashSet};
 
 use regex::{Regex, RegexBuilder};
 use vernal_model::{Fingerprint, Refusal, Scope, Seed, Url};
 
-/// A compiled pattern takes at most so many bytes; what needs more is refused when it is read.
+/// The size limit of a compiled pattern. A larger one is refused when it is parsed.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub enum Error {
 #[derive(Clone, Debug)]
 pub struct DispatcherSettings {
     pub seeds: Vec<Seed>,
-    /// If there are any, a URL must match one of them. What a person gave as a seed needs no match.
+    /// If there are any, a URL must match one of them. Seeds need no match.
     pub include: Vec<Regex>,
     /// A URL that matches one of them is refused, seed or not.
     pub exclude: Vec<Regex>,
@@ -29,7 +29,7 @@ pub struct DispatcherSettings {
     pub depth_max: Option<u16>,
 }
 
-/// Reads an include or exclude pattern: linear time by its engine, and of bounded size.
+/// Compiles an include or exclude pattern. Its engine takes linear time, and its size is bounded.
 pub fn pattern(text: &str) -> Result<Regex, Error> {
     RegexBuilder::new(text)
         .size_limit(PATTERN_BYTES_MAX)
@@ -44,23 +44,23 @@ pub struct Dispatcher {
     index: Index,
 }
 
-/// The greatest depth that some seed allows under each key; looked up only, never walked through.
+/// The greatest depth that a seed allows under each key. The maps are never iterated.
 #[derive(Clone, Debug, Default)]
 struct Index {
     given: HashSet<Fingerprint>,
-    /// Where each seed stands, by its URL and by the one that it has moved to.
+    /// The index of each seed, by its URL and by the URL that it has moved to.
     places: HashMap<Fingerprint, usize>,
     pages: HashMap<Url, Reach>,
-    /// By bare site and folder.
+    /// By site without `www.` and folder.
     folders: HashMap<(Box<str>, Box<str>), Reach>,
-    /// Sites that have folders at all.
+    /// Sites with an entry in the map of folders.
     sites_with_folders: HashSet<Box<str>>,
     sites: HashMap<Box<str>, Reach>,
     domains: HashMap<Box<str>, Reach>,
     anywhere: Option<Reach>,
 }
 
-/// Links that may be followed; `None` in the seed is `u32::MAX` here.
+/// How many links may be followed. `None` in the seed is `u32::MAX` here.
 type Reach = u32;
 
 impl Dispatcher {
@@ -78,13 +78,13 @@ impl Dispatcher {
         self.settings.seeds = seeds;
     }
 
-    /// The seed that is this URL, or has moved to it.
+    /// The seed with this URL, or the one that has moved to it.
     pub fn seed_at(&self, url: &Url) -> Option<&Seed> {
         let seed = self.settings.seeds.get(*self.index.places.get(&url.fingerprint())?)?;
         (seed.url == *url || seed.moved_to.as_ref() == Some(url)).then_some(seed)
     }
 
-    /// Puts one seed into the place of the seed with the same URL, or behind all; gives back what was there.
+    /// Replaces the seed with the same URL and returns it, or adds the seed at the end.
     pub fn put_seed(&mut self, seed: Seed) -> Option<Seed> {
         let place = self.index.places.get(&seed.url.fingerprint()).copied();
         let known = place.and_then(|place| self.settings.seeds.get_mut(place)).filter(|known| known.url == seed.url);
@@ -106,7 +106,7 @@ impl Dispatcher {
         before
     }
 
-    /// Whether a URL found at this depth is wanted at all. Cheap: asked of every link before the sieve.
+    /// Whether a URL found at this depth is wanted at all. It is asked of every link before the sieve, so it is cheap.
     pub fn in_scope(&self, url: &Url, depth: u16) -> bool {
         if self.settings.depth_max.is_some_and(|limit| depth > limit) || !self.index.covers(url, depth) {
             return false;
@@ -120,8 +120,8 @@ impl Dispatcher {
             || self.index.given.contains(&url.fingerprint())
     }
 
-    /// Admits a URL that the sieve found to be new. How many pages are held is the crawler's business: what is beyond its
-    /// limits is admitted too, and waits.
+    /// Admits a URL that the sieve found to be new. The crawler limits how many pages are held: a URL beyond its limits is
+    /// admitted too, and waits.
     pub fn admit(&self, url: &Url, depth: u16) -> Result<(), Refusal> {
         if self.in_scope(url, depth) { Ok(()) } else { Err(Refusal::Scope) }
     }
@@ -142,7 +142,7 @@ impl Index {
         self.places.insert(seed.url.fingerprint(), place);
         if let Some(moved) = &seed.moved_to {
             self.add(seed.scope, moved, reach);
-            // A URL that was given itself stands for itself.
+            // A seed is always in its own scope.
             self.places.entry(moved.fingerprint()).or_insert(place);
         }
     }
@@ -255,7 +255,7 @@ mod tests {
 
     fn any_seed() -> impl Strategy<Value = Seed> {
         let scope = prop::sample::select(vec![Scope::Page, Scope::Prefix, Scope::Site, Scope::Domain, Scope::Any]);
-        // Seeds of scope `any` are rare, or they would cover all.
+        // Seeds of scope `any` are rare here, because one of them covers everything.
         let scope = prop_oneof![9 => scope.prop_filter("not any", |scope| *scope != Scope::Any), 1 => Just(Scope::Any)];
         (any_url(), scope, prop::option::of(0u16..3), prop::option::of(any_url()))
             .prop_map(|(url, scope, depth, moved_to)| Seed { scope, depth, moved_to, ..Seed::new(url, Moment::EPOCH) })

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// Three almost equal parts of `length` ranked URLs, highest first; what does not divide goes to the earlier lists.
-// Thirds, not a threshold, so that low ranks are never starved (Yadav 2012, 3.1.3).
+/// Three almost equal parts of `length` ranked URLs, highest first. The remainder goes to the earlier lists.
+// Thirds instead of thresholds, so that low ranks are never starved (Yadav 2012, 3.1.3).
 pub fn thirds(length: usize) -> [Range<usize>; 3] {
     let first = length.div_ceil(3);
     let second = first + (length - first).div_ceil(2);

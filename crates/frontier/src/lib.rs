@@ -1,9 +1,9 @@
 //! Which URL next: a pure state machine between discovery and the worker.
 //!
-//! A discovered URL meets the [`Dispatcher`] (scope, wishes, limits) and the [`TrapBook`], is given a rank by
-//! [`rank`], and waits on disk. The crawler draws a bounded window of waiting URLs into the [`Frontier`], where the
+//! A discovered URL passes the [`Dispatcher`] (scope, patterns, limits) and the [`TrapBook`], gets a rank from [`rank`], and
+//! waits on disk. The crawler draws a bounded window of waiting URLs into the [`Frontier`], where the
 //! distributor cuts them into three priority lists by rank and the allocator draws 4 : 2 : 1 from the lists, over the
-//! sites that [`Politeness`] calls free now. Nothing here knows the hour, and no unordered iteration leaks out.
+//! sites that [`Politeness`] calls free now. Nothing here reads a clock, and no result depends on unordered iteration.
 
 mod allocator;
 mod audit;
@@ -20,7 +20,7 @@ pub use dispatcher::{Dispatcher, DispatcherSettings, Error, pattern};
 pub use distributor::thirds;
 pub use politeness::{Politeness, PolitenessSettings};
 pub use ranking::{VisitOrder, band, rank};
-/// A compiled pattern of URLs; linear in the length of what it meets.
+/// A compiled pattern of URLs. Matching is linear in the length of the URL.
 pub use regex::Regex as Pattern;
 pub use traps::TrapBook;
 pub use window::{Frontier, FrontierLimits, Waiting};

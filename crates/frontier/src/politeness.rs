@@ -1,24 +1,24 @@
-//! The earliest Moment each site may be asked again. An invariant, not an effort: the crawler asks here before every
-//! order, and [`audit`](crate::audit()) proves it afterwards from the visit book.
+//! The earliest Moment at which each site may be asked again. The crawler asks here before every order, and
+//! [`audit`](crate::audit()) proves afterwards from the visit book that no request came too early.
 //!
 //! With one request at a time (`per_site` 1) the delay runs from the end of one answer to the start of the next
 //! request. With more, it runs from start to start. A site that was asked by an earlier process
-//! ([`Politeness::asked_before`]) counts as asked when this one started, because nobody knows what was under way.
+//! ([`Politeness::asked_before`]) counts as asked when this one started, because its requests in flight are unknown.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use foldhash::{HashMap, HashMapExt};
 use vernal_model::{Moment, Site, Span};
 
-/// So many loosenings are remembered for readers of [`Politeness::loosened`]; a reader further behind looks at all.
+/// So many loosened sites are remembered for [`Politeness::loosened`]. A caller that is further behind looks at all sites.
 const LOOSENED_MAX: usize = 4_096;
 
 #[derive(Copy, Clone, Debug)]
 pub struct PolitenessSettings {
     pub delay: Span,
-    /// A longer crawl-delay is cut down to this.
+    /// A longer crawl-delay counts as this.
     pub delay_max: Span,
-    /// Requests under way at a site at most.
+    /// Requests in flight at one site at most.
     pub per_site: u16,
 }
 
@@ -32,33 +32,33 @@ impl Default for PolitenessSettings {
 pub struct Politeness {
     settings: PolitenessSettings,
     started: Moment,
-    /// Looked up only, never walked through: its order is chance. A site without an entry is free.
-    sites: HashMap<Site, Stand>,
-    /// When each site with a known Moment gets free; the number tells sites of one Moment apart.
+    /// A site without an entry is free. The map is never iterated, because its order is random.
+    sites: HashMap<Site, SiteState>,
+    /// When each site becomes free, where that is known. The number distinguishes sites with the same Moment.
     calendar: BTreeMap<(Moment, u64), Site>,
     calendar_next: u64,
-    /// Sites that may now be asked earlier than it looked before, oldest first.
+    /// Sites that may be asked earlier than was known before, oldest first.
     loosened: VecDeque<Site>,
-    /// How many were ever pushed to `loosened`.
+    /// How many sites were ever pushed to `loosened`.
     loosened_total: u64,
 }
 
-/// How we stand to one site.
+/// What is known of one site.
 #[derive(Clone, Debug)]
-struct Stand {
-    /// The end of the last request (`per_site` 1) or the start of the last one; the delay runs from here.
+struct SiteState {
+    /// The end of the last request where `per_site` is 1, otherwise its start. The delay runs from here.
     last: Option<Moment>,
     held_until: Moment,
     crawl_delay: Option<Span>,
-    under_way: u16,
+    in_flight: u16,
     closed: bool,
     /// Its entry in the calendar.
     entry: Option<(Moment, u64)>,
 }
 
-impl Default for Stand {
+impl Default for SiteState {
     fn default() -> Self {
-        Stand { last: None, held_until: LONG_AGO, crawl_delay: None, under_way: 0, closed: false, entry: None }
+        SiteState { last: None, held_until: LONG_AGO, crawl_delay: None, in_flight: 0, closed: false, entry: None }
     }
 }
 
@@ -85,121 +85,121 @@ impl Politeness {
         self.earliest(site) <= now
     }
 
-    /// From when on the site may be asked. `Moment::NEVER` while it is closed or has all its requests under way: then
-    /// only `reopen` or `answered` can tell.
+    /// From when on the site may be asked. `Moment::NEVER` while it is closed or has all its requests in flight: then only
+    /// `reopen` or `answered` changes that.
     pub fn earliest(&self, site: &Site) -> Moment {
-        self.sites.get(site).map_or(LONG_AGO, |stand| self.settings.earliest(stand))
+        self.sites.get(site).map_or(LONG_AGO, |state| self.settings.earliest(state))
     }
 
     /// The delay in force at this site.
     pub fn delay(&self, site: &Site) -> Span {
-        self.settings.delay_of(self.sites.get(site).and_then(|stand| stand.crawl_delay))
+        self.settings.delay_of(self.sites.get(site).and_then(|state| state.crawl_delay))
     }
 
-    /// What must lie between the starts of two requests to this site. Nothing where the delay runs from the end of an
-    /// answer: then `earliest` alone keeps it.
+    /// The least span between the starts of two requests to this site. It is zero where the delay runs from the end of an
+    /// answer, because then `earliest` alone enforces the delay.
     pub fn gap(&self, site: &Site) -> Span {
         if self.settings.per_site > 1 { self.delay(site) } else { Span::ZERO }
     }
 
-    /// Requests under way at this site.
-    pub fn under_way(&self, site: &Site) -> u16 {
-        self.sites.get(site).map_or(0, |stand| stand.under_way)
+    /// Requests in flight at this site.
+    pub fn in_flight(&self, site: &Site) -> u16 {
+        self.sites.get(site).map_or(0, |state| state.in_flight)
     }
 
-    /// How many requests may leave for this site at this very Moment.
+    /// How many requests may leave for this site now.
     pub fn room(&self, site: &Site, now: Moment) -> u16 {
         if !self.may_ask(site, now) {
             return 0;
         }
         let per_site = self.settings.per_site.max(1);
-        if self.delay(site) > Span::ZERO { 1 } else { per_site - self.under_way(site) }
+        if self.delay(site) > Span::ZERO { 1 } else { per_site - self.in_flight(site) }
     }
 
-    /// The site was asked by an earlier process: it is free again at start + its delay.
+    /// An earlier process asked the site. It is free again one delay after the start of this process.
     pub fn asked_before(&mut self, site: &Site) {
         let started = self.started;
-        self.alter(site, |stand, _| stand.last = Some(stand.last.map_or(started, |last| last.max(started))));
+        self.change_state(site, |state, _| state.last = Some(state.last.map_or(started, |last| last.max(started))));
     }
 
     /// A request leaves now.
     pub fn asked(&mut self, site: &Site, now: Moment) {
-        self.forget_the_free(now);
-        self.alter(site, |stand, settings| {
-            stand.under_way = stand.under_way.saturating_add(1);
+        self.forget_free_sites(now);
+        self.change_state(site, |state, settings| {
+            state.in_flight = state.in_flight.saturating_add(1);
             if settings.per_site > 1 {
-                stand.last = Some(now);
+                state.last = Some(now);
             }
         });
     }
 
-    /// A request that left has ended, however.
+    /// A request has ended, whatever its outcome.
     pub fn answered(&mut self, site: &Site, now: Moment) {
-        self.alter(site, |stand, settings| {
-            stand.under_way = stand.under_way.saturating_sub(1);
+        self.change_state(site, |state, settings| {
+            state.in_flight = state.in_flight.saturating_sub(1);
             if settings.per_site <= 1 {
-                stand.last = Some(stand.last.map_or(now, |last| last.max(now)));
+                state.last = Some(state.last.map_or(now, |last| last.max(now)));
             }
         });
     }
 
     /// No request before `until` (Retry-After, back-off). A hold is never shortened by another.
     pub fn hold(&mut self, site: &Site, until: Moment) {
-        self.alter(site, |stand, _| stand.held_until = stand.held_until.max(until));
+        self.change_state(site, |state, _| state.held_until = state.held_until.max(until));
     }
 
-    /// What robots.txt asks for; it wins over the delay when longer, up to `delay_max`.
+    /// The crawl-delay of robots.txt. It applies where it is longer than the delay, up to `delay_max`.
     pub fn set_crawl_delay(&mut self, site: &Site, delay: Option<Span>) {
         if delay.is_none() && !self.sites.contains_key(site) {
             return;
         }
-        self.alter(site, |stand, _| stand.crawl_delay = delay);
+        self.change_state(site, |state, _| state.crawl_delay = delay);
     }
 
-    /// The site is paused or blocked.
+    /// A person paused or blocked the site.
     pub fn close(&mut self, site: &Site) {
-        self.alter(site, |stand, _| stand.closed = true);
+        self.change_state(site, |state, _| state.closed = true);
     }
 
     pub fn reopen(&mut self, site: &Site) {
         if self.sites.contains_key(site) {
-            self.alter(site, |stand, _| stand.closed = false);
+            self.change_state(site, |state, _| state.closed = false);
         }
     }
 
-    /// The earliest Moment after `now` at which some site gets free.
+    /// The earliest Moment after `now` at which a site becomes free.
     pub fn next_free(&self, now: Moment) -> Option<Moment> {
         let after_now = (now + Span::from_micros(1), 0);
         self.calendar.range(after_now..).next().map(|(&(moment, _), _)| moment)
     }
 
-    /// The sites that may be asked earlier than it looked when `loosened` was last read up to `seen`, and the number
-    /// to read from next time. `None` if so many were loosened since that only looking at all of them will do.
+    /// The sites that were loosened (may be asked earlier than was known) since the call that returned `seen`, and the number
+    /// to pass next time. `None` if they were too many to remember: then the caller looks at all sites.
     pub fn loosened(&self, seen: u64) -> (Option<impl Iterator<Item = &Site>>, u64) {
         let behind = usize::try_from(self.loosened_total - seen.min(self.loosened_total)).unwrap_or(usize::MAX);
         let sites = (behind <= self.loosened.len()).then(|| self.loosened.iter().skip(self.loosened.len() - behind));
         (sites, self.loosened_total)
     }
 
-    /// Changes what is known of one site, and keeps calendar and readers in step.
-    fn alter(&mut self, site: &Site, change: impl FnOnce(&mut Stand, &PolitenessSettings)) {
+    /// Changes the state of one site and updates the calendar and the loosened sites.
+    fn change_state(&mut self, site: &Site, change: impl FnOnce(&mut SiteState, &PolitenessSettings)) {
         if !self.sites.contains_key(site) {
-            self.sites.insert(site.clone(), Stand::default());
+            self.sites.insert(site.clone(), SiteState::default());
         }
-        let Some(stand) = self.sites.get_mut(site) else { return };
-        let before = self.settings.earliest(stand);
-        change(stand, &self.settings);
-        let after = self.settings.earliest(stand);
+        let Some(state) = self.sites.get_mut(site) else { return };
+        let before = self.settings.earliest(state);
+        change(state, &self.settings);
+        let after = self.settings.earliest(state);
         if before == after {
             return;
         }
-        if let Some(entry) = stand.entry.take() {
+        if let Some(entry) = state.entry.take() {
             self.calendar.remove(&entry);
         }
         if after != Moment::NEVER {
             let entry = (after, self.calendar_next);
             self.calendar_next += 1;
-            stand.entry = Some(entry);
+            state.entry = Some(entry);
             self.calendar.insert(entry, site.clone());
         }
         if after < before {
@@ -211,16 +211,16 @@ impl Politeness {
         }
     }
 
-    /// Sites that got free before `now` and of which nothing else is known need no memory: no entry means free.
-    fn forget_the_free(&mut self, now: Moment) {
+    /// Removes sites that became free before `now` and of which nothing else is known: a site without an entry is free.
+    fn forget_free_sites(&mut self, now: Moment) {
         while let Some(first) = self.calendar.first_entry() {
             if first.key().0 >= now {
                 return;
             }
             let site = first.remove();
-            let Some(stand) = self.sites.get_mut(&site) else { continue };
-            stand.entry = None;
-            if stand.under_way == 0 && stand.crawl_delay.is_none() {
+            let Some(state) = self.sites.get_mut(&site) else { continue };
+            state.entry = None;
+            if state.in_flight == 0 && state.crawl_delay.is_none() {
                 self.sites.remove(&site);
             }
         }
@@ -232,21 +232,18 @@ impl PolitenessSettings {
         crawl_delay.map_or(self.delay, |asked| asked.min(self.delay_max).max(self.delay))
     }
 
-    fn earliest(&self, stand: &Stand) -> Moment {
-        if stand.closed || stand.under_way >= self.per_site.max(1) {
+    fn earliest(&self, state: &SiteState) -> Moment {
+        if state.closed || state.in_flight >= self.per_site.max(1) {
             return Moment::NEVER;
         }
-        let rested = stand.last.map_or(LONG_AGO, |last| last + self.delay_of(stand.crawl_delay));
-        rested.max(stand.held_until)
+        let rested = state.last.map_or(LONG_AGO, |last| last + self.delay_of(state.crawl_delay));
+        rested.max(state.held_until)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-    use crate::audit;
 
     fn politeness(per_site: u16) -> Politeness {
         let settings = PolitenessSettings { delay: Span::from_secs(1), delay_max: Span::from_secs(30), per_site };
@@ -335,72 +332,5 @@ mod tests {
             politeness.answered(&site, at(number * 100));
         }
         assert!(politeness.sites.len() <= 12 && politeness.calendar.len() <= 12);
-    }
-
-    /// One step of a random life: time passes, a site is asked if that is allowed, or an answer ends.
-    #[derive(Clone, Debug)]
-    enum Step {
-        Wait(u64),
-        Ask(usize),
-        Answer(usize),
-        Hold(usize, u64),
-        CrawlDelay(usize, Option<u64>),
-        Close(usize),
-        Reopen(usize),
-        Restart,
-    }
-
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
-        let site = 0usize..4;
-        let step = prop_oneof![
-            4 => (0u64..900).prop_map(Step::Wait),
-            6 => site.clone().prop_map(Step::Ask),
-            6 => any::<usize>().prop_map(Step::Answer),
-            1 => (site.clone(), 0u64..5_000).prop_map(|(site, millis)| Step::Hold(site, millis)),
-            1 => (site.clone(), any::<Option<u16>>()).prop_map(|(site, d)| Step::CrawlDelay(site, d.map(u64::from))),
-            1 => site.clone().prop_map(Step::Close),
-            1 => site.prop_map(Step::Reopen),
-            1 => Just(Step::Restart),
-        ];
-        prop::collection::vec(step, 1..300)
-    }
-
-    proptest! {
-        #[test]
-        fn no_trace_breaks_the_delay_not_even_across_restarts(life in steps(), per_site in 1u16..4) {
-            let sites: Vec<Site> = (0..4).map(|number| Site::new(&format!("s{number}.org"))).collect();
-            let (mut politeness, mut now) = (politeness(per_site), at(0));
-            let (mut under_way, mut book) = (Vec::<(usize, Moment)>::new(), Vec::new());
-            for step in life {
-                match step {
-                    Step::Wait(millis) => now += Span::from_millis(millis),
-                    Step::Ask(site) => if politeness.may_ask(&sites[site], now) {
-                        politeness.asked(&sites[site], now);
-                        under_way.push((site, now));
-                    },
-                    Step::Answer(which) => if !under_way.is_empty() {
-                        let (site, started) = under_way.remove(which % under_way.len());
-                        politeness.answered(&sites[site], now);
-                        book.push((sites[site].clone(), started, now));
-                    },
-                    Step::Hold(site, millis) => {
-                        politeness.hold(&sites[site], now + Span::from_millis(millis));
-                        prop_assert!(millis == 0 || !politeness.may_ask(&sites[site], now));
-                    }
-                    Step::CrawlDelay(site, millis) => politeness.set_crawl_delay(&sites[site], millis.map(Span::from_millis)),
-                    Step::Close(site) => politeness.close(&sites[site]),
-                    Step::Reopen(site) => politeness.reopen(&sites[site]),
-                    Step::Restart => {
-                        // What was under way is lost, and ended at the latest with the process.
-                        book.extend(under_way.drain(..).map(|(site, started)| (sites[site].clone(), started, now)));
-                        politeness = Politeness::new(*politeness.settings(), now);
-                        sites.iter().for_each(|site| politeness.asked_before(site));
-                    }
-                }
-                let soonest = sites.iter().map(|site| politeness.earliest(site)).filter(|&m| m > now && m != Moment::NEVER).min();
-                prop_assert_eq!(politeness.next_free(now), soonest);
-            }
-            prop_assert_eq!(audit(book.into_iter(), Span::from_secs(1), per_site), []);
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Priority from forward and back links, the paper's ranking module (Yadav 2012, 3.1.2), and two plain orders beside it.
+//! Priority by forward and back links, the ranking module of the paper (Yadav 2012, 3.1.2), and two plain orders.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,14 +13,14 @@ pub enum VisitOrder {
     BreadthFirst,
     /// Many links from the seeds first, then the latest arrival.
     DepthFirst,
-    /// What links say of a URL, most important first; until a pass over all links has met it, by the pages that link to it.
+    /// Most important first, by link score. A URL that no pass over the links has met yet is ranked by the pages that link to it.
     Importance,
 }
 
-/// Depth first keeps so many bits of a rank for the arrival; later arrivals share the highest value.
+/// Depth first uses so many bits of a rank for the arrival. Later arrivals share the highest value.
 const ARRIVAL_BITS: u32 = 24;
 const ARRIVAL_MAX: u64 = (1 << ARRIVAL_BITS) - 1;
-/// Depth first tells depths apart up to this.
+/// Depth first distinguishes depths up to this.
 const DEPTH_MAX: u16 = 127;
 
 /// The rank of an unread URL, higher first; equal ranks keep their order of arrival. `forward` counts the links of the
@@ -37,8 +37,8 @@ pub fn rank(order: VisitOrder, forward: u32, back: u32, depth: u16, arrival: u64
     }
 }
 
-/// A coarse priority for the order on disk, 0 first: sign and binary logarithm of the rank, 0 to 63. A higher rank
-/// never has a later band.
+/// A coarse priority for the order on disk, from 0 (first) to 63: sign and binary logarithm of the rank. A higher rank never
+/// has a later band.
 pub fn band(rank: i32) -> u8 {
     let bits = (32 - rank.unsigned_abs().leading_zeros()) as u8;
     if rank > 0 { 31 - bits } else { 31 + bits }

@@ -1,9 +1,9 @@
 //! The frontier: a bounded window of waiting URLs, ranked, cut in thirds, drawn 4 : 2 : 1 over the sites that are free.
 //!
-//! Every site has its waiting URLs in order; the three lists are ranges of ranks between two cuts, so that cutting anew
-//! moves no URL. Each list has an ordered set of the heads of those sites that are awake. A site that turns out not to
-//! be free is put to sleep, with an alarm when its Moment is known; so a draw looks at a few heads, never at all sites.
-//! The window is cut anew only after many arrivals, or when a list ran dry.
+//! Each site has an ordered queue of its waiting URLs. The three lists are ranges of ranks between two cuts, so that new cuts
+//! move no URL. Each list has an ordered set of the heads of the eligible sites' queues. A site that is found not to be free
+//! becomes ineligible, until a Moment where that is known. So a draw looks at a few heads and never at all sites. The cuts
+//! are renewed only after many arrivals, or when a list is empty.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use vernal_model::{Moment, PageKey, Site, Url, Via, WaitingPlace};
 
 use crate::{Allocator, Politeness, thirds};
 
-/// The window is cut anew after so many arrivals, or an eighth of its length if that is more.
+/// The cuts are renewed after so many arrivals, or after an eighth of the length of the window if that is more.
 const ARRIVALS_BEFORE_CUT_MIN: usize = 64;
 
 #[derive(Copy, Clone, Debug)]
@@ -46,18 +46,18 @@ pub struct Waiting {
 pub struct Frontier {
     limits: FrontierLimits,
     allocator: Allocator,
-    /// Before the first cut, all are in the first list.
+    /// `None` before the first cut: then all URLs are in the first list.
     cuts: Cuts,
     arrivals_since_cut: usize,
     lengths: [usize; 3],
     pages: HashSet<PageKey>,
-    /// Numbers of sites; looked up only, never walked through: its order is chance.
+    /// Numbers of sites. It is never iterated, because its order is random.
     numbers: HashMap<Site, u32>,
-    sites: BTreeMap<u32, SitePart>,
+    sites: BTreeMap<u32, SiteQueue>,
     number_next: u32,
-    /// The heads of sites that are awake, per list.
+    /// The heads of the queues of eligible sites, for each list.
     heads: [BTreeSet<(Rank, u32)>; 3],
-    alarms: BTreeSet<(Moment, u32)>,
+    wake_times: BTreeSet<(Moment, u32)>,
     loosened_seen: u64,
 }
 
@@ -70,18 +70,18 @@ type Cuts = Option<[Rank; 2]>;
 const LISTS: [usize; 3] = [0, 1, 2];
 
 #[derive(Clone, Debug)]
-struct SitePart {
+struct SiteQueue {
     site: Site,
     waiting: BTreeMap<Rank, Waiting>,
-    sleep: Sleep,
+    availability: Availability,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Sleep {
-    Awake,
-    Until(Moment),
-    /// Until politeness says that it was loosened.
-    Open,
+enum Availability {
+    Eligible,
+    After(Moment),
+    /// Until politeness reports that the site was loosened.
+    Unknown,
 }
 
 impl Frontier {
@@ -101,18 +101,18 @@ impl Frontier {
         self.pages.contains(&page)
     }
 
-    /// How many more URLs of this site the window takes.
+    /// How many more URLs of this site the window accepts.
     pub fn room_for(&self, site: &Site) -> usize {
         let of_site = self.limits.per_site_max.saturating_sub(self.len_of(site));
         of_site.min(self.limits.window_max.saturating_sub(self.len()))
     }
 
-    /// Whether the window takes no more URLs of any site.
+    /// Whether the window accepts no more URLs of any site.
     pub fn is_full(&self) -> bool {
         self.len() >= self.limits.window_max
     }
 
-    /// The sites that have URLs in the window.
+    /// The sites with URLs in the window.
     pub fn sites(&self) -> impl Iterator<Item = &Site> {
         self.sites.values().map(|part| &part.site)
     }
@@ -123,7 +123,7 @@ impl Frontier {
         part.map_or(0, |part| part.waiting.len())
     }
 
-    /// Takes a URL into the window; refuses one that is in it, and any that is beyond the limits.
+    /// Puts a URL into the window. Refuses a URL that is there already or would exceed the limits.
     pub fn accept(&mut self, waiting: Waiting) -> bool {
         if self.contains(waiting.page) || self.room_for(&waiting.place.site) == 0 {
             return false;
@@ -132,20 +132,21 @@ impl Frontier {
         true
     }
 
-    /// Takes back a URL that was drawn and could not be asked for. It had its room, so no limit applies.
+    /// Returns a URL that was drawn and could not be requested. It was counted before, so no limit applies.
     pub fn put_back(&mut self, waiting: Waiting) {
         if !self.contains(waiting.page) {
             self.insert(waiting);
         }
     }
 
-    /// The URL to ask for now: by the allocator's turn, the highest rank of that list whose site is free.
+    /// Draws the URL to request now. The allocator chooses the list, and the URL is the highest of that list whose site is
+    /// free.
     pub fn next(&mut self, politeness: &Politeness, now: Moment) -> Option<Waiting> {
         if self.is_empty() {
             return None;
         }
         self.wake(politeness, now);
-        if self.wants_a_cut() {
+        if self.cut_is_due() {
             self.cut();
         }
         let askable = LISTS.map(|list| self.has_free_head(list, politeness, now));
@@ -154,32 +155,27 @@ impl Frontier {
         self.remove(number, list, rank)
     }
 
-    /// When a sleeping site wakes next, as far as is known; `None` if none has an alarm.
-    pub fn next_alarm(&self) -> Option<Moment> {
-        self.alarms.first().map(|&(moment, _)| moment)
-    }
-
-    /// Takes one URL out of the window, whatever its place and whether or not its site is free.
+    /// Removes one URL from the window, whatever its rank and whether or not its site is free.
     pub fn take(&mut self, site: &Site, page: PageKey) -> Option<Waiting> {
         let number = self.numbers.get(site).copied().filter(|_| self.contains(page))?;
         let part = self.sites.get(&number)?;
         let rank = part.waiting.iter().find(|(_, waiting)| waiting.page == page).map(|(rank, _)| *rank)?;
-        let sleep = part.sleep;
-        // Removing the last one removes the site, and no alarm may outlive it.
-        self.set_sleep(number, Sleep::Awake);
+        let availability = part.availability;
+        // Removing the last URL removes the site, and no wake time may outlive it.
+        self.set_availability(number, Availability::Eligible);
         let waiting = self.remove(number, list_of(self.cuts, &rank), rank);
-        if sleep != Sleep::Awake {
-            self.hide(number);
-            self.set_sleep(number, sleep);
+        if availability != Availability::Eligible {
+            self.unlist_heads(number);
+            self.set_availability(number, availability);
         }
         waiting
     }
 
-    /// Takes everything of a site out of the window, in its order.
+    /// Removes all URLs of a site from the window and returns them in their order.
     pub fn drop_site(&mut self, site: &Site) -> Vec<Waiting> {
         let Some(&number) = self.numbers.get(site) else { return Vec::new() };
-        self.hide(number);
-        self.set_sleep(number, Sleep::Awake);
+        self.unlist_heads(number);
+        self.set_availability(number, Availability::Eligible);
         self.numbers.remove(site);
         let Some(part) = self.sites.remove(&number) else { return Vec::new() };
         let dropped: Vec<Waiting> = part.waiting.into_values().collect();
@@ -200,7 +196,7 @@ impl Frontier {
         let Some(part) = self.sites.get_mut(&number) else { return };
         let old_head = part.head(self.cuts, list);
         part.waiting.insert(rank, waiting);
-        if part.sleep == Sleep::Awake && old_head.is_none_or(|head| rank < head) {
+        if part.availability == Availability::Eligible && old_head.is_none_or(|head| rank < head) {
             if let Some(head) = old_head {
                 self.heads[list].remove(&(head, number));
             }
@@ -230,12 +226,12 @@ impl Frontier {
         let number = self.number_next;
         self.number_next = self.number_next.wrapping_add(1);
         self.numbers.insert(site.clone(), number);
-        let part = SitePart { site: site.clone(), waiting: BTreeMap::new(), sleep: Sleep::Awake };
+        let part = SiteQueue { site: site.clone(), waiting: BTreeMap::new(), availability: Availability::Eligible };
         self.sites.insert(number, part);
         number
     }
 
-    /// Whether the best head of the list belongs to a free site; sites found not to be free are put to sleep.
+    /// Whether the best head of the list belongs to a free site. Sites that are found not to be free become ineligible.
     fn has_free_head(&mut self, list: usize, politeness: &Politeness, now: Moment) -> bool {
         while let Some(&(_, number)) = self.heads[list].first() {
             let Some(part) = self.sites.get(&number) else { return false };
@@ -243,13 +239,13 @@ impl Frontier {
             if earliest <= now {
                 return true;
             }
-            self.hide(number);
-            self.set_sleep(number, Sleep::until(earliest));
+            self.unlist_heads(number);
+            self.set_availability(number, Availability::until(earliest));
         }
         false
     }
 
-    /// Wakes the sites whose alarm rings, and looks again at those that politeness loosened.
+    /// Makes sites eligible whose wake time has come, and looks again at those that politeness loosened.
     fn wake(&mut self, politeness: &Politeness, now: Moment) {
         let (loosened, seen) = politeness.loosened(self.loosened_seen);
         self.loosened_seen = seen;
@@ -259,32 +255,32 @@ impl Frontier {
         };
         for number in numbers {
             let Some(part) = self.sites.get(&number) else { continue };
-            if part.sleep != Sleep::Awake {
+            if part.availability != Availability::Eligible {
                 let earliest = politeness.earliest(&part.site);
-                self.set_sleep(number, Sleep::until(earliest));
+                self.set_availability(number, Availability::until(earliest));
             }
         }
-        while let Some(&(moment, number)) = self.alarms.first() {
+        while let Some(&(moment, number)) = self.wake_times.first() {
             if moment > now {
                 break;
             }
-            self.set_sleep(number, Sleep::Awake);
-            self.show(number);
+            self.set_availability(number, Availability::Eligible);
+            self.list_heads(number);
         }
     }
 
-    fn set_sleep(&mut self, number: u32, sleep: Sleep) {
+    fn set_availability(&mut self, number: u32, availability: Availability) {
         let Some(part) = self.sites.get_mut(&number) else { return };
-        if let Sleep::Until(moment) = part.sleep {
-            self.alarms.remove(&(moment, number));
+        if let Availability::After(moment) = part.availability {
+            self.wake_times.remove(&(moment, number));
         }
-        part.sleep = sleep;
-        if let Sleep::Until(moment) = sleep {
-            self.alarms.insert((moment, number));
+        part.availability = availability;
+        if let Availability::After(moment) = availability {
+            self.wake_times.insert((moment, number));
         }
     }
 
-    fn show(&mut self, number: u32) {
+    fn list_heads(&mut self, number: u32) {
         let Some(part) = self.sites.get(&number) else { return };
         for list in LISTS {
             if let Some(head) = part.head(self.cuts, list) {
@@ -293,7 +289,7 @@ impl Frontier {
         }
     }
 
-    fn hide(&mut self, number: u32) {
+    fn unlist_heads(&mut self, number: u32) {
         let Some(part) = self.sites.get(&number) else { return };
         for list in LISTS {
             if let Some(head) = part.head(self.cuts, list) {
@@ -302,19 +298,19 @@ impl Frontier {
         }
     }
 
-    /// Enough is new, or a list ran dry while another has more than its share.
-    fn wants_a_cut(&self) -> bool {
+    /// Whether enough URLs arrived, or a list is empty while another has more than its share.
+    fn cut_is_due(&self) -> bool {
         let length = self.len();
         let share = length.div_ceil(3);
         let dry = self.lengths.contains(&0) && self.lengths.iter().any(|&length| length > share);
         dry || self.arrivals_since_cut >= ARRIVALS_BEFORE_CUT_MIN.max(length / 8)
     }
 
-    /// Ranks the whole window and cuts it into thirds, as the paper's distributor does.
+    /// Ranks the whole window and cuts it into thirds, as the distributor of the paper does.
     fn cut(&mut self) {
         let mut ranks: Vec<Rank> = self.sites.values().flat_map(|part| part.waiting.keys().copied()).collect();
         let parts = thirds(ranks.len());
-        // Only the last of the first and of the second list must stand where sorting would put them.
+        // Only the last ranks of the first and second list are needed in sorted position.
         let mut last_of = |part: &Range<usize>| {
             let last = part.end.checked_sub(1)?;
             Some(*ranks.select_nth_unstable(last).1)
@@ -323,7 +319,7 @@ impl Frontier {
         self.lengths = parts.map(|part| part.len());
         self.arrivals_since_cut = 0;
         let mut heads: [Vec<(Rank, u32)>; 3] = Default::default();
-        for (&number, part) in self.sites.iter().filter(|(_, part)| part.sleep == Sleep::Awake) {
+        for (&number, part) in self.sites.iter().filter(|(_, part)| part.availability == Availability::Eligible) {
             for list in LISTS {
                 heads[list].extend(part.head(self.cuts, list).map(|head| (head, number)));
             }
@@ -332,7 +328,7 @@ impl Frontier {
     }
 }
 
-impl SitePart {
+impl SiteQueue {
     /// The first of this site's URLs in a list.
     fn head(&self, cuts: Cuts, list: usize) -> Option<Rank> {
         let first = match (cuts, list) {
@@ -354,9 +350,9 @@ fn list_of(cuts: Cuts, rank: &Rank) -> usize {
     }
 }
 
-impl Sleep {
+impl Availability {
     fn until(moment: Moment) -> Self {
-        if moment == Moment::NEVER { Sleep::Open } else { Sleep::Until(moment) }
+        if moment == Moment::NEVER { Availability::Unknown } else { Availability::After(moment) }
     }
 }
 

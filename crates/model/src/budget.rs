@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Moment, Span};
 
-/// A part of a whole; always within 0 and 1.
+/// A part of a whole, always within 0 and 1.
 #[derive(Copy, Clone, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Share(f64);
 
@@ -25,13 +25,13 @@ impl Share {
 pub enum BudgetUnit {
     /// Requests of any kind.
     Visits,
-    /// Bytes as they came over the wire.
+    /// Bytes on the wire.
     WireBytes,
     /// Visits, as a percentage of the pages held.
     PercentOfHeld,
 }
 
-/// So much per cycle: `5000/day`, `20%/day`, `2GB/day`.
+/// An amount per cycle: `5000/day`, `20%/day`, `2GB/day`.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     pub amount: f64,
@@ -40,7 +40,7 @@ pub struct Budget {
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("`{0}` is no budget: give for example 5000/day, 200/hour, 2/s, 20%/day or 2GB/day")]
+#[error("`{0}` is not a budget: give for example 5000/day, 200/hour, 2/s, 20%/day or 2GB/day")]
 pub struct BudgetError(String);
 
 impl Default for Budget {
@@ -51,7 +51,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// What may be spent per second, in visits or in bytes, when so many pages are held.
+    /// The amount that may be spent per second, in visits or in bytes, when so many pages are held.
     pub fn per_second(&self, held: u64) -> f64 {
         let per_cycle = match self.unit {
             BudgetUnit::Visits | BudgetUnit::WireBytes => self.amount,
@@ -116,36 +116,36 @@ impl fmt::Display for Budget {
     }
 }
 
-/// The budget's purse: it fills smoothly, holds at most one hour's share unless a policy saves up its visits, and is kept
+/// The budget account: it is credited continuously, holds at most one hour's share unless a policy saves up visits, and is kept
 /// across restarts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Account {
-    /// What may be spent now. A request may take it below zero (its bytes were not known); then it waits.
+pub struct BudgetAccount {
+    /// The balance. A request may overdraw it, because its bytes were not known; then the next one waits.
     pub in_hand: f64,
-    /// Until when the purse has been filled.
+    /// Until when the account has been credited.
     pub filled: Moment,
-    /// All that was ever spent, in the budget's unit.
+    /// The sum of everything spent, in the unit of the budget.
     pub spent: f64,
 }
 
-impl Account {
-    /// The purse of a new crawl: an hour's share is in hand, so that a small budget does not begin with a long wait.
+impl BudgetAccount {
+    /// The account of a new crawl. It begins with an hour's share, so that a small budget does not begin with a long wait.
     pub fn begun(budget: &Budget, held: u64, now: Moment) -> Self {
         let in_hand = (budget.per_second(held) * Self::IN_HAND_MAX.secs_f64()).max(1.0);
-        Account { in_hand, filled: now, spent: 0.0 }
+        BudgetAccount { in_hand, filled: now, spent: 0.0 }
     }
 
-    /// At most one hour's share is held in hand, so that a long pause is not followed by a flood.
+    /// At most one hour's share is held, so that a long pause is not followed by a burst.
     pub const IN_HAND_MAX: Span = Span::from_hours(1);
 
-    /// Fills the purse with what was earned since, up to the share of `most`.
+    /// Credits what was earned since the last call, up to the share of `most`.
     pub fn fill(&mut self, budget: &Budget, held: u64, most: Span, now: Moment) {
         let passed = now.since(self.filled);
         if passed == Span::ZERO {
             return;
         }
         let per_second = budget.per_second(held);
-        // At least one whole unit fits, else a tiny budget could never be spent.
+        // At least one whole unit fits; otherwise a very small budget could never be spent.
         let limit = (per_second * most.secs_f64()).max(1.0);
         self.in_hand = (self.in_hand + per_second * passed.secs_f64()).min(limit.max(self.in_hand));
         self.filled = now;
@@ -160,7 +160,7 @@ impl Account {
         self.spent += amount;
     }
 
-    /// When there will be one whole unit in hand.
+    /// When the balance will be one whole unit.
     pub fn next(&self, budget: &Budget, held: u64) -> Moment {
         if self.can_spend() {
             return self.filled;
@@ -190,15 +190,15 @@ mod tests {
     #[test]
     fn the_purse_never_holds_more_than_an_hours_share() {
         let budget: Budget = "2400/day".parse().unwrap();
-        let mut account = Account::default();
-        account.fill(&budget, 0, Account::IN_HAND_MAX, Moment::from_secs(30 * 86_400));
+        let mut account = BudgetAccount::default();
+        account.fill(&budget, 0, BudgetAccount::IN_HAND_MAX, Moment::from_secs(30 * 86_400));
         assert!((account.in_hand - 100.0).abs() < 1e-9);
     }
 
     #[test]
     fn who_saves_up_its_visits_has_those_of_so_long_in_hand_and_no_more() {
         let budget: Budget = "2400/day".parse().unwrap();
-        let mut account = Account::default();
+        let mut account = BudgetAccount::default();
         account.fill(&budget, 0, Span::from_days(1), Moment::from_secs(30 * 86_400));
         assert!((account.in_hand - 2_400.0).abs() < 1e-9);
     }
@@ -206,10 +206,10 @@ mod tests {
     #[test]
     fn what_is_spent_over_a_long_time_never_exceeds_the_budget_by_more_than_the_purse() {
         let budget: Budget = "48/day".parse().unwrap();
-        let mut account = Account { filled: Moment::from_secs(0), ..Account::default() };
+        let mut account = BudgetAccount { filled: Moment::from_secs(0), ..BudgetAccount::default() };
         let (mut now, mut visits) = (Moment::from_secs(0), 0);
         while now < Moment::from_secs(10 * 86_400) {
-            account.fill(&budget, 0, Account::IN_HAND_MAX, now);
+            account.fill(&budget, 0, BudgetAccount::IN_HAND_MAX, now);
             if account.can_spend() {
                 account.spend(1.0);
                 visits += 1;

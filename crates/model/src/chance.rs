@@ -1,5 +1,5 @@
-//! Seeded randomness, split into named streams, the same on every machine and for ever: the generator is written here
-//! because a library may change its algorithm, and a recorded chance number must replay after years.
+//! Seeded randomness, split into named streams. The generator is implemented here because a library may change its algorithm, and
+//! a recorded chance number must give the same results on every machine and after years.
 
 /// A stream of chance (xorshift-multiply of a Weyl sequence: SplitMix64, Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
@@ -12,12 +12,12 @@ impl Chance {
         Chance { state: number }
     }
 
-    /// An independent stream for one purpose. The parent is not moved on, so streams do not depend on their order.
+    /// An independent stream for one purpose. The parent does not advance, so streams do not depend on their order.
     pub fn stream(&self, name: &str) -> Chance {
         Chance { state: xxhash_rust::xxh3::xxh3_64_with_seed(name.as_bytes(), self.state) }
     }
 
-    /// An independent stream for one numbered thing.
+    /// An independent stream for one number.
     pub fn numbered(&self, number: u64) -> Chance {
         Chance { state: xxhash_rust::xxh3::xxh3_64_with_seed(&number.to_le_bytes(), self.state) }
     }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_stream_equals_the_published_vector() {
-        // First outputs of SplitMix64 from 1234567, as printed with the reference code.
+        // The first outputs of SplitMix64 from 1234567, as published with the reference code.
         let mut chance = Chance::new(1_234_567);
         let drawn: Vec<u64> = (0..3).map(|_| chance.bits()).collect();
         assert_eq!(drawn, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);

@@ -1,4 +1,4 @@
-//! How two signatures differ.
+//! The difference of two signatures.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,46 +9,46 @@ use crate::Role;
 pub struct Change {
     /// Every kind that differs, noise included.
     pub kinds: Kinds,
-    /// The kinds that still differ when noise is set aside.
+    /// The kinds that still differ without the noise.
     pub left: Kinds,
-    /// From 0 to 1: how much of what a reader sees differs, weighted by role and place.
+    /// From 0 to 1: the share of the visible text that differs, weighted by role.
     pub magnitude: f32,
     pub degree: Degree,
     pub decided_by: DecidedBy,
-    /// What happened to paragraphs, noise left out.
+    /// What happened to paragraphs, without noise.
     pub paragraphs: Vec<ParagraphChange>,
-    /// What else differs and can be told in words (links, images, scripts, forms, styles, meta), noise left out.
+    /// Other differences (links, images, scripts, forms, styles, meta), without noise.
     pub notes: Vec<Note>,
-    /// What was set aside, and why.
-    pub noise: Vec<SetAside>,
-    /// The page is again what it was before the version before (A, B, A).
+    /// The suppressed differences, each with its reason.
+    pub noise: Vec<Suppressed>,
+    /// Whether the page has returned to the content before the last version (A, B, A).
     pub flapping: bool,
 }
 
 impl Change {
-    /// Whether something is left that a reader would care about.
+    /// Whether something is left that matters to a reader.
     pub fn is_change(&self) -> bool {
         !self.left.is_empty()
     }
 
-    /// Whether bytes or marks differ and all of it was set aside.
+    /// Whether bytes or marks differ and all of it was noise.
     pub fn is_noise(&self) -> bool {
         self.left.is_empty() && !self.kinds.is_empty()
     }
 }
 
-/// How large a change is, in words.
+/// How large a change is.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Degree {
     #[default]
     None,
-    /// Nothing that a reader reads.
+    /// Nothing in the visible text.
     Hidden,
     Slight,
     Moderate,
     Large,
-    /// Hardly anything is the same.
+    /// Hardly anything is unchanged.
     Total,
 }
 
@@ -65,19 +65,19 @@ impl Degree {
     }
 }
 
-/// A difference outside of the paragraphs.
+/// A difference outside the paragraphs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     pub kind: Kind,
-    /// What it is: "link", "image", "script source", "form target", "style sheet" and so on.
+    /// The part of the page: "link", "image", "script source", "form target", "style sheet" and so on.
     pub what: Box<str>,
     pub before: Option<Box<str>>,
     pub after: Option<Box<str>>,
 }
 
-/// A difference that means nothing, and why we think so.
+/// A suppressed difference, which is noise, with its reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SetAside {
+pub struct Suppressed {
     pub kind: Kind,
     /// The built-in detector ("token", "relative time" and so on), or `learned`.
     pub detector: Box<str>,
@@ -144,20 +144,20 @@ impl Kinds {
     }
 }
 
-/// The cheapest test that could decide, in the paper's order of cheapness.
+/// The cheapest test that could decide, in the order of the paper.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DecidedBy {
     /// The site said so (304).
     Validators,
-    /// The bytes are the same, or nothing but bytes can be compared.
+    /// The bytes are the same, or only bytes can be compared.
     #[default]
     Digest,
     Structure,
     Content,
     Presentation,
     Behaviour,
-    /// Bytes differ and nothing that we compare does.
+    /// The bytes differ, but nothing else that we compare.
     Nothing,
 }
 
@@ -176,16 +176,16 @@ pub enum Operation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ParagraphChange {
     pub operation: Operation,
-    /// The paragraph's number within its page (see `ParagraphMark`); 0 where there is no repository to give one.
+    /// The number of the paragraph within its page (see `ParagraphMark`); 0 where there is no repository.
     pub id: u32,
     pub digest: u64,
     pub role: Role,
-    /// Its place among the paragraphs of the version that has it, from 0: the new one, or the old one if removed.
+    /// Its index among the paragraphs of its version, from 0: the new version, or the old one if it was removed.
     pub position: u32,
-    /// Where it was before, if it was.
+    /// Its index in the old version, if it was there.
     pub from: Option<u32>,
-    /// The other paragraphs of a split (which it became, new places) or of a merge (which became it, old places); of a
-    /// move within a list, the other items that changed places with it (new places).
+    /// The other parts of a split (new indices), the other sources of a merge (old indices), or, for a move within a list, the
+    /// other moved items (new indices).
     pub others: Vec<u32>,
     /// The headings above it, the highest first.
     pub headings: Vec<Box<str>>,

@@ -1,84 +1,84 @@
-//! One typed change of a partition's state; the only thing a journal holds.
+//! A deed: one typed change of the state of a partition. A journal holds nothing else.
 //!
-//! A deed carries the rows as they become, never a recipe to compute them, so that applying it is a plain write and
-//! any prefix of the journal, applied to an empty store, equals the tables.
+//! A deed contains the new rows, never instructions to compute them. So applying it is a plain write, and any prefix of the
+//! journal, applied to an empty store, equals the tables.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Account, DocumentRow, Event, Fingerprint, GraphMark, HintRows, Leaving, Location, Moment, NoiseRows, Page, PageKey,
-    PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SitePosture, Subscription, TimeOrigin, TopicMark, TopicOf,
-    TopicRow, Url, Visit, WeightRow,
+    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, GraphMark, HintRows, Location, Moment, NoiseRows, Page,
+    PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteProfile, Subscription, TimeOrigin, TopicMark,
+    TopicOf, TopicRow, Url, Visit, WeightRow,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Deed {
-    /// A process began to work on this repository; time never goes back behind this.
+    /// A process opened this repository. Time never goes back before this Moment.
     Started {
         moment: Moment,
     },
-    /// A seed was given, or given again with other wishes.
+    /// A seed was given, or given again with other settings.
     Seeded(Seed),
     Unseeded(Url),
-    /// URLs that lie in this partition were found; they wait for the sieve.
+    /// URLs of this partition were found. They wait for the sieve.
     Found {
         urls: Vec<Found>,
-        /// Links to URLs that an earlier `Found` of this journal spelled out: they only count as back links.
+        /// Links to URLs that an earlier `Found` of this journal contains. They only count as back links.
         again: Vec<Fingerprint>,
     },
-    /// The sieve met everything found up to and including `through` with the known URLs.
+    /// The sieve compared everything found up to and including `through` with the known URLs.
     Sieved {
         through: Sequence,
         admitted: Vec<Admitted>,
-        /// New, but not admitted (traps, limits): known from now on, and never asked.
+        /// New, but not admitted (traps, limits): known from now on, and never requested.
         barred: Vec<(Url, Box<str>)>,
     },
     Visited(Box<Visited>),
-    SiteSeen(Site, SitePosture),
+    SiteSeen(Site, SiteProfile),
     RobotsRead {
         site: Site,
         row: RobotsRow,
         visit: Visit,
     },
     Controlled(Control),
-    /// The purse after spending.
+    /// The budget account after spending.
     Spent {
-        account: Account,
+        account: BudgetAccount,
     },
-    /// Records went elsewhere, or are gone for good: where each of these visits has its record now.
+    /// Records were moved or removed: the new location of the record of each of these visits.
     Relocated(Vec<Relocated>),
-    /// A visit or a person taught us what differs without meaning.
+    /// A visit or a person changed the knowledge of noise.
     NoiseLearned(Box<NoiseRows>),
-    /// Links to URLs of this partition that earlier `Found` deeds announced are gone: their page lost them, or is gone
-    /// itself. They stop to count as back links when the sieve meets them.
+    /// Links to URLs of this partition were removed: their page no longer has them, or is gone. They stop counting as back links
+    /// when they pass the sieve.
     Unlinked {
         gone: Vec<Fingerprint>,
     },
-    /// Links of a kept document that led out of the scope lead into it now and are counted from now on.
+    /// Links of a kept document that were outside the scope are inside now, and are counted from now on.
     Relinked {
         page: PageKey,
         document: Box<DocumentRow>,
     },
     ScopeFollowed(ScopeMark),
-    /// From here on time is counted so.
+    /// The time origin from now on.
     Clocked(TimeOrigin),
-    /// The words of pages of this partition that may be topics, read anew.
+    /// The words of pages of this partition that may be topics, extracted again.
     TermsRead(Vec<(PageKey, PageTerms)>),
-    /// The topics of pages of this partition as they become, the one with the best reputation first; none removes them.
+    /// The new topics of pages of this partition, best reputation first. An empty list removes them.
     Categorised(Vec<(PageKey, Vec<TopicOf>)>),
-    /// Topics as they become.
+    /// New rows of topics.
     TopicsNamed(Vec<TopicRow>),
-    /// A pass for topics over the whole repository has ended.
+    /// A pass for topics over the whole repository was completed.
     TopicsReckoned(TopicMark),
-    /// A pass over all links said how much URLs of this partition weigh.
+    /// A pass over all links computed scores of URLs of this partition.
     Weighed(WeightRow),
-    /// A pass over all links came to its end.
+    /// A pass over all links was completed.
     GraphPassed(GraphMark),
-    /// A page left the collection for a better one.
-    Left(Box<Leaving>),
-    /// A site spoke of its own changes, or a visit showed whether it was right.
+    /// A page was evicted for a more important one.
+    Left(Box<Eviction>),
+    /// A site hinted at its changes, or a visit showed whether a hint was right.
     Hinted(Box<HintRows>),
-    /// How we stand with the hub of a feed of this partition.
+    /// The subscription to the hub of a feed of this partition.
     Subscribed(Box<Subscription>),
     /// A hub at a site of this partition was asked for a subscription.
     HubAsked {
@@ -87,12 +87,12 @@ pub enum Deed {
     },
 }
 
-/// How far the held pages were met with a scope, so that their links that lead into it are announced.
+/// The progress of the pass that compares held pages with the scope and announces their links that are inside now.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScopeMark {
-    /// The digest of the last scope that all of them were met with; 0 is none.
+    /// The digest of the last scope that was compared with all pages; 0 means none.
     pub followed: u64,
-    /// The scope of the pass that is under way, and the last page that it has done.
+    /// The scope of the running pass, and the last page that it has processed.
     pub following: Option<(u64, Option<PageKey>)>,
 }
 
@@ -103,7 +103,7 @@ pub struct Found {
     pub via: Via,
     /// Links followed from the nearest seed to reach it.
     pub depth: u16,
-    /// The page that links to it, once per page however often it does.
+    /// The page that links to it. A page is counted once, however many links it has.
     pub found_on: Option<PageKey>,
     /// The forward link count of the page it was found on (Yadav 2012, 3.1.2: all that is known of an unread URL).
     pub forward: u32,
@@ -117,17 +117,17 @@ pub enum Via {
     Redirect {
         hops: u8,
     },
-    /// A sitemap lists it, or it is one that robots.txt, a well-known place or an index names.
+    /// A sitemap lists it, or it is a sitemap named by robots.txt, a well-known path or an index.
     Sitemap,
-    /// A feed lists it, or it is a feed that a page names.
+    /// A feed lists it, or it is a feed named by a page.
     Feed,
-    /// It was pushed to our door.
+    /// It was pushed to us.
     Told,
-    /// The table of volatile information that a page names.
+    /// It is the table of volatile information named by a page.
     Companion,
 }
 
-/// A URL that passed the sieve and the dispatcher: it has a number now and waits for its first visit.
+/// A URL that passed the sieve and the dispatcher. It has a number and waits for its first visit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Admitted {
     pub number: u32,
@@ -136,9 +136,9 @@ pub struct Admitted {
     pub depth: u16,
     pub found_on: Option<PageKey>,
     pub moment: Moment,
-    /// Pvalue or another order's rank, higher first, as known at the sieve.
+    /// The rank at the time of the sieve (Pvalue or that of another order), higher first.
     pub rank: i32,
-    /// Where it lies on disk.
+    /// Its place on disk.
     pub place: WaitingPlace,
 }
 
@@ -158,23 +158,23 @@ pub struct Visited {
     pub page: Page,
     /// Its state before, `None` at the first visit.
     pub was: Option<PageState>,
-    /// The place it waited in, left now.
+    /// The place in which it waited until now.
     pub left: Option<WaitingPlace>,
     pub visit: Visit,
-    /// The newest document, when it differs from the one kept.
+    /// The newest document, if it differs from the kept one.
     pub document: Option<DocumentRow>,
     pub event: Option<Event>,
 }
 
-/// A visit of the visit book whose record lies elsewhere now. The version that the visit made lies there too.
+/// A visit whose record has a new location. The version that the visit made has the same location.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Relocated {
-    /// The page; visits to robots.txt have the number `u32::MAX`.
+    /// The page. Visits to robots.txt have the number `u32::MAX`.
     pub page: PageKey,
     pub started: Moment,
     /// The sequence of the deed that journalled the visit.
     pub sequence: Sequence,
-    /// `None` when it was given up: then only the row is kept.
+    /// `None` when the record was removed: then only the row is kept.
     pub to: Option<Location>,
 }
 

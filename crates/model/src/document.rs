@@ -1,39 +1,39 @@
-//! The meaning of one body: data only, the functions live in room `document`.
+//! The parsed meaning of one body, data only. The functions are in `vernal-document`.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Listing, Partition, Signature, Url};
+use crate::{Fingerprint, Partition, Signature, SiteList, Url};
 
 /// The parsed meaning of one body; short-lived.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     pub media: Media,
-    /// The media type as the site gave it or as the bytes show it, without parameters, lower case.
+    /// The media type as the site gave it or as the bytes show, in lower case and without parameters.
     pub content_type: String,
-    /// The name of the character set the text was read in.
+    /// The character set of the source.
     pub charset: &'static str,
     pub title: String,
-    /// BCP 47 as the page says it (`lang`, Content-Language); empty when it does not.
+    /// The language in BCP 47 as the page names it (`lang`, Content-Language); empty if it does not.
     pub language: String,
     pub canonical: Option<Url>,
     pub alternates: Vec<AlternateLink>,
     /// Every link with its kind, in order, repeats kept, up to the limit.
     pub links: Vec<Link>,
-    /// The words of the links, one behind the other (see `Document::anchor`).
+    /// The words of the links, concatenated (see `Document::anchor`).
     pub anchors: String,
     /// Links beyond the limit, counted and not kept.
     pub links_dropped: u32,
     /// The visible text: the paragraphs one after the other, separated by line feeds.
     pub text: String,
     pub paragraphs: Vec<Paragraph>,
-    /// Where in the source each paragraph begins, and at last where the source ends; empty where nobody noted it.
+    /// The start of each paragraph in the source, and the end of the source; empty if it was not recorded.
     pub begins: Vec<u32>,
-    /// What meta robots and X-Robots-Tag ask of us.
+    /// The directives of meta robots and X-Robots-Tag.
     pub directives: Directives,
-    /// The content of paper 000's meta-updates tag, as written.
+    /// The content of the meta-updates tag of paper 000, as written.
     pub meta_updates: Option<String>,
-    /// What it lists, where it is a sitemap, a feed or a table of volatile information.
-    pub listing: Option<Box<Listing>>,
+    /// Its entries, if it is a sitemap, a feed or a table of volatile information.
+    pub listing: Option<Box<SiteList>>,
 }
 
 impl Document {
@@ -63,12 +63,12 @@ pub struct Link {
     pub target: Url,
     pub kind: LinkKind,
     pub rel: Rel,
-    /// Where its words lie.
+    /// The range of its words.
     pub anchor: AnchorPlace,
 }
 
-/// Where the words of a link lie among those of all links of its document: most pages have many links, and each with a
-/// text of its own would be a piece of memory of its own.
+/// The range of the words of a link in the common text of all links of its document. Separate strings would be many small
+/// allocations.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnchorPlace {
     pub start: u32,
@@ -84,17 +84,17 @@ pub enum LinkKind {
     Script = 3,
     Frame = 4,
     Media = 5,
-    /// A redirect met on the way.
+    /// A redirect.
     Redirect = 6,
     Canonical = 7,
     Alternate = 8,
-    /// A feed that the page names.
+    /// A feed of the page.
     Feed = 9,
-    /// The table of its volatile parts that the page names (paper 004).
+    /// The table of the volatile parts of the page (paper 004).
     Companion = 10,
 }
 
-/// The rel words that change what we do, as bits.
+/// The rel words that matter to us, as bits.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rel(pub u8);
 
@@ -148,14 +148,29 @@ pub enum Role {
     Title = 6,
 }
 
-/// What a page asks of robots (meta robots, X-Robots-Tag).
+impl Role {
+    /// One word for JSON and for pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Main => "main",
+            Role::Heading => "heading",
+            Role::Navigation => "navigation",
+            Role::Footer => "footer",
+            Role::ListItem => "list-item",
+            Role::TableRow => "table-row",
+            Role::Title => "title",
+        }
+    }
+}
+
+/// The robots directives of a page (meta robots, X-Robots-Tag).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directives {
-    /// Kept and marked, left out of search and text exports unless asked.
+    /// The page is kept and marked, and left out of search and text exports by default.
     pub noindex: bool,
-    /// Links are recorded and not followed.
+    /// Links are recorded, but not followed.
     pub nofollow: bool,
-    /// Digests and schedule are kept, no body.
+    /// Digests and schedule are kept, but no body.
     pub noarchive: bool,
 }
 
@@ -180,14 +195,14 @@ pub struct DocumentRow {
     pub language: Box<str>,
     pub directives: Directives,
     pub links: Vec<LinkRow>,
-    /// The number that the page's next new paragraph gets (see `ParagraphMark`).
+    /// The number for the next new paragraph of the page (see `ParagraphMark`).
     pub next_paragraph: u32,
-    /// The content of the version before, by which a page is seen to flap.
+    /// The content mark of the previous version, by which flapping is recognised.
     pub content_before: Option<u128>,
 }
 
-/// Where the sieve counts a link as a back link: in the partition of its target, or nowhere, because it is not followed,
-/// leads out of the scope, or stands on the page a second time. One byte.
+/// Where the sieve counts a link as a back link: in the partition of its target, or nowhere, because it is not followed, leads out
+/// of the scope, or is repeated on the page. One byte.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedIn(u8);
 
@@ -203,7 +218,7 @@ impl CountedIn {
     }
 }
 
-/// One link, packed: ten bytes and two flags instead of a row of its own.
+/// One packed link: ten bytes and two flags.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkRow {
     pub target: Fingerprint,

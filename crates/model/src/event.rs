@@ -1,4 +1,4 @@
-//! What the change feed tells the world.
+//! The events of the change feed.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct Event {
     /// The version that this event made current; `None` where there is none (gone, blocked).
     pub version: Option<u32>,
     pub previous: Option<u32>,
-    /// The last visit that still found the previous state; the change happened after it …
+    /// The last visit that found the previous state. The change happened after it …
     pub seen_same: Option<Moment>,
     /// … and before this visit, which found the new one.
     pub seen_different: Moment,
@@ -20,7 +20,7 @@ pub struct Event {
     pub language: Box<str>,
     pub content_type: Box<str>,
     pub change: Change,
-    /// Where a moved page went, why a blocked one is blocked.
+    /// The target of a moved page, or the reason of a blocked one.
     pub detail: Box<str>,
 }
 

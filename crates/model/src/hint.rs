@@ -1,11 +1,11 @@
-//! What sites say about their own changes, and how often they were right: data only. The files are read in room
-//! `document`, trust is reckoned in room `policy`.
+//! Hints: what sites say about their own changes, and how often they were right. Data only: `vernal-document` reads the files, and
+//! `vernal-policy` computes trust.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Fingerprint, Moment, PageKey, Site, Span, Url};
 
-/// Who speaks. The numbers are on disk: new sources come at the end.
+/// The source of a hint. The numbers are on disk, so new sources are added at the end.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum HintSource {
@@ -13,16 +13,16 @@ pub enum HintSource {
     Sitemap = 0,
     /// An entry of an RSS, Atom or JSON feed.
     Feed = 1,
-    /// Paper 000's meta-updates tag on the page itself.
+    /// The meta-updates tag of paper 000 on the page itself.
     MetaUpdates = 2,
     /// Cache-Control and Expires.
     CacheHeaders = 3,
-    /// Paper 004's table of volatile information beside the page.
+    /// The table of volatile information of the page (paper 004).
     Companion = 4,
-    /// A push to our own door.
+    /// A push to us.
     IndexNow = 5,
     WebSub = 6,
-    /// The date that a page bears: it speaks when the page is visited, and places the change in time.
+    /// The date on a page. It is read when the page is visited, and dates the change.
     LastModified = 7,
 }
 
@@ -51,71 +51,71 @@ impl HintSource {
         }
     }
 
-    /// Whether it says how long a page stays as it is, rather than that one has changed.
+    /// Whether it says how long a page will not change, rather than that it has changed.
     pub fn is_cadence(self) -> bool {
         matches!(self, HintSource::MetaUpdates | HintSource::CacheHeaders)
     }
 
-    /// Its bit among the sources that speak of a page.
+    /// Its bit among the sources of a page.
     pub fn bit(self) -> u8 {
         1 << self as u8
     }
 }
 
-/// What a file for machines lists: the parsed meaning of a sitemap, a feed or a table; short-lived.
+/// The parsed content of a sitemap, a feed or a table; short-lived.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listing {
-    pub kind: ListingKind,
-    pub entries: Vec<Listed>,
-    /// Entries beyond the limit or without a URL that we could ask for, counted and not kept.
+pub struct SiteList {
+    pub kind: SiteListKind,
+    pub entries: Vec<ListEntry>,
+    /// Entries beyond the limit or without a URL that we can request. They are counted and not kept.
     pub dropped: u32,
-    /// What was wrong with the file, in words; what could be read is in `entries` all the same.
+    /// The fault of the file, in words. `entries` has everything that could be read.
     pub note: Option<Box<str>>,
-    /// The WebSub hub that a feed names, and the URL by which the hub knows the feed.
+    /// The WebSub hub of a feed, and the URL by which the hub knows the feed.
     pub hub: Option<Url>,
     pub topic: Option<Url>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ListingKind {
+pub enum SiteListKind {
     Sitemap,
     /// Lists sitemaps, not pages.
     SitemapIndex,
     Feed,
-    /// Lists the pages whose volatile parts it holds.
+    /// Lists the pages with volatile parts in it.
     VolatileTable,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ListEntry {
     pub url: Url,
-    pub stamp: Option<Stamp>,
+    pub stamp: Option<DateRange>,
 }
 
-/// A date as sites write it may mean a whole day or year: the Moments between which it lies.
+/// The range of a date: as sites write it, it may mean a whole day or year.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
+pub struct DateRange {
     pub from: Moment,
     pub until: Moment,
 }
 
-/// How far one source of one site is to be trusted: fading counts of what came of its hints.
+/// The trust in one source of one site: decaying counts of the results of its hints.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrustRow {
-    /// Hints that were followed by a real change, and those that were not.
+    /// Hints with a real change, and hints without.
     pub right: f64,
     pub wrong: f64,
-    /// Changes of pages that the source speaks of which it did not announce.
+    /// Changes that the source did not announce, of pages that it covers.
     pub missed: f64,
-    /// Days of pages watched for changes, and those of them up to the first hint.
+    /// Page-days of observation, and those of them before the first hint.
     pub watched_days: f64,
     pub exposed_days: f64,
-    /// Up to when the counts have faded.
+    /// When the counts were last decayed.
     pub faded: Moment,
-    /// Hints heard, ever.
+    /// All hints received.
     pub heard: u64,
     pub last_heard: Moment,
-    /// Why it is not listened to, in words; nothing while it is.
+    /// Why it is ignored, in words; `None` while it is used.
     pub muted: Option<Muted>,
 }
 
@@ -123,7 +123,7 @@ pub struct TrustRow {
 pub struct Muted {
     pub since: Moment,
     pub why: Box<str>,
-    /// Whether the look of the file said so, not what came of its hints.
+    /// Whether the form of the file was the reason, not the results of its hints.
     pub by_look: bool,
 }
 
@@ -131,10 +131,10 @@ pub struct Muted {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingHint {
     pub source: HintSource,
-    /// When the page changed, by the source's word.
+    /// When the page changed, according to the source.
     pub said: Moment,
     pub heard: Moment,
-    /// The waiting that it was worth when it was heard; nothing from a source that is muted.
+    /// The waiting time that it was worth when it was received. Zero from a muted source.
     pub worth: Span,
 }
 
@@ -142,16 +142,16 @@ pub struct PendingHint {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cadence {
     pub source: HintSource,
-    /// It stays as it is for so long.
+    /// It will not change for so long.
     pub period: Span,
 }
 
-/// What is said of one page.
+/// The hints for one page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageHints {
     /// At most one per source.
     pub pending: Vec<PendingHint>,
-    /// Bits of the sources that speak of this page, so that their silence means something.
+    /// Bits of the sources that cover this page. Their silence is information.
     pub spoken_of: u8,
     pub cadence: Vec<Cadence>,
     /// The page whose table moves when this one changes.
@@ -172,7 +172,7 @@ impl PageHints {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HintFile {
     pub url: Url,
-    pub kind: ListingKind,
+    pub kind: SiteListKind,
     pub source: HintSource,
     /// When what it lists was last read.
     pub read: Moment,
@@ -180,7 +180,7 @@ pub struct HintFile {
     /// Entries with a date that could be read.
     pub dated: u32,
     pub dropped: u32,
-    /// Entries that were new or had moved at the last reading.
+    /// Entries that were new or had a new date at the last reading.
     pub moved: u32,
     /// Index files between this one and robots.txt.
     pub depth: u8,
@@ -189,15 +189,15 @@ pub struct HintFile {
     pub topic: Option<Url>,
 }
 
-/// Rows of one site's hints as they become; what is not named stays as it is.
+/// The new rows of the hints of one site. Other rows stay as they are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HintRows {
     pub site: Site,
     pub sources: Vec<(HintSource, TrustRow)>,
     pub files: Vec<(PageKey, HintFile)>,
-    /// An empty row is taken away.
+    /// An empty row is removed.
     pub pages: Vec<(PageKey, PageHints)>,
-    pub listed: Option<ListedRows>,
+    pub listed: Option<ListEntryRows>,
 }
 
 impl HintRows {
@@ -210,10 +210,10 @@ impl HintRows {
     }
 }
 
-/// What moved in one file's list.
+/// The changes of the entries of one file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ListedRows {
+pub struct ListEntryRows {
     pub file: PageKey,
-    pub put: Vec<(Fingerprint, Option<Stamp>)>,
+    pub put: Vec<(Fingerprint, Option<DateRange>)>,
     pub gone: Vec<Fingerprint>,
 }

@@ -1,4 +1,4 @@
-//! The small numbers by which rooms name things.
+//! Small identifiers that all crates use.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Partition(pub u8);
 
 impl Partition {
-    /// How many partitions a repository has; fixed when it is made.
+    /// The number of partitions of a repository.
     pub const COUNT: u8 = 64;
 }
 
@@ -25,7 +25,7 @@ impl PageKey {
         PageKey { partition, number }
     }
 
-    /// The five bytes of a table key: partition first, then the number, so that byte order is key order.
+    /// The five bytes of a table key: the partition and then the number, so that the order of bytes is the order of keys.
     pub fn bytes(self) -> [u8; 5] {
         let n = self.number.to_be_bytes();
         [self.partition.0, n[0], n[1], n[2], n[3]]
@@ -57,11 +57,11 @@ impl fmt::Display for ParagraphKey {
     }
 }
 
-/// 64 bits of a canonical URL (xxh3), by which the sieve meets discovered URLs with known ones.
+/// 64 bits of a canonical URL (xxh3), by which the sieve compares found URLs with known ones.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fingerprint(pub u64);
 
-/// The place of a deed in its journal; the first deed has number 1.
+/// The number of a deed in its journal. The first deed has number 1.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Sequence(pub u64);
 

@@ -1,8 +1,8 @@
-//! The shared words of Vernal.
+//! The shared types of Vernal.
 //!
-//! Everything here is plain data: no I/O, no async, no clock. The other rooms speak to each other in these types, and
-//! a reader who knows them can follow a page around the ring: a [`Url`] is found, an [`Order`] asks for one request, a
-//! [`Report`] tells what the web answered, and [`Deed`]s are what the journal keeps of it.
+//! Everything here is plain data: no I/O, no async, no clock. The other crates exchange these types, and a
+//! reader who knows them can follow a page around the ring: a [`Url`] is found, an [`Order`] asks for one request, a
+//! [`Report`] has the answer of the web, and [`Deed`]s are what the journal keeps of it.
 
 mod budget;
 mod chance;
@@ -29,23 +29,25 @@ mod url;
 mod version;
 mod visit;
 
-pub use budget::{Account, Budget, BudgetError, BudgetUnit, Share};
+pub use budget::{Budget, BudgetAccount, BudgetError, BudgetUnit, Share};
 pub use chance::Chance;
-pub use change::{Change, DecidedBy, Degree, Kind, Kinds, Note, Operation, ParagraphChange, SetAside};
+pub use change::{Change, DecidedBy, Degree, Kind, Kinds, Note, Operation, ParagraphChange, Suppressed};
 pub use deed::{Admitted, Control, Deed, Found, Relocated, ScopeMark, Via, Visited, WaitingPlace};
 pub use document::{
     AlternateLink, AnchorPlace, CountedIn, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media,
     Paragraph, Rel, Role,
 };
 pub use event::{Event, EventKind};
-pub use graph::{GraphMark, Leaving, LeftRow, WeightRow};
+pub use graph::{Eviction, EvictionRow, GraphMark, WeightRow};
 pub use hint::{
-    Cadence, HintFile, HintRows, HintSource, Listed, ListedRows, Listing, ListingKind, Muted, PageHints, PendingHint,
-    Stamp, TrustRow,
+    Cadence, DateRange, HintFile, HintRows, HintSource, ListEntry, ListEntryRows, Muted, PageHints, PendingHint,
+    SiteList, SiteListKind, TrustRow,
 };
 pub use id::{Fingerprint, OrderId, PageKey, ParagraphKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span, TimeOrigin};
-pub use noise::{Fold, Masked, NoiseBook, NoiseRows, NoiseRule, PageNoise, Reach, RuleStanding, Suspect, Volatile};
+pub use noise::{
+    Fold, Masked, NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageNoise, RuleReach, RuleState, Suspect,
+};
 pub use order::{Order, OrderKind, Validators};
 pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};
 pub use page::{Page, PageState, PolicyState};
@@ -53,8 +55,8 @@ pub use report::{Exchange, Protocol, Report};
 pub use scope::{Scope, Seed};
 pub use signature::{Digest, ParagraphMark, QuietMarks, Signature};
 pub use signature_bytes::SignatureFault;
-pub use site::{AddressLimits, Origin, RobotsAnswer, RobotsRow, Site, SiteCounts, SitePosture, SiteRow, Standing};
-pub use subscription::{Form, Subscription, SubscriptionRow, SubscriptionStanding, escaped};
+pub use site::{AddressLimits, Origin, RobotsAnswer, RobotsRow, Site, SiteCounts, SiteProfile, SiteRow, SiteState};
+pub use subscription::{Form, Subscription, SubscriptionRow, SubscriptionState, escaped};
 pub use topic::{AnchorTerms, PageTerms, TopicId, TopicMark, TopicOf, TopicRow};
 pub use url::{Url, UrlError};
 pub use version::{Location, Version};

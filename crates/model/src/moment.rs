@@ -1,4 +1,4 @@
-//! Points and lengths of time. Nothing pure asks for the hour: a `Moment` is always an argument.
+//! Points and lengths of time. Pure code reads no clock: a `Moment` is always an argument.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -15,18 +15,18 @@ pub struct Span(u64);
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum MomentError {
-    #[error("`{0}` is no time: give RFC 3339 (2026-05-01T12:00:00Z), a date, an age such as 7d, or 14 digits")]
+    #[error("`{0}` is not a time: give RFC 3339 (2026-05-01T12:00:00Z), a date, an age such as 7d, or 14 digits")]
     NotATime(String),
-    #[error("`{0}` is no length of time: give a number with ms, s, m, h, d or w")]
+    #[error("`{0}` is not a length of time: give a number with ms, s, m, h, d or w")]
     NotASpan(String),
 }
 
-/// How Moments follow from the hour on the wall: `moment + scale · (wall − self.wall)`. Stored in the repository, so that
-/// its time goes on while nobody works on it.
+/// How Moments are computed from wall-clock time: `moment + scale · (wall − self.wall)`. It is stored in the repository, so that
+/// time continues while no process runs.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeOrigin {
     pub moment: Moment,
-    /// The hour on the wall at that Moment.
+    /// The wall-clock time at that Moment.
     pub wall: Moment,
     pub scale: f64,
 }
@@ -57,7 +57,7 @@ impl Moment {
         self.0.div_euclid(1_000_000)
     }
 
-    /// How long after `earlier` this is; nothing if it is not after.
+    /// The span since `earlier`; zero if this is not later.
     pub fn since(self, earlier: Moment) -> Span {
         Span(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
@@ -67,9 +67,9 @@ impl Moment {
         self.format("%Y-%m-%dT%H:%M:%S%.3fZ")
     }
 
-    /// RFC 3339 in UTC with whole seconds, as WARC dates are best read by other people's tools.
+    /// RFC 3339 in UTC with whole seconds, the form of WARC dates that most tools read.
     pub fn warc_date(self) -> String {
-        // Written by hand: every record has one or two, and patterns cost more than the rest of a small record.
+        // Formatted by hand: every record has one or two dates, and format strings cost more than the rest of a small record.
         let stamp = jiff::Timestamp::from_microsecond(self.0).unwrap_or(jiff::Timestamp::MAX);
         let civil = jiff::tz::Offset::UTC.to_datetime(stamp);
         let year = civil.year().unsigned_abs();
@@ -161,7 +161,7 @@ impl Span {
         Span::from_hours(days.saturating_mul(24))
     }
 
-    /// A span of so many seconds; negative and meaningless numbers become nothing.
+    /// A span of so many seconds. Negative numbers and NaN become zero.
     pub fn from_secs_f64(secs: f64) -> Self {
         if secs.is_nan() || secs <= 0.0 { Span::ZERO } else { Span((secs * 1e6).min(u64::MAX as f64) as u64) }
     }
@@ -182,7 +182,7 @@ impl Span {
         Span::from_secs_f64(self.secs_f64() * factor)
     }
 
-    /// Reads `250ms`, `1s`, `10m`, `1h`, `7d`, `2w`, with a fraction if wished. A bare number is refused: no unit, no span.
+    /// Reads `250ms`, `1s`, `10m`, `1h`, `7d`, `2w`, optionally with a fraction. A number without a unit is refused.
     pub fn parse(text: &str) -> Result<Self, MomentError> {
         let not_a_span = || MomentError::NotASpan(text.to_owned());
         let split = text.find(|letter: char| letter.is_ascii_alphabetic()).ok_or_else(not_a_span)?;
@@ -237,7 +237,7 @@ impl fmt::Display for Moment {
     }
 }
 
-/// The largest unit that keeps the number short: `90s` is `1.5m`.
+/// Uses the largest unit that keeps the number short: `90s` is `1.5m`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let secs = self.secs_f64();

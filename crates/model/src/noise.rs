@@ -1,16 +1,16 @@
-//! What differs without meaning: the rules that a site has taught us or a person gave, and the evidence for them.
+//! Noise, which is a difference without meaning: learned rules, rules of people, and the evidence for them.
 //!
-//! Data only; the functions that learn and judge live in room `document`. All of it lies in the site's partition and
-//! changes by deeds alone, as rows: one per rule, one per fold, one per page.
+//! Data only; the functions that learn and judge are in `vernal-document`. It is stored in the partition of the site and changes
+//! by deeds alone, in rows: one per rule, one per fold, one per page.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Kind, Kinds, Moment, PageKey, Role, Site};
 
-/// All rules of one site, and the changes that are being folded there.
+/// The rules and the folds of one site.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NoiseBook {
-    /// The highest number that a rule ever had, so that none is given twice.
+    /// The highest rule number ever used, so that none is used twice.
     pub last_id: u32,
     /// By number.
     pub rules: Vec<NoiseRule>,
@@ -19,9 +19,9 @@ pub struct NoiseBook {
 }
 
 impl NoiseBook {
-    /// Rules of a site; beyond this, candidates and turned rules go first, the longest unused of them.
+    /// The rule limit of a site. Beyond it, candidates and revoked rules are evicted first, the longest unused of them.
     pub const RULES_MAX: usize = 200;
-    /// Folds of a site; beyond this the oldest goes.
+    /// The fold limit of a site. Beyond it the oldest is evicted.
     pub const FOLDS_MAX: usize = 256;
 
     pub fn rule(&self, id: u32) -> Option<&NoiseRule> {
@@ -32,7 +32,7 @@ impl NoiseBook {
         self.folds.binary_search_by_key(&id, |fold| fold.id).ok().map(|place| &self.folds[place])
     }
 
-    /// Takes over rows as they became.
+    /// Applies changed rows.
     pub fn take(&mut self, rows: &NoiseRows) {
         self.last_id = rows.last_id.unwrap_or(self.last_id);
         for rule in &rows.rules {
@@ -56,11 +56,11 @@ impl NoiseBook {
     }
 }
 
-/// The rows of one site that changed, as they became.
+/// The changed rows of one site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseRows {
     pub site: Site,
-    /// What one page's visit showed; an empty one takes the row away.
+    /// The evidence of a page. An empty one removes the row.
     pub page: Option<(PageKey, PageNoise)>,
     pub last_id: Option<u32>,
     pub rules: Vec<NoiseRule>,
@@ -88,18 +88,18 @@ impl NoiseRows {
     }
 }
 
-/// One thing that differs without meaning: what, where, since when, and on what evidence.
+/// One rule: a pattern of noise, where it applies, since when, and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseRule {
     /// Its number within the site, from 1.
     pub id: u32,
-    pub what: Volatile,
-    pub on: Reach,
-    pub standing: RuleStanding,
+    pub what: NoisePattern,
+    pub on: RuleReach,
+    pub standing: RuleState,
     pub since: Moment,
     /// When it last explained a difference.
     pub last: Moment,
-    /// Comparisons in which it differed, of those in which it could have.
+    /// Comparisons in which it differed, and those in which it could have.
     pub differed: u32,
     pub compared: u32,
     /// Comparisons in a row without a difference.
@@ -108,45 +108,45 @@ pub struct NoiseRule {
     pub pages: u32,
     /// The template of those pages (see `template_key` in room `document`); 0 is none.
     pub template: u32,
-    /// One difference that it explains, cut short.
+    /// An example of a difference that it explains, shortened.
     pub before: Box<str>,
     pub after: Box<str>,
-    /// Why it stands as it does, in words.
+    /// The reason of its state, in words.
     pub reason: Box<str>,
-    /// While suspected: marks of the pages that showed it and of their differences, so that neither one page nor one same
-    /// change on many is taken for proof.
+    /// For a candidate: marks of the pages that had it and of their differences, so that neither a single page nor the same change
+    /// on many pages counts as proof.
     pub seen: Vec<u64>,
 }
 
-/// What a rule speaks of.
+/// The pattern of a rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Volatile {
-    /// A paragraph whose words are fixed but for some: `Views: # today`. See `Shape` in room `document` for the letters.
+pub enum NoisePattern {
+    /// A paragraph with some varying words: `Views: # today`. `Shape` in `vernal-document` explains the notation.
     Words {
         shape: Box<str>,
-        /// The mark of the place (see `ParagraphMark`), where the shape alone says too little; 0 is any place.
+        /// The mark of the place (see `ParagraphMark`), where the shape alone is not specific enough; 0 means any place.
         place: u16,
     },
-    /// So many paragraphs behind an anchor, whatever they say: rotating quotes, related links, advertisements.
+    /// So many paragraphs after an anchor, whatever their words: rotating quotes, related links, advertisements.
     Slot {
         place: u16,
-        /// The digest of the last paragraph before them that stays; 0 is the beginning of the page.
+        /// The anchor: the digest of the last paragraph before them that stays; 0 means the beginning of the page.
         after: u64,
         count: u16,
-        /// The words of that paragraph, cut short, for eyes.
+        /// The words of that paragraph, shortened, for display.
         words: Box<str>,
     },
     /// A whole kind, never content.
     Kind {
         kind: Kind,
-        /// What was seen to differ, as notes name it ("script source" and so on); where notes name something else, it stays.
+        /// The names of the notes that differed ("script source" and so on). Notes with other names are not suppressed.
         notes: Vec<Box<str>>,
     },
 }
 
 /// Where a rule applies.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Reach {
+pub enum RuleReach {
     Page(PageKey),
     Template(u32),
     Site,
@@ -154,36 +154,36 @@ pub enum Reach {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RuleStanding {
-    /// Seen to differ on pages of the template, not often enough yet: it explains nothing.
+pub enum RuleState {
+    /// A candidate: seen on pages of the template, but not often enough yet. It explains nothing.
     Suspected,
     Learned,
-    /// A person gave it.
+    /// It was given by a person.
     Added,
-    /// A person said that this means something: never set aside, never learned.
+    /// A person said that the difference matters: it is never suppressed and never learned.
     Allowed,
-    /// The evidence turned: it explains nothing any more.
+    /// Revoked by later evidence. It explains nothing any more.
     Turned,
 }
 
-impl RuleStanding {
+impl RuleState {
     pub fn name(self) -> &'static str {
         match self {
-            RuleStanding::Suspected => "suspected",
-            RuleStanding::Learned => "learned",
-            RuleStanding::Added => "added",
-            RuleStanding::Allowed => "allowed",
-            RuleStanding::Turned => "turned",
+            RuleState::Suspected => "suspected",
+            RuleState::Learned => "learned",
+            RuleState::Added => "added",
+            RuleState::Allowed => "allowed",
+            RuleState::Turned => "turned",
         }
     }
 }
 
-/// What the visits of one page have shown so far.
+/// The evidence of the visits to one page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PageNoise {
     pub template: u32,
     pub suspects: Vec<Suspect>,
-    /// What rules explain in the newest version: held against old marks without reading their words.
+    /// The parts of the newest version that rules explain. They are compared with old marks without reading words.
     pub known: Vec<Masked>,
 }
 
@@ -196,24 +196,24 @@ impl PageNoise {
     }
 }
 
-/// Something on one page that differed, and may do so again.
+/// A difference on one page that may occur again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suspect {
-    pub what: Volatile,
+    pub what: NoisePattern,
     pub role: Role,
-    /// The digest of the paragraph as last seen; 0 where there is none.
+    /// The last digest of the paragraph; 0 where there is none.
     pub digest: u64,
     pub since: Moment,
     pub differed: u16,
     pub compared: u16,
     pub quiet: u16,
-    /// How often words that were thought fixed changed after all.
+    /// How often words changed that were taken for fixed.
     pub grown: u8,
-    /// It differed between two visits minutes apart.
+    /// Whether it differed between two visits minutes apart.
     pub second_look: bool,
-    /// Paragraphs that came back after they had gone.
+    /// Paragraphs that returned after they were gone.
     pub returned: u16,
-    /// Digests of paragraphs seen here lately, for that.
+    /// Digests of recent paragraphs at this place, for recognising those that return.
     pub lately: Vec<u64>,
 }
 
@@ -224,29 +224,29 @@ impl Suspect {
 /// A paragraph of the newest version that a rule covers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Masked {
-    /// Of the paragraph; for a slot, of its anchor.
+    /// The digest of the paragraph, or of the anchor of a slot.
     pub digest: u64,
     pub rule: u32,
 }
 
-/// One same change of a paragraph, met on page after page of a site: a template was changed.
+/// The same change of a paragraph on several pages of a site: the template was changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fold {
     /// A mark of both digests.
     pub id: u64,
-    /// The paragraph's digest before and after; 0 where it was not there.
+    /// The digest of the paragraph before and after; 0 where it was absent.
     pub before: u64,
     pub after: u64,
-    /// The kinds left and a mark of the notes that came with it: a page where these differ has more to tell.
+    /// The kinds that are left and a mark of the notes. A page where these differ has a change of its own.
     pub left: Kinds,
     pub notes: u64,
     pub first: Moment,
     pub last: Moment,
-    /// Pages on which it was seen.
+    /// The number of pages with the change.
     pub pages: u32,
     /// The first of them.
     pub sample: Vec<PageKey>,
-    /// The site's one event was raised.
+    /// Whether the event of the site was raised.
     pub told: bool,
 }
 

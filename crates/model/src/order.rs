@@ -12,10 +12,10 @@ pub struct Order {
     pub url: Url,
     pub kind: OrderKind,
     pub validators: Validators,
-    /// The payload that we hold: a body with the same digest is the same page and need not be read again.
+    /// The payload digest of the held version. A body with the same digest is unchanged and is not read again.
     pub held: Option<Digest>,
-    /// The request begins no sooner than this after the one before it at the same site began. Nothing where the crawler
-    /// waits for each answer before it asks again.
+    /// The least span between the start of the previous request at the same site and this one. Zero where the crawler waits for each
+    /// answer before the next request.
     pub gap: Span,
 }
 
@@ -24,11 +24,11 @@ pub enum OrderKind {
     Page,
     /// robots.txt of an origin; its answer is stored in the site's row.
     Robots,
-    /// A subscription is asked for at a hub; the one order that sends something.
+    /// A subscription request to a hub, the only order that sends a body.
     Subscription(Form),
 }
 
-/// What a site gave us to ask "is it still the same?" with.
+/// The validators of a site for conditional requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
     pub etag: Option<Box<str>>,
@@ -36,7 +36,7 @@ pub struct Validators {
 }
 
 impl OrderKind {
-    /// What the request brings along; nothing for a question.
+    /// The form that the request sends; `None` for a GET.
     pub fn form(&self) -> Option<&Form> {
         match self {
             OrderKind::Subscription(form) => Some(form),

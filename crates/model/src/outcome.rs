@@ -1,4 +1,4 @@
-//! What the web answered to one visit. A bad web is data: none of this is an `Err`.
+//! The outcome of one visit. Faults of the web are data: none of this is an `Err`.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +6,19 @@ use crate::{Span, Url};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// A body came and was read whole.
+    /// A whole body was read.
     Read { status: u16 },
-    /// The site confirmed that the version we hold is still the one (304 to our validators).
+    /// The site confirmed that our version is current (304 to our validators).
     NotModified,
-    /// The page lives elsewhere. `to` is `None` when the target is missing or no URL that we could ask for.
+    /// The page has moved. `to` is `None` when the target is missing or is no URL that we can request.
     Moved { status: u16, to: Option<Url>, permanent: bool },
-    /// 404, 410 or their kin of another protocol.
+    /// 404, 410 or the equivalent of another protocol.
     Gone { status: u16 },
-    /// An answer came that is not the page: a wall in front of it.
+    /// The answer is not the page but a wall in front of it.
     Blocked { wall: Wall, status: u16, evidence: String },
-    /// We did not ask.
+    /// No request was made.
     Refused(Refusal),
-    /// We asked and got no usable answer.
+    /// The request got no usable answer.
     Failed(Failure),
 }
 
@@ -37,19 +37,19 @@ pub enum Wall {
 pub enum Refusal {
     /// robots.txt forbids it.
     Robots,
-    /// robots.txt could not be had (5xx or unreachable), so everything is forbidden for now.
+    /// robots.txt could not be read (5xx or unreachable), so everything is forbidden for now.
     RobotsUnreachable,
-    /// The address is not one we ever dial; the text names it and the rule.
+    /// The guard refuses the address. The text names the address and the rule.
     Guard(String),
     Scope,
-    /// A scheme that we do not speak.
+    /// An unsupported scheme.
     Scheme,
     /// More redirects than we follow.
     Hops,
     Trap(String),
 }
 
-/// The part of a visit in which time ran out.
+/// The part of a visit that timed out.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     Connect,
@@ -65,19 +65,19 @@ pub enum Failure {
     Connect(String),
     Tls(String),
     Timeout(Stage),
-    /// The body is larger than we take.
+    /// The body exceeds the limit.
     TooLarge,
-    /// The body unpacks to far more than it weighs.
+    /// The body unpacks to far more than its size.
     Bomb,
-    /// The head is larger than we take.
+    /// The head exceeds the limit.
     HeadTooLarge,
-    /// What came is not the protocol.
+    /// The answer violates the protocol.
     Protocol(String),
     /// The body ended before its announced end.
     Truncated,
     /// The body does not unpack as its Content-Encoding says.
     Encoding(String),
-    /// A status that means "not now": 429, 5xx and what else is no answer. Retry-After as given, limited.
+    /// A status that means "not now": 429, 5xx and others without an answer. With Retry-After, limited.
     Status {
         status: u16,
         retry_after: Option<Span>,
@@ -113,7 +113,7 @@ impl Outcome {
         }
     }
 
-    /// Why, in words; empty where the name says it all.
+    /// The reason, in words; empty where the name is enough.
     pub fn detail(&self) -> String {
         match self {
             Outcome::Read { .. } | Outcome::NotModified | Outcome::Gone { .. } => String::new(),
@@ -167,7 +167,7 @@ impl Outcome {
         }
     }
 
-    /// Whether a request really left this machine (and so counts against budget and delay).
+    /// Whether a request was sent (and so counts against budget and delay).
     pub fn asked(&self) -> bool {
         !matches!(self, Outcome::Refused(_))
     }

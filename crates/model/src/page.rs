@@ -35,9 +35,9 @@ pub struct Page {
     /// The newest version.
     pub version: Option<Version>,
     pub validators: Validators,
-    /// How much this page counts in freshness; 1 unless someone said otherwise.
+    /// The weight of this page in freshness; 1 by default.
     pub importance: f32,
-    /// Something on it was seen to differ without meaning, or is suspected of it: there is a row about that.
+    /// Whether there is a row about noise or suspected noise on this page.
     pub noisy: bool,
     pub policy: PolicyState,
 }
@@ -47,17 +47,17 @@ pub struct Page {
 pub enum PageState {
     /// We keep a version and mean to keep it fresh.
     Held,
-    /// Confirmed gone over time; the last good version stays.
+    /// Confirmed gone over time. The last good version stays.
     Gone,
-    /// It redirects; the target is a page of its own.
+    /// It redirects. The target is a page of its own.
     Moved,
     /// Behind a wall and never read.
     Blocked,
-    /// We may not ask (robots, guard), or chose not to (trap).
+    /// We may not request it (robots, guard), or chose not to (trap).
     Refused,
-    /// Never read successfully; will be tried again.
+    /// Never read successfully. It will be tried again.
     Failed,
-    /// It had to make room for a more important page; its versions and what was learned of it stay.
+    /// Evicted for a more important page. Its versions and what was learned of it stay.
     Left,
 }
 
@@ -85,11 +85,11 @@ impl PageState {
     }
 }
 
-/// What a policy wants to remember of a page: its own bytes, at most 40, which travel in the visit's deed.
-/// They lie within the page: a row that is read or written with every visit should not need room of its own for them.
+/// The state of a policy for a page: at most 40 bytes, written with the deed of the visit. They are stored inline, because the row
+/// is read or written with every visit and should need no further allocation.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub struct PolicyState {
-    /// Zero behind the length.
+    /// The bytes after the length are zero.
     bytes: [u8; PolicyState::BYTES_MAX],
     length: u8,
 }
@@ -122,7 +122,7 @@ impl fmt::Debug for PolicyState {
     }
 }
 
-/// Bytes at a stroke; in postcard they look like the list of numbers that they once were.
+/// Writes the bytes at once. In postcard they look like the list of numbers of earlier formats.
 impl Serialize for PolicyState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(self.bytes())

@@ -1,19 +1,19 @@
-//! The message from worker to crawler: what one request found.
+//! The message from worker to crawler: the result of one request.
 
 use std::net::IpAddr;
 
 use crate::{Document, Moment, Order, Outcome, Signature, Validators};
 
-/// What one order came to. The worker parses: `document` and `signature` are made where the bytes arrived.
+/// The result of one order. The worker parses the body, so `document` and `signature` are included.
 #[derive(Clone, Debug)]
 pub struct Report {
     pub order: Order,
     pub started: Moment,
     pub finished: Moment,
     pub outcome: Outcome,
-    /// What was said on the wire; `None` when nothing came back.
+    /// Request and response as on the wire; `None` when there was no response.
     pub exchange: Option<Exchange>,
-    /// Present when a body was read and has a meaning that we understand.
+    /// Present when a body was read and understood.
     pub document: Option<Document>,
     pub signature: Option<Signature>,
     /// Validators of this answer, for the next visit.
@@ -23,7 +23,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The report of a visit that brought nothing back.
+    /// The report of a visit without an answer.
     pub fn unanswered(order: Order, started: Moment, finished: Moment, outcome: Outcome) -> Self {
         Report {
             order,
@@ -46,12 +46,12 @@ pub struct Exchange {
     pub protocol: Protocol,
     /// Request line and header lines with CRLFs, the empty line included (reconstructed for HTTP/2).
     pub request_head: Vec<u8>,
-    /// Status line and header lines as received, the empty line included. Transfer-Encoding is dropped honestly:
-    /// the header is renamed to `X-Crawler-Transfer-Encoding` and the body below is de-chunked.
+    /// Status line and header lines as received, the empty line included. The Transfer-Encoding header
+    /// is renamed to `X-Crawler-Transfer-Encoding` and the body below is de-chunked.
     pub response_head: Vec<u8>,
     /// The body as received, content-encoded, without transfer coding.
     pub body: Vec<u8>,
-    /// The head of the response says that the body is compressed, so compressing it again would only cost.
+    /// Whether the body is compressed, as its head says, so that compressing it again would gain nothing.
     pub content_encoded: bool,
 }
 

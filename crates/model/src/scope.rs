@@ -13,9 +13,9 @@ use crate::{Moment, Span, Url};
 pub enum Scope {
     /// Only the given URL.
     Page,
-    /// The same host and every path that begins with the seed's folder.
+    /// The same host and every path that begins with the folder of the seed.
     Prefix,
-    /// The same host on any scheme, its `www` twin included.
+    /// The same host with any scheme, with or without `www.`.
     #[default]
     Site,
     /// The registrable domain with its subdomains.
@@ -33,9 +33,9 @@ pub struct Seed {
     pub scope: Scope,
     /// Links followed from this seed at most; `None` is no limit.
     pub depth: Option<u16>,
-    /// Its pages are visited at least so often, before the policy spends anything else …
+    /// Its pages are visited at least so often, before other visits of the policy …
     pub at_least_every: Option<Span>,
-    /// … and at most so often, whatever the policy thinks.
+    /// … and at most so often, whatever the policy chooses.
     pub at_most_every: Option<Span>,
     /// A seed that redirects moves its scope to the target.
     pub moved_to: Option<Url>,

@@ -1,4 +1,4 @@
-//! The compact mark of one document, by which versions are compared without reading their bodies.
+//! The signature of one document, by which versions are compared without reading their bodies.
 
 use std::fmt::{self, Write as _};
 
@@ -13,10 +13,10 @@ use crate::Role;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Signature {
     pub format: u8,
-    /// SHA-1 of the body as received: the payload digest of the WARC record and the first test of sameness.
+    /// SHA-1 of the body as received: the payload digest of the WARC record and the first test of equality.
     pub payload: Digest,
-    /// Words of the visible text, white space folded, in order: xxh3 of the words as they are read, and below it of the
-    /// words as tags part them. For a body without a text of its own, 128 bits of its bytes.
+    /// The words of the visible text in order, with folded white space: in the high half xxh3 of the words as read, in the low half
+    /// of the words as tags separate them. For a body without text, 128 bits of its bytes.
     pub content: u128,
     /// The sequence of opening tags.
     pub structure: u64,
@@ -28,23 +28,23 @@ pub struct Signature {
     pub links: u64,
     /// Sources and alternative texts of images.
     pub images: u64,
-    /// Meta, link and base of the head: what machines read.
+    /// Meta, link and base of the head.
     pub metadata: u64,
     pub quiet: QuietMarks,
-    /// Of the paragraphs' digests: near pages have near marks (Charikar).
+    /// The simhash of the paragraph digests: similar pages have similar marks (Charikar).
     pub simhash: u64,
-    /// The least of sixteen orders of the paragraphs' digests, sixteen bits each: the share that agrees estimates the
-    /// share of paragraphs in common (Broder).
+    /// The least paragraph digests in sixteen orders, sixteen bits each: the share of equal entries estimates the share of common
+    /// paragraphs (Broder).
     pub sketch: [u16; 16],
-    /// Paper 003's two checksums of the page: hints of magnitude, blind to order.
+    /// The two checksums of paper 003: hints of magnitude that ignore order.
     pub rms: f32,
     pub checksum: f32,
-    /// Opening tags.
+    /// The number of opening tags.
     pub tags: u32,
     pub paragraphs: Vec<ParagraphMark>,
 }
 
-/// The marks of each kind after the built-in detectors have taken out tokens, nonces, build ids and the like.
+/// The marks of each kind after the built-in detectors have removed tokens, nonces, build ids and the like.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuietMarks {
     pub content: u64,
@@ -59,8 +59,8 @@ pub struct QuietMarks {
 impl Signature {
     pub const FORMAT: u8 = 2;
 
-    /// Whether both have the same words in the same order. White space that comes or goes where a tag stands is none of
-    /// the words: one of the two halves of `content` does not see it.
+    /// Whether both have the same words in the same order. White space that appears or disappears next to a tag does not count: it
+    /// changes only one half of `content`.
     pub fn has_words_of(&self, other: &Signature) -> bool {
         let differing = self.content ^ other.content;
         differing >> 64 == 0 || differing as u64 == 0
@@ -72,9 +72,9 @@ impl Signature {
 pub struct ParagraphMark {
     /// 64 bits (xxh3) of its words, white space folded.
     pub digest: u64,
-    /// Its number among all paragraphs that its page ever had, kept across edits and moves; 0 until intake gives one.
+    /// Its number among all paragraphs that its page ever had, kept across edits and moves. 0 until intake assigns one.
     pub id: u32,
-    /// Sixteen bits of the tags around it: the same place of the same template has the same mark.
+    /// Sixteen bits of the surrounding tags: the same place of the same template has the same mark.
     pub place: u16,
     pub role: Role,
 }
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn base32_is_that_of_the_warc_world() {
-        // SHA-1 of nothing, as every archive prints it.
+        // SHA-1 of the empty text, as in every archive.
         let empty = Digest([
             0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d, 0x32, 0x55, 0xbf, 0xef, 0x95, 0x60, 0x18, 0x90, 0xaf, 0xd8,
             0x07, 0x09,

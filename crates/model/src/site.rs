@@ -66,47 +66,47 @@ impl fmt::Display for Origin {
 pub struct SiteRow {
     pub site: Site,
     pub partition: Partition,
-    pub posture: SitePosture,
+    pub profile: SiteProfile,
     pub counts: SiteCounts,
 }
 
-/// How we stand towards a site; set whole by a deed.
+/// What is known of a site and decided about it. A deed sets it as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SitePosture {
-    pub standing: Standing,
+pub struct SiteProfile {
+    pub standing: SiteState,
     /// No request before this Moment (Retry-After, back-off).
     pub not_before: Moment,
     /// Failures of the site itself in a row (connect, timeout, 429, 5xx).
     pub failures: u16,
-    /// The delay that robots.txt asks for, limited.
+    /// The crawl-delay of robots.txt, limited.
     pub crawl_delay: Option<Span>,
-    /// Traps recognised here, in words, limited.
+    /// The recognised traps, in words, limited.
     pub traps: Vec<String>,
-    /// What the last failure of the site was, in words; nothing once it answers again.
+    /// The last failure of the site, in words; `None` once it answers again.
     pub trouble: Option<Box<str>>,
     /// Templates (see `noise::template_key`) that had their second look.
     pub looked_at: Vec<u32>,
-    /// What the policy remembers of the site beyond its pages: its own bytes.
+    /// The state of the policy for the site, in bytes of its own.
     pub policy: Box<[u8]>,
-    /// The address that answered last, so that the limits of addresses hold from the first request of a new process on.
+    /// The last address that answered, so that a new process can apply the limits of addresses from its first request on.
     pub address: Option<IpAddr>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum SiteState {
     #[default]
     Active,
-    /// A person said wait.
+    /// Paused by a person.
     Paused,
-    /// A person said never.
+    /// Blocked by a person.
     Blocked,
 }
 
-/// An address behind many sites has its own limit, wider than that of a site.
+/// The limits of an address, which may have many sites. They are wider than those of a site.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct AddressLimits {
-    /// Requests under way.
+    /// Requests in flight.
     pub at_once: u32,
     /// Starts of requests.
     pub per_second: f64,
@@ -118,14 +118,14 @@ impl Default for AddressLimits {
     }
 }
 
-/// Counted by the tables themselves as deeds are applied; each thing once.
+/// Counters of a site, which the tables update as deeds are applied.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteCounts {
     pub known: u64,
     pub waiting: u64,
     pub held: u64,
     pub gone: u64,
-    /// Requests that really left (robots included).
+    /// Requests that were sent, including those for robots.txt.
     pub visits: u64,
     pub changes: u64,
     pub failures: u64,
@@ -137,12 +137,12 @@ pub struct SiteCounts {
 pub struct RobotsRow {
     pub origin: Origin,
     pub fetched: Moment,
-    /// Ask again after this.
+    /// When it is requested again.
     pub expires: Moment,
     pub answer: RobotsAnswer,
-    /// When it was last read successfully, for the rule that an unreachable file may stay in force for a while.
+    /// When it was last read successfully, because an unreachable file may be used for some time.
     pub last_read: Option<Moment>,
-    /// The last good copy, while `answer` is none itself: on the way to where the file has moved, say.
+    /// The last good copy, while `answer` is none, for example while a redirect is followed.
     pub copy: Option<RobotsAnswer>,
 }
 
@@ -154,6 +154,6 @@ pub enum RobotsAnswer {
     AllowAll,
     /// 5xx or unreachable: everything is forbidden for now.
     DisallowAll,
-    /// It lives elsewhere: ask there next (a redirect is an order of its own).
+    /// It has moved: the target is requested next (a redirect is an order of its own).
     MovedTo { to: crate::Url, hops: u8 },
 }

@@ -1,4 +1,4 @@
-//! Subscriptions to hubs (WebSub, W3C 2018): what was asked, what the hub said of it, and until when it sends. Data only.
+//! Subscriptions to hubs (WebSub, W3C 2018): the request, the answer of the hub, and the end of the lease. Data only.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,58 +7,57 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Moment, PageKey, Site, Url};
 
-/// How we stand with the hub of one feed.
+/// The state of the subscription to one feed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubscriptionRow {
     pub hub: Url,
     /// The URL by which the hub knows the feed.
     pub topic: Url,
-    pub standing: SubscriptionStanding,
-    /// When the hub was last asked, and what it answered, in words.
+    pub standing: SubscriptionState,
+    /// When the hub was last asked, and its answer, in words.
     pub asked: Moment,
     pub answer: Box<str>,
-    /// Until when the hub sends, by its own word.
+    /// The end of the lease that the hub gave.
     pub until: Option<Moment>,
     /// When it is asked again: before the lease ends, or after a failure.
     pub next: Moment,
-    /// Requests in a row that came to nothing.
+    /// Failed requests in a row.
     pub failures: u16,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SubscriptionStanding {
-    /// The hub took the request and has not yet asked whether we meant it.
+pub enum SubscriptionState {
+    /// The hub accepted the request and has not verified it yet.
     Asked,
-    /// The hub asked whether we meant it and heard yes: it sends.
+    /// The hub has verified the request and sends.
     Verified,
-    /// The hub says that it will not.
+    /// The hub refused.
     Denied,
-    /// The request came to nothing.
+    /// The request failed.
     Failed,
 }
 
-impl SubscriptionStanding {
+impl SubscriptionState {
     pub fn name(self) -> &'static str {
         match self {
-            SubscriptionStanding::Asked => "asked",
-            SubscriptionStanding::Verified => "verified",
-            SubscriptionStanding::Denied => "denied",
-            SubscriptionStanding::Failed => "failed",
+            SubscriptionState::Asked => "asked",
+            SubscriptionState::Verified => "verified",
+            SubscriptionState::Denied => "denied",
+            SubscriptionState::Failed => "failed",
         }
     }
 }
 
-/// The subscription of one feed as it becomes.
+/// The new subscription row of one feed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Subscription {
-    /// The feed's own site and page.
+    /// The site and page of the feed.
     pub site: Site,
     pub file: PageKey,
     pub row: SubscriptionRow,
 }
 
-/// The body of a request that is no question: names and values as forms write them. It may hold a secret, so that it is
-/// sent and never shown.
+/// The body of a POST: URL-encoded names and values. It may contain a secret, so it is sent and never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Form(Arc<str>);
 
@@ -80,7 +79,7 @@ impl fmt::Debug for Form {
     }
 }
 
-/// Every byte but letters, digits and four marks that need no escape in a form.
+/// Percent-encodes every byte except letters, digits and four characters that need no escape in a form.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -5,45 +5,45 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Fingerprint, Moment};
 
-/// A topic by its number; a number is never given to another word.
+/// The number of a topic. A number is never reused for another word.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TopicId(pub u32);
 
-/// One topic of a page, and the page's reputation on it: R(p, t) of seed 001.
+/// One topic of a page, and the reputation of the page on it: R(p, t) of seed 001.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TopicOf {
     pub topic: TopicId,
     pub reputation: f32,
 }
 
-/// What is known of a topic since the last pass over the repository.
+/// A topic, as of the last pass over the repository.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TopicRow {
     pub id: TopicId,
     pub word: Box<str>,
-    /// N_t: pages that contain the word, or are called so by a link.
+    /// N_t: pages that contain the word or have it in the anchor of a link to them.
     pub holders: u32,
-    /// Pages that are in the topic; a topic without pages is remembered for its number only.
+    /// Pages in the topic. A topic without pages is kept for its number only.
     pub pages: u32,
-    /// Changes that the visits of its pages found, and the days over which these were watched, summed up.
+    /// The sums of the changes that visits of its pages found, and of the days of observation.
     pub changes: u64,
     pub watched_days: f64,
 }
 
 impl TopicRow {
-    /// Changes per day of one page in the mean; `None` where nobody watched for long enough to see one.
+    /// The mean changes per day of a page; `None` without enough observation.
     pub fn change_rate(&self) -> Option<f64> {
         (self.watched_days > 0.0).then(|| self.changes as f64 / self.watched_days)
     }
 }
 
-/// The words of a page that may be topics, as they were read from one version of it.
+/// The words of a page that may be topics, extracted from one version of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageTerms {
-    /// The version that they were read from.
+    /// That version.
     pub version: u32,
     pub words: Vec<Box<str>>,
-    /// What its links call other pages.
+    /// The anchor words of its links to other pages.
     pub anchors: Vec<AnchorTerms>,
 }
 
@@ -54,15 +54,15 @@ pub struct AnchorTerms {
     pub words: Vec<Box<str>>,
 }
 
-/// How far the passes over the repository have come.
+/// The state of the passes over the repository.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TopicMark {
-    /// Passes that were ended, and when the last of them was.
+    /// Completed passes, and when the last one ended.
     pub passes: u32,
     pub ended: Option<Moment>,
-    /// The number that the next new topic gets.
+    /// The number for the next new topic.
     pub next: TopicId,
-    /// Pages that the last pass found topics for, and topics that have pages.
+    /// Pages with topics at the last pass, and topics with pages.
     pub pages: u32,
     pub topics: u32,
 }

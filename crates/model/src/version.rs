@@ -1,4 +1,4 @@
-//! A body we kept, with the Moment of its visit.
+//! A version: a kept body with the Moment of its visit.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +12,11 @@ pub struct Version {
     pub status: u16,
     pub payload: Digest,
     pub body_bytes: u32,
-    /// `None` when the page asked not to be archived or the body was given up since: then only digests are kept.
+    /// `None` when the page must not be archived or the body was dropped: then only digests are kept.
     pub location: Option<Location>,
 }
 
-/// Where a WARC record begins, and how many bytes its gzip member has.
+/// The start of a WARC record, and the length of its gzip member.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     pub segment: u32,

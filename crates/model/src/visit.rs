@@ -13,15 +13,15 @@ pub struct Visit {
     pub outcome: Outcome,
     pub address: Option<IpAddr>,
     pub wire_bytes: u64,
-    /// The version that this visit made, if it made one.
+    /// The version that this visit made, if any.
     pub version: Option<Version>,
     /// The WARC record of this visit, whatever its type.
     pub record: Option<Location>,
     pub decided_by: Option<DecidedBy>,
-    /// Whether it found a change of the kind that counts for the schedule; `None` if nothing could be compared.
+    /// Whether it found a change that counts for the schedule; `None` if nothing could be compared.
     pub changed: Option<bool>,
-    /// It was a second look, ordered to learn what is noise: no observation of how often the page changes.
+    /// Whether it was a second look, made to learn noise. It is no observation of the change rate.
     pub second_look: bool,
-    /// Set for visits that are not to a page of the books: the robots.txt that was asked for, or the hub.
+    /// For visits that are not to a page: the URL of the robots.txt or the hub.
     pub robots: Option<Url>,
 }

@@ -1,6 +1,6 @@
 //! The trait of all policies: choose pages, learn from visits.
 
-use vernal_model::{Account, Chance, Moment, PageKey, PolicyState, Span, TopicId, TopicOf};
+use vernal_model::{BudgetAccount, Chance, Moment, PageKey, PolicyState, Span, TopicId, TopicOf};
 
 use crate::Unkept;
 use crate::schedule::{
@@ -195,7 +195,7 @@ pub trait Refresh: Send {
     /// For how long visits that are paid for may be saved up: a policy that visits in some hours of the day alone needs more
     /// than the purse holds otherwise.
     fn saves_up(&self) -> Span {
-        Account::IN_HAND_MAX
+        BudgetAccount::IN_HAND_MAX
     }
     /// What it knows of change rates; the mean over all partitions comes back through `View::mean_rate`.
     fn rates(&self) -> RateSums {

@@ -1,8 +1,7 @@
-//! Room on the disk given back: bodies that no rule keeps, rows that were overwritten, runs that can be one.
+//! Frees disk space: drops bodies that no rule keeps and overwritten rows, and merges the runs of the known set.
 //!
-//! A version that goes takes along the revisit records that say "the same as then", so that no revisit is ever left
-//! without its target; the rows of its visits stay and say that there is no record any more. Records of redirects,
-//! errors and robots.txt stay.
+//! When a version is dropped, the revisit records that refer to it are dropped too, so that every revisit has its target. The
+//! rows of the visits stay and say that there is no record any more. Records of redirects, errors and robots.txt stay.
 
 use std::fs;
 use std::path::Path;
@@ -17,11 +16,11 @@ use crate::tables::rows::{decode, encode};
 use crate::tables::{Group, Shared, apply, keys};
 use crate::{Error, Result};
 
-/// A segment is rewritten when at least this part of its bytes would go: less is not worth copying the rest.
+/// A segment is rewritten when at least this share of its bytes is dropped. Less is not worth copying the rest.
 const DROPPED_SHARE_MIN: f64 = 0.05;
 
-/// Which versions keep their bodies. The newest of a page always does; an older one does if one of the rules given says
-/// so, and always if none is given.
+/// Which versions keep their bodies. The newest version of a page always does. An older one does if one of the given rules
+/// keeps it, or if no rule is given.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// So many newest versions of each page.
@@ -40,7 +39,7 @@ impl Retention {
     }
 }
 
-/// What a compaction did.
+/// The result of a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compacted {
     pub segments_rewritten: u64,
@@ -56,8 +55,8 @@ pub struct Compacted {
 
 impl Repository {
     /// Rewrites segments without the bodies that no rule keeps, then the tables and the known set. Everything kept must
-    /// be committed. A crash at any time loses nothing: copies count from their commit on, and an old segment goes after
-    /// it. It takes 48 bytes of memory for each record, and the room of the largest rewritten segment.
+    /// be committed. A crash loses nothing at any time, because copies count from their commit on and an old segment is removed
+    /// after it. It takes 48 bytes of memory for each record, and disk space for the largest rewritten segment.
     pub fn compact(&mut self, rules: Retention, now: Moment) -> Result<Compacted> {
         if self.broken {
             return Err(Error::Broken);
@@ -83,20 +82,20 @@ impl Repository {
             self.segments.seal()?;
         }
         let keep = |location: &Location| find(&named, location).is_some_and(|record| record.kept);
-        let Repository { shared, segments, journal, outlived, broken, .. } = self;
+        let Repository { shared, segments, journal, obsolete, broken, .. } = self;
         let mut commit = |writer: &mut crate::bodies::Segments, compaction: &Compaction| -> Result<()> {
             let deeds = deeds(&named, compaction, done);
             let (first, entries) = numbered(shared, &deeds);
             journal.append(now, writer.end(), entries.iter().copied())?;
             let applied = apply(shared, &Group { moment: now, first, entries, written: None });
-            outlived.append(applied.inspect_err(|_| *broken = true)?);
+            obsolete.append(applied.inspect_err(|_| *broken = true)?);
             Ok(())
         };
         archive::compact(segments, &keep, DROPPED_SHARE_MIN, now, &mut commit)?;
         Ok(())
     }
 
-    /// The known set in one run. The journal knows nothing of runs, so that this is a change of the tables alone.
+    /// Merges the known set into one run. This changes the tables only, because the journal does not mention runs.
     fn compact_known(&mut self) -> Result<()> {
         let known = self.shared.live().known.clone();
         let next = known.in_one_run()?;
@@ -108,7 +107,7 @@ impl Repository {
         let mut batch = self.shared.tables.batch(1);
         batch.insert(&self.shared.tables.meta, keys::STATE, encode("meta", &state, &mut Vec::new())?);
         batch.commit().map_err(Error::tables("write the tables"))?;
-        self.outlived.runs.extend(known.outlived_by(&next));
+        self.obsolete.runs.extend(known.obsolete_after(&next));
         let mut live = self.shared.live_mut();
         live.state = state;
         live.known = next;
@@ -117,7 +116,7 @@ impl Repository {
 }
 
 /// A record that a visit names, and whether it stays.
-struct Named {
+struct NamedRecord {
     segment: u32,
     offset: u64,
     page: PageKey,
@@ -127,8 +126,8 @@ struct Named {
     version: bool,
 }
 
-/// Every record that the visit book names, by place.
-fn named(shared: &Shared, rules: Retention, now: Moment) -> Result<Vec<Named>> {
+/// Every record that the visit book names, by location.
+fn named(shared: &Shared, rules: Retention, now: Moment) -> Result<Vec<NamedRecord>> {
     let mut all = Vec::new();
     let mut visits: Vec<(Sequence, Visit)> = Vec::new();
     let mut of = None;
@@ -142,7 +141,7 @@ fn named(shared: &Shared, rules: Retention, now: Moment) -> Result<Vec<Named>> {
         }
         let visit: Visit = decode("visits", &value)?;
         if page.number == keys::ROBOTS_NUMBER {
-            // These may be many, and nothing is dropped of them.
+            // There may be many of these, and none is dropped.
             all.extend(entry(page, sequence, &visit, true));
         } else {
             visits.push((sequence, visit));
@@ -155,8 +154,8 @@ fn named(shared: &Shared, rules: Retention, now: Moment) -> Result<Vec<Named>> {
     Ok(all)
 }
 
-/// Decides about the records of one page, whose visits come oldest first.
-fn judge(page: PageKey, visits: &[(Sequence, Visit)], rules: Retention, now: Moment, all: &mut Vec<Named>) {
+/// Decides which records of one page stay. Its visits come oldest first.
+fn judge(page: PageKey, visits: &[(Sequence, Visit)], rules: Retention, now: Moment, all: &mut Vec<NamedRecord>) {
     let versions = visits.iter().filter(|(_, visit)| visit.version.is_some()).count();
     let (mut met, mut current_kept) = (0, true);
     for (sequence, visit) in visits {
@@ -167,7 +166,7 @@ fn judge(page: PageKey, visits: &[(Sequence, Visit)], rules: Retention, now: Mom
                 current_kept = rules.keeps(versions - met, version.moment, now);
                 current_kept
             }
-            // A record that says "the same as then" goes with what it refers to.
+            // A revisit record stays or goes with the record that it refers to.
             None if confirms => current_kept,
             None => true,
         };
@@ -175,19 +174,19 @@ fn judge(page: PageKey, visits: &[(Sequence, Visit)], rules: Retention, now: Mom
     }
 }
 
-fn entry(page: PageKey, sequence: Sequence, visit: &Visit, kept: bool) -> Option<Named> {
+fn entry(page: PageKey, sequence: Sequence, visit: &Visit, kept: bool) -> Option<NamedRecord> {
     let Location { segment, offset, .. } = visit.record?;
     let version = visit.version.is_some();
-    Some(Named { segment, offset, page, started: visit.started, sequence, kept, version })
+    Some(NamedRecord { segment, offset, page, started: visit.started, sequence, kept, version })
 }
 
-fn find<'a>(named: &'a [Named], location: &Location) -> Option<&'a Named> {
+fn find<'a>(named: &'a [NamedRecord], location: &Location) -> Option<&'a NamedRecord> {
     let place = named.binary_search_by_key(&(location.segment, location.offset), |at| (at.segment, at.offset));
     place.ok().map(|place| &named[place])
 }
 
 /// What happened to the records of one segment, as deeds of the partitions that their pages lie in.
-fn deeds(named: &[Named], compaction: &Compaction, done: &mut Compacted) -> Vec<(Partition, Deed)> {
+fn deeds(named: &[NamedRecord], compaction: &Compaction, done: &mut Compacted) -> Vec<(Partition, Deed)> {
     done.segments_rewritten += 1;
     done.records_moved += compaction.moved.len() as u64;
     done.records_dropped += compaction.dropped.len() as u64;
@@ -197,10 +196,10 @@ fn deeds(named: &[Named], compaction: &Compaction, done: &mut Compacted) -> Vec<
     for (old, to) in moved.chain(dropped) {
         let Some(record) = find(named, old) else { continue };
         done.versions_dropped += u64::from(to.is_none() && record.version);
-        let Named { page, started, sequence, .. } = *record;
+        let NamedRecord { page, started, sequence, .. } = *record;
         by_partition.entry(page.partition).or_default().push(Relocated { page, started, sequence, to });
     }
-    // Without a deed there is no frame, and without a frame the copies would be cut at the next opening.
+    // Without a deed there would be no frame, and without a frame the copies would be cut at the next opening.
     if by_partition.is_empty() {
         by_partition.insert(Partition(0), Vec::new());
     }
@@ -215,7 +214,7 @@ fn table_bytes(dir: &Path) -> Result<u64> {
     Ok(folder_bytes(&dir.join(TABLES_FOLDER))? + folder_bytes(&sieve_folder(dir))?)
 }
 
-/// The store removes files of its own accord meanwhile, so that what is gone counts as nothing.
+/// The bytes of the files in a folder. Files that the store removes meanwhile count as zero.
 fn folder_bytes(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))?.flatten() {

@@ -1,5 +1,5 @@
-//! A place in the change feed: `c` and the hexadecimal position of a deed. Opaque to the world, and stable, because
-//! positions are counted by the journal.
+//! A position in the change feed: `c` and the hexadecimal position of a deed. It is opaque to clients, and stable because the
+//! journal counts positions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ pub struct EventId {
 }
 
 impl Cursor {
-    /// Before everything.
+    /// Before the first event.
     pub const START: Cursor = Cursor(0);
 }
 

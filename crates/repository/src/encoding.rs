@@ -1,4 +1,4 @@
-//! How values become bytes: postcard, appended to a buffer that the caller keeps.
+//! Encodes values with postcard into a buffer of the caller.
 
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
@@ -8,7 +8,7 @@ pub(crate) fn append<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> 
     postcard::serialize_with_flavor(value, Appending(buffer))
 }
 
-/// Postcard's own flavour for buffers that grow takes slices byte by byte.
+/// A postcard flavour that appends whole slices. The one of postcard appends byte by byte.
 struct Appending<'a>(&'a mut Vec<u8>);
 
 impl Flavor for Appending<'_> {
@@ -16,7 +16,7 @@ impl Flavor for Appending<'_> {
 
     #[inline(always)]
     fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
-        // Most are numbers of a few bytes, for which a call would cost more than the bytes.
+        // Most slices are numbers of a few bytes, for which a call would cost more than copying them.
         match *bytes {
             [one] => self.0.push(one),
             [one, two] => self.0.extend([one, two]),

@@ -1,9 +1,9 @@
-//! What can go wrong in this room: our own failures, each named by its act and its thing.
+//! The errors of this crate. Each names the act that failed and its object.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A failure of the repository itself. What a site answered is never one of these.
+/// A failure of the repository itself, never an answer of a site.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{act} {}: {source}", path.display())]
@@ -43,8 +43,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether this says that files are not what we would have written, so that a repair may help. A full disk or a missing right
-    /// says nothing of the kind.
+    /// Whether the error shows that files are damaged, so that a repair may help. A full disk or a missing permission does not.
     pub fn is_damage(&self) -> bool {
         let of_ours = |error: &Error| {
             matches!(
@@ -74,7 +73,7 @@ impl Error {
     }
 }
 
-/// The store's failures of reading and writing in the words of the system, which are shorter than the store's own.
+/// The message of a store error. Input and output errors are shown in the words of the system, which are shorter.
 fn plainly(error: &fjall::Error) -> String {
     match error {
         fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => error.to_string(),

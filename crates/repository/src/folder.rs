@@ -1,4 +1,4 @@
-//! The folder of a repository: its FORMAT file, its lock, and names that survive a loss of power.
+//! The folder of a repository: its FORMAT file and its lock.
 //!
 //! ```text
 //! DIR/FORMAT:
@@ -22,10 +22,10 @@ const FORMAT_FILE: &str = "FORMAT";
 const LOCK_FILE: &str = "lock";
 const NAME: &str = "vernal-repository";
 const FORMAT: u32 = 4;
-/// The oldest format that is read: what came since adds deeds and tables, and packs what waits, so that tables of 3 and
-/// before are made anew from the journal.
+/// The oldest format that is read. Later formats added deeds and tables and packed the waiting URLs, so tables of format 3 and
+/// before are rebuilt from the journal.
 const FORMAT_READ_MIN: u32 = 2;
-/// The public-suffix list that decides partitions; known sites keep theirs whatever a newer list says.
+/// The public-suffix list that decides partitions. Known sites keep their partition, whatever a newer list says.
 const SUFFIXES: &str = "psl-2";
 
 /// What FORMAT says of a repository.
@@ -43,7 +43,7 @@ impl Format {
     }
 }
 
-/// Makes a folder with its parents; durable when this returns.
+/// Makes a folder with its parents. It is durable when this returns.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -56,7 +56,8 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     }
 }
 
-/// Locks the folder for this process, or says who has it. The lock ends with the file, also when the process is killed.
+/// Locks the folder for this process, or names the process that holds it. The lock ends with the file handle, even when the
+/// process is killed.
 pub(crate) fn lock(dir: &Path) -> Result<File> {
     let path = dir.join(LOCK_FILE);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -75,8 +76,8 @@ pub(crate) fn lock(dir: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Reads FORMAT, or writes it into a folder that has none. A folder of an older format that we read is of ours from now on:
-/// whoever writes into it would confuse the Vernal that made it.
+/// Reads FORMAT, or writes it into a folder that has none. A readable older format is raised to ours, because the Vernal that
+/// made the folder could not read what we write into it.
 pub(crate) fn format(dir: &Path, id: Option<u128>) -> Result<Format> {
     let path = dir.join(FORMAT_FILE);
     match fs::read_to_string(&path) {
@@ -92,7 +93,7 @@ pub(crate) fn format(dir: &Path, id: Option<u128>) -> Result<Format> {
     }
 }
 
-/// Reads FORMAT and writes nothing.
+/// Reads FORMAT without writing.
 pub(crate) fn known_format(dir: &Path) -> Result<Format> {
     let path = dir.join(FORMAT_FILE);
     let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
@@ -149,7 +150,7 @@ fn write_format(dir: &Path, id: u128) -> Result<Format> {
     Ok(Format { number: FORMAT, id })
 }
 
-/// The one number here that must differ between repositories and nobody may guess; `RandomState` is seeded by the system.
+/// A random number that differs between repositories and cannot be guessed. The system seeds `RandomState`.
 fn random_id() -> u128 {
     let half = || u128::from(RandomState::new().hash_one(std::process::id()));
     half() << 64 | half()

@@ -1,26 +1,27 @@
-//! Questions about what sites say of their own changes.
+//! Reads the hints: what sites say of their own changes.
 
 use std::collections::HashMap;
 
 use vernal_model::{
-    Fingerprint, HintFile, HintSource, Moment, PageHints, PageKey, Partition, Site, Stamp, SubscriptionRow, TrustRow,
+    DateRange, Fingerprint, HintFile, HintSource, Moment, PageHints, PageKey, Partition, Site, SubscriptionRow,
+    TrustRow,
 };
 
 use crate::tables::keys;
 use crate::tables::rows::decode;
 use crate::{Error, Reader, Result};
 
-/// What one site says of its own changes, and in which files.
+/// The hint sources and files of one site.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteHints {
     pub sources: Vec<(HintSource, TrustRow)>,
     pub files: Vec<(PageKey, HintFile)>,
-    /// How we stand with the hubs of its feeds.
+    /// The subscriptions to its feeds.
     pub subscriptions: Vec<(PageKey, SubscriptionRow)>,
 }
 
 impl SiteHints {
-    /// How far a source is trusted.
+    /// The trust in a source.
     pub fn trust(&self, source: HintSource) -> Option<&TrustRow> {
         self.sources.iter().find(|(known, _)| *known == source).map(|(_, row)| row)
     }
@@ -51,7 +52,7 @@ impl Reader {
     /// The sources and files of one site.
     pub fn site_hints(&self, site: &Site) -> Result<SiteHints> {
         let mut hints = SiteHints::default();
-        let Some(partition) = self.shared.live().sites.get(site).map(|site| site.row.partition) else {
+        let Some(partition) = self.shared.live().partition_of(site.as_str()) else {
             return Ok(hints);
         };
         for guard in self.shared.tables.hints.prefix(keys::waiting_site(partition, site)) {
@@ -78,12 +79,12 @@ impl Reader {
         Ok(all)
     }
 
-    /// What is said of one page; nothing where nobody spoke.
+    /// The hints for one page; empty where there are none.
     pub fn page_hints(&self, key: PageKey) -> Result<PageHints> {
         Ok(self.row(&self.shared.tables.page_hints, "page_hints", &key.bytes())?.unwrap_or_default())
     }
 
-    /// All pages that something is said of, in the order of their keys.
+    /// All pages with hints, in the order of their keys.
     pub fn all_page_hints(&self) -> impl Iterator<Item = Result<(PageKey, PageHints)>> + use<> {
         self.shared.tables.page_hints.iter().map(|guard| {
             let (key, value) = guard.into_inner().map_err(Error::tables("read the hints of pages"))?;
@@ -93,7 +94,7 @@ impl Reader {
     }
 
     /// What a file of hints listed when it was last read.
-    pub fn listed(&self, file: PageKey) -> Result<HashMap<Fingerprint, Option<Stamp>>> {
+    pub fn listed(&self, file: PageKey) -> Result<HashMap<Fingerprint, Option<DateRange>>> {
         let mut listed = HashMap::new();
         for guard in self.shared.tables.listed.prefix(file.bytes()) {
             let (key, value) = guard.into_inner().map_err(Error::tables("read what a file lists"))?;

@@ -1,21 +1,21 @@
-//! What we know, kept on disk and found again; the one room that opens data files.
+//! Everything that Vernal knows, on disk. This is the only crate that opens data files.
 //!
 //! ```text
 //! DIR/FORMAT            what this folder is, and which format its files have
 //! DIR/lock              held by the one process that has the folder open
 //! DIR/bodies/*.warc.gz  versions as WARC records: any archive tool can read them
-//! DIR/journal/*.log     every change of state as a deed; the truth
+//! DIR/journal/*.log     every change of state as a deed; the source of truth
 //! DIR/tables/           the deeds applied: a cache in the embedded store, rebuilt from the journal when it is missing
 //! DIR/known/*.run       the known URLs, sorted; a part of that cache
 //! DIR/graph/            the links by target, as the last pass over them sorted them; derived
-//! DIR/passes/           where passes over the whole repository stand, so that the next process goes on there; derived
-//! DIR/damaged-*/        journal, tables and known as a repair found them; nothing reads them again
-//! DIR/repairing         a repair is under way, or was cut short
+//! DIR/passes/           progress of passes over the whole repository, for the next process to continue; derived
+//! DIR/damaged-*/        journal, tables and known as a repair found them; kept for people, never read again
+//! DIR/repairing         a repair is in progress, or was cut short
 //! ```
 //!
-//! There is one writer, the [`Repository`], and any number of [`Reader`]s. The writer keeps bodies, then commits a group
-//! of deeds: the segment is synced, then one journal frame is synced, then the tables follow. What a reader sees has
-//! been through all three, so that nothing acknowledged is ever lost.
+//! There is one writer, the [`Repository`], and any number of [`Reader`]s. The writer appends bodies
+//! and then commits a group of deeds: it syncs the segment, then syncs one journal frame, then updates the tables. A reader
+//! sees only what has passed all three steps, so nothing that it has seen can be lost.
 
 pub mod archive;
 pub mod bodies;
@@ -41,11 +41,11 @@ pub use compact::{Compacted, Retention};
 pub use cursor::{Cursor, EventId};
 pub use error::{Error, Result};
 pub use hints::SiteHints;
-pub use journal::{JournalReport, fuzz_journal, verify_journal};
+pub use journal::{JournalReport, verify_journal};
 pub use reader::{DiskSpace, Reader};
 pub use rebuild::{TablesReport, compare_tables};
 pub use recover::{Recovery, TablesRecovery};
-pub use repair::{Aside, Saved};
+pub use repair::{DamagedFiles, Salvaged};
 pub use repository::{Repository, Settings};
 pub use sieve::{Candidate, PartitionSieving, Sieving};
 pub use tables::rows::{Known, KnownState, Totals, UrlRow};

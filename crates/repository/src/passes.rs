@@ -1,15 +1,16 @@
-//! Where a pass over the whole repository stands, kept so that the next process goes on there instead of beginning anew.
+//! The progress of passes over the whole repository, kept so that the next process continues them instead of starting over.
 //!
 //! ```text
 //! DIR/passes/NAME                                                   all numbers little-endian
 //!
-//! file:    magic "VRNLPASS" | position u64 | what the pass says of itself (postcard) | checksum u64
+//! file:    magic "VRNLPASS" | position u64 | progress of the pass (postcard) | checksum u64
 //! ```
 //!
-//! The position is that of the last deed that was applied when the file was written. The checksum is XXH3-64 over all that
-//! stands before it, seeded by the name and by the version of this program: what another version left is no use to us. A file
-//! is derived and may be lost: one that is torn, of another version, or ahead of the journal is as good as none, and
-//! none is synced. It is written under another name first, so that a process that is killed leaves the one before.
+//! The position is that of the last deed that was applied when the file was written. The checksum is XXH3-64 over everything
+//! before it. Its seed is made of the name and the version of this program, because the layout of the progress may differ
+//! between versions. A file is derived data and may be lost, so it is never synced; a file that is torn, of another version,
+//! or ahead of the journal is ignored. A new file is written under another name first, so that a process that is killed
+//! leaves the previous one in place.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};
@@ -20,24 +21,23 @@ use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 use crate::folder::make_folder;
-use crate::reader::Reader;
-use crate::{Error, Result};
+use crate::{Error, Reader, Repository, Result};
 
-/// The folder of kept passes within a repository.
+/// The folder with the progress of passes within a repository.
 pub(crate) const FOLDER: &str = "passes";
 const MAGIC: &[u8; 8] = b"VRNLPASS";
 const HEAD_BYTES: usize = 16;
 const CHECKSUM_BYTES: usize = 8;
 const PIECE_BYTES: usize = 1 << 18;
 
-impl Reader {
-    /// Keeps where a pass stands in the place of what was kept under this name before. Deeds that it counts on have to be
-    /// committed already. Where the tables end with the process, so do its passes.
-    pub fn keep_pass(&self, name: &str, standing: &impl Serialize) -> Result<()> {
+impl Repository {
+    /// Keeps the progress of a pass, in place of what was kept under this name before. The deeds that it counts on have to
+    /// be committed already. Nothing is kept where the tables lie in memory: there a pass ends with its process.
+    pub fn keep_pass(&self, name: &str, progress: &impl Serialize) -> Result<()> {
         if self.shared.ends_with_process() {
             return Ok(());
         }
-        let folder = self.dir().join(FOLDER);
+        let folder = self.shared.dir.join(FOLDER);
         make_folder(&folder)?;
         let unfinished = folder.join(format!("{name}.new"));
         let file = File::create(&unfinished).map_err(Error::io("make", &unfinished))?;
@@ -46,8 +46,8 @@ impl Reader {
         let mut write = |bytes: &[u8]| writer.write_all(bytes).map_err(Error::io("write", &unfinished));
         write(MAGIC)?;
         write(&position.to_le_bytes())?;
-        postcard::to_io(standing, &mut writer).map_err(|why| Error::CorruptFile {
-            what: format!("where the pass stands cannot be written ({why})"),
+        postcard::to_io(progress, &mut writer).map_err(|why| Error::CorruptFile {
+            what: format!("the progress of a pass cannot be written ({why})"),
             path: unfinished.clone(),
             offset: 0,
         })?;
@@ -57,8 +57,15 @@ impl Reader {
         fs::rename(&unfinished, folder.join(name)).map_err(Error::io("rename", &unfinished))
     }
 
-    /// Where a pass stood when it was kept last; nothing when that is not known, cannot be read, or is not of this
-    /// repository as it is.
+    /// Removes what was kept of a pass, because the pass has ended or its progress is of no use.
+    pub fn forget_pass(&self, name: &str) -> Result<()> {
+        remove(&self.shared.dir.join(FOLDER).join(name))
+    }
+}
+
+impl Reader {
+    /// The progress of a pass as it was kept last. `None` when there is none, when it cannot be read, or when it does not
+    /// belong to the present state of this repository.
     pub fn kept_pass<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let bytes = fs::read(self.dir().join(FOLDER).join(name)).ok()?;
         let (content, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>()?;
@@ -68,15 +75,10 @@ impl Reader {
         let fits = is_whole && position_of(content)? <= self.shared.live().state.position;
         if fits { postcard::from_bytes(&content[HEAD_BYTES..]).ok() } else { None }
     }
-
-    /// A pass has ended, or what was kept of it is no use.
-    pub fn forget_pass(&self, name: &str) -> Result<()> {
-        remove(&self.dir().join(FOLDER).join(name))
-    }
 }
 
-/// Removes what was kept by passes that saw deeds which this repository has not applied: they were lost, and others will
-/// have their numbers.
+/// Removes the progress of passes that saw deeds which this repository has not applied. Those deeds were lost, and other
+/// deeds will get their positions.
 pub(crate) fn remove_those_ahead(folder: &Path, applied: u64) -> Result<()> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -107,7 +109,7 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// A file whose bytes are hashed on their way.
+/// A file that hashes what is written to it.
 struct Hashed {
     file: File,
     hash: Xxh3,
@@ -130,24 +132,24 @@ mod tests {
     use vernal_model::Moment;
 
     use super::*;
-    use crate::{Repository, Settings};
+    use crate::Settings;
 
-    const STANDING: (u32, [f64; 3], &str) = (7, [0.5, -1.0, 3.25], "reckoning");
-    type Standing = (u32, [f64; 3], String);
+    const PROGRESS: (u32, [f64; 3], &str) = (7, [0.5, -1.0, 3.25], "reckoning");
+    type Progress = (u32, [f64; 3], String);
 
     #[test]
     fn what_was_kept_is_found_again_until_it_is_forgotten() {
         let dir = tempfile::tempdir().unwrap();
         let (repository, _) = Repository::open(dir.path(), Settings::default(), Moment::EPOCH).unwrap();
         let reader = repository.reader();
-        assert_eq!(reader.kept_pass::<Standing>("one"), None);
-        reader.keep_pass("one", &(1, [0.0; 3], "before")).unwrap();
-        reader.keep_pass("one", &STANDING).unwrap();
-        assert_eq!(reader.kept_pass::<Standing>("one"), Some((7, [0.5, -1.0, 3.25], "reckoning".into())));
-        assert_eq!(reader.kept_pass::<Standing>("two"), None);
-        reader.forget_pass("one").unwrap();
-        reader.forget_pass("one").unwrap();
-        assert_eq!(reader.kept_pass::<Standing>("one"), None);
+        assert_eq!(reader.kept_pass::<Progress>("one"), None);
+        repository.keep_pass("one", &(1, [0.0; 3], "before")).unwrap();
+        repository.keep_pass("one", &PROGRESS).unwrap();
+        assert_eq!(reader.kept_pass::<Progress>("one"), Some((7, [0.5, -1.0, 3.25], "reckoning".into())));
+        assert_eq!(reader.kept_pass::<Progress>("two"), None);
+        repository.forget_pass("one").unwrap();
+        repository.forget_pass("one").unwrap();
+        assert_eq!(reader.kept_pass::<Progress>("one"), None);
     }
 
     #[test]
@@ -155,18 +157,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (repository, _) = Repository::open(dir.path(), Settings::default(), Moment::EPOCH).unwrap();
         let reader = repository.reader();
-        reader.keep_pass("one", &STANDING).unwrap();
+        repository.keep_pass("one", &PROGRESS).unwrap();
         let (path, other) = (dir.path().join(FOLDER).join("one"), dir.path().join(FOLDER).join("two"));
         let good = fs::read(&path).unwrap();
         fs::write(&other, &good).unwrap();
-        assert_eq!(reader.kept_pass::<Standing>("two"), None);
+        assert_eq!(reader.kept_pass::<Progress>("two"), None);
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 1 << (at % 8);
             fs::write(&path, &bad).unwrap();
-            assert_eq!(reader.kept_pass::<Standing>("one"), None, "byte {at}");
+            assert_eq!(reader.kept_pass::<Progress>("one"), None, "byte {at}");
             fs::write(&path, &good[..at]).unwrap();
-            assert_eq!(reader.kept_pass::<Standing>("one"), None, "cut to {at}");
+            assert_eq!(reader.kept_pass::<Progress>("one"), None, "cut to {at}");
         }
     }
 

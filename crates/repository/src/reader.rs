@@ -1,16 +1,15 @@
-//! Questions to the repository. A reader sees acknowledged state only, costs nothing to clone, and may be asked from
-//! any thread while the writer works.
+//! Reads the repository. A reader sees acknowledged state only, writes nothing, is cheap to clone, and may be used from any
+//! thread while the writer works.
 
 use std::io::Write;
-use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    Account, DocumentRow, Event, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise, PageState,
-    PageTerms, Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow,
-    Url, Version, Visit, WaitingPlace,
+    BudgetAccount, DocumentRow, Event, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise,
+    PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin, TopicId, TopicMark,
+    TopicOf, TopicRow, Url, Version, Visit, WaitingPlace,
 };
 
 use crate::bodies::Record;
@@ -24,10 +23,10 @@ pub struct Reader {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// The room on the disk that the repository lies on.
+/// The space of the disk with the repository.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// What a user who is not root may still write.
+    /// The free space for users other than root.
     pub free_bytes: u64,
     pub total_bytes: u64,
 }
@@ -48,23 +47,13 @@ impl Reader {
         let Some(Known { key: Some(key), state: KnownState::Visited, .. }) = self.key_of(url)? else {
             return Ok(None);
         };
-        // Two URLs may share a fingerprint; the row says which one it is.
+        // Two URLs may have the same fingerprint, so the URL of the row is compared.
         Ok(self.page(key)?.filter(|page| page.url == *url))
     }
 
-    /// Whether the sieve has met this URL, and what became of it.
+    /// What the sieve knows of this URL; `None` if it is not known.
     pub fn key_of(&self, url: &Url) -> Result<Option<Known>> {
         self.known(self.partition_of(url), url.fingerprint())
-    }
-
-    /// The same for the target of a packed link, which does not say its partition: so all of them are asked.
-    pub fn key_of_fingerprint(&self, fingerprint: Fingerprint) -> Result<Option<Known>> {
-        for partition in (0..Partition::COUNT).map(Partition) {
-            if let Some(known) = self.known(partition, fingerprint)? {
-                return Ok(Some(known));
-            }
-        }
-        Ok(None)
     }
 
     fn known(&self, partition: Partition, fingerprint: Fingerprint) -> Result<Option<Known>> {
@@ -80,10 +69,9 @@ impl Reader {
         Ok(Some(Known { key: Some(key), back_links: record.links(), state }))
     }
 
-    /// The partition of a URL: that of its site's row, else the one that the public-suffix list gives.
+    /// The partition of a URL: that of the row of its site, otherwise the one that the public-suffix list gives.
     pub fn partition_of(&self, url: &Url) -> Partition {
-        let live = self.shared.live();
-        live.sites.get(url.site_text()).map_or_else(|| url.partition(), |site| site.row.partition)
+        self.shared.live().partition_of(url.site_text()).unwrap_or_else(|| url.partition())
     }
 
     /// What was known of a page when it was admitted.
@@ -92,12 +80,12 @@ impl Reader {
         row.map(|bytes| decode_url(key, &bytes)).transpose()
     }
 
-    /// Visited pages in the order of their keys, beginning behind `after`.
+    /// Visited pages in the order of their keys, after the page `after`.
     pub fn pages(&self, after: Option<PageKey>, limit: usize) -> Result<Vec<Page>> {
         self.pages_after(after).take(limit).collect()
     }
 
-    /// All visited pages behind `after`, as they were when this was called.
+    /// All visited pages after the page `after`, as they were when this was called.
     pub fn pages_after(&self, after: Option<PageKey>) -> impl Iterator<Item = Result<Page>> + use<> {
         let shared = Arc::clone(&self.shared);
         let rows = shared.tables.pages.range(after.map_or_else(Vec::new, |key| key.bytes().to_vec())..);
@@ -114,7 +102,7 @@ impl Reader {
         })
     }
 
-    /// The pages that are held, for a policy that must recall them at start.
+    /// The held pages, which a policy recalls at start.
     pub fn held_pages(&self) -> impl Iterator<Item = Result<Page>> + use<> {
         self.pages_after(None).filter(|page| !matches!(page, Ok(page) if page.state != PageState::Held))
     }
@@ -141,7 +129,7 @@ impl Reader {
         Ok(self.visits(key)?.into_iter().filter_map(|visit| visit.version).collect())
     }
 
-    /// Every visit, page by page; visits to robots.txt have no page and name their URL themselves.
+    /// Every visit, page by page. Visits to robots.txt belong to no page and name their URL.
     pub fn visit_book(&self) -> impl Iterator<Item = Result<(Option<PageKey>, Visit)>> + use<> {
         self.shared.tables.visits.iter().map(|guard| {
             let (key, value) = guard.into_inner().map_err(Error::tables("read the visit book"))?;
@@ -151,7 +139,7 @@ impl Reader {
     }
 }
 
-/// Sites and what waits there.
+/// Sites and their waiting URLs.
 impl Reader {
     pub fn site(&self, site: &Site) -> Option<SiteRow> {
         self.shared.live().sites.get(site).map(|site| site.row.clone())
@@ -162,23 +150,14 @@ impl Reader {
         self.shared.live().sites.values().map(|site| site.row.clone()).collect()
     }
 
-    /// Sites by name, beginning behind `after`.
-    pub fn sites_after(&self, after: Option<&Site>, limit: usize) -> Vec<SiteRow> {
-        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let live = self.shared.live();
-        live.sites.range::<Site, _>((start, Bound::Unbounded)).take(limit).map(|(_, site)| site.row.clone()).collect()
-    }
-
     pub fn robots(&self, origin: &Origin) -> Result<Option<RobotsRow>> {
         let text = origin.as_str();
         let site = text.split_once("://").map_or(text, |(_, site)| site);
-        let Some(partition) = self.shared.live().sites.get(site).map(|site| site.row.partition) else {
-            return Ok(None);
-        };
+        let Some(partition) = self.shared.live().partition_of(site) else { return Ok(None) };
         self.row(&self.shared.tables.robots, "robots", &keys::named(partition, text))
     }
 
-    /// What waits at one site in the order of its places, beginning behind `after`.
+    /// The waiting URLs of one site in their order on disk, after the place `after`.
     pub fn waiting(
         &self,
         partition: Partition,
@@ -197,7 +176,7 @@ impl Reader {
             if !key.starts_with(&prefix) {
                 break;
             }
-            // All of the row that begins where `after` lies are of its band.
+            // All URLs of the row that `after` lies in have the band of `after`.
             let behind = after.filter(|_| *key == *start).map(|place| place.arrival);
             let row = WaitingRow::decode(&key, &value)?;
             let entries = row.entries(&key)?.filter(|(arrival, _)| behind.is_none_or(|behind| *arrival > behind));
@@ -216,14 +195,12 @@ impl Reader {
     }
 }
 
-/// What differs without meaning.
+/// Noise.
 impl Reader {
-    /// The rules and folds of one site; an empty book where nothing was learned.
+    /// The noise rules and folds of one site; empty where nothing was learned.
     pub fn noise_book(&self, site: &Site) -> Result<NoiseBook> {
         let mut book = NoiseBook::default();
-        let Some(partition) = self.shared.live().sites.get(site).map(|site| site.row.partition) else {
-            return Ok(book);
-        };
+        let Some(partition) = self.shared.live().partition_of(site.as_str()) else { return Ok(book) };
         for guard in self.shared.tables.noise.prefix(keys::noise_site(partition, site)) {
             let (key, value) = guard.into_inner().map_err(Error::tables("read the noise book"))?;
             let (_, kind) = keys::noise_parts(&key).ok_or_else(|| Error::row("noise", "its key is too short"))?;
@@ -236,7 +213,7 @@ impl Reader {
         Ok(book)
     }
 
-    /// Every site that has a book with something in it, by partition and name.
+    /// Every site with noise rules or folds, by partition and name.
     pub fn noise_books(&self) -> Result<Vec<(Site, NoiseBook)>> {
         let mut sites: Vec<Site> = Vec::new();
         for guard in self.shared.tables.noise.iter() {
@@ -249,7 +226,7 @@ impl Reader {
         sites.into_iter().map(|site| Ok((site.clone(), self.noise_book(&site)?))).collect()
     }
 
-    /// What the visits of one page have shown; nothing where there was nothing.
+    /// The noise evidence of one page; empty where there is none.
     pub fn page_noise(&self, key: PageKey) -> Result<PageNoise> {
         Ok(self.row(&self.shared.tables.page_noise, "page_noise", &key.bytes())?.unwrap_or_default())
     }
@@ -257,12 +234,12 @@ impl Reader {
 
 /// Topics.
 impl Reader {
-    /// The words of a page that may be topics; `None` where nobody has read them.
+    /// The words of a page that may be topics; `None` before they were extracted.
     pub fn terms(&self, key: PageKey) -> Result<Option<PageTerms>> {
         self.row(&self.shared.tables.terms, "terms", &key.bytes())
     }
 
-    /// The topics of a page, the one with the best reputation first.
+    /// The topics of a page, best reputation first.
     pub fn topics_of(&self, key: PageKey) -> Result<Vec<TopicOf>> {
         Ok(self.row(&self.shared.tables.page_topics, "page_topics", &key.bytes())?.unwrap_or_default())
     }
@@ -276,7 +253,7 @@ impl Reader {
         })
     }
 
-    /// Every topic there ever was, by number.
+    /// Every topic that ever existed, by number.
     pub fn topics(&self) -> impl Iterator<Item = Result<TopicRow>> + use<> {
         self.shared.tables.topics.iter().map(|guard| guard_value(guard, "topics"))
     }
@@ -290,7 +267,7 @@ impl Reader {
     }
 }
 
-/// The whole.
+/// The repository as a whole.
 impl Reader {
     pub fn dir(&self) -> &Path {
         &self.shared.dir
@@ -302,7 +279,7 @@ impl Reader {
         rows.map(|guard| guard_value(guard, "meta")).collect()
     }
 
-    pub fn account(&self) -> Account {
+    pub fn account(&self) -> BudgetAccount {
         self.shared.live().state.account
     }
 
@@ -310,7 +287,7 @@ impl Reader {
         self.shared.live().state.totals
     }
 
-    /// How the time of this repository is counted; `None` before its first run.
+    /// The time origin of this repository; `None` before its first run.
     pub fn time_origin(&self) -> Option<TimeOrigin> {
         self.shared.live().state.time_origin
     }
@@ -323,17 +300,17 @@ impl Reader {
         self.shared.live().state.paused
     }
 
-    /// The last Moment that the journal knows; time never goes back behind it.
+    /// The last Moment in the journal. Time never goes back before it.
     pub fn last_moment(&self) -> Moment {
         self.shared.live().state.moment
     }
 
-    /// The cursor behind everything acknowledged.
+    /// The cursor after everything that is acknowledged.
     pub fn cursor(&self) -> Cursor {
         Cursor(self.shared.live().state.position)
     }
 
-    /// Events behind `after`, in the order of the journal.
+    /// Events after the cursor `after`, in the order of the journal.
     pub fn events(&self, after: Cursor, limit: usize) -> Result<Vec<(Cursor, EventId, Event)>> {
         let Some(start) = after.0.checked_add(1) else { return Ok(Vec::new()) };
         let rows = self.shared.tables.events.range(start.to_be_bytes()..);

@@ -1,5 +1,4 @@
-//! Whether the tables are the deeds applied: the journal is applied to an empty store beside them, and the two are held
-//! against each other.
+//! Checks that the tables are the deeds applied: applies the journal to an empty second store and compares the two.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,22 +14,22 @@ use crate::recover::{open_tables_in, sieve_folder};
 use crate::tables::{Group, Shared, apply, dump};
 use crate::{Error, Result};
 
-/// Where the second store lies while it is needed.
+/// The folder of the second store while it is needed.
 const REBUILT_FOLDER: &str = "rebuilt";
 
-/// How the tables stand to the journal.
+/// The result of comparing the tables with the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TablesReport {
     /// Deeds that were applied to the second store.
     pub deeds: u64,
     /// Rows that were compared.
     pub rows: u64,
-    /// One line for each table that is not what the journal says.
+    /// One line for each table that differs.
     pub faults: Vec<String>,
 }
 
 /// Applies the whole journal to an empty store in `DIR/rebuilt`, compares every table with it, and removes it again. It
-/// takes as much disk as the tables do. Nobody may write meanwhile.
+/// needs as much disk space as the tables. Nothing may be written meanwhile.
 pub fn compare_tables(reader: &Reader, progress: &mut dyn FnMut(u64, u64)) -> Result<TablesReport> {
     let beside = reader.dir().join(REBUILT_FOLDER);
     remove(&beside)?;
@@ -60,38 +59,39 @@ fn rebuild(dir: &Path, beside: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
         deeds += frame.entries.len() as u64;
         let entries = frame.entries.iter().map(|(partition, sequence, deed)| (*partition, *sequence, deed));
         let group = Group { moment: frame.moment, first: frame.first, entries: entries.collect(), written: None };
-        let outlived = apply(&shared, &group)?;
-        // Nobody will ever replay this store, so that nothing has to wait for a checkpoint.
-        outlived.runs.iter().try_for_each(|path| fs::remove_file(path).map_err(Error::io("remove", path)))
+        let obsolete = apply(&shared, &group)?;
+        // This store is never replayed, so nothing has to wait for a checkpoint.
+        obsolete.runs.iter().try_for_each(|path| fs::remove_file(path).map_err(Error::io("remove", path)))
     };
     journal::walk(&dir.join(journal::FOLDER), seed, progress, &mut take)?;
     Ok((shared, deeds))
 }
 
-/// Count and checksum of each table, made from its dump line by line.
+/// Count and checksum of each table, computed from its dump line by line.
 #[derive(Default)]
-struct Marks {
+struct TableChecksums {
     line: Vec<u8>,
     tables: BTreeMap<String, (u64, Xxh3)>,
 }
 
-fn marks(shared: &Shared) -> Result<Marks> {
-    let mut marks = Marks::default();
+fn marks(shared: &Shared) -> Result<TableChecksums> {
+    let mut marks = TableChecksums::default();
     dump(shared, &mut marks)?;
     Ok(marks)
 }
 
-impl Marks {
+impl TableChecksums {
     fn rows(&self) -> u64 {
         self.tables.values().map(|(rows, _)| rows).sum()
     }
 
-    fn differences(&self, rebuilt: &Marks) -> Vec<String> {
+    fn differences(&self, rebuilt: &TableChecksums) -> Vec<String> {
         let mut names: Vec<&String> = self.tables.keys().chain(rebuilt.tables.keys()).collect();
         names.sort_unstable();
         names.dedup();
-        let of =
-            |marks: &Marks, name: &String| marks.tables.get(name).map_or((0, 0), |(rows, hash)| (*rows, hash.digest()));
+        let of = |marks: &TableChecksums, name: &String| {
+            marks.tables.get(name).map_or((0, 0), |(rows, hash)| (*rows, hash.digest()))
+        };
         let told = |name: &String| {
             let (ours, theirs) = (of(self, name), of(rebuilt, name));
             let line = || match ours.0 == theirs.0 {
@@ -112,7 +112,7 @@ impl Marks {
     }
 }
 
-impl Write for Marks {
+impl Write for TableChecksums {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             self.line.extend_from_slice(part);

@@ -1,7 +1,7 @@
-//! Opening a repository: whatever the last process left behind becomes whole again.
+//! Opens a repository and recovers what an interrupted process left unfinished.
 //!
-//! The order matters: the tables say how far they are, the journal is replayed from there and its torn tail cut, and
-//! only then are the bodies cut to the end that the last frame acknowledged.
+//! The order matters. The tables tell the last deed that they applied. From there the journal is replayed and its torn tail is
+//! cut. Only then are the bodies cut to the end that the last frame acknowledged.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -16,38 +16,38 @@ use crate::journal::{self, Frame, Journal, Tail};
 use crate::repository::{Repository, Settings};
 use crate::sieve::{self, KnownSet};
 use crate::tables::rows::State;
-use crate::tables::{Group, Live, Outlived, Shared, Tables, apply};
+use crate::tables::{Group, Live, Obsolete, Shared, Tables, apply};
 use crate::{Error, Result, bodies, graph, passes, repair};
 
 pub(crate) const TABLES_FOLDER: &str = "tables";
 
-/// What had to be done at opening.
+/// What opening had to recover.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recovery {
-    /// The folder held no repository before.
+    /// Whether the repository was made by this opening.
     pub made: bool,
     pub tables: TablesRecovery,
-    /// Commit groups taken from the journal into the tables.
+    /// Commit groups of the journal that were applied to the tables.
     pub groups_replayed: u64,
     pub deeds_replayed: u64,
-    /// Bytes of torn writes that were cut; nobody had been told of them.
+    /// Bytes of torn, unacknowledged writes that were cut.
     pub journal_bytes_cut: u64,
     pub segment_bytes_cut: u64,
-    /// Runs of the known set that were in force no more.
+    /// Runs of the known set that were no longer used.
     pub runs_removed: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum TablesRecovery {
-    /// They were there and could be read.
+    /// The tables existed and could be read.
     #[default]
     Sound,
-    /// They were made anew from the journal, for this reason.
+    /// The tables were rebuilt from the journal, for this reason.
     Rebuilt(String),
 }
 
 impl Repository {
-    /// Opens the repository in `dir` and makes it if there is none. Refuses a folder that another process holds, and a
+    /// Opens the repository in `dir`, or makes it if there is none. Refuses a folder that another process has locked, and a
     /// format that is newer than ours.
     pub fn open(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, Recovery)> {
         make_folder(dir)?;
@@ -58,7 +58,7 @@ impl Repository {
         Repository::open_locked(dir, lock, settings, now)
     }
 
-    /// The same for whoever has the lock already.
+    /// Opens the repository with a lock that the caller holds.
     pub(crate) fn open_locked(
         dir: &Path,
         lock: File,
@@ -77,7 +77,7 @@ impl Repository {
             false => open_tables(dir, &mut recovery)?,
         };
         let shared = Arc::new(Shared::new(dir, opened.tables, opened.live, lock));
-        let (tail, outlived) = replay(&shared, format.seed(), &mut recovery)?;
+        let (tail, obsolete) = replay(&shared, format.seed(), &mut recovery)?;
         let applied = shared.live().state.position;
         if applied >= tail.next {
             return Err(journal_is_short(&journal_folder, &tail, applied));
@@ -85,8 +85,8 @@ impl Repository {
         graph::remove_if_ahead(&dir.join(graph::FOLDER), applied)?;
         graph::remove_pieces_if_ahead(&dir.join(graph::FOLDER), applied)?;
         passes::remove_those_ahead(&dir.join(passes::FOLDER), applied)?;
-        // A journal without a deed may be new, or may stand where a lost one was: nobody knows what was acknowledged, and
-        // every whole record stays.
+        // A journal without deeds may be new or may replace a lost one. Then the acknowledged end is unknown, and every whole
+        // record stays.
         let acknowledged = (tail.next > 1).then_some(tail.end);
         let info = warc_info(settings.clone(), format.id);
         let (segments, cut) = Segments::open(dir, info, settings.segment_bytes_max, acknowledged, now)?;
@@ -94,10 +94,19 @@ impl Repository {
         recovery.journal_bytes_cut = tail.cut_bytes;
         let journal = Journal::resume(&journal_folder, format.seed(), tail)?;
         let mut repository =
-            Repository { shared, segments, journal, outlived, commits_unsynced: 0, sieve_from: 0, broken: false };
+            Repository { shared, segments, journal, obsolete, commits_unsynced: 0, sieve_from: 0, broken: false };
         repository.checkpoint()?;
         let in_force = repository.shared.live().known.generations();
         recovery.runs_removed = sieve::remove_orphans(&dir.join(sieve::FOLDER), in_force)?;
+        tracing::info!(
+            dir = %dir.display(),
+            position = applied,
+            groups_replayed = recovery.groups_replayed,
+            deeds_replayed = recovery.deeds_replayed,
+            bytes_cut = recovery.journal_bytes_cut + recovery.segment_bytes_cut,
+            tables = ?recovery.tables,
+            "repository opened"
+        );
         Ok((repository, recovery))
     }
 }
@@ -107,7 +116,7 @@ struct Opened {
     live: Live,
 }
 
-/// Opens the tables, or begins them anew when they cannot be read: the journal has everything.
+/// Opens the tables. Tables that cannot be read are replaced by empty ones, because the journal has everything.
 fn open_tables(dir: &Path, recovery: &mut Recovery) -> Result<Opened> {
     let folder = dir.join(TABLES_FOLDER);
     if !folder.exists() {
@@ -133,7 +142,7 @@ pub(crate) fn sieve_folder(dir: &Path) -> PathBuf {
     dir.join(sieve::FOLDER)
 }
 
-/// The tables in `dir` with what is held in memory beside them, made if they are not there.
+/// The tables in `dir` with the state in memory, made if they do not exist.
 pub(crate) fn open_tables_in(dir: &Path) -> Result<(Tables, Live)> {
     read_tables(dir).map(|opened| (opened.tables, opened.live))
 }
@@ -151,11 +160,11 @@ fn with_live(dir: &Path, tables: Tables) -> Result<Opened> {
     Ok(Opened { tables, live: Live { state, sites, known } })
 }
 
-/// Whether an error says that the tables are not what we wrote; a full disk or a missing right says nothing of the kind.
+/// Whether an error shows that the tables are damaged. A full disk or a missing permission does not.
 pub(crate) fn is_damage(error: &Error) -> bool {
     let damaged = |error: &io::Error| {
-        // A store that was killed while it was made has some of its files and not the mark that it is one: to make it
-        // again, it finds them there.
+        // A process that was killed while making the store left some of its files without the mark that the store exists.
+        // Making it again then fails because the files exist.
         let half_made = error.kind() == ErrorKind::AlreadyExists;
         half_made || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData)
     };
@@ -187,24 +196,24 @@ fn tables_in_memory(dir: &Path) -> Result<Opened> {
     with_live(dir, Tables::in_memory()?)
 }
 
-/// Brings the tables up to the journal.
-fn replay(shared: &Shared, seed: u64, recovery: &mut Recovery) -> Result<(Tail, Outlived)> {
+/// Applies the rest of the journal to the tables.
+fn replay(shared: &Shared, seed: u64, recovery: &mut Recovery) -> Result<(Tail, Obsolete)> {
     let applied = shared.live().state.position;
-    let mut outlived = Outlived::default();
+    let mut obsolete = Obsolete::default();
     let mut take = |frame: Frame| -> Result<()> {
         recovery.groups_replayed += 1;
         recovery.deeds_replayed += frame.entries.len() as u64;
         let entries = frame.entries.iter().map(|(partition, sequence, deed)| (*partition, *sequence, deed));
         let group = Group { moment: frame.moment, first: frame.first, entries: entries.collect(), written: None };
-        outlived.append(apply(shared, &group)?);
+        obsolete.append(apply(shared, &group)?);
         Ok(())
     };
     let tail = journal::replay(&shared.dir.join(journal::FOLDER), seed, applied, &mut take)?;
-    Ok((tail, outlived))
+    Ok((tail, obsolete))
 }
 
-/// The journal is synced before the tables, so it can be shorter only by damage. Going on would cut bodies that were
-/// acknowledged; a person must decide.
+/// The error for a journal that ends before the tables. The journal is synced before the tables, so only damage can cause
+/// this. Going on would cut acknowledged bodies, so a person must decide.
 fn journal_is_short(folder: &Path, tail: &Tail, applied: u64) -> Error {
     let what = format!(
         "it ends after deed {}, and the tables have seen {applied}; remove the folder `{TABLES_FOLDER}` to go on without \

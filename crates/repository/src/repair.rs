@@ -1,12 +1,12 @@
-//! Beginning anew when the journal itself is lost or damaged. What is there is moved aside and never deleted; the segments
-//! stay where they are, and whoever called reads them from the first record on.
+//! Repairs a repository whose journal is lost or damaged. The old files are moved aside and never deleted. The segments stay
+//! where they are, and the caller reads them from the first record on.
 //!
 //! ```text
 //! DIR/repairing      one line per attempt: the name of the folder that the old files went to
 //! DIR/damaged-YYYYMMDDhhmmss/{journal,tables,known,graph}
 //! ```
 //!
-//! While `DIR/repairing` is there, nobody may open the repository: half of it would look like the whole.
+//! While `DIR/repairing` exists, the repository cannot be opened, because it is incomplete.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use vernal_model::{Control, Deed, Moment, Scope, Seed, Site, Span, Standing, Url};
+use vernal_model::{Control, Deed, Moment, Scope, Seed, Site, SiteState, Span, Url};
 
 use crate::folder::{self, make_folder, sync_folder};
 use crate::journal::{self, Frame};
@@ -31,26 +31,26 @@ pub(crate) fn is_unfinished(dir: &Path) -> bool {
     dir.join(MARK_FILE).exists()
 }
 
-/// What was moved aside, and what could still be read of it.
+/// The files that were moved aside, and what could still be read of them.
 #[derive(Clone, Debug, Default)]
-pub struct Aside {
+pub struct DamagedFiles {
     pub folder: PathBuf,
-    pub saved: Saved,
+    pub saved: Salvaged,
 }
 
-/// What no record tells, and what a damaged journal or its tables may still tell.
+/// State that the segments do not contain, as far as the damaged journal and tables could be read.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Saved {
+pub struct Salvaged {
     pub seeds: Vec<Seed>,
     pub paused: bool,
     /// Sites that a person paused or blocked.
-    pub standings: Vec<(Site, Standing)>,
+    pub standings: Vec<(Site, SiteState)>,
 }
 
 impl Repository {
-    /// Moves journal, tables and known set of `dir` aside and opens the repository without them: nothing is known, and
-    /// every whole record stays. It is in repair until `end_repair`.
-    pub fn begin_repair(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, Aside)> {
+    /// Moves journal, tables and known set of `dir` aside and opens the repository without them: it knows nothing, and every
+    /// whole record stays. It is in repair until `end_repair`.
+    pub fn begin_repair(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, DamagedFiles)> {
         let lock = folder::lock(dir)?;
         let mut earlier: Vec<String> = match fs::read_to_string(dir.join(MARK_FILE)) {
             Ok(text) => text.lines().map(str::to_owned).collect(),
@@ -71,14 +71,14 @@ impl Repository {
         sync_folder(&aside)?;
         sync_folder(dir)?;
         let seed = folder::known_format(dir).ok().map(|format| format.seed());
-        // An attempt that was cut short has left what it had made; the first folder has what there was before.
+        // Folders of interrupted attempts hold only what those attempts made. The first folder holds the original files.
         let mut all = earlier.iter().map(|name| saved(&dir.join(name), seed));
-        let saved = all.find(|saved| *saved != Saved::default()).unwrap_or_default();
+        let saved = all.find(|saved| *saved != Salvaged::default()).unwrap_or_default();
         let (repository, _) = Repository::open_locked(dir, lock, settings, now)?;
-        Ok((repository, Aside { folder: aside, saved }))
+        Ok((repository, DamagedFiles { folder: aside, saved }))
     }
 
-    /// Everything that can be restored is restored, and durable: from now on the repository opens as any other.
+    /// Ends the repair when everything is restored. From now on the repository opens like any other.
     pub fn end_repair(&mut self) -> Result<()> {
         self.checkpoint()?;
         let path = self.shared.dir.join(MARK_FILE);
@@ -88,8 +88,8 @@ impl Repository {
         sync_folder(&self.shared.dir)
     }
 
-    /// Moves the tables and the known set of `dir` aside, so that the next opening makes them anew from the journal.
-    pub fn put_tables_aside(dir: &Path, now: Moment) -> Result<PathBuf> {
+    /// Moves the tables and the known set of `dir` aside, so that the next opening rebuilds them from the journal.
+    pub fn move_tables_aside(dir: &Path, now: Moment) -> Result<PathBuf> {
         let _lock = folder::lock(dir)?;
         let aside = dir.join(unused_name(dir, now));
         make_folder(&aside)?;
@@ -121,43 +121,43 @@ fn mark(dir: &Path, attempts: &[String]) -> Result<()> {
     sync_folder(dir)
 }
 
-/// What tables and journal in a folder of damaged ones still tell: the tables first, then the deeds they have not seen.
-fn saved(aside: &Path, seed: Option<u64>) -> Saved {
+/// Reads what the tables and the journal in a folder of damaged files still contain: first the tables, then later deeds.
+fn saved(aside: &Path, seed: Option<u64>) -> Salvaged {
     let (position, saved) = of_tables(&aside.join(TABLES_FOLDER)).unwrap_or_default();
-    let mut gathered = Gathered {
+    let mut salvage = Salvage {
         seeds: saved.seeds.into_iter().map(|seed| (seed.url.clone(), seed)).collect(),
         paused: saved.paused,
         standings: saved.standings.into_iter().collect(),
     };
-    let Some(seed) = seed else { return gathered.saved() };
+    let Some(seed) = seed else { return salvage.saved() };
     let mut take = |frame: Frame| -> Result<()> {
         for (place, (_, _, deed)) in frame.entries.into_iter().enumerate() {
             if frame.first + place as u64 > position {
-                gathered.take(deed);
+                salvage.take(deed);
             }
         }
         Ok(())
     };
-    // What cannot be read tells nothing; this is a rescue.
+    // Damage is ignored: this reads whatever is left.
     let _ = journal::walk(&aside.join(journal::FOLDER), seed, &mut |_, _| {}, &mut take);
-    gathered.saved()
+    salvage.saved()
 }
 
-fn of_tables(folder: &Path) -> Option<(u64, Saved)> {
+fn of_tables(folder: &Path) -> Option<(u64, Salvaged)> {
     if !folder.exists() {
         return None;
     }
     let tables = Tables::open(folder).ok()?;
-    let state: State = rescued(&tables.meta.get(keys::STATE).ok()??)?;
-    let seeds = tables.meta.prefix(keys::SEED_PREFIX).map(|guard| rescued_seed(&guard.value().ok()?));
+    let state: State = salvaged(&tables.meta.get(keys::STATE).ok()??)?;
+    let seeds = tables.meta.prefix(keys::SEED_PREFIX).map(|guard| salvaged_seed(&guard.value().ok()?));
     let seeds = seeds.collect::<Option<Vec<Seed>>>()?;
-    let sites = tables.sites.iter().filter_map(|guard| rescued::<StampedSite>(&guard.value().ok()?));
-    let standings = sites.map(|site| (site.row.site, site.row.posture.standing)).collect();
-    Some((state.position, Saved { seeds, paused: state.paused, standings }))
+    let sites = tables.sites.iter().filter_map(|guard| salvaged::<StampedSite>(&guard.value().ok()?));
+    let standings = sites.map(|site| (site.row.site, site.row.profile.standing)).collect();
+    Some((state.position, Salvaged { seeds, paused: state.paused, standings }))
 }
 
-/// A row whatever the format that its first byte names: what did not change since can still be read.
-fn rescued<T: DeserializeOwned>(row: &[u8]) -> Option<T> {
+/// Decodes a row of any format. It works for rows whose layout has not changed since.
+fn salvaged<T: DeserializeOwned>(row: &[u8]) -> Option<T> {
     postcard::from_bytes(row.get(1..)?).ok()
 }
 
@@ -174,35 +174,35 @@ struct SeedOfFormat1 {
     moved_to: Option<Url>,
 }
 
-fn rescued_seed(row: &[u8]) -> Option<Seed> {
+fn salvaged_seed(row: &[u8]) -> Option<Seed> {
     if row.first() != Some(&1) {
-        return rescued(row);
+        return salvaged(row);
     }
-    let old: SeedOfFormat1 = rescued(row)?;
+    let old: SeedOfFormat1 = salvaged(row)?;
     let SeedOfFormat1 { url, added, tags, weight, scope, depth, at_least_every, moved_to } = old;
     Some(Seed { tags, weight, scope, depth, at_least_every, moved_to, ..Seed::new(url, added) })
 }
 
 #[derive(Default)]
-struct Gathered {
+struct Salvage {
     seeds: BTreeMap<Url, Seed>,
     paused: bool,
-    standings: BTreeMap<Site, Standing>,
+    standings: BTreeMap<Site, SiteState>,
 }
 
-impl Gathered {
+impl Salvage {
     fn take(&mut self, deed: Deed) {
         match deed {
             Deed::Seeded(seed) => drop(self.seeds.insert(seed.url.clone(), seed)),
             Deed::Unseeded(url) => drop(self.seeds.remove(&url)),
-            Deed::SiteSeen(site, posture) => drop(self.standings.insert(site, posture.standing)),
+            Deed::SiteSeen(site, profile) => drop(self.standings.insert(site, profile.standing)),
             Deed::Controlled(control) => self.paused = control == Control::PauseAll,
             _ => {}
         }
     }
 
-    fn saved(self) -> Saved {
-        let standings = self.standings.into_iter().filter(|(_, standing)| *standing != Standing::Active);
-        Saved { seeds: self.seeds.into_values().collect(), paused: self.paused, standings: standings.collect() }
+    fn saved(self) -> Salvaged {
+        let standings = self.standings.into_iter().filter(|(_, standing)| *standing != SiteState::Active);
+        Salvaged { seeds: self.seeds.into_values().collect(), paused: self.paused, standings: standings.collect() }
     }
 }

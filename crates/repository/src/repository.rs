@@ -1,4 +1,4 @@
-//! The one writer.
+//! The writer of a repository.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use crate::journal::Journal;
 use crate::reader::Reader;
 use crate::recover::TABLES_FOLDER;
 use crate::sieve::{Sieving, sieve};
-use crate::tables::{Group, Outlived, Shared, apply, keys};
+use crate::tables::{Group, Obsolete, Shared, apply, keys};
 use crate::{Cursor, Error, Result};
 
-/// After so many commits the tables are synced, so that a start after a power cut has little to replay.
+/// After so many commits the tables are synced, so that little is replayed after a power cut.
 const COMMITS_UNSYNCED_MAX: u32 = 512;
-/// Runs of the known set wait for a checkpoint before they are removed; more than this would waste the disk.
-const RUNS_OUTLIVED_MAX: usize = 8;
-/// So do findings that have passed the sieve. A checkpoint costs a sync; more findings than this would be written out by
-/// the store only to be removed.
-const FOUND_OUTLIVED_MAX: usize = 150_000;
+/// Obsolete runs of the known set are removed at a checkpoint, which comes at the latest after so many.
+const RUNS_OBSOLETE_MAX: usize = 8;
+/// Findings that have passed the sieve are removed at a checkpoint too. With more than this, the store would write them to
+/// its files only to remove them.
+const FOUND_OBSOLETE_MAX: usize = 150_000;
 
-/// Who crawls and how, for the warcinfo records; and the limits of the files.
+/// Settings: the warcinfo fields and the limits of the files.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub software: String,
@@ -29,11 +29,11 @@ pub struct Settings {
     pub user_agent: String,
     /// The robots policy in force.
     pub robots: String,
-    /// A segment that has passed this is sealed.
+    /// A segment that has reached this size is sealed.
     pub segment_bytes_max: u64,
-    /// The number of a repository that is made now; drawn at random if it is not given.
+    /// The id of a new repository, drawn at random if it is not given.
     pub id: Option<u128>,
-    /// The tables lie in memory and are made anew from the journal at every opening: for trials, which end with their process.
+    /// The tables are kept in memory and rebuilt from the journal at every opening. For trials, which end with their process.
     pub tables_in_memory: bool,
 }
 
@@ -52,16 +52,16 @@ impl Default for Settings {
     }
 }
 
-/// Everything we know, open for writing. There is one per folder at a time.
+/// A repository that is open for writing. There is at most one per folder at a time.
 pub struct Repository {
     pub(crate) shared: Arc<Shared>,
     pub(crate) segments: Segments,
     pub(crate) journal: Journal,
-    pub(crate) outlived: Outlived,
+    pub(crate) obsolete: Obsolete,
     pub(crate) commits_unsynced: u32,
-    /// The partition that the next pass of the sieve begins with.
+    /// The first partition of the next pass of the sieve.
     pub(crate) sieve_from: u8,
-    /// The tables are behind the journal; only opening again makes them whole.
+    /// The tables are behind the journal. Only opening the repository again repairs them.
     pub(crate) broken: bool,
 }
 
@@ -70,16 +70,16 @@ impl Repository {
         Reader { shared: Arc::clone(&self.shared) }
     }
 
-    /// Appends the WARC records of one exchange. They are durable, and named by nobody, until the next commit.
+    /// Appends the WARC records of one exchange. They are acknowledged by the next commit, whose deeds refer to them.
     pub fn keep(&mut self, keep: &Keep<'_>) -> Result<Location> {
         self.segments.keep(keep, keep.moment)
     }
 
-    /// Makes a group of deeds durable, all or none: bodies, then one journal frame, then the tables. The answer is the
-    /// cursor behind them.
+    /// Makes a group of deeds durable, all or none: first the bodies, then one journal frame, then the tables. Returns the
+    /// cursor after them.
     ///
-    /// After an error that is not [`Error::Broken`] nothing was done, unless a later call answers `Broken`: then the
-    /// journal may hold the group, and opening the repository again decides.
+    /// After an error other than [`Error::Broken`] nothing was done, unless a later call returns `Broken`. Then the journal
+    /// may hold the group, and opening the repository again decides.
     pub fn commit(&mut self, deeds: &[(Partition, Deed)], now: Moment) -> Result<Cursor> {
         if self.broken {
             return Err(Error::Broken);
@@ -92,19 +92,20 @@ impl Repository {
         self.journal.append(now, self.segments.end(), entries.iter().copied())?;
         let written = Some(self.journal.written());
         let applied = apply(&self.shared, &Group { moment: now, first, entries, written });
-        let outlived = applied.inspect_err(|_| self.broken = true)?;
-        self.outlived.append(outlived);
+        let obsolete = applied.inspect_err(|_| self.broken = true)?;
+        self.obsolete.append(obsolete);
         self.commits_unsynced += 1;
-        let Outlived { runs, findings, .. } = &self.outlived;
-        let outlived = runs.len() >= RUNS_OUTLIVED_MAX || *findings >= FOUND_OUTLIVED_MAX;
-        if outlived || self.commits_unsynced >= COMMITS_UNSYNCED_MAX {
+        tracing::debug!(deeds = deeds.len(), position = first + deeds.len() as u64 - 1, "group committed");
+        let Obsolete { runs, findings, .. } = &self.obsolete;
+        let obsolete = runs.len() >= RUNS_OBSOLETE_MAX || *findings >= FOUND_OBSOLETE_MAX;
+        if obsolete || self.commits_unsynced >= COMMITS_UNSYNCED_MAX {
             self.checkpoint()?;
         }
         Ok(self.reader().cursor())
     }
 
-    /// Meets what was found with what is known: at most about `limit` found URLs. Nothing is written; the `Sieved` deeds
-    /// that the caller commits, one for each partition named, carry the decision.
+    /// Compares at most about `limit` found URLs with the known ones. Nothing is written: the caller decides and commits one
+    /// `Sieved` deed for each partition of the result.
     pub fn sieve(&mut self, limit: usize) -> Result<Sieving> {
         let (state, known) = {
             let live = self.shared.live();
@@ -115,26 +116,28 @@ impl Repository {
         Ok(sieving)
     }
 
-    /// Syncs the tables, and removes what only a replay from before could have needed.
+    /// Syncs the tables, and removes what only a replay from an earlier state would need.
     pub fn checkpoint(&mut self) -> Result<()> {
         let tables = &self.shared.tables;
         tables.persist()?;
         self.commits_unsynced = 0;
-        let outlived = std::mem::take(&mut self.outlived);
-        for path in &outlived.runs {
+        let obsolete = std::mem::take(&mut self.obsolete);
+        for path in &obsolete.runs {
             std::fs::remove_file(path).map_err(Error::io("remove", path))?;
         }
-        let mut batch = tables.batch(outlived.findings);
-        for (partition, from, through) in outlived.found {
+        let mut batch = tables.batch(obsolete.findings);
+        for (partition, from, through) in obsolete.found {
             for guard in tables.found.range(keys::found(partition, from)..=keys::found(partition, through)) {
                 let key = guard.key().map_err(Error::tables("read what was found"))?;
                 batch.remove(&tables.found, key);
             }
         }
-        batch.commit().map_err(Error::tables("write the tables"))
+        batch.commit().map_err(Error::tables("write the tables"))?;
+        tracing::debug!(position = self.shared.live().state.position, "checkpoint");
+        Ok(())
     }
 
-    /// Ends everything in order. What was kept and not committed is forgotten at the next opening.
+    /// Closes the repository. Records that were kept and not committed are cut at the next opening.
     pub fn close(mut self) -> Result<()> {
         if self.broken {
             return Err(Error::Broken);
@@ -144,7 +147,7 @@ impl Repository {
     }
 }
 
-/// Gives each deed the next sequence number of its partition, and says the position of the first.
+/// Gives each deed the next sequence number of its partition. Also returns the position of the first deed.
 pub(crate) fn numbered<'a>(
     shared: &Shared,
     deeds: &'a [(Partition, Deed)],

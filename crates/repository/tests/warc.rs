@@ -12,9 +12,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use vernal_model::{Exchange, Location, Moment, Protocol};
 use vernal_repository::Error;
-use vernal_repository::bodies::{
-    Bodies, End, KeepKind, Scan, ScanLimits, Segments, fuzz_warc, read, scan, segments, verify,
-};
+use vernal_repository::bodies::{Bodies, End, KeepKind, Scan, ScanLimits, Segments, read, scan, segments, verify};
 use web::{LIMIT, digest, info, keep, moment, page, sample, url};
 
 fn opened(dir: &TempDir, acknowledged: Option<End>) -> Segments {
@@ -63,24 +61,6 @@ proptest! {
         let location = writer.keep(&keep(&url, moment(1), &exchange, KeepKind::Response), moment(1)).unwrap();
         writer.sync().unwrap();
         prop_assert_eq!(read(dir.path(), &location).unwrap().block, [head, body].concat());
-    }
-
-    #[test]
-    fn the_scan_survives_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
-        fuzz_warc(&bytes);
-    }
-}
-
-#[test]
-fn the_scan_survives_every_cut_and_every_flipped_byte_of_a_segment() {
-    let dir = TempDir::new().unwrap();
-    sample(&mut opened(&dir, None));
-    let whole = fs::read(open_path(&dir)).unwrap();
-    for place in 0..whole.len() {
-        fuzz_warc(&whole[..place]);
-        let mut flipped = whole.clone();
-        flipped[place] ^= 0x41;
-        fuzz_warc(&flipped);
     }
 }
 

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use sha1::Digest as _;
-use vernal_document::{Input, Judged};
+use vernal_document::{Input, StatusMeaning};
 use vernal_model::{
     Digest, Exchange, Failure, Moment, Order, Outcome, Protocol, Refusal, Report, Stage, Url, Validators,
 };
@@ -109,9 +109,9 @@ fn read(order: Order, answer: &Answer, site: usize, started: Moment, finished: M
         })
     };
     let (outcome, document, signature) = match vernal_document::of_status(&order, answer.status, &field, started) {
-        Judged::Final(outcome) => (outcome, None, None),
-        Judged::Robots(outcome) => (outcome, Some(vernal_document::robots_text(&answer.body)), None),
-        Judged::Reads(outcome) => {
+        StatusMeaning::Final(outcome) => (outcome, None, None),
+        StatusMeaning::Robots(outcome) => (outcome, Some(vernal_document::robots_text(&answer.body)), None),
+        StatusMeaning::Reads(outcome) => {
             let parsed = parse();
             let owned = |name: &str| field(name).map(str::to_owned);
             match vernal_document::wall(answer.status, &owned, Some(&parsed)) {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::Serialize;
-use vernal_document::diff::{Blame, BlamedParagraph, Seen};
+use vernal_document::diff::{Blame, BlamedParagraph, SeenVersion};
 use vernal_document::noise::{self, Shape};
 use vernal_model::{Page, ParagraphMark};
 
 use super::answer::{self, Answered, No};
 use super::body;
-use super::change::{self, paragraph_id};
+use super::change::paragraph_id;
 use super::page;
 use super::parameters::{Asked, OfUrl, url};
 use super::shared::{Shared, time};
@@ -114,7 +114,7 @@ fn shown(page: &Page, marks: &[ParagraphMark], paragraph: BlamedParagraph) -> Pa
     Paragraph {
         id: paragraph_id(Some(page.key), number),
         position: paragraph.position,
-        role: change::role(paragraph.role),
+        role: paragraph.role.name(),
         text: paragraph.text(),
         born: seen(paragraph.born),
         edited: seen(paragraph.edited),
@@ -127,6 +127,6 @@ fn shown(page: &Page, marks: &[ParagraphMark], paragraph: BlamedParagraph) -> Pa
     }
 }
 
-fn seen(seen: Seen) -> SeenShown {
+fn seen(seen: SeenVersion) -> SeenShown {
     SeenShown { version: seen.version, moment: time(seen.moment) }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use vernal_model::{
-    Change, DecidedBy, Degree, Kind, Note, Operation, PageKey, ParagraphChange, ParagraphKey, Role, SetAside,
+    Change, DecidedBy, Degree, Kind, Note, Operation, PageKey, ParagraphChange, ParagraphKey, Suppressed,
 };
 
 /// The verdict, without its paragraphs.
@@ -18,7 +18,7 @@ pub struct ChangeShown {
     pub decided_by: Option<DecidedBy>,
     pub flapping: bool,
     pub notes: Vec<Note>,
-    pub noise: Vec<SetAside>,
+    pub noise: Vec<Suppressed>,
 }
 
 /// What happened to one paragraph.
@@ -83,11 +83,11 @@ impl ChangeShown {
 
 /// What was set aside. What marks alone set aside has no words; it is named by its kind, so that every kind that differs
 /// and is not left has a reason.
-pub fn named_noise(change: &Change) -> Vec<SetAside> {
+pub fn named_noise(change: &Change) -> Vec<Suppressed> {
     let mut noise = change.noise.clone();
     for kind in change.kinds.iter().filter(|&kind| !change.left.contains(kind)) {
         if !noise.iter().any(|aside| aside.kind == kind) {
-            noise.push(SetAside { kind, detector: "built-in".into(), rule: None, before: None, after: None });
+            noise.push(Suppressed { kind, detector: "built-in".into(), rule: None, before: None, after: None });
         }
     }
     noise
@@ -99,7 +99,7 @@ pub fn paragraph(page: Option<PageKey>, change: ParagraphChange) -> Paragraph {
         op: change.operation,
         id: paragraph_id(page, change.id),
         digest: digest(change.digest),
-        role: role(change.role),
+        role: change.role.name(),
         headings: change.headings,
         position: change.position,
         from: change.from,
@@ -115,16 +115,4 @@ pub fn paragraph_id(page: Option<PageKey>, number: u32) -> Option<String> {
 
 pub fn digest(digest: u64) -> String {
     format!("{digest:016x}")
-}
-
-pub fn role(role: Role) -> &'static str {
-    match role {
-        Role::Main => "main",
-        Role::Heading => "heading",
-        Role::Navigation => "navigation",
-        Role::Footer => "footer",
-        Role::ListItem => "list-item",
-        Role::TableRow => "table-row",
-        Role::Title => "title",
-    }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, WordEdit, render};
 use vernal_document::noise::{self, NoiseInput};
 use vernal_document::{Parsed, compare_pages, source_text};
-use vernal_model::{Change, Event, Moment, Operation, Page, PageNoise, RuleStanding, Url, Version};
+use vernal_model::{Change, Event, Moment, Operation, Page, PageNoise, RuleState, Url, Version};
 
 use super::answer::{self, Answered, No};
 use super::body::{self, ReadBody};
@@ -200,7 +200,7 @@ impl Sides {
         }
         let site = page.url.site();
         let mut book = shared.reader.noise_book(&site)?;
-        let speaks = [RuleStanding::Learned, RuleStanding::Added, RuleStanding::Allowed];
+        let speaks = [RuleState::Learned, RuleState::Added, RuleState::Allowed];
         book.rules.retain(|rule| speaks.contains(&rule.standing));
         let known = PageNoise { suspects: Vec::new(), ..shared.reader.page_noise(page.key)? };
         let judgement = noise::judge(&NoiseInput {
@@ -291,7 +291,7 @@ fn shown(page: &Page, sides: &Sides, change: Change, diff: Diff, events: &[Event
                 digest: change::digest(digest(&one)),
                 op: one.op,
                 id: change::paragraph_id(Some(page.key), one.id),
-                role: change::role(one.role),
+                role: one.role.name(),
                 headings: one.headings,
                 position: one.position,
                 from: one.from,

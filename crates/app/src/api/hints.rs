@@ -185,10 +185,10 @@ fn file(file: &HintFile, subscription: Option<Subscribed>) -> File {
     File {
         url: file.url.to_string(),
         kind: match file.kind {
-            vernal_model::ListingKind::Sitemap => "sitemap",
-            vernal_model::ListingKind::SitemapIndex => "sitemap-index",
-            vernal_model::ListingKind::Feed => "feed",
-            vernal_model::ListingKind::VolatileTable => "volatile-information",
+            vernal_model::SiteListKind::Sitemap => "sitemap",
+            vernal_model::SiteListKind::SitemapIndex => "sitemap-index",
+            vernal_model::SiteListKind::Feed => "feed",
+            vernal_model::SiteListKind::VolatileTable => "volatile-information",
         },
         entries: file.entries,
         dated: file.dated,

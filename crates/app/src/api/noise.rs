@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use vernal_crawler::{Act, Acted, NoiseWord};
 use vernal_document::noise::Shape;
-use vernal_model::{Kind, NoiseRule, Reach, RuleStanding, Site, Volatile};
+use vernal_model::{Kind, NoisePattern, NoiseRule, RuleReach, RuleState, Site};
 
 use super::answer::{self, Answered, No};
 use super::changes::kind;
@@ -138,17 +138,12 @@ fn no_such_rule(site: &str, id: u32) -> No {
     No::unknown(format!("{site} has no rule {id}; `vernal noise list --site {site}` shows those it has"))
 }
 
-fn standing(text: &str) -> Result<RuleStanding, No> {
-    const ALL: [RuleStanding; 5] = [
-        RuleStanding::Suspected,
-        RuleStanding::Learned,
-        RuleStanding::Added,
-        RuleStanding::Allowed,
-        RuleStanding::Turned,
-    ];
-    ALL.into_iter().find(|standing| standing.name() == text).ok_or_else(|| {
-        No::wrong(format!("`{text}` is no standing; there are {}", ALL.map(RuleStanding::name).join(", ")))
-    })
+fn standing(text: &str) -> Result<RuleState, No> {
+    const ALL: [RuleState; 5] =
+        [RuleState::Suspected, RuleState::Learned, RuleState::Added, RuleState::Allowed, RuleState::Turned];
+    ALL.into_iter()
+        .find(|standing| standing.name() == text)
+        .ok_or_else(|| No::wrong(format!("`{text}` is no standing; there are {}", ALL.map(RuleState::name).join(", "))))
 }
 
 fn id(said: &Said) -> Result<u32, No> {
@@ -164,7 +159,7 @@ fn reason(said: &Said) -> Result<String, No> {
 }
 
 /// What a person calls noise. Nothing but fixed words tells which paragraph is meant, so that some are needed.
-fn what(said: &Said) -> Result<Volatile, No> {
+fn what(said: &Said) -> Result<NoisePattern, No> {
     match (&said.words, &said.kind) {
         (Some(words), None) => {
             let shape = Shape::parse(words);
@@ -174,7 +169,7 @@ fn what(said: &Said) -> Result<Volatile, No> {
             if shape.is_bare() {
                 return Err(No::wrong("these words would hide any paragraph: give at least one word that stays"));
             }
-            Ok(Volatile::Words { shape: shape.text(), place: 0 })
+            Ok(NoisePattern::Words { shape: shape.text(), place: 0 })
         }
         (None, Some(name)) => {
             let kind = kind(name)?;
@@ -185,27 +180,27 @@ fn what(said: &Said) -> Result<Volatile, No> {
             let notes: Vec<Box<str>> = notes.filter(|note| !note.is_empty()).map(Box::from).collect();
             match notes.is_empty() {
                 true => Err(No::wrong("name what of that kind differs, as notes do: `script source`, `style sheet` …")),
-                false => Ok(Volatile::Kind { kind, notes }),
+                false => Ok(NoisePattern::Kind { kind, notes }),
             }
         }
         _ => Err(No::wrong("give words, or a kind with its notes")),
     }
 }
 
-fn reach(shared: &Shared, site: &Site, said: &Said) -> Result<Reach, No> {
-    let Some(text) = &said.page else { return Ok(Reach::Site) };
+fn reach(shared: &Shared, site: &Site, said: &Said) -> Result<RuleReach, No> {
+    let Some(text) = &said.page else { return Ok(RuleReach::Site) };
     let page = page::of(shared, &url(text)?)?;
     match page.url.site() == *site {
-        true => Ok(Reach::Page(page.key)),
+        true => Ok(RuleReach::Page(page.key)),
         false => Err(No::wrong(format!("{} is no page of {site}", page.url))),
     }
 }
 
 fn shown(shared: &Shared, site: &Site, rule: NoiseRule) -> Result<Shown, No> {
     let (on, page, template) = match rule.on {
-        Reach::Site => ("site", None, None),
-        Reach::Template(template) => ("template", None, Some(format!("{template:08x}"))),
-        Reach::Page(key) => ("page", shared.reader.url(key)?.map(|row| row.url.to_string()), None),
+        RuleReach::Site => ("site", None, None),
+        RuleReach::Template(template) => ("template", None, Some(format!("{template:08x}"))),
+        RuleReach::Page(key) => ("page", shared.reader.url(key)?.map(|row| row.url.to_string()), None),
     };
     let (name, what) = in_words(&rule.what);
     Ok(Shown {
@@ -229,15 +224,15 @@ fn shown(shared: &Shared, site: &Site, rule: NoiseRule) -> Result<Shown, No> {
     })
 }
 
-fn in_words(what: &Volatile) -> (&'static str, String) {
+fn in_words(what: &NoisePattern) -> (&'static str, String) {
     match what {
-        Volatile::Words { shape, .. } => ("words", shape.to_string()),
-        Volatile::Slot { count, words, after, .. } => {
+        NoisePattern::Words { shape, .. } => ("words", shape.to_string()),
+        NoisePattern::Slot { count, words, after, .. } => {
             let paragraphs = if *count == 1 { "the paragraph".into() } else { format!("{count} paragraphs") };
             let anchor = if *after == 0 { "the beginning of the page".into() } else { format!("\"{words}\"") };
             ("slot", format!("{paragraphs} behind {anchor}"))
         }
-        Volatile::Kind { kind, notes } => {
+        NoisePattern::Kind { kind, notes } => {
             let notes = if notes.is_empty() { "without notes".into() } else { notes.join(", ") };
             ("kind", format!("{}: {notes}", kind.name()))
         }

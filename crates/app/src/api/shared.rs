@@ -43,7 +43,7 @@ impl Shared {
 
     /// What the last failure of a URL's site was; nothing once it answers again.
     pub fn trouble(&self, url: &Url) -> Option<String> {
-        self.reader.site(&url.site())?.posture.trouble.map(String::from)
+        self.reader.site(&url.site())?.profile.trouble.map(String::from)
     }
 
     /// How the last visit to the robots.txt for a URL ended; nothing before the first.

@@ -16,7 +16,7 @@ use super::shared::{Seeds, Shared, time};
 #[derive(Serialize)]
 struct Row {
     site: String,
-    standing: vernal_model::Standing,
+    standing: vernal_model::SiteState,
     known: u64,
     waiting: u64,
     held: u64,
@@ -49,8 +49,8 @@ pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) 
         let sort = Sort::read(text, &COLUMNS)?;
         match sort.column {
             "site" => {}
-            "standing" => rows.sort_by_key(|row| row.posture.standing as u8),
-            "trouble" => rows.sort_by(|a, b| a.posture.trouble.cmp(&b.posture.trouble)),
+            "standing" => rows.sort_by_key(|row| row.profile.standing as u8),
+            "trouble" => rows.sort_by(|a, b| a.profile.trouble.cmp(&b.profile.trouble)),
             column => rows.sort_by_key(|row| count(row, column)),
         }
         if sort.descending {
@@ -75,7 +75,7 @@ fn shown(row: SiteRow, tags: Vec<String>, hints: &SiteHints) -> Row {
     let counts = row.counts;
     Row {
         site: row.site.to_string(),
-        standing: row.posture.standing,
+        standing: row.profile.standing,
         known: counts.known,
         waiting: counts.waiting,
         held: counts.held,
@@ -84,11 +84,11 @@ fn shown(row: SiteRow, tags: Vec<String>, hints: &SiteHints) -> Row {
         changes: counts.changes,
         failures: counts.failures,
         wire_bytes: counts.wire_bytes,
-        failures_in_a_row: row.posture.failures,
-        not_before: time(row.posture.not_before),
-        crawl_delay_secs: row.posture.crawl_delay.map(|delay| delay.secs_f64()),
-        traps: row.posture.traps,
-        trouble: row.posture.trouble.map(String::from),
+        failures_in_a_row: row.profile.failures,
+        not_before: time(row.profile.not_before),
+        crawl_delay_secs: row.profile.crawl_delay.map(|delay| delay.secs_f64()),
+        traps: row.profile.traps,
+        trouble: row.profile.trouble.map(String::from),
         tags,
         hints: hints.sources.iter().map(|(source, row)| hints::shown(*source, row)).collect(),
     }

@@ -122,7 +122,7 @@ fn sites(shared: &Shared, html: &mut String) {
             html,
             "<tr><td>{}{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}",
             escaped(row.site.as_str()),
-            row.posture
+            row.profile
                 .trouble
                 .as_deref()
                 .map_or_else(String::new, |why| format!("<br><small>{}</small>", escaped(why))),

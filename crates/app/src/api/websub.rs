@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use vernal_crawler::{Act, Acted, HubWord, SignatureMethod, callback_key, hub_secret};
 use vernal_document::Input;
-use vernal_model::{Digest, HintSource, ListingKind, Span, Url};
+use vernal_model::{Digest, HintSource, SiteListKind, Span, Url};
 
 use super::answer::{Answered, No};
 use super::door::is_same;
@@ -92,7 +92,7 @@ pub async fn deliver(
         robots_tags: &[],
         payload: Digest::default(),
     });
-    let listing = parsed.document.listing.filter(|listing| listing.kind == ListingKind::Feed);
+    let listing = parsed.document.listing.filter(|listing| listing.kind == SiteListKind::Feed);
     let Some(listing) = listing else { return Err(No::wrong("what was delivered is no feed")) };
     // A feed speaks for its own site.
     let own = listing.entries.into_iter().map(|entry| entry.url).filter(|url| url.site_text() == topic.site_text());

@@ -5,8 +5,8 @@
 
 use serde_json::{Value, json};
 use vernal_crawler::{Act, Crawler, Restored};
-use vernal_model::{Moment, Standing};
-use vernal_repository::{Cursor, Repository, Saved, TablesRecovery, bodies, compare_tables, verify_journal};
+use vernal_model::{Moment, SiteState};
+use vernal_repository::{Cursor, Repository, Salvaged, TablesRecovery, bodies, compare_tables, verify_journal};
 
 use super::Context;
 use crate::error::{Error, OrFail, Result};
@@ -75,7 +75,7 @@ fn look_closer(context: &Context, repository: Repository, done: Value) -> Result
         return restore(context, "the journal is lost");
     }
     let Some(fault) = tables.first() else { return Ok(done) };
-    let aside = Repository::put_tables_aside(dir, wall()).or_fail()?;
+    let aside = Repository::move_tables_aside(dir, wall()).or_fail()?;
     let (repository, _) = Repository::open(dir, parts::repository_settings(&context.settings), wall()).or_fail()?;
     repository.close().or_fail()?;
     Ok(json!({ "done": "tables", "why": fault, "aside": aside.display().to_string() }))
@@ -110,12 +110,12 @@ fn restore(context: &Context, why: &str) -> Result<Value> {
 }
 
 /// What a person had decided, as far as it was saved.
-fn decide_again(crawler: &mut Crawler, saved: &Saved, now: Moment) -> Result<()> {
+fn decide_again(crawler: &mut Crawler, saved: &Salvaged, now: Moment) -> Result<()> {
     for (site, standing) in &saved.standings {
         let act = match standing {
-            Standing::Paused => Act::Pause(Some(site.clone())),
-            Standing::Blocked => Act::Block(site.clone()),
-            Standing::Active => continue,
+            SiteState::Paused => Act::Pause(Some(site.clone())),
+            SiteState::Blocked => Act::Block(site.clone()),
+            SiteState::Active => continue,
         };
         crawler.act(act, now).or_fail()?;
     }
@@ -125,7 +125,7 @@ fn decide_again(crawler: &mut Crawler, saved: &Saved, now: Moment) -> Result<()>
     Ok(())
 }
 
-fn told_of(why: &str, restored: &Restored, saved: &Saved, aside: &str) -> Value {
+fn told_of(why: &str, restored: &Restored, saved: &Salvaged, aside: &str) -> Value {
     let nobody_saved = saved.seeds.is_empty();
     let mut lost: Vec<String> = NEVER_TOLD.iter().map(|line| (*line).to_owned()).collect();
     if nobody_saved {

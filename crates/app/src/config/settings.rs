@@ -334,7 +334,7 @@ mod tests {
     fn what_is_no_value_is_refused_by_its_place() {
         let told = with("budget", "5000").unwrap_err();
         assert_eq!(told.exit_code(), 2);
-        assert!(told.line().unwrap().starts_with("--budget: `5000` is no budget"));
+        assert!(told.line().unwrap().starts_with("--budget: `5000` is not a budget"));
         for (name, value) in [
             ("delay", "7"),
             ("listen", "here"),

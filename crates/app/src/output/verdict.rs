@@ -1,6 +1,6 @@
 //! A verdict in words.
 
-use vernal_model::{Change, DecidedBy, Kinds, Note, SetAside};
+use vernal_model::{Change, DecidedBy, Kinds, Note, Suppressed};
 
 /// What is quoted of one side of a note; the whole is in the JSON.
 const QUOTED_LETTERS_MAX: usize = 100;
@@ -25,7 +25,7 @@ pub fn verdict(change: &Change, bytes_differ: bool) -> String {
 }
 
 /// What the paragraphs do not say: notes, and what was set aside.
-pub fn remarks(change: &Change, noise: &[SetAside]) -> Vec<String> {
+pub fn remarks(change: &Change, noise: &[Suppressed]) -> Vec<String> {
     let mut lines: Vec<String> = change.notes.iter().take(TOLD_MAX).map(note).collect();
     if change.notes.len() > TOLD_MAX {
         lines.push(format!("and {} other differences", change.notes.len() - TOLD_MAX));
@@ -41,7 +41,7 @@ fn note(note: &Note) -> String {
     format!("{}: {}: {}", note.kind.name(), plain(&note.what), sides(note.before.as_deref(), note.after.as_deref()))
 }
 
-fn aside(aside: &SetAside) -> String {
+fn aside(aside: &Suppressed) -> String {
     let by = match aside.rule {
         Some(rule) => format!("{}, rule {rule}", plain(&aside.detector)),
         None => plain(&aside.detector),

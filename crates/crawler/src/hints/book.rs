@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
-use vernal_model::{HintFile, HintRows, HintSource, ListingKind, PageHints, PageKey, Site, TrustRow};
+use vernal_model::{HintFile, HintRows, HintSource, PageHints, PageKey, Site, SiteListKind, TrustRow};
 use vernal_repository::{Reader, SiteHints};
 
 use crate::Result;
@@ -28,7 +28,7 @@ impl HintBook {
     pub(crate) fn recall(&mut self, reader: &Reader) -> Result<()> {
         self.sites = reader.all_site_hints()?.into_iter().collect();
         let mut files = self.sites.values().flat_map(|hints| &hints.files);
-        self.has_tables = files.any(|(_, file)| file.kind == ListingKind::VolatileTable);
+        self.has_tables = files.any(|(_, file)| file.kind == SiteListKind::VolatileTable);
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl HintBook {
         }
         hints.sources.sort_by_key(|(source, _)| *source);
         for (page, file) in &rows.files {
-            self.has_tables |= file.kind == ListingKind::VolatileTable;
+            self.has_tables |= file.kind == SiteListKind::VolatileTable;
             match hints.files.iter_mut().find(|(known, _)| known == page) {
                 Some((_, known)) => known.clone_from(file),
                 None => hints.files.push((*page, file.clone())),

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use vernal_document::robots::Robots;
 use vernal_model::{
-    Deed, Found, HintFile, HintRows, HintSource, LinkKind, Listing, ListingKind, Moment, Origin, Outcome, Page,
-    PageHints, PageKey, PageState, Partition as PartitionId, PendingHint, Report, RobotsAnswer, RobotsRow, Site, Span,
-    Url, Via,
+    Deed, Found, HintFile, HintRows, HintSource, LinkKind, Moment, Origin, Outcome, Page, PageHints, PageKey,
+    PageState, Partition as PartitionId, PendingHint, Report, RobotsAnswer, RobotsRow, Site, SiteList, SiteListKind,
+    Span, Url, Via,
 };
 use vernal_policy::estimate::trust;
 
@@ -110,7 +110,7 @@ impl Hints {
         core: &mut Core,
         tables: &mut VolatileTables,
         page: &Page,
-        (listing, delta): (&Listing, Delta),
+        (listing, delta): (&SiteList, Delta),
         now: Moment,
     ) -> Result<()> {
         let site = page.url.site();
@@ -121,7 +121,7 @@ impl Hints {
         }
         find_listed(core, page, listing, &delta);
         let mut rows = HintRows::of(&site);
-        if listing.kind != ListingKind::SitemapIndex {
+        if listing.kind != SiteListKind::SitemapIndex {
             let mut row = self.book.trust(&site, source).cloned().unwrap_or_default();
             if source == HintSource::Sitemap {
                 trust::judge_by_look(&mut row, moved_entries::look(listing, now), now);
@@ -159,7 +159,7 @@ impl Hints {
         core: &mut Core,
         tables: &mut VolatileTables,
         rows: &mut HintRows,
-        (listing, delta, is_first): (&Listing, &Delta, bool),
+        (listing, delta, is_first): (&SiteList, &Delta, bool),
         now: Moment,
     ) -> Result<()> {
         let (kind, source) = (listing.kind, moved_entries::source_of(listing.kind));
@@ -173,7 +173,7 @@ impl Hints {
             let mut hints = self.book.page(key, core.work.acknowledged())?;
             let before = hints.clone();
             hints.spoken_of |= source.bit();
-            if kind == ListingKind::VolatileTable {
+            if kind == SiteListKind::VolatileTable {
                 hints.companion = Some(delta.rows.file);
             }
             if let Some(page) = core.work.page(key)?.filter(|page| page.url == *url)
@@ -410,15 +410,15 @@ fn find_file(core: &mut Core, url: Url, via: Via, depth: u16, found_on: Option<P
 
 /// URLs that were not in the list before go to the sieve. Nobody knows how many links lead to them, so that a limit of
 /// depth leaves them to their links.
-fn find_listed(core: &mut Core, page: &Page, listing: &Listing, delta: &Delta) {
+fn find_listed(core: &mut Core, page: &Page, listing: &SiteList, delta: &Delta) {
     let kind = listing.kind;
     let via = match kind {
-        ListingKind::Sitemap => Via::Sitemap,
-        ListingKind::SitemapIndex if page.depth < INDEX_DEPTH_MAX => Via::Sitemap,
-        ListingKind::Feed => Via::Feed,
-        ListingKind::SitemapIndex | ListingKind::VolatileTable => return,
+        SiteListKind::Sitemap => Via::Sitemap,
+        SiteListKind::SitemapIndex if page.depth < INDEX_DEPTH_MAX => Via::Sitemap,
+        SiteListKind::Feed => Via::Feed,
+        SiteListKind::SitemapIndex | SiteListKind::VolatileTable => return,
     };
-    let is_index = kind == ListingKind::SitemapIndex;
+    let is_index = kind == SiteListKind::SitemapIndex;
     let depth = page.depth.saturating_add(1);
     let forward = if is_index { FORWARD_OF_FILES } else { 0 };
     let limit = if is_index { FILES_MAX } else { usize::MAX };

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use vernal_model::{
-    Cadence, Document, Exchange, Fingerprint, HintSource, ListedRows, Listing, ListingKind, Moment, PageKey, Report,
-    Span, Stamp,
+    Cadence, DateRange, Document, Exchange, Fingerprint, HintSource, ListEntryRows, Moment, PageKey, Report, SiteList,
+    SiteListKind, Span,
 };
 use vernal_policy::estimate::trust::Look;
 
@@ -25,7 +25,7 @@ pub(crate) struct Moved {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Delta {
     pub moved: Vec<Moved>,
-    pub rows: ListedRows,
+    pub rows: ListEntryRows,
 }
 
 impl Delta {
@@ -34,8 +34,8 @@ impl Delta {
     }
 }
 
-pub(crate) fn delta(file: PageKey, listing: &Listing, mut before: HashMap<Fingerprint, Option<Stamp>>) -> Delta {
-    let mut delta = Delta { moved: Vec::new(), rows: ListedRows { file, put: Vec::new(), gone: Vec::new() } };
+pub(crate) fn delta(file: PageKey, listing: &SiteList, mut before: HashMap<Fingerprint, Option<DateRange>>) -> Delta {
+    let mut delta = Delta { moved: Vec::new(), rows: ListEntryRows { file, put: Vec::new(), gone: Vec::new() } };
     for (place, entry) in listing.entries.iter().enumerate() {
         let fingerprint = entry.url.fingerprint();
         let old = before.remove(&fingerprint);
@@ -50,22 +50,22 @@ pub(crate) fn delta(file: PageKey, listing: &Listing, mut before: HashMap<Finger
     delta
 }
 
-pub(crate) fn source_of(kind: ListingKind) -> HintSource {
+pub(crate) fn source_of(kind: SiteListKind) -> HintSource {
     match kind {
-        ListingKind::Sitemap | ListingKind::SitemapIndex => HintSource::Sitemap,
-        ListingKind::Feed => HintSource::Feed,
-        ListingKind::VolatileTable => HintSource::Companion,
+        SiteListKind::Sitemap | SiteListKind::SitemapIndex => HintSource::Sitemap,
+        SiteListKind::Feed => HintSource::Feed,
+        SiteListKind::VolatileTable => HintSource::Companion,
     }
 }
 
 /// What the dates of a list look like as a whole.
-pub(crate) fn look(listing: &Listing, now: Moment) -> Look {
+pub(crate) fn look(listing: &SiteList, now: Moment) -> Look {
     let stamps = || listing.entries.iter().filter_map(|entry| entry.stamp);
     let mut counts: HashMap<Moment, usize> = HashMap::new();
     for stamp in stamps() {
         *counts.entry(stamp.from).or_default() += 1;
     }
-    let is_now = |stamp: &Stamp| stamp.until + JUST_NOW >= now && stamp.from <= now + AHEAD_MAX;
+    let is_now = |stamp: &DateRange| stamp.until + JUST_NOW >= now && stamp.from <= now + AHEAD_MAX;
     Look {
         dated: stamps().count(),
         same: counts.into_values().max().unwrap_or(0),
@@ -75,8 +75,8 @@ pub(crate) fn look(listing: &Listing, now: Moment) -> Look {
 
 /// When the page changed by this entry's word, if that is after it was last seen; `None` if it says nothing new.
 pub(crate) fn said(
-    listing: ListingKind,
-    (stamp, was_listed): (Option<Stamp>, bool),
+    listing: SiteListKind,
+    (stamp, was_listed): (Option<DateRange>, bool),
     is_first: bool,
     seen: Moment,
     now: Moment,
@@ -84,9 +84,9 @@ pub(crate) fn said(
     let Some(stamp) = stamp else {
         // A feed that names a page anew says that something is new there; a table without dates moved as a whole.
         let is_news = match listing {
-            ListingKind::Feed => !was_listed,
-            ListingKind::VolatileTable => true,
-            ListingKind::Sitemap | ListingKind::SitemapIndex => false,
+            SiteListKind::Feed => !was_listed,
+            SiteListKind::VolatileTable => true,
+            SiteListKind::Sitemap | SiteListKind::SitemapIndex => false,
         };
         return (is_news && !is_first).then_some(now);
     };
@@ -107,9 +107,11 @@ pub(crate) fn cadences(document: &Document, report: &Report) -> Vec<Cadence> {
 }
 
 /// A feed with the hub that the head of its answer names, which goes before the one in the file (WebSub, section 4).
-pub(crate) fn with_hub(mut listing: Box<Listing>, report: &Report) -> Box<Listing> {
-    let Some(exchange) = report.exchange.as_ref().filter(|_| listing.kind == ListingKind::Feed) else { return listing };
-    let (hub, own) = vernal_document::listings::hub::of_links(&report.order.url, fields(exchange, "link"));
+pub(crate) fn with_hub(mut listing: Box<SiteList>, report: &Report) -> Box<SiteList> {
+    let Some(exchange) = report.exchange.as_ref().filter(|_| listing.kind == SiteListKind::Feed) else {
+        return listing;
+    };
+    let (hub, own) = vernal_document::site_lists::hub::of_links(&report.order.url, fields(exchange, "link"));
     listing.hub = hub.or(listing.hub);
     listing.topic = own.or(listing.topic);
     listing
@@ -131,7 +133,7 @@ fn fields<'a>(exchange: &'a Exchange, name: &str) -> impl Iterator<Item = &'a st
 
 #[cfg(test)]
 mod tests {
-    use vernal_model::{Listed, Url};
+    use vernal_model::{ListEntry, Url};
 
     use super::*;
 
@@ -141,13 +143,13 @@ mod tests {
         Moment::from_secs(1_777_593_600) + DAY.scaled(day as f64)
     }
 
-    fn entry(name: &str, stamp: Option<(Moment, Moment)>) -> Listed {
-        let stamp = stamp.map(|(from, until)| Stamp { from, until });
-        Listed { url: Url::parse(&format!("http://a.org/{name}")).unwrap(), stamp }
+    fn entry(name: &str, stamp: Option<(Moment, Moment)>) -> ListEntry {
+        let stamp = stamp.map(|(from, until)| DateRange { from, until });
+        ListEntry { url: Url::parse(&format!("http://a.org/{name}")).unwrap(), stamp }
     }
 
-    fn listing(entries: Vec<Listed>) -> Listing {
-        Listing { kind: ListingKind::Sitemap, entries, dropped: 0, note: None, hub: None, topic: None }
+    fn listing(entries: Vec<ListEntry>) -> SiteList {
+        SiteList { kind: SiteListKind::Sitemap, entries, dropped: 0, note: None, hub: None, topic: None }
     }
 
     #[test]
@@ -167,7 +169,7 @@ mod tests {
     fn a_day_that_moved_may_mean_its_last_hour_and_a_new_one_must_be_sure() {
         let today = entry("a", Some((at(5), at(6))));
         let noon = at(5) + Span::from_hours(12);
-        let said = |was_listed, seen| super::said(ListingKind::Sitemap, (today.stamp, was_listed), false, seen, at(6));
+        let said = |was_listed, seen| super::said(SiteListKind::Sitemap, (today.stamp, was_listed), false, seen, at(6));
         assert_eq!(said(true, noon), Some(noon));
         assert_eq!(said(false, noon), None);
         assert_eq!(said(false, at(4)), Some(at(5)));
@@ -178,16 +180,16 @@ mod tests {
     fn dates_far_ahead_and_missing_dates_of_sitemaps_say_nothing() {
         let ahead = entry("a", Some((at(9), at(9))));
         let moved = (ahead.stamp, true);
-        assert_eq!(said(ListingKind::Sitemap, moved, false, at(1), at(2)), None);
+        assert_eq!(said(SiteListKind::Sitemap, moved, false, at(1), at(2)), None);
         let moved = (None, false);
-        assert_eq!(said(ListingKind::Sitemap, moved, false, at(1), at(2)), None);
-        assert_eq!(said(ListingKind::Feed, moved, false, at(1), at(2)), Some(at(2)));
-        assert_eq!(said(ListingKind::Feed, moved, true, at(1), at(2)), None, "everything is new at the first reading");
+        assert_eq!(said(SiteListKind::Sitemap, moved, false, at(1), at(2)), None);
+        assert_eq!(said(SiteListKind::Feed, moved, false, at(1), at(2)), Some(at(2)));
+        assert_eq!(said(SiteListKind::Feed, moved, true, at(1), at(2)), None, "everything is new at the first reading");
     }
 
     #[test]
     fn the_look_counts_the_most_frequent_date_and_those_of_today() {
-        let today: Vec<Listed> = (0..30).map(|name| entry(&name.to_string(), Some((at(5), at(6))))).collect();
+        let today: Vec<ListEntry> = (0..30).map(|name| entry(&name.to_string(), Some((at(5), at(6))))).collect();
         let noon = at(5) + Span::from_hours(12);
         assert_eq!(look(&listing(today.clone()), noon), Look { dated: 30, same: 30, now: 30 });
         assert_eq!(look(&listing(today), at(8)), Look { dated: 30, same: 30, now: 0 });

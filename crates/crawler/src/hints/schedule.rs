@@ -1,6 +1,6 @@
 //! When files of hints are read, and which pages are left alone because their site's word has proved good.
 
-use vernal_model::{HintSource, ListingKind, Moment, Page, PageHints, PageKey, Site, Span, TrustRow};
+use vernal_model::{HintSource, Moment, Page, PageHints, PageKey, Site, SiteListKind, Span, TrustRow};
 use vernal_policy::estimate::trust;
 
 use super::Hints;
@@ -84,7 +84,7 @@ impl Hints {
         let site = page.url.site();
         let file = self.book.file(&site, page.key)?;
         let row = self.book.trust(&site, file.source).cloned().unwrap_or_default();
-        if file.kind == ListingKind::VolatileTable && row.muted.is_none() {
+        if file.kind == SiteListKind::VolatileTable && row.muted.is_none() {
             // A table stands for its pages, and is asked before them.
             return Some((file.entries.max(1) as f32, core.settings.refresh_min));
         }

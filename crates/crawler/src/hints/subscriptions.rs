@@ -3,7 +3,7 @@
 
 use vernal_model::{
     Deed, Form, HintFile, HintSource, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Partition, Report, Site,
-    Span, Subscription, SubscriptionRow, SubscriptionStanding, Url, Validators, escaped,
+    Span, Subscription, SubscriptionRow, SubscriptionState, Url, Validators, escaped,
 };
 
 use super::Hints;
@@ -125,13 +125,13 @@ impl Hints {
         if let Some(feed) = self.subscriptions.feed(file) {
             // Whoever took the last request and never came back to it has failed.
             let failures = feed.row.as_ref().map_or(0, |row| match row.standing {
-                SubscriptionStanding::Asked => row.failures.saturating_add(1),
+                SubscriptionState::Asked => row.failures.saturating_add(1),
                 _ => row.failures,
             });
             feed.row = Some(SubscriptionRow {
                 hub: feed.hub.clone(),
                 topic: feed.topic.clone(),
-                standing: SubscriptionStanding::Asked,
+                standing: SubscriptionState::Asked,
                 asked: now,
                 answer: "".into(),
                 until: feed.row.as_ref().and_then(|row| row.until),
@@ -162,7 +162,7 @@ impl Hints {
                 let answer = format!("status {status}").into();
                 let Some(row) = &mut feed.row else { return };
                 row.answer = answer;
-                if row.standing == SubscriptionStanding::Asked {
+                if row.standing == SubscriptionState::Asked {
                     row.next = now + waited(VERIFIED_WITHIN, row.failures);
                 }
                 let next = row.next;
@@ -184,7 +184,7 @@ impl Hints {
         feed.row = Some(SubscriptionRow {
             hub: feed.hub.clone(),
             topic: feed.topic.clone(),
-            standing: SubscriptionStanding::Failed,
+            standing: SubscriptionState::Failed,
             asked: now,
             answer,
             until: feed.row.as_ref().and_then(|row| row.until),
@@ -204,13 +204,13 @@ impl Hints {
             row.next = match word {
                 HubWord::Verifies { lease } => {
                     let lease = lease.unwrap_or(LEASE_WISHED).clamp(LEASE_MIN, LEASE_MAX);
-                    row.standing = SubscriptionStanding::Verified;
+                    row.standing = SubscriptionState::Verified;
                     row.failures = 0;
                     row.until = Some(now + lease);
                     now + lease.scaled(RENEWED_AT)
                 }
                 HubWord::Denies => {
-                    row.standing = SubscriptionStanding::Denied;
+                    row.standing = SubscriptionState::Denied;
                     row.until = None;
                     now + AGAIN_AFTER_MAX
                 }

@@ -1,7 +1,7 @@
 //! The way back: a kept record as the report that it was made of, as far as the record tells. Seconds are all that a
 //! record knows of time, and a revisit carries no body.
 
-use vernal_document::{Beside, Input, Judged, Parsed, Parts, UnpackLimits};
+use vernal_document::{IncrementalReader, Input, Parsed, Parts, StatusMeaning, UnpackLimits};
 use vernal_model::{
     Digest, Document, Exchange, Failure, Moment, Order, OrderId, OrderKind, Origin, Outcome, PageKey, Report,
     Signature, Span, Url, Validators,
@@ -90,12 +90,12 @@ fn response(record: &Record, http: &HttpMessage<'_>, order: Order, started: Mome
     let head = &record.block[..record.block.len() - http.body.len()];
     let judged = vernal_document::of_status(&order, http.status, &|name| http.header(name), started);
     let (outcome, document, signature) = match judged {
-        Judged::Final(outcome) => (outcome, None, None),
-        Judged::Robots(outcome) => match unpacked(head, http.body) {
+        StatusMeaning::Final(outcome) => (outcome, None, None),
+        StatusMeaning::Robots(outcome) => match unpacked(head, http.body) {
             Ok(text) => (outcome, Some(vernal_document::robots_text(&text)), None),
             Err(failure) => (Outcome::Failed(failure), None, None),
         },
-        Judged::Reads(outcome) => read(&order.url, http, outcome, payload, unpacked(head, http.body)),
+        StatusMeaning::Reads(outcome) => read(&order.url, http, outcome, payload, unpacked(head, http.body)),
     };
     let is_page = matches!(outcome, Outcome::Read { .. });
     let validators = if is_page { validators(http) } else { Validators::default() };
@@ -130,7 +130,7 @@ fn read(
 pub(crate) fn words(
     record: &Record,
     url: &Url,
-    beside: Option<&Beside<'_>>,
+    beside: Option<&IncrementalReader<'_>>,
     room: &mut Vec<u8>,
 ) -> Option<(Document, Parts)> {
     let payload = record.payload_digest()?;
@@ -149,11 +149,12 @@ pub(crate) fn words(
     let wanted = |all| beside.bytes_wanted(all);
     let mut document = None;
     if vernal_document::unpack_start_into(head, http.body, &limits, wanted, room) {
-        document = vernal_document::read_words_of_start(&kept_input(url, room, content_type, payload), beside);
+        document = vernal_document::read_words_of_prefix(&kept_input(url, room, content_type, payload), beside);
     }
     if document.is_none() {
         vernal_document::unpack_into(head, http.body, &limits, room).ok()?;
-        document = Some(vernal_document::read_words_beside(&kept_input(url, room, content_type, payload), beside));
+        document =
+            Some(vernal_document::read_words_incrementally(&kept_input(url, room, content_type, payload), beside));
     }
     Some((document?, Parts::default()))
 }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 use vernal_document::noise::FoldingKind;
 use vernal_frontier::Waiting;
 use vernal_model::{
-    DocumentRow, Event, EventKind, Found, Listing, Location, NoiseRows, Operation, Page, PageState, ParagraphChange,
-    ParagraphMark, Partition as PartitionId, Report, Site, Url, Via,
+    DocumentRow, Event, EventKind, Found, Location, NoiseRows, Operation, Page, PageState, ParagraphChange,
+    ParagraphMark, Partition as PartitionId, Report, Site, SiteList, Url, Via,
 };
 
 use super::discovery::FoundHere;
@@ -57,7 +57,7 @@ pub(crate) struct VisitEffects {
     /// The target of a redirect, and whether it lies within the scope.
     pub redirect: Option<(Found, bool)>,
     /// What moved in a file of hints.
-    pub list: Option<(Box<Listing>, Delta)>,
+    pub list: Option<(Box<SiteList>, Delta)>,
 }
 
 /// What a visit says of the page's content.
@@ -167,7 +167,7 @@ impl Intake {
 }
 
 /// The list that a file of hints holds, where hints are heard.
-fn list_of(core: &Core, report: &mut Report) -> Option<Box<Listing>> {
+fn list_of(core: &Core, report: &mut Report) -> Option<Box<SiteList>> {
     let list = report.document.as_mut().and_then(|document| document.listing.take()).filter(|_| core.settings.hints)?;
     Some(moved_entries::with_hub(list, report))
 }

@@ -5,10 +5,10 @@
 //! and what the policy learns.
 
 use vernal_document::noise::{self, FoldingKind, NoiseInput};
-use vernal_document::{Beside, Input, Parts, compare, diff, tell_closely};
+use vernal_document::{IncrementalReader, Input, Parts, compare, diff, tell_closely};
 use vernal_model::{
-    Change, Document, DocumentRow, Kind, Moment, NoiseRows, Note, Page, PageKey, PageNoise, Report, SetAside,
-    Signature, Site,
+    Change, Document, DocumentRow, Kind, Moment, NoiseRows, Note, Page, PageKey, PageNoise, Report, Signature, Site,
+    Suppressed,
 };
 
 use super::archived_report;
@@ -115,10 +115,10 @@ impl Intake {
         let Some(new) = &report.document else { return Ok(None) };
         let Some(location) = before.version.and_then(|version| version.location) else { return Ok(None) };
         let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
-        let beside = is_text_alone.then(|| Beside::new(&marked.paragraphs, new));
+        let beside = is_text_alone.then(|| IncrementalReader::new(&marked.paragraphs, new));
         let mut change = change.clone();
         // Where nothing but new words came, all that stood there before stands there still.
-        if let Some(old) = beside.as_ref().and_then(Beside::lent) {
+        if let Some(old) = beside.as_ref().and_then(IncrementalReader::reused_document) {
             tell_closely((&old, &Parts::default()), (new, &Parts::default()), &mut change);
             return Ok(Some(Closer { change, old }));
         }
@@ -252,7 +252,7 @@ fn name_what_was_set_aside(change: &mut Change) {
     for kind in change.kinds.iter().filter(|&kind| !change.left.contains(kind)) {
         if !change.noise.iter().any(|aside| aside.kind == kind) {
             let detector = "built-in".into();
-            change.noise.push(SetAside { kind, detector, rule: None, before: None, after: None });
+            change.noise.push(Suppressed { kind, detector, rule: None, before: None, after: None });
         }
     }
 }

@@ -31,9 +31,9 @@ pub(crate) fn take_robots(
     };
     let Some(id) = core.partitions.home_of_site(home) else { return Ok(()) };
     let sites = &mut core.partitions.of_mut(id).sites;
-    let posture = &mut sites.site_mut(home).posture;
-    let delay_changed = posture.crawl_delay != crawl_delay;
-    posture.crawl_delay = crawl_delay;
+    let profile = &mut sites.site_mut(home).profile;
+    let delay_changed = profile.crawl_delay != crawl_delay;
+    profile.crawl_delay = crawl_delay;
     sites.politeness.set_crawl_delay(home, crawl_delay);
     if delay_changed {
         core.note_site(home, id);

@@ -30,7 +30,7 @@ pub(crate) fn watch_for_traps(core: &mut Core, page: &Page, document: &DocumentR
     let content = document.signature.content;
     let session = sites.traps.learn_session(&page.url, content);
     let words = sites.traps.learn(&page.url, content);
-    let told = &mut sites.site_mut(&site).posture.traps;
+    let told = &mut sites.site_mut(&site).profile.traps;
     let before = told.len();
     for words in session.into_iter().chain(words) {
         if told.len() < TRAPS_TOLD_MAX && !told.contains(&words) {

@@ -1,7 +1,7 @@
 //! All partitions of this process, and what is only known of them together.
 
 use foldhash::{HashMap, HashMapExt};
-use vernal_model::{Account, Moment, PageKey, Partition as PartitionId, Site, Span, Url};
+use vernal_model::{BudgetAccount, Moment, PageKey, Partition as PartitionId, Site, Span, Url};
 use vernal_policy::{Belief, RateSums};
 use vernal_repository::Reader;
 
@@ -146,7 +146,7 @@ impl Partitions {
 
     /// For how long the policy, which is the same in all partitions, saves up what it is paid.
     pub fn saves_up(&self) -> Span {
-        self.all.first().map_or(Account::IN_HAND_MAX, |partition| partition.refresh.policy.saves_up())
+        self.all.first().map_or(BudgetAccount::IN_HAND_MAX, |partition| partition.refresh.policy.saves_up())
     }
 
     pub fn mean_rate(&self) -> f64 {

@@ -1,6 +1,6 @@
 //! The parts of one partition, and what moves between them.
 
-use vernal_model::{Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SiteRow, Standing};
+use vernal_model::{Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SiteRow, SiteState};
 
 use super::retries::Retries;
 use super::{Facts, RefreshQueue, RefreshView, SiteBook, SiteLife, WaitingUrls};
@@ -38,17 +38,17 @@ impl Partition {
     pub fn recall_site(&mut self, row: &SiteRow) {
         let number = self.sites.number(&row.site);
         let life = self.sites.at_mut(number);
-        life.posture = row.posture.clone();
+        life.profile = row.profile.clone();
         life.undrawn = row.counts.waiting;
         // Whoever had this folder before may have asked the site a moment ago and died before saying so.
         self.sites.politeness.asked_before(&row.site);
-        self.sites.traps.recall(&row.site, &row.posture.traps);
-        self.sites.politeness.hold(&row.site, row.posture.not_before);
-        self.sites.politeness.set_crawl_delay(&row.site, row.posture.crawl_delay);
-        if !row.posture.policy.is_empty() {
-            self.refresh.policy.recall_site(number, &row.posture.policy);
+        self.sites.traps.recall(&row.site, &row.profile.traps);
+        self.sites.politeness.hold(&row.site, row.profile.not_before);
+        self.sites.politeness.set_crawl_delay(&row.site, row.profile.crawl_delay);
+        if !row.profile.policy.is_empty() {
+            self.refresh.policy.recall_site(number, &row.profile.policy);
         }
-        if row.posture.standing == Standing::Active {
+        if row.profile.standing == SiteState::Active {
             self.waiting.recall(number, row.counts.waiting);
         } else {
             self.sites.politeness.close(&row.site);
@@ -104,7 +104,7 @@ impl Partition {
         self.retries.quick(lane).any(|page| {
             self.sites.life_of(page).is_some_and(|life| match lane {
                 Lane::New => life.is_open(),
-                Lane::Due => life.posture.standing == Standing::Active,
+                Lane::Due => life.profile.standing == SiteState::Active,
             })
         })
     }
@@ -125,9 +125,9 @@ impl Partition {
         self.sites.len() == 0
     }
 
-    pub fn set_standing(&mut self, site: &Site, standing: Standing) {
-        self.change_openness(site, |life| life.posture.standing = standing);
-        if standing == Standing::Active {
+    pub fn set_standing(&mut self, site: &Site, standing: SiteState) {
+        self.change_openness(site, |life| life.profile.standing = standing);
+        if standing == SiteState::Active {
             self.sites.politeness.reopen(site);
         } else {
             self.sites.politeness.close(site);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt};
 use vernal_frontier::{Politeness, PolitenessSettings, TrapBook};
-use vernal_model::{Moment, Page, PageKey, Site, SitePosture, Standing, Url};
+use vernal_model::{Moment, Page, PageKey, Site, SiteProfile, SiteState, Url};
 
 use crate::Settings;
 
@@ -28,7 +28,7 @@ pub(crate) struct SiteBook {
 /// A site as this process knows it.
 pub(crate) struct SiteLife {
     pub site: Site,
-    pub posture: SitePosture,
+    pub profile: SiteProfile,
     /// URLs that wait on disk and are not in the window.
     pub undrawn: u64,
     /// The bands in which URLs of this site wait, each with the arrival up to which it has been drawn.
@@ -48,7 +48,7 @@ impl SiteLife {
     fn new(site: Site) -> Self {
         SiteLife {
             site,
-            posture: SitePosture::default(),
+            profile: SiteProfile::default(),
             undrawn: 0,
             drawn: BTreeMap::new(),
             bands_read: false,
@@ -61,7 +61,7 @@ impl SiteLife {
 
     /// Whether new pages of it may be visited.
     pub fn is_open(&self) -> bool {
-        self.posture.standing == Standing::Active && !self.full
+        self.profile.standing == SiteState::Active && !self.full
     }
 }
 

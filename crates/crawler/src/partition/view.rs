@@ -1,6 +1,6 @@
 //! What a policy can see: a few numbers, and whether a page's site has room. Never a list of all pages.
 
-use vernal_model::{Moment, PageKey, Span, Standing};
+use vernal_model::{Moment, PageKey, SiteState, Span};
 use vernal_policy::View;
 
 use super::SiteBook;
@@ -32,9 +32,9 @@ impl View for RefreshView<'_> {
     }
 
     fn has_room(&self, page: PageKey) -> bool {
-        self.sites.life_of(page).is_some_and(|life| match life.posture.standing {
-            Standing::Active => self.facts.any_site || self.sites.politeness.may_ask(&life.site, self.now),
-            Standing::Paused | Standing::Blocked => false,
+        self.sites.life_of(page).is_some_and(|life| match life.profile.standing {
+            SiteState::Active => self.facts.any_site || self.sites.politeness.may_ask(&life.site, self.now),
+            SiteState::Paused | SiteState::Blocked => false,
         })
     }
 

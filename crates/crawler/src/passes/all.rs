@@ -4,7 +4,7 @@ use vernal_model::{GraphMark, Moment};
 use vernal_repository::Reader;
 
 use super::Pass;
-use super::eviction::Eviction;
+use super::eviction::EvictionPass;
 use super::link_scores::LinkScores;
 use super::scope_rescan::ScopeRescan;
 use super::topics::Topics;
@@ -15,7 +15,7 @@ pub(crate) struct Passes {
     pub scope_rescan: ScopeRescan,
     pub topics: Topics,
     pub link_scores: LinkScores,
-    pub eviction: Eviction,
+    pub eviction: EvictionPass,
 }
 
 impl Passes {
@@ -24,7 +24,7 @@ impl Passes {
             scope_rescan: ScopeRescan::new(reader.scope_mark()),
             topics: Topics::new(now),
             link_scores: LinkScores::new(reader.graph_mark()?.unwrap_or_default()),
-            eviction: Eviction::default(),
+            eviction: EvictionPass::default(),
         })
     }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
 use vernal_frontier::VisitOrder;
-use vernal_model::{Deed, GraphMark, Leaving, LeftRow, Moment, Page, PageKey, PageState, Site};
+use vernal_model::{Deed, Eviction, EvictionRow, GraphMark, Moment, Page, PageKey, PageState, Site};
 use vernal_policy::collection::{HISTORY_KEPT, RETURN_AFTER, Swap, Weighted, is_better, swaps, swaps_max};
 use vernal_repository::graph::NodeState;
 
@@ -96,13 +96,13 @@ impl Ranking {
 
 /// The pass that makes room for what is more important.
 #[derive(Default)]
-pub(crate) struct Eviction {
+pub(crate) struct EvictionPass {
     ranked: Option<link_scores::Ranked>,
     mark: Option<GraphMark>,
     has_ended: bool,
 }
 
-impl Eviction {
+impl EvictionPass {
     /// New scores were told: held pages and others are met with each other.
     pub fn begin(&mut self, ranked: link_scores::Ranked) {
         self.ranked = Some(ranked);
@@ -114,7 +114,7 @@ impl Eviction {
     }
 }
 
-impl Pass for Eviction {
+impl Pass for EvictionPass {
     fn is_due(&self, _: &Core, _: Moment) -> bool {
         self.ranked.is_some()
     }
@@ -138,7 +138,7 @@ impl Pass for Eviction {
     /// With the mark the pass over all links is over: nothing of it is needed any more.
     fn checkpoint(&mut self, core: &Core) -> Result<()> {
         if std::mem::take(&mut self.has_ended) {
-            forget_sweeps(core.work.acknowledged())?;
+            forget_sweeps(core.work.derived())?;
         }
         Ok(())
     }
@@ -243,14 +243,14 @@ fn leave(core: &mut Core, plan: &mut Planner, swap: &Swap, now: Moment) -> Resul
     partition.refresh.policy.forget(key);
     partition.refresh.invalidate();
     partition.count_held(&site, -1);
-    let row = LeftRow {
+    let row = EvictionRow {
         moment: now,
         importance: swap.leaves.importance,
         better: swap.comes.importance,
         made_room_for: swap.comes.page,
     };
     let page = Page { state: PageState::Left, ..page };
-    core.work.push(key.partition, Deed::Left(Box::new(Leaving { page, was: PageState::Held, row })));
+    core.work.push(key.partition, Deed::Left(Box::new(Eviction { page, was: PageState::Held, row })));
     forget_topics(core, key);
     Ok(())
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use vernal_model::{
-    Budget, BudgetUnit, Chance, Moment, Page, PageKey, Partition, Seed, Site, Span, Standing, TopicOf, Url,
+    Budget, BudgetUnit, Chance, Moment, Page, PageKey, Partition, Seed, Site, SiteState, Span, TopicOf, Url,
 };
 use vernal_policy::{Held, Refresh, Seen, View};
 use vernal_repository::Reader;
@@ -98,8 +98,8 @@ fn held(reader: &Reader, settings: &Settings) -> Result<(Vec<Planned>, Vec<Remem
     let seeds: Vec<Seed> = reader.seeds()?;
     let mut postures: HashMap<Site, Box<[u8]>> = HashMap::new();
     for row in reader.sites() {
-        if row.posture.standing == Standing::Active {
-            postures.insert(row.site, row.posture.policy);
+        if row.profile.standing == SiteState::Active {
+            postures.insert(row.site, row.profile.policy);
         }
     }
     let mut pages = Vec::new();

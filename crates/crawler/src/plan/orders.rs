@@ -176,7 +176,7 @@ pub(crate) fn send(core: &mut Core, lane: Lane, site: Site, order: Order, asked:
     let sites = &mut core.partitions.of_mut(order.page.partition).sites;
     let order = Order { id: core.in_flight.next_id(), gap: sites.politeness.gap(&site), ..order };
     sites.politeness.asked(&site, now);
-    let address = sites.site_mut(&site).posture.address;
+    let address = sites.site_mut(&site).profile.address;
     if let Some(address) = address {
         core.sites.addresses.asked(address, now);
     }

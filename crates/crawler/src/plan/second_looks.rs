@@ -67,7 +67,7 @@ impl SecondLooks {
             return;
         }
         let (site, id) = (page.url.site(), page.key.partition);
-        let looked_at = &mut core.partitions.of_mut(id).sites.site_mut(&site).posture.looked_at;
+        let looked_at = &mut core.partitions.of_mut(id).sites.site_mut(&site).profile.looked_at;
         if looked_at.len() >= TEMPLATES_MAX || looked_at.contains(&template) {
             return;
         }

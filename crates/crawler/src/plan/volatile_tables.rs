@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use vernal_model::{HintSource, ListingKind, Moment, Page, PageKey, Span, TrustRow};
+use vernal_model::{HintSource, Moment, Page, PageKey, SiteListKind, Span, TrustRow};
 use vernal_policy::estimate::trust;
 
 use super::Planner;
@@ -94,7 +94,7 @@ fn table_of(core: &Core, hints: &Hints, key: PageKey, now: Moment) -> Result<Opt
     let Some(table) = known.companion.filter(|_| !has_moved) else { return Ok(None) };
     let Some(page) = core.work.page(key)? else { return Ok(None) };
     let site = page.url.site();
-    let is_table = hints.book.file(&site, table).is_some_and(|file| file.kind == ListingKind::VolatileTable);
+    let is_table = hints.book.file(&site, table).is_some_and(|file| file.kind == SiteListKind::VolatileTable);
     let unknown = TrustRow::default();
     let row = hints.book.trust(&site, HintSource::Companion).unwrap_or(&unknown);
     if !is_table || row.muted.is_some() || trust::recall(row) < RECALL_MIN {

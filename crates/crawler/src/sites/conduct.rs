@@ -19,24 +19,24 @@ pub(crate) fn answered(core: &mut Core, request: &Request, report: &Report, now:
     let delay = core.settings.delay.max(BACK_OFF_MIN);
     let sites = &mut core.partitions.of_mut(id).sites;
     sites.politeness.answered(&request.site, report.finished);
-    let posture = &mut sites.site_mut(&request.site).posture;
-    let address = report.exchange.as_ref().and_then(|exchange| exchange.address).or(posture.address);
-    let has_moved = std::mem::replace(&mut posture.address, address) != address;
+    let profile = &mut sites.site_mut(&request.site).profile;
+    let address = report.exchange.as_ref().and_then(|exchange| exchange.address).or(profile.address);
+    let has_moved = std::mem::replace(&mut profile.address, address) != address;
     let trouble = site_trouble(&report.outcome);
-    if trouble.is_none() && posture.failures == 0 && !has_moved {
+    if trouble.is_none() && profile.failures == 0 && !has_moved {
         return;
     }
     match trouble {
         None => {
-            posture.failures = 0;
-            posture.trouble = None;
+            profile.failures = 0;
+            profile.trouble = None;
         }
         Some(retry_after) => {
-            posture.trouble = Some(report.outcome.detail().into());
-            posture.failures = posture.failures.saturating_add(1);
-            let back_off = delay.scaled(2f64.powi(i32::from(posture.failures.min(16)))).min(BACK_OFF_MAX);
-            posture.not_before = now + retry_after.unwrap_or_default().max(back_off);
-            let until = posture.not_before;
+            profile.trouble = Some(report.outcome.detail().into());
+            profile.failures = profile.failures.saturating_add(1);
+            let back_off = delay.scaled(2f64.powi(i32::from(profile.failures.min(16)))).min(BACK_OFF_MAX);
+            profile.not_before = now + retry_after.unwrap_or_default().max(back_off);
+            let until = profile.not_before;
             sites.politeness.hold(&request.site, until);
         }
     }

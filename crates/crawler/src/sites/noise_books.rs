@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use foldhash::HashMap;
-use vernal_document::noise::Sightings;
+use vernal_document::noise::PendingFolds;
 use vernal_model::{Deed, NoiseBook, NoiseRows, Partition, Site};
 
 use crate::Result;
@@ -16,7 +16,7 @@ pub(crate) struct NoiseBooks {
     read: VecDeque<Site>,
     books_max: usize,
     /// Of all sites.
-    sightings: Sightings,
+    sightings: PendingFolds,
 }
 
 impl NoiseBooks {
@@ -25,7 +25,7 @@ impl NoiseBooks {
             books: HashMap::default(),
             read: VecDeque::new(),
             books_max: books_max.max(1),
-            sightings: Sightings::default(),
+            sightings: PendingFolds::default(),
         }
     }
 
@@ -44,7 +44,7 @@ impl NoiseBooks {
     }
 
     /// The same, with what single pages have shown.
-    pub fn with_sightings(&mut self, work: &Work, site: &Site) -> Result<(&NoiseBook, &mut Sightings)> {
+    pub fn with_sightings(&mut self, work: &Work, site: &Site) -> Result<(&NoiseBook, &mut PendingFolds)> {
         self.book(work, site)?;
         Ok((self.books.get(site).expect("it was read just now"), &mut self.sightings))
     }

@@ -3,8 +3,8 @@
 
 use foldhash::HashMap;
 use vernal_model::{
-    Deed, DocumentRow, Leaving, LeftRow, ListedRows, NoiseRows, Origin, Page, PageKey, PageNoise, Partition, RobotsRow,
-    Site, TopicOf, Version, Visit, Visited,
+    Deed, DocumentRow, Eviction, EvictionRow, ListEntryRows, NoiseRows, Origin, Page, PageKey, PageNoise, Partition,
+    RobotsRow, Site, TopicOf, Version, Visit, Visited,
 };
 
 use crate::GroupLimits;
@@ -131,10 +131,10 @@ impl Group {
         }
     }
 
-    pub fn left(&self, page: PageKey) -> Option<&LeftRow> {
+    pub fn left(&self, page: PageKey) -> Option<&EvictionRow> {
         match self.deed(self.pages.get(&page)?.left)? {
             Deed::Left(leaving) => {
-                let Leaving { row, .. } = &**leaving;
+                let Eviction { row, .. } = &**leaving;
                 Some(row)
             }
             _ => None,
@@ -183,7 +183,7 @@ impl Group {
     }
 
     /// What moved in a list, the oldest first.
-    pub fn listed(&self, file: PageKey) -> impl Iterator<Item = &ListedRows> {
+    pub fn listed(&self, file: PageKey) -> impl Iterator<Item = &ListEntryRows> {
         self.deeds.iter().filter_map(move |(_, deed)| match deed {
             Deed::Hinted(rows) => rows.listed.as_ref().filter(|listed| listed.file == file),
             _ => None,

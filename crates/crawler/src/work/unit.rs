@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use vernal_model::{
-    Deed, DocumentRow, Fingerprint, LeftRow, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise, Partition,
-    RobotsRow, Site, Stamp, TopicOf, Url, Version, WeightRow,
+    DateRange, Deed, DocumentRow, EvictionRow, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey,
+    PageNoise, Partition, RobotsRow, Site, TopicOf, Url, Version, WeightRow,
 };
 use vernal_repository::bodies::{Bodies, Keep, Record};
 use vernal_repository::{DiskSpace, Known, Reader, Repository, Sieving, UrlRow};
@@ -24,6 +24,8 @@ pub(crate) trait Durable: Send {
     fn commit(&mut self, deeds: &[(Partition, Deed)], now: Moment) -> Result<()>;
     /// Tells which of the URLs that were found are new.
     fn sieve(&mut self, urls_max: usize) -> Result<Sieving>;
+    /// The folder of this machine, for files that passes derive from the state: they never move with it.
+    fn derived(&self) -> &Repository;
     /// A repair has come to its end.
     fn end_repair(&mut self) -> Result<()>;
     fn close(self: Box<Self>) -> Result<()>;
@@ -41,6 +43,10 @@ impl Durable for Repository {
 
     fn sieve(&mut self, urls_max: usize) -> Result<Sieving> {
         Ok(Repository::sieve(self, urls_max)?)
+    }
+
+    fn derived(&self) -> &Repository {
+        self
     }
 
     fn end_repair(&mut self) -> Result<()> {
@@ -120,7 +126,7 @@ impl Work {
     }
 
     /// Why and when a page last left the collection, if it ever did.
-    pub fn left(&self, key: PageKey) -> Result<Option<LeftRow>> {
+    pub fn left(&self, key: PageKey) -> Result<Option<EvictionRow>> {
         match self.group.left(key) {
             Some(row) => Ok(Some(row.clone())),
             None => Ok(self.reader.left(key)?),
@@ -172,7 +178,7 @@ impl Work {
     }
 
     /// What a list of URLs said when it was last read.
-    pub fn listed(&self, file: PageKey) -> Result<HashMap<Fingerprint, Option<Stamp>>> {
+    pub fn listed(&self, file: PageKey) -> Result<HashMap<Fingerprint, Option<DateRange>>> {
         let mut listed = self.reader.listed(file)?;
         for rows in self.group.listed(file) {
             listed.retain(|fingerprint, _| !rows.gone.contains(fingerprint));
@@ -259,6 +265,11 @@ impl Work {
             self.new_urls = 0;
         }
         is_done
+    }
+
+    /// Where passes lay down how far they are.
+    pub fn derived(&self) -> &Repository {
+        self.durable.derived()
     }
 
     pub fn end_repair(&mut self) -> Result<()> {

@@ -1,8 +1,8 @@
-//! Which paragraphs of two versions are the same: those that stay in order, and those that moved.
+//! Aligns the paragraphs of two versions: those that stayed in order, and those that moved.
 //!
 //! Common beginnings and ends first, then the longest increasing run of paragraphs that occur once on each side
 //! (patience), then, between those, an exact longest common subsequence while it is small. Where it is not small the
-//! rest is met by digest alone, in order of occurrence. Cost: n log n, plus at most `CELLS_MAX` cells per gap, and never
+//! rest is matched by digest alone, in order of occurrence. Cost: n log n, plus at most `CELLS_MAX` cells per gap, and never
 //! more than `STEPS_MAX`.
 
 use std::ops::Range;
@@ -13,10 +13,10 @@ use crate::diff::{STEPS_MAX, Steps};
 /// The largest table of the exact method; about a quarter of a millisecond.
 const CELLS_MAX: usize = 250_000;
 
-/// What went is held against what came one by one while these are all pairs, because a map would take longer.
+/// Up to so many pairs of removed and added paragraphs are compared one by one, because a map would take longer.
 const PAIRS_TRIED_MAX: usize = 512;
 
-/// What became of each paragraph, by its place.
+/// The fate of each paragraph, by index.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Alignment {
     /// For each old paragraph, the new place of the one that stayed.
@@ -38,7 +38,7 @@ pub fn align_within(old: &[u64], new: &[u64], steps: &mut Steps) -> Alignment {
     alignment
 }
 
-/// For each old item, the new place of the one that stayed. Where the steps end, fewer stay than could.
+/// For each old item, the new place of the one that stayed. When the steps are used up, fewer stay than could.
 pub fn in_order(old: &[u64], new: &[u64], steps: &mut Steps) -> Vec<Option<usize>> {
     let mut stayed = vec![None; old.len()];
     let mut waiting = vec![(0..old.len(), 0..new.len())];
@@ -76,7 +76,7 @@ fn split(
         return;
     }
     if a.len() == 1 || b.len() == 1 {
-        // One alone stays with the first of its equals; both ways below would find the same.
+        // A single paragraph matches the first of its equals. Both methods below would find the same.
         let pair = a.clone().find_map(|x| b.clone().find(|&y| old[x] == new[y]).map(|y| (x, y)));
         pair.into_iter().for_each(|(x, y)| stayed[x] = Some(y));
         return;
@@ -90,7 +90,7 @@ fn split(
     }
     for &(x, y) in &anchors {
         stayed[x] = Some(y);
-        // Most lie side by side.
+        // Most equals are neighbours.
         if (a.start, b.start) != (x, y) {
             waiting.push((a.start..x, b.start..y));
         }
@@ -102,15 +102,15 @@ fn split(
 /// Paragraphs that occur once in each range, reduced to the longest run that is in order on both sides.
 fn unique_in_order(old: &[u64], new: &[u64], a: &Range<usize>, b: &Range<usize>) -> Vec<(usize, usize)> {
     #[derive(Copy, Clone, Default)]
-    struct Seen {
+    struct Presence {
         old: u32,
         new: u32,
         place: usize,
     }
     let range = &old[a.clone()];
-    let mut firsts = Firsts::with_room_for(range.len());
+    let mut firsts = FirstEquals::with_room_for(range.len());
     // By the first of its equals in the old range.
-    let mut seen = vec![Seen::default(); range.len()];
+    let mut seen = vec![Presence::default(); range.len()];
     for place in 0..range.len() {
         seen[firsts.of(range, place)].old += 1;
     }
@@ -120,27 +120,27 @@ fn unique_in_order(old: &[u64], new: &[u64], a: &Range<usize>, b: &Range<usize>)
             seen[first].place = place;
         }
     }
-    let is_unique = |(_, seen): &(usize, &Seen)| seen.old == 1 && seen.new == 1;
+    let is_unique = |(_, seen): &(usize, &Presence)| seen.old == 1 && seen.new == 1;
     let mut unique = Vec::with_capacity(range.len());
     unique.extend(seen.iter().enumerate().filter(is_unique).map(|(place, seen)| (a.start + place, seen.place)));
-    // Hardly anything moves.
+    // Paragraphs seldom move.
     if unique.is_sorted_by_key(|pair| pair.1) { unique } else { longest_increasing(&unique) }
 }
 
-/// Finds the first of equal items in a list that is met once and dropped: less than a map has to do.
-struct Firsts {
-    /// Places in the list, from 1; 0 is free.
+/// Finds the first of equal items in a list that is processed once. It does less than a map.
+struct FirstEquals {
+    /// Indices in the list, from 1; 0 is free.
     slots: Vec<u32>,
     shift: u32,
 }
 
-impl Firsts {
+impl FirstEquals {
     fn with_room_for(items: usize) -> Self {
         let slots = (items * 2).next_power_of_two().max(2);
-        Firsts { slots: vec![0; slots], shift: 64 - slots.ilog2() }
+        FirstEquals { slots: vec![0; slots], shift: 64 - slots.ilog2() }
     }
 
-    /// The first that equals the one at this place, which is remembered if it is that itself.
+    /// The first item equal to the one at this index. A new item is remembered.
     fn of(&mut self, items: &[u64], place: usize) -> usize {
         let slot = self.slot(items, items[place]);
         if self.slots[slot] == 0 {
@@ -153,9 +153,9 @@ impl Firsts {
         (self.slots[self.slot(items, item)] as usize).checked_sub(1)
     }
 
-    /// Where the item is, or would be. Half of the slots are free, so that the walk ends.
+    /// The slot of the item, or the free slot for it. Half of the slots are free, so the probe ends.
     fn slot(&self, items: &[u64], item: u64) -> usize {
-        // Numbers that are counted instead of drawn, as tests have them, are spread too.
+        // Tests use consecutive numbers, so the bits are mixed.
         let mut slot = (item.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
         while self.slots[slot] != 0 && items[self.slots[slot] as usize - 1] != item {
             slot = (slot + 1) & (self.slots.len() - 1);
@@ -188,7 +188,7 @@ pub fn longest_increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     run
 }
 
-/// The longest common subsequence by its table.
+/// The longest common subsequence by dynamic programming.
 fn exact(old: &[u64], new: &[u64], a: Range<usize>, b: Range<usize>, stayed: &mut [Option<usize>]) {
     let width = b.len() + 1;
     let mut table = vec![0u16; (a.len() + 1) * width];
@@ -214,7 +214,7 @@ fn exact(old: &[u64], new: &[u64], a: Range<usize>, b: Range<usize>, stayed: &mu
     }
 }
 
-/// Of what did not stay, equal digests moved, each counted once; the others came or went.
+/// Of the paragraphs that did not stay, equal digests moved, each counted once. The others were added or removed.
 fn meet_the_rest(old: &[u64], new: &[u64], alignment: &mut Alignment) {
     let Alignment { stayed, moved, removed, added } = alignment;
     removed.extend((0..old.len()).filter(|&place| stayed[place].is_none()));
@@ -228,7 +228,7 @@ fn meet_the_rest(old: &[u64], new: &[u64], alignment: &mut Alignment) {
     }
     let mut gone = vec![false; removed.len()];
     let is_small = removed.len() * added.len() <= PAIRS_TRIED_MAX;
-    let mut waiting = if is_small { Waiting::default() } else { Waiting::of(old, removed) };
+    let mut waiting = if is_small { Unpaired::default() } else { Unpaired::of(old, removed) };
     added.retain(|&place| {
         let equal = match is_small {
             true => (0..gone.len()).find(|&index| !gone[index] && old[removed[index]] == new[place]),
@@ -246,17 +246,17 @@ fn meet_the_rest(old: &[u64], new: &[u64], alignment: &mut Alignment) {
     }
 }
 
-/// What went, by digest, the first of equals first.
+/// The removed paragraphs by digest, the first of equals first.
 #[derive(Default)]
-struct Waiting {
+struct Unpaired {
     first: DigestMap<Option<usize>>,
-    /// For each the next one of the same digest.
+    /// For each the next one with the same digest.
     next: Vec<Option<usize>>,
 }
 
-impl Waiting {
+impl Unpaired {
     fn of(old: &[u64], removed: &[usize]) -> Self {
-        let mut waiting = Waiting { first: DigestMap::default(), next: vec![None; removed.len()] };
+        let mut waiting = Unpaired { first: DigestMap::default(), next: vec![None; removed.len()] };
         for (index, &place) in removed.iter().enumerate().rev() {
             waiting.next[index] = waiting.first.insert(old[place], Some(index)).flatten();
         }
@@ -271,7 +271,7 @@ impl Waiting {
     }
 }
 
-/// For each item, how many before it stayed: equal numbers are the same gap.
+/// For each item the number of items before it that stayed. Items with equal numbers are in the same gap.
 pub fn gaps(stayed: impl Iterator<Item = bool>) -> Vec<usize> {
     stayed
         .scan(0, |count, stays| {
@@ -297,14 +297,14 @@ mod tests {
 
     #[test]
     fn repeats_between_changes_are_no_moves() {
-        // `7` stands between all the others, as a "read more" does.
+        // `7` is between all the others, as a "read more" is.
         let alignment = align(&[9, 1, 7, 2, 7, 3, 7, 5], &[8, 2, 7, 3, 7, 6]);
         assert!(alignment.moved.is_empty(), "{alignment:?}");
         assert_eq!(alignment.removed.len(), 4);
         assert_eq!(alignment.added.len(), 2);
     }
 
-    /// What did not stay, met as the definition says.
+    /// Matches the paragraphs that did not stay, as the definition says.
     fn met(old: &[u64], new: &[u64], stayed: &[Option<usize>]) -> Vec<(usize, usize)> {
         let mut left: Vec<usize> = (0..old.len()).filter(|&place| stayed[place].is_none()).collect();
         let mut moved = Vec::new();

@@ -1,12 +1,12 @@
-//! Maps and sets whose keys are digests already: a second, slow digest of a digest would buy nothing.
+//! Maps and sets with digests as keys, which need no second hash.
 //!
-//! A page can be made whose digests collide here. There are at most `PARAGRAPHS_MAX` paragraphs, so that costs it a few
-//! milliseconds and nobody else anything.
+//! A page may be constructed so that its digests collide here. With at most `PARAGRAPHS_MAX` paragraphs this costs a few
+//! milliseconds for that page alone.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Same answers on every machine and in every run; iterate over it only where order does not matter.
+/// Behaves the same on every machine and in every run. Iterate over it only where the order does not matter.
 pub type DigestMap<V> = HashMap<u64, V, BuildHasherDefault<DigestHasher>>;
 pub type DigestSet = HashSet<u64, BuildHasherDefault<DigestHasher>>;
 
@@ -19,7 +19,7 @@ impl Hasher for DigestHasher {
     }
 
     fn write_u64(&mut self, digest: u64) {
-        // Numbers that are counted instead of drawn, as tests have them, are spread over all bits too.
+        // Tests use consecutive numbers, so the bits are mixed.
         let product = u128::from(self.0 ^ digest) * u128::from(0x9e37_79b9_7f4a_7c15u64);
         self.0 = product as u64 ^ (product >> 64) as u64;
     }

@@ -1,8 +1,8 @@
-//! The plain questions of a labelled pair: does the text differ, the sequence of elements, an attribute, a script?
+//! The questions of a labelled pair: does the text differ, the sequence of elements, an attribute, a script?
 
 use crate::{Input, read::read_marked};
 
-/// What differs between two bodies, each asked for itself and noise included.
+/// What differs between two bodies, noise included.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// Visible text, white space folded, the title included.
@@ -24,7 +24,7 @@ pub struct Flags {
 pub fn flags(old: &Input<'_>, new: &Input<'_>) -> Flags {
     let ((old, old_marks), (new, new_marks)) = (read_marked(old), read_marked(new));
     let structure = old_marks.structure != new_marks.structure;
-    // Where the elements are the same, each has its own attributes; where they are not, only all of them can be met.
+    // With equal elements, attributes are compared element by element. Otherwise only all attributes together can be compared.
     let attributes = match structure {
         true => old_marks.attributes != new_marks.attributes,
         false => old_marks.attributes_in_order != new_marks.attributes_in_order,

@@ -1,7 +1,7 @@
-//! The slow path: two pages read closely, with words, notes and what the built-in detectors set aside.
+//! The slow path: compares two pages closely, with words, notes and suppressed noise.
 
 use foldhash::{HashMap, HashMapExt};
-use vernal_model::{Change, Document, Kind, Note, Operation, SetAside};
+use vernal_model::{Change, Document, Kind, Note, Operation, Suppressed};
 
 use super::compare;
 use crate::Parsed;
@@ -10,27 +10,27 @@ use crate::noise::builtin;
 use crate::parse::links::limited;
 use crate::parse::parts::{Part, Parts};
 
-/// Notes and set-asides beyond these are not told: an event is no place for a book.
+/// Further notes and suppressed differences are dropped, to keep events small.
 const NOTES_MAX: usize = 500;
 
-/// The text of one side of a note.
+/// The text limit of one side of a note.
 const TEXT_BYTES_MAX: usize = 4 << 10;
 
-/// Compares two pages with the built-in detectors only. Notes are told of pages that were read closely.
+/// Compares two pages with the built-in detectors only. Notes need pages that were read closely.
 pub fn compare_pages(old: &Parsed, new: &Parsed) -> Change {
     let mut change = compare(&old.signature, &new.signature);
     tell_closely((&old.document, &old.parts), (&new.document, &new.parts), &mut change);
     change
 }
 
-/// Gives a change that signatures told its words and notes, from the documents and parts of the two pages.
+/// Adds words and notes to a change that was found by signatures, from the documents and parts of the two pages.
 pub fn tell_closely(old: (&Document, &Parts), new: (&Document, &Parts), change: &mut Change) {
     explain(old.0, new.0, change);
     set_aside_words(change);
     compare_parts(old.1, new.1, change);
 }
 
-/// Takes out the paragraphs that differ by noise alone.
+/// Moves paragraphs that differ by noise alone out of the change.
 fn set_aside_words(change: &mut Change) {
     let noise = &mut change.noise;
     change.paragraphs.retain(|paragraph| {
@@ -43,7 +43,7 @@ fn set_aside_words(change: &mut Change) {
         if quiet_before.text != quiet_after.text {
             return true;
         }
-        noise.push(SetAside {
+        noise.push(Suppressed {
             kind: Kind::Content,
             detector: detector.into(),
             rule: None,
@@ -54,8 +54,8 @@ fn set_aside_words(change: &mut Change) {
     });
 }
 
-/// Parts are met as sets by what they are: order alone is no news. What is left over of one kind of part is paired in
-/// order, so that a changed target reads as before and after.
+/// Compares parts as sets, because their order does not matter. The remaining parts of one kind are paired in order, so that a
+/// changed target appears as before and after.
 fn compare_parts(old: &Parts, new: &Parts, change: &mut Change) {
     let mut counts: HashMap<(&str, &str), i64> = HashMap::new();
     for part in &new.items {
@@ -87,7 +87,7 @@ fn compare_parts(old: &Parts, new: &Parts, change: &mut Change) {
     }
 }
 
-/// Whether the part has no equal left on the other side.
+/// Whether the part has no unmatched equal on the other side.
 fn take<'a>(counts: &mut HashMap<(&'a str, &'a str), i64>, part: &'a Part) -> bool {
     match counts.get_mut(&(&*part.what, &*part.value)) {
         Some(count) if *count > 0 => {
@@ -98,7 +98,7 @@ fn take<'a>(counts: &mut HashMap<(&'a str, &'a str), i64>, part: &'a Part) -> bo
     }
 }
 
-/// Among the first few that came, the one that is the same without its noise, else the next in order.
+/// Among the first few added parts, the one that is equal without noise, otherwise the next in order.
 fn partner<'a>(parts: &mut Vec<&'a Part>, before: &Part) -> Option<&'a Part> {
     const TRIED_MAX: usize = 64;
     let tried = parts.iter().rev().take(TRIED_MAX).position(|part| part.quiet == before.quiet);
@@ -117,7 +117,7 @@ fn tell(before: Option<&Part>, after: Option<&Part>, change: &mut Change) {
     let (before, after) = (shown(before), shown(after));
     match aside {
         Some(detector) if change.noise.len() < NOTES_MAX => {
-            change.noise.push(SetAside { kind: part.kind, detector: detector.into(), rule: None, before, after });
+            change.noise.push(Suppressed { kind: part.kind, detector: detector.into(), rule: None, before, after });
         }
         None if change.notes.len() < NOTES_MAX => {
             change.notes.push(Note { kind: part.kind, what: part.what.as_ref().into(), before, after });

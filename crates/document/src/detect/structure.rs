@@ -4,26 +4,26 @@ use crate::parse::tree::{DocumentTree, Node};
 
 /// How two structures differ (paper 003, Table 6).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub enum Degree {
+pub enum StructureDegree {
     #[default]
     None,
-    /// Siblings without children came or went.
+    /// Siblings without children were added or removed.
     Minor,
-    /// Siblings with children came or went.
+    /// Siblings with children were added or removed.
     Major,
 }
 
-/// Where the structures part: the level from 1, and the place within it from 0.
+/// Where the structures first differ: the level from 1, and the position within it from 0.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TreePosition {
     pub level: usize,
     pub position: usize,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct StructureChange {
-    pub degree: Degree,
-    pub place: Option<Place>,
+    pub degree: StructureDegree,
+    pub place: Option<TreePosition>,
 }
 
 /// Compares two trees level by level, the highest first.
@@ -33,17 +33,17 @@ pub fn compare_trees(old: &DocumentTree, new: &DocumentTree) -> StructureChange 
         let old = old.levels.get(level).map_or(&[][..], Vec::as_slice);
         let new = new.levels.get(level).map_or(&[][..], Vec::as_slice);
         let Some((position, has_children)) = first_difference(old, new) else { continue };
-        change.place = change.place.or(Some(Place { level: level + 1, position }));
+        change.place = change.place.or(Some(TreePosition { level: level + 1, position }));
         if has_children {
-            change.degree = Degree::Major;
+            change.degree = StructureDegree::Major;
             return change;
         }
-        change.degree = Degree::Minor;
+        change.degree = StructureDegree::Minor;
     }
     change
 }
 
-/// Where two levels part, and whether what came or went there has children; `None` if they are the same.
+/// Where two levels first differ, and whether the added or removed node has children. `None` if they are equal.
 fn first_difference(old: &[Node], new: &[Node]) -> Option<(usize, bool)> {
     let start = old.iter().zip(new).take_while(|(old, new)| old.tag == new.tag).count();
     if start == old.len() && start == new.len() {

@@ -1,4 +1,4 @@
-//! The verdict on two signatures, cheapest test first (paper 003's change detection module at digest level).
+//! Compares two signatures, cheapest test first (the change detection module of paper 003, on digests).
 
 use vernal_model::{
     Change, DecidedBy, Degree, Kind, Kinds, Operation, ParagraphChange, ParagraphMark, QuietMarks, Role, Signature,
@@ -6,21 +6,21 @@ use vernal_model::{
 
 use super::alignment::{Alignment, align};
 
-/// What a paragraph of navigation or footer weighs beside one of the main text: a menu is as large as a real edit.
+/// The weight of a paragraph of navigation or footer, with 1 for the main text: a changed menu may be larger than a real edit.
 const FRAME_WEIGHT: f64 = 0.25;
 
-/// From these shares of the page on, a change is moderate, large, total.
+/// The shares of the page from which a change is moderate, large or total.
 const MODERATE_MIN: f32 = 0.05;
 const LARGE_MIN: f32 = 0.25;
 const TOTAL_MIN: f32 = 0.75;
 
-/// Holds two signatures against each other: digest, structure, content, presentation, behaviour. `kinds` lists all that
-/// differ, `left` those that differ by more than built-in noise, and `decided_by` is the first test that told.
+/// Compares two signatures: digest, structure, content, presentation, behaviour. `kinds` lists all kinds that differ, `left`
+/// those that differ by more than built-in noise, and `decided_by` is the first test that decided.
 ///
 /// In `kinds` every difference of an attribute is presentation, whatever else it is; in `left` an attribute counts once,
 /// under what it says: a handler is behaviour only.
 pub fn compare(old: &Signature, new: &Signature) -> Change {
-    // Marks of another format say nothing to each other.
+    // Marks of different formats cannot be compared.
     if old.payload == new.payload || old.format != new.format {
         return Change::default();
     }
@@ -43,7 +43,7 @@ pub fn compare(old: &Signature, new: &Signature) -> Change {
     for kind in quiet.iter().filter(|&kind| loud.contains(kind)) {
         change.left.insert(kind);
     }
-    // Equal words in equal order may still lie in other paragraphs; that is structure, and no paragraph changed.
+    // Equal words in the same order may be split into paragraphs differently. That is structure, and no paragraph changed.
     if change.left.contains(Kind::Content) {
         let alignment = align(&digests(&old.paragraphs), &digests(&new.paragraphs));
         change.magnitude = magnitude(&old.paragraphs, &new.paragraphs, &alignment);
@@ -96,14 +96,14 @@ fn kinds(tests: [(bool, Kind); 4]) -> Kinds {
     kinds
 }
 
-/// No text of its own: see `signature`.
+/// Whether the body has no text (see `signature`).
 fn is_opaque(signature: &Signature) -> bool {
     signature.structure == 0
 }
 
 fn compare_bytes(old: &Signature, new: &Signature) -> Change {
     let mut change = Change::default();
-    // The same bytes may have been packed in another way.
+    // The same bytes may have been compressed differently.
     if old.content != new.content {
         change.kinds.insert(Kind::Content);
         change.left.insert(Kind::Content);
@@ -117,7 +117,7 @@ fn digests(marks: &[ParagraphMark]) -> Vec<u64> {
     marks.iter().map(|mark| mark.digest).collect()
 }
 
-/// The share of both versions' paragraphs, by weight, that came, went or moved.
+/// The share of the paragraphs of both versions, by weight, that were added, removed or moved.
 fn magnitude(old: &[ParagraphMark], new: &[ParagraphMark], alignment: &Alignment) -> f32 {
     let total: f64 = old.iter().chain(new).map(|mark| weight(mark.role)).sum();
     if total == 0.0 {
@@ -136,7 +136,7 @@ fn weight(role: Role) -> f64 {
     }
 }
 
-/// What went, in old order; then what came or moved, in new order.
+/// The removed paragraphs in old order, then the added and moved ones in new order.
 fn operations(old: &[ParagraphMark], new: &[ParagraphMark], alignment: &Alignment) -> Vec<ParagraphChange> {
     let one = |operation, mark: ParagraphMark, place: usize| ParagraphChange {
         operation,
@@ -168,7 +168,7 @@ mod tests {
         Signature {
             format: Signature::FORMAT,
             payload: Digest([payload; 20]),
-            // Both halves of the words' mark.
+            // Both halves of the mark of the words.
             content: paragraphs.iter().fold(1, |sum, mark| sum * 31 + u128::from(mark.0)) * (1 << 64 | 1),
             quiet: QuietMarks {
                 content: paragraphs.iter().fold(1, |sum, mark| sum * 31 + mark.0),

@@ -1,7 +1,7 @@
-//! Blocked is not changed: an answer that is not the page but a wall in front of it, told by evidence.
+//! Recognises a wall: an answer in front of the page instead of the page. A blocked page has not changed.
 //!
-//! Every rule asks for two things at once: a mark of the wall, and too little text for a page of its own. A long article
-//! about captchas or about 404 is a page.
+//! Every rule requires two things: a mark of the wall, and too little text for a page of its own. A long article about captchas
+//! or about 404 is a page.
 
 use vernal_model::{Document, LinkKind, Media, Role, Wall};
 
@@ -15,19 +15,19 @@ use crate::parse::links::limited;
 /// Text outside menus and footers, in bytes, above which a page is never a wall.
 const WALL_TEXT_BYTES_MAX: usize = 1_500;
 
-/// The same for pages that come with status 200 and say they are missing; such texts offer a search and some links.
+/// The limit for pages that come with status 200 and say that they are missing. They often have a search and some links.
 const MISSING_TEXT_BYTES_MAX: usize = 1_200;
 
-/// All text of a login page, menus included: an honest home page with a login form has more.
+/// The text limit of a login page, menus included. A home page with a login form has more.
 const LOGIN_TEXT_BYTES_MAX: usize = 1_500;
 
-/// What a page without text may still say, such as its title.
+/// The text limit of a page that counts as empty, for its title and the like.
 const EMPTY_TEXT_BYTES_MAX: usize = 100;
 
-/// Quotations in the evidence.
+/// The length limit of quotations in the evidence.
 const QUOTED_BYTES_MAX: usize = 120;
 
-/// `headers` gives the value of a header by its lower-case name. The answer names the wall and the evidence.
+/// Recognises a wall. `headers` gives the value of a header by its lower-case name. Returns the wall and the evidence.
 pub fn wall(status: u16, headers: &dyn Fn(&str) -> Option<String>, parsed: Option<&Parsed>) -> Option<(Wall, String)> {
     if let Some(evidence) = challenge_header(headers) {
         return Some((Wall::Bot, evidence));
@@ -38,7 +38,7 @@ pub fn wall(status: u16, headers: &dyn Fn(&str) -> Option<String>, parsed: Optio
         return Some((Wall::Login, format!("status 401, asks for {}", limited(scheme.trim(), QUOTED_BYTES_MAX))));
     }
     let parsed = parsed.filter(|parsed| parsed.document.media == Media::Html)?;
-    let page = Page::of(parsed);
+    let page = PageText::of(parsed);
     if let Some(evidence) = page.bot(status) {
         return Some((Wall::Bot, evidence));
     }
@@ -54,7 +54,7 @@ pub fn wall(status: u16, headers: &dyn Fn(&str) -> Option<String>, parsed: Optio
     page.missing().map(|evidence| (Wall::SoftMissing, evidence))
 }
 
-/// Headers by which challenge services say what they did.
+/// Headers in which challenge services report what they did.
 fn challenge_header(headers: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     [("cf-mitigated", "challenge"), ("x-amzn-waf-action", "challenge"), ("x-amzn-waf-action", "captcha")]
         .into_iter()
@@ -62,8 +62,8 @@ fn challenge_header(headers: &dyn Fn(&str) -> Option<String>) -> Option<String> 
         .map(|(name, value)| format!("header {name}: {value}"))
 }
 
-/// What the rules look at, in lower case, and only of pages short enough to be a wall.
-struct Page<'a> {
+/// The text that the rules examine, in lower case, only for pages short enough to be a wall.
+struct PageText<'a> {
     parsed: &'a Parsed,
     /// Bytes of text outside menus and footers.
     text_bytes: usize,
@@ -73,7 +73,7 @@ struct Page<'a> {
     text: String,
 }
 
-impl<'a> Page<'a> {
+impl<'a> PageText<'a> {
     fn of(parsed: &'a Parsed) -> Self {
         let document = &parsed.document;
         let text_bytes = main_text_bytes(document);
@@ -82,7 +82,7 @@ impl<'a> Page<'a> {
         let headings =
             headings.filter_map(|paragraph| document.text.get(paragraph.start as usize..paragraph.end as usize));
         let titles = std::iter::once(document.title.as_str()).chain(headings).filter(|_| short).map(plain).collect();
-        Page { parsed, text_bytes, titles, text: if short { plain(&document.text) } else { String::new() } }
+        PageText { parsed, text_bytes, titles, text: if short { plain(&document.text) } else { String::new() } }
     }
 
     fn is_short(&self) -> bool {
@@ -104,7 +104,7 @@ impl<'a> Page<'a> {
             (true, Some(title), ..) => Some(format!("status {status}, title \"{}\"", quoted(title))),
             (true, _, Some(sentence), _) => Some(format!("status {status}, text \"{sentence}\"")),
             (true, _, _, Some(challenge)) => Some(format!("status {status}, challenge of {challenge}")),
-            // With a status of success two marks are needed: many honest forms carry a captcha.
+            // With a status of success two marks are needed, because many ordinary forms have a captcha.
             (false, Some(title), Some(sentence), _) => {
                 Some(format!("title \"{}\", text \"{sentence}\"", quoted(title)))
             }
@@ -118,7 +118,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A frame of a challenge service and nothing else. Their scripts stand on honest pages too, their frames do not.
+    /// A frame of a challenge service and nothing else. Ordinary pages may have their scripts, but not their frames.
     fn challenge_instead_of_text(&self) -> Option<&'static str> {
         let document = &self.parsed.document;
         if document.text.len() > EMPTY_TEXT_BYTES_MAX {
@@ -150,7 +150,7 @@ impl<'a> Page<'a> {
         if let Some(sentence) = PARKING_SENTENCES.into_iter().find(|sentence| self.text.contains(sentence)) {
             return Some(format!("text \"{sentence}\""));
         }
-        // A single link to a broker may stand on any page; a page without text that has one is theirs.
+        // Any page may link to a domain broker. A page without text that does is a parked domain.
         let broker = |host: &str| PARKING_HOSTS.into_iter().find(|known| is_host_of(host, known));
         if self.text_bytes > WALL_TEXT_BYTES_MAX / 5 {
             return None;
@@ -159,7 +159,7 @@ impl<'a> Page<'a> {
         links.iter().find_map(|link| broker(link.target.host())).map(|host| format!("little text, link to {host}"))
     }
 
-    /// A page that says "not found" and answers with success.
+    /// A page with a status of success that says "not found".
     fn missing(&self) -> Option<String> {
         if self.text_bytes > MISSING_TEXT_BYTES_MAX {
             return None;
@@ -169,7 +169,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// What parts the name of a page from the name of its site.
+/// The separators between the name of a page and the name of its site.
 const PARTS: [char; 8] = ['|', '–', '—', '-', '·', '»', ':', '•'];
 
 fn says_missing(part: &str) -> bool {
@@ -181,7 +181,7 @@ fn says_missing(part: &str) -> bool {
         let after = after.trim_start_matches(|letter: char| !letter.is_alphanumeric());
         return after.is_empty() || (after.len() < 60 && AFTER_404.iter().any(|words| after.starts_with(words)));
     }
-    // "Not found in translation" is a book: short words must be nearly all that is said.
+    // "Not found in translation" is a book title: the words must be nearly the whole title.
     MISSING_TITLES
         .iter()
         .any(|words| part.strip_prefix(words).is_some_and(|after| after.len() <= if words.len() < 16 { 8 } else { 60 }))

@@ -1,5 +1,5 @@
-//! The words by which walls give themselves away, in lower case. Each was seen on real walls; a word that honest pages
-//! use in their titles too does not belong here.
+//! Words that identify walls, in lower case. Each was seen on real walls. A word that ordinary pages use in their titles does
+//! not belong here.
 
 /// Titles and headings of challenge and refusal pages.
 pub const CHALLENGE_TITLES: [&str; 24] = [
@@ -51,7 +51,7 @@ pub const CHALLENGE_SENTENCES: [&str; 18] = [
     "sie kein roboter sind",
 ];
 
-/// Addresses of frames that stand in place of a page.
+/// Addresses of frames that replace a page.
 pub const CHALLENGE_FRAMES: [&str; 2] = ["/_Incapsula_Resource", "captcha-delivery.com"];
 
 /// Words of pages that ask for a name and a password.
@@ -116,7 +116,7 @@ pub const PARKING_HOSTS: [&str; 8] = [
     "parklogic.com",
 ];
 
-/// What titles and headings of missing pages begin with.
+/// Beginnings of titles and headings of missing pages.
 pub const MISSING_TITLES: [&str; 36] = [
     "page not found",
     "page cannot be found",

@@ -1,38 +1,38 @@
-//! Which version each paragraph, and each of its words, came from. Noise is no edit: words that differ by what the built-in
-//! detectors or the rules of the site set aside keep the past of those that stood there before.
+//! Finds the version that each paragraph and each of its words came from. Noise is no edit: words that differ only by
+//! suppressed noise keep the history of the words before them.
 
 use serde::Serialize;
 use vernal_model::{Document, Moment, Operation, Role};
 
 use super::difference::{role_by_name, word_edits};
 use super::explain::{after, before};
-use super::matching::{Link, match_paragraphs};
+use super::matching::{Pairing, match_paragraphs};
 use super::steps::{STEPS_MAX, Steps};
 use super::words::{BOUNDARY, text_of};
 use super::{WordEdit, WordOperation};
 use crate::noise::{Shape, builtin};
 
-/// A version, and when it was seen.
+/// A version and the Moment of its visit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Seen {
+pub struct SeenVersion {
     pub version: u32,
     pub moment: Moment,
 }
 
-/// A paragraph of the last version, with its past.
+/// A paragraph of the last version, with its history.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BlamedParagraph {
-    /// Its place in the last version, from 0.
+    /// Its index in the last version, from 0.
     pub position: u32,
     #[serde(serialize_with = "role_by_name")]
     pub role: Role,
-    /// The version that brought it.
-    pub born: Seen,
-    /// The version that last changed its words: that which brought it, if none did.
-    pub edited: Seen,
+    /// The version that added it.
+    pub born: SeenVersion,
+    /// The version that last changed its words, or the one that added it.
+    pub edited: SeenVersion,
     /// How many versions changed its words.
     pub edits: u32,
-    /// Its text in pieces, each with the version that brought these words. Together they are the text.
+    /// Its text in pieces, each with the version that added these words. Together they are the whole text.
     pub words: Vec<BlamedWords>,
 }
 
@@ -45,11 +45,11 @@ impl BlamedParagraph {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BlamedWords {
     #[serde(flatten)]
-    pub seen: Seen,
+    pub seen: SeenVersion,
     pub text: Box<str>,
 }
 
-/// Walks over the versions of a page from the oldest to the newest; holds one of them at a time.
+/// Processes the versions of a page from the oldest to the newest and holds one of them at a time.
 #[derive(Debug, Default)]
 pub struct Blame {
     last: Document,
@@ -62,14 +62,14 @@ impl Blame {
         Blame::default()
     }
 
-    /// With the shapes of words that were learned to vary without meaning (see `noise::shapes_on`).
+    /// A blame that also knows the learned noise of the page, as shapes (see `noise::shapes_on`).
     pub fn with_shapes(shapes: Vec<Shape>) -> Self {
         Blame { shapes, ..Blame::default() }
     }
 
-    /// Hears the next version.
+    /// Adds the next version.
     pub fn version(&mut self, number: u32, moment: Moment, document: &Document) {
-        let seen = Seen { version: number, moment };
+        let seen = SeenVersion { version: number, moment };
         let matching = match_paragraphs(&self.last, document, &mut Steps::new(STEPS_MAX));
         let mut steps = Steps::new(STEPS_MAX);
         let mut old: Vec<Option<BlamedParagraph>> =
@@ -88,7 +88,7 @@ impl Blame {
             ..past.unwrap_or_else(|| born(seen, text_of(document, place)))
         });
         self.paragraphs = all.collect();
-        // Links and the like are no part of the past.
+        // The history has no links and other parts.
         self.last =
             Document { text: document.text.clone(), paragraphs: document.paragraphs.clone(), ..Document::default() };
     }
@@ -98,12 +98,12 @@ impl Blame {
         self.paragraphs
     }
 
-    /// Hands the past of what a link leads from to what it leads to.
+    /// Passes the history of the old paragraphs of a pairing to the new ones.
     fn follow(
         &self,
-        link: &Link,
+        link: &Pairing,
         document: &Document,
-        seen: Seen,
+        seen: SeenVersion,
         old: &mut [Option<BlamedParagraph>],
         new: &mut [Option<BlamedParagraph>],
         steps: &mut Steps,
@@ -141,7 +141,7 @@ impl Blame {
     }
 }
 
-/// The blame of versions that are all at hand, the oldest first.
+/// The blame of versions that are all in memory, oldest first.
 pub fn blame<'a>(versions: impl IntoIterator<Item = (u32, Moment, &'a Document)>) -> Vec<BlamedParagraph> {
     let mut blame = Blame::new();
     for (number, moment, document) in versions {
@@ -150,7 +150,7 @@ pub fn blame<'a>(versions: impl IntoIterator<Item = (u32, Moment, &'a Document)>
     blame.finish()
 }
 
-fn born(seen: Seen, text: &str) -> BlamedParagraph {
+fn born(seen: SeenVersion, text: &str) -> BlamedParagraph {
     let words = vec![BlamedWords { seen, text: Box::from(text) }];
     BlamedParagraph { position: 0, role: Role::Main, born: seen, edited: seen, edits: 0, words }
 }
@@ -162,15 +162,16 @@ fn in_order(place: usize, others: &[usize]) -> Vec<usize> {
     all
 }
 
-/// Whose words the new text is, paragraph by paragraph: what stayed keeps its past, what came is of this version.
-fn blamed_lines(pasts: &[BlamedParagraph], edits: &[WordEdit], seen: Seen) -> Vec<Vec<BlamedWords>> {
-    // The old text letter by letter would be long; a walk over its pieces is enough.
+/// The origin of the words of the new text, paragraph by paragraph. Words that stayed keep their history; added words belong to
+/// this version.
+fn blamed_lines(pasts: &[BlamedParagraph], edits: &[WordEdit], seen: SeenVersion) -> Vec<Vec<BlamedWords>> {
+    // The pieces of the old text are enough; an entry per character would be long.
     let boundary = BlamedWords { seen, text: Box::from("\n") };
     let mut pieces = pasts
         .iter()
         .enumerate()
         .flat_map(|(place, past)| (place > 0).then(|| boundary.clone()).into_iter().chain(past.words.iter().cloned()));
-    let mut piece: Option<(Seen, Box<str>, usize)> = None;
+    let mut piece: Option<(SeenVersion, Box<str>, usize)> = None;
     let mut lines: Vec<Vec<BlamedWords>> = vec![Vec::new()];
     for edit in edits {
         if edit.op == WordOperation::Added {
@@ -186,7 +187,7 @@ fn blamed_lines(pasts: &[BlamedParagraph], edits: &[WordEdit], seen: Seen) -> Ve
                 break;
             };
             let left = &text[*at..];
-            // A space that stands only in the edit belongs to the word after it.
+            // A space that is only in the edit belongs to the word after it.
             let virtual_space = usize::from(rest.starts_with(' ') && !left.starts_with(' '));
             let length = common_length(&rest[virtual_space..], left);
             if length == 0 && virtual_space == 0 {
@@ -212,8 +213,8 @@ fn common_length(a: &str, b: &str) -> usize {
     pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
 }
 
-/// Adds words to the last line; a boundary begins the next one, and no line begins with a space.
-fn add(lines: &mut Vec<Vec<BlamedWords>>, seen: Seen, text: &str) {
+/// Adds words to the last line. A boundary begins the next line, and no line begins with a space.
+fn add(lines: &mut Vec<Vec<BlamedWords>>, seen: SeenVersion, text: &str) {
     for (count, part) in text.split(BOUNDARY).enumerate() {
         if count > 0 {
             lines.push(Vec::new());

@@ -1,4 +1,4 @@
-//! The whole difference of two documents: what happened to each paragraph, and to the words inside those edited.
+//! The complete difference of two documents: what happened to each paragraph, and to the words of the edited ones.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,30 @@ use vernal_model::{Document, Operation, Role};
 
 use super::explain::{after, before};
 use super::headings::Headings;
-use super::matching::{Link, match_paragraphs};
+use super::matching::{Pairing, match_paragraphs};
 use super::steps::{STEPS_MAX, Steps};
 use super::words::{BOUNDARY, Word, stayed, text_of, words};
 
-/// What is left of two documents when all that is the same is taken away.
+/// The difference of two documents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Diff {
-    /// The numbers of the two versions, for whoever shows them; `None` for documents that are no versions.
+    /// The numbers of the two versions, for display. `None` for documents that are not versions.
     pub from: Option<u32>,
     pub to: Option<u32>,
-    /// In reading order; what went stands where it would be.
+    /// In reading order. A removed paragraph is listed where it would be.
     pub paragraphs: Vec<ParagraphDiff>,
-    /// Where the limit was met, and so something is told less finely than it could be.
+    /// Set where a limit was reached, so that the difference is coarser than it could be.
     pub fallback: Option<Fallback>,
     /// The steps it took, at most `STEPS_MAX`.
     #[serde(skip)]
     pub steps: u64,
 }
 
-/// What is told when the steps end or a paragraph is too long.
+/// Why a difference is coarser than it could be: the steps were used up or a paragraph was too long.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fallback {
-    /// Some paragraphs were not compared word by word, or not with all that they might have become.
+    /// Some paragraphs were not compared word by word, or not with all candidates.
     WholeParagraph,
 }
 
@@ -57,8 +57,8 @@ pub struct ParagraphDiff {
     pub before: Option<Box<str>>,
     /// The new words; of a split, those of all parts, one to a line.
     pub after: Option<Box<str>>,
-    /// How `before` became `after`, where they differ. A line feed in it is a boundary between paragraphs. Same and
-    /// removed texts make up the old words, same and added ones the new words, but for a space at the beginning.
+    /// How `before` became `after`, where they differ. A line feed is a boundary between paragraphs. Without a space at the
+    /// beginning, same and removed texts are the old words, and same and added texts are the new words.
     pub words: Vec<WordEdit>,
 }
 
@@ -76,7 +76,7 @@ pub enum WordOperation {
     Removed,
 }
 
-/// The difference of any two documents. Two with the same paragraphs give an empty one.
+/// The difference of any two documents. It is empty if they have the same paragraphs.
 pub fn diff(old: &Document, new: &Document) -> Diff {
     diff_within(old, new, &mut Steps::new(STEPS_MAX))
 }
@@ -122,7 +122,7 @@ pub fn diff_within(old: &Document, new: &Document, steps: &mut Steps) -> Diff {
     diff
 }
 
-fn reordered(link: &Link) -> Vec<(u32, u32)> {
+fn reordered(link: &Pairing) -> Vec<(u32, u32)> {
     link.reordered.iter().map(|&(from, to)| (from as u32, to as u32)).collect()
 }
 
@@ -137,7 +137,7 @@ impl Diff {
         Diff { from: Some(from), to: Some(to), ..self }
     }
 
-    /// Writes the paragraphs' numbers in, by what the two versions' marks say.
+    /// Fills in the numbers of the paragraphs from the marks of the two versions.
     pub fn number(&mut self, old: &[vernal_model::ParagraphMark], new: &[vernal_model::ParagraphMark]) {
         for paragraph in &mut self.paragraphs {
             let marks = if paragraph.op == Operation::Removed { old } else { new };
@@ -145,7 +145,7 @@ impl Diff {
         }
     }
 
-    /// The new paragraphs, made of the old ones; `None` if these are not the ones it was made of.
+    /// Makes the new paragraphs from the old ones. `None` if these are not the old paragraphs of this difference.
     pub fn apply(&self, old: &[&str]) -> Option<Vec<String>> {
         let mut left: Vec<Option<&str>> = old.iter().map(|text| Some(*text)).collect();
         let mut made: BTreeMap<usize, String> = BTreeMap::new();
@@ -168,7 +168,7 @@ impl Diff {
 }
 
 impl ParagraphDiff {
-    /// Takes its old paragraphs out of `left` and puts its new ones where they belong.
+    /// Removes its old paragraphs from `left` and inserts its new ones.
     fn apply(&self, left: &mut [Option<&str>], put: &mut impl FnMut(u32, String) -> Option<()>) -> Option<()> {
         if self.op == Operation::Added {
             return put(self.position, self.after.as_deref()?.to_string());
@@ -205,18 +205,18 @@ impl ParagraphDiff {
     }
 }
 
-/// One side of a text: what stayed the same and what is only there.
+/// One side of an edit: the text that stayed and the text that is only on that side.
 pub fn rebuilt(words: &[WordEdit], side: WordOperation) -> String {
     let on_side = words.iter().filter(|word| word.op == WordOperation::Same || word.op == side);
     let text: String = on_side.map(|word| &*word.text).collect();
-    // What stands first in a paragraph has no space before it, wherever it came from.
+    // The first word of a paragraph has no space before it, wherever it came from.
     let lines: Vec<&str> = text.split(BOUNDARY).map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
     lines.join("\n")
 }
 
-/// The words that stayed, came and went; `None` when that takes too many steps.
+/// The words that stayed, were added and were removed. `None` when that takes too many steps.
 pub fn word_edits(before: &str, after: &str, steps: &mut Steps) -> Option<Vec<WordEdit>> {
-    // A space at the beginning of a paragraph cannot be told from one that came with its word.
+    // A space at the beginning of a paragraph cannot be distinguished from one that came with its word.
     let begins_with_space = |text: &str| text.split(BOUNDARY).any(|line| line.starts_with(' '));
     if begins_with_space(before) || begins_with_space(after) || !steps.spend((before.len() + after.len()) / 4) {
         return None;
@@ -246,14 +246,14 @@ pub fn word_edits(before: &str, after: &str, steps: &mut Steps) -> Option<Vec<Wo
 /// All of it removed, all of it added.
 fn replaced(before: &str, after: &str) -> Vec<WordEdit> {
     let one = |op, text: &str| WordEdit { op, text: Box::from(text) };
-    // A leading space would be lost as if it had come with its word.
+    // A leading space would be removed as if it had come with its word.
     let guarded =
         after.split(BOUNDARY).map(|line| if line.starts_with(' ') { format!(" {line}") } else { line.into() });
     let after = guarded.collect::<Vec<String>>().join("\n");
     vec![one(WordOperation::Removed, before), one(WordOperation::Added, &after)]
 }
 
-/// A lone sign or tiny word that stayed between two that did not is read more easily as part of the change.
+/// A single sign or short word that stayed between two changes is easier to read as part of the change.
 fn join_islands(text: &str, words: &[Word], stays: &mut [Option<usize>]) {
     for place in 1..stays.len().saturating_sub(1) {
         let alone = stays[place - 1].is_none() && stays[place + 1].is_none();
@@ -264,7 +264,7 @@ fn join_islands(text: &str, words: &[Word], stays: &mut [Option<usize>]) {
     }
 }
 
-/// Runs of words of one kind, gathered; in every change what went stands before what came.
+/// Collects runs of words of one operation. In every change the removed words come before the added ones.
 #[derive(Default)]
 struct Edits {
     done: Vec<WordEdit>,
@@ -316,20 +316,8 @@ impl Edits {
     }
 }
 
-pub fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Main => "main",
-        Role::Heading => "heading",
-        Role::Navigation => "navigation",
-        Role::Footer => "footer",
-        Role::ListItem => "list-item",
-        Role::TableRow => "table-row",
-        Role::Title => "title",
-    }
-}
-
 pub fn role_by_name<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(role_name(*role))
+    serializer.serialize_str(role.name())
 }
 
 /// The texts of a document's paragraphs, as `Diff::apply` takes them.

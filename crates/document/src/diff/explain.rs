@@ -1,4 +1,4 @@
-//! A change told in paragraphs, with their words, for the change feed.
+//! Describes a change by its paragraphs, with their words, for the change feed.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -6,19 +6,19 @@ use std::cell::LazyCell;
 use vernal_model::{Change, Document, Kind, Operation, ParagraphChange};
 
 use super::headings::Headings;
-use super::matching::{Link, match_paragraphs};
+use super::matching::{Pairing, match_paragraphs};
 use super::steps::{STEPS_MAX, Steps};
 use super::words::text_of;
 use crate::parse::links::limited;
 
-/// The words of one side of one paragraph change; an event is no place for a book.
+/// The text limit of one side of a paragraph change, to keep events small.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
-/// The words of all paragraph changes of one event; beyond, operations carry no words.
+/// The text limit of all paragraph changes of one event. Beyond it, operations have no words.
 const TEXT_BYTES_TOTAL_MAX: usize = 1 << 20;
 
-/// Fills in what happened to the paragraphs, in reading order. Where all words are equal nothing did: where one
-/// paragraph ends and the next begins is structure. What is noise altogether tells of no paragraphs either.
+/// Fills in what happened to the paragraphs, in reading order. With equal words nothing happened, because boundaries between
+/// paragraphs are structure. A change that is all noise lists no paragraphs either.
 ///
 /// A split or a merge has the words of all its parts or sources in `after` or `before`, joined by line feeds. A move
 /// within a list names in `others` the new places of the items that changed places with it.
@@ -29,18 +29,18 @@ pub fn explain(old: &Document, new: &Document, change: &mut Change) {
     }
 }
 
-/// What happened to the paragraphs, boundaries included.
+/// What happened to the paragraphs, including changed boundaries.
 pub fn operations(old: &Document, new: &Document) -> Vec<ParagraphChange> {
     let matching = match_paragraphs(old, new, &mut Steps::new(STEPS_MAX));
     if matching.links.is_empty() {
         return Vec::new();
     }
-    // The older ones are asked for by what went, and by nothing else.
+    // Headings of the old version are needed for removed paragraphs only.
     let old_headings = LazyCell::new(|| Headings::of(old));
     let new_headings = LazyCell::new(|| Headings::of(new));
     let mut bytes_left = TEXT_BYTES_TOTAL_MAX;
     let links = matching.links.iter();
-    let trail = |link: &Link| match (link.to, link.from) {
+    let trail = |link: &Pairing| match (link.to, link.from) {
         (Some(to), _) => new_headings.trail(new, to),
         (None, from) => old_headings.trail(old, from.unwrap_or_default()),
     };
@@ -50,7 +50,7 @@ pub fn operations(old: &Document, new: &Document) -> Vec<ParagraphChange> {
 fn one(
     old: &Document,
     new: &Document,
-    link: &Link,
+    link: &Pairing,
     headings: Vec<Box<str>>,
     bytes_left: &mut usize,
 ) -> ParagraphChange {
@@ -83,14 +83,14 @@ fn one(
     }
 }
 
-/// The old words of a link; those of the sources of a merge joined by line feeds.
-pub fn before<'a>(old: &'a Document, link: &Link) -> Option<Cow<'a, str>> {
+/// The old words of a pairing. The sources of a merge are joined by line feeds.
+pub fn before<'a>(old: &'a Document, link: &Pairing) -> Option<Cow<'a, str>> {
     let others = if link.operation == Operation::Merged { &link.others[..] } else { &[] };
     Some(joined(old, link.from?, others))
 }
 
-/// The new words of a link; those of the parts of a split joined by line feeds.
-pub fn after<'a>(new: &'a Document, link: &Link) -> Option<Cow<'a, str>> {
+/// The new words of a pairing. The parts of a split are joined by line feeds.
+pub fn after<'a>(new: &'a Document, link: &Pairing) -> Option<Cow<'a, str>> {
     let others = if link.operation == Operation::Split { &link.others[..] } else { &[] };
     Some(joined(new, link.to?, others))
 }

@@ -5,13 +5,13 @@ use vernal_model::{Document, Role};
 use super::words::text_of;
 use crate::parse::links::limited;
 
-/// The words of one heading in a trail.
+/// The text limit of one heading in a trail.
 const HEADING_BYTES_MAX: usize = 200;
 
-/// A heading of which only the role is known counts as the lowest.
+/// The level of a heading of unknown level: the lowest.
 const LEVEL_LOWEST: u8 = 6;
 
-/// For each paragraph the nearest heading above it that is higher, so that a trail is a walk upwards.
+/// For each paragraph the nearest higher heading above it. A trail follows these links upwards.
 pub struct Headings {
     above: Vec<Option<u32>>,
 }

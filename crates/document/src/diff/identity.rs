@@ -1,8 +1,8 @@
-//! Paragraph numbers, handed on from version to version.
+//! Passes paragraph numbers on from version to version.
 //!
 //! A number belongs to one paragraph of a page for ever: it survives edits and moves, in a split the largest part keeps
-//! it, in a merge that of the largest source stays, and a number that went is never given again, because `next` only
-//! grows. Within a version each number occurs once; 0 is no number.
+//! it, in a merge that of the largest source stays, and the number of a removed paragraph is never reused, because `next` only
+//! grows. Within a version each number occurs once. 0 means no number.
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use vernal_model::{Operation, ParagraphChange, ParagraphMark, Role};
@@ -10,8 +10,8 @@ use vernal_model::{Operation, ParagraphChange, ParagraphMark, Role};
 use crate::detect::alignment::{Alignment, align, gaps};
 
 /// Gives every paragraph of the new version its number and writes the numbers into the operations, which are those that
-/// `explain` gave for the two versions. Operations may be missing (as noise is): what none of them names is met by its
-/// digest and its place.
+/// `explain` gave for the two versions. Operations may be missing, as those of noise are: paragraphs without an operation are
+/// matched by digest and place.
 pub fn carry_ids(old: &[ParagraphMark], new: &mut [ParagraphMark], operations: &mut [ParagraphChange], next: &mut u32) {
     let mut origins: Vec<Option<usize>> = vec![None; new.len()];
     let mut named = Named { old: vec![false; old.len()], new: vec![false; new.len()] };
@@ -44,13 +44,13 @@ pub fn carry_ids(old: &[ParagraphMark], new: &mut [ParagraphMark], operations: &
     }
 }
 
-/// The same where only the marks of the two versions are known: what has an equal digest is the same paragraph, in place
-/// or moved; and where between those as many went as came of one role and place in the template, they were edited.
+/// Passes the numbers on when only the marks of the two versions are known. Paragraphs with equal digests are the same, in
+/// place or moved. Between them, if as many of one role and template place were removed as were added, they were edited.
 pub fn carry_ids_by_marks(old: &[ParagraphMark], new: &mut [ParagraphMark], next: &mut u32) {
     carry_ids(old, new, &mut [], next);
 }
 
-/// What an operation speaks of.
+/// The paragraphs of an operation.
 struct Named {
     old: Vec<bool>,
     new: Vec<bool>,
@@ -66,7 +66,7 @@ impl Named {
     }
 }
 
-/// Finds the old place of every new paragraph that no operation names.
+/// Finds the old index of every new paragraph without an operation.
 fn fill(old: &[ParagraphMark], new: &[ParagraphMark], named: &Named, origins: &mut [Option<usize>]) {
     if old.is_empty() {
         return;
@@ -77,7 +77,7 @@ fn fill(old: &[ParagraphMark], new: &[ParagraphMark], named: &Named, origins: &m
         places
     };
     let (old_free, new_free) = (free(&named.old), free(&named.new));
-    // Where operations name all that differs, what is left is the same on both sides.
+    // When operations name all differences, the remaining paragraphs are equal on both sides.
     let same = |(&from, &to): (&usize, &usize)| old[from].digest == new[to].digest;
     if old_free.len() == new_free.len() && old_free.iter().zip(&new_free).all(same) {
         return old_free.into_iter().zip(new_free).for_each(|(from, to)| origins[to] = Some(from));
@@ -95,7 +95,7 @@ fn fill(old: &[ParagraphMark], new: &[ParagraphMark], named: &Named, origins: &m
     }
 }
 
-/// Pairs what went with what came in the same gap, where role and place leave no doubt how many they are.
+/// Pairs removed with added paragraphs of the same gap where role and template place have equal counts.
 fn pair_in_gaps(
     old: &[ParagraphMark],
     new: &[ParagraphMark],
@@ -129,39 +129,39 @@ fn pair_in_gaps(
         .collect()
 }
 
-/// Writes the numbers: the old one where there is one that nobody has yet, else a fresh one.
+/// Writes the numbers: the old number where it exists and is unused, otherwise a new one.
 fn give(old: &[ParagraphMark], new: &mut [ParagraphMark], origins: &[Option<usize>], next: &mut u32) {
     let highest = old.iter().map(|mark| mark.id).max().unwrap_or(0);
     *next = (*next).max(highest.saturating_add(1));
-    let mut taken = Taken::up_to(highest, new.len());
+    let mut taken = UsedNumbers::up_to(highest, new.len());
     for (mark, origin) in new.iter_mut().zip(origins) {
         let known = origin.and_then(|from| old.get(from)).map_or(0, |mark| mark.id);
         mark.id = if known != 0 && taken.insert(known) { known } else { fresh(next) };
     }
 }
 
-/// Numbers that somebody has.
-enum Taken {
-    /// A bit for each; the numbers of most pages are small.
+/// The used numbers.
+enum UsedNumbers {
+    /// A bit for each number; the numbers of most pages are small.
     Bits(Vec<u64>),
     Set(HashSet<u32>),
 }
 
-impl Taken {
+impl UsedNumbers {
     const BITS_MAX: u32 = 1 << 16;
 
     fn up_to(highest: u32, count: usize) -> Self {
         match highest {
-            highest if highest < Self::BITS_MAX => Taken::Bits(vec![0; highest as usize / 64 + 1]),
-            _ => Taken::Set(HashSet::with_capacity(count)),
+            highest if highest < Self::BITS_MAX => UsedNumbers::Bits(vec![0; highest as usize / 64 + 1]),
+            _ => UsedNumbers::Set(HashSet::with_capacity(count)),
         }
     }
 
-    /// Says whether nobody had it.
+    /// Marks a number as used. Returns whether it was unused.
     fn insert(&mut self, number: u32) -> bool {
         match self {
-            Taken::Set(set) => set.insert(number),
-            Taken::Bits(bits) => {
+            UsedNumbers::Set(set) => set.insert(number),
+            UsedNumbers::Bits(bits) => {
                 let (word, bit) = (&mut bits[number as usize / 64], 1 << (number % 64));
                 let is_free = *word & bit == 0;
                 *word |= bit;
@@ -171,7 +171,7 @@ impl Taken {
     }
 }
 
-/// The next number; none when all four billion are used up.
+/// The next number; `None` when all four billion are used.
 fn fresh(next: &mut u32) -> u32 {
     if *next == u32::MAX {
         return 0;

@@ -1,17 +1,18 @@
-//! What a person reads between two versions, and how a paragraph keeps its identity.
+//! The difference of two versions for people, and the identity of paragraphs across versions.
 //!
-//! - `matching` says which paragraph became which: every paragraph of both versions is in exactly one pairing. What has
-//!   no equal on the other side is matched in `rest`, by the words (`postings`, `similarity`, `word_marks`) and as parts (`wholes`).
-//! - [`explain`] tells it as operations with words, for the change feed; [`diff`] tells it completely, word by word, so
-//!   that [`Diff::apply`] makes the new paragraphs of the old ones.
-//! - [`carry_ids`] and [`carry_ids_by_marks`] hand a page's paragraph numbers on from version to version.
+//! - `matching` pairs the paragraphs: every paragraph of both versions is in exactly one pairing. Paragraphs without an equal
+//!   are matched in `unmatched`, by their words (`postings`, `similarity`, `word_marks`) and as parts (`splits`). `unrelated`
+//!   finds those that match nothing.
+//! - [`explain`] describes the result as operations with words, for the change feed. [`diff`] is complete, word by word, so
+//!   that [`Diff::apply`] makes the new paragraphs from the old ones.
+//! - [`carry_ids`] and [`carry_ids_by_marks`] pass the paragraph numbers of a page on from version to version.
 //! - [`render`] shows a diff: as text, as source lines, as a safe page of HTML. JSON comes through serde.
-//! - [`Blame`] walks over the versions of a page and says which one each paragraph and word came from.
+//! - [`Blame`] finds the version that each paragraph and word of a page came from.
 //!
-//! Work is counted in steps and ends at `STEPS_MAX`; what is left then is told whole, and [`Fallback`] says so.
+//! Work is counted in steps and ends at `STEPS_MAX`. The rest is then shown as whole paragraphs, and [`Fallback`] says so.
 //!
-//! Order means nothing in a menu and little in a list: items of one run of navigation or of list items that only changed
-//! places within their run are told as **one** move (the first of them, with the others beside it), never as many.
+//! Order means nothing in a menu and little in a list. So items of one run of navigation or list items that only changed places
+//! within the run are **one** move (the first of them, with the others listed), never many.
 
 mod blame;
 mod difference;
@@ -21,15 +22,15 @@ mod identity;
 mod matching;
 mod postings;
 pub mod render;
-mod rest;
-mod rewritten;
 mod similarity;
+mod splits;
 mod steps;
-mod wholes;
+mod unmatched;
+mod unrelated;
 mod word_marks;
 pub(crate) mod words;
 
-pub use blame::{Blame, BlamedParagraph, BlamedWords, Seen, blame};
+pub use blame::{Blame, BlamedParagraph, BlamedWords, SeenVersion, blame};
 pub use difference::{Diff, Fallback, ParagraphDiff, WordEdit, WordOperation, diff, texts};
 pub use explain::{explain, operations};
 pub use identity::{carry_ids, carry_ids_by_marks};

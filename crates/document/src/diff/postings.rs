@@ -1,25 +1,25 @@
-//! Which paragraphs have which words. Sorted lists and no maps: they are made quickly, asked a few times and dropped, and
-//! no page can be written whose words meet in them.
+//! An index from words to paragraphs. It uses sorted lists instead of maps, because it is built quickly, used a few times and
+//! dropped, and because no page can cause collisions in it.
 
 use vernal_model::Document;
 
-use super::rest::Side;
-use super::similarity::Bag;
+use super::similarity::WordBag;
 use super::steps::Steps;
+use super::unmatched::Side;
 use super::words::text_of;
 
-/// Words in more paragraphs than this lead to none of them.
+/// Words in more paragraphs than this are not indexed.
 const POSTINGS_MAX: usize = 8;
 
-/// Candidates that are looked at closely.
+/// So many candidates are compared closely.
 const CANDIDATES_MAX: usize = 8;
 
-/// Of so few paragraphs each is looked at closely, which takes less than to sort their words.
+/// With so few paragraphs all are compared closely, which is cheaper than sorting their words.
 const FEW: usize = 3;
 
-/// The paragraphs of one side by the words that few of them have.
+/// The paragraphs of one side by their rare words.
 pub struct Postings {
-    /// Word and paragraph, sorted, each pair once; none where there are few paragraphs.
+    /// Word and paragraph, sorted, each pair once; empty where there are few paragraphs.
     pairs: Vec<(u64, u32)>,
 }
 
@@ -28,7 +28,7 @@ impl Postings {
         if side.places.len() <= FEW {
             return Postings { pairs: Vec::new() };
         }
-        let mut pairs = Vec::with_capacity(side.bags.iter().map(Bag::len).sum());
+        let mut pairs = Vec::with_capacity(side.bags.iter().map(WordBag::len).sum());
         for (index, bag) in side.bags.iter().enumerate().filter(|(index, _)| side.free[*index]) {
             if !steps.spend(bag.len() + 1) {
                 break;
@@ -39,7 +39,7 @@ impl Postings {
         Postings { pairs }
     }
 
-    /// Those of the indexed side that may have become, or have been, the paragraph `index` of `from`, in order.
+    /// The candidates of the indexed side for the paragraph `index` of `from`, in order.
     pub fn candidates(&self, from: &Side<'_>, index: usize, side: &Side<'_>, steps: &mut Steps) -> Vec<usize> {
         let bag = &from.bags[index];
         if !steps.spend(bag.len() + 1) {
@@ -64,7 +64,7 @@ impl Postings {
         found
     }
 
-    /// The paragraphs of each of these sorted words, as often as the word stands there.
+    /// The paragraphs of each of these sorted words, once for each occurrence.
     fn hits(&self, words: &[u64]) -> Vec<usize> {
         let mut hits = Vec::new();
         let mut rest = &self.pairs[..];
@@ -81,24 +81,24 @@ impl Postings {
     }
 }
 
-/// In how many paragraphs each word is.
-pub struct Spread {
+/// The number of paragraphs with each word.
+pub struct WordFrequency {
     /// Once for each paragraph that has it, sorted.
     words: Vec<u64>,
 }
 
-impl Spread {
+impl WordFrequency {
     pub fn of(document: &Document, steps: &mut Steps) -> Self {
         let mut all = Vec::new();
         for place in 0..document.paragraphs.len() {
-            let words = Bag::of(text_of(document, place), steps).words;
+            let words = WordBag::of(text_of(document, place), steps).words;
             all.extend(words.chunk_by(|a, b| a == b).map(|same| same[0]));
         }
         all.sort_unstable();
-        Spread { words: all }
+        WordFrequency { words: all }
     }
 
-    /// Whether no more paragraphs than these have it.
+    /// Whether at most so many paragraphs have the word.
     pub fn is_within(&self, word: u64, paragraphs_max: usize) -> bool {
         let first = self.words.partition_point(|&before| before < word);
         self.words.get(first + paragraphs_max) != Some(&word)

@@ -1,40 +1,40 @@
-//! How alike two paragraphs are: the words they share, whatever their order.
+//! The similarity of two paragraphs: the words that they share in any order.
 
 use super::steps::Steps;
 use super::word_marks::{has_digit, letters_at, mark_of, mark_of_plain, shape_of, word_end};
 use super::words::cuts;
 use crate::parse::links::limited;
 
-/// What is counted of a paragraph; two that agree in so much agree.
+/// So many words of a paragraph are compared.
 const BAG_BYTES_MAX: usize = 16 << 10;
 
-/// Numbers that changed count for so much of a word: `€9.99` and `€12.99` are the same thing with another price, and
-/// any two of a column of numbers are not.
+/// The weight of a changed number, with 1 for a word: `€9.99` and `€12.99` may be one article with a new price, but any two
+/// numbers of a column are not the same.
 const SHAPE_WEIGHT: f32 = 0.75;
 
 /// The words of a paragraph, sorted, repeats kept.
 #[derive(Debug, Default)]
-pub struct Bag {
-    /// Letters in lower case, as far as they are ASCII.
+pub struct WordBag {
+    /// The words with ASCII letters in lower case.
     pub words: Vec<u64>,
-    /// The same with every run of digits read as one zero; `None` where there is no digit.
+    /// The words with every run of digits as one zero. `None` where there is no digit.
     shapes: Option<Vec<u64>>,
 }
 
-impl Bag {
-    /// Empty when the steps have ended, and so like nothing.
+impl WordBag {
+    /// Empty, and so similar to nothing, when the steps are used up.
     pub fn of(text: &str, steps: &mut Steps) -> Self {
         let text = limited(text, BAG_BYTES_MAX);
         if !steps.spend(text.len() / 4 + 1) {
-            return Bag::default();
+            return WordBag::default();
         }
         let mut bag = match text.is_ascii() {
-            true => Bag::of_ascii(text.as_bytes()),
-            false => Bag::of_those(text, is_word),
+            true => WordBag::of_ascii(text.as_bytes()),
+            false => WordBag::of_those(text, is_word),
         };
         if bag.words.is_empty() {
-            // A paragraph of nothing but signs is its signs.
-            bag = Bag::of_those(text, |word| !is_word(word));
+            // A paragraph of punctuation only is compared by its punctuation.
+            bag = WordBag::of_those(text, |word| !is_word(word));
         }
         bag.words.sort_unstable();
         if let Some(shapes) = &mut bag.shapes {
@@ -43,17 +43,17 @@ impl Bag {
         bag
     }
 
-    fn of_those(text: &str, is_wanted: impl Fn(&str) -> bool) -> Bag {
-        let mut bag = Bag::with_room_for(text.len());
+    fn of_those(text: &str, is_wanted: impl Fn(&str) -> bool) -> WordBag {
+        let mut bag = WordBag::with_room_for(text.len());
         for cut in cuts(text).filter(|cut| is_wanted(cut.word)) {
             bag.push(cut.word.as_bytes());
         }
         bag
     }
 
-    /// The same for words of ASCII, without a look at each letter.
-    fn of_ascii(text: &[u8]) -> Bag {
-        let mut bag = Bag::with_room_for(text.len());
+    /// The words of an ASCII text, found without examining each letter.
+    fn of_ascii(text: &[u8]) -> WordBag {
+        let mut bag = WordBag::with_room_for(text.len());
         let mut place = 0;
         while place < text.len() {
             let (block, letters) = letters_at(text, place);
@@ -63,7 +63,7 @@ impl Bag {
             }
             let start = place;
             place = word_end(text, place, letters);
-            // Most words end within the block that was read already, and have no digit.
+            // Most words end within the current block and have no digit.
             let plain = if place - start == letters { mark_of_plain(block, letters) } else { None };
             match plain {
                 Some(mark) => bag.push_plain(mark),
@@ -74,8 +74,8 @@ impl Bag {
         bag
     }
 
-    fn with_room_for(bytes: usize) -> Bag {
-        Bag { words: Vec::with_capacity(bytes / BYTES_PER_WORD + 1), shapes: None }
+    fn with_room_for(bytes: usize) -> WordBag {
+        WordBag { words: Vec::with_capacity(bytes / BYTES_PER_WORD + 1), shapes: None }
     }
 
     fn push(&mut self, word: &[u8]) {
@@ -102,14 +102,14 @@ impl Bag {
         self.words.len()
     }
 
-    /// More alike they cannot be, by their lengths alone.
-    pub fn likeness_max(&self, other: &Bag) -> f32 {
+    /// An upper bound of the similarity, from the lengths alone.
+    pub fn likeness_max(&self, other: &WordBag) -> f32 {
         let (short, both) = (self.len().min(other.len()), self.len() + other.len());
         if both == 0 { 0.0 } else { 2.0 * short as f32 / both as f32 }
     }
 
-    /// From 0, nothing shared, to 1, the same words; a number is like every number.
-    pub fn likeness(&self, other: &Bag, steps: &mut Steps) -> f32 {
+    /// From 0 (nothing shared) to 1 (the same words). All numbers count as similar.
+    pub fn likeness(&self, other: &WordBag, steps: &mut Steps) -> f32 {
         let both = self.len() + other.len();
         if both == 0 || !steps.spend(2 * both) {
             return 0.0;
@@ -126,14 +126,14 @@ impl Bag {
     }
 }
 
-/// A guess of how much text there is to a word, so that a bag seldom grows.
+/// An estimate of the bytes per word, so that a bag seldom grows.
 const BYTES_PER_WORD: usize = 6;
 
 fn is_word(word: &str) -> bool {
     word.starts_with(char::is_alphanumeric)
 }
 
-/// From 0 to 1: how much two sorted lists have in common (Dice).
+/// The Dice coefficient of two sorted lists, from 0 to 1.
 pub fn likeness_of(a: &[u64], b: &[u64]) -> f32 {
     let both = a.len() + b.len();
     if both == 0 { 0.0 } else { 2.0 * shared(a, b) as f32 / both as f32 }
@@ -152,7 +152,7 @@ pub fn shared(a: &[u64], b: &[u64]) -> usize {
     count
 }
 
-/// What is left of the sorted list `a` when the items of `b` are taken out of it, each once.
+/// The sorted list `a` without the items of `b`, each removed once.
 pub fn without(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut left = Vec::with_capacity(a.len());
     let mut j = 0;
@@ -178,7 +178,7 @@ mod tests {
     proptest! {
         #[test]
         fn words_of_ascii_are_the_words_of_every_text(text in "( |[a-zA-Z]{1,9}|[0-9.,'_:-]{1,5}|[#()/\n]|[a-z]{7,9}[.:][a-z0-9]){0,14}") {
-            let (plain, short) = (Bag::of_those(&text, is_word), Bag::of_ascii(text.as_bytes()));
+            let (plain, short) = (WordBag::of_those(&text, is_word), WordBag::of_ascii(text.as_bytes()));
             prop_assert_eq!(plain.words, short.words);
             prop_assert_eq!(plain.shapes, short.shapes);
         }
@@ -186,14 +186,14 @@ mod tests {
         #[test]
         fn nothing_is_more_alike_than_lengths_allow(a in "([a-c0-9]{1,2} ){0,8}", b in "([a-c0-9]{1,2} ){0,8}") {
             let mut steps = Steps::new(10_000);
-            let (a, b) = (Bag::of(&a, &mut steps), Bag::of(&b, &mut steps));
+            let (a, b) = (WordBag::of(&a, &mut steps), WordBag::of(&b, &mut steps));
             prop_assert!(a.likeness(&b, &mut steps) <= a.likeness_max(&b));
         }
     }
 
     fn likeness(a: &str, b: &str) -> f32 {
         let mut steps = Steps::new(1_000);
-        let (a, b) = (Bag::of(a, &mut steps), Bag::of(b, &mut steps));
+        let (a, b) = (WordBag::of(a, &mut steps), WordBag::of(b, &mut steps));
         a.likeness(&b, &mut steps)
     }
 
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn nothing_is_like_anything_when_the_steps_have_ended() {
         let mut steps = Steps::new(0);
-        let bag = Bag::of("words", &mut steps);
+        let bag = WordBag::of("words", &mut steps);
         assert_eq!(bag.likeness(&bag, &mut steps), 0.0);
     }
 

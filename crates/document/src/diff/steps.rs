@@ -1,9 +1,9 @@
 //! Work is counted, not timed: the same two documents always give the same diff.
 
-/// The steps that one diff may take, a step being one comparison of two marks or words. About fifteen milliseconds.
+/// The steps of one diff. A step is one comparison of two marks or words. The limit is about fifteen milliseconds.
 pub const STEPS_MAX: u64 = 4_000_000;
 
-/// What is left to spend.
+/// The remaining steps.
 #[derive(Clone, Debug)]
 pub struct Steps {
     left: u64,
@@ -16,8 +16,8 @@ impl Steps {
         Steps { left: limit, spent: 0, ended: false }
     }
 
-    /// Takes `count` steps if there are so many. After a refusal nothing more is given, so that what is left out does
-    /// not depend on which small pieces would still have fitted.
+    /// Takes `count` steps if there are so many. After a refusal every further request is refused, so that the result does not
+    /// depend on which small pieces would still have fitted.
     pub fn spend(&mut self, count: usize) -> bool {
         self.ended |= count as u64 > self.left;
         if self.ended {
@@ -32,7 +32,7 @@ impl Steps {
         self.spent
     }
 
-    /// Whether something was refused.
+    /// Whether a request was refused.
     pub fn have_ended(&self) -> bool {
         self.ended
     }

@@ -1,11 +1,11 @@
-//! The words of a text of ASCII and their marks, eight letters at a time.
+//! The words of an ASCII text and their marks, eight bytes at a time.
 
-use crate::parse::eights::{HIGH, between, lower_case};
+use crate::parse::swar::{HIGH, between, lower_case};
 use crate::signature::folded_product;
 
 const SPACES: u64 = u64::from_ne_bytes([b' '; 8]);
 
-/// The eight bytes at this place, with spaces behind the end.
+/// The eight bytes at this offset, with spaces after the end of the text.
 fn block_at(text: &[u8], place: usize) -> u64 {
     match text[place..].first_chunk::<8>() {
         Some(block) => u64::from_le_bytes(*block),
@@ -13,7 +13,7 @@ fn block_at(text: &[u8], place: usize) -> u64 {
     }
 }
 
-/// The eight bytes at this place, and how many letters and digits they begin with.
+/// The eight bytes at this offset, and the number of letters and digits that they begin with.
 pub fn letters_at(text: &[u8], place: usize) -> (u64, usize) {
     let block = block_at(text, place);
     let letters = between(lower_case(block), b'a', b'z');
@@ -21,8 +21,8 @@ pub fn letters_at(text: &[u8], place: usize) -> (u64, usize) {
     (block, (others.trailing_zeros() / 8) as usize)
 }
 
-/// Where the word ends that begins here with so many letters, as `cuts` has it: points and the like join what they lie
-/// between.
+/// The end of the word that begins here with so many letters, by the rule of `cuts`: points and the like join the parts around
+/// them.
 pub fn word_end(text: &[u8], start: usize, letters: usize) -> usize {
     let (mut place, mut letters) = (start + letters, letters);
     loop {
@@ -41,22 +41,21 @@ pub fn word_end(text: &[u8], start: usize, letters: usize) -> usize {
     }
 }
 
-/// Equal for words that are equal but for the case of ASCII letters. Words are short: eight letters at a time, because a
-/// digest made for long texts has not yet begun when one of them is at its end.
+/// The mark of a word, ignoring the case of ASCII letters. It processes eight bytes at a time: words are short, and a general
+/// hash function has a high fixed cost.
 pub fn mark_of(word: &[u8]) -> u64 {
     let (blocks, rest) = word.as_chunks::<8>();
     let mark = blocks.iter().fold(0, |mark, block| mixed(mark, lower_case(u64::from_le_bytes(*block))));
     if rest.is_empty() { mark } else { mixed(mark, last_block(block_at(rest, 0), rest.len())) }
 }
 
-/// The same of a word that is the first letters of a block and ends within it; `None` if it has a digit, or reaches the end
-/// of the block.
+/// The mark of a word that ends within the block that it begins. `None` if it has a digit or reaches the end of the block.
 pub fn mark_of_plain(block: u64, letters: usize) -> Option<u64> {
     let is_plain = (1..8).contains(&letters) && between(block, b'0', b'9') << (64 - letters * 8) == 0;
     is_plain.then(|| mixed(0, last_block(block, letters)))
 }
 
-/// The first letters of a block in lower case, and how many they are.
+/// The letters at the start of a block in lower case, and their number.
 fn last_block(block: u64, letters: usize) -> u64 {
     lower_case(block) & ((1 << (letters * 8)) - 1) | (letters as u64) << 56
 }

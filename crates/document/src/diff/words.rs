@@ -1,8 +1,8 @@
-//! Text cut into words, and the words that came and went between two texts.
+//! Cuts text into words, and finds the words that were added and removed between two texts.
 //!
 //! A word is a run of letters and digits (with points and the like inside, so that `9.99` is one); every other letter
 //! that stands for itself, punctuation or a character of a script without spaces, is a word of its own. Each word takes
-//! the space before it along, so the words of a text are the text. What stands first counts as if a space were before it.
+//! the space before it along, so the words of a text are the whole text. The first word counts as if a space were before it.
 
 use vernal_model::Document;
 use xxhash_rust::xxh3::xxh3_64;
@@ -13,17 +13,18 @@ use crate::detect::alignment::in_order;
 /// Longer texts are not compared word by word.
 pub const WORDS_MAX: usize = 100_000;
 
-/// Differences beyond so many words are not searched for the least script, but by what occurs once on both sides.
+/// Up to so many differing words, the shortest edit script is searched. Beyond it, words that occur once on both sides are
+/// matched.
 const DISTANCE_MAX: usize = 400;
 
-/// Parts of a split, or sources of a merge, are joined by this in one text; no paragraph contains it.
+/// The separator between the parts of a split or the sources of a merge. No paragraph contains it.
 pub const BOUNDARY: char = '\n';
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     pub start: u32,
     pub end: u32,
-    /// Equal for equal words.
+    /// A mark that is equal for equal words.
     pub mark: u64,
 }
 
@@ -32,7 +33,7 @@ pub fn text_of(document: &Document, place: usize) -> &str {
     document.text.get(paragraph.start as usize..paragraph.end as usize).unwrap_or_default()
 }
 
-/// The words of a text, one after the other without a hole; `None` beyond the limit.
+/// The words of a text, which together are the whole text. `None` beyond the limit.
 pub fn words(text: &str) -> Option<Vec<Word>> {
     let mut found: Vec<Word> = Vec::with_capacity(text.len() / 5);
     let mut start = 0;
@@ -50,13 +51,13 @@ pub fn words(text: &str) -> Option<Vec<Word>> {
     Some(found)
 }
 
-/// A word, empty before a second space, and whether a space stands before it.
+/// A word, empty before a second space, and whether there is a space before it.
 pub struct Cut<'a> {
     pub word: &'a str,
     pub spaced: bool,
 }
 
-/// The text cut into words, without a hole.
+/// Cuts the text into words, which together are the whole text.
 pub fn cuts(text: &str) -> impl Iterator<Item = Cut<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -71,14 +72,14 @@ pub fn cuts(text: &str) -> impl Iterator<Item = Cut<'_>> {
     })
 }
 
-/// What a byte is within a word.
+/// The role of a byte within a word.
 #[derive(Copy, Clone)]
 enum Within {
     Goes,
-    /// Where a letter or digit follows.
+    /// Part of the word if a letter or digit follows.
     Joins,
     Ends,
-    /// Not ASCII: the letter must be looked at.
+    /// Not ASCII: the character must be decoded.
     Beyond,
 }
 
@@ -96,10 +97,10 @@ const WITHIN: [Within; 256] = {
     table
 };
 
-/// The length of the word that the text begins with; nothing if that is a space or the text is empty.
+/// The length of the word at the start of the text. Zero if the text is empty or begins with a space.
 fn word_length(text: &str) -> usize {
     let bytes = text.as_bytes();
-    // The text ends as if a space stood behind it.
+    // The end of the text counts as a space.
     let within = |place: usize| WITHIN[usize::from(bytes.get(place).copied().unwrap_or(b' '))];
     match within(0) {
         Within::Goes => {}
@@ -122,7 +123,7 @@ fn word_length(text: &str) -> usize {
     }
 }
 
-/// The same for every script.
+/// The length of the first word in any script.
 fn word_length_of_any(text: &str) -> usize {
     let mut letters = text.char_indices().peekable();
     let Some((_, first)) = letters.next() else { return 0 };
@@ -163,8 +164,8 @@ fn stands_alone(letter: char) -> bool {
         | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// For each old item the place of the new one that it stayed as: the least script (Myers 1986) while the distance is
-/// small, else what is found by items that occur once. `None` if the steps ended.
+/// For each old item the index of the new item that it is equal to. Uses the shortest edit script (Myers 1986) while the
+/// distance is small, otherwise items that occur once. `None` if the steps are used up.
 pub fn stayed(old: &[u64], new: &[u64], steps: &mut Steps) -> Option<Vec<Option<usize>>> {
     let mut stayed = vec![None; old.len()];
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
@@ -193,10 +194,9 @@ pub fn stayed(old: &[u64], new: &[u64], steps: &mut Steps) -> Option<Vec<Option<
     Some(stayed)
 }
 
-/// Where a run that came or went could as well lie later, it does: what came after "card." is " Thanks." and not
-/// ". Thanks".
+/// Moves added and removed runs as late as possible: the text added after "card." is " Thanks." and not ". Thanks".
 fn slide_later(old: &[u64], new: &[u64], stayed: &mut [Option<usize>]) {
-    // The first old item of the run that went just before, and the first new one that is not yet accounted for.
+    // The first old item of the last removed run, and the first new item that is not processed yet.
     let (mut gone, mut next) = (0, 0);
     for place in 0..old.len() {
         let Some(to) = stayed[place] else { continue };
@@ -215,12 +215,12 @@ fn slide_later(old: &[u64], new: &[u64], stayed: &mut [Option<usize>]) {
 
 enum Search {
     Found(Vec<(usize, usize)>),
-    /// The distance is beyond `DISTANCE_MAX`.
+    /// The distance exceeds `DISTANCE_MAX`.
     TooFar,
     Ended,
 }
 
-/// The greedy search forward, keeping the furthest places of every distance to walk back.
+/// The greedy forward search. It keeps the furthest points of every distance for the way back.
 fn least_script(old: &[u64], new: &[u64], steps: &mut Steps) -> Search {
     let limit = (old.len() + new.len()).min(DISTANCE_MAX);
     // Diagonals run from -limit to limit, with room for one neighbour on both sides.
@@ -251,7 +251,7 @@ fn least_script(old: &[u64], new: &[u64], steps: &mut Steps) -> Search {
     Search::TooFar
 }
 
-/// The diagonal from which the furthest place on this one is reached.
+/// The diagonal from which the furthest point on this one is reached.
 fn source(diagonal: isize, distance: isize, furthest: impl Fn(isize) -> isize) -> isize {
     let is_down = diagonal == -distance || diagonal != distance && furthest(diagonal - 1) < furthest(diagonal + 1);
     if is_down { diagonal + 1 } else { diagonal - 1 }
@@ -294,7 +294,7 @@ mod tests {
         words.iter().map(|word| &text[word.start as usize..word.end as usize]).collect()
     }
 
-    /// The length of the longest common subsequence, by its table.
+    /// The length of the longest common subsequence, by dynamic programming.
     fn longest_common(old: &[u64], new: &[u64]) -> usize {
         let mut row = vec![0; new.len() + 1];
         for &a in old {

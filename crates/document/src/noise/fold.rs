@@ -1,46 +1,46 @@
-//! One change on many pages of a site: a template was changed, and the site has one event to tell.
+//! Folds one change on many pages of a site into one event: the template was changed.
 //!
-//! The first pages tell of it themselves, because nobody can know yet. From the fifth on it is the site's: that page's event
-//! becomes the site's one event, and pages behind it with exactly this change are counted and tell nothing. What only one
-//! page has shown is no fold yet (see `sightings`).
+//! The first pages have events of their own, because the change may be theirs alone. The event of the fifth page becomes the one
+//! event of the site, and later pages with exactly this change are counted without an event. A change of a single page is no
+//! fold yet (see `pending_folds`).
 
 use vernal_model::{Change, Fold, Moment, NoiseBook, NoiseRows, Operation, PageKey, ParagraphChange, Site, Span};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::sightings::{Sighting, Sightings};
+use super::pending_folds::{PendingFold, PendingFolds};
 
-/// Pages that must show one same change before it is the template's.
+/// So many pages must have the same change before it counts as a change of the template.
 pub const FOLD_PAGES_MIN: u32 = 5;
-/// A change that was not met again for so long is over.
+/// A fold ends when its change was not seen for so long.
 const WINDOW: Span = Span::from_days(30);
-/// Paragraph operations of one change that may be folded; a page that differs in more is another page.
+/// A change with more paragraph operations is not folded.
 const OPERATIONS_MAX: usize = 32;
 
-/// What becomes of a page's event.
+/// What happens to the event of a page.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FoldingKind {
-    /// It has something of its own to tell.
+    /// It is raised: the page has a change of its own.
     Own,
-    /// It is the site's one event of kind `template`; so many pages have shown it.
+    /// It becomes the one event of the site, of kind `template`. So many pages have the change.
     Template(u32),
-    /// The site told of it before: it is counted, and raises no event.
+    /// The site has raised its event before. The page is counted only.
     Counted(u32),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Folding {
     pub kind: FoldingKind,
-    /// Counts to be written in the visit's group.
+    /// The counts to write with the visit.
     pub rows: NoiseRows,
 }
 
-/// Holds the change of one page, noise set aside, against those of other pages of its site.
+/// Compares the change of one page, without its noise, with those of other pages of its site.
 pub fn fold(
     site: &Site,
     page: PageKey,
     moment: Moment,
     change: &Change,
-    (book, sightings): (&NoiseBook, &mut Sightings),
+    (book, pending_folds): (&NoiseBook, &mut PendingFolds),
 ) -> Folding {
     let mut rows = NoiseRows::new(site.clone());
     let operations = change.paragraphs.iter().filter(|operation| operation.operation != Operation::Moved);
@@ -64,13 +64,14 @@ pub fn fold(
         let mark = xxh3_64_with_seed(&id.to_le_bytes(), site_mark);
         let known = book.fold(id).filter(|fold| moment.since(fold.last) <= WINDOW).cloned();
         let begun = || {
-            let seen = sightings.get(mark).filter(|seen| seen.page != page && moment.since(seen.moment) <= WINDOW)?;
-            let &Sighting { page, moment, left, notes, .. } = seen;
+            let seen =
+                pending_folds.get(mark).filter(|seen| seen.page != page && moment.since(seen.moment) <= WINDOW)?;
+            let &PendingFold { page, moment, left, notes, .. } = seen;
             let sample = vec![page];
             Some(Fold { id, before, after, left, notes, first: moment, last: moment, pages: 1, sample, told: false })
         };
         let Some(mut fold) = known.or_else(begun) else {
-            sightings.put(Sighting { mark, page, moment, left: change.left, notes });
+            pending_folds.put(PendingFold { mark, page, moment, left: change.left, notes });
             exact = false;
             continue;
         };
@@ -123,7 +124,7 @@ fn notes_mark(change: &Change) -> u64 {
     xxh3_64(&bytes)
 }
 
-/// The folds that must go to make room, the longest unmet first.
+/// The folds to evict, the longest unseen first.
 fn outlived(book: &NoiseBook, folds: &[Fold]) -> Vec<u64> {
     let is_kept = |id: u64| folds.iter().any(|fold| fold.id == id);
     let fresh = folds.iter().filter(|fold| book.fold(fold.id).is_none()).count();
@@ -131,9 +132,9 @@ fn outlived(book: &NoiseBook, folds: &[Fold]) -> Vec<u64> {
     if over == 0 {
         return Vec::new();
     }
-    // Few must go at a time, so that they are found without putting all in order.
+    // Few are evicted at a time, so they are found without sorting all.
     let mut oldest: Vec<(Moment, u64)> = Vec::with_capacity(over + 1);
-    // Once there are enough, what was met later than all of them stays.
+    // With enough candidates, folds seen later than all of them stay.
     let mut newest = (Moment::NEVER, u64::MAX);
     for fold in &book.folds {
         let other = (fold.last, fold.id);

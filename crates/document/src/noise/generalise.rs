@@ -1,31 +1,30 @@
-//! Two texts of one paragraph become a shape that both have.
+//! Makes the shape that two texts of one paragraph have in common.
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::piece::{Piece, is_number};
 use super::shape::{RUN_WORDS_MAX, Shape, WILDCARDS_MAX, WORDS_MAX, digest_of, word_count, words};
+use super::shape_word::{ShapeWord, is_number};
 use super::times::{STAYING, is_time};
 
-/// A longer run of fixed words keeps so many at each end spelled out.
+/// A longer run of fixed words keeps so many words at each end; the rest is a digest.
 const SPELLED_WORDS: usize = 5;
 /// The largest table of the longest common subsequence of words.
 const CELLS_MAX: usize = 250_000;
-/// Words of one side alone, beyond which there is no shape: each is a wildcard of its own, but for a run and for free words
-/// that become one.
+/// With more words on one side only there is no shape. Each such word becomes a wildcard, except that runs and free words are
+/// merged.
 const LONE_WORDS_MAX: usize = WILDCARDS_MAX + 2 * RUN_WORDS_MAX;
 
-/// What two texts of one paragraph have in common.
+/// The common shape of two texts of one paragraph.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Generalised {
     pub shape: Shape,
-    /// Words vary that the shape before held fixed.
+    /// Whether words vary that the previous shape had as fixed.
     pub grown: bool,
-    /// Some of what varies is a number, or a word of time.
+    /// Whether a number or a word of time varies.
     pub numbers: bool,
 }
 
-/// The shape of two texts, which is wide enough for everything that the shape `before` allowed as well; `None` where too
-/// little stays.
+/// The shape of two texts. It also matches everything that the shape `before` matched. `None` where too few words stay.
 pub(super) fn generalise(old: &str, new: &str, known: Option<&Shape>) -> Option<Generalised> {
     if known.is_none() && word_count(old).zip(word_count(new)).is_some_and(|(old, new)| is_other_length(old, new)) {
         return None;
@@ -44,17 +43,17 @@ pub(super) fn generalise(old: &str, new: &str, known: Option<&Shape>) -> Option<
     if is_other_length(old.len(), new.len()) {
         return None;
     }
-    let mut made = Making { grown: false, numbers: false, pieces: Vec::new(), has_run: false };
+    let mut made = ShapeBuilder { grown: false, numbers: false, pieces: Vec::new(), has_run: false };
     let masks = masks.unwrap_or_else(|| vec![None; old.len()]);
     let (mut i, mut j) = (0, 0);
     for (a, b) in matched(&old, &new)?.into_iter().chain([(old.len(), new.len())]) {
         made.gap(&old[i..a], &masks[i..a], &new[j..b])?;
         if a < old.len() {
-            made.pieces.push(masks[a].clone().unwrap_or_else(|| Piece::Word(old[a].into())));
+            made.pieces.push(masks[a].clone().unwrap_or_else(|| ShapeWord::Word(old[a].into())));
         }
         (i, j) = (a + 1, b + 1);
     }
-    let Making { grown, numbers, mut pieces, has_run } = made;
+    let ShapeBuilder { grown, numbers, mut pieces, has_run } = made;
     soften_times(&mut pieces);
     if !has_run {
         join_free(&mut pieces);
@@ -64,12 +63,12 @@ pub(super) fn generalise(old: &str, new: &str, known: Option<&Shape>) -> Option<
     shape.is_telling().then_some(Generalised { shape, grown: grown && known.is_some(), numbers })
 }
 
-/// Only a run takes more words on one side than on the other.
+/// Only a run may match different numbers of words on the two sides.
 fn is_other_length(old: usize, new: usize) -> bool {
     old.abs_diff(new) > RUN_WORDS_MAX
 }
 
-/// The shape with its wildcards, its fixed words taken from a text in which some of them changed.
+/// The shape with its wildcards and with the fixed words of a text in which some of them changed.
 pub(super) fn fixed_anew(shape: &Shape, old: &str, new: &str) -> Option<Shape> {
     let (old, new) = (words(old), words(new));
     let masks = shape.masks(&old)?;
@@ -78,23 +77,23 @@ pub(super) fn fixed_anew(shape: &Shape, old: &str, new: &str) -> Option<Shape> {
     }
     let pieces = masks.into_iter().zip(&new).map(|(mask, word)| match mask {
         Some(piece) if piece.covers(word) => piece,
-        _ => Piece::Word((*word).into()),
+        _ => ShapeWord::Word((*word).into()),
     });
     let shape = Shape(packed(pieces.collect()));
     shape.is_telling().then_some(shape)
 }
 
-struct Making {
+struct ShapeBuilder {
     grown: bool,
     numbers: bool,
     has_run: bool,
-    pieces: Vec<Piece>,
+    pieces: Vec<ShapeWord>,
 }
 
-impl Making {
-    /// What stands between words that both have.
-    fn gap(&mut self, old: &[&str], masks: &[Option<Piece>], new: &[&str]) -> Option<()> {
-        let is_run = masks.contains(&Some(Piece::Run));
+impl ShapeBuilder {
+    /// The words between two common words.
+    fn gap(&mut self, old: &[&str], masks: &[Option<ShapeWord>], new: &[&str]) -> Option<()> {
+        let is_run = masks.contains(&Some(ShapeWord::Run));
         if old.len() == new.len() && !is_run {
             for ((old, mask), new) in old.iter().zip(masks).zip(new) {
                 self.word(old, mask.as_ref(), new);
@@ -107,16 +106,16 @@ impl Making {
         self.has_run = true;
         self.grown |= !is_run;
         self.numbers |= old.iter().chain(new).any(|word| is_number(word));
-        self.pieces.push(Piece::Run);
+        self.pieces.push(ShapeWord::Run);
         Some(())
     }
 
-    fn word(&mut self, old: &str, mask: Option<&Piece>, new: &str) {
+    fn word(&mut self, old: &str, mask: Option<&ShapeWord>, new: &str) {
         let piece = match mask {
             Some(piece) if piece.covers(new) => piece.clone(),
             mask => {
                 self.grown = true;
-                if mask.is_some() { Piece::Any } else { Piece::of_both(old, new) }
+                if mask.is_some() { ShapeWord::Any } else { ShapeWord::of_both(old, new) }
             }
         };
         self.numbers |= is_number(old) || is_number(new);
@@ -124,9 +123,9 @@ impl Making {
     }
 }
 
-/// Pairs of places of words that both have, in order; `None` when that would take too long to find.
+/// The pairs of indices of common words, in order. `None` when finding them would take too long.
 fn matched(old: &[&str], new: &[&str]) -> Option<Vec<(usize, usize)>> {
-    // Words that keep their places are no accident; the longest run in common may pair a counter with its neighbour.
+    // Words at equal positions are matched first: the longest common subsequence may pair a counter with its neighbour.
     if old.len() == new.len() {
         let mut in_place = Vec::with_capacity(old.len());
         in_place.extend((0..old.len()).filter(|&place| old[place] == new[place]).map(|place| (place, place)));
@@ -151,7 +150,7 @@ fn matched(old: &[&str], new: &[&str]) -> Option<Vec<(usize, usize)>> {
     Some(pairs)
 }
 
-/// Equal words by equal numbers, and how many the two have in common, whatever their order.
+/// Numbers the words so that equal words have equal numbers, and counts the words that both have in any order.
 fn numbered(a: &[&str], b: &[&str]) -> (Vec<u32>, Vec<u32>, usize) {
     let mut numbers: HashMap<&str, u32> = HashMap::with_capacity(a.len());
     let mut left: Vec<u32> = Vec::with_capacity(a.len());
@@ -176,7 +175,7 @@ fn numbered(a: &[&str], b: &[&str]) -> (Vec<u32>, Vec<u32>, usize) {
     (first, second, shared)
 }
 
-/// The longest common subsequence by its table.
+/// The longest common subsequence, by dynamic programming.
 fn common(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     let width = b.len() + 1;
     let mut table = vec![0u16; (a.len() + 1) * width];
@@ -202,33 +201,35 @@ fn common(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// A word of time beside a number that varies will vary too: `3 minutes` becomes `1 hour`.
-fn soften_times(pieces: &mut [Piece]) {
+/// A word of time next to a number that varies will vary too: `3 minutes` becomes `1 hour`.
+fn soften_times(pieces: &mut [ShapeWord]) {
     for place in 0..pieces.len() {
-        let varies = |near: Option<&Piece>| matches!(near, Some(Piece::Numbered(_) | Piece::Time));
+        let varies = |near: Option<&ShapeWord>| matches!(near, Some(ShapeWord::Numbered(_) | ShapeWord::Time));
         let beside =
             varies(pieces.get(place + 1)) || varies(place.checked_sub(1).and_then(|before| pieces.get(before)));
-        if beside && matches!(&pieces[place], Piece::Word(word) if is_time(word) && !STAYING.contains(&&**word)) {
-            pieces[place] = Piece::Time;
+        if beside && matches!(&pieces[place], ShapeWord::Word(word) if is_time(word) && !STAYING.contains(&&**word)) {
+            pieces[place] = ShapeWord::Time;
         }
     }
 }
 
-/// Two free words side by side are a name or the like, and the next may have three.
-fn join_free(pieces: &mut Vec<Piece>) {
-    let Some(start) = pieces.windows(2).position(|pair| pair[0] == Piece::Any && pair[1] == Piece::Any) else { return };
-    let end = start + pieces[start..].iter().take_while(|piece| **piece == Piece::Any).count();
+/// Two adjacent free words may be a name, and the next name may have three words.
+fn join_free(pieces: &mut Vec<ShapeWord>) {
+    let Some(start) = pieces.windows(2).position(|pair| pair[0] == ShapeWord::Any && pair[1] == ShapeWord::Any) else {
+        return;
+    };
+    let end = start + pieces[start..].iter().take_while(|piece| **piece == ShapeWord::Any).count();
     if end - start <= RUN_WORDS_MAX {
-        pieces.splice(start..end, [Piece::Run]);
+        pieces.splice(start..end, [ShapeWord::Run]);
     }
 }
 
-/// Long runs of fixed words by their digest.
-fn packed(pieces: Vec<Piece>) -> Vec<Piece> {
+/// Replaces long runs of fixed words by their digest.
+fn packed(pieces: Vec<ShapeWord>) -> Vec<ShapeWord> {
     let mut packed = Vec::with_capacity(pieces.len());
-    let mut run: Vec<Piece> = Vec::new();
+    let mut run: Vec<ShapeWord> = Vec::new();
     for piece in pieces {
-        if !matches!(piece, Piece::Word(_)) {
+        if !matches!(piece, ShapeWord::Word(_)) {
             pack(&mut run, &mut packed);
             packed.push(piece);
         } else {
@@ -239,16 +240,16 @@ fn packed(pieces: Vec<Piece>) -> Vec<Piece> {
     packed
 }
 
-fn pack(run: &mut Vec<Piece>, packed: &mut Vec<Piece>) {
+fn pack(run: &mut Vec<ShapeWord>, packed: &mut Vec<ShapeWord>) {
     if run.len() <= SPELLED_WORDS * 2 + 2 {
         packed.append(run);
         return;
     }
     let middle: Vec<&str> = run[SPELLED_WORDS..run.len() - SPELLED_WORDS]
         .iter()
-        .map(|piece| if let Piece::Word(word) = piece { word } else { "" })
+        .map(|piece| if let ShapeWord::Word(word) = piece { word } else { "" })
         .collect();
-    let fixed = Piece::Fixed(middle.len(), digest_of(&middle));
+    let fixed = ShapeWord::Fixed(middle.len(), digest_of(&middle));
     let tail = run.split_off(run.len() - SPELLED_WORDS);
     packed.extend(run.drain(..SPELLED_WORDS));
     packed.push(fixed);

@@ -1,10 +1,10 @@
-//! The judgement on one change: what of it the rules of the site explain, and what the visit adds to the evidence.
+//! Judges one change: the part of it that the rules of the site explain, and the evidence that the visit adds.
 //!
-//! Masks hold at the level of words: a paragraph whose fixed words change is content, however often its counter varied
-//! before. A difference counts as evidence before it is judged, so that the third of three is set aside already.
+//! Rules apply to words: a paragraph whose fixed words change is content, however often its counter varied before. A difference
+//! counts as evidence before it is judged, so that the third of three is suppressed already.
 //!
-//! Whoever calls this compares signatures first and judges without the old document; if something is left, the old body
-//! is read, the change explained, and the judgement made anew with the words at hand. Only the last one counts.
+//! The caller first compares signatures and judges without the old document. If something is left, it reads the old body,
+//! explains the change, and judges again with the words. Only the last judgement counts.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -14,36 +14,36 @@ use vernal_model::{
     Role, Site,
 };
 
-use super::aside::{known, told};
-use super::ledger::{Cover, Ledger};
-use super::spot::{Sides, Spot, spots};
+use super::active_rules::{ActiveRules, Cover};
+use super::changed_spots::{Sides, Spot, spots};
+use super::suppressed::{known, told};
 use super::suspicion::{Suspicion, Touched, is_short_number, settle, suspect_kinds, suspect_slot, suspect_words};
 use crate::detect::digest_map::DigestSet;
 
-/// Spots of one change that are looked at; a page that differs in more is another page.
+/// With more changed spots a change is not judged: the page has become another one.
 const SPOTS_MAX: usize = 512;
-/// Paragraphs of prose that go and come without one being edited; with more, the page is another one.
+/// With more paragraphs of prose removed and added without an edit, the page has become another one.
 const REPLACED_MAX: usize = 16;
 const PROSE_BYTES_MIN: usize = 100;
 
-/// Everything that a judgement depends on.
+/// The input of a judgement.
 #[derive(Copy, Clone, Debug)]
 pub struct NoiseInput<'a> {
     pub site: &'a Site,
     pub page: PageKey,
-    /// See `template_key`, of the new marks.
+    /// The `template_key` of the new marks.
     pub template: u32,
     pub moment: Moment,
     /// The visit before was minutes ago.
     pub second_look: bool,
-    /// Nothing that was learned is set aside at this site; evidence is gathered all the same.
+    /// Learned rules suppress nothing at this site. Evidence is collected all the same.
     pub strict: bool,
     pub old_marks: &'a [ParagraphMark],
     pub new_marks: &'a [ParagraphMark],
-    /// If it was read.
+    /// The old document, if it was read.
     pub old: Option<&'a Document>,
     pub new: &'a Document,
-    /// As compared, and explained if the old document was read.
+    /// The change as compared, and explained if the old document was read.
     pub change: &'a Change,
     pub book: &'a NoiseBook,
     pub noise: &'a PageNoise,
@@ -51,16 +51,16 @@ pub struct NoiseInput<'a> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoiseJudgement {
-    /// The change with what is explained moved from `paragraphs` and `notes` to `noise`.
+    /// The change, with explained parts moved from `paragraphs` and `notes` to `noise`.
     pub change: Change,
-    /// What the visit taught, to be written in its group; may be empty.
+    /// The evidence rows to write with the visit; may be empty.
     pub rows: NoiseRows,
 }
 
-/// Whether a site about which this is known may explain something of a change before its words are read. If not, a
-/// judgement without the old document gives the change as it is.
+/// Whether the rules and evidence may explain a part of a change before its words are read. If not, a judgement without the old
+/// document returns the change as it is.
 pub fn may_explain(book: &NoiseBook, noise: &PageNoise, second_look: bool) -> bool {
-    // One comparison proves nothing unless it is a second look, or others have come before it.
+    // A single comparison proves nothing, unless it is a second look or others came before it.
     second_look || !noise.is_empty() || !book.rules.is_empty()
 }
 
@@ -70,47 +70,36 @@ pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
     NoiseJudgement { change: explained.unwrap_or_else(|| input.change.clone()), rows }
 }
 
-/// The same for those who own the change: `None` if nothing of it is explained, so that it stays as it is.
+/// Judges one change like [`judge`], without copying it: `None` if no part of it is explained, so that it stays as it is.
 pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, NoiseRows) {
-    let mut ledger = Ledger::open(input);
+    let mut rules_in_force = ActiveRules::open(input);
     if is_another_page(input) {
-        return (None, ledger.rows());
+        return (None, rules_in_force.rows());
     }
     let sides = Sides { old_marks: input.old_marks, new_marks: input.new_marks, old: input.old, new: input.new };
     let belong = |gone: &Spot<'_>, came: &Spot<'_>| {
         let known = input.noise.known.iter().filter(|known| known.digest == gone.before.digest);
-        let mut shapes = known.filter_map(|known| ledger.shape(known.rule));
+        let mut shapes = known.filter_map(|known| rules_in_force.shape(known.rule));
         came.after.text.as_ref().is_some_and(|text| shapes.any(|shape| shape.matches(text)))
     };
-    let slots = ledger.slots();
+    let slots = rules_in_force.slots();
     let is_slot = |after: u64, place: u16, offset: u16| slots.iter().any(|slot| slot.holds(after, place, offset));
-    let mut spots = spots(&sides, input.change, |digest| ledger.is_masked(digest), is_slot, belong);
+    let mut spots = spots(&sides, input.change, |digest| rules_in_force.is_masked(digest), is_slot, belong);
     spots.truncate(SPOTS_MAX);
     let mut touched = Touched::default();
-    let mut aside: Vec<(usize, u32)> = Vec::new();
+    let (mut suppressed, mut open) = covered_and_open(&mut rules_in_force, &spots);
     let mut slots: BTreeMap<(u64, u16, bool), Vec<usize>> = BTreeMap::new();
-    let mut open: Vec<usize> = Vec::new();
-    for (index, spot) in spots.iter().enumerate() {
-        match ledger.covering(spot) {
-            Cover::Allowed => {}
-            Cover::Nothing => open.push(index),
-            Cover::Rule(id) => {
-                ledger.used(id);
-                aside.push((index, id));
-            }
-        }
-    }
     let by_slot: Vec<usize> =
-        aside.iter().filter(|(_, id)| ledger.shape(*id).is_none()).map(|(index, _)| *index).collect();
-    // Without the old words nobody can tell an edit from a replacement, so that nothing is learned.
+        suppressed.iter().filter(|(_, id)| rules_in_force.shape(*id).is_none()).map(|(index, _)| *index).collect();
+    // Without the old words an edit cannot be distinguished from a replacement, so nothing is learned.
     let is_readable = |index: &usize| spots[*index].before.offset == 0 || spots[*index].before.text.is_some();
     if !open.iter().all(is_readable) {
         open.clear();
     }
     for index in open {
         let spot = &spots[index];
-        match suspect_words(&mut ledger, spot, &mut touched) {
-            Suspicion::Proven(id) => aside.push((index, id)),
+        match suspect_words(&mut rules_in_force, spot, &mut touched) {
+            Suspicion::Proven(id) => suppressed.push((index, id)),
             Suspicion::Noted => {}
             Suspicion::Replaced => {
                 slots.entry((spot.anchor, spot.place, spot.is_main())).or_default().push(index);
@@ -119,31 +108,47 @@ pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, NoiseRows) {
     }
     for members in slots.values() {
         let group: Vec<&Spot<'_>> = members.iter().map(|&index| &spots[index]).collect();
-        if let Some((id, reach)) = suspect_slot(&mut ledger, input, &group, &mut touched) {
+        if let Some((id, reach)) = suspect_slot(&mut rules_in_force, input, &group, &mut touched) {
             let within = |index: &usize| {
                 let Spot { before, .. } = &spots[*index];
-                let is_here = spots[*index].is_here(before) || ledger.slot_over(before).is_some();
+                let is_here = spots[*index].is_here(before) || rules_in_force.slot_over(before).is_some();
                 spots[*index].reach() <= reach && is_here
             };
-            aside.extend(members.iter().copied().filter(within).map(|index| (index, id)));
+            suppressed.extend(members.iter().copied().filter(within).map(|index| (index, id)));
         }
     }
-    // What was edited stays an anchor, and a price or a date is no item among others.
+    // An edited paragraph remains an anchor, and a price or a date is no list item.
     let covered = by_slot.into_iter().chain(slots.into_values().flatten()).map(|index| &spots[index]);
-    covered.filter(|spot| !is_short_number(spot)).for_each(|spot| ledger.join(&spot.before));
-    let kinds = suspect_kinds(&mut ledger, input, &mut touched);
-    // Asked for where something is known of the page already.
+    covered.filter(|spot| !is_short_number(spot)).for_each(|spot| rules_in_force.join(&spot.before));
+    let kinds = suspect_kinds(&mut rules_in_force, input, &mut touched);
+    // Only needed where something is known of the page.
     let present = LazyCell::new(|| -> DigestSet { input.new_marks.iter().map(|mark| mark.digest).collect() });
     let is_present = |digest: u64| present.contains(&digest);
-    settle(&mut ledger, &touched, is_present);
-    ledger.page.known = known(&ledger, input, &spots, &aside, is_present);
-    let asides = aside.into_iter().filter(|(_, id)| ledger.sets_aside(*id)).collect::<Vec<_>>();
-    let kinds = kinds.into_iter().filter(|aside| ledger.sets_aside(aside.rule)).collect::<Vec<_>>();
-    let is_explained = !asides.is_empty() || !kinds.is_empty();
-    (is_explained.then(|| told(input, &spots, &asides, &kinds)), ledger.rows())
+    settle(&mut rules_in_force, &touched, is_present);
+    rules_in_force.page.known = known(&rules_in_force, input, &spots, &suppressed, is_present);
+    let effective = suppressed.into_iter().filter(|(_, id)| rules_in_force.suppresses(*id)).collect::<Vec<_>>();
+    let kinds = kinds.into_iter().filter(|suppressed| rules_in_force.suppresses(suppressed.rule)).collect::<Vec<_>>();
+    let is_explained = !effective.is_empty() || !kinds.is_empty();
+    (is_explained.then(|| told(input, &spots, &effective, &kinds)), rules_in_force.rows())
 }
 
-/// Whether so much prose went and came that there is nothing to learn and nothing to explain.
+/// The spots that a rule covers, each with that rule, and the spots that none covers.
+fn covered_and_open(rules_in_force: &mut ActiveRules<'_>, spots: &[Spot<'_>]) -> (Vec<(usize, u32)>, Vec<usize>) {
+    let (mut covered, mut open) = (Vec::new(), Vec::new());
+    for (index, spot) in spots.iter().enumerate() {
+        match rules_in_force.covering(spot) {
+            Cover::Allowed => {}
+            Cover::Nothing => open.push(index),
+            Cover::Rule(id) => {
+                rules_in_force.used(id);
+                covered.push((index, id));
+            }
+        }
+    }
+    (covered, open)
+}
+
+/// Whether so much prose was removed and added that the page has become another one.
 fn is_another_page(input: &NoiseInput<'_>) -> bool {
     let is_prose = |change: &&ParagraphChange| {
         let text = change.before.as_ref().or(change.after.as_ref());
@@ -153,7 +158,7 @@ fn is_another_page(input: &NoiseInput<'_>) -> bool {
     input.old.is_some() && input.change.paragraphs.iter().filter(is_prose).count() > REPLACED_MAX
 }
 
-/// What a visit teaches that found the very same bytes, or was told that nothing changed.
+/// The evidence of a visit that found the same bytes or a 304.
 pub fn unchanged(
     site: &Site,
     page: PageKey,
@@ -177,7 +182,7 @@ pub fn unchanged(
         book,
         noise,
     };
-    let mut ledger = Ledger::open(&input);
-    settle(&mut ledger, &Touched::default(), |_| true);
-    ledger.rows()
+    let mut rules_in_force = ActiveRules::open(&input);
+    settle(&mut rules_in_force, &Touched::default(), |_| true);
+    rules_in_force.rows()
 }

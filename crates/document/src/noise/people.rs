@@ -1,19 +1,19 @@
-//! Rules that a person gives, allows or forgets. Each answers with the rows to be written; nothing else changes a book.
+//! Rules that a person gives, allows or forgets. Each function returns the rows to write.
 
-use vernal_model::{Moment, NoiseBook, NoiseRows, NoiseRule, Reach, RuleStanding, Site, Volatile};
+use vernal_model::{Moment, NoiseBook, NoisePattern, NoiseRows, NoiseRule, RuleReach, RuleState, Site};
 
-/// Adds a rule in a person's name, or `None` when the book is full of such rules.
+/// Adds a rule of a person. `None` when the site has too many such rules.
 pub fn add(
     site: &Site,
     book: &NoiseBook,
-    what: Volatile,
-    on: Reach,
+    what: NoisePattern,
+    on: RuleReach,
     reason: &str,
     moment: Moment,
 ) -> Option<NoiseRows> {
     let mut rows = NoiseRows::new(site.clone());
     if book.rules.len() >= NoiseBook::RULES_MAX {
-        let learned = |rule: &&NoiseRule| !matches!(rule.standing, RuleStanding::Added | RuleStanding::Allowed);
+        let learned = |rule: &&NoiseRule| !matches!(rule.standing, RuleState::Added | RuleState::Allowed);
         let oldest = book.rules.iter().filter(learned).min_by_key(|rule| (rule.last, rule.id))?;
         rows.forgotten.push(oldest.id);
     }
@@ -23,14 +23,14 @@ pub fn add(
         id,
         what,
         on,
-        standing: RuleStanding::Added,
+        standing: RuleState::Added,
         since: moment,
         last: moment,
         differed: 0,
         compared: 0,
         quiet: 0,
         pages: 0,
-        template: if let Reach::Template(template) = on { template } else { 0 },
+        template: if let RuleReach::Template(template) = on { template } else { 0 },
         before: "".into(),
         after: "".into(),
         reason: reason.into(),
@@ -39,17 +39,17 @@ pub fn add(
     Some(rows)
 }
 
-/// Says that a rule is wrong: what it speaks of means something, is never set aside and never learned again.
+/// Marks a rule as wrong: its differences matter, are never suppressed and never learned again.
 pub fn allow(site: &Site, book: &NoiseBook, id: u32, reason: &str) -> Option<NoiseRows> {
     let mut rule = book.rule(id)?.clone();
-    rule.standing = RuleStanding::Allowed;
+    rule.standing = RuleState::Allowed;
     rule.reason = reason.into();
     let mut rows = NoiseRows::new(site.clone());
     rows.rules.push(rule);
     Some(rows)
 }
 
-/// Takes a rule away with its evidence; what it spoke of may be learned anew.
+/// Removes a rule with its evidence. It may be learned again.
 pub fn forget(site: &Site, book: &NoiseBook, id: u32) -> Option<NoiseRows> {
     let rule = book.rule(id)?;
     let mut rows = NoiseRows::new(site.clone());

@@ -1,27 +1,27 @@
-//! How rules come to be, join and widen: of a page, of all pages of its template.
+//! Makes, merges and widens rules, for one page or for all pages of its template.
 
-use vernal_model::{NoiseBook, NoiseRule, Reach, RuleStanding, Suspect, Volatile};
+use vernal_model::{NoiseBook, NoisePattern, NoiseRule, RuleReach, RuleState, Suspect};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::active_rules::{ActiveRules, Rule};
+use super::changed_spots::Side;
 use super::evidence::{NOTES_MAX, SLOT_PARAGRAPHS_MAX};
-use super::ledger::{Ledger, Rule};
 use super::shape::Shape;
-use super::spot::Side;
 use crate::parse::links::limited;
 
-/// Pages of a template that must show a thing before it is one of the template.
+/// So many pages of a template must show a difference before its rule applies to the template.
 const TEMPLATE_PAGES_MIN: u32 = 3;
-/// What a rule quotes of a difference.
+/// The length limit of a quoted difference.
 const QUOTED_BYTES_MAX: usize = 120;
 
-impl Ledger<'_> {
-    /// Makes a rule of a suspect, for this page; for its template when enough pages have the same. `None` where a person
+impl ActiveRules<'_> {
+    /// Makes a rule from a suspect, for this page or, when enough pages have the same, for its template. `None` where a person
     /// said otherwise, or there is no room.
     pub fn learn(&mut self, suspect: &Suspect, reason: &str, before: &str, after: &str) -> Option<u32> {
-        let on = Reach::Page(self.input.page);
+        let on = RuleReach::Page(self.input.page);
         let same = |rule: &&Rule| same_thing(&rule.row.what, &suspect.what);
         let known = self.rules.values().filter(same);
-        if known.clone().any(|rule| rule.row.standing == RuleStanding::Allowed && self.reaches(&rule.row)) {
+        if known.clone().any(|rule| rule.row.standing == RuleState::Allowed && self.reaches(&rule.row)) {
             return None;
         }
         let earlier = known.filter(|rule| rule.row.on == on).map(|rule| rule.row.id).next();
@@ -33,7 +33,7 @@ impl Ledger<'_> {
             id,
             what: suspect.what.clone(),
             on,
-            standing: RuleStanding::Learned,
+            standing: RuleState::Learned,
             since: suspect.since,
             last: self.input.moment,
             differed: suspect.differed.into(),
@@ -52,14 +52,14 @@ impl Ledger<'_> {
         Some(id)
     }
 
-    /// Notes a thing that differs on this page for the first time; the rule's number once pages enough have shown it, each
+    /// Records a difference that is new on this page. Returns the rule's number once pages enough have shown it, each
     /// in its own way: one same change everywhere is a new template and no noise.
     pub fn suspect_of_template(&mut self, suspect: &Suspect, mark: u64, before: &str, after: &str) -> Option<u32> {
         let template = self.input.template;
         if template == 0 {
             return None;
         }
-        let on = Reach::Template(template);
+        let on = RuleReach::Template(template);
         let of_page = xxh3_64(&self.input.page.bytes());
         let same = |rule: &&Rule| rule.row.on == on && same_thing(&rule.row.what, &suspect.what);
         let Some(known) = self.rules.values().find(same).map(|rule| rule.row.clone()) else {
@@ -67,7 +67,7 @@ impl Ledger<'_> {
                 id: self.new_id()?,
                 what: suspect.what.clone(),
                 on,
-                standing: RuleStanding::Suspected,
+                standing: RuleState::Suspected,
                 since: self.input.moment,
                 last: self.input.moment,
                 differed: 1,
@@ -84,7 +84,7 @@ impl Ledger<'_> {
             return None;
         };
         let seen_before = known.seen.contains(&mark) || known.seen.contains(&of_page);
-        if known.standing != RuleStanding::Suspected || seen_before {
+        if known.standing != RuleState::Suspected || seen_before {
             return None;
         }
         let mut row = known;
@@ -97,7 +97,7 @@ impl Ledger<'_> {
         let ripe = row.pages >= TEMPLATE_PAGES_MIN;
         row.reason = format!("differed on {} pages of its template, each in its own way", row.pages).into();
         if ripe {
-            row.standing = RuleStanding::Learned;
+            row.standing = RuleState::Learned;
             row.seen.clear();
             self.used.insert(id);
         }
@@ -105,20 +105,20 @@ impl Ledger<'_> {
         ripe.then_some(id)
     }
 
-    /// The rule in force on this slot, which then reaches less far.
-    pub fn narrower(&self, what: &Volatile) -> Option<&NoiseRule> {
-        let is = |rule: &&NoiseRule| rule.standing == RuleStanding::Learned && same_thing(&rule.what, what);
-        self.in_force().map(|(_, rule)| &rule.row).find(|rule| matches!(what, Volatile::Slot { .. }) && is(rule))
+    /// The active rule on this slot, which is shortened.
+    pub fn narrower(&self, what: &NoisePattern) -> Option<&NoiseRule> {
+        let is = |rule: &&NoiseRule| rule.standing == RuleState::Learned && same_thing(&rule.what, what);
+        self.in_force().map(|(_, rule)| &rule.row).find(|rule| matches!(what, NoisePattern::Slot { .. }) && is(rule))
     }
 
-    /// A paragraph that was replaced is no anchor: if it stood in a slot or at its end, what varied behind it belongs to
+    /// A replaced paragraph is no anchor: if it was in a slot or at its end, the differences after it belong to
     /// that slot.
     pub fn join(&mut self, gone: &Side<'_>) {
-        let on = Reach::Page(self.input.page);
+        let on = RuleReach::Page(self.input.page);
         let slot = |wanted: &dyn Fn(u64, u16) -> bool| {
-            let learned = |row: &NoiseRule| row.standing == RuleStanding::Learned && row.on == on;
+            let learned = |row: &NoiseRule| row.standing == RuleState::Learned && row.on == on;
             self.in_force().filter(|(_, rule)| learned(&rule.row)).find_map(|(id, rule)| match rule.row.what {
-                Volatile::Slot { place, after, count, .. } => {
+                NoisePattern::Slot { place, after, count, .. } => {
                     (place == gone.place && wanted(after, count)).then_some((id, count))
                 }
                 _ => None,
@@ -130,7 +130,7 @@ impl Ledger<'_> {
         let (Some((id, count)), Some((other, further)), true) = (around, behind, stands) else { return };
         let reach = gone.offset.saturating_add(further).min(SLOT_PARAGRAPHS_MAX);
         if let Some(Rule { row, .. }) = self.rules.get_mut(&id)
-            && let Volatile::Slot { count: so_far, .. } = &mut row.what
+            && let NoisePattern::Slot { count: so_far, .. } = &mut row.what
         {
             *so_far = reach.max(count);
             self.changed.insert(id);
@@ -140,25 +140,25 @@ impl Ledger<'_> {
         self.forgotten.insert(other);
     }
 
-    /// Rules of single pages become one of the template.
+    /// Merges rules of single pages into one of the template.
     fn widen(&mut self, id: u32) {
         let Some(rule) = self.rules.get(&id).map(|rule| rule.row.clone()) else { return };
         let alone = match &rule.what {
-            Volatile::Words { .. } => self.shape(id).is_some_and(Shape::is_bare),
-            Volatile::Slot { after, .. } => *after == 0,
-            Volatile::Kind { .. } => false,
+            NoisePattern::Words { .. } => self.shape(id).is_some_and(Shape::is_bare),
+            NoisePattern::Slot { after, .. } => *after == 0,
+            NoisePattern::Kind { .. } => false,
         };
         if rule.template == 0 || alone {
             return;
         }
-        let on = Reach::Template(rule.template);
+        let on = RuleReach::Template(rule.template);
         let same = |other: &&NoiseRule| {
-            let of_page = matches!(other.on, Reach::Page(_)) && other.template == rule.template;
-            let of_template = other.on == on && !matches!(other.standing, RuleStanding::Allowed | RuleStanding::Added);
-            (of_page && other.standing == RuleStanding::Learned || of_template) && same_thing(&other.what, &rule.what)
+            let of_page = matches!(other.on, RuleReach::Page(_)) && other.template == rule.template;
+            let of_template = other.on == on && !matches!(other.standing, RuleState::Allowed | RuleState::Added);
+            (of_page && other.standing == RuleState::Learned || of_template) && same_thing(&other.what, &rule.what)
         };
         let all: Vec<NoiseRule> = self.rules.values().map(|rule| &rule.row).filter(same).cloned().collect();
-        let pages = all.iter().filter(|other| matches!(other.on, Reach::Page(_))).count() as u32;
+        let pages = all.iter().filter(|other| matches!(other.on, RuleReach::Page(_))).count() as u32;
         if pages < TEMPLATE_PAGES_MIN {
             return;
         }
@@ -183,14 +183,14 @@ impl Ledger<'_> {
         self.rules.insert(row.id, Rule::new(row));
     }
 
-    /// A number for a new rule, and room for it.
+    /// The number for a new rule. Evicts another rule if necessary.
     fn new_id(&mut self) -> Option<u32> {
         if self.rules.len() >= NoiseBook::RULES_MAX {
             let order = |row: &NoiseRule| match row.standing {
-                RuleStanding::Suspected => Some((0, row.last)),
-                RuleStanding::Turned => Some((1, row.last)),
-                RuleStanding::Learned => Some((2, row.last)),
-                RuleStanding::Added | RuleStanding::Allowed => None,
+                RuleState::Suspected => Some((0, row.last)),
+                RuleState::Turned => Some((1, row.last)),
+                RuleState::Learned => Some((2, row.last)),
+                RuleState::Added | RuleState::Allowed => None,
             };
             let free = |rule: &&Rule| !self.used.contains(&rule.row.id);
             let may_go = self.rules.values().filter(free).filter_map(|rule| Some((order(&rule.row)?, rule.row.id)));
@@ -204,27 +204,27 @@ impl Ledger<'_> {
     }
 }
 
-fn same_thing(one: &Volatile, other: &Volatile) -> bool {
+fn same_thing(one: &NoisePattern, other: &NoisePattern) -> bool {
     match (one, other) {
-        (Volatile::Slot { place, after, .. }, Volatile::Slot { place: at, after: behind, .. }) => {
+        (NoisePattern::Slot { place, after, .. }, NoisePattern::Slot { place: at, after: behind, .. }) => {
             (place, after) == (at, behind)
         }
-        (Volatile::Kind { kind, .. }, Volatile::Kind { kind: of, .. }) => kind == of,
+        (NoisePattern::Kind { kind, .. }, NoisePattern::Kind { kind: of, .. }) => kind == of,
         (one, other) => one == other,
     }
 }
 
-/// What covers both of two same things.
-fn wider(one: Volatile, other: &Volatile) -> Volatile {
+/// The pattern that covers two patterns of the same kind.
+fn wider(one: NoisePattern, other: &NoisePattern) -> NoisePattern {
     match (one, other) {
-        (Volatile::Slot { place, after, count, words }, Volatile::Slot { count: further, .. }) => {
-            Volatile::Slot { place, after, count: count.max(*further), words }
+        (NoisePattern::Slot { place, after, count, words }, NoisePattern::Slot { count: further, .. }) => {
+            NoisePattern::Slot { place, after, count: count.max(*further), words }
         }
-        (Volatile::Kind { kind, mut notes }, Volatile::Kind { notes: more, .. }) => {
+        (NoisePattern::Kind { kind, mut notes }, NoisePattern::Kind { notes: more, .. }) => {
             let fresh: Vec<Box<str>> = more.iter().filter(|what| !notes.contains(what)).cloned().collect();
             notes.extend(fresh);
             notes.truncate(NOTES_MAX);
-            Volatile::Kind { kind, notes }
+            NoisePattern::Kind { kind, notes }
         }
         (one, _) => one,
     }

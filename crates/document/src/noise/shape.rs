@@ -1,7 +1,7 @@
 //! The words of a paragraph with wildcards where it varies.
 //!
 //! ```text
-//! Views: # today        `#` inside of a word: a number; what stands around it is fixed, so `€#` is no `$#`
+//! Views: # today        `#` inside a word: a number; the text around it is fixed, so `€#` is no `$#`
 //! Updated # @ ago       `@`: a word of time (a month, a weekday, minutes, yesterday)
 //! Request ~             `~`: a token, letters and digits mixed
 //! Newest member: *      `*`: any one word
@@ -10,32 +10,32 @@
 //! \#1                   a letter that is meant as it is
 //! ```
 //!
-//! A shape holds the fixed words to the letter: a real edit beside a counter does not match it.
+//! The fixed words of a shape must match exactly: a real edit next to a counter does not match.
 
 use memchr::{memchr_iter, memmem};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::piece::Piece;
+use super::shape_word::ShapeWord;
 
-/// Words of a paragraph that may be held against a shape; longer ones have none.
+/// Paragraphs with more words have no shape.
 pub(super) const WORDS_MAX: usize = 2_000;
-/// What `**` may stand for.
+/// The number of words that `**` may match.
 pub(super) const RUN_WORDS_MAX: usize = 6;
-/// Free words, beyond which nothing but the place is left of a paragraph. `**` counts as two.
+/// With more free words, a paragraph is identified by its place alone. `**` counts as two.
 const FREE_WORDS_MAX: usize = 3;
-/// A guess of how much text there is to a word, so that a list of words seldom grows.
+/// An estimate of the bytes per word, so that a list of words seldom grows.
 const BYTES_PER_WORD: usize = 6;
-/// Wildcards of a shape.
+/// The limit of wildcards in a shape.
 pub(super) const WILDCARDS_MAX: usize = 24;
 
-/// A paragraph's words, fixed and free.
+/// The words of a paragraph, fixed and free.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape(pub(super) Vec<Piece>);
+pub struct Shape(pub(super) Vec<ShapeWord>);
 
 impl Shape {
-    /// Reads the written form; every text is some shape.
+    /// Parses the written form. Every text is a shape.
     pub fn parse(text: &str) -> Shape {
-        Shape(text.split_whitespace().take(WORDS_MAX).map(Piece::parse).collect())
+        Shape(text.split_whitespace().take(WORDS_MAX).map(ShapeWord::parse).collect())
     }
 
     pub fn text(&self) -> Box<str> {
@@ -50,8 +50,8 @@ impl Shape {
     }
 
     pub fn matches(&self, text: &str) -> bool {
-        // Most paragraphs of a page begin otherwise, and every one of them is asked.
-        if let Some(Piece::Word(first)) = self.0.first()
+        // Every paragraph of a page is tested, and most of them differ at the beginning.
+        if let Some(ShapeWord::Word(first)) = self.0.first()
             && text.split_whitespace().next() != Some(&**first)
         {
             return false;
@@ -60,49 +60,49 @@ impl Shape {
         words.len() <= WORDS_MAX && self.masks(&words).is_some()
     }
 
-    /// Whether no word is fixed, so that only the place tells which paragraph is meant.
+    /// Whether no word is fixed, so that only the place identifies the paragraph.
     pub fn is_bare(&self) -> bool {
-        !self.0.iter().any(|piece| matches!(piece, Piece::Word(_) | Piece::Fixed(..)))
+        !self.0.iter().any(|piece| matches!(piece, ShapeWord::Word(_) | ShapeWord::Fixed(..)))
     }
 
     pub(super) fn is_token_only(&self) -> bool {
-        self.wildcards().all(|piece| *piece == Piece::Token)
+        self.wildcards().all(|piece| *piece == ShapeWord::Token)
     }
 
     pub(super) fn has_numbers(&self) -> bool {
-        self.wildcards().any(|piece| matches!(piece, Piece::Numbered(_) | Piece::Time))
+        self.wildcards().any(|piece| matches!(piece, ShapeWord::Numbered(_) | ShapeWord::Time))
     }
 
-    /// Whether enough is fixed for the shape to say which paragraph is meant and what of it varies.
+    /// Whether enough words are fixed to identify the paragraph and the varying part.
     pub(super) fn is_telling(&self) -> bool {
-        let free: usize = self.0.iter().map(Piece::freedom).sum();
+        let free: usize = self.0.iter().map(ShapeWord::freedom).sum();
         let wildcards = self.wildcards().count();
         let bare_and_free = self.is_bare() && free > 0;
         (1..=WILDCARDS_MAX).contains(&wildcards) && free <= FREE_WORDS_MAX && !bare_and_free
     }
 
-    fn wildcards(&self) -> impl Iterator<Item = &Piece> {
-        self.0.iter().filter(|piece| !matches!(piece, Piece::Word(_) | Piece::Fixed(..)))
+    fn wildcards(&self) -> impl Iterator<Item = &ShapeWord> {
+        self.0.iter().filter(|piece| !matches!(piece, ShapeWord::Word(_) | ShapeWord::Fixed(..)))
     }
 
     /// For each word the wildcard that covers it, if the words match.
-    pub(super) fn masks(&self, words: &[&str]) -> Option<Vec<Option<Piece>>> {
+    pub(super) fn masks(&self, words: &[&str]) -> Option<Vec<Option<ShapeWord>>> {
         let mut masks = vec![None; words.len()];
         self.mask_from(0, words, 0, &mut masks).then_some(masks)
     }
 
-    fn mask_from(&self, mut at: usize, words: &[&str], mut place: usize, masks: &mut [Option<Piece>]) -> bool {
+    fn mask_from(&self, mut at: usize, words: &[&str], mut place: usize, masks: &mut [Option<ShapeWord>]) -> bool {
         while let Some(piece) = self.0.get(at) {
             match piece {
-                Piece::Run => {
+                ShapeWord::Run => {
                     // Shortest first; each run is tried at most seven times, and there is at most one per shape.
                     return (0..=RUN_WORDS_MAX.min(words.len() - place)).any(|taken| {
                         masks[place..].fill(None);
-                        masks[place..place + taken].fill(Some(Piece::Run));
+                        masks[place..place + taken].fill(Some(ShapeWord::Run));
                         self.mask_from(at + 1, words, place + taken, masks)
                     });
                 }
-                Piece::Fixed(count, digest) => {
+                ShapeWord::Fixed(count, digest) => {
                     let Some(run) = words.get(place..place + count) else { return false };
                     if digest_of(run) != *digest {
                         return false;
@@ -112,7 +112,7 @@ impl Shape {
                 piece => {
                     let Some(word) = words.get(place).filter(|word| piece.covers(word)) else { return false };
                     let _ = word;
-                    masks[place] = (!matches!(piece, Piece::Word(_))).then(|| piece.clone());
+                    masks[place] = (!matches!(piece, ShapeWord::Word(_))).then(|| piece.clone());
                     place += 1;
                 }
             }
@@ -145,14 +145,15 @@ pub(super) fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// How many words a text has, where that can be told by its spaces.
+/// The number of words of a text, where counting its spaces is enough.
 pub(super) fn word_count(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let is_folded = is_plain(text) && !text.is_empty() && bytes[0] != b' ' && !bytes.ends_with(b" ");
     (is_folded && memmem::find(bytes, b"  ").is_none()).then(|| memchr_iter(b' ', bytes).count() + 1)
 }
 
-/// Whether a text is of ASCII, with no white space but spaces: what most had was folded when they were read.
+/// Whether a text is ASCII with spaces as its only white space. Most texts are, because white space was folded when they were
+/// read.
 pub(super) fn is_plain(text: &str) -> bool {
     text.bytes().fold(true, |plain, byte| plain & (byte.wrapping_sub(b' ') < 0x60))
 }

@@ -1,30 +1,30 @@
-//! What differs and no rule explains: it is held against what differed there before, and becomes a rule when that proves it
-//! to be noise.
+//! Handles differences that no rule explains: each is compared with earlier differences at its place and becomes a rule when they
+//! prove it to be noise.
 
 use std::borrow::Cow;
 
-use vernal_model::{Kind, PageNoise, Reach, Role, RuleStanding, Suspect, Volatile};
+use vernal_model::{Kind, NoisePattern, PageNoise, Role, RuleReach, RuleState, Suspect};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::active_rules::ActiveRules;
+use super::changed_spots::{Spot, paragraph};
 use super::evidence::{
-    QUIET_MAX, SLOT_PARAGRAPHS_MAX, Step, WHOLE_KINDS, kind_differed, proof, remember, slot_differed, was_quiet,
+    Effect, QUIET_MAX, SLOT_PARAGRAPHS_MAX, WHOLE_KINDS, kind_differed, proof, remember, slot_differed, was_quiet,
     words_differed, words_suspect,
 };
 use super::learned::NoiseInput;
-use super::ledger::Ledger;
-use super::piece::is_number;
 use super::shape::{Shape, is_plain};
-use super::spot::{Spot, paragraph};
+use super::shape_word::is_number;
 use crate::parse::links::limited;
 
-/// What is kept of the words before a slot.
+/// The length limit of the words before a slot.
 const ANCHOR_BYTES_MAX: usize = 100;
-/// A replaced paragraph of main text so short, with a number in it, may be a price or a date.
+/// A replaced paragraph of main text that is no longer than this and has a number may be a price or a date.
 const SHORT_WORDS_MAX: usize = 8;
 
-/// Suspects of this page that differed this time; each counts once.
+/// The suspects of this page that differed this time. Each counts once.
 #[derive(Default)]
-pub(super) struct Touched(Vec<(Volatile, u64)>);
+pub(super) struct Touched(Vec<(NoisePattern, u64)>);
 
 impl Touched {
     fn has(&self, suspect: &Suspect) -> bool {
@@ -39,58 +39,62 @@ impl Touched {
 pub(super) enum Suspicion {
     Proven(u32),
     Noted,
-    /// Too little of the words stayed.
+    /// Too few words stayed.
     Replaced,
 }
 
-pub(super) fn suspect_words(ledger: &mut Ledger<'_>, spot: &Spot<'_>, touched: &mut Touched) -> Suspicion {
+pub(super) fn suspect_words(rules_in_force: &mut ActiveRules<'_>, spot: &Spot<'_>, touched: &mut Touched) -> Suspicion {
     let same_text = spot.before.digest == spot.after.digest && spot.before.digest != 0;
     if !spot.is_pair() || same_text {
         return Suspicion::Replaced;
     }
-    let at = suspect_of(&ledger.page, spot, touched);
+    let at = suspect_of(&rules_in_force.page, spot, touched);
     let mut numbers = false;
     let (suspect, steady) = match at {
-        Some(at) => match words_differed(&mut ledger.page.suspects[at], spot, ledger.seen, &mut numbers) {
-            Step::Lost => {
-                ledger.page.suspects.remove(at);
-                return Suspicion::Replaced;
+        Some(at) => {
+            match words_differed(&mut rules_in_force.page.suspects[at], spot, rules_in_force.seen, &mut numbers) {
+                Effect::Lost => {
+                    rules_in_force.page.suspects.remove(at);
+                    return Suspicion::Replaced;
+                }
+                step => (rules_in_force.page.suspects.remove(at), matches!(step, Effect::Expected)),
             }
-            step => (ledger.page.suspects.remove(at), matches!(step, Step::Expected)),
-        },
-        None => match (broken(ledger, spot, &mut numbers), words_suspect(spot, ledger.seen, &mut numbers)) {
-            (Some(suspect), _) => (suspect, false),
-            (None, Some(suspect)) => return first_words(ledger, suspect, spot, numbers, touched),
-            (None, None) => return Suspicion::Replaced,
-        },
+        }
+        None => {
+            match (broken(rules_in_force, spot, &mut numbers), words_suspect(spot, rules_in_force.seen, &mut numbers)) {
+                (Some(suspect), _) => (suspect, false),
+                (None, Some(suspect)) => return first_words(rules_in_force, suspect, spot, numbers, touched),
+                (None, None) => return Suspicion::Replaced,
+            }
+        }
     };
-    conclude(ledger, suspect, steady, spot, numbers, touched)
+    conclude(rules_in_force, suspect, steady, spot, numbers, touched)
 }
 
-/// A paragraph that differs for the first time: one page proves it only by a second look, many pages may.
+/// Handles a paragraph that differs for the first time. On one page only a second look can prove noise; many pages can as well.
 fn first_words(
-    ledger: &mut Ledger<'_>,
+    rules_in_force: &mut ActiveRules<'_>,
     suspect: Suspect,
     spot: &Spot<'_>,
     numbers: bool,
     touched: &mut Touched,
 ) -> Suspicion {
-    let Volatile::Words { shape, .. } = &suspect.what else { return Suspicion::Replaced };
+    let NoisePattern::Words { shape, .. } = &suspect.what else { return Suspicion::Replaced };
     let shape = Shape::parse(shape);
     if !shape.is_bare() && (!spot.is_main() || shape.is_token_only()) {
         let mark = mark_of(&[spot.before.digest, spot.after.digest]);
         if let Some(id) =
-            ledger.suspect_of_template(&suspect, mark, text_of(&spot.before.text), text_of(&spot.after.text))
+            rules_in_force.suspect_of_template(&suspect, mark, text_of(&spot.before.text), text_of(&spot.after.text))
         {
             return Suspicion::Proven(id);
         }
     }
-    conclude(ledger, suspect, true, spot, numbers, touched)
+    conclude(rules_in_force, suspect, true, spot, numbers, touched)
 }
 
-/// Makes a rule of the suspect if it is proven, and keeps it otherwise.
+/// Makes a rule from the suspect if it is proven, otherwise keeps it.
 fn conclude(
-    ledger: &mut Ledger<'_>,
+    rules_in_force: &mut ActiveRules<'_>,
     suspect: Suspect,
     steady: bool,
     spot: &Spot<'_>,
@@ -98,39 +102,40 @@ fn conclude(
     touched: &mut Touched,
 ) -> Suspicion {
     let reason = proof(&suspect, numbers).filter(|_| steady);
-    let learned = reason
-        .and_then(|reason| ledger.learn(&suspect, &reason, text_of(&spot.before.text), text_of(&spot.after.text)));
+    let learned = reason.and_then(|reason| {
+        rules_in_force.learn(&suspect, &reason, text_of(&spot.before.text), text_of(&spot.after.text))
+    });
     if let Some(id) = learned {
         return Suspicion::Proven(id);
     }
     touched.add(&suspect);
-    keep(&mut ledger.page, suspect);
+    keep(&mut rules_in_force.page, suspect);
     Suspicion::Noted
 }
 
-/// The suspect that follows a rule whose fixed words changed: the wildcards are known, the words are new.
-fn broken(ledger: &mut Ledger<'_>, spot: &Spot<'_>, numbers: &mut bool) -> Option<Suspect> {
-    let (id, rule) = ledger.broken_by(spot)?;
-    let of_page = matches!(rule.on, Reach::Page(_));
-    let mut suspect = ledger.seen.suspect(rule.what.clone(), spot.role, spot.before.digest);
+/// The suspect that replaces a rule whose fixed words changed: the wildcards are known, the words are new.
+fn broken(rules_in_force: &mut ActiveRules<'_>, spot: &Spot<'_>, numbers: &mut bool) -> Option<Suspect> {
+    let (id, rule) = rules_in_force.broken_by(spot)?;
+    let of_page = matches!(rule.on, RuleReach::Page(_));
+    let mut suspect = rules_in_force.seen.suspect(rule.what.clone(), spot.role, spot.before.digest);
     (suspect.differed, suspect.compared) = match rule.differed {
-        // One second look says little of which words are fixed.
+        // One second look shows little about which words are fixed.
         0..=1 => (1, 1),
         _ => (2, 2),
     };
-    let step = words_differed(&mut suspect, spot, ledger.seen, numbers);
+    let step = words_differed(&mut suspect, spot, rules_in_force.seen, numbers);
     if of_page {
-        ledger.turn(id, "its fixed words changed");
+        rules_in_force.turn(id, "its fixed words changed");
     }
-    (!matches!(step, Step::Lost)).then_some(suspect)
+    (!matches!(step, Effect::Lost)).then_some(suspect)
 }
 
-/// The suspect that this spot is: the very paragraph, else one whose words held here and that did not differ yet.
+/// The suspect for this spot: the one with this paragraph, otherwise one whose words match and that did not differ yet.
 fn suspect_of(page: &PageNoise, spot: &Spot<'_>, touched: &Touched) -> Option<usize> {
-    let open = |suspect: &&Suspect| matches!(suspect.what, Volatile::Words { .. }) && !touched.has(suspect);
+    let open = |suspect: &&Suspect| matches!(suspect.what, NoisePattern::Words { .. }) && !touched.has(suspect);
     let is_it = |suspect: &Suspect| suspect.digest == spot.before.digest && suspect.digest != 0;
     let held = |suspect: &Suspect| {
-        let Volatile::Words { shape, .. } = &suspect.what else { return false };
+        let NoisePattern::Words { shape, .. } = &suspect.what else { return false };
         let shape = Shape::parse(shape);
         let before = spot.before.text.as_ref();
         suspect.role == spot.role && !shape.is_bare() && before.is_some_and(|before| shape.matches(before))
@@ -140,9 +145,9 @@ fn suspect_of(page: &PageNoise, spot: &Spot<'_>, touched: &Touched) -> Option<us
     find(&is_it).or_else(|| find(&held))
 }
 
-/// All that was replaced behind one anchor; the rule that explains it, and how far.
+/// Handles everything that was replaced after one anchor. Returns the rule that explains it, and how far.
 pub(super) fn suspect_slot(
-    ledger: &mut Ledger<'_>,
+    rules_in_force: &mut ActiveRules<'_>,
     input: &NoiseInput<'_>,
     group: &[&Spot<'_>],
     touched: &mut Touched,
@@ -158,25 +163,25 @@ pub(super) fn suspect_slot(
     let (gone, came) = (digests(&|spot| spot.before.digest), digests(&|spot| spot.after.digest));
     let numbers = group.iter().any(|spot| is_short_number(spot));
     let anchor_words = first.anchor_at.and_then(|at| paragraph(input.new, at)).unwrap_or_default();
-    let what = Volatile::Slot {
+    let what = NoisePattern::Slot {
         place: first.place,
         after: first.anchor,
         count: reach,
         words: limited(anchor_words, ANCHOR_BYTES_MAX).into(),
     };
-    let at = ledger.page.suspects.iter().position(|suspect| same_suspect(&suspect.what, &what));
+    let at = rules_in_force.page.suspects.iter().position(|suspect| same_suspect(&suspect.what, &what));
     let (suspect, steady) = match at {
         Some(at) => {
-            let mut suspect = ledger.page.suspects.remove(at);
-            let step = slot_differed(&mut suspect, &gone, &came, reach, ledger.seen);
-            (suspect, matches!(step, Step::Expected))
+            let mut suspect = rules_in_force.page.suspects.remove(at);
+            let step = slot_differed(&mut suspect, &gone, &came, reach, rules_in_force.seen);
+            (suspect, matches!(step, Effect::Expected))
         }
         None => {
-            let known = ledger.narrower(&what).map(|rule| (rule.since, rule.differed, rule.compared));
-            let mut suspect = ledger.seen.suspect(what, first.role, 0);
+            let known = rules_in_force.narrower(&what).map(|rule| (rule.since, rule.differed, rule.compared));
+            let mut suspect = rules_in_force.seen.suspect(what, first.role, 0);
             remember(&mut suspect, &gone, &came);
             if let Some((since, differed, compared)) = known {
-                // It is the same slot that reaches further than was known: once is an edit, twice is noise.
+                // The same slot reaches further than was known. Once may be an edit; twice is noise.
                 suspect.since = since;
                 suspect.differed = suspect.differed.saturating_add(differed.min(u16::MAX.into()) as u16);
                 suspect.compared = suspect.compared.saturating_add(compared.min(u16::MAX.into()) as u16);
@@ -185,18 +190,18 @@ pub(super) fn suspect_slot(
         }
     };
     let quoted = (text_of(&first.before.text), text_of(&first.after.text));
-    let Volatile::Slot { count, .. } = suspect.what else { return None };
+    let NoisePattern::Slot { count, .. } = suspect.what else { return None };
     if at.is_none() && !first.is_main() && first.anchor != 0 {
         let mark = mark_of(&[&gone[..], &came[..]].concat());
-        if let Some(id) = ledger.suspect_of_template(&suspect, mark, quoted.0, quoted.1) {
+        if let Some(id) = rules_in_force.suspect_of_template(&suspect, mark, quoted.0, quoted.1) {
             return Some((id, count));
         }
     }
     let reason = proof(&suspect, numbers).filter(|_| steady);
-    let learned = reason.and_then(|reason| ledger.learn(&suspect, &reason, quoted.0, quoted.1));
+    let learned = reason.and_then(|reason| rules_in_force.learn(&suspect, &reason, quoted.0, quoted.1));
     if learned.is_none() {
         touched.add(&suspect);
-        keep(&mut ledger.page, suspect);
+        keep(&mut rules_in_force.page, suspect);
     }
     learned.map(|id| (id, count))
 }
@@ -213,83 +218,87 @@ fn has_number_in_few<'t>(mut words: impl Iterator<Item = &'t str> + Clone) -> bo
     words.clone().nth(SHORT_WORDS_MAX).is_none() && words.any(is_number)
 }
 
-pub(super) struct KindAside {
+pub(super) struct SuppressedKind {
     pub kind: Kind,
     pub rule: u32,
-    /// Names of notes that the rule does not know: they stay.
+    /// Names of notes that the rule does not cover. They stay.
     pub beyond: Vec<Box<str>>,
 }
 
-pub(super) fn suspect_kinds(ledger: &mut Ledger<'_>, input: &NoiseInput<'_>, touched: &mut Touched) -> Vec<KindAside> {
-    let mut aside = Vec::new();
+pub(super) fn suspect_kinds(
+    rules_in_force: &mut ActiveRules<'_>,
+    input: &NoiseInput<'_>,
+    touched: &mut Touched,
+) -> Vec<SuppressedKind> {
+    let mut suppressed = Vec::new();
     for kind in WHOLE_KINDS.into_iter().filter(|kind| input.change.left.contains(*kind)) {
         let mut told: Vec<Box<str>> =
             input.change.notes.iter().filter(|note| note.kind == kind).map(|note| note.what.clone()).collect();
         told.sort_unstable();
         told.dedup();
-        if let Some((rule, row)) = ledger.on_kind(kind) {
-            let Volatile::Kind { notes, .. } = &row.what else { continue };
+        if let Some((rule, row)) = rules_in_force.on_kind(kind) {
+            let NoisePattern::Kind { notes, .. } = &row.what else { continue };
             let beyond: Vec<Box<str>> = told.iter().filter(|what| !notes.contains(what)).cloned().collect();
-            if row.standing == RuleStanding::Allowed {
+            if row.standing == RuleState::Allowed {
                 continue;
             }
-            ledger.used(rule);
-            aside.push(KindAside { kind, rule, beyond });
+            rules_in_force.used(rule);
+            suppressed.push(SuppressedKind { kind, rule, beyond });
             continue;
         }
-        let what = Volatile::Kind { kind, notes: told.clone() };
-        let at = ledger.page.suspects.iter().position(|suspect| same_suspect(&suspect.what, &what));
+        let what = NoisePattern::Kind { kind, notes: told.clone() };
+        let at = rules_in_force.page.suspects.iter().position(|suspect| same_suspect(&suspect.what, &what));
         let (suspect, steady) = match at {
             Some(at) => {
-                let mut suspect = ledger.page.suspects.remove(at);
-                let step = kind_differed(&mut suspect, &told, ledger.seen);
-                (suspect, matches!(step, Step::Expected))
+                let mut suspect = rules_in_force.page.suspects.remove(at);
+                let step = kind_differed(&mut suspect, &told, rules_in_force.seen);
+                (suspect, matches!(step, Effect::Expected))
             }
-            None => (ledger.seen.suspect(what, Role::Navigation, 0), true),
+            None => (rules_in_force.seen.suspect(what, Role::Navigation, 0), true),
         };
         let reason = proof(&suspect, false).filter(|_| steady);
-        match reason.and_then(|reason| ledger.learn(&suspect, &reason, "", "")) {
-            Some(rule) => aside.push(KindAside { kind, rule, beyond: Vec::new() }),
+        match reason.and_then(|reason| rules_in_force.learn(&suspect, &reason, "", "")) {
+            Some(rule) => suppressed.push(SuppressedKind { kind, rule, beyond: Vec::new() }),
             None => {
                 touched.add(&suspect);
-                keep(&mut ledger.page, suspect);
+                keep(&mut rules_in_force.page, suspect);
             }
         }
     }
-    aside
+    suppressed
 }
 
-/// What did not differ this time, though it could have.
-pub(super) fn settle(ledger: &mut Ledger<'_>, touched: &Touched, is_present: impl Fn(u64) -> bool) {
-    let seen = ledger.seen;
-    for suspect in ledger.page.suspects.iter_mut().filter(|suspect| !touched.has(suspect)) {
+/// Updates suspects that could have differed this time and did not.
+pub(super) fn settle(rules_in_force: &mut ActiveRules<'_>, touched: &Touched, is_present: impl Fn(u64) -> bool) {
+    let seen = rules_in_force.seen;
+    for suspect in rules_in_force.page.suspects.iter_mut().filter(|suspect| !touched.has(suspect)) {
         let present = match &suspect.what {
-            Volatile::Words { .. } => is_present(suspect.digest),
-            Volatile::Slot { after, .. } => *after == 0 || is_present(*after),
-            Volatile::Kind { .. } => true,
+            NoisePattern::Words { .. } => is_present(suspect.digest),
+            NoisePattern::Slot { after, .. } => *after == 0 || is_present(*after),
+            NoisePattern::Kind { .. } => true,
         };
         was_quiet(suspect, present, seen);
     }
-    ledger.page.suspects.retain(|suspect| suspect.quiet < QUIET_MAX);
-    ledger.rest(is_present);
+    rules_in_force.page.suspects.retain(|suspect| suspect.quiet < QUIET_MAX);
+    rules_in_force.rest(is_present);
 }
 
 fn keep(page: &mut PageNoise, suspect: Suspect) {
     page.suspects.push(suspect);
     if page.suspects.len() > PageNoise::SUSPECTS_MAX {
-        // The one with the least to show for itself.
+        // The suspect with the least evidence.
         let rank = |suspect: &Suspect| (suspect.differed, std::cmp::Reverse(suspect.quiet), suspect.since);
         let weakest = page.suspects.iter().enumerate().min_by_key(|(_, suspect)| rank(suspect)).map(|(at, _)| at);
         weakest.map(|at| page.suspects.remove(at));
     }
 }
 
-fn same_suspect(one: &Volatile, other: &Volatile) -> bool {
+fn same_suspect(one: &NoisePattern, other: &NoisePattern) -> bool {
     match (one, other) {
-        (Volatile::Slot { place, after, .. }, Volatile::Slot { place: at, after: behind, .. }) => {
+        (NoisePattern::Slot { place, after, .. }, NoisePattern::Slot { place: at, after: behind, .. }) => {
             (place, after) == (at, behind)
         }
-        (Volatile::Kind { kind, .. }, Volatile::Kind { kind: of, .. }) => kind == of,
+        (NoisePattern::Kind { kind, .. }, NoisePattern::Kind { kind: of, .. }) => kind == of,
         (one, other) => one == other,
     }
 }

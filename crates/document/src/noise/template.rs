@@ -1,12 +1,12 @@
-//! Which pages were made from the same template.
+//! Recognises pages of the same template.
 
 use vernal_model::ParagraphMark;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::spot::is_main;
+use super::changed_spots::is_main;
 
-/// A number that pages made from the same template have in common: two least marks of the places in menus and footers,
-/// or of all places where there is neither. 0 where nothing is known of places.
+/// A number that pages of the same template share: the two least marks of the places in menus and footers, or of all places
+/// where there is neither. 0 where no places are known.
 pub fn template_key(marks: &[ParagraphMark]) -> u32 {
     const ORDERS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03];
     const FRAME_PLACES_MIN: usize = 3;

@@ -1,6 +1,6 @@
 //! Words of time.
 
-/// A month, a weekday, a unit of time, or a day told from today; in the languages of most pages.
+/// A month, a weekday, a unit of time, or a day relative to today, in the languages of most pages.
 pub(super) fn is_time(word: &str) -> bool {
     const LETTERS_MAX: usize = 16;
     let core = word.trim_matches(|letter: char| !letter.is_alphabetic());
@@ -17,7 +17,7 @@ pub(super) fn is_time(word: &str) -> bool {
     TIMES.binary_search(&core.to_lowercase().as_str()).is_ok()
 }
 
-/// In order, for the search.
+/// Sorted, for binary search.
 const TIMES: [&str; 162] = [
     "abril",
     "agosto",
@@ -183,7 +183,7 @@ const TIMES: [&str; 162] = [
     "yesterday",
 ];
 
-/// Words of time that say what is counted and not when: `5 views today`.
+/// Words of time in counts, as in `5 views today`.
 pub(super) const STAYING: [&str; 6] = ["today", "Today", "now", "Now", "heute", "Heute"];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One attribute of a tag as the scan found it, and what its letters say before anyone reads it.
+//! One attribute of a tag as the scan found it, and the kinds of characters in its value.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,18 @@ pub struct Attribute<'a> {
     pub name: Name<'a>,
     /// As written, without quotes.
     pub raw: &'a str,
-    /// What letters it has.
-    pub(super) signs: Signs,
+    /// The kinds of characters in the value.
+    pub(super) signs: CharacterClasses,
 }
 
-/// What letters a value has, seen while its end was looked for: most values need no second look.
+/// The kinds of characters in a value, collected while its end was searched. Most values need no further examination.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Signs(u8);
+pub struct CharacterClasses(u8);
 
-/// As wide as the registers of all our machines.
+/// Bytes per step; vector registers of all our machines have at least this width.
 const ROW_BYTES: usize = 16;
 
-impl Signs {
+impl CharacterClasses {
     /// A character reference, or NUL.
     const CODED: u8 = 1;
     /// A digit.
@@ -45,19 +45,19 @@ impl Signs {
     pub fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
         let Some(last) = bytes.last_chunk::<ROW_BYTES>() else {
-            return Signs(bytes.iter().fold(0, |signs, &byte| signs | Self::TABLE[usize::from(byte)]));
+            return CharacterClasses(bytes.iter().fold(0, |signs, &byte| signs | Self::TABLE[usize::from(byte)]));
         };
-        // Rows of bytes are seen at once; the last one overlaps the one before it, which does no harm.
+        // Rows of bytes are processed together. The last row overlaps the one before it, which does no harm.
         let mut signs = last.map(Self::of_byte);
         for row in bytes.as_chunks::<ROW_BYTES>().0 {
             for (signs, &byte) in signs.iter_mut().zip(row) {
                 *signs |= Self::of_byte(byte);
             }
         }
-        Signs(signs.into_iter().fold(0, |all, signs| all | signs))
+        CharacterClasses(signs.into_iter().fold(0, |all, signs| all | signs))
     }
 
-    /// Without branches, so that machines do it for many bytes at once.
+    /// Without branches, so that the compiler can vectorise it.
     #[inline(always)]
     const fn of_byte(byte: u8) -> u8 {
         let coded = (byte == b'&' || byte == 0) as u8 * Self::CODED;
@@ -80,12 +80,12 @@ impl Signs {
         self.0 & Self::UNDERSCORE != 0
     }
 
-    /// Whether a random name among others is possible.
+    /// Whether the value may contain a random name.
     pub fn may_name_at_random(self) -> bool {
         self.0 & (Self::DIGIT | Self::UNDERSCORE | Self::CAPITAL) != 0
     }
 
-    /// Whether something drawn, or an address with a query, is possible.
+    /// Whether the value may contain a token or an address with a query.
     pub fn may_be_drawn(self) -> bool {
         self.0 & (Self::DIGIT | Self::UNDERSCORE | Self::QUERY) != 0
     }
@@ -94,7 +94,7 @@ impl Signs {
 impl<'a> Attribute<'a> {
     #[cfg(test)]
     pub fn of(name: &'a str, raw: &'a str) -> Self {
-        Attribute { name: Name::of(name), raw, signs: Signs::of(raw) }
+        Attribute { name: Name::of(name), raw, signs: CharacterClasses::of(raw) }
     }
 
     #[inline(always)]
@@ -102,9 +102,9 @@ impl<'a> Attribute<'a> {
         self.name.is(name)
     }
 
-    /// What letters the decoded value has.
-    pub fn signs(&self, value: &str) -> Signs {
-        if self.signs.is_coded() { Signs::of(value) } else { self.signs }
+    /// The kinds of characters in the decoded value.
+    pub fn signs(&self, value: &str) -> CharacterClasses {
+        if self.signs.is_coded() { CharacterClasses::of(value) } else { self.signs }
     }
 
     #[inline]

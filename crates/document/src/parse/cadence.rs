@@ -1,12 +1,12 @@
-//! What a page says of its own changes: paper 000's meta-updates tag, and the headers for caches.
+//! What a page says of its own changes: the meta-updates tag of paper 000, and cache headers.
 
 use vernal_model::{Cadence, HintSource, Moment, Span};
 
-/// Paper 000, 1.3.1: a static page is assumed to stay as it is for so long.
+/// Paper 000, 1.3.1: a static page is assumed not to change for so long.
 pub const STATIC: Span = Span::from_days(90);
-/// Periods beyond a year are wishes.
+/// Longer periods are not believed.
 const PERIOD_MAX: Span = Span::from_days(366);
-/// Caches are told to keep a page for minutes or hours for their own reasons; only longer says something of its changes.
+/// Shorter cache lifetimes have other reasons and say nothing about changes of the page.
 const CACHED_MIN: Span = Span::from_hours(12);
 
 /// `STATIC`, `PERIODIC=k` (in days) or `VARIABLE`, the last of which promises nothing.

@@ -1,5 +1,5 @@
-//! The character set of a body, and its text in UTF-8: byte order mark, header, the markup's own word, and at last a
-//! guess by the bytes. Text that is UTF-8 already is borrowed.
+//! Finds the character set of a body and decodes its text to UTF-8. The sources are byte order mark, header, declaration in the
+//! markup, and finally a guess by the bytes. Text that is UTF-8 already is borrowed.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use memchr::{memchr, memmem};
 /// Where markup may declare its character set. The standard says 1,024; pages in the wild come later.
 const DECLARED_BYTES_MAX: usize = 4_096;
 
-/// Bytes that the guess is made from.
+/// The guess uses so many bytes.
 const GUESSED_BYTES_MAX: usize = 64 << 10;
 
-/// So much of a stretch of plain ASCII is told to the guess at either end: what is further from every other byte says
-/// nothing, and each byte is weighed by some thirty character sets.
+/// The guess gets only so many bytes at both ends of an ASCII run: bytes further from any other byte carry no information, and
+/// each byte is tested against some thirty character sets.
 const ASCII_TOLD_BYTES: usize = 32;
 
-/// `tld` is the last label of the host, which tells the guess something about the language.
+/// `tld` is the last label of the host, which helps the guess with the language.
 pub fn decode<'a>(bytes: &'a [u8], charset: Option<&str>, tld: &str) -> (Cow<'a, str>, &'static str) {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return decoded(&bytes[length..], encoding);
@@ -41,7 +41,7 @@ fn decoded<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> (Cow<'a, str>, &
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = &bytes[..bytes.len().min(DECLARED_BYTES_MAX)];
     let encoding = declared_by_xml(start).or_else(|| declared_by_meta(start))?;
-    // What could be read as ASCII up to here is not UTF-16, whatever it says.
+    // The text was readable as ASCII up to here, so it is not UTF-16, whatever it declares.
     if encoding == UTF_16BE || encoding == UTF_16LE {
         return Some(UTF_8);
     }
@@ -94,7 +94,7 @@ fn guessed(bytes: &[u8], tld: &str) -> &'static Encoding {
         detector.feed(piece, false);
     }
     detector.feed(b"", true);
-    // The guess refuses labels that are not plain lower-case letters, such as the end of an address.
+    // The guess accepts only labels of lower-case letters, so not the end of an address.
     let tld = Some(tld.as_bytes()).filter(|tld| {
         !tld.is_empty() && tld.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
     });

@@ -6,7 +6,7 @@ use super::tag::Tag;
 /// Nested changes between markup and foreign content beyond these are not followed.
 const DEPTH_MAX: usize = 64;
 
-/// Where we stand between markup and foreign content, innermost last.
+/// The open switches between markup and foreign content, innermost last.
 #[derive(Debug, Default)]
 pub struct ForeignContent(Vec<Foreign>);
 
@@ -23,7 +23,7 @@ impl ForeignContent {
         matches!(self.0.last(), Some(Foreign::Svg | Foreign::Math))
     }
 
-    /// Keeps account of an opening tag; whether it lies in foreign content.
+    /// Processes an opening tag. Returns whether it is in foreign content.
     #[inline]
     pub fn enter(&mut self, tag: Tag, attributes: &[Attribute<'_>], self_closing: bool) -> bool {
         if self.0.is_empty() && !matches!(tag, Tag::Svg | Tag::Math) {
@@ -62,7 +62,7 @@ impl ForeignContent {
             Tag::Svg => Foreign::Svg,
             Tag::Math => Foreign::Math,
             _ if self.0.contains(&Foreign::Markup(tag)) => Foreign::Markup(tag),
-            // An end tag of the markup around it ends foreign content that was never closed.
+            // An end tag of the surrounding markup ends foreign content that was never closed.
             _ if tag.is_block() || tag == Tag::Br => return self.break_out(),
             _ => return,
         };

@@ -1,4 +1,4 @@
-//! What a body is: by its Content-Type where that says something, by its first bytes where it does not.
+//! Finds the media type of a body: by its Content-Type if that is meaningful, otherwise by its first bytes.
 
 use vernal_model::Media;
 
@@ -10,7 +10,7 @@ pub enum Reading {
     Plain,
     GopherMenu,
     FtpListing,
-    /// Only its bytes can be compared.
+    /// Opaque: only its bytes can be compared.
     Opaque,
 }
 
@@ -22,21 +22,21 @@ pub struct Format {
     pub content_type: String,
 }
 
-/// Bytes looked at when the Content-Type says nothing.
+/// So many bytes are examined when the Content-Type is not meaningful.
 const SNIFFED_BYTES_MAX: usize = 1_024;
 
-/// Types are short; a longer header is not worth keeping.
+/// Types are short. A longer header is cut.
 const CONTENT_TYPE_BYTES_MAX: usize = 128;
 
 pub fn format_of(content_type: Option<&str>, bytes: &[u8]) -> Format {
     let said = content_type.map(essence).unwrap_or_default();
-    // `text/plain` is what many servers say of everything they do not know, so binary bytes outvote it.
+    // Many servers send `text/plain` for unknown types, so binary bytes override it.
     let says_nothing = matches!(said.as_str(), "" | "application/octet-stream" | "unknown/unknown" | "*/*")
         || !said.contains('/')
         || (said == "text/plain" && looks_binary(bytes));
     let content_type = if says_nothing { sniffed(bytes).to_owned() } else { said };
     let (media, reading) = media_of(&content_type);
-    // Many feeds and pages come as text/xml or text/html of the other kind; only the plain error is worth a look.
+    // Many feeds come as text/html and many pages as text/xml. Only clear errors are corrected.
     if reading == Reading::Html && starts_with_text(bytes, b"%pdf-") {
         return Format { media: Media::Pdf, reading: Reading::Opaque, content_type: "application/pdf".into() };
     }

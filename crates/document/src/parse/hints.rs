@@ -5,13 +5,13 @@ use vernal_model::Directives;
 use super::links::limited;
 use super::scan::OpenTag;
 
-/// The name by which pages may speak to this crawler alone.
+/// The crawler name that pages may use in robots directives.
 const OUR_NAME: &str = "vernal";
 
-/// A meta-updates tag is a short note; what is longer is cut.
+/// A longer meta-updates tag is cut.
 const META_UPDATES_BYTES_MAX: usize = 1_024;
 
-/// Names of directives that take a value after a colon, which must not be taken for the name of a crawler.
+/// Directives with a value after a colon. They must not be taken for crawler names.
 const VALUED: [&str; 4] = ["max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"];
 
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Hints {
     }
 }
 
-/// What X-Robots-Tag asks: `noindex`, or `crawler: noindex` where only our own name concerns us.
+/// Reads X-Robots-Tag: `noindex`, or `crawler: noindex`, which applies to our name only.
 pub fn from_header(value: &str) -> Directives {
     let Some((name, rest)) = value.split_once(':') else { return directives(value) };
     let name = name.trim();

@@ -1,4 +1,4 @@
-//! The one pass: every tag and every piece of text goes once to text, links, hints and marks.
+//! Reads HTML in one pass: every tag and every piece of text goes once to text, links, hints and marks.
 
 use vernal_model::{Document, Link, LinkKind, Url};
 
@@ -6,14 +6,14 @@ use super::hints::{Hints, first_language};
 use super::links::{LinkCollector, limited};
 use super::scan::{Markup, OpenTag, Sink, scan};
 use super::tag::Tag;
-use super::text::{Letters, TextBuilder};
+use super::text::{TextBuilder, TextChecksums};
 use crate::read::Evidence;
 use crate::signature::Marks;
 
-/// A title is a line; what is longer is cut.
+/// A longer title is cut.
 const TITLE_BYTES_MAX: usize = 1_024;
 
-/// Marks of challenge services in the addresses of scripts and frames.
+/// Parts of script and frame addresses that identify challenge services.
 const CHALLENGES: [&str; 10] = [
     "/cdn-cgi/challenge-platform/",
     "challenges.cloudflare.com",
@@ -27,15 +27,15 @@ const CHALLENGES: [&str; 10] = [
     "px-captcha",
 ];
 
-/// Scripts and frames looked at for a challenge; walls have few.
+/// So many scripts and frames are examined for a challenge. Walls have few.
 const CHALLENGE_LINKS_MAX: usize = 20;
 
-/// Longer texts are no walls, so no challenge is looked for.
+/// Pages with longer texts are no walls, so no challenge is searched.
 const CHALLENGE_TEXT_BYTES_MAX: usize = 8 << 10;
 
-/// Reads markup into a document; media type, character set and headers are the caller's.
+/// Reads markup into a document. The caller sets media type, character set and headers.
 pub fn read_markup(source: &str, markup: Markup, page: &Url, document: &mut Document) -> Passed {
-    let mut pass = Pass {
+    let mut pass = HtmlPass {
         markup,
         text: TextBuilder::with_capacity(source.len()).with_begins_in(source),
         links: LinkCollector::new(page),
@@ -51,15 +51,15 @@ pub fn read_markup(source: &str, markup: Markup, page: &Url, document: &mut Docu
     pass.finish(document)
 }
 
-/// What a pass gives beside the document.
+/// The results of a pass besides the document.
 #[derive(Default)]
 pub struct Passed {
     pub marks: Marks,
-    pub letters: Letters,
+    pub letters: TextChecksums,
     pub evidence: Evidence,
 }
 
-struct Pass {
+struct HtmlPass {
     markup: Markup,
     text: TextBuilder,
     links: LinkCollector,
@@ -72,16 +72,16 @@ struct Pass {
 
 enum Title {
     Unseen,
-    /// Its text begins at this mark.
+    /// The text of the title begins at this offset.
     Open(usize),
     Read(String),
 }
 
-impl Sink for Pass {
+impl Sink for HtmlPass {
     fn open(&mut self, tag: &OpenTag<'_, '_>) {
         self.marks.open(tag);
         if self.markup == Markup::Xml {
-            // Elements of an unknown language: each may be a block.
+            // In XML of an unknown language each element may be a block.
             self.text.end_paragraph();
             self.open_title(tag.tag);
             return;
@@ -129,7 +129,7 @@ impl Sink for Pass {
     fn raw(&mut self, tag: Tag, text: &str) {
         match tag {
             Tag::Script | Tag::Style => self.marks.raw(tag, text),
-            // Written for readers without frames, and read by us.
+            // Content for readers without frames, which we read.
             _ => self.text.push(text, false),
         }
     }
@@ -140,7 +140,7 @@ impl Sink for Pass {
     }
 }
 
-impl Pass {
+impl HtmlPass {
     fn finish(mut self, document: &mut Document) -> Passed {
         self.links.close_anchor(&self.text);
         self.close_title(Tag::Title);
@@ -174,7 +174,7 @@ impl Pass {
         }
     }
 
-    /// Remembers what only the test for walls asks.
+    /// Collects evidence for the test for walls.
     fn see(&mut self, tag: &OpenTag<'_, '_>) {
         match tag.tag {
             Tag::Form => self.evidence.forms = self.evidence.forms.saturating_add(1),

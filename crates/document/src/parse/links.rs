@@ -7,7 +7,7 @@ use super::tag::Tag;
 use super::text::TextBuilder;
 use crate::LINKS_MAX;
 
-/// Anchor text is cut here, at the boundary of a letter: it names a link and is no copy of the page. Lengths fit a byte.
+/// The byte limit of an anchor text, cut at a character boundary. Lengths fit into a byte.
 pub const ANCHOR_BYTES_MAX: usize = 200;
 
 /// Language versions and feeds that a page may name.
@@ -21,7 +21,7 @@ pub struct LinkCollector {
     alternates: Vec<AlternateLink>,
     base: Url,
     base_given: bool,
-    /// The anchor that is open: its place in `links`, and where its text begins.
+    /// The open anchor: its index in `links`, and the start of its text.
     anchor: Option<(usize, usize)>,
 }
 
@@ -73,7 +73,7 @@ impl LinkCollector {
         }
     }
 
-    /// Gives the open anchor the text written since it began.
+    /// Ends the open anchor with the text since its start.
     pub fn close_anchor(&mut self, text: &TextBuilder) {
         let Some((place, mark)) = self.anchor.take() else { return };
         let anchor = written(&mut self.anchors, text.since(mark));
@@ -82,7 +82,7 @@ impl LinkCollector {
         }
     }
 
-    /// Gives the document its links and their words.
+    /// Moves the links and their words into the document.
     pub fn finish(self, document: &mut Document) {
         let LinkCollector { links, anchors, dropped, canonical, alternates, .. } = self;
         document.links = links;
@@ -92,7 +92,7 @@ impl LinkCollector {
         document.alternates = alternates;
     }
 
-    /// Keeps a link that no element made, such as a line of a menu.
+    /// Adds a link that is no element, such as a line of a menu.
     pub fn keep(&mut self, target: Url, kind: LinkKind, rel: Rel, anchor: &str) {
         if self.links.len() >= LINKS_MAX {
             self.dropped = self.dropped.saturating_add(1);
@@ -131,7 +131,7 @@ impl LinkCollector {
         }
     }
 
-    /// The URL that a reference means; `None` for a place on this same page and for what we cannot ask for.
+    /// The URL of a reference. `None` for a place on the same page and for schemes that we cannot request.
     fn target(&self, reference: &str) -> Option<Url> {
         let reference = reference.trim_matches(|letter: char| letter.is_ascii_whitespace() || letter == '\0');
         if reference.is_empty() || reference.starts_with('#') || names_foreign_scheme(reference) {
@@ -226,7 +226,7 @@ impl LinkCollector {
     }
 }
 
-/// `javascript:`, `mailto:`, `data:` and their kin: a scheme, and none that we speak. Spares the full parser the work.
+/// Whether a reference has a scheme that we cannot request, such as `javascript:` or `mailto:`. It avoids the full parser.
 fn names_foreign_scheme(reference: &str) -> bool {
     let Some(colon) = reference.bytes().position(|byte| !byte.is_ascii_alphanumeric() && byte != b'-' && byte != b'+')
     else {
@@ -280,7 +280,7 @@ fn rel_of(words: &str) -> Rel {
     rel
 }
 
-/// White space folded, and not much longer than an anchor may be.
+/// Folds white space and stops soon after the limit of an anchor.
 fn folded(words: &str) -> String {
     let mut folded = String::new();
     for word in words.split_whitespace() {
@@ -295,7 +295,7 @@ fn folded(words: &str) -> String {
     folded
 }
 
-/// Writes the words of a link behind those before it, line feeds as spaces.
+/// Appends the words of a link, with spaces for line feeds.
 fn written(anchors: &mut String, words: &str) -> AnchorPlace {
     let start = anchors.len();
     let mut lines = limited(words, ANCHOR_BYTES_MAX).split('\n');
@@ -307,7 +307,7 @@ fn written(anchors: &mut String, words: &str) -> AnchorPlace {
     AnchorPlace { start: start as u32, bytes: (anchors.len() - start) as u8 }
 }
 
-/// The beginning of a text, cut at the boundary of a letter.
+/// The beginning of a text, cut at a character boundary.
 pub fn limited(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
 }

@@ -1,26 +1,26 @@
 //! Bytes become a document: media type, character set, one pass over the markup, and what it finds on the way.
 
 pub mod attribute;
-pub mod beside;
 pub mod cadence;
-pub mod eights;
+pub mod directory;
+pub mod element_stack;
 pub mod encoding;
 pub mod foreign;
 pub mod format;
 pub mod hints;
 pub mod html;
+pub mod incremental;
 pub mod links;
-pub mod listing;
-pub mod listings;
 pub mod name;
 pub mod parts;
+pub mod perfect_hash;
 pub mod plain;
 pub mod raw;
 pub mod references;
 pub mod robots;
 pub mod scan;
-pub mod slots;
-pub mod surroundings;
+pub mod site_lists;
+pub mod swar;
 pub mod tag;
 pub mod text;
 pub mod tree;

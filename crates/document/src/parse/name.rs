@@ -1,16 +1,16 @@
-//! A name as the scan found it: its letters, and the same packed into one number, so that it is met without a search.
+//! A name as the scan found it: its text, and the text packed into one number for fast comparison.
 
 use super::tag::pack;
 use crate::signature::digest;
 
-/// Names of up to so many letters are packed.
+/// Names of up to so many bytes are packed.
 pub const PACKED_BYTES_MAX: usize = 8;
 
 #[derive(Copy, Clone, Debug)]
 pub struct Name<'a> {
     /// As written.
     letters: &'a [u8],
-    /// The letters in lower case; 0 for what does not fit, and for what begins with NUL.
+    /// The packed bytes in lower case. 0 for names that are too long or begin with NUL.
     packed: u64,
 }
 
@@ -20,13 +20,13 @@ impl<'a> Name<'a> {
         Name { letters: text.as_bytes(), packed }
     }
 
-    /// For the scan, which packs while it looks for the end of the name, and cuts where a text may be cut.
+    /// Makes a name. The scan has packed it while searching its end, and cuts at a character boundary.
     #[inline(always)]
     pub fn packed_already(letters: &'a [u8], packed: u64) -> Self {
         Name { letters, packed }
     }
 
-    /// As written. Few ask for it, so that only they pay for the proof that it is text.
+    /// The name as written. The check that it is UTF-8 is made here, because few callers need the text.
     pub fn text(&self) -> &'a str {
         std::str::from_utf8(self.letters).unwrap_or_default()
     }
@@ -36,7 +36,7 @@ impl<'a> Name<'a> {
         self.letters
     }
 
-    /// Whether it is this name, in any case. Names in the source code are met as numbers.
+    /// Whether it is this name, ignoring case. Names in the source code are compared as numbers.
     #[inline(always)]
     pub fn is(&self, name: &str) -> bool {
         if name.len() <= PACKED_BYTES_MAX {
@@ -45,7 +45,7 @@ impl<'a> Name<'a> {
         self.letters.len() == name.len() && self.letters.eq_ignore_ascii_case(name.as_bytes())
     }
 
-    /// Whether two found names are one.
+    /// Whether two names are equal.
     pub fn same(&self, other: &Name<'_>) -> bool {
         self.packed == other.packed && (self.packed != 0 || self.letters.eq_ignore_ascii_case(other.letters))
     }
@@ -55,14 +55,14 @@ impl<'a> Name<'a> {
         self.packed
     }
 
-    /// A number for the name, whose case means nothing.
+    /// A number for the name, ignoring case.
     #[inline]
     pub fn mark(&self) -> u64 {
         if self.packed != 0 { self.packed } else { self.long_mark() }
     }
 
     fn long_mark(&self) -> u64 {
-        // Almost all names are short enough to be made small without an allocation.
+        // Almost all names are short enough for lower case without an allocation.
         let mut small = [0u8; 64];
         match (pack(self.letters), small.get_mut(..self.letters.len())) {
             (0, Some(small)) => {

@@ -1,4 +1,4 @@
-//! The referee: html5ever's tokenizer and tree builder, with a tree as small as the comparison needs.
+//! A reference implementation for tests: the tokenizer and tree builder of html5ever with a minimal tree.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -11,8 +11,8 @@ use html5ever::tree_builder::{ElementFlags, NodeOrText, QuirksMode, TreeBuilder,
 use html5ever::{Attribute, LocalName, Namespace, QualName, TokenizerResult};
 use vernal_model::Url;
 
-/// What html5ever makes of a page.
-pub struct Judged {
+/// The result of html5ever for a page.
+pub struct Reference {
     /// Names of the opening tags in the order of the source.
     pub tags: Vec<String>,
     /// Visible text without any white space.
@@ -20,7 +20,7 @@ pub struct Judged {
     pub links: BTreeSet<String>,
 }
 
-pub fn judge(source: &str, page: &Url) -> Judged {
+pub fn judge(source: &str, page: &Url) -> Reference {
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let recorder = Recorder { builder: TreeBuilder::new(Tree::default(), options), tags: RefCell::default() };
     let tokenizer = Tokenizer::new(recorder, Default::default());
@@ -29,7 +29,8 @@ pub fn judge(source: &str, page: &Url) -> Judged {
     while let TokenizerResult::Script(_) | TokenizerResult::EncodingIndicator(_) = tokenizer.feed(&input) {}
     tokenizer.end();
     let tree = &tokenizer.sink.builder.sink;
-    let mut judged = Judged { tags: tokenizer.sink.tags.borrow().clone(), text: String::new(), links: BTreeSet::new() };
+    let mut judged =
+        Reference { tags: tokenizer.sink.tags.borrow().clone(), text: String::new(), links: BTreeSet::new() };
     let mut base = page.clone();
     if let Some(reference) = tree.first_base() {
         base = page.join(reference.trim()).unwrap_or(base);
@@ -38,7 +39,7 @@ pub fn judge(source: &str, page: &Url) -> Judged {
     judged
 }
 
-/// Writes down the opening tags on their way to the tree builder, which steers the tokenizer.
+/// Records the opening tags and passes them to the tree builder, which controls the tokenizer.
 struct Recorder {
     builder: TreeBuilder<usize, Tree>,
     tags: RefCell<Vec<String>>,
@@ -115,7 +116,7 @@ impl Tree {
     }
 
     /// The whole tree in order, without recursion: pages may be deep.
-    fn walk(&self, base: &Url, judged: &mut Judged) {
+    fn walk(&self, base: &Url, judged: &mut Reference) {
         let nodes = self.0.borrow();
         let mut waiting = vec![(0, true)];
         while let Some((index, mut visible)) = waiting.pop() {
@@ -148,7 +149,7 @@ fn value(attributes: &[Attribute], name: &str) -> Option<String> {
     attributes.iter().find(|attribute| local(attribute) == name).map(|attribute| attribute.value.to_string())
 }
 
-/// The references of one element, by the same list of kinds but by other code.
+/// The references of one element, by the same list of kinds in separate code.
 fn references(name: &str, attributes: &[Attribute]) -> Vec<String> {
     let of = |names: &[&str]| names.iter().filter_map(|name| value(attributes, name)).collect::<Vec<_>>();
     match name {

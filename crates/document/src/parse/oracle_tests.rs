@@ -1,4 +1,4 @@
-//! Our scan against html5ever: on small cases that once went wrong somewhere, and on the real pages of the pair set.
+//! Compares our scan with html5ever on small cases that once failed and on the real pages of the pair set.
 
 use std::collections::BTreeSet;
 use std::io::Read;

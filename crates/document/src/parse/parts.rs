@@ -1,5 +1,5 @@
-//! Everything on a page that is no text, in order: links, images, scripts, handlers, forms, endpoints, style sheets, meta.
-//! For the slow path, where a person wants to know what differs; the fast path has only marks of it.
+//! Collects everything on a page that is not text, in order: links, images, scripts, handlers, forms, endpoints, style sheets,
+//! meta. Only the slow path needs it, to show what differs; the fast path compares digests.
 
 use std::borrow::Cow;
 
@@ -12,13 +12,13 @@ use super::name::Name;
 use super::scan::{Markup, OpenTag, Sink, scan};
 use super::tag::Tag;
 use crate::Input;
-use crate::noise::builtin::{self, Quieted};
+use crate::noise::builtin::{self, Cleaned};
 use crate::signature::{Aspect, aspect_of, is_stylesheet};
 
-/// Parts beyond these are not kept.
+/// Further parts are dropped.
 const PARTS_MAX: usize = 50_000;
 
-/// A value is evidence for a person; what is longer is cut, and compared by a digest of the whole.
+/// A longer value is cut and compared by a digest of the whole.
 const VALUE_BYTES_MAX: usize = 4 << 10;
 
 /// The parts of one page.
@@ -27,7 +27,7 @@ pub struct Parts {
     pub items: Vec<Part>,
 }
 
-/// One thing that is no text.
+/// One part of a page that is not text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
     pub kind: Kind,
@@ -40,7 +40,7 @@ pub struct Part {
     pub detector: Option<&'static str>,
 }
 
-/// Collects the parts of a page; none for a body that is no markup.
+/// The parts of a page. A body that is not markup has none.
 pub fn parts(input: &Input<'_>) -> Parts {
     let format = format_of(input.content_type, input.bytes);
     let markup = match format.reading {
@@ -58,7 +58,7 @@ pub fn parts(input: &Input<'_>) -> Parts {
 #[derive(Default)]
 pub(super) struct Collector {
     pub parts: Parts,
-    /// What the next raw text is, if it is of some kind of its own.
+    /// The kind of the next raw text, if it has one.
     script: Cow<'static, str>,
 }
 
@@ -69,7 +69,7 @@ impl Sink for Collector {
         for attribute in tag.attributes {
             let value = attribute.value();
             let quieted = match is_advertising {
-                true => Quieted { text: Cow::Borrowed(""), detector: Some("advertising") },
+                true => Cleaned { text: Cow::Borrowed(""), detector: Some("advertising") },
                 false => builtin::attribute(tag.tag, attribute, &value, holds_token),
             };
             let (kind, what) = told(tag, attribute.name);
@@ -106,7 +106,7 @@ impl Sink for Collector {
 }
 
 impl Collector {
-    fn keep(&mut self, kind: Kind, what: Cow<'static, str>, value: &str, quieted: &Quieted<'_>) {
+    fn keep(&mut self, kind: Kind, what: Cow<'static, str>, value: &str, quieted: &Cleaned<'_>) {
         if self.parts.items.len() >= PARTS_MAX {
             return;
         }
@@ -115,7 +115,7 @@ impl Collector {
     }
 }
 
-/// A long value by its beginning and a mark of the whole, so that two which differ far down are still two.
+/// Shortens a long value to its beginning and a digest of the whole, so that values which differ later stay different.
 fn shown(value: &str) -> Box<str> {
     if value.len() <= VALUE_BYTES_MAX {
         return value.into();
@@ -124,12 +124,12 @@ fn shown(value: &str) -> Box<str> {
     format!("{}… ({} bytes, mark {mark:016x})", limited(value, VALUE_BYTES_MAX), value.len()).into()
 }
 
-/// What an attribute is, in words.
+/// The name of the part that an attribute is.
 fn told(tag: &OpenTag<'_, '_>, name: Name<'_>) -> (Kind, Cow<'static, str>) {
     let aspect = aspect_of(tag, name, true);
     let name = name.text().to_ascii_lowercase();
     let name = name.as_str();
-    // Where the head ends does not matter here: meta and link say the same thing anywhere.
+    // The end of the head does not matter here: meta and link mean the same anywhere.
     match (aspect, tag.tag, name) {
         (Aspect::Link, Tag::A | Tag::Area, _) => (Kind::Presentation, "link".into()),
         (Aspect::Link, ..) => (Kind::Presentation, "frame".into()),
@@ -176,7 +176,7 @@ fn endpoints(script: &str) -> Vec<&str> {
             place = start;
             continue;
         };
-        // A literal that ends at a line's end was no literal.
+        // Text up to the end of a line is no literal.
         if window[length] == quote && is_endpoint(&script[start..start + length]) && found.len() < ENDPOINTS_MAX {
             found.push(&script[start..start + length]);
         }

@@ -1,10 +1,10 @@
-//! Plain text: paragraphs lie between blank lines.
+//! Reads plain text. Blank lines separate paragraphs.
 
 use vernal_model::Document;
 
-use super::text::{Letters, TextBuilder};
+use super::text::{TextBuilder, TextChecksums};
 
-pub fn read_plain(source: &str, document: &mut Document) -> Letters {
+pub fn read_plain(source: &str, document: &mut Document) -> TextChecksums {
     let mut text = TextBuilder::with_capacity(source.len());
     for line in source.lines() {
         if line.trim().is_empty() {

@@ -1,22 +1,22 @@
-//! Where raw text ends: the content of scripts, styles and their kin, in which a `<` begins no tag.
+//! Finds the end of raw text: the content of scripts, styles and similar elements, in which `<` begins no tag.
 
 use memchr::{memchr_iter, memchr2};
 
 use super::scan::is_space;
 
-/// Where the end tag of this name begins, or the end of input.
+/// The start of the end tag with this name, or the end of input.
 pub fn raw_end(bytes: &[u8], start: usize, name: &[u8]) -> usize {
     let rest = &bytes[start..];
     let found = memchr_iter(b'<', rest).find(|&ahead| is_end_tag(&rest[ahead..], name));
     found.map_or(bytes.len(), |ahead| start + ahead)
 }
 
-/// Scripts know comments, and inside them a nested script whose end tag does not count.
+/// The end of a script. It may contain comments with a nested script, whose end tag does not count.
 pub fn script_end(bytes: &[u8], start: usize) -> usize {
     let (mut commented, mut nested) = (false, false);
     let mut place = start;
     loop {
-        // Outside of a comment `>` means nothing, and scripts are full of it.
+        // Outside a comment `>` means nothing, and scripts have many of them.
         let next = match commented {
             true => memchr2(b'<', b'>', &bytes[place..]),
             false => memchr::memchr(b'<', &bytes[place..]),

@@ -1,9 +1,9 @@
-//! Character references (`&amp;`, `&#8217;`) in text and in attributes. The few that make up almost all of the web are
-//! decoded here; all others, one by one, by the library that knows the standard's whole table and its odd rules.
+//! Character references (`&amp;`, `&#8217;`) in text and in attributes. The most frequent ones are decoded
+//! here. All others are decoded by a library with the whole table and the special rules of the standard.
 
 use memchr::memchr;
 
-/// Where a reference stands: without a semicolon it means something else in an attribute.
+/// The context of a reference: without a semicolon it has another meaning in an attribute.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Within {
     Text,
@@ -26,7 +26,7 @@ pub fn decoded(text: &str, within: Within) -> String {
             }
             rest = after;
         } else {
-            // What follows decides, up to the next reference.
+            // The text up to the next reference decides.
             let end = memchr(b'&', &rest.as_bytes()[1..]).map_or(rest.len(), |ahead| 1 + ahead);
             push_rare(&mut out, &rest[..end], within);
             rest = &rest[end..];
@@ -47,7 +47,7 @@ fn common(name: &str) -> Option<char> {
     })
 }
 
-/// A number of up to five digits, of a letter that the standard neither forbids nor replaces.
+/// A numeric reference of up to five digits for a character that the standard neither forbids nor replaces.
 fn numbered(digits: &str) -> Option<char> {
     if digits.len() > 5 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;

@@ -1,17 +1,16 @@
-//! robots.txt, by RFC 9309: what a site asks crawlers to leave alone. How an answer other than the file itself counts
-//! (4xx allows, 5xx forbids) is the crawler's business.
+//! robots.txt by RFC 9309. The crawler decides what other answers than the file mean (4xx allows, 5xx forbids).
 //!
-//! Where sites write what the RFC does not foresee we follow Google's open parser, the one most files are tried with:
-//! a missing colon, common misspellings, half a byte order mark, and other lines, which never end a group. We differ
-//! from it on purpose in these points:
+//! Where the RFC is silent, we follow the open parser of Google, with which most files are tested: a missing colon, common
+//! misspellings, a partial byte order mark, and unknown lines, which never end a group. We differ from it on purpose in these
+//! points:
 //!
-//! 1. `index.html` at the end of an allow rule is not its folder: that is Google's own, not the RFC's.
+//! 1. `index.html` at the end of an allow rule does not mean its folder. That is a rule of Google and not of the RFC.
 //! 2. Percent-encoded unreserved letters are decoded on both sides (`%62%61%7A` is `baz`), as RFC 9309 2.2.2 wants, and
 //!    so are `: / ? @ [ ]` within a query (its first example); `%2A` and `%24` are a literal `*` and `$` (2.2.3).
 //! 3. A key is the whole word before the colon: `allowed:` is not `allow:`.
 //! 4. The agent may be given as a whole User-Agent value: its product token counts, so that `Foo Bar` is `Foo`.
 //! 5. Crawl-delay is read (Google ignores it).
-//! 6. A file cut at its limit loses the line that was cut, which might otherwise forbid more than it says.
+//! 6. The last line of a file that is cut at its limit is dropped, because the shortened rule might forbid more than intended.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,12 +18,12 @@ use std::collections::BTreeMap;
 use memchr::memmem;
 use vernal_model::{Span, Url};
 
-/// RFC 9309 2.5: at least so much is parsed; we ignore the rest.
+/// RFC 9309 2.5 requires parsing at least so much. We ignore the rest.
 const FILE_BYTES_MAX: usize = 500 << 10;
-/// Longer lines are cut: eight times the longest URL that was ever usual, as Google's parser does.
+/// Longer lines are cut, as in the parser of Google: eight times the longest usual URL.
 const LINE_BYTES_MAX: usize = 2_083 * 8 - 1;
 const SITEMAPS_MAX: usize = 1_000;
-/// robots.txt itself may always be asked for (RFC 9309 2.2.2).
+/// robots.txt itself may always be requested (RFC 9309 2.2.2).
 const ALWAYS_ALLOWED: &str = "/robots.txt";
 
 /// The rules of one robots.txt.
@@ -51,9 +50,9 @@ struct Group {
 
 #[derive(Clone, Debug)]
 struct Rule {
-    /// Normalised, with `*` for anything; without the `$` at the end.
+    /// The normalised pattern, with `*` as wildcard and without the final `$`.
     pattern: Vec<u8>,
-    /// Where the first `*` stands, or the end.
+    /// The position of the first `*`, or the end.
     first_star: usize,
     /// It ended with `$`.
     to_the_end: bool,
@@ -61,7 +60,7 @@ struct Rule {
 }
 
 impl Robots {
-    /// Reads any bytes; what is no rule is ignored.
+    /// Parses any bytes. Lines that are no rule are ignored.
     pub fn parse(bytes: &[u8]) -> Robots {
         let mut reader = Reader::default();
         for line in lines(bytes) {
@@ -76,12 +75,12 @@ impl Robots {
         robots
     }
 
-    /// Whether this is where a robots.txt lies; it may always be asked for.
+    /// Whether this is the URL of a robots.txt, which may always be requested.
     pub fn is_at(url: &Url) -> bool {
         url.path_and_query().starts_with(ALWAYS_ALLOWED) && url.path() == ALWAYS_ALLOWED
     }
 
-    /// Whether the agent, a product token or a whole User-Agent value, may ask for this URL.
+    /// Whether the agent (a product token or a whole User-Agent value) may request this URL.
     pub fn allows(&self, agent: &str, url: &Url) -> bool {
         let Some(agent) = self.agent(agent) else { return true };
         if Robots::is_at(url) {
@@ -93,7 +92,7 @@ impl Robots {
         deciding.max_by_key(|rule| rule.precedence()).is_none_or(|rule| rule.allow)
     }
 
-    /// The delay that the agent is asked to keep, as it is written; the caller limits it.
+    /// The crawl-delay for the agent, as written. The caller limits it.
     pub fn crawl_delay(&self, agent: &str) -> Option<Span> {
         self.agent(agent)?.crawl_delay
     }
@@ -109,16 +108,16 @@ impl Robots {
     }
 }
 
-/// The state of reading: which agents the next rule is for.
+/// The parser state: the agents of the next rule.
 #[derive(Default)]
 struct Reader {
     robots: Robots,
-    /// The group being read, once an agent was named.
+    /// The current group, once an agent was named.
     group: Option<usize>,
-    /// A rule was read, so that the next agent begins a new group.
+    /// Set after a rule: the next agent begins a new group.
     ruled: bool,
-    /// The agents that a crawl-delay is for. It is no rule of the RFC and may not end a group, but two agents with a
-    /// delay each do not mean each other's.
+    /// The agents of a crawl-delay. It is no rule of the RFC and does not end a group, but of two agents with a delay each, each has
+    /// its own.
     delayed: Vec<Box<str>>,
     delay_given: bool,
 }
@@ -178,7 +177,7 @@ impl Reader {
         let delay = Span::from_secs_f64(secs);
         for name in &self.delayed {
             if let Some(agent) = self.robots.by_agent.get_mut(name) {
-                // Named twice with two delays: the longer one is certainly polite.
+                // With two delays, the longer one is used.
                 agent.crawl_delay = agent.crawl_delay.max(Some(delay));
             }
         }
@@ -196,12 +195,12 @@ impl Rule {
         Rule { pattern, first_star, to_the_end, allow }
     }
 
-    /// The most octets win, and allow wins over disallow of the same length (RFC 9309 2.2.2).
+    /// The longest rule wins. With equal lengths, allow wins (RFC 9309 2.2.2).
     fn precedence(&self) -> (usize, bool) {
         (self.pattern.len() + usize::from(self.to_the_end), self.allow)
     }
 
-    /// Each piece between stars is found as early as it can be, so the cost grows with the sum of the lengths and not
+    /// Each piece between stars is matched at its earliest position, so the cost grows with the sum of the lengths and not
     /// with their product, whatever a site writes.
     fn matches(&self, target: &[u8]) -> bool {
         let (first, starred) = self.pattern.split_at(self.first_star);
@@ -243,8 +242,8 @@ enum Key {
     Sitemap,
 }
 
-/// The key and the value of a line, without its comment. Some people forget the colon: then white space counts, if
-/// there are exactly two words.
+/// The key and the value of a line, without its comment. Without a colon, white space separates them if there are exactly two
+/// words.
 fn key_and_value(line: &[u8]) -> Option<(Key, &[u8])> {
     let line = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
     let (key, value) = match line.iter().position(|&byte| byte == b':') {
@@ -287,7 +286,7 @@ enum Side {
 /// One spelling for all octets that mean the same (RFC 9309 2.2.2): unreserved letters stand for themselves, octets
 /// that no URL may have are percent-encoded, encodings are in upper case.
 fn normalised(text: &[u8], side: Side) -> Cow<'_, [u8]> {
-    // Most paths mean themselves.
+    // Most paths need no change.
     if text.iter().all(|&byte| STANDS_FOR_ITSELF[usize::from(byte)]) {
         return text.into();
     }
@@ -316,7 +315,7 @@ fn normalised(text: &[u8], side: Side) -> Cow<'_, [u8]> {
     out.into()
 }
 
-/// The octets that are neither encoded nor decoded, nor mean anything in a rule.
+/// The octets that are neither encoded nor decoded and have no meaning in a rule.
 const STANDS_FOR_ITSELF: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -348,21 +347,4 @@ const fn is_delimiter(byte: u8) -> bool {
 fn push_encoded(out: &mut Vec<u8>, byte: u8) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-}
-
-/// What must hold for every file: reading ends, robots.txt may be asked for, and asking twice gives the same answer.
-pub fn fuzz(bytes: &[u8]) {
-    let robots = Robots::parse(bytes);
-    let line = bytes.split(|&byte| byte == b'\n').next_back().unwrap_or_default();
-    let tail: String = line.iter().map(|&byte| char::from(byte)).take(200).collect();
-    for agent in ["vernal", "", "*", &tail] {
-        for path in ["robots.txt", "", "a/b.html?x=1", &tail] {
-            let Ok(url) = Url::parse(&format!("http://example.org/{path}")) else { continue };
-            let allowed = robots.allows(agent, &url);
-            assert_eq!(allowed, Robots::parse(bytes).allows(agent, &url));
-            assert!(allowed || url.path() != ALWAYS_ALLOWED);
-        }
-        let _ = robots.crawl_delay(agent);
-    }
-    assert!(robots.sitemaps().len() <= SITEMAPS_MAX);
 }

@@ -1,34 +1,34 @@
 //! One pass over the markup: tags, text and raw text in the order of the source, without a tree and without a copy.
 //!
-//! It follows the tokenizer of the HTML standard, with the two things that the standard's tree tells its tokenizer kept
-//! in small: which elements hold raw text (`raw`), and where foreign content (svg, math) begins and ends (`foreign`). `noscript` is
-//! markup to us, because we run no scripts. A tag that the end of input cuts is no tag.
+//! It follows the tokenizer of the HTML standard and keeps the two facts that the tree builder of the standard tells its
+//! tokenizer: which elements hold raw text (`raw`), and where foreign content (svg, math) begins and ends (`foreign`). `noscript` is
+//! read as markup, because we run no scripts. A tag that is cut off by the end of input is no tag.
 
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter, memchr2, memmem};
 
-use super::attribute::{Attribute, Signs};
-use super::eights::{find_near, leading_letters};
+use super::attribute::{Attribute, CharacterClasses};
 use super::foreign::ForeignContent;
 use super::name::{Name, PACKED_BYTES_MAX};
 use super::raw::{raw_end, script_end};
+use super::swar::{find_near, leading_letters};
 use super::tag::Tag;
 
-/// Attributes of one tag beyond these are not looked at: finding repeats stays linear.
+/// Further attributes of a tag are ignored, which bounds the search for repeats.
 const ATTRIBUTES_MAX: usize = 256;
 
-/// What the scan tells, in the order of the source.
+/// Receives the parts of the markup in the order of the source.
 pub trait Sink {
     fn open(&mut self, tag: &OpenTag<'_, '_>);
     fn close(&mut self, tag: Tag);
-    /// Text as the source has it. `coded` says that there may be character references in it, and that they count.
+    /// Text as in the source. `coded` means that it may contain character references to decode.
     fn text(&mut self, text: &str, coded: bool);
-    /// The whole content of a script, style, iframe or their kin.
+    /// The whole content of a script, style, iframe or similar element.
     fn raw(&mut self, tag: Tag, text: &str);
-    /// A comment, a document type, or what else is written between `<!` or `<?` and `>`.
+    /// A comment, a document type, or anything else between `<!` or `<?` and `>`.
     fn comment(&mut self, _text: &str) {}
-    /// Whether what follows does not matter any more.
+    /// Whether the scan may stop.
     fn is_done(&self) -> bool {
         false
     }
@@ -40,7 +40,7 @@ pub struct OpenTag<'t, 'a> {
     pub name: Name<'a>,
     pub attributes: &'t [Attribute<'a>],
     pub self_closing: bool,
-    /// It lies in svg or math.
+    /// Whether it is in svg or math.
     pub foreign: bool,
 }
 
@@ -57,7 +57,7 @@ impl<'t, 'a> OpenTag<'t, 'a> {
     }
 }
 
-/// Which language the markup is.
+/// The markup language.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Markup {
     Html,
@@ -87,7 +87,7 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Takes text and whatever follows it; false at the end of input.
+    /// Processes text and the tag after it. False at the end of input.
     fn step(&mut self, sink: &mut impl Sink) -> bool {
         let Some(start) = self.text_to_tag(sink) else { return false };
         match self.bytes.get(start + 1) {
@@ -103,7 +103,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes the text before the next `<`, and gives the place of that.
+    /// Processes the text before the next `<` and returns the position of that.
     #[inline]
     fn text_to_tag(&self, sink: &mut impl Sink) -> Option<usize> {
         let rest = &self.bytes[self.place..];
@@ -217,10 +217,10 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// One attribute; gives the place after it.
+    /// Reads one attribute and returns the position after it.
     fn attribute(&mut self, start: usize) -> Option<usize> {
         let (name, name_end) = self.name(start, ENDS_NAME | ENDS_ATTRIBUTE_NAME)?;
-        // So are most of them written.
+        // The most frequent form.
         if self.bytes[name_end..].starts_with(b"=\"") {
             let (raw, signs, next) = self.quoted(name_end + 2, b'"')?;
             self.keep(name, raw, signs);
@@ -228,33 +228,33 @@ impl<'a> Scan<'a> {
         }
         let after_name = self.find_from(name_end, |byte| !is_space(byte))?;
         if self.bytes[after_name] != b'=' {
-            self.keep(name, "", Signs::default());
+            self.keep(name, "", CharacterClasses::default());
             return Some(after_name);
         }
         let value_start = self.find_from(after_name + 1, |byte| !is_space(byte))?;
         let (raw, signs, next) = match self.bytes[value_start] {
             b'"' => self.quoted(value_start + 1, b'"')?,
             b'\'' => self.quoted(value_start + 1, b'\'')?,
-            b'>' => ("", Signs::default(), value_start),
+            b'>' => ("", CharacterClasses::default(), value_start),
             _ => {
                 let end = self.find_from(value_start, |byte| is_space(byte) || byte == b'>')?;
                 let raw = &self.source[value_start..end];
-                (raw, Signs::of(raw), end)
+                (raw, CharacterClasses::of(raw), end)
             }
         };
         self.keep(name, raw, signs);
         Some(next)
     }
 
-    /// A value up to its quote, and the place after that.
+    /// A value up to its quote, and the position after that.
     #[inline]
-    fn quoted(&self, start: usize, quote: u8) -> Option<(&'a str, Signs, usize)> {
+    fn quoted(&self, start: usize, quote: u8) -> Option<(&'a str, CharacterClasses, usize)> {
         let ahead = find_near(self.bytes.get(start..)?, quote)?;
         let raw = &self.source[start..start + ahead];
-        Some((raw, Signs::of(raw), start + ahead + 1))
+        Some((raw, CharacterClasses::of(raw), start + ahead + 1))
     }
 
-    /// A name of at least one letter (which may be any), and the place where it ends.
+    /// A name of at least one character (of any kind), and the position of its end.
     #[inline]
     fn name(&self, start: usize, ends: u8) -> Option<(Name<'a>, usize)> {
         let first = *self.bytes.get(start)?;
@@ -275,8 +275,8 @@ impl<'a> Scan<'a> {
         Some((Name::packed_already(&self.bytes[start..end], if fits { packed } else { 0 }), end))
     }
 
-    /// Of attributes with the same name the first counts.
-    fn keep(&mut self, name: Name<'a>, raw: &'a str, signs: Signs) {
+    /// Of attributes with the same name the first one counts.
+    fn keep(&mut self, name: Name<'a>, raw: &'a str, signs: CharacterClasses) {
         if self.attributes.len() < ATTRIBUTES_MAX && !self.attributes.iter().any(|known| known.name.same(&name)) {
             self.attributes.push(Attribute { name, raw, signs });
         }
@@ -287,7 +287,7 @@ impl<'a> Scan<'a> {
         rest.iter().position(|&byte| wanted(byte)).map(|ahead| start + ahead)
     }
 
-    /// Takes the content of an element that holds raw text.
+    /// Processes the content of an element that holds raw text.
     fn raw_text(&mut self, tag: Tag, name: Name<'_>, sink: &mut impl Sink) {
         let end = match tag {
             Tag::Script => script_end(self.bytes, self.place),
@@ -309,7 +309,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Ends the name of a tag; ends the name of an attribute.
+/// Whether a byte ends the name of a tag, and whether it ends the name of an attribute.
 const ENDS_NAME: u8 = 1;
 const ENDS_ATTRIBUTE_NAME: u8 = 2;
 

@@ -1,23 +1,23 @@
-//! The element names that mean something to us, as small numbers with properties, so that no tag costs an allocation.
+//! The known element names as small numbers with properties, so that a tag needs no allocation.
 
 use super::name::{Name, PACKED_BYTES_MAX};
-use super::slots::Slots;
+use super::perfect_hash::PerfectHash;
 
-/// Names of up to eight letters are packed into one number and met in one step; longer ones are compared as text.
+/// Names of up to eight letters are packed into one number and compared in one step. Longer ones are compared as text.
 macro_rules! tags {
     ($($variant:ident = $name:literal: $traits:expr;)*) => {
         #[derive(Copy, Clone, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub enum Tag {
-            /// A name that means nothing to us.
+            /// An unknown name.
             Other,
             $($variant,)*
         }
 
         impl Tag {
-            /// The element of this name, in any case.
+            /// The element with this name, ignoring case.
             pub fn of(name: Name<'_>) -> Tag {
-                static SLOTS: Slots<Tag, 1024> = Slots::of(&[$((pack($name.as_bytes()), Tag::$variant),)*], Tag::Other);
+                static SLOTS: PerfectHash<Tag, 1024> = PerfectHash::of(&[$((pack($name.as_bytes()), Tag::$variant),)*], Tag::Other);
                 if name.packed() != 0 {
                     return SLOTS.find(name.packed());
                 }
@@ -32,7 +32,7 @@ macro_rules! tags {
     };
 }
 
-/// The letters in lower case as one number; 0 for what does not fit.
+/// The letters in lower case as one number. 0 for names that are too long.
 #[inline(always)]
 pub const fn pack(name: &[u8]) -> u64 {
     if name.len() > PACKED_BYTES_MAX {

@@ -1,11 +1,11 @@
-//! The visible text as paragraphs: white space folded, each with the role that the markup around it gives.
+//! Builds the visible text as paragraphs with folded white space. Each has the role that the markup around it gives.
 
 use vernal_model::{Paragraph, Role};
 
-use super::eights::{skip_plain, white_space};
+use super::element_stack::ElementStack;
 use super::references::{Within, decoded};
 use super::scan::OpenTag;
-use super::surroundings::Surroundings;
+use super::swar::{skip_plain, white_space};
 use super::tag::Tag;
 use crate::PARAGRAPHS_MAX;
 use crate::signature::digest;
@@ -15,49 +15,49 @@ use crate::signature::letters::LetterSums;
 pub struct TextBuilder {
     text: String,
     paragraphs: Vec<Paragraph>,
-    /// Where the open paragraph began, and what it is.
-    begun: Option<Begun>,
+    /// The open paragraph.
+    begun: Option<OpenParagraph>,
     space_pending: bool,
     /// `br` tags since the last word: two in a row end a paragraph.
     breaks: u8,
-    around: Surroundings,
+    around: ElementStack,
     in_title: bool,
-    /// Whether a tag or a comment stood since the last word.
+    /// Whether there was a tag or a comment since the last word.
     after_tag: bool,
-    /// Where two words lie side by side with a tag between them and no white space.
+    /// Positions where a tag separates two words without white space.
     joints: Vec<u32>,
-    /// Paper 003's two checksums, paragraph by paragraph.
-    letters: Letters,
-    /// Nobody asks for them.
+    /// The two checksums of paper 003, paragraph by paragraph.
+    letters: TextChecksums,
+    /// Whether the checksums are not needed.
     without_letters: bool,
-    /// By place, the paragraphs whose words nobody asks for: they are empty. All others are read.
+    /// By index, the paragraphs whose words are not needed. They stay empty; all others are read.
     unread: Vec<bool>,
-    /// Inside a style or script of foreign content, whose text is markup to the scan.
+    /// Inside a style or script of foreign content, whose text the scan reads as markup.
     foreign_code: Option<Tag>,
-    begins: Option<Begins>,
+    begins: Option<ParagraphStarts>,
 }
 
-/// Where paragraphs begin in the source that the texts are pieces of.
+/// Finds where paragraphs begin in the source that contains the texts.
 #[derive(Default)]
-struct Begins {
-    /// The address of the source, and of the piece that came last.
+struct ParagraphStarts {
+    /// The address of the source, and of the last text.
     source: usize,
     piece: usize,
     places: Vec<u32>,
 }
 
-/// What is known of the text beside its words.
+/// The checksums of the text.
 #[derive(Clone, Default)]
-pub struct Letters {
-    /// Where a tag parts two words without white space, in bytes of the text.
+pub struct TextChecksums {
+    /// Where a tag separates two words without white space, in bytes of the text.
     pub joints: Vec<u32>,
-    /// The root mean squares of the paragraphs, added up.
+    /// The sum of the root mean squares of the paragraphs.
     pub rms: f64,
     pub checksum: f64,
 }
 
 #[derive(Copy, Clone)]
-struct Begun {
+struct OpenParagraph {
     start: usize,
     role: Role,
     place: u16,
@@ -66,8 +66,8 @@ struct Begun {
 }
 
 impl TextBuilder {
-    /// For a source of so many bytes. Hardly any text is longer than its source, and room that is not written to costs
-    /// nothing, while text that has to move to larger room costs as much as reading it.
+    /// A builder for a source of so many bytes. Text is hardly ever longer than its source. Unused capacity costs nothing, while
+    /// moving text to a larger buffer costs as much as reading it.
     pub fn with_capacity(bytes: usize) -> Self {
         TextBuilder {
             text: String::with_capacity(bytes),
@@ -76,20 +76,20 @@ impl TextBuilder {
         }
     }
 
-    /// For those who want the words and no checksums.
+    /// Leaves out the checksums.
     pub fn without_letters(self) -> Self {
         TextBuilder { without_letters: true, ..self }
     }
 
-    /// For those who have the words of some paragraphs already.
+    /// Leaves out the words of some paragraphs.
     pub fn without_words_of(self, unread: Vec<bool>) -> Self {
         TextBuilder { unread, ..self }
     }
 
-    /// For those who want to know where in this source each paragraph begins: all that is pushed is a piece of it.
+    /// Records where in this source each paragraph begins. All pushed texts must be slices of it.
     pub fn with_begins_in(self, source: &str) -> Self {
         let places = Vec::with_capacity(self.paragraphs.capacity() + 1);
-        let begins = Begins { source: source.as_ptr().addr(), piece: 0, places };
+        let begins = ParagraphStarts { source: source.as_ptr().addr(), piece: 0, places };
         TextBuilder { begins: Some(begins), ..self }
     }
 
@@ -148,14 +148,14 @@ impl TextBuilder {
         self.space_pending = false;
         self.breaks = 0;
         if self.paragraphs.len() + 1 >= PARAGRAPHS_MAX {
-            // The last paragraph takes all that follows.
+            // The last paragraph gets all further text.
             self.space_pending = self.begun.is_some();
             return;
         }
         self.finish_paragraph();
     }
 
-    /// A whole paragraph of its own, for sources without markup.
+    /// Adds a whole paragraph, for sources without markup.
     pub fn push_line(&mut self, words: &str, role: Role) {
         self.end_paragraph();
         self.push_folded(words);
@@ -165,37 +165,37 @@ impl TextBuilder {
         self.end_paragraph();
     }
 
-    /// Where the next word will stand, for whoever wants to cut text out later.
+    /// The offset of the next word, for cutting out text later.
     pub fn mark(&self) -> usize {
         self.text.len()
     }
 
-    /// What was written since a mark, without the white space around it.
+    /// The text since an offset, trimmed.
     pub fn since(&self, mark: usize) -> &str {
         self.text.get(mark..).unwrap_or_default().trim()
     }
 
-    /// How many paragraphs have come to their end.
+    /// The number of finished paragraphs.
     pub fn ended(&self) -> usize {
         self.paragraphs.len()
     }
 
-    /// Where the paragraphs that have begun begin in the source, once, if that was asked for.
+    /// Takes the starts of the paragraphs in the source, if they were recorded.
     pub fn take_begins(&mut self) -> Vec<u32> {
         self.begins.take().unwrap_or_default().places
     }
 
-    /// The style or script of foreign content that the next text belongs to.
+    /// Sets the style or script of foreign content that the next text belongs to.
     pub fn foreign_code(&self) -> Option<Tag> {
         self.foreign_code
     }
 
-    /// Whether nobody asks for the words of the paragraph that is open, or comes next.
+    /// Whether the words of the open or next paragraph are not needed.
     fn is_unread(&self) -> bool {
         self.unread.get(self.paragraphs.len()).is_some_and(|unread| *unread)
     }
 
-    /// Takes text without its words: all that counts is whether there are any.
+    /// Processes text whose words are not needed: only whether there are any matters.
     fn pass_over(&mut self, text: &str, coded: bool) {
         let first = text.as_bytes()[0];
         let is_word = |letter: char| !letter.is_whitespace() && letter != '\0';
@@ -219,7 +219,7 @@ impl TextBuilder {
         self.foreign_code.is_some() || self.around.is_hidden()
     }
 
-    /// Whether even the links here are not the page's.
+    /// Whether the content here is not part of the page, not even its links.
     pub fn is_inert(&self) -> bool {
         self.around.is_inert()
     }
@@ -228,14 +228,14 @@ impl TextBuilder {
         self.in_title
     }
 
-    pub fn finish(mut self) -> (String, Vec<Paragraph>, Letters) {
+    pub fn finish(mut self) -> (String, Vec<Paragraph>, TextChecksums) {
         self.finish_paragraph();
         self.letters.joints = self.joints;
         (self.text, self.paragraphs, self.letters)
     }
 
     fn finish_paragraph(&mut self) {
-        let Some(Begun { start, role, place, heading, points }) = self.begun.take() else { return };
+        let Some(OpenParagraph { start, role, place, heading, points }) = self.begun.take() else { return };
         let end = self.text.len();
         let words = &self.text[start..end];
         let digest = digest(words.as_bytes());
@@ -280,21 +280,21 @@ impl TextBuilder {
         }
     }
 
-    /// Takes one letter that may be white space; gives its length.
+    /// Processes one character that may be white space and returns its length.
     fn push_rare(&mut self, rest: &str) -> usize {
         let Some(letter) = rest.chars().next() else { return 1 };
         if letter.is_whitespace() {
             self.space_pending = true;
         } else if letter != '\0' {
-            // The standard drops NUL from the text of a body.
+            // The standard removes NUL from text.
             self.push_word(&rest[..letter.len_utf8()]);
         }
         letter.len_utf8()
     }
 
-    fn begin(&self) -> Begun {
+    fn begin(&self) -> OpenParagraph {
         let role = if self.in_title { Role::Title } else { self.around.role() };
-        Begun {
+        OpenParagraph {
             start: self.text.len(),
             role,
             place: self.around.place(),
@@ -324,12 +324,12 @@ impl TextBuilder {
     }
 }
 
-/// Goes over letters and single spaces, which need no folding, and first over as many as can be seen at once; whether
-/// there may be more of them.
+/// Skips characters that need no folding: first with the SWAR scan, then byte by byte. Returns whether the SWAR scan may find
+/// more.
 #[inline(always)]
 fn step_over_plain(bytes: &[u8], start: usize, place: &mut usize) -> bool {
     *place = skip_plain(bytes, *place);
-    // What the wide look did not pass is looked at byte by byte, and then there may be more for it.
+    // Bytes where the SWAR scan stopped are examined one by one. After them it may continue.
     let end = bytes.len().min(*place + 8);
     while *place < end {
         if !MAY_FOLD[usize::from(bytes[*place])] {
@@ -346,7 +346,7 @@ fn step_over_plain(bytes: &[u8], start: usize, place: &mut usize) -> bool {
     *place < bytes.len()
 }
 
-/// First bytes of letters that may be white space, and NUL.
+/// First bytes of characters that may be white space, and NUL.
 const MAY_FOLD: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;

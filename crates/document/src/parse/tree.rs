@@ -1,10 +1,10 @@
-//! The document tree of paper 003 (4.1.1): nodes with tag, children, level and siblings, level by level. It is made on
-//! the slow path only, to explain where a structure changed; nothing is kept of the text.
+//! The document tree of paper 003 (4.1.1): nodes with tag, children, level and siblings, level by level. It reproduces the
+//! results of the paper; the crawl compares structures by their digests.
 
 use super::scan::{Markup, OpenTag, Sink, scan};
 use super::tag::Tag;
 
-/// Nodes beyond these are not kept: the tree explains, it does not decide.
+/// Further nodes are not kept.
 const NODES_MAX: usize = 200_000;
 
 /// Deeper elements are put on the last level.
@@ -23,7 +23,7 @@ pub struct Node {
     pub children: u32,
     /// From 1.
     pub level: u16,
-    /// All nodes of its level, itself included: so the paper counts them.
+    /// All nodes of its level including itself, as the paper counts them.
     pub siblings: u32,
 }
 
@@ -39,15 +39,8 @@ impl DocumentTree {
     }
 }
 
-/// Makes the tree of a page. End tags that were left out are put where the standard has them for the common elements.
-pub fn document_tree(source: &str) -> DocumentTree {
-    let mut builder = Builder { implied: true, ..Builder::default() };
-    scan(source, Markup::Html, &mut builder);
-    builder.finish()
-}
-
-/// Makes the tree as the tags are nested in the source, every end tag trusted: so the paper drew its trees, with a
-/// `center` inside a `p`.
+/// Makes the tree as the tags are nested in the source. Like the paper, it trusts every end tag and allows a `center` inside a
+/// `p`.
 pub fn written_tree(source: &str) -> DocumentTree {
     let mut builder = Builder::default();
     scan(source, Markup::Html, &mut builder);
@@ -57,13 +50,11 @@ pub fn written_tree(source: &str) -> DocumentTree {
 #[derive(Default)]
 struct Builder {
     tree: DocumentTree,
-    /// Whether elements end where the standard ends them.
-    implied: bool,
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     nodes: usize,
 }
 
-struct Open {
+struct OpenElement {
     tag: Tag,
     level: usize,
     place: usize,
@@ -71,9 +62,6 @@ struct Open {
 
 impl Sink for Builder {
     fn open(&mut self, tag: &OpenTag<'_, '_>) {
-        if self.implied && !tag.foreign {
-            self.close_implied(tag.tag);
-        }
         if self.nodes >= NODES_MAX {
             return;
         }
@@ -96,11 +84,11 @@ impl Sink for Builder {
         if tag.tag.is_void() || (tag.foreign && tag.self_closing) {
             return;
         }
-        self.open.push(Open { tag: tag.tag, level, place });
+        self.open.push(OpenElement { tag: tag.tag, level, place });
     }
 
     fn close(&mut self, tag: Tag) {
-        // An unknown name's end is taken for that of the innermost unknown element.
+        // The end tag of an unknown name closes the innermost unknown element.
         if let Some(place) = self.open.iter().rposition(|open| open.tag == tag) {
             self.open.truncate(place);
         }
@@ -120,26 +108,5 @@ impl Builder {
             }
         }
         self.tree
-    }
-
-    /// Ends the elements that this tag ends without saying so.
-    fn close_implied(&mut self, tag: Tag) {
-        while let Some(open) = self.open.last() {
-            let ends = match open.tag {
-                Tag::P => tag.is_block() && !matches!(tag, Tag::Html | Tag::Head | Tag::Body),
-                Tag::Li => tag == Tag::Li,
-                Tag::Dt | Tag::Dd => matches!(tag, Tag::Dt | Tag::Dd),
-                Tag::Option => matches!(tag, Tag::Option | Tag::Optgroup),
-                Tag::Td | Tag::Th => matches!(tag, Tag::Td | Tag::Th | Tag::Tr | Tag::Tbody | Tag::Tfoot),
-                Tag::Tr => matches!(tag, Tag::Tr | Tag::Tbody | Tag::Tfoot | Tag::Thead),
-                Tag::Thead | Tag::Tbody => matches!(tag, Tag::Tbody | Tag::Tfoot),
-                Tag::Head => tag == Tag::Body,
-                _ => false,
-            };
-            if !ends {
-                return;
-            }
-            self.open.pop();
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! A smaller pass, for a body whose signature is known: its words again, and the parts and links if they are asked for.
+//! A smaller pass for a body with a known signature: its words, and on request its parts and links.
 
 use vernal_model::{Document, Paragraph, Url};
 
@@ -8,7 +8,7 @@ use super::scan::{Markup, OpenTag, Sink, scan};
 use super::tag::Tag;
 use super::text::TextBuilder;
 
-/// Text and paragraphs as the whole pass gives them; `closely`, with links and parts.
+/// Text and paragraphs as the full pass gives them, and `closely` also links and parts.
 pub fn words_of_markup(source: &str, markup: Markup, page: &Url, closely: bool) -> (Document, Parts) {
     let mut pass = Words {
         markup,
@@ -32,7 +32,7 @@ pub struct Words {
     markup: Markup,
     text: TextBuilder,
     close: Option<Close>,
-    /// What follows so many paragraphs is not read.
+    /// The pass stops after so many paragraphs.
     enough: usize,
 }
 

@@ -1,8 +1,8 @@
-//! The weighted checksum (paper 003, 4.2.3): the letters' numbers, each times the size of its type. Blind to order.
+//! The weighted checksum (paper 003, 4.2.3): the sum of the character codes, each times its font size. It ignores order.
 
 use super::letters::LetterSums;
 
-/// The paper's K. Its text says 0.0001; its numbers need this.
+/// The constant K of the paper. Its text says 0.0001, but its numbers need this value.
 pub(super) const K: f64 = 0.001;
 
 /// The size of plain text, in points; the paper's examples have it.
@@ -13,7 +13,7 @@ pub fn checksum(text: &str, points: f64) -> f64 {
     LetterSums::of(text).checksum(points)
 }
 
-/// The same without the first letters, as the paper's own program counted (it left out two).
+/// The checksum without the first letters, as the program of the paper computed it (it left out two).
 pub fn checksum_from(text: &str, points: f64, skip: usize) -> f64 {
     let mut letters = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
     for _ in 0..skip {
@@ -36,7 +36,7 @@ pub fn heading_points(level: u8) -> f64 {
     }
 }
 
-/// The size that a style attribute asks for, in points; relative sizes are of plain text.
+/// The font size of a style attribute, in points. Relative sizes refer to plain text.
 pub fn styled_points(style: &str) -> Option<f64> {
     let place = memchr::memmem::find(style.as_bytes(), b"font-size")?;
     let value = style[place + 9..].trim_start().strip_prefix(':')?.split(';').next()?.trim();
@@ -55,7 +55,7 @@ pub fn styled_points(style: &str) -> Option<f64> {
     (points.is_finite() && points > 0.0).then_some(points.min(POINTS_MAX))
 }
 
-/// Larger type says no more.
+/// Larger font sizes count as this.
 const POINTS_MAX: f64 = 96.0;
 
 fn named_points(name: &str) -> Option<f64> {

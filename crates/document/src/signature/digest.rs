@@ -1,9 +1,9 @@
-//! The one digest of everything that is compared by 64 bits.
+//! The 64-bit digest for all comparisons.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Kept out of line on purpose: the pass calls it from a dozen places, and with a copy in each of them its code no longer
-/// fits into the processor's first cache.
+/// Not inlined on purpose: the pass calls it from a dozen places, and with a copy in each its code would no longer fit into the
+/// instruction cache.
 #[inline(never)]
 pub fn digest(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)

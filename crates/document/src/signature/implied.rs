@@ -1,19 +1,19 @@
-//! Elements that are there although nobody wrote them, in small: what of the HTML standard's tree construction can be
-//! seen in the sequence of element names without building the tree.
+//! Elements that the HTML standard inserts although they are not written. This covers what tree construction adds to the sequence
+//! of element names, without building the tree.
 
 use crate::parse::scan::OpenTag;
 use crate::parse::tag::{Tag, pack};
 
-/// Nested tables beyond these are taken as they are written.
+/// Deeper nested tables are taken as written.
 const TABLES_MAX: usize = 64;
 
-/// How far the page has come, and which tables are open.
+/// The phase of the page, and the open tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Implied {
     phase: Phase,
     /// Templates are pages of their own: nothing in them begins the body.
     templates: u32,
-    tables: Vec<Stand>,
+    tables: Vec<TableState>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -24,9 +24,9 @@ enum Phase {
     Body,
 }
 
-/// Where we stand in a table.
+/// The state within a table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Stand {
+enum TableState {
     Table,
     Columns,
     Section,
@@ -38,11 +38,11 @@ impl Implied {
         self.phase != Phase::Body
     }
 
-    /// Tells the names of the elements that this tag makes, in order.
+    /// Reports the names of the elements that this tag creates, in order.
     pub fn open(&mut self, tag: &OpenTag<'_, '_>, mut tell: impl FnMut(u64)) {
         if self.phase != Phase::Body && self.templates == 0 {
             match tag.tag {
-                // Always there, written or not.
+                // Always present, written or not.
                 Tag::Html | Tag::Head => return,
                 Tag::Body => return self.begin_body(tell),
                 Tag::Frameset => self.phase = Phase::Body,
@@ -60,7 +60,7 @@ impl Implied {
             self.open_in_table(tag.tag, &mut tell);
         }
         tell(match tag.tag {
-            // The standard's own word: "don't ask".
+            // The standard itself comments on this rename with "don't ask".
             Tag::Image if !tag.foreign => pack(b"img"),
             _ => tag.name.mark(),
         });
@@ -78,8 +78,8 @@ impl Implied {
             }
             Tag::Template => self.templates = self.templates.saturating_sub(1),
             Tag::Table => drop(self.tables.pop()),
-            Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Colgroup => self.stand(Stand::Table),
-            Tag::Tr => self.stand(Stand::Section),
+            Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Colgroup => self.stand(TableState::Table),
+            Tag::Tr => self.stand(TableState::Section),
             _ => {}
         }
     }
@@ -91,7 +91,7 @@ impl Implied {
         }
     }
 
-    fn stand(&mut self, row: Stand) {
+    fn stand(&mut self, row: TableState) {
         if let Some(last) = self.tables.last_mut() {
             *last = row;
         }
@@ -100,33 +100,33 @@ impl Implied {
     fn open_in_table(&mut self, tag: Tag, tell: &mut impl FnMut(u64)) {
         if tag == Tag::Table {
             if self.tables.len() < TABLES_MAX {
-                self.tables.push(Stand::Table);
+                self.tables.push(TableState::Table);
             }
             return;
         }
         let Some(&row) = self.tables.last() else { return };
-        let in_section = matches!(row, Stand::Section | Stand::Row);
+        let in_section = matches!(row, TableState::Section | TableState::Row);
         match tag {
-            Tag::Colgroup => self.stand(Stand::Columns),
-            Tag::Col if row != Stand::Columns => {
+            Tag::Colgroup => self.stand(TableState::Columns),
+            Tag::Col if row != TableState::Columns => {
                 tell(pack(b"colgroup"));
-                self.stand(Stand::Columns);
+                self.stand(TableState::Columns);
             }
-            Tag::Tbody | Tag::Thead | Tag::Tfoot => self.stand(Stand::Section),
+            Tag::Tbody | Tag::Thead | Tag::Tfoot => self.stand(TableState::Section),
             Tag::Tr => {
                 if !in_section {
                     tell(pack(b"tbody"));
                 }
-                self.stand(Stand::Row);
+                self.stand(TableState::Row);
             }
             Tag::Td | Tag::Th => {
                 if !in_section {
                     tell(pack(b"tbody"));
                 }
-                if row != Stand::Row {
+                if row != TableState::Row {
                     tell(pack(b"tr"));
                 }
-                self.stand(Stand::Row);
+                self.stand(TableState::Row);
             }
             _ => {}
         }

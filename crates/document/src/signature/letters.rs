@@ -1,11 +1,11 @@
-//! What paper 003's two numbers want to know of a text, counted in one go: its letters, white space left out.
+//! Computes the sums for the two checksums of paper 003 in one pass over the letters of a text, without white space.
 
 use super::checksum::K;
 
-/// A stretch whose sums fit into 32 bits each: 255 · 255 · 4,096 does.
+/// The length of a chunk whose sums fit into 32 bits: 255 · 255 · 4,096 does.
 const STRETCH_BYTES: usize = 4_096;
 
-/// What each byte adds: the letter as it is in the high half, the square of it in lower case in the low half.
+/// What each byte adds: its code in the high half, and the square of its lower case in the low half.
 const ADDS: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -22,11 +22,11 @@ const ADDS: [u64; 256] = {
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct LetterSums {
-    /// Of the letters as they are.
+    /// The sum of the letter codes.
     plain: u64,
-    /// Of the squares of the letters in lower case.
+    /// The sum of the squares of the letters in lower case.
     squares: u64,
-    /// How many different letters there are, in lower case.
+    /// The number of different letters, in lower case.
     distinct: u32,
 }
 
@@ -40,8 +40,8 @@ impl LetterSums {
                 both += ADDS[usize::from(byte)];
                 seen[usize::from(byte)] = 1;
             };
-            let (eights, rest) = stretch.as_chunks::<8>();
-            for eight in eights {
+            let (swar, rest) = stretch.as_chunks::<8>();
+            for eight in swar {
                 for &byte in eight {
                     add(byte);
                 }
@@ -55,12 +55,12 @@ impl LetterSums {
         for white in [b' ', b'\n', b'\t', b'\r', b'\x0c'] {
             seen[usize::from(white)] = 0;
         }
-        // A letter that is there in both cases is one.
+        // A letter in both cases counts once.
         let (capitals, small) = (&seen[usize::from(b'A')..][..26], &seen[usize::from(b'a')..][..26]);
         let twice: u8 = capitals.iter().zip(small).map(|(capital, small)| capital & small).sum();
-        // Eight flags at a time: no sum of theirs exceeds a byte.
-        let (eights, _) = seen.as_chunks::<8>();
-        let columns = eights.iter().fold(0u64, |sum, flags| sum + u64::from_le_bytes(*flags));
+        // Eight flags at a time: their sum fits into a byte.
+        let (swar, _) = seen.as_chunks::<8>();
+        let columns = swar.iter().fold(0u64, |sum, flags| sum + u64::from_le_bytes(*flags));
         sums.distinct = (columns.wrapping_mul(0x0101_0101_0101_0101) >> 56) as u32 - u32::from(twice);
         sums
     }

@@ -1,8 +1,8 @@
-//! Structure, presentation and behaviour as running marks, in the order of the source; content, links and paragraphs at
+//! Computes the marks of a signature: structure, presentation and behaviour during the scan, content, links and paragraphs at
 //! the end.
 //!
 //! The sequence of element names is that of the tree which the HTML standard would build: `html`, `head` and `body` are
-//! always there, rows have their `tbody`, and so on, whether they were written or not.
+//! always present, rows have their `tbody`, and so on, whether they were written or not.
 
 use vernal_model::{Digest, Document, LinkKind, ParagraphMark, QuietMarks, Signature};
 use xxhash_rust::xxh3::xxh3_128;
@@ -15,83 +15,83 @@ use crate::noise::builtin;
 use crate::parse::name::Name;
 use crate::parse::scan::OpenTag;
 use crate::parse::tag::Tag;
-use crate::parse::text::Letters;
+use crate::parse::text::TextChecksums;
 
-/// The marks that grow with every tag. Tags, scripts and styles have an order; attributes are a bag, because an element
-/// that moved is told by the structure.
+/// The marks that are updated with every tag. Tags, scripts and styles are ordered. Attributes are unordered, because the
+/// structure already shows an element that moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    pub structure: Running,
+    pub structure: OrderedDigest,
     /// Every attribute of every element.
-    pub attributes: Bag,
-    pub styles: Running,
-    pub scripts: Running,
-    /// The attributes that say what the page does.
-    pub behaviour: Bag,
-    pub images: Bag,
+    pub attributes: UnorderedDigest,
+    pub styles: OrderedDigest,
+    pub scripts: OrderedDigest,
+    /// The attributes that define behaviour.
+    pub behaviour: UnorderedDigest,
+    pub images: UnorderedDigest,
     /// Meta, link and base of the head.
-    pub metadata: Bag,
-    pub comments: Running,
-    /// The attributes once more, element by element: for those who ask which element has them.
-    pub attributes_in_order: Running,
-    pub metadata_in_order: Running,
-    quiet: QuietRunning,
+    pub metadata: UnorderedDigest,
+    pub comments: OrderedDigest,
+    /// The attributes again, element by element, for comparing the attributes of each element.
+    pub attributes_in_order: OrderedDigest,
+    pub metadata_in_order: OrderedDigest,
+    quiet: NoiselessDigests,
     tags: u32,
     implied: Implied,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct QuietRunning {
-    structure: Running,
-    looks: Bag,
-    styles: Running,
-    scripts: Running,
-    images: Bag,
-    metadata: Bag,
+struct NoiselessDigests {
+    structure: OrderedDigest,
+    looks: UnorderedDigest,
+    styles: OrderedDigest,
+    scripts: OrderedDigest,
+    images: UnorderedDigest,
+    metadata: UnorderedDigest,
 }
 
-/// The sum of the marks of items whose order does not count.
+/// A digest of items without order: the sum of their marks.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bag(u64);
+pub struct UnorderedDigest(u64);
 
-impl Bag {
+impl UnorderedDigest {
     fn add(&mut self, mark: u64) {
         self.0 = self.0.wrapping_add(mark);
     }
 }
 
-/// A digest that grows by one number at a time: a multiplication folded onto itself.
+/// A digest of a sequence of numbers: a folded multiplication for each.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Running(u64);
+pub struct OrderedDigest(u64);
 
-impl Default for Running {
+impl Default for OrderedDigest {
     fn default() -> Self {
-        Running(0x243f_6a88_85a3_08d3)
+        OrderedDigest(0x243f_6a88_85a3_08d3)
     }
 }
 
-impl Running {
+impl OrderedDigest {
     pub fn add(&mut self, item: u64) {
         self.0 = folded_product(self.0 ^ 0xa076_1d64_78bd_642f, item ^ 0xe703_7ed1_a0b4_28db);
     }
 
-    /// Never zero: that is the mark of a body without a text of its own.
+    /// Never zero, because zero is the mark of a body without text.
     fn value(self) -> u64 {
         self.0.max(1)
     }
 
-    fn with(mut self, bag: Bag) -> u64 {
+    fn with(mut self, bag: UnorderedDigest) -> u64 {
         self.add(bag.0);
         self.value()
     }
 }
 
-/// What an attribute says something about.
+/// The kind of change that an attribute belongs to.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Aspect {
     Looks,
     Behaviour,
-    /// Kept as a set of targets, apart.
+    /// Kept separately, as a set of targets.
     Link,
     Image,
     Metadata,
@@ -180,7 +180,7 @@ impl Marks {
             let mark = if quieted.detector.is_none() { mark } else { value_mark(name, &quieted.text) };
             match aspect {
                 Aspect::Looks => self.quiet.looks.add(mark),
-                // A nonce or a build's number is told as an attribute; what the page does is the same with it.
+                // A nonce or a build number counts as an attribute. It does not change the behaviour of the page.
                 Aspect::Behaviour => self.behaviour.add(mark),
                 Aspect::Image => self.quiet.images.add(mark),
                 Aspect::Metadata => self.quiet.metadata.add(mark),
@@ -193,8 +193,8 @@ impl Marks {
 /// See `rms::page_rms`.
 const RMS_TEN: f64 = 10.0;
 
-/// The signature of a document whose markup was scanned into these marks.
-pub fn seal(marks: &Marks, letters: &Letters, document: &Document, payload: Digest) -> Signature {
+/// Makes the signature of a document from the marks of its markup.
+pub fn seal(marks: &Marks, letters: &TextChecksums, document: &Document, payload: Digest) -> Signature {
     let (content, quiet_content) = content(document, &letters.joints);
     let (links, quiet_links) = links(document);
     let digests = || document.paragraphs.iter().take(PARAGRAPHS_MAX).map(|paragraph| paragraph.digest);
@@ -236,16 +236,16 @@ pub fn seal(marks: &Marks, letters: &Letters, document: &Document, payload: Dige
     }
 }
 
-/// The signature of a body of which only the bytes can be compared.
+/// Makes the signature of a body of which only the bytes can be compared.
 pub fn opaque(bytes: &[u8], payload: Digest) -> Signature {
     let content = xxh3_128(bytes);
     let quiet = QuietMarks { content: content as u64, ..QuietMarks::default() };
     Signature { format: Signature::FORMAT, payload, content, quiet, ..Signature::default() }
 }
 
-/// The words in order, and without noise. Where one paragraph ends and the next begins is structure, so a space stands
-/// for it. The high half is of the words as they are read, the low half of the words as tags part them: a space that comes
-/// or goes beside a tag changes only one of them, and is no change of the words (see `Signature::has_words_of`).
+/// The marks of the words in order, with and without noise. Boundaries between paragraphs are structure, so they count as a
+/// space. The high half is the digest of the words as read, the low half that of the words as tags separate them: a space that
+/// appears or disappears next to a tag changes only one half, and is no change of the words (see `Signature::has_words_of`).
 fn content(document: &Document, joints: &[u32]) -> (u128, u64) {
     let words = with_spaces(&document.text);
     let read = digest(words.as_bytes());
@@ -280,8 +280,8 @@ fn parted(words: &str, joints: &[u32]) -> String {
     parted
 }
 
-/// The set of targets that a reader can reach. Style sheets and scripts are presentation and behaviour, images have a
-/// mark of their own, and what only machines read is metadata.
+/// The mark of the set of link targets for readers. Style sheets and scripts are presentation and behaviour, images have a mark
+/// of their own, and links for machines are metadata.
 fn links(document: &Document) -> (u64, u64) {
     let reached = document
         .links
@@ -304,14 +304,14 @@ fn links(document: &Document) -> (u64, u64) {
 fn set_mark(mut items: Vec<u64>) -> u64 {
     items.sort_unstable();
     items.dedup();
-    let mut mark = Running::default();
+    let mut mark = OrderedDigest::default();
     for item in items {
         mark.add(item);
     }
     mark.value()
 }
 
-/// What an attribute says something about.
+/// The kind of change that an attribute belongs to.
 pub fn aspect_of(tag: &OpenTag<'_, '_>, name: Name<'_>, in_head: bool) -> Aspect {
     let is = |known: &str| name.is(known);
     match tag.tag {
@@ -353,7 +353,7 @@ fn value_mark(name: u64, value: &str) -> u64 {
     folded_product(name ^ 0x8ebc_6af0_9c88_c6e3, digest(value.as_bytes()) ^ 0x5899_65cc_7537_4cc3)
 }
 
-/// Both halves of the product, one upon the other.
+/// Both halves of the product, combined by exclusive or.
 pub fn folded_product(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64

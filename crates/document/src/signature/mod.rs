@@ -1,7 +1,6 @@
-//! The compact marks of a document, made while it is scanned.
+//! Makes the compact marks of a document while it is scanned.
 //!
-//! A body without a text of its own has the digest of its bytes as content and zero for every other mark, which no
-//! markup gives.
+//! A body without text has the digest of its bytes as content and zero for every other mark. No markup has these marks.
 
 pub mod checksum;
 mod digest;

@@ -1,12 +1,12 @@
-//! How near two pages are, from the digests of their paragraphs: no word is looked at again, because marks made of words
-//! cost more than the whole scan.
+//! Estimates the similarity of two pages from the digests of their paragraphs. Marks made of words would cost more than the whole
+//! scan.
 
-/// Numbers of digests have no more binary digits.
+/// The number of digests has at most so many binary digits.
 const COUNT_BITS: usize = 32;
 
-/// The mark of Charikar: each bit says what most of the digests have there.
+/// The simhash (Charikar): each bit has the value of the majority of the digests.
 pub fn simhash(digests: impl Iterator<Item = u64>) -> u64 {
-    // Sixty-four counts side by side, of which each plane holds one binary digit: a digest is added to all at once.
+    // Sixty-four bit-sliced counters: each plane holds one binary digit of all, and a digest is added to all at once.
     let mut planes = [0u64; COUNT_BITS];
     let mut all = 0u32;
     for digest in digests {
@@ -22,7 +22,7 @@ pub fn simhash(digests: impl Iterator<Item = u64>) -> u64 {
     above(&planes, all / 2)
 }
 
-/// The bits whose count is larger than this.
+/// The bits with a larger count than this.
 fn above(planes: &[u64; COUNT_BITS], half: u32) -> u64 {
     let (mut larger, mut equal) = (0, u64::MAX);
     for (digit, plane) in planes.iter().enumerate().rev() {
@@ -36,7 +36,7 @@ fn above(planes: &[u64; COUNT_BITS], half: u32) -> u64 {
     larger
 }
 
-/// Odd numbers, each of which orders the digests in its own way.
+/// Odd factors. Each defines another order of the digests.
 const ORDERS: [u64; 16] = {
     let mut orders = [0; 16];
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -61,7 +61,8 @@ pub fn sketch(digests: impl Iterator<Item = u64>) -> [u16; 16] {
 }
 
 /// From 0 to 1: the estimated share of paragraphs in common.
-pub fn resemblance(old: &[u16; 16], new: &[u16; 16]) -> f32 {
+#[cfg(test)]
+fn resemblance(old: &[u16; 16], new: &[u16; 16]) -> f32 {
     let agreeing = old.iter().zip(new).filter(|(old, new)| old == new).count();
     agreeing as f32 / 16.0
 }

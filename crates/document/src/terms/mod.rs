@@ -1,14 +1,13 @@
-//! The words of a document that may be topics: those of its title, its headings and the beginning of its text, and what
-//! its links call other pages. Everything is limited, so that the cost of a page does not grow with its length.
+//! Extracts the words of a document that may be topics: those of its title, its headings and the beginning of its text, and the
+//! anchor texts of its links. Everything is limited, so that the cost does not grow with the length of the page.
 //!
 //! - [`page_terms`]: the terms of one document.
 //! - [`words`]: text cut into words, in any script.
-//! - [`Vocabulary`]: on how many pages each word stands, and which words are fit to be topics.
-//! - `stop_words`: words that say nothing, by language.
+//! - [`Vocabulary`]: the number of pages with each word, and the words that may be topics.
+//! - `stop_words`: words without meaning for topics, by language.
 //!
-//! There is no stemmer. The stemmers to be had know some fifteen languages, need to be told which one, and fold words
-//! that people want to see told apart; a topic that falls into a singular and a plural costs little, since a page is in
-//! several topics anyway.
+//! There is no stemmer. Available stemmers support some fifteen languages, need to know the language, and merge words that people
+//! want to distinguish. A topic that is split into singular and plural costs little, because a page is in several topics anyway.
 
 mod page;
 mod stop_words;
@@ -16,5 +15,5 @@ mod vocabulary;
 mod words;
 
 pub use page::{ANCHORS_MAX, WORDS_MAX, page_terms};
-pub use vocabulary::{Fit, VOCABULARY_MAX, Vocabulary};
+pub use vocabulary::{TopicLimits, VOCABULARY_MAX, Vocabulary};
 pub use words::words;

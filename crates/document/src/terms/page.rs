@@ -7,33 +7,33 @@ use vernal_model::{AnchorTerms, Document, Fingerprint, LinkKind, PageTerms, Role
 use super::stop_words::Languages;
 use super::words::words;
 
-/// Words of a page that may be its topics; more would say what it mentions and not what it is about.
+/// So many words of a page may be its topics. More would show what it mentions and not what it is about.
 pub const WORDS_MAX: usize = 40;
-/// So many words of the text are looked at; what a page is about stands at its beginning.
+/// So many words of the text are examined. The beginning shows what a page is about.
 const WORDS_READ_MAX: usize = 300;
-/// Other pages that its links call by words, and words for each.
+/// The limits of linked pages with anchor words, and of words for each.
 pub const ANCHORS_MAX: usize = 32;
 const ANCHOR_WORDS_MAX: usize = 4;
-/// A word of the title counts as much as so many in the text; a word of a heading as so many.
+/// The weights of a word in the title and in a heading, with 1 for the text.
 const TITLE_WEIGHT: u32 = 6;
 const HEADING_WEIGHT: u32 = 3;
 
-/// The terms of a document that was read as this version of its page. `page` is its own URL: what it calls itself is in
-/// its title already.
+/// The terms of a document that was read as this version of its page. `page` is its own URL: anchor texts of
+/// links to itself are ignored.
 pub fn page_terms(document: &Document, page: Fingerprint, version: u32) -> PageTerms {
     let languages = Languages::of(&document.language);
     PageTerms { version, words: own_words(document, languages), anchors: anchors(document, page, languages) }
 }
 
 fn own_words(document: &Document, languages: Languages) -> Vec<Box<str>> {
-    let mut chosen = Weighed::default();
+    let mut chosen = WeightedWords::default();
     words(&document.title, |word| chosen.take(word, TITLE_WEIGHT, languages));
     let mut left = WORDS_READ_MAX;
     for paragraph in &document.paragraphs {
         let weight = match paragraph.role {
             Role::Heading => HEADING_WEIGHT,
             Role::Main | Role::ListItem | Role::TableRow => 1,
-            // The same on every page of a site; the title was taken above.
+            // Navigation is the same on every page of a site, and the title was used above.
             Role::Navigation | Role::Footer | Role::Title => continue,
         };
         let Some(text) = document.text.get(paragraph.start as usize..paragraph.end as usize) else { continue };
@@ -48,15 +48,15 @@ fn own_words(document: &Document, languages: Languages) -> Vec<Box<str>> {
     chosen.best()
 }
 
-/// Words with their weights, in the order in which they came.
+/// Words with their weights, in order of appearance.
 #[derive(Default)]
-struct Weighed {
-    /// Looked up only, never walked through: its order is chance.
+struct WeightedWords {
+    /// The map is never iterated, because its order is random.
     places: HashMap<Box<str>, usize>,
     weights: Vec<(u32, usize)>,
 }
 
-impl Weighed {
+impl WeightedWords {
     fn take(&mut self, word: &str, weight: u32, languages: Languages) -> bool {
         if let Some(&place) = self.places.get(word) {
             self.weights[place].0 += weight;
@@ -143,7 +143,7 @@ mod tests {
         let (mut document, page) = document("<title>der die das Rosen</title><p>the mit und</p>");
         document.language = "de-AT".into();
         assert_eq!(page_terms(&document, page, 1).words, [Box::from("rosen")]);
-        // Who does not say a language gets all of them.
+        // Without a language, the stop words of all languages apply.
         document.language = String::new();
         assert_eq!(page_terms(&document, page, 1).words, [Box::from("rosen")]);
     }

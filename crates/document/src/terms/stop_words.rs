@@ -1,10 +1,10 @@
-//! Words that say nothing of what a page is about: the small words of the main languages of the web, and the words that
-//! every site has. Words of one or two letters are none (see `words`) and are not listed.
+//! Stop words: the function words of the main languages of the web, and words that every site has. Words of one or two letters
+//! are ignored anyway (see `words`) and are not listed.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The languages whose small words are passed over on one page.
+/// The languages whose stop words apply to one page.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Languages(u32);
 
@@ -13,8 +13,8 @@ const WEB: u32 = 1;
 const ALL: u32 = u32::MAX;
 
 impl Languages {
-    /// By the tag that the page gives (`de-AT`); all of them where it gives none or one that is not listed. English comes
-    /// with every other one: its words are everywhere.
+    /// Selects the languages by the tag of the page (`de-AT`): all where there is no tag or an unknown one. English is always
+    /// included, because its words are everywhere.
     pub fn of(tag: &str) -> Languages {
         let primary = tag.split(['-', '_']).next().unwrap_or_default();
         let place = LISTS.iter().position(|(language, _)| language.eq_ignore_ascii_case(primary));
@@ -169,7 +169,7 @@ mod tests {
     fn a_small_word_is_one_in_its_language_and_in_none() {
         assert!(Languages::of("de").stop("und") && Languages::of("").stop("und") && Languages::of("xx").stop("und"));
         assert!(!Languages::of("en").stop("und"));
-        // English and the words of the web are passed over everywhere.
+        // English stop words and words of the web apply everywhere.
         assert!(Languages::of("fr-CA").stop("the") && Languages::of("fr").stop("cookies"));
         assert!(!Languages::of("").stop("roses"));
     }

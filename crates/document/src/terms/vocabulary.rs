@@ -1,43 +1,43 @@
-//! A vocabulary that grows with the pages: on how many of them each word stands. It has a limit; what is dropped then is
-//! what stands on the fewest pages, so that a word that is fit to be a topic is hardly ever among it.
+//! Counts on how many pages each word is. The vocabulary is limited. Beyond the limit, words on the fewest pages are dropped, which
+//! hardly ever are possible topics.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Words counted at a time: about 100 MB. Where more come, those on the fewest pages go.
+/// The limit of counted words, about 100 MB. Beyond it, those on the fewest pages are dropped.
 pub const VOCABULARY_MAX: usize = 1 << 20;
-/// A topic has at least so many pages, and more where there are more pages in all: one in eight of the root of them, so
-/// that there is something to sample and to generalise from.
+/// The least number of pages of a topic. With more pages it grows as an eighth of their square root, so that there is enough to
+/// sample.
 const PAGES_MIN: f64 = 5.0;
 const PAGES_MIN_OF_ROOT: f64 = 0.125;
-/// A word on more than this share of the pages sets none of them apart.
+/// A word on a larger share of the pages does not distinguish them.
 const SHARE_MAX: f64 = 0.1;
-/// Topics at most; those on the most pages stay. A column of reputations for each is what a pass costs.
+/// The limit of topics; those on the most pages are kept. The cost of a pass is a column of reputations for each.
 const TOPICS_MAX: usize = 20_000;
 
-/// Which words are fit to be topics.
+/// The limits for words that may be topics.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Fit {
+pub struct TopicLimits {
     pub pages_min: u32,
     pub pages_max: u32,
     pub topics_max: usize,
 }
 
-impl Fit {
+impl TopicLimits {
     /// The limits for a repository of so many pages.
-    pub fn for_pages(pages: usize) -> Fit {
+    pub fn for_pages(pages: usize) -> TopicLimits {
         let pages = pages as f64;
         let pages_min = PAGES_MIN.max((pages.sqrt() * PAGES_MIN_OF_ROOT).ceil());
-        // A repository of a few pages has topics too.
+        // A small repository has topics too.
         let pages_max = (pages * SHARE_MAX).floor().max(4.0 * pages_min);
-        Fit { pages_min: pages_min as u32, pages_max: pages_max as u32, topics_max: TOPICS_MAX }
+        TopicLimits { pages_min: pages_min as u32, pages_max: pages_max as u32, topics_max: TOPICS_MAX }
     }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Vocabulary {
-    /// Walked through only where order does not matter, or sorted afterwards.
+    /// Iterated only where the order does not matter or the result is sorted.
     counts: HashMap<Box<str>, u32>,
     words_max: usize,
     pages: usize,
@@ -54,7 +54,7 @@ impl Vocabulary {
         Vocabulary { counts: HashMap::new(), words_max: words_max.max(1), pages: 0 }
     }
 
-    /// Counts the words of one page, each of them once.
+    /// Counts the words of one page, each once.
     pub fn count(&mut self, words: &[Box<str>]) {
         self.pages += 1;
         for word in words {
@@ -86,8 +86,8 @@ impl Vocabulary {
         self.counts.get(word).copied().unwrap_or(0)
     }
 
-    /// The words that are fit to be topics, in the order of the alphabet.
-    pub fn fit(&self, fit: Fit) -> Vec<(Box<str>, u32)> {
+    /// The words that may be topics, in alphabetical order.
+    pub fn fit(&self, fit: TopicLimits) -> Vec<(Box<str>, u32)> {
         let within = |count: u32| (fit.pages_min..=fit.pages_max).contains(&count);
         let fitting = self.counts.iter().filter(|&(_, &count)| within(count));
         let mut words: Vec<(Box<str>, u32)> = fitting.map(|(word, &count)| (word.clone(), count)).collect();
@@ -99,14 +99,14 @@ impl Vocabulary {
         words
     }
 
-    /// How many words stand on too few pages to be topics, and how many on too many.
-    pub fn unfit(&self, fit: Fit) -> (usize, usize) {
+    /// The numbers of words on too few and on too many pages to be topics.
+    pub fn unfit(&self, fit: TopicLimits) -> (usize, usize) {
         let few = self.counts.values().filter(|count| **count < fit.pages_min).count();
         let many = self.counts.values().filter(|count| **count > fit.pages_max).count();
         (few, many)
     }
 
-    /// Makes room for a quarter of the words: those on the fewest pages go, whatever their order.
+    /// Drops a quarter of the words, those on the fewest pages.
     fn drop_rare(&mut self) {
         let mut least = 1;
         while self.counts.len() > self.words_max - self.words_max / 4 {
@@ -133,11 +133,11 @@ mod tests {
             words.extend((number < 2).then_some("rare"));
             vocabulary.count(&page(&words));
         }
-        let fit = Fit { pages_min: 3, pages_max: 10, topics_max: 9 };
+        let fit = TopicLimits { pages_min: 3, pages_max: 10, topics_max: 9 };
         assert_eq!(vocabulary.fit(fit), [(Box::from("some"), 6)]);
         assert_eq!(vocabulary.unfit(fit), (1, 1));
         assert_eq!((vocabulary.pages(), vocabulary.count_of("rare")), (20, 2));
-        let one = Fit { pages_max: 99, topics_max: 1, ..fit };
+        let one = TopicLimits { pages_max: 99, topics_max: 1, ..fit };
         assert_eq!(vocabulary.fit(one), [(Box::from("everywhere"), 20)]);
     }
 
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn topics_are_larger_where_there_are_more_pages() {
-        assert_eq!(Fit::for_pages(100), Fit { pages_min: 5, pages_max: 20, topics_max: TOPICS_MAX });
-        assert_eq!(Fit::for_pages(100_000).pages_min, 40);
-        assert_eq!(Fit::for_pages(100_000).pages_max, 10_000);
+        assert_eq!(TopicLimits::for_pages(100), TopicLimits { pages_min: 5, pages_max: 20, topics_max: TOPICS_MAX });
+        assert_eq!(TopicLimits::for_pages(100_000).pages_min, 40);
+        assert_eq!(TopicLimits::for_pages(100_000).pages_max, 10_000);
     }
 }

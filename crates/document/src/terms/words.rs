@@ -1,11 +1,11 @@
-//! Text cut into words. A word begins with a letter, goes on with letters and digits, and is in lower case. Scripts that
-//! put no space between words are cut into pairs of signs, which is what search engines do with them.
+//! Cuts text into words. A word begins with a letter, goes on with letters and digits, and is in lower case. Text of
+//! scripts without spaces is cut into pairs of characters, as search engines do.
 
-/// Shorter words say little, longer ones are no words.
+/// Shorter words mean little, and longer ones are no words.
 const LETTERS_MIN: usize = 3;
 const LETTERS_MAX: usize = 32;
 
-/// Calls `each` with every word; it says whether to go on.
+/// Calls `each` with every word. It returns whether to continue.
 pub fn words(text: &str, mut each: impl FnMut(&str) -> bool) {
     let mut word = String::new();
     let mut letters = 0;
@@ -28,7 +28,7 @@ pub fn words(text: &str, mut each: impl FnMut(&str) -> bool) {
         before = None;
         if letter.is_alphabetic() || is_mark(letter) || (letters > 0 && letter.is_numeric()) {
             letters += 1;
-            // What is too long is measured and not kept.
+            // Words that are too long are measured and not kept.
             if letters <= LETTERS_MAX {
                 word.extend(letter.to_lowercase());
             }
@@ -46,12 +46,12 @@ fn end(word: &mut String, letters: &mut usize, each: &mut impl FnMut(&str) -> bo
     goes_on
 }
 
-/// Han signs: written without spaces, a pair of them is about a word.
+/// Han characters: they are written without spaces, and a pair is about a word.
 fn is_ideograph(letter: char) -> bool {
     matches!(letter, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}')
 }
 
-/// Signs that belong to the letter before them (the vowels of Indian scripts, accents of their own).
+/// Characters that belong to the letter before them (vowel signs of Indian scripts, combining accents).
 fn is_mark(letter: char) -> bool {
     matches!(letter, '\u{0300}'..='\u{036F}' | '\u{0591}'..='\u{05C7}' | '\u{064B}'..='\u{065F}' | '\u{0900}'..='\u{0903}'
         | '\u{093A}'..='\u{094F}' | '\u{0981}'..='\u{0983}' | '\u{09BC}'..='\u{09CD}' | '\u{0BBE}'..='\u{0BCD}'

@@ -1,6 +1,6 @@
 //! What holds for one same change on many pages of a site.
 
-use vernal_document::noise::{FOLD_PAGES_MIN, FoldingKind, Sightings, fold};
+use vernal_document::noise::{FOLD_PAGES_MIN, FoldingKind, PendingFolds, fold};
 use vernal_model::{Change, Kind, Moment, NoiseBook, Operation, PageKey, ParagraphChange, Partition, Role, Site, Span};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -26,7 +26,7 @@ fn footer_change(before: &str, after: &str) -> Change {
 #[test]
 fn a_new_footer_on_4812_pages_is_one_event_of_the_site() {
     let site = Site::new("example.org");
-    let (mut book, mut sightings) = (NoiseBook::default(), Sightings::default());
+    let (mut book, mut sightings) = (NoiseBook::default(), PendingFolds::default());
     let change = footer_change("© 2025", "© 2026");
     let (mut own, mut told, mut counted) = (0, 0, 0);
     for number in 0..4_812 {
@@ -56,7 +56,7 @@ fn a_new_footer_on_4812_pages_is_one_event_of_the_site() {
 
 #[test]
 fn folds_stay_within_their_bound_and_the_oldest_goes_first() {
-    let (site, mut book, mut sightings) = (Site::new("example.org"), NoiseBook::default(), Sightings::default());
+    let (site, mut book, mut sightings) = (Site::new("example.org"), NoiseBook::default(), PendingFolds::default());
     for number in 0..600u32 {
         let change = footer_change("before", &format!("after {number}"));
         let moment = Moment::from_secs(i64::from(number));
@@ -72,7 +72,7 @@ fn folds_stay_within_their_bound_and_the_oldest_goes_first() {
 
 #[test]
 fn a_change_that_one_page_shows_again_and_again_is_its_own() {
-    let (site, mut book, mut sightings) = (Site::new("example.org"), NoiseBook::default(), Sightings::default());
+    let (site, mut book, mut sightings) = (Site::new("example.org"), NoiseBook::default(), PendingFolds::default());
     let change = footer_change("on", "off");
     let mut shown = |page: u32, second: i64, site: &Site| {
         let page = PageKey::new(Partition(0), page);

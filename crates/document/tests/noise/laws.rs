@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use vernal_document::noise::{NoiseInput, Shape, add, allow, forget, judge, template_key, unchanged};
 use vernal_model::{
-    Chance, Change, Document, Kind, Moment, NoiseBook, Note, Operation, PageKey, PageNoise, Paragraph, ParagraphChange,
-    ParagraphMark, Partition, Reach, Role, RuleStanding, Site, Volatile,
+    Chance, Change, Document, Kind, Moment, NoiseBook, NoisePattern, Note, Operation, PageKey, PageNoise, Paragraph,
+    ParagraphChange, ParagraphMark, Partition, Role, RuleReach, RuleState, Site,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -37,18 +37,18 @@ fn a_strict_site_silences_nothing_that_was_learned_and_learns_all_the_same() {
 fn a_rule_turns_after_four_comparisons_without_a_difference_and_revives_on_new_evidence() {
     let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
     counting(&mut book, &mut watcher, 10..16);
-    assert_eq!(book.rules[0].standing, RuleStanding::Learned);
+    assert_eq!(book.rules[0].standing, RuleState::Learned);
     for _ in 0..4 {
         watcher.visit(&mut book, &page("Terms", "Read by 15 people", "Ours"));
     }
-    assert_eq!(book.rules[0].standing, RuleStanding::Turned);
+    assert_eq!(book.rules[0].standing, RuleState::Turned);
     assert_eq!(&*book.rules[0].reason, "no difference in the last 4 comparisons");
     let change = watcher.visit(&mut book, &page("Terms", "Read by 16 people", "Ours"));
     assert!(has_content(&change), "a turned rule explains nothing");
     for count in 17..20 {
         watcher.visit(&mut book, &page("Terms", &format!("Read by {count} people"), "Ours"));
     }
-    assert_eq!((book.rules.len(), book.rules[0].standing), (1, RuleStanding::Learned));
+    assert_eq!((book.rules.len(), book.rules[0].standing), (1, RuleState::Learned));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn visits_that_find_the_same_bytes_turn_rules_too_and_second_looks_do_not() {
             let rows = unchanged(&site, watcher.page, watcher.moment, second_look, &book, &watcher.noise);
             book.take(&rows);
         }
-        assert_eq!(book.rules[0].standing == RuleStanding::Turned, turned);
+        assert_eq!(book.rules[0].standing == RuleState::Turned, turned);
     }
 }
 
@@ -131,7 +131,8 @@ fn an_item_that_stayed_by_chance_amid_a_rotating_list_is_no_anchor_once_it_was_r
     let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
     watcher.visit(&mut book, &in_text(&["red fox", "old oak", "wet dog", "big cat"]));
     watcher.second_look(&mut book, &in_text(&["hot tea", "old oak", "odd sock", "tall tree"]));
-    let slots = |book: &NoiseBook| book.rules.iter().filter(|rule| matches!(rule.what, Volatile::Slot { .. })).count();
+    let slots =
+        |book: &NoiseBook| book.rules.iter().filter(|rule| matches!(rule.what, NoisePattern::Slot { .. })).count();
     assert_eq!(slots(&book), 2, "{:#?}", book.rules);
     assert!(has_content(&watcher.visit(&mut book, &in_text(&["far hill", "tin can", "low tide", "shy owl"]))));
     assert_eq!(slots(&book), 1, "{:#?}", book.rules);
@@ -194,7 +195,7 @@ fn what_three_pages_of_a_template_taught_holds_for_the_fourth() {
     }
     assert_eq!(book.rules.len(), 1, "{:#?}", book.rules);
     let rule = &book.rules[0];
-    assert!(matches!(rule.on, Reach::Template(template) if template == rule.template && template != 0));
+    assert!(matches!(rule.on, RuleReach::Template(template) if template == rule.template && template != 0));
     assert_eq!((rule.pages, rule.differed), (3, 9));
     let mut fourth = Watcher::new(4);
     let changes = counting(&mut book, &mut fourth, 70..72);
@@ -237,8 +238,8 @@ fn footers_that_differ_in_their_own_ways_on_three_pages_are_noise_and_one_new_fo
 fn a_person_may_add_allow_and_forget() {
     let (site, moment) = (Site::new("example.org"), Moment::from_secs(1));
     let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
-    let what = Volatile::Words { shape: "Read by # people".into(), place: 0 };
-    book.take(&add(&site, &book, what, Reach::Site, "a counter", moment).unwrap());
+    let what = NoisePattern::Words { shape: "Read by # people".into(), place: 0 };
+    book.take(&add(&site, &book, what, RuleReach::Site, "a counter", moment).unwrap());
     watcher.strict = true;
     assert!(!has_content(&counting(&mut book, &mut watcher, 1..3)[1]), "a person's rule holds at once");
     book.take(&forget(&site, &book, 1).unwrap());
@@ -447,33 +448,6 @@ proptest! {
             ..bare_input(&change, &book, &noise)
         });
         prop_assert_eq!(judgement.change, change);
-    }
-}
-
-#[test]
-fn random_versions_of_random_pages_are_judged_within_all_bounds() {
-    const PARTS: [&str; 16] = [
-        "<p>",
-        "<li>",
-        "<ul>",
-        "</ul>",
-        "<nav>",
-        "</nav>",
-        "<footer>",
-        "<h3>You may also like</h3>",
-        "red fox ",
-        "old oak ",
-        "wet dog ",
-        "Price: 5 euros ",
-        "Views: 17 today ",
-        "Views: 23 today ",
-        "a8f3c1d902 ",
-        "\0",
-    ];
-    for number in 0..400 {
-        let mut chance = Chance::new(number).stream("judged");
-        let bytes: String = (0..chance.below(300)).map(|_| *chance.pick(&PARTS).unwrap()).collect();
-        vernal_document::fuzz::judge_pass(bytes.as_bytes());
     }
 }
 

@@ -113,6 +113,6 @@ fn what_changed_at_three_of_three_visits_is_noise_and_its_rule_tells_why() {
     assert_eq!(change.noise[0].rule, Some(rule.id));
     assert_eq!((rule.differed, rule.compared, rule.pages), (3, 3, 1));
     assert_eq!((&*rule.before, &*rule.after), ("Views: 17 today", "Views: 23 today"));
-    assert_eq!(rule.what, vernal_model::Volatile::Words { shape: "Views: # today".into(), place: 0 });
+    assert_eq!(rule.what, vernal_model::NoisePattern::Words { shape: "Views: # today".into(), place: 0 });
     assert_eq!(&*rule.reason, "differed in 3 of 3 comparisons");
 }

@@ -15,12 +15,12 @@ const LINE_BYTES_MAX: usize = 4 << 10;
 
 pub struct Control<'a> {
     stream: Stream,
-    /// The address at the other end, to which data connections go whatever a reply names.
+    /// The peer address. Data connections go there, whatever address a reply names.
     pub peer: IpAddr,
     settings: &'a Settings,
     meter: &'a Meter,
     buffer: Vec<u8>,
-    /// Bytes of replies so far; the head limit holds for all of them together.
+    /// Bytes of replies so far. The limit of a head applies to their sum.
     heard: usize,
 }
 
@@ -35,17 +35,17 @@ impl Reply {
         (200..300).contains(&self.code)
     }
 
-    /// A mark that data is on its way.
+    /// A preliminary reply: data is on its way.
     pub fn is_begun(&self) -> bool {
         (100..200).contains(&self.code)
     }
 
-    /// The words of the first line.
+    /// The text of the first line.
     pub fn text(&self) -> &str {
         self.lines.first().map_or("", |line| line.get(4..).unwrap_or("").trim())
     }
 
-    /// The outcome where this reply is a refusal that says nothing about the file itself.
+    /// The outcome of a reply that refuses the request and says nothing about the file.
     pub fn outcome(&self) -> Outcome {
         Outcome::Failed(Failure::Status { status: self.code, retry_after: None })
     }
@@ -63,7 +63,7 @@ impl<'a> Control<'a> {
         self.reply().await
     }
 
-    /// Says good-bye without waiting for an answer.
+    /// Sends QUIT and does not wait for the reply.
     pub async fn quit(mut self) {
         let _ = self.send("QUIT", b"").await;
     }
@@ -81,7 +81,7 @@ impl<'a> Control<'a> {
         self.stream.send(&line, self.meter).await.map_err(|error| protocol(format!("send {verb}: {error}")))
     }
 
-    /// Reads one reply, of one line or of many (`226-…` until `226 …`).
+    /// Reads one reply of one or more lines (`226-…` until `226 …`).
     pub async fn reply(&mut self) -> Result<Reply, Failure> {
         let first = self.line().await?;
         let code = code(&first).ok_or_else(|| protocol("no FTP reply"))?;

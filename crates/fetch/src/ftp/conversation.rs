@@ -1,37 +1,37 @@
-//! What is said for one file or one folder, and what the answers mean.
+//! The commands that read one file or one directory, and what the replies mean.
 
 use vernal_model::{Exchange, Failure, Moment, Outcome, Protocol, Url, Validators, Wall};
 
 use super::control::{Control, Reply};
-use super::listing::{self, Format};
+use super::directory::{self, DirectoryFormat};
 use crate::Settings;
 use crate::answer::{Answer, protocol};
-use crate::dial::{Dialler, Found};
+use crate::dial::{Dialler, Targets};
 use crate::gopher::percent_decoded;
 use crate::stream::{Meter, Stream};
 
-/// The content type of a folder: one name per line, folders with a slash at the end.
-const LISTING: &str = "text/x-ftp-listing";
+/// The content type of a directory: one name per line, and a slash after the name of a directory.
+const DIRECTORY_TYPE: &str = "text/x-ftp-listing";
 
-/// Reads the file or, where the path ends in a slash, the folder that an FTP URL names.
+/// Reads what an FTP URL names: a directory where the path ends in a slash, otherwise a file.
 pub async fn ask(
     url: &Url,
-    found: &Found,
+    targets: &Targets,
     validators: &Validators,
     settings: &Settings,
     dialler: &Dialler,
     meter: &Meter,
 ) -> Result<Answer, Outcome> {
-    let stream = dialler.connect(found).await?;
+    let stream = dialler.connect(targets).await?;
     let mut control = Control::new(stream, settings, meter).map_err(Outcome::Failed)?;
     log_in(&mut control, settings).await?;
     let path = percent_decoded(url.path().split(";type=").next().unwrap_or("/"));
-    let mut talk = Talk { control, url, path, settings, dialler, meter };
-    let answered = match talk.path.ends_with(b"/") {
-        true => talk.folder().await,
-        false => talk.file(validators).await,
+    let mut conversation = Conversation { control, url, path, settings, dialler, meter };
+    let answered = match conversation.path.ends_with(b"/") {
+        true => conversation.folder().await,
+        false => conversation.file(validators).await,
     };
-    talk.control.quit().await;
+    conversation.control.quit().await;
     answered
 }
 
@@ -58,7 +58,7 @@ async fn log_in(control: &mut Control<'_>, settings: &Settings) -> Result<(), Ou
     }
 }
 
-struct Talk<'a> {
+struct Conversation<'a> {
     control: Control<'a>,
     url: &'a Url,
     path: Vec<u8>,
@@ -67,7 +67,7 @@ struct Talk<'a> {
     meter: &'a Meter,
 }
 
-impl Talk<'_> {
+impl Conversation<'_> {
     async fn command(&mut self, verb: &str, argument: &[u8]) -> Result<Reply, Outcome> {
         self.control.command(verb, argument).await.map_err(Outcome::Failed)
     }
@@ -105,21 +105,23 @@ impl Talk<'_> {
         if !entered.is_good() {
             return Err(if entered.code == 550 { Outcome::Gone { status: 550 } } else { entered.outcome() });
         }
-        let ways: &[(&str, Format)] = match has_machine_listing {
-            true => &[("MLSD", Format::Machine), ("LIST", Format::Long), ("NLST", Format::Names)],
-            false => &[("LIST", Format::Long), ("NLST", Format::Names)],
+        let ways: &[(&str, DirectoryFormat)] = match has_machine_listing {
+            true => {
+                &[("MLSD", DirectoryFormat::Machine), ("LIST", DirectoryFormat::Long), ("NLST", DirectoryFormat::Names)]
+            }
+            false => &[("LIST", DirectoryFormat::Long), ("NLST", DirectoryFormat::Names)],
         };
         for (verb, format) in ways {
             if let Some(body) = self.transfer(verb, b"").await?
-                && let Some(names) = listing::names(&body, *format)
+                && let Some(names) = directory::names(&body, *format)
             {
-                return Ok(self.answer(200, names, Some(LISTING), Validators::default()));
+                return Ok(self.answer(200, names, Some(DIRECTORY_TYPE), Validators::default()));
             }
         }
         Err(Outcome::Failed(protocol("no listing that we can read")))
     }
 
-    /// A path that cannot be retrieved may be a folder asked for without its slash.
+    /// A path that cannot be retrieved may be a directory that was asked for without its slash.
     async fn missing(&mut self) -> Outcome {
         let path = self.path.clone();
         let is_folder = matches!(self.command("CWD", &path).await, Ok(reply) if reply.is_good());
@@ -130,10 +132,11 @@ impl Talk<'_> {
         Outcome::Moved { status: 301, to, permanent: true }
     }
 
-    /// One passive data connection; `None` where the site has no such thing (550).
+    /// Opens a passive data connection. `None` where the site answers that the path does not exist (550).
     async fn transfer(&mut self, verb: &str, argument: &[u8]) -> Result<Option<Vec<u8>>, Outcome> {
         let port = self.passive_port().await?;
-        // Always to the control connection's own peer: a reply that names another address sends us nowhere.
+        // The connection always goes to the peer of the control connection. An address in the reply is ignored, because
+        // it could send us anywhere.
         let mut data = Stream::Plain(self.dialler.connect_to(self.control.peer, port).await?);
         let begun = self.command(verb, argument).await?;
         match begun.code {
@@ -192,14 +195,14 @@ fn modified(reply: &Reply) -> Option<Moment> {
     Moment::parse(digits, Moment::EPOCH).ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// `Entering Extended Passive Mode (|||6446|)`: the mark between is any character.
+/// `Entering Extended Passive Mode (|||6446|)`: any character may be the separator.
 fn extended_port(text: &str) -> Option<u16> {
     let inner = text.get(text.find('(')? + 1..text.rfind(')')?)?;
     let mark = inner.chars().next()?;
     inner.split(mark).nth(3)?.parse().ok().filter(|&port| port != 0)
 }
 
-/// `Entering Passive Mode (h1,h2,h3,h4,p1,p2)`: only the port is taken.
+/// `Entering Passive Mode (h1,h2,h3,h4,p1,p2)`: only the port is used.
 fn passive_port(text: &str) -> Option<u16> {
     let is_place = |letter: char| letter.is_ascii_digit() || letter == ',';
     let numbers = text.split(|letter| !is_place(letter)).find(|part| part.matches(',').count() == 5)?;

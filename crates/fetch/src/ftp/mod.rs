@@ -1,11 +1,11 @@
 //! FTP (RFC 959), anonymous and passive, as far as reading public files and folders needs it.
 //!
-//! - `conversation`: what is said for one file or one folder, and what the answers mean.
+//! - `conversation`: the commands that read one file or one directory, and what the replies mean.
 //! - `control`: commands and replies.
-//! - `listing`: the folder formats of the world become one name per line.
+//! - `directory`: directory listings in their various formats become one name per line.
 
 mod control;
 mod conversation;
-mod listing;
+mod directory;
 
 pub use conversation::ask;

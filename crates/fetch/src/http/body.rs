@@ -1,4 +1,4 @@
-//! Where a body ends, and its bytes without the transfer coding.
+//! Reads a body to its end and removes the transfer coding.
 
 use std::cell::Cell;
 use std::io;
@@ -10,45 +10,45 @@ use super::head::Framing;
 use crate::answer::protocol;
 use crate::stream::{Meter, Stream};
 
-/// A chunk's size line with its extensions.
+/// The size line of a chunk, with its extensions.
 const CHUNK_LINE_BYTES_MAX: usize = 1 << 10;
-/// All lines of one body that are not its bytes beyond the sizes themselves: extensions and trailers.
+/// Chunk extensions and trailers of one body together.
 const CHUNK_EXTRAS_BYTES_MAX: usize = 16 << 10;
-/// A length as announced is believed up to here; beyond it room is made as bytes come.
+/// So much of an announced length is allocated at once. Beyond it the buffer grows as bytes arrive.
 const LENGTH_BELIEVED_BYTES: u64 = 64 << 10;
 
-/// The room for reading kept between answers.
-const ROOM_KEPT_BYTES: usize = 64 << 10;
+/// A larger read buffer is dropped after use.
+const BUFFER_KEPT_BYTES: usize = 64 << 10;
 
-/// Room for reading that the connections of one loop share. Most answers come and are read at a stroke, so that a single
-/// buffer serves them all in turn; who finds it lent makes another.
+/// A read buffer that the connections of one loop share. Most answers arrive and are read at once, so one buffer is enough
+/// for all. A connection that finds it in use allocates another.
 #[derive(Clone, Default)]
-pub struct Room(Rc<Cell<Vec<u8>>>);
+pub struct SharedBuffer(Rc<Cell<Vec<u8>>>);
 
-impl Room {
-    fn lend(&self) -> Vec<u8> {
+impl SharedBuffer {
+    fn take(&self) -> Vec<u8> {
         self.0.take()
     }
 
-    fn give_back(&self, mut buffer: Vec<u8>) {
-        if (1..=ROOM_KEPT_BYTES).contains(&buffer.capacity()) {
+    fn put_back(&self, mut buffer: Vec<u8>) {
+        if (1..=BUFFER_KEPT_BYTES).contains(&buffer.capacity()) {
             buffer.clear();
             self.0.set(buffer);
         }
     }
 }
 
-/// A connection with the bytes that came and were not used yet.
+/// A connection with the received bytes that were not consumed yet.
 pub struct Incoming {
     pub stream: Stream,
-    room: Room,
+    buffer_source: SharedBuffer,
     buffer: Vec<u8>,
     start: usize,
 }
 
 impl Incoming {
-    pub fn new(stream: Stream, room: Room) -> Self {
-        Incoming { stream, room, buffer: Vec::new(), start: 0 }
+    pub fn new(stream: Stream, buffer_source: SharedBuffer) -> Self {
+        Incoming { stream, buffer_source, buffer: Vec::new(), start: 0 }
     }
 
     pub fn available(&self) -> &[u8] {
@@ -70,17 +70,17 @@ impl Incoming {
             self.start = 0;
         }
         if self.buffer.capacity() == 0 {
-            // Whoever waits for a site holds no room meanwhile.
+            // A connection that waits for its site holds no buffer.
             self.stream.await_bytes().await?;
-            self.buffer = self.room.lend();
+            self.buffer = self.buffer_source.take();
         }
         self.stream.receive(&mut self.buffer, usize::MAX, meter).await
     }
 
-    /// Gives back the buffer: hundreds of connections may lie idle, and room is quickly made.
+    /// Returns an empty buffer, because hundreds of connections may be idle.
     pub fn trim(&mut self) {
         if self.buffer.is_empty() {
-            self.room.give_back(std::mem::take(&mut self.buffer));
+            self.buffer_source.put_back(std::mem::take(&mut self.buffer));
         }
     }
 }
@@ -116,7 +116,7 @@ async fn read_to_end(incoming: &mut Incoming, limit: usize, meter: &Meter) -> Re
     Err(Failure::TooLarge)
 }
 
-/// Appends exactly so many bytes.
+/// Appends exactly `length` bytes.
 async fn append(incoming: &mut Incoming, body: &mut Vec<u8>, length: usize, meter: &Meter) -> Result<(), Failure> {
     let there = incoming.available().len().min(length);
     body.extend_from_slice(&incoming.available()[..there]);
@@ -154,7 +154,7 @@ async fn read_chunks(incoming: &mut Incoming, limit: usize, meter: &Meter) -> Re
     }
 }
 
-/// The size of the next chunk, and the bytes of its line beyond the size.
+/// The size of the next chunk, and how many bytes its line has beyond the size.
 async fn read_size(incoming: &mut Incoming, meter: &Meter) -> Result<(u64, usize), Failure> {
     let line = read_line(incoming, meter).await?;
     let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
@@ -214,22 +214,22 @@ mod tests {
 
     use super::*;
 
-    async fn pair(room: &Room) -> (Incoming, TcpStream) {
+    async fn pair(buffer_source: &SharedBuffer) -> (Incoming, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (here, there) = tokio::join!(TcpStream::connect(listener.local_addr().unwrap()), listener.accept());
-        (Incoming::new(Stream::Plain(here.unwrap()), room.clone()), there.unwrap().0)
+        (Incoming::new(Stream::Plain(here.unwrap()), buffer_source.clone()), there.unwrap().0)
     }
 
     #[tokio::test]
     async fn connections_share_their_room_and_never_their_bytes() {
-        let (room, meter) = (Room::default(), Meter::default());
-        let (mut one, mut site_of_one) = pair(&room).await;
-        let (mut other, mut site_of_other) = pair(&room).await;
+        let (buffer_source, meter) = (SharedBuffer::default(), Meter::default());
+        let (mut one, mut site_of_one) = pair(&buffer_source).await;
+        let (mut other, mut site_of_other) = pair(&buffer_source).await;
         assert!(one.fill(&meter).now_or_never().is_none());
-        assert_eq!(one.buffer.capacity(), 0, "who waits holds no room");
+        assert_eq!(one.buffer.capacity(), 0, "a connection that waits holds no buffer");
         site_of_one.write_all(b"first answer").await.unwrap();
         one.fill(&meter).await.unwrap();
-        // The room is lent: whoever reads meanwhile has some of their own.
+        // The buffer is in use: another reader gets its own.
         site_of_other.write_all(b"second").await.unwrap();
         other.fill(&meter).await.unwrap();
         assert_eq!((one.available(), other.available()), (&b"first answer"[..], &b"second"[..]));
@@ -241,9 +241,9 @@ mod tests {
             incoming.trim();
             assert_eq!(incoming.buffer.capacity(), 0);
         }
-        let kept = room.lend();
+        let kept = buffer_source.take();
         assert!(kept.is_empty() && kept.capacity() > 0);
-        room.give_back(Vec::with_capacity(ROOM_KEPT_BYTES + 1));
-        assert_eq!(room.lend().capacity(), 0, "too much is not kept");
+        buffer_source.put_back(Vec::with_capacity(BUFFER_KEPT_BYTES + 1));
+        assert_eq!(buffer_source.take().capacity(), 0, "too much is not kept");
     }
 }

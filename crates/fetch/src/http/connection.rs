@@ -5,15 +5,15 @@ use std::net::IpAddr;
 use tokio::time::timeout;
 use vernal_model::{Exchange, Failure, Protocol, Stage, Validators};
 
-use super::body::{self, Incoming, Room};
+use super::body::{self, Incoming, SharedBuffer};
 use super::head::{self, HeadEnd, Status};
 use crate::Settings;
-use crate::answer::{Answer, Broken, protocol};
+use crate::answer::{Answer, AnswerError, protocol};
 use crate::stream::{Meter, Stream};
 
-/// Interim answers (1xx) passed over before the real one.
+/// So many interim answers (1xx) are skipped before the real one.
 const INTERIM_MAX: usize = 8;
-/// Empty lines passed over before a status line: some servers send one too many after a body.
+/// So many empty lines are skipped before a status line: some servers send one too many after a body.
 const EMPTY_BYTES_MAX: usize = 4;
 
 pub struct Connection {
@@ -23,35 +23,35 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(stream: Stream, room: Room, address: IpAddr) -> Self {
-        Connection { incoming: Incoming::new(stream, room), address, is_reused: false }
+    pub fn new(stream: Stream, buffer_source: SharedBuffer, address: IpAddr) -> Self {
+        Connection { incoming: Incoming::new(stream, buffer_source), address, is_reused: false }
     }
 
     pub fn address(&self) -> IpAddr {
         self.address
     }
 
-    /// Whether it can serve another order, as far as can be told without asking.
+    /// Whether it seems usable for another order. Only a request can tell for certain.
     pub fn is_quiet(&self) -> bool {
         self.incoming.available().is_empty() && self.incoming.stream.is_quiet()
     }
 
-    /// Sends one request and reads its answer. The connection comes back when it can serve again.
+    /// Sends one request and reads its answer. Returns the connection when it can be used again.
     pub async fn ask(
         mut self,
         request_head: Vec<u8>,
         request_body: &[u8],
         settings: &Settings,
         meter: &Meter,
-    ) -> Result<(Answer, Option<Connection>), Broken> {
+    ) -> Result<(Answer, Option<Connection>), AnswerError> {
         let mut sent = self.incoming.stream.send(&request_head, meter).await;
         if !request_body.is_empty() && sent.is_ok() {
             sent = self.incoming.stream.send(request_body, meter).await;
         }
         if sent.is_err() && self.is_reused {
-            return Err(Broken::Stale);
+            return Err(AnswerError::Stale);
         }
-        // A site may answer and close without reading all of the request, so a failed write is no verdict yet.
+        // A site may answer and close before it has read the whole request, so a failed write decides nothing yet.
         let (status, response_head) = self.read_head(settings, meter).await?;
         let body = body::read(&mut self.incoming, status.framing, settings.body_bytes_max, meter).await?;
         let answer = Answer {
@@ -67,14 +67,14 @@ impl Connection {
                 body,
             },
         };
-        // A 205 has no body by the book; where a server sends one all the same, the next answer would begin with it.
+        // A 205 has no body. If a server sends one all the same, the next answer would begin with it.
         let reusable = status.keep_alive && status.status != 205 && self.incoming.available().is_empty();
         self.is_reused = true;
         self.incoming.trim();
         Ok((answer, reusable.then_some(self)))
     }
 
-    async fn read_head(&mut self, settings: &Settings, meter: &Meter) -> Result<(Status, Vec<u8>), Broken> {
+    async fn read_head(&mut self, settings: &Settings, meter: &Meter) -> Result<(Status, Vec<u8>), AnswerError> {
         self.await_first_byte(settings, meter).await?;
         for _ in 0..=INTERIM_MAX {
             let length = self.await_head(settings.head_bytes_max, meter).await?;
@@ -90,17 +90,17 @@ impl Connection {
         Err(protocol("interim answers without end").into())
     }
 
-    async fn await_first_byte(&mut self, settings: &Settings, meter: &Meter) -> Result<(), Broken> {
+    async fn await_first_byte(&mut self, settings: &Settings, meter: &Meter) -> Result<(), AnswerError> {
         match timeout(settings.timeouts.first_byte, self.incoming.fill(meter)).await {
             Ok(Ok(count)) if count > 0 => Ok(()),
-            Ok(_) if self.is_reused => Err(Broken::Stale),
+            Ok(_) if self.is_reused => Err(AnswerError::Stale),
             Ok(Ok(_)) => Err(protocol("closed without an answer").into()),
             Ok(Err(error)) => Err(protocol(format!("no answer: {error}")).into()),
             Err(_) => Err(Failure::Timeout(Stage::FirstByte).into()),
         }
     }
 
-    /// Waits until a whole head is there; its length.
+    /// Waits for a whole head and returns its length.
     async fn await_head(&mut self, bytes_max: usize, meter: &Meter) -> Result<usize, Failure> {
         let mut end = HeadEnd::default();
         let mut passed = 0;
@@ -134,7 +134,7 @@ impl Connection {
     }
 }
 
-/// Whether the head says that the body is compressed.
+/// Whether the head names a content coding.
 pub fn is_encoded(response_head: &[u8]) -> bool {
     head::fields(response_head, "content-encoding")
         .any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))

@@ -10,38 +10,38 @@ use vernal_model::{Failure, Form, Order, Outcome, Url, Validators};
 use super::connection::Connection;
 use super::head::RequestHead;
 use super::http2::Session;
-use super::pool::{Open, Pool};
+use super::pool::{OpenConnection, Pool};
 use crate::Settings;
-use crate::answer::{Answer, Broken};
-use crate::dial::{Dialler, Found};
+use crate::answer::{Answer, AnswerError};
+use crate::dial::{Dialler, Targets};
 use crate::stream::{Meter, Stream};
 use crate::validator;
 
-/// How an order will reach its site.
-pub enum Way {
-    /// Over a connection that is open already.
-    Kept(Open),
-    /// Over one that is yet to be opened.
-    Fresh(Found),
+/// The connection that an order will use.
+pub enum Route {
+    /// An open connection from the pool.
+    Pooled(OpenConnection),
+    /// A new connection to one of these addresses.
+    New(Targets),
 }
 
-impl Way {
+impl Route {
     pub fn address(&self) -> Option<IpAddr> {
         match self {
-            Way::Kept(Open::Http1(connection)) => Some(connection.address()),
-            Way::Kept(Open::Http2(session)) => Some(session.address()),
-            Way::Fresh(found) => found.address(),
+            Route::Pooled(OpenConnection::Http1(connection)) => Some(connection.address()),
+            Route::Pooled(OpenConnection::Http2(session)) => Some(session.address()),
+            Route::New(targets) => targets.address(),
         }
     }
 }
 
 /// Sends the one request of an order and reads its answer.
 ///
-/// A pooled connection may have been closed by the site in the meantime; when it dies before a byte of the answer came,
-/// the request is sent once more on a fresh connection. That is still one request: the first was never answered.
+/// A site may have closed a pooled connection in the meantime. When the connection ends before the first byte of an answer,
+/// the request is sent once more over a new connection. That counts as one request, because the first was not answered.
 pub async fn ask(
     order: &Order,
-    way: Way,
+    route: Route,
     settings: &Settings,
     lines: &RequestHead,
     dialler: &Dialler,
@@ -49,30 +49,30 @@ pub async fn ask(
     meter: &Meter,
 ) -> Result<Answer, Outcome> {
     let (url, validators, form) = (&order.url, &order.validators, order.kind.form());
-    let asking = Asking { url, validators, form, settings, lines, pool, meter };
-    let found = match way {
-        Way::Fresh(found) => found,
-        Way::Kept(open) => match asking.over(open).await {
+    let request = HttpRequest { url, validators, form, settings, lines, pool, meter };
+    let targets = match route {
+        Route::New(targets) => targets,
+        Route::Pooled(open) => match request.over(open).await {
             Ok(answer) => return Ok(answer),
             Err(broken) => {
-                // A multiplexed connection on which something went wrong is not trusted with another order.
+                // A multiplexed connection that failed once is not used again.
                 pool.borrow_mut().forget_session(url.origin_text());
-                if let Broken::Over(outcome) = broken {
+                if let AnswerError::Final(outcome) = broken {
                     return Err(outcome);
                 }
                 dialler.look_up(url).await?
             }
         },
     };
-    let open = Box::pin(open(url, &found, settings, dialler, pool)).await?;
-    match Box::pin(asking.over(open)).await {
+    let open = Box::pin(open(url, &targets, settings, dialler, pool)).await?;
+    match Box::pin(request.over(open)).await {
         Ok(answer) => Ok(answer),
-        Err(Broken::Over(outcome)) => Err(outcome),
-        Err(Broken::Stale) => Err(Outcome::Failed(Failure::Protocol("closed without an answer".into()))),
+        Err(AnswerError::Final(outcome)) => Err(outcome),
+        Err(AnswerError::Stale) => Err(Outcome::Failed(Failure::Protocol("closed without an answer".into()))),
     }
 }
 
-struct Asking<'a> {
+struct HttpRequest<'a> {
     url: &'a Url,
     validators: &'a Validators,
     form: Option<&'a Form>,
@@ -82,24 +82,24 @@ struct Asking<'a> {
     meter: &'a Meter,
 }
 
-impl Asking<'_> {
-    async fn over(&self, open: Open) -> Result<Answer, Broken> {
+impl HttpRequest<'_> {
+    async fn over(&self, open: OpenConnection) -> Result<Answer, AnswerError> {
         let origin = self.url.origin_text();
         let mut answer = match open {
-            Open::Http1(connection) => {
+            OpenConnection::Http1(connection) => {
                 let request_head = self.lines.http1(self.url, self.validators, self.form)?;
                 let body = self.form.map_or(&[][..], Form::as_bytes);
                 let (answer, connection) = connection.ask(request_head, body, self.settings, self.meter).await?;
                 if let Some(connection) = connection {
-                    self.pool.borrow_mut().put(origin, Open::Http1(connection), Instant::now());
+                    self.pool.borrow_mut().put(origin, OpenConnection::Http1(connection), Instant::now());
                 }
                 answer
             }
-            Open::Http2(session) => {
+            OpenConnection::Http2(session) => {
                 let again = session.again();
                 let asked = session.ask(self.url, self.lines, self.validators, self.form, self.settings, self.meter);
                 let answer = Box::pin(asked).await?;
-                self.pool.borrow_mut().put(origin, Open::Http2(again), Instant::now());
+                self.pool.borrow_mut().put(origin, OpenConnection::Http2(again), Instant::now());
                 answer
             }
         };
@@ -110,20 +110,24 @@ impl Asking<'_> {
 
 async fn open(
     url: &Url,
-    found: &Found,
+    targets: &Targets,
     settings: &Settings,
     dialler: &Dialler,
     pool: &RefCell<Pool>,
-) -> Result<Open, Outcome> {
-    let stream = dialler.connect(found).await?;
+) -> Result<OpenConnection, Outcome> {
+    let stream = dialler.connect(targets).await?;
     let address = stream.peer_addr().map_err(|error| Outcome::Failed(Failure::Connect(error.to_string())))?.ip();
     if url.scheme() != "https" {
-        return Ok(Open::Http1(Connection::new(Stream::Plain(stream), pool.borrow().room(), address)));
+        return Ok(OpenConnection::Http1(Connection::new(
+            Stream::Plain(stream),
+            pool.borrow().buffer_source(),
+            address,
+        )));
     }
     let stream = dialler.secure(stream, url).await?;
     if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
         let session = Session::open(stream, address, settings).await.map_err(Outcome::Failed)?;
-        return Ok(Open::Http2(session));
+        return Ok(OpenConnection::Http2(session));
     }
-    Ok(Open::Http1(Connection::new(Stream::Tls(Box::new(stream)), pool.borrow().room(), address)))
+    Ok(OpenConnection::Http1(Connection::new(Stream::Tls(Box::new(stream)), pool.borrow().buffer_source(), address)))
 }

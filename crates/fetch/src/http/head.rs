@@ -1,4 +1,4 @@
-//! Request heads written; response heads found in the bytes, judged, and looked up.
+//! Writes request heads; finds, checks and reads response heads.
 
 use std::mem::MaybeUninit;
 
@@ -9,11 +9,11 @@ use crate::answer::protocol;
 use crate::{Settings, validator};
 
 const ACCEPT: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-/// The one kind of body that a request of ours brings.
+/// The only content type that our requests send.
 pub const FORM_TYPE: &str = "application/x-www-form-urlencoded";
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
 
-/// The header lines of every request of a process, and those of one order between them.
+/// The header lines that all requests of a process share. Those of one order are written between them.
 pub struct RequestHead {
     user_agent: String,
     from: Option<String>,
@@ -24,14 +24,14 @@ impl RequestHead {
         RequestHead { user_agent: settings.user_agent_line(), from: settings.mail_address() }
     }
 
-    /// Name and value of each header line, Host and Connection aside.
+    /// Name and value of each header line except Host and Connection.
     pub fn lines<'a>(&'a self, validators: &'a Validators) -> impl Iterator<Item = (&'static str, &'a str)> {
         let standing = [("User-Agent", &*self.user_agent), ("Accept", ACCEPT), ("Accept-Encoding", ACCEPT_ENCODING)];
         let from = self.from.as_deref().map(|from| ("From", from));
         standing.into_iter().chain(from).chain(validator::conditions(validators))
     }
 
-    /// The head as it goes over the wire in HTTP/1.1.
+    /// The head as HTTP/1.1 sends it.
     pub fn http1(&self, url: &Url, validators: &Validators, form: Option<&Form>) -> Result<Vec<u8>, Failure> {
         let path = url.path_and_query();
         if path.bytes().any(|byte| !byte.is_ascii_graphic()) {
@@ -54,12 +54,12 @@ impl RequestHead {
     }
 }
 
-/// A form is given; everything else is asked for.
+/// A form is posted; everything else is a GET.
 pub fn method(form: Option<&Form>) -> &'static str {
     if form.is_some() { "POST" } else { "GET" }
 }
 
-/// What a response head says about the exchange itself.
+/// What a response head says about the exchange.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Status {
     pub status: u16,
@@ -68,7 +68,7 @@ pub struct Status {
     pub framing: Framing,
 }
 
-/// How the end of the body is known (RFC 9112, 6.3).
+/// How the end of the body is found (RFC 9112, 6.3).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Framing {
     Nothing,
@@ -77,7 +77,7 @@ pub enum Framing {
     UntilClose,
 }
 
-/// Finds the end of a head in bytes that arrive piece by piece. Each byte is looked at once, however slowly they drip.
+/// Finds the end of a head in bytes that arrive piece by piece. Each byte is examined once, however slowly they arrive.
 #[derive(Default)]
 pub struct HeadEnd {
     seen: usize,
@@ -92,7 +92,7 @@ impl HeadEnd {
             match rest {
                 [b'\n', ..] => return Some(line_end + 2),
                 [b'\r', b'\n', ..] => return Some(line_end + 3),
-                // The bytes after this line feed decide, and they are still to come.
+                // The bytes after this line feed decide, and they have not arrived yet.
                 [] | [b'\r'] => {
                     self.seen = line_end;
                     return None;
@@ -112,12 +112,12 @@ pub fn begins_like_http(bytes: &[u8]) -> bool {
     bytes[..length] == start[..length]
 }
 
-/// Judges a whole response head.
+/// Checks a whole response head.
 pub fn read(head: &[u8], headers_max: usize) -> Result<Status, Failure> {
     let mut config = httparse::ParserConfig::default();
     config.allow_multiple_spaces_in_response_status_delimiters(true);
     config.allow_obsolete_multiline_headers_in_responses(true);
-    // A line that is no header is passed over, as browsers do; lines that frame the body are read strictly below.
+    // A line that is no header is skipped, as browsers do. Lines that frame the body are read strictly below.
     config.ignore_invalid_headers_in_responses(true);
     let mut lines = [const { MaybeUninit::uninit() }; HEADERS_MAX];
     let lines = &mut lines[..headers_max.min(HEADERS_MAX)];
@@ -132,13 +132,13 @@ pub fn read(head: &[u8], headers_max: usize) -> Result<Status, Failure> {
     let is_new = response.version == Some(1);
     let framing = framing(head, status)?;
     let connection = |word| fields(head, "connection").any(|value| has_word(value, word));
-    // Both framings at once is how answers are smuggled: the coding wins and the connection is not trusted again.
+    // An answer with both framings may be response smuggling. The coding wins, and the connection is not used again.
     let ambiguous = framing == Framing::Chunked && (field(head, "content-length").is_some() || !is_new);
     let keep_alive = if is_new { !connection("close") } else { connection("keep-alive") };
     Ok(Status { status, keep_alive: keep_alive && !ambiguous && framing != Framing::UntilClose, framing })
 }
 
-/// The most header lines of any setting; they lie on the stack while a head is read.
+/// The upper bound of the setting for header lines. They are on the stack while a head is read.
 const HEADERS_MAX: usize = 256;
 
 fn framing(head: &[u8], status: u16) -> Result<Framing, Failure> {
@@ -167,7 +167,7 @@ pub fn field<'a>(head: &'a [u8], name: &str) -> Option<&'a [u8]> {
     fields(head, name).next()
 }
 
-/// All header fields of this name, in order, white space around them taken off.
+/// All header fields of this name, in order, without the white space around them.
 pub fn fields<'a>(head: &'a [u8], name: &str) -> impl Iterator<Item = &'a [u8]> {
     header_lines(head).filter(move |(found, _)| found.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
 }
@@ -193,7 +193,7 @@ fn has_word(value: &[u8], word: &str) -> bool {
     value.split(|&byte| byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// The head as it is kept: byte for byte, but a transfer coding that is no longer there is named as the past it is.
+/// The head as it is kept: byte for byte, except that the header of a removed transfer coding is renamed.
 pub fn kept(head: Vec<u8>) -> Vec<u8> {
     const OLD: &[u8] = b"transfer-encoding";
     if field(&head, "transfer-encoding").is_none() {

@@ -1,5 +1,5 @@
-//! One HTTP/2 connection, many exchanges at a time. The heads are written down as HTTP/1.1 would say them, since that is
-//! what archives hold and their readers expect.
+//! One HTTP/2 connection with many exchanges at a time. Heads are recorded in the form of HTTP/1.1, which is what archives
+//! hold and their readers expect.
 
 use std::net::IpAddr;
 
@@ -14,13 +14,13 @@ use vernal_model::{Exchange, Failure, Form, Protocol, Stage, Url, Validators};
 use super::connection::is_encoded;
 use super::head::{FORM_TYPE, RequestHead, method};
 use crate::Settings;
-use crate::answer::{Answer, Broken, protocol};
+use crate::answer::{Answer, AnswerError, protocol};
 use crate::stream::Meter;
 
 const STREAM_WINDOW_BYTES: u32 = 1 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 
-/// A handle on an open connection; cheap to clone, and the connection ends when the last is dropped.
+/// A handle on an open connection. It is cheap to clone; the connection ends when the last handle is dropped.
 #[derive(Clone)]
 pub struct Session {
     sender: SendRequest<Bytes>,
@@ -45,14 +45,14 @@ impl Session {
             Ok(opened) => opened.map_err(|error| protocol(error.to_string()))?,
             Err(_) => return Err(Failure::Timeout(Stage::Tls)),
         };
-        // The connection's own end needs no hearing: every stream on it learns of it.
+        // The result of the connection task is ignored: every stream on the connection gets the error.
         tokio::spawn(async move {
             let _ = connection.await;
         });
         Ok(Session { sender, address, is_reused: false })
     }
 
-    /// The same connection for a later order.
+    /// Another handle, for a later order.
     pub fn again(&self) -> Self {
         Session { is_reused: true, ..self.clone() }
     }
@@ -65,11 +65,11 @@ impl Session {
         form: Option<&Form>,
         settings: &Settings,
         meter: &Meter,
-    ) -> Result<Answer, Broken> {
+    ) -> Result<Answer, AnswerError> {
         let (request, request_head) = request(url, lines, validators, form)?;
         let is_reused = self.is_reused;
         let early = |error: h2::Error| match is_reused {
-            true => Broken::Stale,
+            true => AnswerError::Stale,
             false => protocol(error.to_string()).into(),
         };
         let answered = async {
@@ -108,15 +108,15 @@ impl Session {
 
 async fn first_answer(
     response: ResponseFuture,
-    early: impl Fn(h2::Error) -> Broken,
-) -> Result<http::Response<RecvStream>, Broken> {
+    early: impl Fn(h2::Error) -> AnswerError,
+) -> Result<http::Response<RecvStream>, AnswerError> {
     response.await.map_err(|error| match error.is_go_away() || error.is_io() || refused(&error) {
         true => early(error),
         false => protocol(error.to_string()).into(),
     })
 }
 
-/// The site says that it did nothing with this stream.
+/// Whether the site says that it did not process this stream.
 fn refused(error: &h2::Error) -> bool {
     error.reason() == Some(h2::Reason::REFUSED_STREAM)
 }
@@ -138,7 +138,7 @@ fn request(
     Ok((request, lines.http1(url, validators, form)?))
 }
 
-/// The head in the words of HTTP/1.1.
+/// The head in the form of HTTP/1.1.
 fn written_down(parts: &http::response::Parts, settings: &Settings) -> Result<Vec<u8>, Failure> {
     if parts.headers.len() > settings.headers_max {
         return Err(Failure::HeadTooLarge);
@@ -161,7 +161,7 @@ async fn read_body(mut stream: RecvStream, limit: usize, meter: &Meter) -> Resul
         let piece = piece.map_err(|_| Failure::Truncated)?;
         meter.received(piece.len());
         if piece.len() > limit - body.len() {
-            // Dropping the stream resets it; the connection and its other streams live on.
+            // Dropping the stream resets it. The connection and its other streams go on.
             return Err(Failure::TooLarge);
         }
         body.extend_from_slice(&piece);

@@ -1,10 +1,10 @@
-//! HTTP/1.1 read by hand, so that the bytes are kept as they came, and HTTP/2 where a site speaks it.
+//! HTTP/1.1, implemented here so that the bytes are kept as they came, and HTTP/2 where a site offers it.
 //!
-//! - `head`: request heads written, response heads found, judged and looked up.
-//! - `body`: where a body ends, and its bytes without the transfer coding.
+//! - `head`: writes request heads; finds, checks and reads response heads.
+//! - `body`: reads a body to its end and removes the transfer coding.
 //! - `connection`: one HTTP/1.1 connection, one exchange at a time.
 //! - `http2`: one HTTP/2 connection, many exchanges at a time.
-//! - `pool`: connections that wait for their site's next order.
+//! - `pool`: idle connections, kept for the next order to their site.
 //! - `exchange`: one order, from a pooled or fresh connection to an answer.
 
 mod body;
@@ -14,5 +14,5 @@ pub mod head;
 mod http2;
 mod pool;
 
-pub use exchange::{Way, ask};
+pub use exchange::{Route, ask};
 pub use pool::Pool;

@@ -1,17 +1,18 @@
-//! Connections that wait for their site's next order. One pool per loop: a site's orders all come to one loop.
+//! Idle connections, kept for the next order to their site. Each loop has a pool, because all orders of a site go to one
+//! loop.
 
 use std::time::Duration;
 
 use foldhash::HashMap;
 use tokio::time::Instant;
 
-use super::body::Room;
+use super::body::SharedBuffer;
 use super::connection::Connection;
 use super::http2::Session;
 
-/// A site is asked one thing at a time as a rule; where a person allows more, they must not be dialled anew each time.
+/// A site usually gets one request at a time. Where more are allowed, their connections are kept as well.
 const IDLE_PER_ORIGIN_MAX: usize = 32;
-/// Open files are limited; the connection idle longest goes first.
+/// Open files are limited. The origin whose connection was idle longest is evicted first.
 const IDLE_MAX: usize = 512;
 /// Most sites close earlier than this.
 const IDLE_FOR: Duration = Duration::from_secs(60);
@@ -20,7 +21,7 @@ const IDLE_FOR: Duration = Duration::from_secs(60);
 pub struct Pool {
     origins: HashMap<Box<str>, Origin>,
     idle: usize,
-    room: Room,
+    buffer_source: SharedBuffer,
 }
 
 #[derive(Default)]
@@ -29,25 +30,25 @@ struct Origin {
     session: Option<(Session, Instant)>,
 }
 
-/// A way to a site that is open already.
-pub enum Open {
+/// An open connection to a site.
+pub enum OpenConnection {
     Http1(Connection),
     Http2(Session),
 }
 
 impl Pool {
-    /// What the loop's connections read into.
-    pub fn room(&self) -> Room {
-        self.room.clone()
+    /// The read buffer that the connections of this loop share.
+    pub fn buffer_source(&self) -> SharedBuffer {
+        self.buffer_source.clone()
     }
 
-    /// A connection that seems alive, taken out of the pool; or a handle on the multiplexed one, which stays.
-    pub fn take(&mut self, origin: &str, now: Instant) -> Option<Open> {
+    /// Takes a connection that seems usable out of the pool, or a handle on the multiplexed one, which stays.
+    pub fn take(&mut self, origin: &str, now: Instant) -> Option<OpenConnection> {
         let found = self.origins.get_mut(origin)?;
         if let Some((session, used)) = &mut found.session {
             if now.duration_since(*used) < IDLE_FOR {
                 *used = now;
-                return Some(Open::Http2(session.again()));
+                return Some(OpenConnection::Http2(session.again()));
             }
             found.session = None;
             self.idle -= 1;
@@ -55,29 +56,29 @@ impl Pool {
         while let Some((connection, since)) = found.connections.pop() {
             self.idle -= 1;
             if now.duration_since(since) < IDLE_FOR && connection.is_quiet() {
-                return Some(Open::Http1(connection));
+                return Some(OpenConnection::Http1(connection));
             }
         }
         self.origins.remove(origin);
         None
     }
 
-    pub fn put(&mut self, origin: &str, open: Open, now: Instant) {
+    pub fn put(&mut self, origin: &str, open: OpenConnection, now: Instant) {
         if self.idle >= IDLE_MAX {
             self.drop_oldest();
         }
-        // Its name is spelled out only for an origin that has no place yet.
+        // The name is copied only for an origin without an entry.
         let place = match self.origins.get_mut(origin) {
             Some(place) => place,
             None => self.origins.entry(origin.into()).or_default(),
         };
         match open {
-            Open::Http1(connection) if place.connections.len() < IDLE_PER_ORIGIN_MAX => {
+            OpenConnection::Http1(connection) if place.connections.len() < IDLE_PER_ORIGIN_MAX => {
                 place.connections.push((connection, now));
                 self.idle += 1;
             }
-            Open::Http1(_) => {}
-            Open::Http2(session) => {
+            OpenConnection::Http1(_) => {}
+            OpenConnection::Http2(session) => {
                 if place.session.replace((session, now)).is_none() {
                     self.idle += 1;
                 }
@@ -85,14 +86,14 @@ impl Pool {
         }
     }
 
-    /// Forgets a multiplexed connection that turned out dead.
+    /// Drops a multiplexed connection that failed.
     pub fn forget_session(&mut self, origin: &str) {
         if self.origins.get_mut(origin).and_then(|found| found.session.take()).is_some() {
             self.idle -= 1;
         }
     }
 
-    /// Closes what has been idle too long.
+    /// Closes connections that have been idle too long.
     pub fn sweep(&mut self, now: Instant) {
         let is_live = |since: &Instant| now.duration_since(*since) < IDLE_FOR;
         self.idle = 0;
@@ -105,7 +106,8 @@ impl Pool {
         });
     }
 
-    pub fn idle(&self) -> usize {
+    #[cfg(test)]
+    fn idle(&self) -> usize {
         self.idle
     }
 
@@ -129,12 +131,15 @@ mod tests {
     use crate::stream::Stream;
     use tokio::net::{TcpListener, TcpStream};
 
-    /// An open connection and its other end, which must live as long.
-    async fn connection() -> (Open, TcpStream) {
+    /// An open connection and its peer, which must live as long.
+    async fn connection() -> (OpenConnection, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (here, there) = tokio::join!(TcpStream::connect(address), listener.accept());
-        (Open::Http1(Connection::new(Stream::Plain(here.unwrap()), Room::default(), address.ip())), there.unwrap().0)
+        (
+            OpenConnection::Http1(Connection::new(Stream::Plain(here.unwrap()), SharedBuffer::default(), address.ip())),
+            there.unwrap().0,
+        )
     }
 
     #[tokio::test]

@@ -1,45 +1,43 @@
-//! Traps by evidence: many URLs of one pattern with the same content, or simply too many of one pattern.
-//!
-//! The pattern of a URL is its path with digits and hexadecimal runs folded to `#`, and the names of its parameters:
-//! `/shop/item-17?page=3&sort=up` has the pattern `/shop/item-#?page&sort`.
+//! Traps by evidence: many URLs of one pattern with the same content, or too many URLs of one pattern.
 
 use std::collections::VecDeque;
 
 use foldhash::HashMap;
 use vernal_model::{Moment, Site, Url};
 
-use super::rules::{by_rule, ends_in_date, parameters};
+use super::pattern::key_of;
+use super::rules::{by_rule, ends_in_date};
 use super::sessions::SessionBook;
 
 /// So many pages of one pattern with the same content make it a trap.
 const SAME_CONTENT_MAX: usize = 20;
-/// About so many visited pages of one pattern with parameters are enough of it.
+/// After about so many visited pages, a pattern with parameters is closed.
 const PARAMETER_PATTERN_PAGES_MAX: usize = 5_000;
-/// They are counted by keeping one fingerprint in so many, so that visiting a page again counts nothing.
+/// They are counted by keeping one fingerprint in so many, so that a page which is visited again is not counted twice.
 const COUNTED_ONE_IN: usize = 64;
-/// So many visited pages of one pattern that ends in a date are enough: twenty years of months. Articles have a name
-/// behind their date and are not counted.
+/// After so many visited pages (twenty years of months), a pattern that ends in a date is closed. Articles have a name after
+/// the date and are not counted.
 const DATED_PATTERN_PAGES_MAX: usize = 240;
-/// So many patterns are remembered in all, the oldest forgotten first; each partition has a book, so it stays small.
+/// So many patterns are remembered, and the oldest is forgotten first. Each partition has a book of its own.
 const PATTERNS_MAX: usize = 8_192;
-/// So many contents are counted over whole sites, the oldest forgotten first.
+/// So many contents are counted over whole sites. The oldest is forgotten first.
 const COUNTED_CONTENTS_MAX: usize = 8_192;
-/// So many contents are counted per pattern; the rarest makes room.
+/// So many contents are counted per pattern. The rarest is evicted.
 const CONTENTS_PER_PATTERN_MAX: usize = 4;
-/// The content digest of no text at all (xxh3, 128 bits); sameness of nothing is no evidence.
+/// The content digest of an empty text (xxh3, 128 bits). Empty pages are no evidence.
 const EMPTY_CONTENT: u128 = 0x99aa_06d3_0147_98d8_6001_c324_468d_497f;
 
-/// How a learned session is told, before its name.
+/// The words before the name of a learned session parameter.
 const SESSION_WORDS: &str = "a session is dropped from URLs: the parameter ";
 
-/// What the visits showed about the patterns of all sites.
+/// What visits showed about the URL patterns of all sites.
 #[derive(Clone, Debug, Default)]
 pub struct TrapBook {
-    /// By site and pattern in one text; looked up only, never walked through.
+    /// By site and pattern in one text. The map is never iterated.
     patterns: HashMap<Box<str>, Evidence>,
-    /// In the order in which the patterns were first met.
+    /// The patterns in the order in which they were first seen.
     met: VecDeque<Box<str>>,
-    /// How many URLs of a site gave a content, whatever their pattern.
+    /// How many URLs of a site had a content, whatever their pattern.
     copies: HashMap<u128, u16>,
     copies_met: VecDeque<u128>,
     sessions: SessionBook,
@@ -50,12 +48,12 @@ struct Evidence {
     contents: Vec<Content>,
     /// One in `COUNTED_ONE_IN` of the URLs visited.
     counted: Vec<u64>,
-    /// The URLs visited, where they end in a date.
+    /// The visited URLs that end in a date.
     dated: Vec<u64>,
     trap: Option<Box<str>>,
 }
 
-/// One content, and the URLs that gave it; a URL that is visited again gives no new evidence.
+/// One content and the URLs that had it. A URL that is visited again is no new evidence.
 #[derive(Clone, Debug)]
 struct Content {
     digest: u128,
@@ -67,7 +65,7 @@ impl TrapBook {
         TrapBook::default()
     }
 
-    /// Why this URL is thought to lie in a trap, in words; `None` if nothing speaks for it.
+    /// The reason why this URL is suspected to lie in a trap; `None` without a suspicion.
     pub fn suspects(&self, url: &Url, now: Moment) -> Option<String> {
         by_rule(url, now).or_else(|| {
             if self.patterns.is_empty() {
@@ -77,8 +75,8 @@ impl TrapBook {
         })
     }
 
-    /// Why this URL, which was admitted before its trap was understood, need not be asked any more. Only where nothing is
-    /// lost: searches, calendars and sessions. Plain pages that were admitted are asked.
+    /// The reason why a URL that was admitted before its trap was recognised need not be requested. This applies only to
+    /// searches, calendars and sessions, where nothing is lost. Plain pages that were admitted are requested.
     pub fn closes(&self, url: &Url) -> Option<String> {
         if self.sessions.canonical(url).is_some() {
             return Some("it carries a session, and is asked for without it".to_owned());
@@ -89,7 +87,7 @@ impl TrapBook {
         self.patterns.get(key_of(url).as_str()).and_then(|evidence| evidence.trap.as_deref()).map(str::to_owned)
     }
 
-    /// Hears what a visit found: the digest of the page's text. Says so, in words, if that shows a new trap.
+    /// Records the digest of the text that a visit found. Returns the reason, in words, if this reveals a new trap.
     pub fn learn(&mut self, url: &Url, content: u128) -> Option<String> {
         let key = key_of(url);
         let pattern = &key[url.site_text().len()..];
@@ -114,7 +112,7 @@ impl TrapBook {
         Some(words)
     }
 
-    /// Hears the same of a page's parameters. Says so, in words, if that shows one to carry a session.
+    /// Records the same digest for the parameters of the URL. Returns the reason, in words, if one turns out to be a session.
     pub fn learn_session(&mut self, url: &Url, content: u128) -> Option<String> {
         if content == 0 || content == EMPTY_CONTENT {
             return None;
@@ -126,14 +124,13 @@ impl TrapBook {
         !self.sessions.is_empty()
     }
 
-    /// The URL without the sessions that were learned of its site; `None` if it carries none.
+    /// The URL without the session parameters of its site; `None` if it has none.
     pub fn without_sessions(&self, url: &Url) -> Option<Url> {
         self.sessions.canonical(url)
     }
 
-    /// Whether this page, visited for the first time, is one copy too many of a content that its site has shown under so
-    /// many URLs: then its links lead nowhere new and are not followed. This ends traps whose every URL has a pattern of
-    /// its own, such as relative links that go ever deeper.
+    /// Whether a page that is visited for the first time is one copy too many of a content of its site. Its links are not
+    /// followed then. This ends traps in which each URL has its own pattern, such as relative links that go ever deeper.
     pub fn is_copy(&mut self, url: &Url, content: u128) -> bool {
         if content == 0 || content == EMPTY_CONTENT {
             return false;
@@ -152,7 +149,7 @@ impl TrapBook {
         usize::from(*count) > SAME_CONTENT_MAX
     }
 
-    /// Takes up the traps that `learn` told of in an earlier process.
+    /// Restores the traps that `learn` returned in an earlier process.
     pub fn recall(&mut self, site: &Site, traps: &[String]) {
         for words in traps {
             if let Some(name) = words.strip_prefix(SESSION_WORDS) {
@@ -172,7 +169,7 @@ impl TrapBook {
         self.patterns.entry(key.into()).or_default()
     }
 
-    /// Forgets the oldest pattern, rather not a trap.
+    /// Forgets the oldest pattern. Traps are spared as far as possible.
     fn make_room(&mut self) {
         const TRAPS_SPARED: usize = 16;
         for spared in 0.. {
@@ -191,7 +188,7 @@ impl TrapBook {
 }
 
 impl Evidence {
-    /// How many URLs have given this content, this one included.
+    /// How many URLs had this content, including this one.
     fn with_content(&mut self, url: u64, digest: u128) -> usize {
         if digest == 0 || digest == EMPTY_CONTENT {
             return 0;
@@ -211,17 +208,15 @@ impl Evidence {
         1
     }
 
-    /// About how many URLs were visited, this one included.
+    /// About how many URLs were visited, including this one.
     fn pages(&mut self, url: u64) -> usize {
         if url.is_multiple_of(COUNTED_ONE_IN as u64) && !self.counted.contains(&url) {
             self.counted.push(url);
         }
         self.counted.len() * COUNTED_ONE_IN
     }
-}
 
-impl Evidence {
-    /// How many URLs that end in a date were visited, this one included.
+    /// How many URLs that end in a date were visited, including this one.
     fn dated(&mut self, url: u64) -> usize {
         if !self.dated.contains(&url) {
             self.dated.push(url);
@@ -230,91 +225,9 @@ impl Evidence {
     }
 }
 
-/// Site and pattern in one text.
-fn key_of(url: &Url) -> String {
-    let mut key = String::with_capacity(url.as_str().len());
-    key.push_str(url.site_text());
-    for segment in url.path().split('/').skip(1) {
-        key.push('/');
-        fold(&mut key, segment);
-    }
-    let mut names: Vec<&str> = parameters(url).map(|(name, _)| name).collect();
-    names.sort_unstable();
-    names.dedup();
-    for (place, name) in names.into_iter().enumerate() {
-        key.push(if place == 0 { '?' } else { '&' });
-        fold(&mut key, name);
-    }
-    key
-}
-
-/// Digits become `#`, as does a run of eight or more hexadecimal digits that has a decimal one.
-fn fold(out: &mut String, text: &str) {
-    const HEX_RUN_MIN: usize = 8;
-    // Whatever is cut begins and ends beside an ASCII letter or digit, so that no letter of more bytes is cut in two.
-    let mut rest = text;
-    while !rest.is_empty() {
-        let hex_end = end_of(rest, u8::is_ascii_hexdigit);
-        let digits_end = end_of(rest, u8::is_ascii_digit);
-        let letters_end = end_of(&rest[..hex_end], |byte| !byte.is_ascii_digit());
-        let (folded, kept) = if hex_end >= HEX_RUN_MIN && letters_end < hex_end {
-            (hex_end, 0)
-        } else if digits_end > 0 {
-            (digits_end, 0)
-        } else if hex_end > 0 {
-            (0, letters_end)
-        } else {
-            (0, end_of(rest, |byte| !byte.is_ascii_hexdigit()))
-        };
-        if folded > 0 {
-            out.push('#');
-        }
-        out.push_str(&rest[..kept]);
-        rest = &rest[folded + kept..];
-    }
-}
-
-/// How far the text begins with such bytes.
-fn end_of(text: &str, is_one: impl Fn(&u8) -> bool) -> usize {
-    text.bytes().position(|byte| !is_one(&byte)).unwrap_or(text.len())
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    /// The rule letter by letter.
-    fn folded_plainly(text: &str) -> String {
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
-            let run = &rest[..rest.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(rest.len())];
-            if run.len() >= 8 && run.bytes().any(|byte| byte.is_ascii_digit()) {
-                out.push('#');
-                rest = &rest[run.len()..];
-            } else if first.is_ascii_digit() {
-                out.push('#');
-                rest = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
-            } else {
-                let letters = run.find(|letter: char| letter.is_ascii_digit()).unwrap_or(run.len());
-                let kept = letters.max(first.len_utf8());
-                out.push_str(&rest[..kept]);
-                rest = &rest[kept..];
-            }
-        }
-        out
-    }
-
-    proptest! {
-        #[test]
-        fn names_are_folded_as_the_rule_says(text in "[0-9a-hA-H_ä-]{0,24}") {
-            let mut out = String::new();
-            fold(&mut out, &text);
-            prop_assert_eq!(out, folded_plainly(&text));
-        }
-    }
 
     fn url(tail: &str) -> Url {
         Url::parse(&format!("http://a.org{tail}")).unwrap()
@@ -322,19 +235,6 @@ mod tests {
 
     fn now() -> Moment {
         Moment::parse("2026-11-15", Moment::EPOCH).unwrap()
-    }
-
-    #[test]
-    fn patterns_fold_numbers_and_names_and_keep_words() {
-        for (tail, pattern) in [
-            ("/shop/item-17?sort=up&page=3", "a.org/shop/item-#?page&sort"),
-            ("/s/0a1b2c3d4e/cafe", "a.org/s/#/cafe"),
-            ("/facade/deadbeef", "a.org/facade/deadbeef"),
-            ("/v2beta10/x", "a.org/v#beta#/x"),
-            ("/%C3%A9/", "a.org/%C#%A#/"),
-        ] {
-            assert_eq!(key_of(&url(tail)), pattern);
-        }
     }
 
     #[test]

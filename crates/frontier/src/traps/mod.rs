@@ -1,11 +1,13 @@
-//! Traps: places where a site makes URLs without end. A trap closes its pattern only, never the rest of the site, and is
-//! told in words.
+//! Traps: places where a site makes URLs without end. A trap closes its pattern only, never the rest of the site, and its
+//! reason is given in words.
 //!
-//! - `rules`: by the look of a URL.
-//! - `sessions`: parameters that carry a session, by evidence: dropped, so that they make no trap.
-//! - `book`: by evidence, many URLs of one pattern with the same content.
+//! - `rules`: traps by the form of a URL.
+//! - `pattern`: the pattern of a URL.
+//! - `sessions`: parameters that carry a session, found by evidence and dropped from URLs.
+//! - `book`: traps by evidence, such as many URLs of one pattern with the same content.
 
 mod book;
+mod pattern;
 mod rules;
 mod sessions;
 

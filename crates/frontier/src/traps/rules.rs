@@ -1,22 +1,22 @@
-//! Traps by the look of a URL.
+//! Traps by the form of a URL.
 
 use vernal_model::{Moment, Url};
 
 const PATH_SEGMENTS_MAX: usize = 20;
-/// A run of path segments that follows itself so often is a loop of relative links.
+/// A run of path segments that repeats itself so often is a loop of relative links.
 const REPEATS_MAX: usize = 3;
 const PARAMETERS_MAX: usize = 5;
 const SAME_PARAMETER_MAX: usize = 3;
-/// Beyond this length, a URL with several parameters was made by a machine for nobody.
+/// Beyond this length, a URL with several parameters is taken for a trap.
 const LONG_URL_BYTES: usize = 1_000;
 const LONG_URL_PARAMETERS: usize = 3;
-/// No calendar of a site begins earlier or ends later than so many years from now for a good reason.
+/// Dates further than so many years from now are taken for an endless calendar.
 const YEAR_MIN: i64 = 1970;
 const YEARS_AHEAD_MAX: i64 = 2;
 /// Virtual time may begin at the epoch, the web's calendars do not.
 const YEAR_NOW_MIN: i64 = 2026;
 
-/// Why this URL looks like a trap, in words.
+/// The reason why this URL looks like a trap, in words.
 pub(super) fn by_rule(url: &Url, now: Moment) -> Option<String> {
     path_trap(url).or_else(|| query_trap(url)).or_else(|| calendar_trap(url, now))
 }
@@ -33,7 +33,7 @@ fn path_trap(url: &Url) -> Option<String> {
     Some(format!("the path carries a session: `{}`", session.chars().take(40).collect::<String>()))
 }
 
-/// A run of segments that follows itself at once, `REPEATS_MAX` times. Lone numbers may repeat: they are places or dates.
+/// A run of segments that follows itself directly, `REPEATS_MAX` times. Single numbers may repeat: they are places or dates.
 fn repeated(segments: &[&str]) -> Option<String> {
     for length in 1..=segments.len() / REPEATS_MAX {
         for start in 0..=segments.len() - length * REPEATS_MAX {
@@ -48,10 +48,10 @@ fn repeated(segments: &[&str]) -> Option<String> {
     None
 }
 
-/// Marks by which a session stands in a path. A bare hexadecimal name is no such mark: commits and files have them.
+/// Marks of a session in a path. A plain hexadecimal name is no such mark, because commits and files have such names.
 fn carries_session(segment: &str) -> bool {
     const MARKS: [&str; 7] = ["jsessionid=", "phpsessid=", "sessionid=", "session_id=", "sessid=", "session=", "sid="];
-    // Almost no segment has what every mark has.
+    // Almost no segment has the character that every mark has.
     if !segment.starts_with('(') && !segment.as_bytes().contains(&b'=') {
         return false;
     }
@@ -78,7 +78,7 @@ fn query_trap(url: &Url) -> Option<String> {
     Some(format!("the parameter `{}` stands {} times", same[0], same.len()))
 }
 
-/// A date that no calendar of a site needs to have.
+/// A date so far away that only an endless calendar has it.
 fn calendar_trap(url: &Url, now: Moment) -> Option<String> {
     let year = far_year_candidates(url).find(|&year| year < YEAR_MIN || year > last_year(now))?;
     Some(format!("a calendar that has come to the year {year}"))
@@ -89,7 +89,7 @@ fn last_year(now: Moment) -> i64 {
     (1970 + now.secs().div_euclid(SECS_PER_YEAR)).max(YEAR_NOW_MIN) + YEARS_AHEAD_MAX
 }
 
-/// The years of what looks like dates: a year segment before a month segment, `YYYY-MM`, and year parameters.
+/// The years of parts that look like dates: a year segment before a month segment, `YYYY-MM`, and year parameters.
 fn far_year_candidates(url: &Url) -> impl Iterator<Item = i64> {
     let segments = url.path().split('/');
     let pairs = segments.clone().zip(segments.clone().skip(1));
@@ -107,7 +107,7 @@ fn far_year_candidates(url: &Url) -> impl Iterator<Item = i64> {
 pub(super) fn ends_in_date(url: &Url) -> bool {
     let path = url.path().trim_end_matches('/');
     let end = &path[path.rfind('/').map_or(0, |slash| slash + 1)..];
-    // Longer than a day or a month, which most names are.
+    // Most names are longer than a day or a month.
     if end.len() > 2 {
         return dashed_year(end).is_some();
     }

@@ -1,8 +1,8 @@
-//! Session ids by evidence: a parameter whose token-like values differ from link to link and never make a difference to
-//! what the page says. It is dropped from the URLs that its site names from then on, so that one page stays one page.
+//! Session ids by evidence: a parameter whose token-like values differ between links and never change the content of the
+//! page. From then on it is dropped from the URLs of its site, so that one page has one URL.
 //!
-//! The rule is careful, because a dropped parameter hides pages: values must look like tokens (`page=7` never does), the
-//! rest of the URL must be the same, and one value that makes a difference acquits the parameter for good.
+//! The rule is careful, because dropping a parameter may hide pages: values must look like tokens (`page=7` does not), the
+//! rest of the URL must be the same, and one value that changes the content clears the parameter for good.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use super::rules::parameters;
 const VALUES_MIN: usize = 4;
 /// Parameters remembered in all, the oldest forgotten first.
 const PARAMETERS_MAX: usize = 1_024;
-/// URLs without their parameter, and values of each, that are remembered per parameter.
+/// So many URLs without the parameter are remembered per parameter, and so many values of each.
 const PAGES_MAX: usize = 16;
 /// Session parameters of one site.
 const LEARNED_PER_SITE_MAX: usize = 8;
@@ -24,7 +24,7 @@ const TOKEN_BYTES_MIN: usize = 8;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct SessionBook {
-    /// By site and name in one text; looked up only, never walked through.
+    /// By site and name in one text. The map is never iterated.
     evidence: HashMap<Box<str>, Evidence>,
     met: VecDeque<Box<str>>,
     learned: HashMap<Site, Vec<Box<str>>>,
@@ -49,7 +49,7 @@ impl SessionBook {
         self.learned.is_empty()
     }
 
-    /// Hears what a visit found. Names the parameter if that proves it a session.
+    /// Records the content that a visit found. Returns the parameter that is proved to carry a session by it.
     pub fn learn(&mut self, url: &Url, content: u128) -> Option<String> {
         let tokens: Vec<(&str, &str)> = parameters(url).filter(|(_, value)| is_token(value)).collect();
         tokens.into_iter().find_map(|(name, value)| {
@@ -59,7 +59,7 @@ impl SessionBook {
         })
     }
 
-    /// Takes up what an earlier process has learned; false if it is known or too much.
+    /// Adds a parameter that an earlier process learned. False if it is known already or there are too many.
     pub fn add(&mut self, site: &Site, name: &str) -> bool {
         let learned = self.learned.entry(site.clone()).or_default();
         let is_new = learned.len() < LEARNED_PER_SITE_MAX && !learned.iter().any(|known| **known == *name);
@@ -69,7 +69,7 @@ impl SessionBook {
         is_new
     }
 
-    /// The URL without the sessions of its site; `None` if it carries none.
+    /// The URL without the session parameters of its site. `None` if it has none.
     pub fn canonical(&self, url: &Url) -> Option<Url> {
         let learned = self.learned.get(url.site_text())?;
         let carried = |(name, value): (&str, &str)| is_token(value) && learned.iter().any(|known| **known == *name);
@@ -108,7 +108,7 @@ impl Evidence {
             return false;
         };
         if page.values.contains(&value) {
-            // The same URL again: if it says something else, the page has changed.
+            // The same URL again: other content means that the page has changed.
             page.content = if page.values.len() == 1 { content } else { page.content };
             return false;
         }
@@ -122,7 +122,7 @@ impl Evidence {
     }
 }
 
-/// Letters and digits mixed, as machines make them: no number, no word, no date.
+/// Whether letters and digits are mixed as in generated tokens, which are neither numbers nor words nor dates.
 fn is_token(value: &str) -> bool {
     let is_plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
@@ -156,7 +156,7 @@ mod tests {
         Url::parse(&format!("http://a.org{tail}")).unwrap()
     }
 
-    /// A token that no other number has.
+    /// A token that is different for each number.
     fn token(number: u64) -> String {
         format!("{:016x}", (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 0x10)
     }

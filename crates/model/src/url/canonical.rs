@@ -1,4 +1,4 @@
-//! The rules by which two spellings become one URL. They are idempotent.
+//! The canonicalisation rules, by which two spellings become one URL. They are idempotent.
 //!
 //! 1. WHATWG parsing: case of scheme and host, IDNA, dot segments, default ports, numeric addresses.
 //! 2. Schemes http, https, ftp, gopher; user, password and fragment are dropped; a host's last dot is dropped.
@@ -8,7 +8,7 @@
 
 use super::{URL_BYTES_MAX, Url, UrlError};
 
-/// Parameters that name a campaign or a click and never a page. Lower case.
+/// Parameters that identify a campaign or a click and never a page. Lower case.
 const TRACKING: [&str; 24] = [
     "_ga",
     "_gl",
@@ -62,7 +62,7 @@ pub(super) fn parse(text: &str, base: Option<&Url>) -> Result<Url, UrlError> {
     }
     let host = parsed.host_str().map(|host| host.trim_end_matches('.')).filter(|host| !host.is_empty());
     let host = host.ok_or_else(|| UrlError::NoHost(text.to_owned()))?;
-    // WHATWG keeps the letters of hosts of schemes it does not call special (gopher).
+    // WHATWG keeps the case of hosts for schemes that are not special (gopher).
     let host = host.to_ascii_lowercase();
 
     let mut canonical = String::with_capacity(text.len() + 16);
@@ -94,7 +94,7 @@ pub(super) fn drops_from(query: &str) -> bool {
 fn push_query(canonical: &mut String, query: &str) {
     let mut mark = '?';
     for parameter in query.split('&') {
-        // The rules see the parameter as it will be written, so that a second pass finds nothing more to drop.
+        // The rules are applied to the final spelling of the parameter, so that a second pass drops nothing more.
         let mut written = String::with_capacity(parameter.len());
         push_normalised(&mut written, parameter);
         if written.is_empty() || is_dropped(&written) {
@@ -137,7 +137,7 @@ fn push_normalised(out: &mut String, text: &str) {
         out.push_str(&rest[..percent]);
         let decoded = rest.get(percent + 1..percent + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
         match decoded {
-            // A dot is left encoded: decoding it could make a dot segment that parsing has already resolved.
+            // A dot stays encoded, because decoding could create a dot segment after dot segments were resolved.
             Some(byte) if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~') => {
                 out.push(char::from(byte));
                 rest = &rest[percent + 3..];

@@ -1,7 +1,7 @@
-//! A URL, parsed once and canonical for ever; it knows its site, its origin and its partition.
+//! A URL, parsed once and canonical from then on. It knows its site, its origin and its partition.
 //!
-//! - `canonical`: the rules by which two spellings become one URL.
-//! - `quick`: the same answer for ordinary links at a sixth of the cost.
+//! - `canonical`: the canonicalisation rules.
+//! - `quick`: the same result for ordinary links at a sixth of the cost.
 
 mod canonical;
 mod quick;
@@ -20,16 +20,16 @@ pub const URL_BYTES_MAX: usize = 4_096;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Url {
     text: Box<str>,
-    /// Where the authority begins and ends.
+    /// The range of the authority.
     authority_start: u8,
     authority_end: u16,
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum UrlError {
-    #[error("`{0}` is no URL: {1}")]
+    #[error("`{0}` is not a URL: {1}")]
     Malformed(String, String),
-    #[error("`{0}` has a scheme that Vernal does not speak; it speaks http, https, ftp and gopher")]
+    #[error("`{0}` has a scheme that Vernal does not support; it supports http, https, ftp and gopher")]
     Scheme(String),
     #[error("`{0}` names no host")]
     NoHost(String),
@@ -38,7 +38,7 @@ pub enum UrlError {
 }
 
 impl Url {
-    /// Reads an absolute URL and makes it canonical.
+    /// Parses an absolute URL and makes it canonical.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         if let Some(url) = quick::absolute(text) {
             return Ok(url);
@@ -46,7 +46,7 @@ impl Url {
         canonical::parse(text, None)
     }
 
-    /// Reads a reference found on this page.
+    /// Resolves a reference on this page.
     pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
         if let Some(url) = quick::join(self, reference) {
             return Ok(url);
@@ -54,9 +54,9 @@ impl Url {
         canonical::parse(reference, Some(self))
     }
 
-    /// Takes a text that is canonical already, as our own files hold it.
+    /// Accepts a text that is canonical already, as our files contain it.
     fn from_canonical(text: Box<str>) -> Option<Self> {
-        // Both lie near the beginning: looking at byte after byte is quicker than preparing a search.
+        // Both are near the beginning, so a loop over bytes is faster than preparing a search.
         let scheme_end = text.bytes().position(|byte| byte == b':')?;
         let rest = text[scheme_end..].strip_prefix("://")?;
         let authority_start = scheme_end + 3;
@@ -108,7 +108,7 @@ impl Url {
         &tail[..tail.find('?').unwrap_or(tail.len())]
     }
 
-    /// The first folder of the path: `docs` of `/docs/a/b.html`, nothing of `/about.html`.
+    /// The first folder of the path: `docs` for `/docs/a/b.html`, `None` for `/about.html`.
     pub fn first_folder(&self) -> &str {
         self.path()[1..].split_once('/').map_or("", |(first, _)| first)
     }
@@ -118,7 +118,7 @@ impl Url {
         tail.find('?').map(|mark| &tail[mark + 1..])
     }
 
-    /// What stands in a request line.
+    /// The target of a request line.
     pub fn path_and_query(&self) -> &str {
         &self.text[usize::from(self.authority_end)..]
     }
@@ -141,12 +141,12 @@ impl Url {
         Origin::new(self.origin_text())
     }
 
-    /// The registrable domain by the public-suffix list; an address, and a name without one, stands for itself.
+    /// The registrable domain by the public-suffix list. For an address, or a name without one, it is the host itself.
     pub fn registrable_domain(&self) -> &str {
         registrable_domain(self.host())
     }
 
-    /// The partition that the public-suffix list of this build gives. Known sites keep the partition of their row.
+    /// The partition by the public-suffix list of this build. Known sites keep the partition of their row.
     pub fn partition(&self) -> Partition {
         let hash = xxh3_64(self.registrable_domain().as_bytes());
         Partition((hash % u64::from(Partition::COUNT)) as u8)

@@ -1,5 +1,5 @@
-//! The canonical form of ordinary links without the full parser: a page of fifty links costs microseconds here.
-//! Anything unusual is left to `canonical`; a property test holds both to the same answer.
+//! The canonical form of ordinary links without the full parser. Anything unusual is left to `canonical`; a property test checks
+//! that both give the same result.
 
 use super::{URL_BYTES_MAX, Url, canonical};
 
@@ -14,17 +14,17 @@ pub(super) fn absolute(text: &str) -> Option<Url> {
     with_host(&text[..authority_start], &text[authority_start..])
 }
 
-/// A reference that is absolute, begins at the root, or is a plain name beside the base.
+/// A reference that is absolute, begins at the root, or is a plain relative path.
 pub(super) fn join(base: &Url, reference: &str) -> Option<Url> {
     if !base.scheme().starts_with("http") || reference.len() > URL_BYTES_MAX {
         return None;
     }
-    // Many sites write their own name into every link.
+    // Many sites use absolute links to themselves.
     if let Some(tail) = reference.strip_prefix(base.origin_text()).filter(|tail| tail.starts_with('/')) {
         return extended(base, base.origin_text(), tail);
     }
     match reference.as_bytes().first()? {
-        // `//host/path`, on the scheme of the base.
+        // `//host/path`, with the scheme of the base.
         b'/' if reference.as_bytes().get(1) == Some(&b'/') => {
             with_host(&base.text[..usize::from(base.authority_start)], &reference[2..])
         }
@@ -54,7 +54,7 @@ pub(super) fn join(base: &Url, reference: &str) -> Option<Url> {
     }
 }
 
-/// A scheme with its slashes, and behind it a plain host and a plain tail.
+/// A scheme with its slashes, followed by a plain host and a plain path and query.
 fn with_host(scheme: &str, rest: &str) -> Option<Url> {
     let host_end = rest.bytes().position(|byte| matches!(byte, b'/' | b'#')).unwrap_or(rest.len());
     let (host, tail) = rest.split_at(host_end);
@@ -74,7 +74,7 @@ fn folder(base: &Url) -> Option<&str> {
     Some(&base.text[..folder_end])
 }
 
-/// The folder around a folder; nothing is above the root.
+/// The parent folder; `None` for the root.
 fn above<'a>(base: &Url, folder: &'a str) -> &'a str {
     let inside = folder.len() - 1;
     match folder.as_bytes()[usize::from(base.authority_end)..inside].iter().rposition(|&byte| byte == b'/') {
@@ -94,7 +94,7 @@ fn extended(base: &Url, start: &str, tail: &str) -> Option<Url> {
     Some(Url { text: text.into(), authority_start: base.authority_start, authority_end: base.authority_end })
 }
 
-/// A lower-case name that no rule changes: no port, no punycode, no number at the end (it could be an address).
+/// A lower-case name that no rule changes: without port, punycode or a number at the end (it could be an address).
 fn is_plain_host(host: &str) -> bool {
     let bytes = host.as_bytes();
     let (mut place, mut label) = (0, 0);
@@ -103,7 +103,7 @@ fn is_plain_host(host: &str) -> bool {
         while bytes.get(place).is_some_and(|&byte| PLAIN[usize::from(byte)] & IN_LABEL != 0) {
             place += 1;
         }
-        // Empty labels, hyphens at their ends and two hyphens in a row (punycode) are for the full parser.
+        // Empty labels, hyphens at their ends and two hyphens in a row (punycode) are left to the full parser.
         if place == start {
             return false;
         }
@@ -120,7 +120,7 @@ fn is_plain_host(host: &str) -> bool {
 /// Path and query without the fragment, if no rule changes them.
 fn plain_tail(tail: &str) -> Option<&str> {
     let bytes = tail.as_bytes();
-    // What stands before it is a folder.
+    // The part before it is a folder.
     if bytes.first() == Some(&b'.') && is_dots(bytes) {
         return None;
     }
@@ -141,7 +141,7 @@ fn plain_tail(tail: &str) -> Option<&str> {
     Some(tail)
 }
 
-/// Whether a segment that begins with a dot is nothing but dots: it may mean a folder. Hidden files are names like others.
+/// Whether a segment that begins with a dot consists of dots only, so that it may mean a folder. Hidden files are ordinary names.
 fn is_dots(rest: &[u8]) -> bool {
     rest.iter().find(|&&byte| byte != b'.').is_none_or(|&byte| matches!(byte, b'/' | b'?' | b'#'))
 }
@@ -155,10 +155,10 @@ fn plain_query(rest: &str) -> Option<&str> {
 
 const IN_PATH: u8 = 1;
 const IN_QUERY: u8 = 2;
-/// In a label of a host.
+/// Whether a byte is plain in a label of a host.
 const IN_LABEL: u8 = 4;
 
-/// The letters that stay as they are. Not among them is the semicolon, which may begin a session.
+/// The characters that stay as they are. The semicolon is not among them, because it may begin a session.
 const PLAIN: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

@@ -4,7 +4,7 @@
 //! synchronisation points). The budget decides how many visits there are; a policy can only wait with them, so that those
 //! with a window save up the visits of a day.
 
-use vernal_model::{Account, Chance, Moment, PageKey, PolicyState, Span};
+use vernal_model::{BudgetAccount, Chance, Moment, PageKey, PolicyState, Span};
 
 use super::agenda::{Agenda, Terms};
 use super::words::{Words, last_visit, word};
@@ -130,7 +130,7 @@ impl Refresh for RoundRobin {
 
     fn saves_up(&self) -> Span {
         match self.points {
-            Points::AsPaid | Points::Even => Account::IN_HAND_MAX,
+            Points::AsPaid | Points::Even => BudgetAccount::IN_HAND_MAX,
             Points::AtOnce | Points::FrontLoaded | Points::QuietHours => Span::from_days(1),
         }
     }

@@ -1,4 +1,4 @@
-//! A CDXJ index of all segments: SURT key, fourteen digits, JSON; sorted, as replay tools want it.
+//! A CDXJ index of all segments (SURT key, fourteen digits, JSON), sorted as replay tools expect it.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::bodies::{Record, Scanned, scan, segments};
 use crate::{Error, Result};
 
 /// Writes the index of the repository in `dir`, line for line what `cdxj-indexer -s` prints for its segments. Files are
-/// named as they are now: an open segment has another name once it is sealed. Damaged records are passed over.
+/// named as they are now: an open segment has another name once it is sealed. Damaged records are skipped.
 pub fn cdxj(dir: &Path, out: &mut dyn Write) -> Result<()> {
     let failed = |source: io::Error| Error::Io { act: "write the index of", path: dir.to_owned(), source };
     let mut sorter = LineSorter::new();

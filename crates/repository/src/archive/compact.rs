@@ -1,20 +1,19 @@
-//! Sealed segments rewritten without what nobody keeps.
+//! Rewrites sealed segments without the records that are not kept.
 //!
 //! Kept members are appended to the open segment by the ordinary writer, as one group. The caller then journals where
-//! they went and commits, and only then retires the old segment. A crash before the commit cuts the copies as it cuts
-//! every unacknowledged tail; a crash after it leaves an old segment that nobody refers to, which the next compaction
-//! finds and retires.
+//! they went and commits, and only then retires the old segment. After a crash before the commit, the copies are cut like any
+//! unacknowledged tail. A crash after the commit leaves an old segment that nothing refers to; the next compaction retires it.
 
 use std::fs;
 use std::path::Path;
 
 use vernal_model::{Location, Moment};
 
-use super::copy::{Choice, Fate, MemberReader, choose, walk};
+use super::copy::{Fate, MemberReader, Selection, choose, walk};
 use crate::bodies::{Segments, segments, sync_folder};
 use crate::{Error, Result};
 
-/// What became of the records of one segment. Request and metadata records moved with their main record unlisted.
+/// What happened to the records of one segment. Request and metadata records move with their main record and are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compaction {
     pub segment: u32,
@@ -25,9 +24,9 @@ pub struct Compaction {
 }
 
 /// Rewrites sealed segments in which at least `dropped_share_min` of the bytes are not kept, one after the other, and
-/// hands each to `commit`, which must make the new places and the writer's new end durable before it returns; then the
-/// old segment goes. A response stays as long as a revisit that stays refers to it. `keep` must hold for every place that a
-/// table names.
+/// hands each to `commit`, which must make the new locations and the new end of the writer durable before it returns. Then
+/// the old segment is removed. A response is kept as long as a kept revisit refers to it. `keep` must be true for every
+/// location that a table names.
 pub fn compact(
     writer: &mut Segments,
     keep: &dyn Fn(&Location) -> bool,
@@ -35,7 +34,7 @@ pub fn compact(
     now: Moment,
     commit: &mut dyn FnMut(&mut Segments, &Compaction) -> Result<()>,
 ) -> Result<Vec<Compaction>> {
-    // The open segment has the highest serial and stays, so that no serial is ever used again.
+    // The open segment has the highest serial and stays, so that no serial is used twice.
     writer.make_room(now)?;
     writer.sync()?;
     let dir = writer.dir().to_owned();
@@ -46,7 +45,7 @@ pub fn compact(
     }
     let rewritten = worth_rewriting(&mut choice, dropped_share_min)?;
     let mut done = Vec::new();
-    // Backwards, because revisits lie behind what they refer to: after a crash between two segments none is broken.
+    // Backwards, because revisits come after what they refer to: a crash between two segments breaks none.
     for place in (0..choice.segments.len()).rev().filter(|&place| rewritten[place]) {
         let file = &choice.segments[place].0;
         let compaction = rewrite(writer, &choice, place, now)?;
@@ -58,10 +57,10 @@ pub fn compact(
     Ok(done)
 }
 
-/// Which segments are rewritten. What the others hold stays, their revisits too, whatever the wish was: so what these
-/// refer to must stay, and a segment that keeps more for that may not be worth rewriting any more.
-fn worth_rewriting(choice: &mut Choice, dropped_share_min: f64) -> Result<Vec<bool>> {
-    let is_worth = |choice: &Choice, place: usize| -> Result<bool> {
+/// Chooses the segments to rewrite. The records of all others stay, including revisits, so what those refer to must stay too.
+/// A segment that keeps more for that reason may no longer be worth rewriting.
+fn worth_rewriting(choice: &mut Selection, dropped_share_min: f64) -> Result<Vec<bool>> {
+    let is_worth = |choice: &Selection, place: usize| -> Result<bool> {
         let file = &choice.segments[place].0;
         let left_bytes = if file.open { 0 } else { left_bytes(choice, place)? };
         Ok(left_bytes > 0 && left_bytes as f64 >= dropped_share_min * file.bytes as f64)
@@ -81,7 +80,7 @@ fn worth_rewriting(choice: &mut Choice, dropped_share_min: f64) -> Result<Vec<bo
     }
 }
 
-/// Removes a sealed segment that nobody refers to.
+/// Removes a sealed segment that nothing refers to.
 pub fn retire(dir: &Path, segment: u32) -> Result<()> {
     let files = segments(dir)?;
     let file = files.iter().find(|file| file.serial == segment && !file.open).ok_or(Error::SegmentMissing(segment))?;
@@ -89,7 +88,7 @@ pub fn retire(dir: &Path, segment: u32) -> Result<()> {
     file.path.parent().map_or(Ok(()), sync_folder)
 }
 
-fn left_bytes(choice: &Choice, place: usize) -> Result<u64> {
+fn left_bytes(choice: &Selection, place: usize) -> Result<u64> {
     let (file, fates) = &choice.segments[place];
     if !fates.contains(&Fate::Left) {
         return Ok(0);
@@ -102,7 +101,7 @@ fn left_bytes(choice: &Choice, place: usize) -> Result<u64> {
     Ok(bytes)
 }
 
-fn rewrite(writer: &mut Segments, choice: &Choice, place: usize, now: Moment) -> Result<Compaction> {
+fn rewrite(writer: &mut Segments, choice: &Selection, place: usize, now: Moment) -> Result<Compaction> {
     let (file, fates) = &choice.segments[place];
     let mut compaction = Compaction { segment: file.serial, bytes_before: file.bytes, ..Compaction::default() };
     let mut reader = MemberReader::open(&file.path)?;

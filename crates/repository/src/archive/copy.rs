@@ -1,4 +1,4 @@
-//! Which records a copy takes, and copying them byte for byte.
+//! Selects the records of a copy and copies them byte for byte.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -10,11 +10,11 @@ use vernal_model::Location;
 use crate::bodies::{Record, Scanned, SegmentFile, scan};
 use crate::{Error, Result};
 
-/// What becomes of each record of one segment, in the order of the file.
+/// What happens to each record of one segment, in the order of the file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Taken,
-    /// Nobody asked for it, and a revisit that is taken needs it.
+    /// Copied only because a selected revisit refers to it.
     TakenForRevisit,
     Left,
     /// It belongs to the record before it.
@@ -24,19 +24,19 @@ pub(super) enum Fate {
 }
 
 /// Fates of all records of some segments.
-pub(super) struct Choice {
+pub(super) struct Selection {
     pub(super) segments: Vec<(SegmentFile, Vec<Fate>)>,
     pub(super) damaged: u64,
-    /// Marks of the payloads that are taken.
+    /// Marks of the selected payloads.
     taken: HashSet<u64>,
-    /// Payloads that are left: mark, segment and record by their places in the lists above.
+    /// Payloads that are not selected: their mark, and the indices of segment and record in the lists above.
     left: Vec<(u64, usize, usize)>,
-    /// Revisits that are left: the mark of what they refer to, and their segment.
+    /// Revisits that are not selected: the mark of what they refer to, and their segment.
     left_revisits: Vec<(u64, usize)>,
 }
 
-impl Choice {
-    /// Takes the payloads that left revisits of these segments refer to; says in which segments they lie.
+impl Selection {
+    /// Selects the payloads that unselected revisits of these segments refer to. Returns the segments of those payloads.
     pub(super) fn take_for_revisits_of(&mut self, stays: &dyn Fn(usize) -> bool) -> Vec<usize> {
         let revisits = self.left_revisits.iter().filter(|(_, segment)| stays(*segment));
         let wanted: HashSet<u64> = revisits.map(|(mark, _)| *mark).collect();
@@ -44,7 +44,7 @@ impl Choice {
     }
 
     fn take_for(&mut self, wanted: &HashSet<u64>) -> Vec<usize> {
-        let Choice { segments, taken, left, .. } = self;
+        let Selection { segments, taken, left, .. } = self;
         let mut changed = Vec::new();
         for (mark, segment, record) in left {
             if wanted.contains(mark) && taken.insert(*mark) {
@@ -58,9 +58,9 @@ impl Choice {
     }
 }
 
-/// Asks `wish` about each response, revisit and resource, then adds what taken revisits refer to.
-pub(super) fn choose(files: Vec<SegmentFile>, wish: &dyn Fn(&Location, &Record) -> bool) -> Result<Choice> {
-    let mut choice = Choice {
+/// Asks `wish` about each response, revisit and resource, then adds what selected revisits refer to.
+pub(super) fn choose(files: Vec<SegmentFile>, wish: &dyn Fn(&Location, &Record) -> bool) -> Result<Selection> {
+    let mut choice = Selection {
         segments: Vec::with_capacity(files.len()),
         damaged: 0,
         taken: HashSet::new(),
@@ -112,7 +112,7 @@ pub(super) fn walk(
     Ok(())
 }
 
-/// Reads members as they lie in a file.
+/// Reads the bytes of members without unpacking them.
 pub(super) struct MemberReader<'a> {
     file: File,
     path: &'a Path,

@@ -1,14 +1,14 @@
-//! Chosen records as WARC files that stand on their own.
+//! Exports selected records as self-contained WARC files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::copy::{Choice, Fate, MemberReader, choose, walk};
+use super::copy::{Fate, MemberReader, Selection, choose, walk};
 use crate::bodies::{Record, sealed_path, segments, sync_folder};
 use crate::{Error, Result};
 
-/// Where a copy goes. Nothing that exists is overwritten.
+/// The target of an export. Existing files are never overwritten.
 #[derive(Copy, Clone, Debug)]
 pub enum ExportTo<'a> {
     /// One file per segment, named as the segment.
@@ -25,12 +25,12 @@ pub struct ExportReport {
     pub bytes: u64,
     /// Responses that the filter refused and that a revisit needs.
     pub added_for_revisits: u64,
-    /// Places that could not be read and were passed over.
+    /// Records that could not be read and were skipped.
     pub damaged: u64,
 }
 
-/// Copies the records that pass `filter`, byte for byte, each with its request. The filter hears responses, revisits
-/// and resources. A revisit brings the response it refers to along, whatever the filter says of that.
+/// Copies the records that pass `filter`, byte for byte, each with its request. The filter is asked about responses, revisits
+/// and resources. The response that a selected revisit refers to is copied in any case.
 pub fn export_warc(dir: &Path, to: ExportTo<'_>, filter: &dyn Fn(&Record) -> bool) -> Result<ExportReport> {
     let choice = choose(segments(dir)?, &|_, record| filter(record))?;
     let mut report = ExportReport { damaged: choice.damaged, ..ExportReport::default() };
@@ -50,12 +50,17 @@ pub fn export_warc(dir: &Path, to: ExportTo<'_>, filter: &dyn Fn(&Record) -> boo
     Ok(report)
 }
 
-fn has_any(choice: &Choice, place: usize) -> bool {
+fn has_any(choice: &Selection, place: usize) -> bool {
     choice.segments[place].1.iter().any(|fate| matches!(fate, Fate::Taken | Fate::TakenForRevisit))
 }
 
-/// Writes one file under a passing name and gives it its own when it is whole.
-fn write_file(path: &Path, choice: &Choice, places: std::ops::Range<usize>, report: &mut ExportReport) -> Result<()> {
+/// Writes one file under a temporary name and renames it when it is complete.
+fn write_file(
+    path: &Path,
+    choice: &Selection,
+    places: std::ops::Range<usize>,
+    report: &mut ExportReport,
+) -> Result<()> {
     if path.exists() {
         return Err(Error::io("write", path)(std::io::ErrorKind::AlreadyExists.into()));
     }
@@ -85,7 +90,7 @@ fn write_file(path: &Path, choice: &Choice, places: std::ops::Range<usize>, repo
 fn copy_segment(
     out: &mut BufWriter<File>,
     out_path: &Path,
-    choice: &Choice,
+    choice: &Selection,
     place: usize,
     report: &mut ExportReport,
 ) -> Result<()> {

@@ -1,5 +1,4 @@
-//! Our segments for other people's tools: an index that replay tools read, copies of chosen records, and rewriting of
-//! sealed segments without what nobody keeps.
+//! Operations on whole segments: an index for replay tools, exports of selected records, and compaction.
 
 mod cdxj;
 mod compact;

@@ -4,7 +4,7 @@
 //! dropped; dots and escapes resolved; everything in lower case; query arguments sorted. Left out: session ids within
 //! the path (ASP.NET without cookies) and addresses written in octal, which our own URLs never have.
 
-/// The SURT key of a URL. What has no host is its own key.
+/// The SURT key of a URL. A text without a host is its own key.
 pub fn surt(url: &str) -> String {
     let url = url.trim();
     let url = &url[..url.find('#').unwrap_or(url.len())];
@@ -134,7 +134,7 @@ enum Value {
 impl Session {
     fn dropped_from(&self, query: Vec<u8>) -> Vec<u8> {
         let lower = query.to_ascii_lowercase();
-        // The last one, as a greedy pattern finds it.
+        // The last match, as a greedy pattern finds it.
         for start in (0..lower.len()).rev().filter(|&start| lower[start..].starts_with(self.name.as_bytes())) {
             if let Some(end) = self.end(&query, start + self.name.len()) {
                 return cut(&query, start, end);

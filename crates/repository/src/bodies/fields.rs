@@ -1,6 +1,6 @@
-//! Named fields as a record or an HTTP message has them: in order, as they are spelled, repeats kept.
+//! The named fields of a record or an HTTP message, in order, as written, with repeats.
 
-/// One text with all names and values, and where each ends: a head of twenty lines would else be forty small texts.
+/// All names and values in one text, with the end of each: a head of twenty lines would otherwise be forty strings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
     /// Name, value, name, value, with nothing between them.
@@ -9,11 +9,11 @@ pub struct Fields {
     ends: Vec<(usize, usize)>,
 }
 
-/// A guess of how many fields a head has, so that their list seldom grows.
+/// An estimate of the bytes per field, so that the list seldom grows.
 const USUAL_FIELDS: usize = 16;
 
 impl Fields {
-    /// With room for the fields of a head of so many bytes.
+    /// With capacity for a head of so many bytes.
     pub(super) fn with_capacity(head_bytes: usize) -> Self {
         Fields { text: String::with_capacity(head_bytes), ends: Vec::with_capacity(USUAL_FIELDS) }
     }
@@ -25,7 +25,7 @@ impl Fields {
         self.ends.push((name_end, self.text.len()));
     }
 
-    /// Goes on with the last value, after a space; false if there is none.
+    /// Continues the last value after a space. False if there is no field.
     pub(super) fn go_on(&mut self, more: &str) -> bool {
         let Some((_, end)) = self.ends.last_mut() else { return false };
         self.text.push(' ');

@@ -13,10 +13,10 @@ pub(super) enum Fault {
     Io(io::Error),
     /// The file ends within it.
     Truncated,
-    /// The shape was whole and the CRC-32 or length differs: the next member begins where this one ended.
+    /// The stream is complete, but its CRC-32 or length differs. The next member begins where this one ended.
     Checksum,
     Malformed(String),
-    /// Beyond a limit: not worth going on.
+    /// A limit was exceeded, so the scan stops.
     TooLarge(&'static str),
 }
 
@@ -30,31 +30,31 @@ pub(super) fn malformed<T>(what: &str) -> Result<T, Fault> {
     Err(Fault::Malformed(what.to_owned()))
 }
 
-/// A window that moves over a file and can go back.
-pub(super) struct Source<R> {
+/// A buffered window over a file. It can move back.
+pub(super) struct Window<R> {
     inner: R,
     window: Vec<u8>,
     window_start: u64,
     place: usize,
 }
 
-impl Source<io::Empty> {
-    /// Over bytes that are all at hand.
+impl Window<io::Empty> {
+    /// A window over bytes in memory.
     pub(super) fn of(bytes: Vec<u8>) -> Self {
-        Source { inner: io::empty(), window: bytes, window_start: 0, place: 0 }
+        Window { inner: io::empty(), window: bytes, window_start: 0, place: 0 }
     }
 }
 
-impl<R: Read + Seek> Source<R> {
+impl<R: Read + Seek> Window<R> {
     pub(super) fn new(inner: R) -> Self {
-        Source { inner, window: Vec::new(), window_start: 0, place: 0 }
+        Window { inner, window: Vec::new(), window_start: 0, place: 0 }
     }
 
     pub(super) fn offset(&self) -> u64 {
         self.window_start + self.place as u64
     }
 
-    /// What lies ahead: at least so many bytes, fewer only where the file ends.
+    /// The bytes ahead: at least so many, fewer only at the end of the file.
     pub(super) fn peek(&mut self, bytes_min: usize) -> io::Result<&[u8]> {
         while self.window.len() - self.place < bytes_min {
             if self.place > 0 {
@@ -112,7 +112,7 @@ impl<R: Read + Seek> Source<R> {
         }
     }
 
-    /// Takes exactly so many bytes.
+    /// Reads exactly so many bytes.
     pub(super) fn take(&mut self, bytes: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
         let mut left = bytes;
         while left > 0 {
@@ -142,7 +142,7 @@ impl Inflater {
     /// Unpacks the member that begins here into `out`, which is emptied first.
     pub(super) fn member<R: Read + Seek>(
         &mut self,
-        source: &mut Source<R>,
+        source: &mut Window<R>,
         out: &mut Vec<u8>,
         bytes_max: usize,
     ) -> Result<(), Fault> {
@@ -177,7 +177,7 @@ impl Inflater {
     }
 
     /// Whether a member that begins here unpacks to something that begins as a WARC record does. Does not move.
-    pub(super) fn begins_record<R: Read + Seek>(&mut self, source: &mut Source<R>) -> io::Result<bool> {
+    pub(super) fn begins_record<R: Read + Seek>(&mut self, source: &mut Window<R>) -> io::Result<bool> {
         const START: &[u8] = b"WARC/";
         let here = source.offset();
         let mut start = Vec::new();
@@ -190,7 +190,7 @@ impl Inflater {
     }
 }
 
-fn member_header<R: Read + Seek>(source: &mut Source<R>) -> Result<(), Fault> {
+fn member_header<R: Read + Seek>(source: &mut Window<R>) -> Result<(), Fault> {
     const HEADER_BYTES: usize = 10;
     let [has_crc, has_extra, has_name, has_comment] = [2u8, 4, 8, 16];
     let ahead = source.peek(HEADER_BYTES)?;
@@ -220,7 +220,7 @@ fn member_header<R: Read + Seek>(source: &mut Source<R>) -> Result<(), Fault> {
 }
 
 /// A name or comment, ended by a zero byte.
-fn text_field<R: Read + Seek>(source: &mut Source<R>) -> Result<(), Fault> {
+fn text_field<R: Read + Seek>(source: &mut Window<R>) -> Result<(), Fault> {
     let ahead = source.peek(NAME_BYTES_MAX)?;
     let looked_at = ahead.len().min(NAME_BYTES_MAX);
     match ahead[..looked_at].iter().position(|&byte| byte == 0) {

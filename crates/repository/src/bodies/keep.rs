@@ -1,4 +1,4 @@
-//! What the writer is asked to keep, and the named fields of the records made of it.
+//! The exchanges that the writer keeps, and the named fields of their records.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -7,17 +7,17 @@ use std::net::IpAddr;
 use sha1::{Digest as _, Sha1};
 use vernal_model::{Digest, Exchange, Moment, Origin, Protocol, Url};
 
-/// Who crawls and how, for the warcinfo record at the start of each segment.
+/// The operator and the software of the crawl, for the warcinfo record at the start of each segment.
 #[derive(Clone, Debug, Default)]
 pub struct WarcInfo {
     pub software: String,
     pub operator: String,
-    /// A mail address or a page where a site's people reach the operator.
+    /// A mail address or URL for contacting the operator.
     pub contact: String,
     pub user_agent: String,
     /// The robots policy in force.
     pub robots: String,
-    /// A random number given to the repository when it was made: record ids are derived from it and the record's place.
+    /// The random id of the repository. Record ids are derived from it and from the location of the record.
     pub repository: u128,
 }
 
@@ -34,16 +34,17 @@ pub struct Keep<'a> {
 
 #[derive(Clone, Debug)]
 pub enum KeepKind<'a> {
-    /// Head and body as they came.
+    /// A response: head and body as received.
     Response,
-    /// The same, asked for as the robots.txt of an origin. A field of ours says so, because after redirects no URL tells.
+    /// A response to a request for the robots.txt of an origin. A field of our own names the origin, because after redirects
+    /// the URL does not show it.
     Robots { origin: &'a Origin },
-    /// The same payload as an earlier record, which is named by its URL and Moment. The head is kept: in the revisit
-    /// record if we compared bytes, in a metadata record beside it if it is that of a 304.
+    /// A revisit: the payload is that of an earlier record, which its URL and Moment name. The head is kept in the revisit
+    /// record if we compared bytes, and in a separate metadata record if it is that of a 304.
     Revisit {
         target: &'a Url,
         date: Moment,
-        /// The site said so (304); else we compared the bytes.
+        /// Whether the site said so (304). Otherwise we compared the bytes.
         server_not_modified: bool,
     },
     /// A body without an HTTP head (ftp, gopher).
@@ -57,15 +58,15 @@ const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identic
 pub(super) const ROBOTS_FIELD: &str = "Vernal-Robots-For";
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
-/// SHA-1 of nothing: the block of a revisit that the site itself told of.
+/// SHA-1 of an empty block, as the revisit for a 304 has it.
 const DIGEST_OF_NOTHING: Digest = Digest([
     0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d, 0x32, 0x55, 0xbf, 0xef, 0x95, 0x60, 0x18, 0x90, 0xaf, 0xd8, 0x07,
     0x09,
 ]);
 
-/// What records in a row say alike: most visits of a moment lie within one second, and so do those that they refer to.
+/// Formatted dates of the last records. Most consecutive records have the same second, and so do those that they refer to.
 #[derive(Default)]
-pub(super) struct Spellings {
+pub(super) struct CachedFields {
     visited: Dated,
     referred: Dated,
     address: Option<IpAddr>,
@@ -90,8 +91,8 @@ impl Dated {
     }
 }
 
-impl Spellings {
-    pub(super) fn of(&mut self, keep: &Keep<'_>) -> Common<'_> {
+impl CachedFields {
+    pub(super) fn of(&mut self, keep: &Keep<'_>) -> SharedFields<'_> {
         let address = keep.exchange.address;
         if self.address != address {
             self.address_field.clear();
@@ -104,7 +105,7 @@ impl Spellings {
             KeepKind::Revisit { date, .. } => self.referred.of(date),
             _ => "",
         };
-        Common {
+        SharedFields {
             date: self.visited.of(keep.moment),
             referred,
             address: &self.address_field,
@@ -113,8 +114,8 @@ impl Spellings {
     }
 }
 
-/// What the records of one exchange say alike, spelled out once.
-pub(super) struct Common<'a> {
+/// The fields that all records of one exchange share.
+pub(super) struct SharedFields<'a> {
     date: &'a str,
     /// The date of the record that a revisit refers to.
     referred: &'a str,
@@ -122,18 +123,18 @@ pub(super) struct Common<'a> {
     protocol: &'static str,
 }
 
-/// Writes the head of the main record of `keep`; the parts of its block.
+/// Writes the head of the main record of `keep`. Returns the parts of its block.
 pub(super) fn main_record<'a>(
     head: &mut Vec<u8>,
     keep: &'a Keep<'a>,
-    common: &Common<'_>,
+    common: &SharedFields<'_>,
     id: &RecordId,
 ) -> [&'a [u8]; 2] {
     let exchange = keep.exchange;
     let (kind, block): (&str, [&[u8]; 2]) = match keep.what {
         KeepKind::Response | KeepKind::Robots { .. } => ("response", [&exchange.response_head, &exchange.body]),
         KeepKind::Revisit { server_not_modified: false, .. } => ("revisit", [&exchange.response_head, b""]),
-        // With the head of the 304 in the block, replay tools would answer 304 and no body.
+        // With the head of the 304 in the block, replay tools would answer 304 without a body.
         KeepKind::Revisit { server_not_modified: true, .. } => ("revisit", [b"", b""]),
         KeepKind::Resource { .. } => ("resource", [b"", &exchange.body]),
     };
@@ -149,7 +150,7 @@ pub(super) fn main_record<'a>(
     if let KeepKind::Robots { origin } = keep.what {
         own_field(head, ROBOTS_FIELD, origin.as_str());
     }
-    // The payload of a resource is its block, so that one digest serves both.
+    // The payload of a resource is its block, so both have the same digest.
     let block_digest = match keep.what {
         KeepKind::Resource { .. } => keep.payload,
         _ => digest_of(&block),
@@ -164,12 +165,12 @@ pub(super) fn main_record<'a>(
     block
 }
 
-/// Writes the head of a metadata record that belongs to the revisit `concurrent_to` and tells what a 304 said; the parts
+/// Writes the head of a metadata record that belongs to the revisit `concurrent_to` and records the head of a 304; the parts
 /// of its block. Header lines are named fields already; only the status line needs a name.
 pub(super) fn not_modified_record<'a>(
     head: &mut Vec<u8>,
     keep: &'a Keep<'a>,
-    common: &Common<'_>,
+    common: &SharedFields<'_>,
     id: &RecordId,
     concurrent_to: &RecordId,
 ) -> [&'a [u8]; 2] {
@@ -187,7 +188,7 @@ pub(super) fn not_modified_record<'a>(
 pub(super) fn request_record<'a>(
     head: &mut Vec<u8>,
     keep: &'a Keep<'a>,
-    common: &Common<'_>,
+    common: &SharedFields<'_>,
     id: &RecordId,
     concurrent_to: &RecordId,
 ) -> &'a [u8] {
@@ -226,14 +227,14 @@ pub(super) fn warcinfo_record(info: &WarcInfo, id: &RecordId, file_name: &str, n
     (head, block)
 }
 
-/// A record's id, derived from its place, which no other record of this repository has: no clock and no chance needed.
+/// The id of a record. It is derived from the location, which is unique in the repository, and needs neither clock nor chance.
 pub(super) fn record_id(repository: u128, segment: u32, offset: u64) -> RecordId {
     let mut place = [0u8; 28];
     place[..16].copy_from_slice(&repository.to_be_bytes());
     place[16..20].copy_from_slice(&segment.to_be_bytes());
     place[20..].copy_from_slice(&offset.to_be_bytes());
     let bits = xxhash_rust::xxh3::xxh3_128(&place);
-    // Version 8 and the RFC 9562 variant: "the rest means what its maker says".
+    // Version 8 and the variant of RFC 9562: the remaining bits are vendor-specific.
     let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
     let mut id = *b"<urn:uuid:00000000-0000-0000-0000-000000000000>";
     for (byte, place) in bits.to_be_bytes().into_iter().zip(ID_PLACES) {
@@ -268,7 +269,7 @@ fn protocol_name(exchange: &Exchange) -> &'static str {
     }
 }
 
-/// Begins a head; whatever was written before is gone.
+/// Begins a new head in the cleared buffer.
 fn open(head: &mut Vec<u8>, kind: &str, id: &RecordId, date: &str) {
     head.clear();
     head.extend_from_slice(b"WARC/1.1\r\n");
@@ -300,7 +301,7 @@ fn push_decimal(head: &mut Vec<u8>, number: usize) {
     head.extend_from_slice(&digits[first..]);
 }
 
-/// A field whose value is of our own making, canonical URLs included: it has no line breaks.
+/// Writes a field whose value we made ourselves, such as a canonical URL. It has no line breaks.
 fn own_field<V: AsRef<[u8]> + ?Sized>(head: &mut Vec<u8>, name: &str, value: &V) {
     for part in [name.as_bytes(), b": ", value.as_ref(), b"\r\n"] {
         head.extend_from_slice(part);
@@ -311,7 +312,7 @@ fn field(head: &mut Vec<u8>, name: &str, value: &str) {
     own_field(head, name, &*harmless(value));
 }
 
-/// Line breaks within a value would begin another field; whoever sends them gets spaces.
+/// Writes a field with line breaks replaced by spaces, because a line break would begin another field.
 fn harmless(value: &str) -> Cow<'_, str> {
     if value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(value);
@@ -351,7 +352,7 @@ mod tests {
     #[test]
     fn what_is_spelled_out_once_is_spelled_as_each_time_anew() {
         let url = Url::parse("http://example.org/").unwrap();
-        let mut spellings = Spellings::default();
+        let mut cached_fields = CachedFields::default();
         let seconds = [0, 1_700_000_000, 1_700_000_000, -1, 1_700_000_001, 0];
         for (turn, second) in seconds.into_iter().enumerate() {
             let address = [None, Some(IpAddr::from([192, 0, 2, 1])), Some(IpAddr::from([0; 16]))][turn % 3];
@@ -359,7 +360,7 @@ mod tests {
             let moment = Moment::from_secs(second) + vernal_model::Span::from_millis(turn as u64 * 150);
             let what = KeepKind::Revisit { target: &url, date: moment, server_not_modified: true };
             let keep = Keep { url: &url, moment, exchange: &exchange, payload: DIGEST_OF_NOTHING, what };
-            let common = spellings.of(&keep);
+            let common = cached_fields.of(&keep);
             assert_eq!((common.date, common.referred), (&*moment.warc_date(), &*moment.warc_date()));
             let field = address.map_or_else(String::new, |address| format!("WARC-IP-Address: {address}\r\n"));
             assert_eq!(common.address, field.as_bytes());

@@ -19,7 +19,7 @@ const DEFLATE_LEVEL: u32 = 1; // higher levels cost several times the CPU of a w
 /// Deflated bytes pass through a piece of memory of this size. It stays in the processor's nearest caches.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// Makes members, reusing one compressor.
+/// Makes members with one compressor.
 pub(super) struct MemberMaker {
     compress: Compress,
     /// The compressor writes here and not into the spare room of the output. That room is as large as the buffer of a
@@ -35,13 +35,13 @@ impl MemberMaker {
         }
     }
 
-    /// Appends a member that holds `parts` one after the other as they are.
+    /// Appends a member that holds `parts`, concatenated and stored uncompressed.
     pub(super) fn stored(&self, out: &mut Vec<u8>, parts: &[&[u8]]) {
         let total = total_bytes(parts);
         out.reserve(total + total / STORED_BYTES_MAX * STORED_HEADER_BYTES + 32);
         out.extend_from_slice(&HEADER);
         if total <= STORED_BYTES_MAX {
-            // One block, and one checksum over all of it: parts of some bytes are dear to sum up.
+            // One block and one checksum over all of it: a checksum of many small parts costs more.
             stored_block_header(out, total, true);
             let start = out.len();
             parts.iter().for_each(|part| out.extend_from_slice(part));
@@ -66,7 +66,7 @@ impl MemberMaker {
         trailer(out, parts);
     }
 
-    /// Appends a member that holds `parts` deflated.
+    /// Appends a member that holds `parts`, concatenated and deflated.
     pub(super) fn deflated(&mut self, out: &mut Vec<u8>, parts: &[&[u8]]) {
         out.extend_from_slice(&HEADER);
         self.compress.reset();

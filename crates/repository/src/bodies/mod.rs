@@ -35,7 +35,7 @@ pub use fields::Fields;
 pub use keep::{Keep, KeepKind, WarcInfo};
 pub use read::{Bodies, read};
 pub use record::{HttpMessage, Record};
-pub use scan::{Damage, Scan, ScanLimits, Scanned, fuzz_warc, scan};
+pub use scan::{Damage, Scan, ScanLimits, Scanned, scan};
 pub use segment::{End, SegmentFile, segments};
 pub use timeline::{Timeline, timeline};
 pub use verify::{VerifyReport, verify};

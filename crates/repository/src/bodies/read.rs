@@ -1,4 +1,4 @@
-//! One record by its place.
+//! Reads one record by its location.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,24 +9,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use vernal_model::Location;
 
-use super::inflate::{Fault, Inflater, Source};
+use super::inflate::{Fault, Inflater, Window};
 use super::member::stored_content;
 use super::record::Record;
 use super::scan::ScanLimits;
 use super::segment::segments;
 use crate::{Error, Result};
 
-/// Reads records of one repository and remembers which file has which serial. A record is seen once its writer has
-/// synced it.
+/// Reads records of one repository and remembers the files by serial. A record can be read once its writer has synced it.
 #[derive(Debug)]
 pub struct Bodies {
     dir: PathBuf,
     paths: Mutex<BTreeMap<u32, PathBuf>>,
-    /// The segment read last, still open: a crawl reads one after the other from few of them.
+    /// The last segment stays open, because a crawl reads from few segments.
     last: Mutex<Option<(u32, Arc<File>)>>,
 }
 
-/// Reads one record of the repository in `dir`. Whoever reads many keeps a `Bodies`.
+/// Reads one record of the repository in `dir`. To read many, keep a `Bodies`.
 pub fn read(dir: &Path, location: &Location) -> Result<Record> {
     Bodies::new(dir).read(location)
 }
@@ -70,8 +69,8 @@ impl Bodies {
         Ok(file)
     }
 
-    /// The file of a segment; the folder is listed anew when the remembered name is gone, as it is after sealing. Twice,
-    /// because sealing may fall between listing and opening, once.
+    /// Opens the file of a segment. If the remembered name is gone, as it is after sealing, the folder is listed again. This
+    /// is tried twice, because the segment may be sealed between listing and opening.
     fn open(&self, segment: u32) -> Result<File> {
         for listed_anew in [false, true, true] {
             let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,10 +89,10 @@ impl Bodies {
     }
 }
 
-/// The content of a member that is packed, or damaged: then this says how.
+/// The content of a compressed member, or an error that describes its damage.
 fn inflated(member: Vec<u8>, bytes_max: usize) -> std::result::Result<Vec<u8>, Fault> {
     let (bytes, mut content) = (member.len() as u64, Vec::new());
-    let mut source = Source::of(member);
+    let mut source = Window::of(member);
     Inflater::new().member(&mut source, &mut content, bytes_max)?;
     match source.offset() == bytes {
         true => Ok(content),

@@ -1,4 +1,4 @@
-//! One WARC record as it was read.
+//! One WARC record.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub struct Record {
     pub block: Vec<u8>,
 }
 
-/// The HTTP response in a block. A revisit's has no body.
+/// The HTTP response in a block. That of a revisit has no body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpMessage<'a> {
     pub status: u16,
@@ -31,7 +31,7 @@ impl Record {
         self.headers.first(name)
     }
 
-    /// `response`, `revisit`, `request`, …; empty if the record does not say.
+    /// The record type: `response`, `revisit`, `request`, …; empty if it is missing.
     pub fn kind(&self) -> &str {
         self.header("WARC-Type").unwrap_or_default()
     }
@@ -49,7 +49,7 @@ impl Record {
         self.header("WARC-Date").and_then(warc_date)
     }
 
-    /// SHA-1 only: other digests are `None`, and readable by `header`.
+    /// The SHA-1 digest. Other digests give `None`; `header` returns them as text.
     pub fn payload_digest(&self) -> Option<Digest> {
         self.header("WARC-Payload-Digest").and_then(sha1_digest)
     }
@@ -58,13 +58,13 @@ impl Record {
         self.header("WARC-Block-Digest").and_then(sha1_digest)
     }
 
-    /// Of a revisit: URL and Moment of the record that has the payload.
+    /// For a revisit: URL and Moment of the record with the payload.
     pub fn refers_to(&self) -> Option<(&str, Moment)> {
         let target = self.header("WARC-Refers-To-Target-URI").map(without_brackets)?;
         Some((target, self.header("WARC-Refers-To-Date").and_then(warc_date)?))
     }
 
-    /// The origin whose robots.txt this was asked for as; `None` for pages and in archives of others.
+    /// The origin whose robots.txt was requested; `None` for pages and in foreign archives.
     pub fn robots_for(&self) -> Option<&str> {
         self.header(ROBOTS_FIELD)
     }
@@ -85,7 +85,7 @@ impl Record {
         Some(HttpMessage { status, headers, body: &self.block[head_bytes..] })
     }
 
-    /// What the payload digest is about: the body of a response, the block of a resource. A revisit has none here.
+    /// The payload: the body of a response or the block of a resource. A revisit has none.
     pub fn payload(&self) -> Option<&[u8]> {
         match self.kind() {
             "response" if self.block.starts_with(b"HTTP/") => Some(&self.block[http_head_bytes(&self.block)..]),
@@ -94,7 +94,7 @@ impl Record {
         }
     }
 
-    /// A mark by which revisits find the payload that this record has: URL, second and digest in 64 bits.
+    /// A 64-bit mark of URL, second and digest, by which revisits find the payload of this record.
     pub(crate) fn payload_mark(&self) -> Option<u64> {
         match self.kind() {
             "response" | "resource" => Some(mark(self.target()?, self.date()?, self.payload_digest()?)),
@@ -114,7 +114,7 @@ impl Record {
         Ok(Record { headers, block: content[block].to_vec() })
     }
 
-    /// The same, where the block may stay in the memory that it came in.
+    /// Reads the one record that `content` holds, reusing its memory for the block.
     pub(super) fn within(mut content: Vec<u8>, head_bytes_max: usize) -> Result<Record, Fault> {
         let (headers, block) = parts(&content, head_bytes_max)?;
         content.truncate(block.end);
@@ -130,7 +130,7 @@ impl HttpMessage<'_> {
     }
 }
 
-/// The fields of the one record that `content` holds, and where its block lies.
+/// The fields of the one record that `content` holds, and the range of its block.
 fn parts(content: &[u8], head_bytes_max: usize) -> Result<(Fields, Range<usize>), Fault> {
     let head_end = memchr::memmem::find(&content[..content.len().min(head_bytes_max + 3)], b"\r\n\r\n");
     let Some(head_end) = head_end else {
@@ -160,7 +160,7 @@ pub(super) fn parse_head(head: &[u8]) -> Result<Fields, Fault> {
     }
     let mut headers = Fields::with_capacity(text.len());
     for line in lines {
-        // A line that begins with white space goes on with the value before it.
+        // A line that begins with white space continues the value before it.
         if line.strip_prefix([' ', '\t']).is_some_and(|more| headers.go_on(more.trim())) {
             continue;
         }
@@ -180,7 +180,7 @@ pub(super) fn content_length(headers: &Fields) -> Result<u64, Fault> {
     }
 }
 
-/// Head and empty line, by the first line that is empty; a block without one is all head.
+/// The length of the head including its empty line. A block without an empty line is all head.
 fn http_head_bytes(block: &[u8]) -> usize {
     let mut place = 0;
     for line in block.split_inclusive(|&byte| byte == b'\n') {
@@ -202,7 +202,7 @@ fn without_brackets(uri: &str) -> &str {
 }
 
 fn warc_date(text: &str) -> Option<Moment> {
-    // `Moment::parse` also knows ages and plain dates, which a record must not have.
+    // `Moment::parse` also accepts ages and plain dates, which a record must not have.
     text.contains('T').then(|| Moment::parse(text, Moment::EPOCH).ok()).flatten()
 }
 

@@ -1,14 +1,14 @@
-//! Every record of a file in order: ours, or a stranger's that may be damaged or made to harm.
+//! Scans the records of a file in order. The file may be foreign, damaged or malicious.
 //!
 //! After a damaged record the scan looks for the next place where one begins, so that one bad byte costs one record.
-//! After a record that breaks a limit it stops: such a file is not worth more work.
+//! After a record that exceeds a limit it stops.
 
 use std::fmt;
 use std::fs::File;
-use std::io::{Cursor, Read, Seek};
+use std::io::{Read, Seek};
 use std::path::Path;
 
-use super::inflate::{Fault, Inflater, Source, malformed};
+use super::inflate::{Fault, Inflater, Window, malformed};
 use super::record::{Record, content_length, parse_head};
 use crate::{Error, Result};
 
@@ -16,16 +16,16 @@ const MEMBER_START: &[u8] = &[0x1f, 0x8b, 8];
 const PLAIN_START: &[u8] = b"WARC/";
 const PLAIN_START_AFTER: &[u8] = b"\r\n\r\nWARC/"; // the end of one plain record and the start of the next
 
-/// How much one file may cost.
+/// The limits of one scan.
 #[derive(Copy, Clone, Debug)]
 pub struct ScanLimits {
     /// Head and block of one record, unpacked.
     pub record_bytes_max: usize,
     /// The named fields of one record.
     pub head_bytes_max: usize,
-    /// All that was unpacked may be so many times what was read …
+    /// The unpacked bytes may be so many times the bytes read …
     pub ratio_max: u64,
-    /// … and this much more, because small files of repetitive text pack very well.
+    /// … plus this many, because small files of repetitive text compress very well.
     pub unpacked_bytes_free: u64,
 }
 
@@ -40,7 +40,7 @@ impl Default for ScanLimits {
     }
 }
 
-/// One whole record and its place: `length` bytes of the file from `offset` on.
+/// One whole record: `length` bytes of the file from `offset` on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scanned {
     pub offset: u64,
@@ -48,7 +48,7 @@ pub struct Scanned {
     pub record: Record,
 }
 
-/// Something that is no whole record.
+/// Bytes that are no whole record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     pub offset: u64,
@@ -59,7 +59,7 @@ pub struct Damage {
 
 /// An iterator over the records of one file.
 pub struct Scan<R = File> {
-    source: Source<R>,
+    source: Window<R>,
     inflater: Inflater,
     limits: ScanLimits,
     content: Vec<u8>,
@@ -74,31 +74,10 @@ pub fn scan(path: &Path) -> Result<Scan> {
     Ok(Scan::new(file, ScanLimits::default()))
 }
 
-/// For the fuzzer: any bytes are records and damages, in order, within bounds.
-pub fn fuzz_warc(bytes: &[u8]) {
-    let limits =
-        ScanLimits { record_bytes_max: 1 << 20, head_bytes_max: 4 << 10, ratio_max: 200, unpacked_bytes_free: 4 << 20 };
-    let mut reached = 0;
-    for item in Scan::new(Cursor::new(bytes), limits) {
-        let offset = match &item {
-            Ok(scanned) => scanned.offset,
-            Err(damage) => damage.offset,
-        };
-        assert!(reached <= offset && offset <= bytes.len() as u64, "the scan goes forward");
-        reached = offset;
-        if let Ok(scanned) = item {
-            let record = &scanned.record;
-            let _ = (record.kind(), record.target(), record.date(), record.payload_digest(), record.refers_to());
-            let _ = (record.http(), record.payload());
-            reached += scanned.length;
-        }
-    }
-}
-
 impl<R: Read + Seek> Scan<R> {
     pub fn new(input: R, limits: ScanLimits) -> Self {
         Scan {
-            source: Source::new(input),
+            source: Window::new(input),
             inflater: Inflater::new(),
             limits,
             content: Vec::new(),
@@ -157,10 +136,10 @@ impl<R: Read + Seek> Scan<R> {
         }
     }
 
-    /// Counts work against what the file may cost.
+    /// Counts work against the limits.
     fn charge(&mut self, unpacked: u64) -> Result<(), Fault> {
         self.unpacked_bytes += unpacked;
-        // Going back after damage gives no new credit.
+        // Reading again after damage adds nothing to the limit.
         self.read_bytes_max = self.read_bytes_max.max(self.source.offset());
         let allowed = self.limits.unpacked_bytes_free.saturating_add(self.read_bytes_max * self.limits.ratio_max);
         match self.unpacked_bytes <= allowed {
@@ -169,7 +148,7 @@ impl<R: Read + Seek> Scan<R> {
         }
     }
 
-    /// Moves to where the scan can go on after the record at `start` failed; false if nowhere.
+    /// Moves to the next record after the one at `start` failed. False if there is none.
     fn pass(&mut self, start: u64, fault: &Fault) -> bool {
         match fault {
             Fault::Io(_) | Fault::TooLarge(_) => false,
@@ -196,7 +175,7 @@ impl<R: Read + Seek> Scan<R> {
             if self.inflater.begins_record(&mut self.source)? {
                 return Ok(true);
             }
-            // Not `consume`: looking at the member may have left nothing in the window.
+            // Not `consume`: peeking at the member may have emptied the window.
             self.source.seek(self.source.offset() + 1)?;
         }
         Ok(false)

@@ -1,4 +1,4 @@
-//! Segment files: their names, their order, and where one ends.
+//! Segment files: their names, their order, and their ends.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,15 +14,15 @@ const SEALED_SUFFIX: &str = ".warc.gz";
 const OPEN_SUFFIX: &str = ".warc.gz.open";
 const PREFIX: &str = "vernal";
 
-/// The end of what was written: all bytes of earlier segments, and so many of this one. Serials begin with 1, so that
-/// the default means that nothing was written.
+/// The end of what was written: all bytes of earlier segments, and so many of this one. Serials begin with 1, so the default
+/// means that nothing was written.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct End {
     pub segment: u32,
     pub length: u64,
 }
 
-/// One segment file as it lies on disk.
+/// One segment file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentFile {
     pub serial: u32,
@@ -32,7 +32,7 @@ pub struct SegmentFile {
     pub bytes: u64,
 }
 
-/// The segments of the repository in `dir`, by serial. Files with other names are not ours and are left alone.
+/// The segments of the repository in `dir`, by serial. Files with other names are ignored.
 pub fn segments(dir: &Path) -> Result<Vec<SegmentFile>> {
     let folder = dir.join(FOLDER);
     let entries = match fs::read_dir(&folder) {
@@ -48,7 +48,7 @@ pub fn segments(dir: &Path) -> Result<Vec<SegmentFile>> {
         let path = entry.path();
         let bytes = match fs::metadata(&path) {
             Ok(metadata) => metadata.len(),
-            // Sealed under its new name between listing and asking: the caller's next look finds it.
+            // The segment was renamed after the listing. The next listing of the caller finds it.
             Err(error) if open && error.kind() == std::io::ErrorKind::NotFound => {
                 let sealed = sealed_path(&path);
                 let bytes = fs::metadata(&sealed).map_err(Error::io("look at", &sealed))?.len();
@@ -75,7 +75,7 @@ pub(crate) fn sealed_path(open: &Path) -> PathBuf {
     open.with_file_name(name.strip_suffix(".open").unwrap_or(name))
 }
 
-/// Makes names that were created, changed or removed in a folder survive a loss of power.
+/// Syncs a folder, so that new, changed and removed names survive a loss of power.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     let handle = File::open(folder).map_err(Error::io("open", folder))?;
     handle.sync_all().map_err(Error::io("sync", folder))

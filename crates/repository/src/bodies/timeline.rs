@@ -1,4 +1,4 @@
-//! What was kept, in the order in which it was asked for: the thread that a repair follows when only segments are left.
+//! All kept records in the order of their requests. A repair follows it when only the segments are left.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -10,23 +10,23 @@ use super::scan::scan;
 use super::segment::segments;
 use crate::Result;
 
-/// The places of all responses, revisits and resources. It takes 32 bytes of memory for each.
+/// The locations of all responses, revisits and resources. Each takes 32 bytes of memory.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// By the second of the request and then by place: compaction moves old records behind younger ones.
+    /// Ordered by the second of the request and then by location, because compaction moves old records behind younger ones.
     pub records: Vec<(Moment, Location)>,
-    /// The sites that were asked.
+    /// The sites that were requested.
     pub sites: BTreeSet<Site>,
-    /// What could not be read, each with its segment and byte.
+    /// Records that could not be read, each with its segment and byte.
     pub damaged: Vec<String>,
 }
 
-/// Reads the heads of all records of the repository in `dir`. `progress` hears bytes done and bytes in all.
+/// Reads the heads of all records of the repository in `dir`. `progress` is called with the bytes done and the total.
 pub fn timeline(dir: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Timeline> {
     let files = segments(dir)?;
     let total = files.iter().map(|file| file.bytes).sum();
     let mut timeline = Timeline::default();
-    // A compaction that was cut short may leave a record in two places, under one id.
+    // A compaction that was cut short may leave a record in two places with the same id.
     let mut ids = HashSet::new();
     let mut done = 0;
     for file in &files {

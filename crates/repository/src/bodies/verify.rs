@@ -1,4 +1,4 @@
-//! Reads everything that was kept and holds it against its own checksums.
+//! Reads all segments and checks their records against their checksums.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 const FAULTS_LISTED_MAX: usize = 1_000; // more are counted, not listed
 
-/// What a reading of all segments found.
+/// The result of checking all segments.
 #[derive(Debug, Default)]
 pub struct VerifyReport {
     pub segments: u64,
@@ -18,10 +18,10 @@ pub struct VerifyReport {
     pub records: u64,
     pub responses: u64,
     pub revisits: u64,
-    /// Everything wrong, each an `Error::Corrupt` with segment and offset, the first thousand of them.
+    /// The first thousand faults, each an `Error::Corrupt` with segment and offset.
     pub faults: Vec<Error>,
     pub faults_total: u64,
-    /// Bytes after the last whole record of an open segment: a write that was under way, no damage.
+    /// Bytes after the last whole record of an open segment: an unfinished write, which is no damage.
     pub unfinished_bytes: u64,
 }
 
@@ -38,8 +38,8 @@ impl VerifyReport {
     }
 }
 
-/// Checks every member, every block and payload digest, and that the target of every revisit is here. `progress` hears
-/// bytes done and bytes in all.
+/// Checks every member, every block and payload digest, and that the target of every revisit exists. `progress` is
+/// called with the bytes done and the total.
 pub fn verify(dir: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<VerifyReport> {
     let files = segments(dir)?;
     let total = files.iter().map(|file| file.bytes).sum();
@@ -73,7 +73,7 @@ fn verify_segment(
     targets: &mut Targets,
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
-    // Damage at the end of an open segment may be a write under way; what follows it decides.
+    // Damage at the end of an open segment may be an unfinished write. Whether records follow decides.
     let mut unfinished = None;
     let mut records = 0;
     for item in scan(&file.path)? {

@@ -1,11 +1,11 @@
 //! The writer of segments.
 //!
 //! Records gather in a buffer and go to the file in large writes; `sync` makes them durable. A segment that has passed
-//! its limit is sealed at the first `keep` after a `sync`, never within a group: whoever calls `keep` again has
-//! acknowledged what was synced before (deeds follow the segment's bytes), so that a sealed segment holds nothing
-//! unacknowledged and needs no cutting after a crash. The price is that a segment passes its limit by one group.
+//! its limit is sealed at the first `keep` after a `sync`, never within a group. By then the caller has acknowledged what was
+//! synced before, because deeds are committed after the bytes of the segment. So a sealed segment holds only acknowledged
+//! records and is never cut after a crash. In return, a segment may exceed its limit by one group.
 //!
-//! A failed write or sync leaves the buffer and the end as they were; the call may be repeated.
+//! A failed write or sync leaves the buffer and the end as they were. The call may be repeated.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use vernal_model::{Location, Moment};
 
-use super::keep::{self, Keep, KeepKind, Spellings, WarcInfo};
+use super::keep::{self, CachedFields, Keep, KeepKind, WarcInfo};
 use super::member::MemberMaker;
 use super::scan::{ScanLimits, scan};
 use super::segment::{End, FOLDER, SegmentFile, sealed_path, segment_name, segments, sync_folder};
@@ -23,7 +23,7 @@ const BUFFER_BYTES: usize = 1 << 20; // one write() for about a hundred pages
 const RECORD_END: &[u8] = b"\r\n\r\n";
 const HEAD_BYTES_MAX: u64 = 64 << 10; // what the reader allows for named fields; ours stay far below
 
-/// What was cut away at opening, because nobody had been told of it.
+/// What was cut at opening because it was not acknowledged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CutTail {
     /// Bytes cut from open segments, removed ones included.
@@ -51,12 +51,12 @@ struct OpenSegment {
     /// Bytes in the file; the buffer follows them.
     flushed: u64,
     buffer: Vec<u8>,
-    /// Room for the head of a record, used again and again.
+    /// A buffer for the head of a record.
     head: Vec<u8>,
-    spellings: Spellings,
-    /// Everything was synced when the segment had this length.
+    cached_fields: CachedFields,
+    /// The length up to which everything is synced.
     synced: u64,
-    /// The file's name may not be durable yet.
+    /// The name of the file may not be durable yet.
     name_is_new: bool,
 }
 
@@ -64,9 +64,9 @@ impl Segments {
     /// Opens the segments of the repository in `dir` for writing and cuts what was never acknowledged.
     ///
     /// `acknowledged` is the end named by the last durable deed group: an open segment is cut to it, later open
-    /// segments are removed. `Some(End::default())` means that nothing was ever acknowledged. `None` means that nobody
-    /// knows (the journal is lost): then every whole record stays and only a torn tail goes. Sealed segments are never
-    /// touched. A file that is shorter than what was acknowledged is `Corrupt`.
+    /// segments are removed. `Some(End::default())` means that nothing was ever acknowledged. `None` means that the end is
+    /// unknown, because the journal is lost: then every whole record stays, and only a torn tail is cut. Sealed segments are
+    /// never changed. A file that is shorter than what was acknowledged is `Corrupt`.
     pub fn open(
         dir: &Path,
         info: WarcInfo,
@@ -105,7 +105,7 @@ impl Segments {
         Ok((segments, cut))
     }
 
-    /// Appends the records of one exchange. The place is that of the main record; its request follows it.
+    /// Appends the records of one exchange. Returns the location of the main record; its request record follows it.
     pub fn keep(&mut self, keep: &Keep<'_>, now: Moment) -> Result<Location> {
         let exchange = keep.exchange;
         let block_bytes = (exchange.response_head.len() + exchange.body.len()) as u64;
@@ -122,8 +122,7 @@ impl Segments {
         Ok(location)
     }
 
-    /// Appends a member of an older segment byte for byte. It keeps its id, which no other record can get, because
-    /// serials are never used again.
+    /// Appends a member of an older segment byte for byte. It keeps its id, which stays unique because no serial is used twice.
     pub(crate) fn append_member(&mut self, member: &[u8], now: Moment) -> Result<Location> {
         self.make_room(now)?;
         let open = self.open.as_mut().expect("room was made in an open segment");
@@ -145,7 +144,7 @@ impl Segments {
         }
     }
 
-    /// Makes everything kept so far durable, and the names of new files too.
+    /// Makes everything kept so far durable, including the names of new files.
     pub fn sync(&mut self) -> Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
         if open.synced < open.length() {
@@ -160,18 +159,19 @@ impl Segments {
         Ok(())
     }
 
-    /// Ends the open segment: from now on it is never written again. For use when everything is acknowledged.
+    /// Seals the open segment, which is never written again. To be called when everything in it is acknowledged.
     pub fn seal(&mut self) -> Result<()> {
         self.sync()?;
         let Some(open) = &self.open else { return Ok(()) };
         let sealed = sealed_path(&open.path);
         fs::rename(&open.path, &sealed).map_err(Error::io("seal", &open.path))?;
         self.sealed_end = self.end();
+        tracing::debug!(segment = open.serial, bytes = open.length(), path = %sealed.display(), "segment sealed");
         self.open = None;
         sync_folder(&self.dir.join(FOLDER))
     }
 
-    /// Sees to it that there is an open segment with room.
+    /// Opens a new segment where there is none or the open one has passed its limit.
     pub(crate) fn make_room(&mut self, now: Moment) -> Result<()> {
         if let Some(open) = &self.open {
             let group_begins = open.synced == open.length();
@@ -184,6 +184,7 @@ impl Segments {
         let name = segment_name(serial, now);
         let path = self.dir.join(FOLDER).join(format!("{name}.open"));
         let file = OpenOptions::new().create_new(true).write(true).open(&path).map_err(Error::io("make", &path))?;
+        tracing::debug!(segment = serial, path = %path.display(), "segment begun");
         self.serial_max = serial;
         let mut open = OpenSegment {
             file,
@@ -192,7 +193,7 @@ impl Segments {
             flushed: 0,
             buffer: Vec::new(),
             head: Vec::new(),
-            spellings: Spellings::default(),
+            cached_fields: CachedFields::default(),
             synced: 0,
             name_is_new: true,
         };
@@ -203,11 +204,11 @@ impl Segments {
         Ok(())
     }
 
-    /// Goes on with an open segment that an earlier process left, without its unacknowledged tail.
+    /// Continues an open segment of an earlier process, without its unacknowledged tail.
     fn take_up(&mut self, file: &SegmentFile, acknowledged: Option<End>, cut: &mut CutTail) -> Result<()> {
         let keep_bytes = match acknowledged {
             Some(end) if end.segment == file.serial => end.length,
-            // Sealing was under way: everything in it had been acknowledged.
+            // It was about to be sealed, so everything in it was acknowledged.
             Some(end) if end.segment > file.serial => file.bytes,
             Some(_) => 0,
             None => whole_bytes(&file.path)?,
@@ -230,7 +231,7 @@ impl Segments {
             flushed: keep_bytes,
             buffer: Vec::new(),
             head: Vec::new(),
-            spellings: Spellings::default(),
+            cached_fields: CachedFields::default(),
             synced: keep_bytes,
             name_is_new: false,
         });
@@ -247,12 +248,12 @@ impl OpenSegment {
         let offset = self.length();
         let id = keep::record_id(repository, self.serial, offset);
         let mut head = std::mem::take(&mut self.head);
-        let mut spellings = std::mem::take(&mut self.spellings);
-        let common = spellings.of(keep);
+        let mut cached_fields = std::mem::take(&mut self.cached_fields);
+        let common = cached_fields.of(keep);
         let [block_head, block_body] = keep::main_record(&mut head, keep, &common, &id);
         let parts = [&head, block_head, block_body, RECORD_END];
         let revisit = matches!(keep.what, KeepKind::Revisit { .. });
-        // Heads alone are stored too: deflating them would be the dearest part of an unchanged page.
+        // Heads without a body are stored uncompressed too: deflating them would be the largest cost of an unchanged page.
         match keep.exchange.content_encoded || revisit {
             true => maker.stored(&mut self.buffer, &parts),
             false => maker.deflated(&mut self.buffer, &parts),
@@ -268,11 +269,11 @@ impl OpenSegment {
             let block = keep::request_record(&mut head, keep, &common, &request_id, &id);
             maker.stored(&mut self.buffer, &[&head, block, RECORD_END]);
         }
-        (self.head, self.spellings) = (head, spellings);
+        (self.head, self.cached_fields) = (head, cached_fields);
         Location { segment: self.serial, offset, length }
     }
 
-    /// A record that cannot be written is taken back, so that the end is as it was.
+    /// Removes a record that cannot be written from the buffer, so that the end is as before.
     fn flush_when_full(&mut self, buffer_before: usize) -> Result<()> {
         if self.buffer.len() < BUFFER_BYTES {
             return Ok(());
@@ -280,7 +281,7 @@ impl OpenSegment {
         self.flush().inspect_err(|_| self.buffer.truncate(buffer_before))
     }
 
-    /// Writes the buffer behind what the file has. The place is set each time, so that a failed write can be repeated.
+    /// Writes the buffer to the end of the file. The offset is set each time, so that a failed write can be repeated.
     fn flush(&mut self) -> Result<()> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -293,7 +294,7 @@ impl OpenSegment {
     }
 }
 
-/// What was acknowledged must be there.
+/// Fails if the file lacks acknowledged bytes.
 fn check_reached(found: &[SegmentFile], end: End) -> Result<()> {
     if end.segment == 0 {
         return Ok(());
@@ -306,7 +307,7 @@ fn check_reached(found: &[SegmentFile], end: End) -> Result<()> {
     Ok(())
 }
 
-/// Where the last whole record ends. Damage before it is left for `verify` to name.
+/// The end of the last whole record. `verify` reports damage before it.
 fn whole_bytes(path: &Path) -> Result<u64> {
     let whole = scan(path)?.flatten().last();
     Ok(whole.map_or(0, |scanned| scanned.offset + scanned.length))

@@ -1,5 +1,5 @@
-//! Who links to a page, exactly: those that the index names and those whose links changed since are asked for their rows
-//! as they are now. Without an index, or for a URL that it does not know, every row is.
+//! Finds the pages that link to a page. The candidates are the pages that the index names and those whose links changed since;
+//! their present rows decide. Without an index, or for a URL that it does not know, every row is read.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackLink {
     pub page: Page,
-    /// The link that counts, or the first if none does.
+    /// The link that counts as a back link, or the first if none does.
     pub link: LinkRow,
-    /// Its place among the links of the page's newest version.
+    /// Its index among the links of the newest version of the page.
     pub place: usize,
     /// How many links of the page lead there.
     pub links: usize,
@@ -36,8 +36,8 @@ impl Reader {
         Ok(some.chain(all).filter_map(move |key| key.and_then(|key| reader.back_link(key, target)).transpose()))
     }
 
-    /// The pages that may link to a URL: those of the index, and those whose links changed since; `None` when nobody
-    /// knows.
+    /// The pages that may link to a URL: those of the index, and those whose links changed since. `None` when the index does
+    /// not know the URL.
     fn parents(&self, url: &Url) -> Result<Option<BTreeSet<PageKey>>> {
         let Some(index) = self.link_index()? else { return Ok(None) };
         let Some(key) = self.key_of(url)?.and_then(|known| known.key) else { return Ok(None) };
@@ -47,7 +47,7 @@ impl Reader {
         Ok(Some(parents))
     }
 
-    /// Pages that linked to this one when the last pass went over all links, at most so many: cheap, and as old as the pass.
+    /// At most so many pages that linked to this one at the last pass over all links. It is cheap, and as old as that pass.
     pub fn linked_from(&self, page: PageKey, most: usize) -> Result<Vec<PageKey>> {
         let Some(index) = self.link_index()? else { return Ok(Vec::new()) };
         let Some(node) = index.numbering().node_of(page) else { return Ok(Vec::new()) };
@@ -55,8 +55,8 @@ impl Reader {
         Ok(sources.into_iter().take(most).map(|source| index.numbering().key_of(source)).collect())
     }
 
-    /// The links by target as the last pass sorted them; `None` before the first, and when what is there is not of this
-    /// repository as it is now.
+    /// The links by target as the last pass sorted them. `None` before the first pass, and when the file does not belong to
+    /// the present state of the repository.
     pub fn link_index(&self) -> Result<Option<Arc<LinkIndex>>> {
         let Some(index) = self.shared.link_index() else { return Ok(None) };
         let known_since = self.graph_mark()?.map_or(0, |mark| mark.position);
@@ -64,7 +64,7 @@ impl Reader {
         Ok((known_since..=applied).contains(&index.position()).then_some(index))
     }
 
-    /// The pages whose links may have changed behind this position of the journal.
+    /// The pages whose links may have changed after this position of the journal.
     pub(crate) fn relinked_since(&self, position: u64) -> Result<BTreeSet<PageKey>> {
         let mut pages = BTreeSet::new();
         let Some(start) = position.checked_add(1) else { return Ok(pages) };
@@ -85,7 +85,7 @@ impl Reader {
         Ok(page.map(|page| BackLink { page, link: *link, place, links: here().count() }))
     }
 
-    /// Every page whose row names the target, found by looking at all.
+    /// Every page whose row names the target, found by reading all rows.
     fn all_parents(&self, target: Fingerprint) -> impl Iterator<Item = Result<PageKey>> + use<> {
         self.shared.tables.documents.iter().filter_map(move |guard| {
             let find = || -> Result<Option<PageKey>> {
@@ -102,29 +102,29 @@ impl Reader {
     }
 }
 
-/// What passes over all links left behind.
+/// Results of passes over all links.
 impl Reader {
-    /// The last pass over all links that came to its end.
+    /// The last pass over all links that was completed.
     pub fn graph_mark(&self) -> Result<Option<vernal_model::GraphMark>> {
         let row = self.shared.tables.meta.get(keys::GRAPH).map_err(Error::tables("read the mark of the links"))?;
         row.map(|bytes| decode("meta", &bytes)).transpose()
     }
 
-    /// What links alone say of a URL, scaled so that the mean over the held pages is 1; `None` before a pass met it.
+    /// The link score of a URL, scaled so that the mean over the held pages is 1. `None` before a pass has scored it.
     pub fn score(&self, key: PageKey) -> Result<Option<f32>> {
         let (chunk, place) = vernal_model::WeightRow::place(key.number);
         Ok(self.scores(key.partition, chunk)?.get(place).copied())
     }
 
-    /// The scores of one run of numbers (see `WeightRow`); empty before a pass met them.
+    /// The scores of one chunk of page numbers (see `WeightRow`); empty before a pass has scored them.
     pub fn scores(&self, partition: vernal_model::Partition, chunk: u32) -> Result<Vec<f32>> {
         let key = PageKey::new(partition, chunk).bytes();
         let row = self.shared.tables.weights.get(key).map_err(Error::tables("read the weights"))?;
         Ok(row.map(|bytes| decode("weights", &bytes)).transpose()?.unwrap_or_default())
     }
 
-    /// Why and when a page last left the collection, if it ever did.
-    pub fn left(&self, key: PageKey) -> Result<Option<vernal_model::LeftRow>> {
+    /// Why and when a page was last evicted, if it ever was.
+    pub fn left(&self, key: PageKey) -> Result<Option<vernal_model::EvictionRow>> {
         let row = self.shared.tables.left.get(key.bytes()).map_err(Error::tables("read who left"))?;
         row.map(|bytes| decode("left", &bytes)).transpose()
     }

@@ -1,13 +1,14 @@
-//! The pass that reads every link row and sorts the links by target, a little at a time, so that whoever works with the
-//! repository meanwhile never waits long. It sees each page as it is when it gets there. What was read is laid down in pieces,
-//! and a pass that was cut short goes on behind the last of them.
+//! The pass that reads every link row and sorts the links by target. It works in small steps, so that other work on the
+//! repository never waits long, and sees each page as it is at that step. What it read is written in pieces, and a pass that
+//! was cut short continues after the last piece.
 
 use std::sync::Arc;
 
 use vernal_model::{CountedIn, LinkRow, Moment, PageKey, PageState, Partition};
 
-use super::index::{IndexWriter, LinkIndex};
-use super::pieces::{self, Begun, Pieces, Resumed};
+use super::index::LinkIndex;
+use super::index_writer::IndexWriter;
+use super::pieces::{self, PassStart, Pieces, Resumed};
 use super::sort::{LinkSorter, Merge, Packed};
 use super::targets::Targets;
 use super::{FOLDER, Numbering};
@@ -15,25 +16,25 @@ use crate::folder::make_folder;
 use crate::reader::Reader;
 use crate::tables::Row;
 use crate::tables::rows::{LinksOfDocument, StateOfPage, decode_head};
-use crate::{Error, Result};
+use crate::{Error, Repository, Result};
 
-/// URLs that a pass takes at most: it holds 17 bytes for each of them in memory, and packs a source into 31 bits.
+/// The URL limit of a pass: it needs 17 bytes of memory for each, and packs a source into 31 bits.
 pub const URLS_MAX: u32 = 1 << 25;
-/// Sorted links that are written for each page that a step may read: both take about as long.
+/// A step writes so many sorted links for each page that it could read; both take about as long.
 const LINKS_PER_PAGE: usize = 64;
-/// Pages at most that are read for one piece: what a process that is killed has read in vain.
+/// Pages per piece. A process that is killed has to read at most these again.
 pub const PIECE_PAGES: usize = 16_384;
 
-/// What is known of a URL, for whoever weighs it.
+/// The state of a URL, for the computation of link scores.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum NodeState {
     /// Never visited.
     #[default]
     Waiting,
     Held,
-    /// Out of the collection for now.
+    /// Evicted.
     Left,
-    /// Visited, and no page that we could hold: gone, moved, refused.
+    /// Visited, and not held: gone, moved or refused.
     Other,
 }
 
@@ -46,7 +47,7 @@ impl NodeState {
 }
 
 /// All links, gathered.
-pub struct Gathered {
+pub struct GatheredLinks {
     pub index: Arc<LinkIndex>,
     /// The state of each URL, by its number.
     pub states: Vec<NodeState>,
@@ -55,10 +56,10 @@ pub struct Gathered {
 pub struct LinkGathering {
     reader: Reader,
     numbering: Numbering,
-    begun: Begun,
+    begun: PassStart,
     states: Vec<NodeState>,
-    /// URLs whose states and links are laid down.
-    laid: usize,
+    /// URLs whose states and links are written.
+    written_urls: usize,
     piece_pages: usize,
     pages_read: u64,
     stage: Stage,
@@ -76,15 +77,16 @@ enum Stage {
         merge: Box<Merge>,
         writer: Box<IndexWriter>,
     },
-    /// The process before has written the index.
-    Written(Arc<LinkIndex>),
+    /// An earlier process has written the index.
+    WrittenFrame(Arc<LinkIndex>),
     Over,
 }
 
 impl LinkGathering {
-    /// Begins a pass, whatever the one before left; `None` when there are more URLs than the limit, which is at most
+    /// Begins a pass and drops what an earlier one left. `None` when there are more URLs than the limit, which is at most
     /// [`URLS_MAX`].
-    pub fn begin(reader: &Reader, urls_max: u32, now: Moment) -> Result<Option<LinkGathering>> {
+    pub fn begin(repository: &Repository, urls_max: u32, now: Moment) -> Result<Option<LinkGathering>> {
+        let reader = repository.reader();
         let (position, numbering) = {
             let live = reader.shared.live();
             let counts = (0..Partition::COUNT).map(|id| live.state.partition(Partition(id)).next_number);
@@ -93,52 +95,53 @@ impl LinkGathering {
         let Some(numbering) = numbering.filter(|numbering| numbering.len() <= urls_max.min(URLS_MAX)) else {
             return Ok(None);
         };
-        let begun = Begun { moment: now, position, visits: reader.totals().visits };
+        let begun = PassStart { moment: now, position, visits: reader.totals().visits };
         let folder = reader.dir().join(FOLDER);
         make_folder(&folder)?;
         let pieces = Pieces::create(&folder, &numbering, &begun)?;
-        LinkGathering::over(reader, Resumed { pieces, numbering, begun, states: Vec::new() }).map(Some)
+        LinkGathering::over(&reader, Resumed { pieces, numbering, begun, states: Vec::new() }).map(Some)
     }
 
-    /// Goes on where a pass that was cut short stood; `None` when there was none that this repository knows of, or it ended.
-    pub fn resume(reader: &Reader) -> Result<Option<LinkGathering>> {
+    /// Continues a pass that was cut short. `None` when there is none that belongs to this repository, or it had ended.
+    pub fn resume(repository: &Repository) -> Result<Option<LinkGathering>> {
+        let reader = repository.reader();
         let Some(resumed) = Pieces::resume(&reader.dir().join(FOLDER))? else { return Ok(None) };
         let ended = reader.graph_mark()?.map_or(0, |mark| mark.position);
         let position = resumed.begun.position;
         if position <= ended || position > reader.shared.live().state.position {
             return Ok(None);
         }
-        LinkGathering::over(reader, resumed).map(Some)
+        LinkGathering::over(&reader, resumed).map(Some)
     }
 
     fn over(reader: &Reader, resumed: Resumed) -> Result<LinkGathering> {
         let Resumed { pieces, numbering, begun, mut states } = resumed;
-        let laid = states.len();
-        let is_read = laid == numbering.len() as usize && laid > 0;
+        let written_urls = states.len();
+        let is_read = written_urls == numbering.len() as usize && written_urls > 0;
         let sorter = LinkSorter::new(pieces);
         let written = if is_read { index_of(reader, &numbering, &begun)? } else { None };
         let stage = match written {
-            Some(index) => Stage::Written(index),
+            Some(index) => Stage::WrittenFrame(index),
             None if is_read => writing(reader, &numbering, &begun, sorter)?,
             None => {
                 let known = reader.shared.live().known.clone();
                 let targets = Box::new(Targets::of(&known, &numbering)?);
-                let after = laid.checked_sub(1).map(|last| numbering.key_of(last as u32));
+                let after = written_urls.checked_sub(1).map(|last| numbering.key_of(last as u32));
                 Stage::Reading { targets, sorter: Box::new(sorter), after, pages: 0 }
             }
         };
         states.resize(numbering.len() as usize, NodeState::default());
         let (reader, piece_pages) = (reader.clone(), PIECE_PAGES);
-        Ok(LinkGathering { reader, numbering, begun, states, laid, piece_pages, pages_read: 0, stage })
+        Ok(LinkGathering { reader, numbering, begun, states, written_urls, piece_pages, pages_read: 0, stage })
     }
 
-    /// Lays down a piece after so many pages instead of [`PIECE_PAGES`].
+    /// Writes a piece after so many pages instead of [`PIECE_PAGES`].
     #[must_use]
     pub fn in_pieces_of(self, piece_pages: usize) -> LinkGathering {
         LinkGathering { piece_pages: piece_pages.max(1), ..self }
     }
 
-    pub fn begun(&self) -> Begun {
+    pub fn begun(&self) -> PassStart {
         self.begun
     }
 
@@ -147,19 +150,19 @@ impl LinkGathering {
         self.pages_read
     }
 
-    /// Goes on for about so many pages. The answer is everything, when it is done; a pass that is done gives nothing more.
-    pub fn step(&mut self, pages_max: usize) -> Result<Option<Gathered>> {
+    /// Continues for about so many pages. Returns the result when the pass is complete, and `None` before and afterwards.
+    pub fn step(&mut self, pages_max: usize) -> Result<Option<GatheredLinks>> {
         match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Reading { targets, mut sorter, after, pages } => {
                 let last = self.read(&targets, &mut sorter, after, pages_max)?;
                 self.stage = match last {
                     Some((last, read)) => {
-                        let pages = self.lay_down_if_full(&mut sorter, last, pages + read)?;
+                        let pages = self.write_if_full(&mut sorter, last, pages + read)?;
                         Stage::Reading { targets, sorter, after: Some(last), pages }
                     }
                     None => {
-                        sorter.lay_down(&self.states[self.laid..])?;
-                        self.laid = self.states.len();
+                        sorter.write_piece(&self.states[self.written_urls..])?;
+                        self.written_urls = self.states.len();
                         writing(&self.reader, &self.numbering, &self.begun, *sorter)?
                     }
                 };
@@ -170,35 +173,35 @@ impl LinkGathering {
                     let Some(link) = merge.next()? else {
                         let index = writer.finish()?;
                         self.reader.shared.set_link_index(Arc::clone(&index));
-                        return Ok(Some(Gathered { index, states: std::mem::take(&mut self.states) }));
+                        return Ok(Some(GatheredLinks { index, states: std::mem::take(&mut self.states) }));
                     };
                     writer.push(link)?;
                 }
                 self.stage = Stage::Writing { merge, writer };
                 Ok(None)
             }
-            Stage::Written(index) => Ok(Some(Gathered { index, states: std::mem::take(&mut self.states) })),
+            Stage::WrittenFrame(index) => Ok(Some(GatheredLinks { index, states: std::mem::take(&mut self.states) })),
             Stage::Over => Ok(None),
         }
     }
 
-    /// Everything up to the page `last` was read. The answer is how many pages are read and not laid down.
-    fn lay_down_if_full(&mut self, sorter: &mut LinkSorter, last: PageKey, pages: usize) -> Result<usize> {
+    /// Writes a piece if enough was read, up to the page `last`. Returns how many read pages are not written.
+    fn write_if_full(&mut self, sorter: &mut LinkSorter, last: PageKey, pages: usize) -> Result<usize> {
         if pages < self.piece_pages && !sorter.is_full() {
             return Ok(pages);
         }
-        // A page that came since has no number; the numbers of its partition end before it.
+        // A page that was admitted after the pass began has no number. The numbers of its partition end before it.
         let count = self.numbering.count(last.partition);
         let inner = PageKey::new(last.partition, last.number.min(count.saturating_sub(1)));
         if let Some(node) = self.numbering.node_of(inner) {
-            let until = (node as usize + 1).max(self.laid);
-            sorter.lay_down(&self.states[self.laid..until])?;
-            self.laid = until;
+            let until = (node as usize + 1).max(self.written_urls);
+            sorter.write_piece(&self.states[self.written_urls..until])?;
+            self.written_urls = until;
         }
         Ok(0)
     }
 
-    /// Reads the links of the next pages; the answer is the last one and how many they were, `None` when there were none.
+    /// Reads the links of the next pages. Returns the last page and their number, or `None` when there were none.
     fn read(
         &mut self,
         targets: &Targets,
@@ -243,27 +246,29 @@ impl LinkGathering {
 }
 
 impl Reader {
-    /// The links by target as the pass that began then sorted them, if it came so far.
-    pub fn link_index_of(&self, begun: &Begun) -> Result<Option<Arc<LinkIndex>>> {
+    /// The links by target of the pass that began then, if it got so far.
+    pub fn link_index_of(&self, begun: &PassStart) -> Result<Option<Arc<LinkIndex>>> {
         Ok(self.link_index()?.filter(|index| index.position() == begun.position))
-    }
-
-    /// What was laid down by a pass that gathers is needed no more.
-    pub fn forget_gathering(&self) -> Result<()> {
-        pieces::remove(&self.dir().join(FOLDER))
     }
 }
 
-fn index_of(reader: &Reader, numbering: &Numbering, begun: &Begun) -> Result<Option<Arc<LinkIndex>>> {
+impl Repository {
+    /// Removes the pieces that a gathering pass wrote.
+    pub fn forget_gathering(&self) -> Result<()> {
+        pieces::remove(&self.shared.dir.join(FOLDER))
+    }
+}
+
+fn index_of(reader: &Reader, numbering: &Numbering, begun: &PassStart) -> Result<Option<Arc<LinkIndex>>> {
     Ok(reader.link_index_of(begun)?.filter(|index| index.numbering() == numbering))
 }
 
-fn writing(reader: &Reader, numbering: &Numbering, begun: &Begun, sorter: LinkSorter) -> Result<Stage> {
+fn writing(reader: &Reader, numbering: &Numbering, begun: &PassStart, sorter: LinkSorter) -> Result<Stage> {
     let writer = IndexWriter::new(&reader.dir().join(FOLDER), numbering.clone(), begun.position)?;
     Ok(Stage::Writing { merge: Box::new(sorter.merged()?), writer: Box::new(writer) })
 }
 
-/// Whether the links of a page stand: it is held, or was until it left the collection.
+/// Whether the links of a page count: it is held, or was until it was evicted.
 pub(super) fn is_linking(state: PageState) -> bool {
     matches!(state, PageState::Held | PageState::Left)
 }
@@ -272,7 +277,7 @@ fn push_links(links: &[LinkRow], source: u32, targets: &Targets, sorter: &mut Li
     for link in links {
         let counted = link.counted != CountedIn::NOWHERE;
         if let Some(target) = targets.node_of(link.target) {
-            // A page says nothing of itself.
+            // A link of a page to itself does not count.
             sorter.push(Packed::new(target, source, counted && target != source));
         }
     }

@@ -10,11 +10,10 @@
 //! block:   256 records
 //! ```
 //!
-//! Sources rise, so that their distances are short: a link is two or three bytes. The checksum is XXH3-64 over all that
-//! stands before it. The file is written under another name and given its own when it is whole and synced.
+//! Sources rise, so that their distances are short: a link is two or three bytes. The checksum is XXH3-64 over
+//! everything before it. The file is written under another name and renamed when it is complete and synced.
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,21 +22,19 @@ use vernal_model::Partition;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Numbering;
-use super::sort::Packed;
 use crate::folder::sync_folder;
 use crate::{Error, Result};
 
-const FILE: &str = "links.index";
-const UNFINISHED_FILE: &str = "links.index.new";
+pub(super) const FILE: &str = "links.index";
 const MAGIC: &[u8; 8] = b"VRNLLINK";
 const FORMAT: u32 = 1;
 const HEAD_BYTES: usize = 16 + 4 * Partition::COUNT as usize + 8;
 const TRAILER_BYTES: usize = 24;
-const BLOCK_RECORDS: u32 = 256;
-/// Bytes that gather before they are hashed and written, and that are read at once to check a file.
-const PIECE_BYTES: usize = 1 << 18;
+pub(super) const BLOCK_RECORDS: u32 = 256;
+/// Bytes that are hashed and written at once, and read at once to check a file.
+pub(super) const PIECE_BYTES: usize = 1 << 18;
 
-/// The file, open for reading. It stays readable when a newer one takes its name.
+/// The open index file. It stays readable when a newer file replaces it.
 #[derive(Debug)]
 pub struct LinkIndex {
     path: PathBuf,
@@ -45,12 +42,12 @@ pub struct LinkIndex {
     numbering: Numbering,
     position: u64,
     links: u64,
-    /// Where each block begins, and behind them where the last one ends.
+    /// The start of each block, and the end of the last one.
     blocks: Vec<u64>,
 }
 
 impl LinkIndex {
-    /// Opens the file and checks all that the writer promised; `None` if there is none.
+    /// Opens the file and checks everything that the writer guarantees. `None` if there is no file.
     pub(crate) fn open(folder: &Path) -> Result<Option<LinkIndex>> {
         let path = folder.join(FILE);
         if !path.exists() {
@@ -82,7 +79,7 @@ impl LinkIndex {
         let wanted = u64::from(numbering.len().div_ceil(BLOCK_RECORDS));
         let body_end = (length - TRAILER_BYTES as u64).checked_sub(count.saturating_mul(8));
         let Some(body_end) = body_end.filter(|_| count == wanted) else {
-            return Err(corrupt("it has not the blocks it should have"));
+            return Err(corrupt("the number of its blocks is wrong"));
         };
         let mut bytes = vec![0; count as usize * 8];
         read(&mut bytes, body_end)?;
@@ -133,8 +130,8 @@ impl LinkIndex {
     }
 }
 
-/// Removes an index that knows of deeds which this repository has not applied: they were lost, and others will have
-/// their numbers.
+/// Removes an index that contains deeds which this repository has not applied. Those deeds were lost, and others will get
+/// their positions.
 pub(crate) fn remove_if_ahead(folder: &Path, applied: u64) -> Result<()> {
     let path = folder.join(FILE);
     let Ok(file) = File::open(&path) else { return Ok(()) };
@@ -147,7 +144,7 @@ pub(crate) fn remove_if_ahead(folder: &Path, applied: u64) -> Result<()> {
     sync_folder(folder)
 }
 
-/// All targets in order, each with the sources that count. It may be put down and taken up at any target.
+/// All targets in order, each with the sources that count. Reading may pause and resume at any target.
 #[derive(Debug)]
 pub struct LinkStream {
     index: Arc<LinkIndex>,
@@ -161,7 +158,7 @@ impl LinkStream {
         LinkStream { index, next: 0, bytes: Vec::new(), at: 0 }
     }
 
-    /// The next target; its sources that count are put into `sources`. `None` behind the last.
+    /// The next target. Its sources that count are put into `sources`. `None` after the last target.
     pub fn next(&mut self, sources: &mut Vec<u32>) -> Result<Option<u32>> {
         let node = self.next;
         if node == self.index.numbering.len() {
@@ -184,7 +181,7 @@ impl LinkStream {
     }
 }
 
-/// Walks through one record; what stands behind it is given back.
+/// Reads one record and returns the bytes after it.
 fn record(bytes: &[u8], mut take: impl FnMut(u32, bool)) -> Option<&[u8]> {
     let (count, mut rest) = varint(bytes)?;
     let mut source: u32 = 0;
@@ -221,107 +218,7 @@ fn long_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-fn put_varint(mut value: u64, bytes: &mut Vec<u8>) {
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-}
-
-/// Writes the file; links must come sorted.
-pub(super) struct IndexWriter {
-    folder: PathBuf,
-    path: PathBuf,
-    file: File,
-    numbering: Numbering,
-    hash: Xxh3,
-    written: u64,
-    buffer: Vec<u8>,
-    blocks: Vec<u64>,
-    /// The target whose record is open; its sources gather here.
-    node: u32,
-    sources: Vec<(u32, bool)>,
-    links: u64,
-}
-
-impl IndexWriter {
-    pub fn new(folder: &Path, numbering: Numbering, position: u64) -> Result<Self> {
-        let path = folder.join(UNFINISHED_FILE);
-        let file = File::create(&path).map_err(Error::io("make", &path))?;
-        let buffer = head(&numbering, position);
-        Ok(IndexWriter {
-            folder: folder.to_owned(),
-            path,
-            file,
-            numbering,
-            hash: Xxh3::new(),
-            written: 0,
-            buffer,
-            blocks: Vec::new(),
-            node: 0,
-            sources: Vec::new(),
-            links: 0,
-        })
-    }
-
-    /// The same link again is passed over: the first, which counts if one of them does, has told all.
-    pub fn push(&mut self, link: Packed) -> Result<()> {
-        while self.node < link.target() {
-            self.end_record()?;
-        }
-        if self.sources.last().is_none_or(|(source, _)| *source != link.source()) {
-            self.sources.push((link.source(), link.counted()));
-        }
-        Ok(())
-    }
-
-    fn end_record(&mut self) -> Result<()> {
-        if self.node.is_multiple_of(BLOCK_RECORDS) {
-            self.blocks.push(self.written + self.buffer.len() as u64);
-        }
-        put_varint(self.sources.len() as u64, &mut self.buffer);
-        let mut before = 0;
-        for &(source, counted) in &self.sources {
-            put_varint(u64::from(source - before) << 1 | u64::from(counted), &mut self.buffer);
-            before = source;
-        }
-        self.links += self.sources.len() as u64;
-        self.sources.clear();
-        self.node += 1;
-        if self.buffer.len() >= PIECE_BYTES { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.hash.update(&self.buffer);
-        self.file.write_all(&self.buffer).map_err(Error::io("write", &self.path))?;
-        self.written += self.buffer.len() as u64;
-        self.buffer.clear();
-        Ok(())
-    }
-
-    /// Ends the file and gives it its name; durable when this returns.
-    pub fn finish(mut self) -> Result<Arc<LinkIndex>> {
-        while self.node < self.numbering.len() {
-            self.end_record()?;
-        }
-        for offset in &self.blocks {
-            self.buffer.extend_from_slice(&offset.to_le_bytes());
-        }
-        self.buffer.extend_from_slice(&(self.blocks.len() as u64).to_le_bytes());
-        self.buffer.extend_from_slice(&self.links.to_le_bytes());
-        self.flush()?;
-        let checksum = self.hash.digest();
-        self.file.write_all(&checksum.to_le_bytes()).map_err(Error::io("write", &self.path))?;
-        self.file.sync_all().map_err(Error::io("sync", &self.path))?;
-        fs::rename(&self.path, self.folder.join(FILE)).map_err(Error::io("rename", &self.path))?;
-        sync_folder(&self.folder)?;
-        let missing = || Error::CorruptFile { what: "it went away".into(), path: self.path.clone(), offset: 0 };
-        LinkIndex::open(&self.folder)?.map(Arc::new).ok_or_else(missing)
-    }
-}
-
-fn head(numbering: &Numbering, position: u64) -> Vec<u8> {
+pub(super) fn head(numbering: &Numbering, position: u64) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&FORMAT.to_le_bytes());
     bytes.extend_from_slice(&u32::from(Partition::COUNT).to_le_bytes());
@@ -346,6 +243,8 @@ fn words(trailer: &[u8; TRAILER_BYTES]) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::index_writer::IndexWriter;
+    use super::super::sort::Packed;
     use super::*;
 
     fn written(folder: &Path, links: &[(u32, u32, bool)]) -> Arc<LinkIndex> {

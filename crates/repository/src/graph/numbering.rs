@@ -1,16 +1,16 @@
-//! Every URL of the repository as one dense number: partition after partition, in the order of the keys.
+//! Numbers every URL of the repository densely: partition after partition, in the order of the keys.
 
 use vernal_model::{PageKey, Partition};
 
-/// How many URLs each partition had numbers for, when somebody looked.
+/// The number of URLs of each partition at the time of the numbering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numbering {
-    /// The first number of each partition, and behind them the number of all.
+    /// The first number of each partition, and the total at the end.
     firsts: Vec<u32>,
 }
 
 impl Numbering {
-    /// `None` when there are more URLs than numbers for them; `counts` has one count for each partition.
+    /// Numbers the URLs of the partitions with these counts. `None` when there are more URLs than numbers.
     pub fn new(counts: impl Iterator<Item = u32>) -> Option<Self> {
         let mut firsts = vec![0];
         let mut all: u32 = 0;
@@ -36,7 +36,7 @@ impl Numbering {
         self.firsts.get(at + 1).zip(self.firsts.get(at)).map_or(0, |(end, first)| end - first)
     }
 
-    /// `None` for a URL that came later.
+    /// The number of a URL; `None` for one that was admitted later.
     pub fn node_of(&self, key: PageKey) -> Option<u32> {
         let first = self.firsts.get(usize::from(key.partition.0))?;
         (key.number < self.count(key.partition)).then(|| first + key.number)

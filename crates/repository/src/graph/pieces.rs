@@ -1,4 +1,4 @@
-//! The links that a pass has read so far, in sorted pieces, with all that is needed to go on behind them.
+//! The links that a pass has read so far, in sorted pieces, with everything needed to continue after them.
 //!
 //! ```text
 //! DIR/graph/links.pieces                                            all numbers little-endian
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A piece has the states of the next URLs in the order of the numbering, and the links out of them. Checksums are
-//! XXH3-64. The file is appended to and never synced: what a loss of power tears off is read again, from the last whole piece on.
+//! XXH3-64. The file is appended to and never synced. After a loss of power, the pass continues after the last whole piece.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -28,9 +28,9 @@ const HEAD_BYTES: usize = 8 + COUNTS_BYTES + 8 + 8 + 8 + 8;
 const PIECE_HEAD_BYTES: usize = 8;
 pub(super) const LINK_BYTES: usize = 8;
 
-/// When a pass began, and what there was then.
+/// When a pass began, and the state of the repository then.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Begun {
+pub struct PassStart {
     pub moment: Moment,
     /// The last deed that was applied.
     pub position: u64,
@@ -38,7 +38,7 @@ pub struct Begun {
     pub visits: u64,
 }
 
-/// Where the links of a piece lie in the file.
+/// The range of the links of a piece in the file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub offset: u64,
@@ -53,18 +53,18 @@ pub(super) struct Pieces {
     bytes: Vec<u8>,
 }
 
-/// What a pass that was cut short left, up to its last whole piece.
+/// The progress of a pass that was cut short, up to its last whole piece.
 pub(super) struct Resumed {
     pub pieces: Pieces,
     pub numbering: Numbering,
-    pub begun: Begun,
-    /// Those of the URLs that it has read.
+    pub begun: PassStart,
+    /// The states of the URLs that were read.
     pub states: Vec<NodeState>,
 }
 
 impl Pieces {
-    /// An empty file, in the place of whatever was there.
-    pub fn create(folder: &Path, numbering: &Numbering, begun: &Begun) -> Result<Pieces> {
+    /// Makes an empty file, replacing an old one.
+    pub fn create(folder: &Path, numbering: &Numbering, begun: &PassStart) -> Result<Pieces> {
         let path = folder.join(FILE);
         let mut options = OpenOptions::new();
         let opened = options.read(true).write(true).create(true).truncate(true).open(&path);
@@ -74,7 +74,7 @@ impl Pieces {
         Ok(Pieces { path, file, pieces: Vec::new(), end: head.len() as u64, bytes: Vec::new() })
     }
 
-    /// Opens the file to go on behind its last whole piece; `None` if there is nothing that can be read.
+    /// Opens the file to continue after its last whole piece. `None` if there is no readable file.
     pub fn resume(folder: &Path) -> Result<Option<Resumed>> {
         let path = folder.join(FILE);
         let Ok(mut file) = OpenOptions::new().read(true).write(true).open(&path) else { return Ok(None) };
@@ -95,7 +95,7 @@ impl Pieces {
         Ok(Some(Resumed { pieces, numbering, begun, states }))
     }
 
-    /// Lays down the states of the next URLs and the links out of them, which are sorted.
+    /// Appends a piece: the states of the next URLs, and their outgoing links in sorted order.
     pub fn append(&mut self, states: &[NodeState], links: &[u64]) -> Result<()> {
         self.bytes.clear();
         self.bytes.extend_from_slice(&(states.len() as u32).to_le_bytes());
@@ -116,8 +116,8 @@ pub(super) fn remove(folder: &Path) -> Result<()> {
     passes::remove(&folder.join(FILE))
 }
 
-/// Removes what was laid down by a pass that saw deeds which this repository has not applied: they were lost, and others
-/// will have their numbers.
+/// Removes the pieces of a pass that saw deeds which this repository has not applied. Those deeds were lost, and others will
+/// get their positions.
 pub(crate) fn remove_pieces_if_ahead(folder: &Path, applied: u64) -> Result<()> {
     let mut head = [0; HEAD_BYTES];
     let read = File::open(folder.join(FILE)).and_then(|mut file| file.read_exact(&mut head));
@@ -125,8 +125,7 @@ pub(crate) fn remove_pieces_if_ahead(folder: &Path, applied: u64) -> Result<()> 
     if begun.is_some_and(|begun| begun.position <= applied) { Ok(()) } else { remove(folder) }
 }
 
-/// Reads one piece behind another: its states are added to `states`. The answer is how many links it has, and how many
-/// bytes it takes.
+/// Reads the next piece and adds its states to `states`. Returns the number of its links and of its bytes.
 fn read_piece(
     file: &mut File,
     numbering: &Numbering,
@@ -155,7 +154,7 @@ fn read_piece(
     Some((links, bytes.len()))
 }
 
-fn head(numbering: &Numbering, begun: &Begun) -> Vec<u8> {
+fn head(numbering: &Numbering, begun: &PassStart) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     for partition in (0..Partition::COUNT).map(Partition) {
         bytes.extend_from_slice(&numbering.count(partition).to_le_bytes());
@@ -168,12 +167,12 @@ fn head(numbering: &Numbering, begun: &Begun) -> Vec<u8> {
     bytes
 }
 
-fn read_head(bytes: &[u8]) -> Option<(Numbering, Begun)> {
+fn read_head(bytes: &[u8]) -> Option<(Numbering, PassStart)> {
     let counts = bytes.get(MAGIC.len()..MAGIC.len() + COUNTS_BYTES)?.as_chunks::<4>().0.iter();
     let numbering = Numbering::new(counts.map(|bytes| u32::from_le_bytes(*bytes)))?;
     let rest = bytes.get(MAGIC.len() + COUNTS_BYTES..)?.as_chunks::<8>().0;
     let &[position, visits, moment, _] = rest else { return None };
-    let begun = Begun {
+    let begun = PassStart {
         moment: Moment::from_micros(i64::from_le_bytes(moment)),
         position: u64::from_le_bytes(position),
         visits: u64::from_le_bytes(visits),
@@ -187,8 +186,8 @@ mod tests {
 
     use super::*;
 
-    fn begun() -> Begun {
-        Begun { moment: Moment::from_secs(99), position: 77, visits: 12 }
+    fn begun() -> PassStart {
+        PassStart { moment: Moment::from_secs(99), position: 77, visits: 12 }
     }
 
     #[test]

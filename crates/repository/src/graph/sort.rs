@@ -1,5 +1,4 @@
-//! More links than fit into memory, sorted: pieces are sorted in memory, laid down one after the other in a file, and met in
-//! one merge.
+//! Sorts more links than fit into memory: pieces are sorted in memory, appended to a file, and merged at the end.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,9 +8,9 @@ use super::NodeState;
 use super::pieces::{LINK_BYTES, Pieces};
 use crate::{Error, Result};
 
-/// Links that are sorted in memory at a time, eight bytes each; those of one page are not torn apart.
+/// So many links are sorted in memory at a time, eight bytes each. Those of one page stay together.
 const PIECE_LINKS: usize = 1 << 20;
-/// Links that each piece has in memory while all are merged.
+/// Links of each piece that are in memory during the merge.
 const HEAD_LINKS: usize = 4_096;
 
 /// One link in the order of the file: target, then source, then whether it counts (those that do come first).
@@ -43,7 +42,7 @@ pub(super) struct LinkSorter {
 }
 
 impl LinkSorter {
-    /// Goes on behind the pieces that are there.
+    /// Continues after the existing pieces.
     pub fn new(pieces: Pieces) -> Self {
         LinkSorter { pieces, piece: Vec::with_capacity(PIECE_LINKS) }
     }
@@ -52,20 +51,20 @@ impl LinkSorter {
         self.piece.push(link.0);
     }
 
-    /// Whether it is time to lay down a piece.
+    /// Whether a piece is full.
     pub fn is_full(&self) -> bool {
         self.piece.len() >= PIECE_LINKS
     }
 
-    /// Lays down the links that were pushed since the last time, and the states of the URLs that they lead out of.
-    pub fn lay_down(&mut self, states: &[NodeState]) -> Result<()> {
+    /// Writes the links that were pushed since the last piece, with the states of their source URLs.
+    pub fn write_piece(&mut self, states: &[NodeState]) -> Result<()> {
         self.piece.sort_unstable();
         self.pieces.append(states, &self.piece)?;
         self.piece.clear();
         Ok(())
     }
 
-    /// All that was laid down.
+    /// Merges all pieces.
     pub fn merged(self) -> Result<Merge> {
         let head = |piece: &super::pieces::Piece| {
             let end = piece.offset + (piece.links * LINK_BYTES) as u64;
@@ -80,7 +79,7 @@ impl LinkSorter {
     }
 }
 
-/// All links in order; the same one may come twice.
+/// All links in order. A link may come twice.
 pub(super) struct Merge {
     pieces: Pieces,
     heads: Vec<Head>,
@@ -88,7 +87,7 @@ pub(super) struct Merge {
 }
 
 struct Head {
-    /// Where the links of the file that are not in memory yet begin, and where they end.
+    /// The range of the links in the file that are not in memory yet.
     next: u64,
     end: u64,
     links: Vec<u64>,
@@ -127,13 +126,13 @@ mod tests {
     use vernal_model::{Chance, Moment};
 
     use super::*;
-    use crate::graph::{Begun, Numbering};
+    use crate::graph::{Numbering, PassStart};
 
     #[test]
     fn what_was_pushed_comes_out_sorted_however_many_pieces_it_took() {
         let dir = tempfile::tempdir().unwrap();
         let numbering = Numbering::new([9].into_iter()).unwrap();
-        let begun = Begun { moment: Moment::EPOCH, position: 0, visits: 0 };
+        let begun = PassStart { moment: Moment::EPOCH, position: 0, visits: 0 };
         for (count, in_a_piece) in [(0, 1), (1, 1), (5_000, 70), (20_000, 20_000), (20_000, 5_001)] {
             let mut chance = Chance::new(count as u64);
             let mut sorter = LinkSorter::new(Pieces::create(dir.path(), &numbering, &begun).unwrap());
@@ -143,10 +142,10 @@ mod tests {
                 expected.push(link);
                 sorter.push(link);
                 if number % in_a_piece == 0 {
-                    sorter.lay_down(&[]).unwrap();
+                    sorter.write_piece(&[]).unwrap();
                 }
             }
-            sorter.lay_down(&[]).unwrap();
+            sorter.write_piece(&[]).unwrap();
             expected.sort_unstable();
             let mut merge = sorter.merged().unwrap();
             let merged: Vec<Packed> = std::iter::from_fn(|| merge.next().unwrap()).collect();

@@ -1,7 +1,7 @@
-//! From the fingerprint of a link's target to its number.
+//! Looks up the number of a link target by its fingerprint.
 //!
-//! Fingerprints are spread evenly, so that a table of as many slots as there are URLs says where each begins in the sorted
-//! list: a look-up is two reads of memory. It costs 16 bytes for each URL while a pass gathers.
+//! Fingerprints are evenly distributed. So a table with one slot per URL gives the position in the sorted list, and a look-up
+//! takes two memory reads. It costs 16 bytes for each URL during a gathering pass.
 
 use vernal_model::{Fingerprint, PageKey};
 
@@ -13,7 +13,7 @@ pub(super) struct Targets {
     /// Sorted.
     fingerprints: Vec<u64>,
     nodes: Vec<u32>,
-    /// Where the fingerprints of each slot begin; one more than there are slots.
+    /// The start of the fingerprints of each slot, and the end of the last.
     slots: Vec<u32>,
     /// How far a fingerprint is shifted to be the number of its slot.
     shift: u32,

@@ -17,7 +17,7 @@ pub(crate) fn path(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("{number:08}{SUFFIX}"))
 }
 
-/// The numbers of the files that are there, in order and without a gap.
+/// The numbers of the files, in order. A gap is an error.
 pub(super) fn numbers(folder: &Path) -> Result<Vec<u32>> {
     let numbers = listed(folder)?;
     let gap = numbers.windows(2).find(|pair| pair[0] + 1 != pair[1]);
@@ -28,7 +28,7 @@ pub(super) fn numbers(folder: &Path) -> Result<Vec<u32>> {
     Ok(numbers)
 }
 
-/// The numbers of the files that are there, in order, whatever is missing between them.
+/// The numbers of the existing files, in order, with any gaps.
 pub(super) fn listed(folder: &Path) -> Result<Vec<u32>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
@@ -40,10 +40,10 @@ pub(super) fn listed(folder: &Path) -> Result<Vec<u32>> {
     Ok(numbers)
 }
 
-/// Makes the file `number` whose first deed will have the position `first`; durable when this returns.
+/// Makes the file `number` whose first deed will have the position `first`. It is durable when this returns.
 pub(super) fn create(folder: &Path, number: u32, first: u64, seed: u64) -> Result<File> {
     let path = path(folder, number);
-    // A file with this name can only be one whose making was torn: it holds no frame.
+    // A file with this name can only be an unfinished one without a frame.
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path);
     let file = file.map_err(Error::io("make", &path))?;
     file.write_all_at(&head(number, first, seed), 0).map_err(Error::io("write the head of", &path))?;
@@ -63,7 +63,7 @@ fn head(number: u32, first: u64, seed: u64) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// The position of the first deed of a file, from its head; `Err` says what is wrong with it.
+/// Reads the position of the first deed from the head of a file. The error says what is wrong with the head.
 pub(super) fn read_head(head: &[u8; HEAD_BYTES], number: u32, seed: u64) -> std::result::Result<u64, String> {
     if head[..8] != *MAGIC {
         return Err("this is no journal file".into());

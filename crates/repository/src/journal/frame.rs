@@ -1,4 +1,4 @@
-//! One frame: its writer and its reader.
+//! Writes and reads one frame.
 
 use std::io::Read;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use crate::{Error, Result};
 
 pub(super) const MAGIC: [u8; 4] = 0xA17F_D33D_u32.to_le_bytes();
 pub(super) const HEAD_BYTES: usize = 24;
-/// A group is about 1 MiB; a sieve that admits a million URLs stays below this too.
+/// A group is about 1 MiB. A sieve that admits a million URLs stays below this limit too.
 pub(super) const PAYLOAD_BYTES_MAX: u64 = 512 << 20;
 
-/// How postcard names the variant `Visited` among the deeds, and what stands before a thing that may be absent.
+/// The number that postcard writes for the variant `Visited` of a deed, and the bytes that it writes before an optional value.
 const VISITED: u32 = 5;
 const NONE: u8 = 0;
 const SOME: u8 = 1;
@@ -25,7 +25,7 @@ const SOME: u8 = 1;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
     pub moment: Moment,
-    /// Where the bodies ended when this was acknowledged.
+    /// The end of the bodies that this frame acknowledges.
     pub end: End,
     /// The position of the first deed.
     pub first: u64,
@@ -33,43 +33,43 @@ pub(crate) struct Frame {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Opening {
+struct PayloadHead {
     moment: Moment,
     end: End,
     deeds: u32,
 }
 
-/// Where the parts of a visit's deed lie that the tables hold too, byte for byte.
+/// The byte ranges of those parts of a visit deed that the tables store unchanged.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct VisitedPlaces {
+pub(crate) struct VisitedRanges {
     pub page: Range<usize>,
     pub visit: Range<usize>,
     pub document: Option<Range<usize>>,
     pub event: Option<Range<usize>>,
 }
 
-/// A frame as it was written: its bytes, and for each of its deeds that is a visit, where its parts lie in them.
+/// A frame as it was written: its bytes, and the ranges of the parts of each visit deed.
 #[derive(Copy, Clone)]
-pub(crate) struct Written<'a> {
+pub(crate) struct WrittenFrame<'a> {
     pub bytes: &'a [u8],
-    pub places: &'a [Option<VisitedPlaces>],
+    pub places: &'a [Option<VisitedRanges>],
 }
 
-/// What lies at a place in a file.
-pub(super) enum Next {
+/// What is at an offset of a file.
+pub(super) enum FrameRead {
     /// A frame, and its bytes in the file.
     Frame(Frame, u64),
     /// The end of the file.
     End,
     /// No whole frame with a good checksum.
     Torn(&'static str),
-    /// The checksum is good, and still we cannot read it: no torn write does this.
+    /// The checksum is good, but the payload cannot be read. A torn write does not cause this.
     Unreadable(String),
 }
 
-/// Writes a frame into `buffer`, which is cleared first, and the places in it into `places`.
+/// Writes a frame into `buffer` and the ranges of its visit deeds into `places`. Both are cleared first.
 pub(super) fn encode<'a>(
-    (buffer, places): (&mut Vec<u8>, &mut Vec<Option<VisitedPlaces>>),
+    (buffer, places): (&mut Vec<u8>, &mut Vec<Option<VisitedRanges>>),
     seed: u64,
     moment: Moment,
     end: End,
@@ -79,7 +79,7 @@ pub(super) fn encode<'a>(
     buffer.clear();
     buffer.resize(HEAD_BYTES, 0);
     let deeds = u32::try_from(entries.len()).unwrap_or(u32::MAX);
-    extend(buffer, &Opening { moment, end, deeds })?;
+    extend(buffer, &PayloadHead { moment, end, deeds })?;
     places.clear();
     for (partition, sequence, deed) in entries {
         places.push(match deed {
@@ -104,8 +104,8 @@ pub(super) fn encode<'a>(
     Ok(())
 }
 
-/// Writes a deed as its derived form does, part by part, so that the tables need not write the same rows again.
-fn visited(buffer: &mut Vec<u8>, visited: &Visited) -> Result<VisitedPlaces> {
+/// Writes a deed part by part, in the same bytes as its derived form, so that the tables can store the same bytes.
+fn visited(buffer: &mut Vec<u8>, visited: &Visited) -> Result<VisitedRanges> {
     let Visited { page, was, left, visit, document, event } = visited;
     extend(buffer, &VISITED)?;
     let page = part(buffer, page)?;
@@ -113,10 +113,10 @@ fn visited(buffer: &mut Vec<u8>, visited: &Visited) -> Result<VisitedPlaces> {
     let visit = part(buffer, visit)?;
     let document = optional_part(buffer, document.as_ref())?;
     let event = optional_part(buffer, event.as_ref())?;
-    Ok(VisitedPlaces { page, visit, document, event })
+    Ok(VisitedRanges { page, visit, document, event })
 }
 
-/// The place is that of the thing itself, if it is there.
+/// Writes an optional part and returns the range of the value, if there is one.
 fn optional_part<T: Serialize>(buffer: &mut Vec<u8>, value: Option<&T>) -> Result<Option<Range<usize>>> {
     buffer.push(if value.is_some() { SOME } else { NONE });
     value.map(|value| part(buffer, value)).transpose()
@@ -132,44 +132,44 @@ fn extend<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Result<()> {
     append(buffer, value).map_err(|why| Error::row("journal", why))
 }
 
-/// The position of the first deed and the bytes of the frame with this head, unread.
+/// The position of the first deed and the length of the frame with this head.
 pub(super) fn read_head(head: &[u8; HEAD_BYTES]) -> Option<(u64, u64)> {
     let length = u64::from(u32::from_le_bytes(array(&head[4..8])));
     let is_one = head[..4] == MAGIC && length <= PAYLOAD_BYTES_MAX;
     is_one.then(|| (u64::from_le_bytes(array(&head[8..16])), HEAD_BYTES as u64 + length))
 }
 
-/// Reads the frame that begins here; `remaining` is what the file still holds.
-pub(super) fn next(input: &mut impl Read, remaining: u64, seed: u64) -> std::io::Result<Next> {
+/// Reads the frame that begins here. `remaining` is the number of bytes to the end of the file.
+pub(super) fn next(input: &mut impl Read, remaining: u64, seed: u64) -> std::io::Result<FrameRead> {
     if remaining == 0 {
-        return Ok(Next::End);
+        return Ok(FrameRead::End);
     }
     if remaining < HEAD_BYTES as u64 {
-        return Ok(Next::Torn("the head of a frame is cut short"));
+        return Ok(FrameRead::Torn("the head of a frame is cut short"));
     }
     let mut head = [0; HEAD_BYTES];
     input.read_exact(&mut head)?;
     if head[..4] != MAGIC {
-        return Ok(Next::Torn("no frame begins here"));
+        return Ok(FrameRead::Torn("no frame begins here"));
     }
     let length = u64::from(u32::from_le_bytes(array(&head[4..8])));
     if length > PAYLOAD_BYTES_MAX || length > remaining - HEAD_BYTES as u64 {
-        return Ok(Next::Torn("a frame is cut short"));
+        return Ok(FrameRead::Torn("a frame is cut short"));
     }
     let mut payload = vec![0; usize::try_from(length).unwrap_or(0)];
     input.read_exact(&mut payload)?;
     if checksum(seed, &head[..16], &payload) != u64::from_le_bytes(array(&head[16..24])) {
-        return Ok(Next::Torn("the checksum of a frame is wrong"));
+        return Ok(FrameRead::Torn("the checksum of a frame is wrong"));
     }
     let first = u64::from_le_bytes(array(&head[8..16]));
     Ok(match decode(first, &payload) {
-        Ok(frame) => Next::Frame(frame, HEAD_BYTES as u64 + length),
-        Err(why) => Next::Unreadable(why.to_string()),
+        Ok(frame) => FrameRead::Frame(frame, HEAD_BYTES as u64 + length),
+        Err(why) => FrameRead::Unreadable(why.to_string()),
     })
 }
 
-fn decode(first: u64, payload: &[u8]) -> postcard::Result<Frame> {
-    let (opening, mut rest): (Opening, _) = postcard::take_from_bytes(payload)?;
+pub(super) fn decode(first: u64, payload: &[u8]) -> postcard::Result<Frame> {
+    let (opening, mut rest): (PayloadHead, _) = postcard::take_from_bytes(payload)?;
     let mut entries = Vec::with_capacity((opening.deeds as usize).min(payload.len()));
     for _ in 0..opening.deeds {
         let (entry, after) = postcard::take_from_bytes(rest)?;
@@ -182,7 +182,7 @@ fn decode(first: u64, payload: &[u8]) -> postcard::Result<Frame> {
     Ok(Frame { moment: opening.moment, end: opening.end, first, entries })
 }
 
-/// Whether a whole frame begins within `bytes`, at any offset: then what stands before it is no torn tail.
+/// Whether a whole frame begins at any offset within `bytes`. Then the bytes before it are no torn tail.
 pub(super) fn holds_a_frame(bytes: &[u8], seed: u64) -> bool {
     find(bytes, seed).is_some()
 }
@@ -193,7 +193,7 @@ pub(super) fn find(bytes: &[u8], seed: u64) -> Option<usize> {
     let begins = |offset: usize| {
         let mut rest = &bytes[offset..];
         let remaining = rest.len() as u64;
-        matches!(next(&mut rest, remaining, seed), Ok(Next::Frame(..) | Next::Unreadable(_)))
+        matches!(next(&mut rest, remaining, seed), Ok(FrameRead::Frame(..) | FrameRead::Unreadable(_)))
     };
     starts.find(|(offset, _)| begins(*offset)).map(|(offset, _)| offset)
 }
@@ -205,16 +205,11 @@ pub(super) fn checksum(seed: u64, head: &[u8], payload: &[u8]) -> u64 {
     hash.digest()
 }
 
-/// A slice whose length the caller has fixed.
+/// Copies a slice into an array. The caller makes sure of the length.
 pub(super) fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut out = [0; N];
     out.copy_from_slice(bytes);
     out
-}
-
-/// The reader of payloads alone, for `fuzz_journal`: checksums would keep chance away from it.
-pub(super) fn fuzz_payload(bytes: &[u8]) {
-    let _ = decode(1, bytes);
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@
 //! entry:  (Partition, Sequence, Deed)
 //! ```
 //!
-//! A frame is one commit group and stands or falls whole. `Sequence` counts the deeds of one partition from 1; the
-//! position counts all deeds from 1 and orders everything. A checksum is XXH3-64 over what stands before it and the
-//! payload, seeded with the repository's id, so that no page can carry bytes that look like a frame of ours.
+//! A frame is one commit group, which is valid as a whole or not at all. `Sequence` counts the deeds of one partition from 1; the
+//! position counts all deeds from 1 and orders everything. A checksum is XXH3-64 over the bytes before it and the payload. Its
+//! seed is made of the id of the repository, so that no page can contain bytes that look like a frame of this journal.
 //!
-//! **Damage.** Bytes at the end of the last file that are no whole frame are a torn write, which nobody was told of:
-//! they are cut. Anything else that is no frame is an error that names the file and the byte.
+//! **Damage.** Bytes at the end of the last file that are no whole frame are a torn write, which was never acknowledged. They
+//! are cut. Any other damage is an error that names the file and the byte.
 
 mod file;
 mod frame;
@@ -26,8 +26,7 @@ mod verify;
 mod write;
 
 pub(crate) use file::path as file_path;
-pub(crate) use frame::{Frame, VisitedPlaces, Written};
-pub use read::fuzz_journal;
+pub(crate) use frame::{Frame, VisitedRanges, WrittenFrame};
 pub(crate) use read::{Tail, replay};
 pub(crate) use verify::walk;
 pub use verify::{JournalReport, verify_journal};

@@ -1,4 +1,4 @@
-//! The reader of the journal: replays frames from a position on, and finds where writing goes on.
+//! Reads the journal: replays frames from a position on and finds the end, where writing continues.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -6,16 +6,16 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::file::{self, HEAD_BYTES};
-use super::frame::{self, Frame, Next};
+use super::frame::{self, Frame, FrameRead};
 use crate::bodies::End;
 use crate::{Error, Result};
 
 /// Where the journal ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tail {
-    /// The last file and its good bytes; `None` when a new one must be made.
+    /// The last file and its valid length; `None` when a new one must be made.
     pub file: Option<(u32, u64)>,
-    /// The number of the file to make then.
+    /// The number of the next file.
     pub next_file: u32,
     /// The position of the next deed.
     pub next: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Tail {
     pub cut_bytes: u64,
 }
 
-/// Gives every frame behind the position `applied` to `take`, in order, and cuts a torn tail.
+/// Calls `take` with every frame after the position `applied`, in order, and cuts a torn tail.
 pub(crate) fn replay(
     folder: &Path,
     seed: u64,
@@ -40,7 +40,7 @@ pub(crate) fn replay(
         let Some(mut opened) = OpenedFile::open(folder, number, seed, number == last)? else {
             return cut_whole(folder, number, tail);
         };
-        // The files before the first one read are older than the tables; their deeds need no reading.
+        // The tables contain the deeds of all files before the first one that is read.
         if is_first && number != numbers[0] {
             tail.next = opened.first;
         }
@@ -49,12 +49,12 @@ pub(crate) fn replay(
     Ok(tail)
 }
 
-/// The first file that may hold a frame behind `applied`.
+/// The first file that may hold a frame after `applied`.
 fn first_needed(folder: &Path, numbers: &[u32], seed: u64, applied: u64) -> Result<u32> {
     let last = numbers.len() - 1;
     for index in (1..=last).rev() {
         let opened = OpenedFile::open(folder, numbers[index], seed, index == last)?;
-        // The file's own first frame must be there to name the end of the bodies, unless nothing is in it.
+        // Its first frame is needed for the end of the bodies, unless the file is empty.
         if opened.is_some_and(|file| file.first <= applied && file.length > HEAD_BYTES as u64) {
             return Ok(numbers[index]);
         }
@@ -62,7 +62,7 @@ fn first_needed(folder: &Path, numbers: &[u32], seed: u64, applied: u64) -> Resu
     Ok(numbers[0])
 }
 
-/// The last file holds not even a head: its making was torn, and it will be made anew.
+/// The last file has no whole head, because making it was interrupted. It will be made again.
 fn cut_whole(folder: &Path, number: u32, mut tail: Tail) -> Result<Tail> {
     let path = file::path(folder, number);
     let length = std::fs::metadata(&path).map_err(Error::io("look at", &path))?.len();
@@ -83,7 +83,7 @@ struct OpenedFile {
 }
 
 impl OpenedFile {
-    /// `None` when the last file is shorter than a head, which a crash while making it leaves.
+    /// `None` when the last file is shorter than a head, as a crash may leave it.
     fn open(folder: &Path, number: u32, seed: u64, is_last: bool) -> Result<Option<OpenedFile>> {
         let path = file::path(folder, number);
         let file = File::options().read(true).write(is_last).open(&path).map_err(Error::io("open", &path))?;
@@ -92,7 +92,7 @@ impl OpenedFile {
         if length >= HEAD_BYTES as u64 {
             file.read_exact_at(&mut head, 0).map_err(Error::io("read", &path))?;
         }
-        // A file that a power cut left with its length and without its bytes is torn too.
+        // A power cut may leave a file with its length but without its bytes. That is torn too.
         let torn_making = length < HEAD_BYTES as u64 || (length == HEAD_BYTES as u64 && head == [0; HEAD_BYTES]);
         if is_last && torn_making {
             return Ok(None);
@@ -116,21 +116,23 @@ impl OpenedFile {
         let (mut offset, first) = self.passed(applied)?.unwrap_or((HEAD_BYTES as u64, tail.next));
         tail.next = first;
         let handle = self.file.try_clone().map_err(Error::io("open", &self.path))?;
-        let mut input = BufReader::new(At { file: handle, offset });
+        let mut input = BufReader::new(ReadFrom { file: handle, offset });
         loop {
             let next = frame::next(&mut input, self.length - offset, seed);
             match next.map_err(Error::io("read", &self.path))? {
-                Next::End => break,
-                Next::Unreadable(why) => return Err(self.corrupt(offset, format!("a frame cannot be read: {why}"))),
-                Next::Torn(what) if tail.next <= applied => {
+                FrameRead::End => break,
+                FrameRead::Unreadable(why) => {
+                    return Err(self.corrupt(offset, format!("a frame cannot be read: {why}")));
+                }
+                FrameRead::Torn(what) if tail.next <= applied => {
                     return Err(self.corrupt(offset, format!("{what}, and the tables have seen deed {applied}")));
                 }
-                Next::Torn(what) => {
+                FrameRead::Torn(what) => {
                     self.cut(offset, seed, what)?;
                     tail.cut_bytes += self.length - offset;
                     break;
                 }
-                Next::Frame(frame, bytes) => {
+                FrameRead::Frame(frame, bytes) => {
                     if frame.first != tail.next {
                         let what = format!("a frame begins with deed {}, {} was due", frame.first, tail.next);
                         return Err(self.corrupt(offset, what));
@@ -149,9 +151,9 @@ impl OpenedFile {
         Ok(())
     }
 
-    /// Where the last frame that the tables have seen begins, and the position of its first deed: what stands before it
-    /// was acknowledged and applied, and needs no reading. Heads alone tell, so that an opening does not read the whole
-    /// file again; where they do not, everything is read. `verify` reads it all in any case.
+    /// The offset of the last frame that the tables have applied, and the position of its first deed. Frames before it need
+    /// not be read. Only heads are read for this, so that opening does not read the whole file. Where heads do not suffice,
+    /// everything is read. `verify` always reads everything.
     fn passed(&self, applied: u64) -> Result<Option<(u64, u64)>> {
         let mut seen = None;
         let mut offset = HEAD_BYTES as u64;
@@ -172,15 +174,15 @@ impl OpenedFile {
         Ok(seen.filter(|_| offset <= self.length))
     }
 
-    /// Cuts a torn tail; refuses when what follows is more than a torn write leaves behind.
+    /// Cuts a torn tail. Refuses when the bytes after it cannot come from a torn write.
     fn cut(&self, offset: u64, seed: u64, what: &str) -> Result<()> {
         if !self.is_last {
             return Err(self.corrupt(offset, what.to_owned()));
         }
         let mut rest = Vec::new();
         let handle = self.file.try_clone().map_err(Error::io("open", &self.path))?;
-        At { file: handle, offset }.read_to_end(&mut rest).map_err(Error::io("read", &self.path))?;
-        // The first byte is skipped: no whole frame begins there.
+        ReadFrom { file: handle, offset }.read_to_end(&mut rest).map_err(Error::io("read", &self.path))?;
+        // No whole frame begins at the first byte, so it is skipped.
         if frame::holds_a_frame(rest.get(1..).unwrap_or_default(), seed) {
             return Err(self.corrupt(offset, format!("{what}, and whole frames follow")));
         }
@@ -193,35 +195,16 @@ impl OpenedFile {
     }
 }
 
-/// A file read from a place on, without moving a shared position.
-pub(super) struct At {
+/// Reads a file from an offset on without moving its shared position.
+pub(super) struct ReadFrom {
     pub(super) file: File,
     pub(super) offset: u64,
 }
 
-impl Read for At {
+impl Read for ReadFrom {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let bytes = self.file.read_at(buffer, self.offset)?;
         self.offset += bytes as u64;
         Ok(bytes)
     }
-}
-
-/// Any bytes are read as a journal file without a panic and without more memory than they have.
-pub fn fuzz_journal(bytes: &[u8]) {
-    const SEED: u64 = 7;
-    if let Some(head) = bytes.first_chunk::<HEAD_BYTES>() {
-        let _ = file::read_head(head, 1, SEED);
-    }
-    let mut rest = bytes.get(HEAD_BYTES..).unwrap_or(bytes);
-    loop {
-        let remaining = rest.len() as u64;
-        match frame::next(&mut rest, remaining, SEED) {
-            Ok(Next::Frame(..)) => {}
-            Ok(Next::End | Next::Torn(_) | Next::Unreadable(_)) | Err(_) => break,
-        }
-    }
-    let _ = frame::holds_a_frame(bytes, SEED);
-    // The payload reader must stand anything behind a good checksum too.
-    frame::fuzz_payload(bytes);
 }

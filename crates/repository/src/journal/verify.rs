@@ -1,7 +1,7 @@
-//! Reads the whole journal and changes nothing: every checksum, every position, every sequence.
+//! Checks the whole journal without changing it: every checksum, position and sequence.
 //!
-//! Unlike a replay it does not stop at damage: it looks for the next whole frame and goes on, so that one reading names
-//! everything that is wrong, and so that a repair can save what is still readable.
+//! Unlike a replay it does not stop at damage but continues at the next whole frame. So one run reports all faults, and a repair
+//! can save everything that is still readable.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -11,24 +11,24 @@ use std::path::Path;
 use vernal_model::Partition;
 
 use super::file::{self, HEAD_BYTES};
-use super::frame::{self, Frame, Next};
-use super::read::At;
+use super::frame::{self, Frame, FrameRead};
+use super::read::ReadFrom;
 use crate::bodies::End;
 use crate::{Error, Result, folder};
 
 const FAULTS_LISTED_MAX: usize = 1_000; // more are counted, not listed
 
-/// What a reading of the whole journal found.
+/// The result of checking the whole journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalReport {
     pub files: u64,
     pub frames: u64,
     pub deeds: u64,
     pub bytes: u64,
-    /// Everything wrong, by file and byte, the first thousand of them.
+    /// The first thousand faults, by file and byte.
     pub faults: Vec<String>,
     pub faults_total: u64,
-    /// Bytes after the last whole frame: a write that is under way or was torn, no damage.
+    /// Bytes after the last whole frame: an unfinished or torn write, which is no damage.
     pub unfinished_bytes: u64,
 }
 
@@ -47,14 +47,14 @@ impl JournalReport {
 }
 
 /// Checks every frame of the journal of the repository in `dir`: its checksum, that positions and the sequences of each
-/// partition have no gap, and that the acknowledged end of the bodies never goes back. Nothing is written, so that it
-/// may run beside a crawl. `progress` hears bytes done and bytes in all.
+/// partition have no gap, and that the acknowledged end of the bodies never goes back. Nothing is written, so it may
+/// run during a crawl. `progress` is called with the bytes done and the total.
 pub fn verify_journal(dir: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<JournalReport> {
     let seed = folder::known_format(dir)?.seed();
     walk(&dir.join(super::FOLDER), seed, progress, &mut |_| Ok(()))
 }
 
-/// Gives every readable frame to `take`, in order, and tells what was wrong between them.
+/// Calls `take` with every readable frame, in order, and reports the faults between them.
 pub(crate) fn walk(
     folder: &Path,
     seed: u64,
@@ -85,13 +85,13 @@ pub(crate) fn walk(
     Ok(walk.report)
 }
 
-/// What the next frame must look like.
+/// The expectations for the next frame.
 struct JournalWalk {
     seed: u64,
     report: JournalReport,
-    /// The position of the next deed; `None` behind damage.
+    /// The position of the next deed; `None` after damage.
     next: Option<u64>,
-    /// The last sequence of each partition; `None` behind damage.
+    /// The last sequence of each partition; `None` after damage.
     sequences: Vec<Option<u64>>,
     end: End,
 }
@@ -107,7 +107,7 @@ impl JournalWalk {
         }
     }
 
-    /// Behind damage nobody knows what is due.
+    /// After damage nothing is known of the next frame.
     fn forget(&mut self) {
         self.next = None;
         self.sequences.fill(None);
@@ -141,7 +141,7 @@ impl JournalWalk {
         let mut offset = HEAD_BYTES as u64;
         while offset < length {
             let handle = file.try_clone().map_err(Error::io("open", path))?;
-            let mut input = BufReader::new(At { file: handle, offset });
+            let mut input = BufReader::new(ReadFrom { file: handle, offset });
             let (reached, damage) = self.frames(path, &mut input, offset, length, progress, take)?;
             let Some((what, torn)) = damage else { break };
             offset = match self.next_frame(&file, path, reached)? {
@@ -164,7 +164,7 @@ impl JournalWalk {
         Ok(())
     }
 
-    /// Takes frames until the end or the first damage: what it is, and whether a torn write can be its cause.
+    /// Reads frames until the end or the first damage. Returns the damage and whether a torn write can be its cause.
     fn frames(
         &mut self,
         path: &Path,
@@ -176,12 +176,12 @@ impl JournalWalk {
     ) -> Result<(u64, Option<(String, bool)>)> {
         loop {
             match frame::next(input, length - offset, self.seed).map_err(Error::io("read", path))? {
-                Next::End => return Ok((offset, None)),
-                Next::Torn(what) => return Ok((offset, Some((what.to_owned(), true)))),
-                Next::Unreadable(why) => {
+                FrameRead::End => return Ok((offset, None)),
+                FrameRead::Torn(what) => return Ok((offset, Some((what.to_owned(), true)))),
+                FrameRead::Unreadable(why) => {
                     return Ok((offset, Some((format!("a frame cannot be read: {why}"), false))));
                 }
-                Next::Frame(frame, bytes) => {
+                FrameRead::Frame(frame, bytes) => {
                     self.check(path, offset, &frame);
                     take(frame)?;
                     offset += bytes;
@@ -224,11 +224,11 @@ impl JournalWalk {
         self.end = self.end.max(frame.end);
     }
 
-    /// Where the next whole frame behind the damage at `offset` begins.
+    /// The offset of the next whole frame after the damage at `offset`.
     fn next_frame(&self, file: &File, path: &Path, offset: u64) -> Result<Option<u64>> {
         let mut rest = Vec::new();
         let handle = file.try_clone().map_err(Error::io("open", path))?;
-        At { file: handle, offset: offset + 1 }.read_to_end(&mut rest).map_err(Error::io("read", path))?;
+        ReadFrom { file: handle, offset: offset + 1 }.read_to_end(&mut rest).map_err(Error::io("read", path))?;
         Ok(frame::find(&rest, self.seed).map(|found| offset + 1 + found as u64))
     }
 }

@@ -1,4 +1,4 @@
-//! The writer of the journal.
+//! Writes the journal.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use vernal_model::{Deed, Moment, Partition, Sequence};
 
-use super::frame::{VisitedPlaces, Written};
+use super::frame::{VisitedRanges, WrittenFrame};
 use super::{Tail, file, frame};
 use crate::bodies::End;
 use crate::{Error, Result};
 
-/// After this a new file begins.
+/// A file that has reached this size is followed by a new one.
 const FILE_BYTES_MAX: u64 = 64 << 20;
-/// A buffer that one large group has blown up is given back with the next group.
+/// A larger buffer is freed before the next group.
 const BUFFER_BYTES_KEPT: usize = 4 << 20;
 
 pub(crate) struct Journal {
@@ -25,15 +25,15 @@ pub(crate) struct Journal {
     /// The position of the next deed.
     next: u64,
     buffer: Vec<u8>,
-    /// The places of visits in the buffer.
-    places: Vec<Option<VisitedPlaces>>,
-    /// A write failed and its bytes could not be taken back, or a sync failed and nobody knows what is on disk.
+    /// The ranges of the visit deeds in the buffer.
+    places: Vec<Option<VisitedRanges>>,
+    /// A write failed and its bytes could not be removed, or a sync failed and the state on disk is unknown.
     broken: bool,
     file_bytes_max: u64,
 }
 
 impl Journal {
-    /// Goes on writing where `replay` found the end.
+    /// Continues at the end that `replay` found.
     pub fn resume(folder: &Path, seed: u64, tail: Tail) -> Result<Journal> {
         let (file, number, length) = match tail.file {
             Some((number, length)) => {
@@ -66,8 +66,8 @@ impl Journal {
         self
     }
 
-    /// Appends one group as one frame, durable when this returns. On an error nothing was appended, or the journal
-    /// refuses everything from then on.
+    /// Appends one group as one frame, which is durable when this returns. On an error either nothing was appended, or the
+    /// journal refuses all further writes.
     pub fn append<'a>(
         &mut self,
         moment: Moment,
@@ -87,7 +87,7 @@ impl Journal {
         }
         let path = file::path(&self.folder, self.number);
         if let Err(source) = self.file.write_all_at(&self.buffer, self.length) {
-            // A full disk is no reason to stop for ever: the half-written frame is taken back.
+            // After a full disk, writing may go on later: the half-written frame is removed.
             self.broken = self.file.set_len(self.length).is_err();
             return Err(Error::io("append to", &path)(source));
         }
@@ -101,14 +101,15 @@ impl Journal {
     }
 
     /// The frame that was appended last.
-    pub fn written(&self) -> Written<'_> {
-        Written { bytes: &self.buffer, places: &self.places }
+    pub fn written(&self) -> WrittenFrame<'_> {
+        WrittenFrame { bytes: &self.buffer, places: &self.places }
     }
 
     fn begin_file(&mut self) -> Result<()> {
         self.file = file::create(&self.folder, self.number + 1, self.next, self.seed)?;
         self.number += 1;
         self.length = file::HEAD_BYTES as u64;
+        tracing::debug!(file = self.number, position = self.next, "journal file begun");
         Ok(())
     }
 }

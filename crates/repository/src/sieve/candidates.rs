@@ -1,4 +1,4 @@
-//! Found rows on one side, the known set on the other; what is new between them is offered to the dispatcher.
+//! Compares found rows with the known set. The new URLs are offered to the dispatcher.
 
 use std::ops::Bound;
 
@@ -12,46 +12,46 @@ use crate::tables::rows::{FoundRow, State, content, decode};
 use crate::tables::{Tables, keys};
 use crate::{Error, Result};
 
-/// What a pass of the sieve offers. It decides nothing: the `Sieved` deeds that follow do.
+/// The result of a pass of the sieve. It decides nothing: the `Sieved` deeds that follow do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sieving {
     pub partitions: Vec<PartitionSieving>,
-    /// Findings met in this pass, known ones and repeats included.
+    /// Findings in this pass, including known URLs and repeats.
     pub found: usize,
-    /// Findings are left that this pass had no room for.
+    /// Whether findings are left that exceeded the limit of this pass.
     pub more: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartitionSieving {
     pub partition: Partition,
-    /// To be named by the `Sieved` deed, also when nothing is fresh.
+    /// The last sequence, for the `Sieved` deed. It is needed even when there is no new URL.
     pub through: Sequence,
-    /// Each URL once, in the order in which they were found.
+    /// The new URLs, each once, in the order in which they were found.
     pub fresh: Vec<Candidate>,
 }
 
 /// A URL that is not known, or is barred and now given as a seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The first finding; a seed comes before all others.
+    /// The first finding, or the first that is a seed.
     pub found: Found,
     /// Links to it so far.
     pub back_links: u32,
 }
 
-/// A finding as its row holds it, not copied.
+/// A finding, borrowed from its row.
 pub(crate) struct Finding {
     pub fingerprint: Fingerprint,
-    pub what: Sight,
+    pub what: FindingKind,
 }
 
 #[derive(Copy, Clone, PartialEq)]
-pub(crate) enum Sight {
+pub(crate) enum FindingKind {
     SpelledOut(Via),
-    /// A link to a URL that was spelled out before.
+    /// A link to a URL that an earlier finding contained.
     Again,
-    /// A link that is there no more.
+    /// A link that was removed.
     Gone,
 }
 
@@ -59,10 +59,10 @@ impl Finding {
     /// What this finding adds to the back-link count.
     pub fn back_links(&self) -> i32 {
         match self.what {
-            Sight::SpelledOut(Via::Link) | Sight::Again => 1,
-            // A list for machines is no page that links to it.
-            Sight::SpelledOut(_) => 0,
-            Sight::Gone => -1,
+            FindingKind::SpelledOut(Via::Link) | FindingKind::Again => 1,
+            // An entry of a sitemap or feed is not a link from a page.
+            FindingKind::SpelledOut(_) => 0,
+            FindingKind::Gone => -1,
         }
     }
 }
@@ -77,37 +77,40 @@ struct FoundRef<'a> {
     _forward: u32,
 }
 
-/// Walks through a packed row of findings without copying them: first the URLs spelled out, then the links to others,
-/// then those that are gone.
+/// Reads a packed row of findings without copying: first the new URLs, then the links to URLs found before, then the links
+/// that were removed.
 pub(crate) fn each_found(row: &[u8], mut take: impl FnMut(Finding)) -> Result<usize> {
     let wrong = |why| Error::row("found", why);
     let (urls, mut rest): (u64, _) = postcard::take_from_bytes(content("found", row)?).map_err(wrong)?;
     for _ in 0..urls {
         let (found, after): (FoundRef<'_>, _) = postcard::take_from_bytes(rest).map_err(wrong)?;
-        take(Finding { fingerprint: Fingerprint(xxh3_64(found.url.as_bytes())), what: Sight::SpelledOut(found.via) });
+        take(Finding {
+            fingerprint: Fingerprint(xxh3_64(found.url.as_bytes())),
+            what: FindingKind::SpelledOut(found.via),
+        });
         rest = after;
     }
     let (again, mut rest): (u64, _) = postcard::take_from_bytes(rest).map_err(wrong)?;
     for _ in 0..again {
         let (fingerprint, after) = postcard::take_from_bytes(rest).map_err(wrong)?;
-        take(Finding { fingerprint, what: Sight::Again });
+        take(Finding { fingerprint, what: FindingKind::Again });
         rest = after;
     }
     let (gone, mut rest): (u64, _) = postcard::take_from_bytes(rest).map_err(wrong)?;
     for _ in 0..gone {
         let (fingerprint, after) = postcard::take_from_bytes(rest).map_err(wrong)?;
-        take(Finding { fingerprint, what: Sight::Gone });
+        take(Finding { fingerprint, what: FindingKind::Gone });
         rest = after;
     }
     Ok((urls + again + gone) as usize)
 }
 
 /// One finding in a batch.
-struct Sighting {
+struct BatchEntry {
     key: Key,
-    /// A seed comes before a URL spelled out, and that before a bare link.
+    /// Seeds come before URLs, and those before bare links.
     order: u8,
-    /// What it adds to the back links.
+    /// What it adds to the back-link count.
     links: i8,
     /// Counted over the whole batch.
     ordinal: u32,
@@ -117,8 +120,8 @@ const SEED: u8 = 0;
 const SPELLED_OUT: u8 = 1;
 const BARE: u8 = 2;
 
-/// Meets at most about `limit` found URLs with what is known: whole rows, in the order of their sequence, beginning
-/// with the partition `from`. The second answer is the partition to begin with next time.
+/// Compares at most about `limit` found URLs with the known set: whole rows in the order of their sequence, beginning with the
+/// partition `from`. Also returns the partition to begin with next time.
 pub(crate) fn sieve(
     tables: &Tables,
     state: &State,
@@ -131,7 +134,7 @@ pub(crate) fn sieve(
     let mut next_from = from;
     for step in 0..Partition::COUNT {
         let partition = Partition((from + step) % Partition::COUNT);
-        if batch.sightings.len() >= limit {
+        if batch.entries.len() >= limit {
             next_from = partition.0;
             sieving.more = true;
             break;
@@ -142,8 +145,8 @@ pub(crate) fn sieve(
             sieving.more |= more;
         }
     }
-    sieving.found = batch.sightings.len();
-    let fresh = fresh(std::mem::take(&mut batch.sightings), known)?;
+    sieving.found = batch.entries.len();
+    let fresh = fresh(std::mem::take(&mut batch.entries), known)?;
     batch.pick(fresh, &mut sieving.partitions)?;
     Ok((sieving, next_from))
 }
@@ -152,11 +155,11 @@ pub(crate) fn sieve(
 struct Batch {
     /// Each row with its partition and how many findings it holds.
     rows: Vec<(Partition, u32, UserValue)>,
-    sightings: Vec<Sighting>,
+    entries: Vec<BatchEntry>,
 }
 
 impl Batch {
-    /// Takes the rows of one partition; answers with the last sequence taken and whether rows are left.
+    /// Reads the rows of one partition. Returns the last sequence read and whether rows are left.
     fn take_rows(
         &mut self,
         tables: &Tables,
@@ -169,21 +172,21 @@ impl Batch {
         let range = (Bound::Excluded(&after[..]), Bound::Included(&last[..]));
         let mut taken = None;
         for guard in tables.found.range::<&[u8], _>(range) {
-            if self.sightings.len() >= limit {
+            if self.entries.len() >= limit {
                 return Ok(taken.map(|sequence| (sequence, true)));
             }
             let (key, row) = guard.into_inner().map_err(Error::tables("read what was found"))?;
             let sequence = keys::found_sequence(&key).ok_or_else(|| Error::row("found", "its key is too short"))?;
-            let sightings = &mut self.sightings;
+            let entries = &mut self.entries;
             let count = each_found(&row, |found| {
-                let ordinal = sightings.len() as u32;
+                let ordinal = entries.len() as u32;
                 let order = match found.what {
-                    Sight::SpelledOut(Via::Seed) => SEED,
-                    Sight::SpelledOut(_) => SPELLED_OUT,
-                    Sight::Again | Sight::Gone => BARE,
+                    FindingKind::SpelledOut(Via::Seed) => SEED,
+                    FindingKind::SpelledOut(_) => SPELLED_OUT,
+                    FindingKind::Again | FindingKind::Gone => BARE,
                 };
                 let key = (partition, found.fingerprint);
-                sightings.push(Sighting { key, order, links: found.back_links() as i8, ordinal });
+                entries.push(BatchEntry { key, order, links: found.back_links() as i8, ordinal });
             })?;
             self.rows.push((partition, count as u32, row));
             taken = Some(sequence);
@@ -214,18 +217,18 @@ impl Batch {
     }
 }
 
-/// The sightings that win, as (ordinal, back links), in the order in which they were found.
-fn fresh(mut sightings: Vec<Sighting>, known: &super::KnownSet) -> Result<Vec<(u32, u32)>> {
-    sightings.sort_unstable_by_key(|sighting| (sighting.key, sighting.order, sighting.ordinal));
+/// The findings that become candidates, as (ordinal, back links), in the order in which they were found.
+fn fresh(mut entries: Vec<BatchEntry>, known: &super::KnownSet) -> Result<Vec<(u32, u32)>> {
+    entries.sort_unstable_by_key(|sighting| (sighting.key, sighting.order, sighting.ordinal));
     let mut probe = known.probe();
     let mut fresh = Vec::new();
-    for group in sightings.chunk_by(|one, other| one.key == other.key) {
+    for group in entries.chunk_by(|one, other| one.key == other.key) {
         let first = &group[0];
         if first.order == BARE {
             continue;
         }
         let record = probe.look_up(first.key)?;
-        // A person's word lifts the bar: whoever gives a barred URL as a seed wants it asked.
+        // A barred URL that a person gives as a seed becomes a candidate again.
         if record.is_some_and(|record| record.number != BARRED || first.order != SEED) {
             continue;
         }

@@ -1,9 +1,9 @@
-//! A filter beside each run: it says of most keys that are not in the run that they are not, without a read. It lives in
-//! memory only, 13 bits per record, and is made anew whenever a run is opened or written.
+//! A Bloom filter for each run. It recognises most keys that are not in the run without a read. It is in memory only, takes 13
+//! bits per record, and is rebuilt whenever a run is opened or written.
 
 use super::run::Key;
 
-/// So 13 bits per record; with four bits set for each, about one unknown key in a hundred passes all the same.
+/// 13 bits per record. With four bits set for each key, about one unknown key in a hundred passes.
 const RECORDS_PER_WORD: u64 = 5;
 
 pub(super) struct Filter {
@@ -11,7 +11,7 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// A filter with room for so many records.
+    /// A filter for so many records.
     pub fn for_records(count: u64) -> Filter {
         let words = (count / RECORDS_PER_WORD + 1) as usize;
         Filter { words: vec![0; words].into_boxed_slice() }
@@ -22,15 +22,15 @@ impl Filter {
         self.words[word] |= bits;
     }
 
-    /// `false` is certain.
+    /// Whether the key may be in the run. `false` is certain.
     pub fn may_hold(&self, key: Key) -> bool {
         let (word, bits) = self.place(key);
         self.words[word] & bits == bits
     }
 
-    /// Four bits of one word, so that a question touches one line of memory. The word follows the fingerprint's order, so
-    /// that keys which come sorted walk through memory in order, partition by partition; the bits come of a
-    /// multiplication, so that the word tells nothing of them.
+    /// Four bits in one word, so that a look-up touches one cache line. The index of the word follows the order of the keys, so
+    /// sorted keys access memory in order, partition by partition. The bits come from a multiplication, so they do not depend
+    /// on that index.
     fn place(&self, (partition, fingerprint): Key) -> (usize, u64) {
         let word = ((u128::from(fingerprint.0) * self.words.len() as u128) >> 64) as usize;
         let mixed = (fingerprint.0 ^ (u64::from(partition.0) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15);

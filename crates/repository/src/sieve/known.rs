@@ -1,8 +1,8 @@
 //! The known set: at most two runs.
 //!
-//! A batch of the sieve goes into the small run while that is less than an eighth of the big one, and else all is
-//! merged into a new big run: so many small batches stay cheap. A URL may be in both; then the counts add up, and the
-//! number in the small run, which is the younger one, holds.
+//! A batch of the sieve is merged into the small run while that is less than an eighth of the big one. Otherwise everything is
+//! merged into a new big run. This keeps many small batches cheap. If a URL is in both runs, its counts are added, and the
+//! number in the small run, which is newer, applies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,26 +23,26 @@ pub(crate) struct KnownSet {
     pub(super) small: Option<Arc<Run>>,
 }
 
-/// What the sieve does to one key.
+/// A change of one key by the sieve.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Update {
     pub key: Key,
     /// Its number when it was admitted now, `BARRED` when it was barred now.
     pub decided: Option<u32>,
-    /// Links that came, less those that went.
+    /// Added links minus removed links.
     pub back_links: i32,
 }
 
-/// What an update turned out to be.
+/// The effect of an update.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Resolved {
-    /// Not known before, and known now.
+    /// The URL is newly known.
     New,
-    /// Barred before, and admitted now.
+    /// The URL was barred before and is admitted now.
     Readmitted,
-    /// Known before; at most its count grows.
+    /// The URL was known before. Only its count changes.
     Known,
-    /// Neither known nor decided about: it is as if it had not been found.
+    /// The URL is neither known nor decided about, so the update is dropped.
     Undecided,
 }
 
@@ -57,7 +57,7 @@ impl KnownSet {
         Ok(KnownSet { folder: folder.to_owned(), big: open(big)?, small: open(small)? })
     }
 
-    /// The generations of the big and the small run; 0 is none.
+    /// The generations of the big and the small run; 0 means none.
     pub fn generations(&self) -> (u32, u32) {
         let generation = |run: &Option<Arc<Run>>| run.as_ref().map_or(0, |run| run.generation);
         (generation(&self.big), generation(&self.small))
@@ -67,13 +67,13 @@ impl KnownSet {
         self.probe().look_up((partition, fingerprint))
     }
 
-    /// A look-up for keys that come in rising order.
+    /// Looks up keys in rising order.
     pub fn probe(&self) -> KnownProbe<'_> {
         KnownProbe { big: self.big.as_deref().map(Run::probe), small: self.small.as_deref().map(Run::probe) }
     }
 
-    /// The paths of the runs of `self` that are not in force in `next` any more.
-    pub fn outlived_by(&self, next: &KnownSet) -> Vec<PathBuf> {
+    /// The paths of the runs of `self` that `next` does not use.
+    pub fn obsolete_after(&self, next: &KnownSet) -> Vec<PathBuf> {
         let (big, small) = next.generations();
         let (old_big, old_small) = self.generations();
         let gone = |generation: &u32| *generation != 0 && *generation != big && *generation != small;
@@ -92,7 +92,7 @@ impl KnownProbe<'_> {
         Ok(both(ask(&mut self.big)?, ask(&mut self.small)?))
     }
 
-    /// Says what an update means for what is known, and gives it the number that holds after it.
+    /// Resolves an update against the known record. Sets the number that applies afterwards.
     pub fn resolve(&mut self, update: &Update) -> Result<(Resolved, u32)> {
         let known = self.look_up(update.key)?.map(|record| record.number);
         Ok(match (known, update.decided) {
@@ -104,7 +104,7 @@ impl KnownProbe<'_> {
     }
 }
 
-/// One record of two: the counts add up (a younger one may be below zero, as two's complement), the younger number holds.
+/// Merges two records. Counts are added (that of the newer may be negative, in two's complement), and the newer number applies.
 pub(super) fn both(old: Option<KnownRecord>, young: Option<KnownRecord>) -> Option<KnownRecord> {
     match (old, young) {
         (Some(old), Some(young)) => {
@@ -114,7 +114,7 @@ pub(super) fn both(old: Option<KnownRecord>, young: Option<KnownRecord>) -> Opti
     }
 }
 
-/// Removes runs that are not in force: a crash before a switch, or before the last checkpoint, leaves them behind.
+/// Removes unused runs, which a crash before a switch or before the last checkpoint leaves behind.
 pub(crate) fn remove_orphans(folder: &Path, in_force: (u32, u32)) -> Result<usize> {
     let mut removed = 0;
     for (generation, path) in run::generations(folder)? {

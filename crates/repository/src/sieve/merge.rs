@@ -1,16 +1,17 @@
-//! A decision of the sieve becomes the next generation of the known set, in one pass over sorted records.
+//! Merges the decisions of the sieve into the next generation of the known set, in one pass over sorted records.
 
 use std::sync::Arc;
 
 use super::known::{KnownSet, Resolved, Update, both};
-use super::run::{END, KnownRecord, Ordinal, Run, RunWriter, Stream, ordinal};
+use super::run::{END, KnownRecord, Ordinal, Run, Stream, ordinal};
+use super::run_writer::RunWriter;
 use crate::Result;
 
-/// The small run stays below this part of the big one.
+/// The small run stays below one in so many records of the big one.
 const SMALL_PART: u64 = 8;
 
 impl KnownSet {
-    /// Writes the next generation. `updates` are sorted, each key once; the answers stand beside them.
+    /// Writes the next generation. `updates` are sorted, each key once. The results are in the same order.
     pub fn merge(&self, updates: &[Update]) -> Result<(KnownSet, Vec<Resolved>)> {
         let mut answers = Vec::with_capacity(updates.len());
         let mut news = Vec::with_capacity(updates.len());
@@ -34,7 +35,7 @@ impl KnownSet {
         if self.small.is_none() { Ok(self.clone()) } else { self.with(&[], true) }
     }
 
-    /// Every known URL in the order of its key.
+    /// Every known URL in the order of the keys.
     pub fn each(&self, take: &mut dyn FnMut(KnownRecord) -> Result<()>) -> Result<()> {
         Sources {
             big: Peeked::new(self.big.as_deref().map(Run::stream))?,
@@ -83,7 +84,7 @@ impl Sources<'_> {
         Ok(())
     }
 
-    /// What lies between two keys of the other sources passes as it is, without being compared one by one with each.
+    /// Records between two keys of the other sources are copied without comparing each.
     fn write(mut self, out: &mut RunWriter) -> Result<()> {
         loop {
             let [big, small, news] = self.keys();
@@ -94,7 +95,7 @@ impl Sources<'_> {
             } else if news < big.min(small) {
                 self.pass_news_below(big.min(small), out)?;
             } else {
-                // A key that two of them hold, or the end of all.
+                // Two sources have this key, or all have ended.
                 let Some(record) = self.next()? else { return Ok(()) };
                 out.push(&record)?;
             }
@@ -111,7 +112,7 @@ impl Sources<'_> {
         Ok(())
     }
 
-    /// What all sources say of the least key.
+    /// Merges the records of the least key from all sources.
     fn next(&mut self) -> Result<Option<KnownRecord>> {
         let keys = self.keys();
         let least = keys[0].min(keys[1]).min(keys[2]);
@@ -137,7 +138,7 @@ impl Sources<'_> {
     }
 }
 
-/// A stream whose next record is in sight.
+/// A stream with its next record peeked.
 struct Peeked<'a> {
     stream: Option<Stream<'a>>,
     head: Option<KnownRecord>,
@@ -154,7 +155,7 @@ impl<'a> Peeked<'a> {
         self.head.map_or(END, |record| ordinal(record.key))
     }
 
-    /// Writes everything below `limit` to `out`; the head is below it.
+    /// Writes all records below `limit` to `out`. The next record is below it.
     fn pass_below(&mut self, limit: Ordinal, out: &mut RunWriter) -> Result<()> {
         if let (Some(head), Some(stream)) = (self.head, &mut self.stream) {
             out.push(&head)?;

@@ -1,19 +1,20 @@
-//! Discovered URLs met in sorted batches against the known ones; back-link counts are summed on the way.
+//! Compares found URLs with the known ones in sorted batches and sums back-link counts.
 //!
-//! - `run`: one sorted file of known URLs, looked up by a sparse index and read in order.
-//! - `filter`: says without a read that a run does not hold a key.
+//! - `run`, `run_writer`: one sorted file of known URLs, looked up by a sparse index and read in order.
+//! - `filter`: a Bloom filter for the keys of a run.
 //! - `known`: the known set: a big run and a small one.
-//! - `merge`: a decision of the sieve becomes the next generation.
-//! - `candidates`: found rows on one side, the known set on the other, what is new between them.
+//! - `merge`: merges decisions of the sieve into the next generation.
+//! - `candidates`: compares found rows with the known set.
 //!
-//! No store operation is spent on a single link: found URLs wait in packed rows, and one pass over sorted keys decides
-//! about all of them (the sieve of Mercator, Heydon and Najork 1999, and of IRLbot, Lee et al. 2008).
+//! No link costs a store operation of its own: found URLs are kept in packed rows, and one pass over sorted keys decides about
+//! all of them (the sieve of Mercator, Heydon and Najork 1999, and of IRLbot, Lee et al. 2008).
 
 mod candidates;
 mod filter;
 mod known;
 mod merge;
 mod run;
+mod run_writer;
 
 pub use candidates::{Candidate, PartitionSieving, Sieving};
 pub(crate) use candidates::{each_found, sieve};

@@ -7,11 +7,10 @@
 //! record:  partition u8 | fingerprint u64 | number u32 (all ones: barred) | back links u32
 //! ```
 //!
-//! Records are sorted by (partition, fingerprint), each key once. The checksum is XXH3-64 over all that stands before
+//! Records are sorted by (partition, fingerprint), each key once. The checksum is XXH3-64 over everything before
 //! it. The first key of each block of 64 records is held in memory, so that a look-up is one small read.
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -19,24 +18,24 @@ use vernal_model::{Fingerprint, Partition};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::filter::Filter;
-use crate::folder::sync_folder;
+use super::run_writer::{RunWriter, run_head};
 use crate::{Error, Result};
 
-/// The number of a URL that is known and never asked.
+/// The number of a URL that is known and never requested.
 pub(crate) const BARRED: u32 = u32::MAX;
 
-const MAGIC: &[u8; 8] = b"VRNLKNWN";
-const FORMAT: u32 = 1;
-const HEAD_BYTES: usize = 16;
+pub(super) const MAGIC: &[u8; 8] = b"VRNLKNWN";
+pub(super) const FORMAT: u32 = 1;
+pub(super) const HEAD_BYTES: usize = 16;
 const TRAILER_BYTES: usize = 16;
-const RECORD_BYTES: usize = 17;
-const BLOCK_RECORDS: u64 = 64;
-/// Whole blocks read at once when all of a run is wanted.
-const STREAM_BYTES: usize = RECORD_BYTES * BLOCK_RECORDS as usize * 256;
+pub(super) const RECORD_BYTES: usize = 17;
+pub(super) const BLOCK_RECORDS: u64 = 64;
+/// Bytes read at once when a whole run is read; a multiple of the block size.
+pub(super) const STREAM_BYTES: usize = RECORD_BYTES * BLOCK_RECORDS as usize * 256;
 
 pub(crate) type Key = (Partition, Fingerprint);
 
-/// A key as one number of the same order, which compares in one step.
+/// A key as one number with the same order.
 pub(super) type Ordinal = u128;
 
 /// Above every key.
@@ -50,17 +49,17 @@ pub(super) fn ordinal((partition, fingerprint): Key) -> Ordinal {
 pub(crate) struct KnownRecord {
     pub key: Key,
     pub number: u32,
-    /// A sum of links that came and went. In a younger run it may be below zero, as two's complement.
+    /// Added links minus removed links. In the newer run it may be negative, in two's complement.
     pub back_links: u32,
 }
 
 impl KnownRecord {
-    /// The count as it is told; never below zero, whatever was lost.
+    /// The count for readers. It is never negative.
     pub fn links(&self) -> u32 {
         u32::try_from(self.back_links.cast_signed()).unwrap_or(0)
     }
 
-    fn bytes(&self) -> [u8; RECORD_BYTES] {
+    pub(super) fn bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         bytes[0] = self.key.0.0;
         bytes[1..9].copy_from_slice(&self.key.1.0.to_le_bytes());
@@ -69,7 +68,7 @@ impl KnownRecord {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> KnownRecord {
+    pub(super) fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> KnownRecord {
         let [partition, f0, f1, f2, f3, f4, f5, f6, f7, n0, n1, n2, n3, b0, b1, b2, b3] = *bytes;
         KnownRecord {
             key: (Partition(partition), Fingerprint(u64::from_le_bytes([f0, f1, f2, f3, f4, f5, f6, f7]))),
@@ -79,15 +78,15 @@ impl KnownRecord {
     }
 }
 
-/// A run that is open for reading. It stays readable when its name is removed.
+/// A run that is open for reading. It stays readable after its file is removed.
 pub(crate) struct Run {
-    path: PathBuf,
-    file: File,
+    pub(super) path: PathBuf,
+    pub(super) file: File,
     pub generation: u32,
     pub count: u64,
     /// The first key of each block.
-    index: Vec<Key>,
-    filter: Filter,
+    pub(super) index: Vec<Key>,
+    pub(super) filter: Filter,
 }
 
 pub(crate) fn path(folder: &Path, generation: u32) -> PathBuf {
@@ -95,7 +94,7 @@ pub(crate) fn path(folder: &Path, generation: u32) -> PathBuf {
 }
 
 impl Run {
-    /// Opens a run, reads it whole once, and checks all that the writer promised.
+    /// Opens a run, reads all of it once, and checks everything that the writer guarantees.
     pub fn open(folder: &Path, generation: u32) -> Result<Run> {
         let path = path(folder, generation);
         let file = File::open(&path).map_err(Error::io("open", &path))?;
@@ -152,7 +151,7 @@ impl Run {
         Stream { run: self, next: 0, buffer: Vec::new(), at: 0 }
     }
 
-    /// A look-up for keys that come in rising order; each block is read at most once.
+    /// Looks up keys in rising order. Each block is read at most once.
     pub fn probe(&self) -> Probe<'_> {
         Probe { run: self, block: None, buffer: Vec::new() }
     }
@@ -182,8 +181,8 @@ impl Stream<'_> {
         Ok(bytes.map(KnownRecord::from_bytes))
     }
 
-    /// Writes all records below `limit` to `out`, beginning with what the buffer holds, and gives back the first that is
-    /// not below it.
+    /// Writes all records below `limit` to `out`, beginning with those in the buffer. Returns the first record that is not
+    /// below it.
     pub fn pass_below(&mut self, limit: Ordinal, out: &mut RunWriter) -> Result<Option<KnownRecord>> {
         loop {
             let (records, _) = self.buffer[self.at..].as_chunks::<RECORD_BYTES>();
@@ -221,7 +220,7 @@ impl Probe<'_> {
         if !self.run.filter.may_hold(key) {
             return Ok(None);
         }
-        // The block is the last one whose first key is not above ours.
+        // The last block whose first key is not above ours.
         let Some(block) = self.run.index.partition_point(|first| *first <= key).checked_sub(1) else {
             return Ok(None);
         };
@@ -237,102 +236,7 @@ impl Probe<'_> {
     }
 }
 
-/// Writes a run; its records must come sorted.
-pub(crate) struct RunWriter {
-    path: PathBuf,
-    folder: PathBuf,
-    generation: u32,
-    file: File,
-    /// Records gather here, so that hash and file see large pieces.
-    buffer: Vec<u8>,
-    hash: Xxh3,
-    count: u64,
-    index: Vec<Key>,
-    filter: Filter,
-}
-
-impl RunWriter {
-    /// `records_max`: as many as may come, for the filter's size.
-    pub fn new(folder: &Path, generation: u32, records_max: u64) -> Result<RunWriter> {
-        let path = path(folder, generation);
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
-        let file = file.map_err(Error::io("make", &path))?;
-        let mut writer = RunWriter {
-            folder: folder.to_owned(),
-            generation,
-            file,
-            buffer: Vec::with_capacity(STREAM_BYTES + RECORD_BYTES),
-            hash: Xxh3::new(),
-            count: 0,
-            index: Vec::new(),
-            filter: Filter::for_records(records_max),
-            path,
-        };
-        writer.buffer.extend_from_slice(&run_head());
-        Ok(writer)
-    }
-
-    pub fn push(&mut self, record: &KnownRecord) -> Result<()> {
-        if self.count.is_multiple_of(BLOCK_RECORDS) {
-            debug_assert!(self.index.last().is_none_or(|last| *last < record.key), "records come sorted");
-            self.index.push(record.key);
-        }
-        self.count += 1;
-        self.filter.put(record.key);
-        self.buffer.extend_from_slice(&record.bytes());
-        if self.buffer.len() >= STREAM_BYTES {
-            self.flush()?;
-        }
-        Ok(())
-    }
-
-    /// Writes records of another run as they are.
-    fn push_all(&mut self, records: &[[u8; RECORD_BYTES]]) -> Result<()> {
-        for bytes in records {
-            let key = KnownRecord::from_bytes(bytes).key;
-            self.filter.put(key);
-            if self.count.is_multiple_of(BLOCK_RECORDS) {
-                self.index.push(key);
-            }
-            self.count += 1;
-        }
-        self.buffer.extend_from_slice(records.as_flattened());
-        if self.buffer.len() >= STREAM_BYTES {
-            self.flush()?;
-        }
-        Ok(())
-    }
-
-    /// Ends the run; durable when this returns.
-    pub fn finish(mut self) -> Result<Run> {
-        self.buffer.extend_from_slice(&self.count.to_le_bytes());
-        self.flush()?;
-        let checksum = self.hash.digest();
-        self.buffer.extend_from_slice(&checksum.to_le_bytes());
-        self.flush()?;
-        self.file.sync_all().map_err(Error::io("sync", &self.path))?;
-        sync_folder(&self.folder)?;
-        let RunWriter { path, file, generation, count, index, filter, .. } = self;
-        Ok(Run { path, file, generation, count, index, filter })
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.hash.update(&self.buffer);
-        self.file.write_all(&self.buffer).map_err(Error::io("write", &self.path))?;
-        self.buffer.clear();
-        Ok(())
-    }
-}
-
-fn run_head() -> [u8; HEAD_BYTES] {
-    let mut head = [0; HEAD_BYTES];
-    head[..8].copy_from_slice(MAGIC);
-    head[8..12].copy_from_slice(&FORMAT.to_le_bytes());
-    head[12..].copy_from_slice(&(RECORD_BYTES as u32).to_le_bytes());
-    head
-}
-
-/// The generations whose files are in the folder.
+/// The generations that have a file in the folder.
 pub(crate) fn generations(folder: &Path) -> Result<Vec<(u32, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {

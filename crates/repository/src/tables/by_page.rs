@@ -1,5 +1,5 @@
-//! The rows of a table in memory whose keys are those of pages. Page numbers are dense within their partition, so that a row
-//! lies where its number says: nothing is searched for, and a walk goes straight on.
+//! The rows of a table in memory with page keys. Page numbers are dense within their partition, so a row is stored at the index
+//! of its number, without a search.
 
 use std::ops::Bound;
 
@@ -11,7 +11,7 @@ const KEY_BYTES: usize = 5;
 
 #[derive(Clone, Default)]
 pub(crate) struct ByPage {
-    /// By partition and number. A row has at least the byte of its format, so that an empty one is none.
+    /// By partition and number. A row has at least its format byte, so an empty one means no row.
     partitions: Vec<Vec<UserValue>>,
 }
 
@@ -82,12 +82,12 @@ fn page_of(key: &[u8]) -> Option<PageKey> {
     PageKey::from_bytes(key).filter(|_| key.len() == KEY_BYTES)
 }
 
-/// The place of the first page whose key is not before this one, or with `behind` not equal to it either.
+/// The index of the first page whose key is not before this one; with `behind`, also not equal to it.
 fn position(key: &[u8], behind: bool) -> u64 {
     let known = key.len().min(KEY_BYTES);
     let mut bytes = [0; 8];
     bytes[8 - KEY_BYTES..][..known].copy_from_slice(&key[..known]);
-    // A page whose key such a longer one begins with is before it.
+    // A page key comes before a longer key that begins with it.
     let is_passed = key.len() > KEY_BYTES || (behind && key.len() == KEY_BYTES);
     u64::from_be_bytes(bytes) + u64::from(is_passed)
 }

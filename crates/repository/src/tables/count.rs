@@ -1,6 +1,6 @@
-//! What a deed does to the counters of its site and of the whole; each thing once.
+//! Updates the counters of a site and of the repository for a deed, each exactly once.
 
-use vernal_model::{EventKind, Leaving, Outcome, PageState, Partition, Site, SiteCounts, Visit, Visited};
+use vernal_model::{EventKind, Eviction, Outcome, PageState, Partition, Site, SiteCounts, Visit, Visited};
 
 use super::apply::Applying;
 use super::rows::Totals;
@@ -41,8 +41,8 @@ impl Applying<'_> {
         row.counts.changes += u64::from(changed);
     }
 
-    /// A page is held no more, though nobody visited it.
-    pub(super) fn count_left(&mut self, partition: Partition, leaving: &Leaving) {
+    /// Counts a page that is no longer held, without a visit.
+    pub(super) fn count_left(&mut self, partition: Partition, leaving: &Eviction) {
         if let Some(count) = of_state(&mut self.state.totals, leaving.was) {
             less(count);
         }
@@ -52,7 +52,7 @@ impl Applying<'_> {
         }
     }
 
-    /// A visit that is to no page.
+    /// Counts a visit that is not to a page.
     pub(super) fn count_visit(&mut self, partition: Partition, site: &str, visit: &Visit) {
         count_request(&mut self.state.totals, visit);
         let Some(row) = self.site(partition, site) else { return };
@@ -75,7 +75,7 @@ impl Applying<'_> {
     }
 }
 
-/// What every visit costs, robots.txt included.
+/// Counts the request and bytes of a visit, including robots.txt.
 fn count_request(totals: &mut Totals, visit: &Visit) {
     totals.visits += u64::from(visit.outcome.asked());
     totals.wire_bytes += visit.wire_bytes;
@@ -87,18 +87,18 @@ fn count_request_of_site(counts: &mut SiteCounts, visit: &Visit) {
     counts.failures += u64::from(matches!(visit.outcome, Outcome::Failed(_)));
 }
 
-/// Something was left that a reader would care about.
+/// Whether something is left that matters to a reader.
 fn is_change(visited: &Visited) -> bool {
     let told = |kind| matches!(kind, EventKind::Changed | EventKind::Template);
     visited.event.as_ref().is_some_and(|event| told(event.kind) && event.change.is_change())
 }
 
-/// Something differed, and all of it was set aside.
+/// Whether something differed and all of it was noise.
 fn is_noise(visited: &Visited) -> bool {
     visited.event.as_ref().is_some_and(|event| event.kind == EventKind::Changed && event.change.is_noise())
 }
 
-/// Pages that left the collection are counted nowhere: they are what is known and neither waits nor is anything else.
+/// Evicted pages have no counter: they are the known URLs that neither wait nor have another state.
 fn of_state(totals: &mut Totals, state: PageState) -> Option<&mut u64> {
     Some(match state {
         PageState::Held => &mut totals.held,

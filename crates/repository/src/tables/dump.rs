@@ -1,13 +1,13 @@
-//! Everything as text, in key order: for tests that compare two repositories, and for eyes.
+//! Dumps all tables as text in key order, for comparing two repositories and for reading.
 
 use std::fmt::Debug;
 use std::io::Write;
 
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DocumentRow, Event, Fold, GraphMark, HintFile, HintSource, LeftRow, NoiseRule, Page, PageHints, PageKey, PageNoise,
-    PageTerms, Partition, RobotsRow, Seed, Sequence, Stamp, SubscriptionRow, TopicMark, TopicOf, TopicRow, TrustRow,
-    Visit,
+    DateRange, DocumentRow, Event, EvictionRow, Fold, GraphMark, HintFile, HintSource, NoiseRule, Page, PageHints,
+    PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SubscriptionRow, TopicMark, TopicOf, TopicRow,
+    TrustRow, Visit,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -18,7 +18,7 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     let tables = &shared.tables;
     let state: State = tables.state()?.unwrap_or_default();
     let mut dump = Dump { shared, out };
-    // Generations count merges, and two histories of merging may lead to the same set; the records below must be equal.
+    // Generations count merges, and different merges may lead to the same set. Only the records below must be equal.
     dump.line("state", "", &State { run_big: 0, run_small: 0, ..state.clone() })?;
     dump.table::<Seed>(&tables.meta, "meta", |key| key.starts_with(keys::SEED_PREFIX.as_bytes()))?;
     for guard in tables.urls.iter() {
@@ -37,7 +37,7 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<Visit>(&tables.visits, "visits", |_| true)?;
     dump.table::<StampedSite>(&tables.sites, "sites", |_| true)?;
     dump.table::<RobotsRow>(&tables.robots, "robots", |_| true)?;
-    // Rows that have passed the sieve are dead; when they go depends on checkpoints.
+    // Rows that have passed the sieve are obsolete. When they are removed depends on checkpoints.
     dump.table::<FoundRow<'_>>(&tables.found, "found", |key| {
         let through = key.first().map_or(Sequence(0), |first| state.partition(Partition(*first)).through);
         keys::found_sequence(key).is_some_and(|sequence| sequence > through)
@@ -55,13 +55,13 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<TopicMark>(&tables.meta, "meta", |key| key == keys::TOPIC_MARK.as_bytes())?;
     dump.table::<GraphMark>(&tables.meta, "meta", |key| key == keys::GRAPH.as_bytes())?;
     dump.table::<Vec<f32>>(&tables.weights, "weights", |_| true)?;
-    dump.table::<LeftRow>(&tables.left, "left", |_| true)?;
+    dump.table::<EvictionRow>(&tables.left, "left", |_| true)?;
     dump.table::<Vec<PageKey>>(&tables.relinked, "relinked", |_| true)?;
     dump.table::<(HintSource, TrustRow)>(&tables.hints, "hints", of_kind(keys::HINT_SOURCE))?;
     dump.table::<HintFile>(&tables.hints, "hints", of_kind(keys::HINT_FILE))?;
     dump.table::<SubscriptionRow>(&tables.hints, "hints", of_kind(keys::HINT_SUBSCRIPTION))?;
     dump.table::<PageHints>(&tables.page_hints, "page_hints", |_| true)?;
-    dump.table::<Option<Stamp>>(&tables.listed, "listed", |_| true)?;
+    dump.table::<Option<DateRange>>(&tables.listed, "listed", |_| true)?;
     dump.known()
 }
 

@@ -1,5 +1,5 @@
-//! The keys of the tables. The partition comes first, so that one partition is one range of every table; numbers are
-//! big-endian, so that the order of bytes is the order of things.
+//! The keys of the tables. The partition comes first, so that one partition is one range of every table. Numbers are
+//! big-endian, so that keys sort by number.
 //!
 //! ```text
 //! urls pages documents page_noise   partition u8 | number u32
@@ -27,7 +27,7 @@ use vernal_model::{Fingerprint, HintSource, Moment, PageKey, Partition, Sequence
 
 use super::waiting::ARRIVALS_PER_ROW;
 
-/// Visits to robots.txt have no page; they lie behind all pages of their partition.
+/// The page number in the key of visits to robots.txt, which belong to no page. They come after all pages of their partition.
 pub(crate) const ROBOTS_NUMBER: u32 = u32::MAX;
 /// The kinds of noise rows.
 pub(crate) const NOISE_LAST_ID: u8 = 0;
@@ -42,7 +42,7 @@ pub(crate) const TOPIC_MARK: &str = "topic-mark";
 pub(crate) const GRAPH: &str = "graph";
 pub(crate) const SEED_PREFIX: &str = "seed/";
 
-/// Of the row in which a place lies.
+/// The key of the row that contains a place.
 pub(crate) fn waiting(partition: Partition, place: &WaitingPlace) -> Vec<u8> {
     let mut key = waiting_site(partition, &place.site);
     key.push(place.band);
@@ -50,7 +50,7 @@ pub(crate) fn waiting(partition: Partition, place: &WaitingPlace) -> Vec<u8> {
     key
 }
 
-/// The prefix of all that waits at one site.
+/// The prefix of all waiting URLs of one site.
 pub(crate) fn waiting_site(partition: Partition, site: &Site) -> Vec<u8> {
     let mut key = Vec::with_capacity(site.as_str().len() + 11);
     key.push(partition.0);
@@ -72,7 +72,7 @@ pub(crate) fn visit_sequence(key: &[u8]) -> Option<Sequence> {
     Some(Sequence(u64::from_be_bytes(*key.get(13..)?.first_chunk::<8>()?)))
 }
 
-/// Where an event of a page lies among all events.
+/// The position of an event, listed under its page.
 pub(crate) fn page_event(page: PageKey, position: u64) -> [u8; 13] {
     let mut key = [0; 13];
     key[..5].copy_from_slice(&page.bytes());
@@ -88,7 +88,7 @@ pub(crate) fn named(partition: Partition, name: &str) -> Vec<u8> {
     key
 }
 
-/// The prefix of all noise rows of one site; alone it is too short for a row.
+/// The prefix of all noise rows of one site. No row has it as its key.
 pub(crate) fn noise_site(partition: Partition, site: &Site) -> Vec<u8> {
     waiting_site(partition, site)
 }
@@ -142,7 +142,7 @@ fn of_hint_file(site: &Site, file: PageKey, kind: u8) -> Vec<u8> {
     key
 }
 
-/// What stands behind the kind in the key of a hint row.
+/// The part after the kind in the key of a hint row.
 pub(crate) fn hint_tail(key: &[u8]) -> Option<&[u8]> {
     let end = key.get(1..)?.iter().position(|&byte| byte == 0)?;
     key.get(end + 3..)

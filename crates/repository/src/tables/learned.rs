@@ -1,5 +1,5 @@
-//! What visits taught of noise, applied: of all that a group says of one row only the last is written. The rules of a site
-//! whose pages change come and go within a group.
+//! Applies what visits taught of noise. Only the last state of each row in a group is written, because rules of a site may come
+//! and go within a group.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::apply::Applying;
 use super::keys;
 use crate::Result;
 
-/// Which of a site's rows.
+/// The row of a site.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
     LastId,
@@ -17,7 +17,7 @@ enum Name {
     Fold(u64),
 }
 
-/// What it becomes.
+/// Its new content.
 enum Row<'a> {
     LastId(u32),
     Rule(&'a NoiseRule),
@@ -26,7 +26,7 @@ enum Row<'a> {
 }
 
 impl Applying<'_> {
-    /// Writes what the deeds of one group say of the noise of sites and pages.
+    /// Writes the noise rows of sites and pages that the deeds of one group change.
     pub(super) fn learned(&mut self, entries: &[(Partition, Sequence, &Deed)]) -> Result<()> {
         let tables = &self.shared.tables;
         let mut last: BTreeMap<(Partition, &Site, Name), Row<'_>> = BTreeMap::new();
@@ -40,8 +40,8 @@ impl Applying<'_> {
             let said = id.chain(rules).chain(folds).chain(forgotten).chain(unfolded);
             last.extend(said.map(|(name, row)| ((*partition, &rows.site, name), row)));
             match &rows.page {
-                Some((page, noise)) if noise.is_empty() => self.batch.remove(&tables.page_noise, page.bytes()),
-                Some((page, noise)) => self.put(&tables.page_noise, "page_noise", page.bytes(), noise)?,
+                Some((page, noise)) if noise.is_empty() => self.rows.remove(&tables.page_noise, page.bytes()),
+                Some((page, noise)) => self.rows.put(&tables.page_noise, "page_noise", page.bytes(), noise)?,
                 None => {}
             }
         }
@@ -52,10 +52,10 @@ impl Applying<'_> {
                 Name::Fold(id) => keys::noise_fold(partition, site, id),
             };
             match row {
-                Row::LastId(id) => self.put(&tables.noise, "noise", key, &id)?,
-                Row::Rule(rule) => self.put(&tables.noise, "noise", key, rule)?,
-                Row::Fold(fold) => self.put(&tables.noise, "noise", key, fold)?,
-                Row::Gone => self.batch.remove(&tables.noise, key),
+                Row::LastId(id) => self.rows.put(&tables.noise, "noise", key, &id)?,
+                Row::Rule(rule) => self.rows.put(&tables.noise, "noise", key, rule)?,
+                Row::Fold(fold) => self.rows.put(&tables.noise, "noise", key, fold)?,
+                Row::Gone => self.rows.remove(&tables.noise, key),
             }
         }
         Ok(())

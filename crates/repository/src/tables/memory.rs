@@ -1,5 +1,5 @@
-//! Tables in memory alone, for trials in virtual time: nothing is logged, flushed, merged or read back. They end with the
-//! process, and are the deeds of the journal applied like any others.
+//! Tables in memory only, for trials in virtual time. Nothing is logged, flushed, merged or read back, and they end with the
+//! process.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -11,19 +11,19 @@ use super::by_page::ByPage;
 use super::sorted::{Key, Sorted};
 use super::table::Write;
 
-/// A walk takes so many rows at once, and twice as many each time up to the most: most walks end after a few, and passes
-/// over everything end after some hundred, to go on later.
+/// An iterator fetches so many rows at first, and twice as many each time up to the maximum: most iterations end after a few
+/// rows, and passes over everything read some hundred at a time.
 const ROWS_AT_ONCE: usize = 8;
 const ROWS_AT_ONCE_MAX: usize = 64;
 
-/// The room for writes is kept for the next batch up to so many.
+/// The capacity for writes is kept for the next batch up to so many.
 const ROOM_MAX: usize = 1 << 14;
 
 /// The rows of one table.
 #[derive(Clone)]
 pub(crate) enum Map {
     Sorted(Sorted),
-    /// Whose keys are those of pages.
+    /// For tables with page keys.
     ByPage(ByPage),
 }
 
@@ -70,26 +70,26 @@ impl Map {
     }
 }
 
-/// All tables under one lock, so that a batch is seen whole or not at all.
-pub(crate) struct Maps {
+/// All tables under one lock, so that a batch becomes visible as a whole.
+pub(crate) struct MemoryTables {
     maps: RwLock<Vec<Map>>,
-    /// Room for the writes of a batch, as large as the largest came to need.
+    /// A buffer for the writes of a batch.
     room: Mutex<Vec<Write>>,
 }
 
-impl Maps {
-    pub fn new() -> Arc<Maps> {
-        Arc::new(Maps { maps: RwLock::default(), room: Mutex::default() })
+impl MemoryTables {
+    pub fn new() -> Arc<MemoryTables> {
+        Arc::new(MemoryTables { maps: RwLock::default(), room: Mutex::default() })
     }
 
-    /// One more table.
+    /// Adds a table.
     pub fn table(self: &Arc<Self>, map: Map) -> MemoryTable {
         let mut maps = self.locked();
         maps.push(map);
         MemoryTable { maps: Arc::clone(self), number: maps.len() - 1 }
     }
 
-    /// Room for the writes of the next batch.
+    /// The buffer for the next batch.
     pub fn room(&self) -> Vec<Write> {
         std::mem::take(&mut *self.room.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -105,7 +105,7 @@ impl Maps {
         }
     }
 
-    /// For somebody who asks one of the tables.
+    /// Access to the tables for reading.
     fn asked(&self, number: usize) -> RwLockReadGuard<'_, Vec<Map>> {
         loop {
             let maps = self.read();
@@ -126,9 +126,9 @@ impl Maps {
     }
 }
 
-/// One of them.
+/// One of the tables.
 pub(crate) struct MemoryTable {
-    maps: Arc<Maps>,
+    maps: Arc<MemoryTables>,
     pub number: usize,
 }
 
@@ -155,14 +155,14 @@ impl MemoryTable {
     }
 }
 
-/// A walk from either end. What is written meanwhile is met where the walk has not come yet, as in the store.
+/// An iterator from both ends. Rows written meanwhile are found where it has not been yet, as in the store.
 pub(crate) struct MemoryRows {
-    maps: Arc<Maps>,
+    maps: Arc<MemoryTables>,
     number: usize,
-    /// What was not taken yet lies between these.
+    /// The bounds of the rows that were not fetched yet.
     from: Bound<UserKey>,
     to: Bound<UserKey>,
-    /// Taken from the front and from the back, both in the order of keys.
+    /// Rows fetched from the front and from the back, both in key order.
     front: VecDeque<(UserKey, UserValue)>,
     back: VecDeque<(UserKey, UserValue)>,
     at_once: usize,
@@ -171,7 +171,7 @@ pub(crate) struct MemoryRows {
 }
 
 impl MemoryRows {
-    /// Takes the next rows at an end of which none are left over.
+    /// Fetches the next rows at an end whose buffer is empty.
     fn take(&mut self, at_front: bool) {
         if self.ended || is_empty(&self.from, &self.to) {
             return;
@@ -201,7 +201,7 @@ impl MemoryRows {
     }
 }
 
-/// So many rows from one end of what is left, in the order of keys.
+/// So many of the remaining rows from one end, in key order.
 fn next_rows<'a>(
     left: impl DoubleEndedIterator<Item = (UserKey, &'a UserValue)>,
     at_front: bool,
@@ -216,7 +216,7 @@ fn next_rows<'a>(
     taken
 }
 
-/// Whether no key lies between the two; a map refuses to be asked for some of such ranges.
+/// Whether no key lies between the bounds. A `BTreeMap` panics on some of such ranges.
 fn is_empty(from: &Bound<UserKey>, to: &Bound<UserKey>) -> bool {
     match (from, to) {
         (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,

@@ -1,10 +1,10 @@
 //! The deeds applied: a cache in the embedded store that can be rebuilt from the journal at any time.
 //!
 //! - `keys`, `rows`: how things lie in the tables.
-//! - `store`: the tables opened, with their limits.
+//! - `store`: the tables opened, with their limits; `shared`: what the writer and its readers share.
 //! - `table`, `memory`, `sorted`, `by_page`: one table, wherever it lies.
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
-//! - `apply`: one group of deeds becomes one atomic batch.
+//! - `apply`: one group of deeds becomes one atomic batch (`row_batch`).
 //! - `sieved`: what the sieve decided.
 //! - `waiting`: what waits at a site, packed.
 //! - `learned`: what visits taught of noise.
@@ -24,15 +24,18 @@ pub(crate) mod keys;
 mod learned;
 mod memory;
 mod page_rows;
+mod row_batch;
 pub(crate) mod rows;
+mod shared;
 mod sieved;
 mod sorted;
 mod store;
 mod table;
 mod waiting;
 
-pub(crate) use apply::{Group, Outlived, apply};
+pub(crate) use apply::{Group, Obsolete, apply};
 pub(crate) use dump::dump;
-pub(crate) use store::{Live, Shared, Tables};
+pub(crate) use shared::{Live, Shared};
+pub(crate) use store::Tables;
 pub(crate) use table::{Row, Table};
 pub(crate) use waiting::WaitingRow;

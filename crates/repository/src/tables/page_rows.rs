@@ -1,9 +1,7 @@
-//! The rows of pages in memory, as far as there is room: a page that comes back is one look away, and a small repository
-//! never asks the store for them.
+//! A cache of page rows in memory. A small repository never reads pages from the store.
 //!
-//! Who comes first stays. Pages come back in no order that favours some of them, so that putting one row out for another
-//! would win nothing; and since no place ever gets free, a row that was read before a commit can never take the place of
-//! the one that the commit wrote.
+//! Nothing is evicted: pages return in no order that favours some of them, so eviction would gain nothing. And because no entry
+//! is ever removed, a row that was read before a commit can never replace the row that the commit wrote.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,12 +11,12 @@ use vernal_model::PageKey;
 
 /// Rows in memory: some thirty thousand pages.
 const ROWS_BYTES_MAX: usize = 8 << 20;
-/// What an entry costs beside its row.
+/// The memory of an entry besides its row.
 const ENTRY_BYTES: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct PageRows {
-    /// Looked up only, never walked through: its order is chance.
+    /// The map is never iterated, because its order is random.
     rows: Mutex<Rows>,
 }
 
@@ -26,7 +24,7 @@ pub(crate) struct PageRows {
 struct Rows {
     by_page: HashMap<PageKey, Slice>,
     bytes: usize,
-    /// Something found no room: from now on nobody new is taken in.
+    /// Set when the cache is full: from then on no new page is added.
     full: bool,
 }
 
@@ -35,7 +33,7 @@ impl PageRows {
         self.rows().by_page.get(&page).cloned()
     }
 
-    /// Takes in a row that was read from the table. One that is here already is as young or younger.
+    /// Adds a row that was read from the table. An existing entry stays, because it is at least as new.
     pub fn note(&self, page: PageKey, row: &[u8]) {
         let mut rows = self.rows();
         if !rows.full && !rows.by_page.contains_key(&page) {
@@ -43,7 +41,7 @@ impl PageRows {
         }
     }
 
-    /// Takes in rows that are in the table from now on.
+    /// Adds or replaces rows that a commit has written.
     pub fn put(&self, written: Vec<(PageKey, Slice)>) {
         let mut rows = self.rows();
         for (page, row) in written {
@@ -93,7 +91,7 @@ mod tests {
             let rows = PageRows::default();
             let mut table: HashMap<u32, Vec<u8>> = HashMap::default();
             for (turn, (number, writes, bytes)) in acts.into_iter().enumerate() {
-                // What a slow reader read before this turn's commit comes after it.
+                // A slow reader adds a row that it read before the commit.
                 let read = table.get(&number).cloned();
                 if writes {
                     let row = vec![turn as u8; bytes];

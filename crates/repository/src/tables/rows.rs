@@ -1,4 +1,4 @@
-//! The rows that are not shared words already, and how every row is written: one format byte, then postcard.
+//! The rows that are not types of `vernal-model`, and the encoding of all rows: one format byte, then postcard.
 //!
 //! ```text
 //! row:  format u8 (2) | postcard of the row
@@ -9,17 +9,17 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vernal_model::{
-    Account, Admitted, Directives, Fingerprint, Found, LinkRow, Media, Moment, PageKey, PageState, Partition,
+    Admitted, BudgetAccount, Directives, Fingerprint, Found, LinkRow, Media, Moment, PageKey, PageState, Partition,
     ScopeMark, Sequence, Site, SiteRow, TimeOrigin, Url, Via, WaitingPlace,
 };
 
 use crate::encoding::append;
 use crate::{Error, Result};
 
-/// The format of every row; a row with another one is refused, and the tables are rebuilt.
+/// The format of every row. A row with another format is refused, and the tables are rebuilt.
 const ROW_FORMAT: u8 = 2;
 
-/// What was known of a URL when it was admitted; it never changes.
+/// What was known of a URL when it was admitted. It never changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UrlRow {
     pub page: PageKey,
@@ -32,12 +32,12 @@ pub struct UrlRow {
     pub place: WaitingPlace,
 }
 
-/// Whether and how a URL is known.
+/// What the sieve knows of a URL.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     /// `None` for a barred URL: it has no number.
     pub key: Option<PageKey>,
-    /// Held pages that link to it, as far as the sieve has met their links.
+    /// Held pages that link to it, as far as their links have passed the sieve.
     pub back_links: u32,
     pub state: KnownState,
 }
@@ -49,10 +49,10 @@ pub enum KnownState {
     Barred,
 }
 
-/// Everything counted once, over the whole repository.
+/// Counters of the whole repository.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
-    /// URLs met, barred ones included.
+    /// Known URLs, including barred ones.
     pub known: u64,
     pub barred: u64,
     pub waiting: u64,
@@ -62,30 +62,30 @@ pub struct Totals {
     pub blocked: u64,
     pub refused: u64,
     pub failed: u64,
-    /// Requests that really left, robots included.
+    /// Requests that were sent, including those for robots.txt.
     pub visits: u64,
     pub changes: u64,
     pub versions: u64,
     pub wire_bytes: u64,
     pub body_bytes: u64,
-    /// Findings that the sieve has not met yet, links to URLs found before included.
+    /// Findings that have not passed the sieve yet, including links to URLs found before.
     pub found_pending: u64,
     pub events: u64,
-    /// Changes of which nothing was left when noise was set aside; they are events too, and no changes.
+    /// Differences that were noise only. They are events, but not changes.
     pub noise: u64,
 }
 
-/// The one row that says how far the tables are; written with every commit.
+/// The row with the progress of the tables. It is written with every commit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     /// The last deed applied, counted over all partitions.
     pub position: u64,
     pub moment: Moment,
     pub paused: bool,
-    pub account: Account,
+    pub account: BudgetAccount,
     pub totals: Totals,
     pub partitions: Vec<PartitionState>,
-    /// The generations of the known set in force; 0 is none.
+    /// The generations of the present known set; 0 means none.
     pub run_big: u32,
     pub run_small: u32,
     pub scope: ScopeMark,
@@ -95,7 +95,7 @@ pub(crate) struct State {
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PartitionState {
     pub sequence: Sequence,
-    /// Found rows up to here have passed the sieve; they may still lie in the table until the next checkpoint.
+    /// Found rows up to here have passed the sieve. They may remain in the table until the next checkpoint.
     pub through: Sequence,
     pub next_number: u32,
 }
@@ -106,7 +106,7 @@ impl Default for State {
             position: 0,
             moment: Moment::EPOCH,
             paused: false,
-            account: Account::default(),
+            account: BudgetAccount::default(),
             totals: Totals::default(),
             partitions: vec![PartitionState::default(); usize::from(Partition::COUNT)],
             run_big: 0,
@@ -139,17 +139,16 @@ pub(crate) struct StampedSite {
     pub row: SiteRow,
 }
 
-/// What one `Found` or `Unlinked` deed leaves for the sieve: URLs spelled out, links to URLs that were spelled out
-/// before, and links that are gone.
+/// What one `Found` or `Unlinked` deed leaves for the sieve: new URLs, links to URLs found before, and removed links.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FoundRow<'a> {
     pub urls: Cow<'a, [Found]>,
     pub again: Cow<'a, [Fingerprint]>,
-    /// Links that are there no more.
+    /// Removed links.
     pub gone: Cow<'a, [Fingerprint]>,
 }
 
-/// A `UrlRow` as it lies on disk: the key gives the page, and the place's site is the URL's own but for odd cases.
+/// A `UrlRow` on disk. The page is in the key, and the site of the place is stored only where it differs from that of the URL.
 #[derive(Serialize, Deserialize)]
 struct StoredUrl {
     url: Url,
@@ -194,7 +193,7 @@ pub(crate) fn decode_url(page: PageKey, bytes: &[u8]) -> Result<UrlRow> {
     })
 }
 
-/// Writes a row into `scratch`, which is lent so that rows of one commit share one growing buffer.
+/// Encodes a row into `scratch`, the buffer that the rows of one commit share.
 pub(crate) fn encode<'s, T: Serialize>(table: &'static str, row: &T, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
     scratch.clear();
     scratch.push(ROW_FORMAT);
@@ -202,7 +201,7 @@ pub(crate) fn encode<'s, T: Serialize>(table: &'static str, row: &T, scratch: &'
     Ok(scratch)
 }
 
-/// The same of a row whose postcard part was written before.
+/// Encodes a row from its postcard part.
 pub(crate) fn encoded<'s>(postcard: &[u8], scratch: &'s mut Vec<u8>) -> &'s [u8] {
     scratch.clear();
     scratch.push(ROW_FORMAT);
@@ -214,7 +213,7 @@ pub(crate) fn decode<T: DeserializeOwned>(table: &'static str, bytes: &[u8]) -> 
     postcard::from_bytes(content(table, bytes)?).map_err(|why| Error::row(table, why))
 }
 
-/// The first fields of a page's row.
+/// The first fields of a page row.
 #[derive(Deserialize)]
 pub(crate) struct StateOfPage<'a> {
     _key: PageKey,
@@ -222,7 +221,7 @@ pub(crate) struct StateOfPage<'a> {
     pub state: PageState,
 }
 
-/// The first fields of a document's row, of which the links alone are read.
+/// The first fields of a document row, of which only the links are read.
 #[derive(Deserialize)]
 pub(crate) struct LinksOfDocument<'a> {
     _signature: &'a [u8],
@@ -234,13 +233,13 @@ pub(crate) struct LinksOfDocument<'a> {
     pub links: Vec<LinkRow>,
 }
 
-/// The first fields of a row; what stands behind them is passed over.
+/// Decodes the first fields of a row and ignores the rest.
 pub(crate) fn decode_head<'a, T: Deserialize<'a>>(table: &'static str, bytes: &'a [u8]) -> Result<T> {
     let (head, _) = postcard::take_from_bytes(content(table, bytes)?).map_err(|why| Error::row(table, why))?;
     Ok(head)
 }
 
-/// The postcard part of a row, once its format byte is the one we know.
+/// The postcard part of a row. Fails for an unknown format byte.
 pub(crate) fn content<'a>(table: &'static str, bytes: &'a [u8]) -> Result<&'a [u8]> {
     match bytes.split_first() {
         Some((&ROW_FORMAT, rest)) => Ok(rest),

@@ -1,4 +1,4 @@
-//! What the sieve decided, applied: URLs that are known from now on, and findings that are done with.
+//! Applies the decisions of the sieve: newly known URLs, and findings that are done.
 
 use fjall::Slice;
 use vernal_model::{Admitted, Deed, PageKey, Partition, Sequence};
@@ -10,7 +10,7 @@ use crate::sieve::{BARRED, Update, each_found};
 use crate::{Error, Result};
 
 impl Applying<'_> {
-    /// Merges all that the sieve decided in this group into the known set, in one pass.
+    /// Merges all decisions of this group into the known set, in one pass.
     pub(super) fn sieved(&mut self, entries: &[(Partition, Sequence, &Deed)]) -> Result<()> {
         let mut updates = Vec::new();
         let mut decisions = Vec::new();
@@ -35,7 +35,7 @@ impl Applying<'_> {
         let updates = folded(updates);
         let known = self.shared.live().known.clone();
         let (next, answers) = known.merge(&updates)?;
-        self.outlived.runs = known.outlived_by(&next);
+        self.obsolete.runs = known.obsolete_after(&next);
         (self.state.run_big, self.state.run_small) = next.generations();
         self.known = Some(next);
         for (key, site) in decisions {
@@ -45,7 +45,7 @@ impl Applying<'_> {
         Ok(())
     }
 
-    /// Counts the links in the found rows that this deed disposes of, and marks the rows as done with.
+    /// Counts the links in the found rows that this deed covers, and marks those rows as obsolete.
     fn take_found(&mut self, partition: Partition, through: Sequence, updates: &mut Vec<Update>) -> Result<()> {
         let before = self.state.partition(partition).through;
         if through <= before {
@@ -64,16 +64,16 @@ impl Applying<'_> {
         let pending = &mut self.state.totals.found_pending;
         *pending = pending.saturating_sub(count as u64);
         self.state.partition_mut(partition).through = through;
-        self.outlived.found.push((partition, from, through));
-        self.outlived.findings += count;
+        self.obsolete.found.push((partition, from, through));
+        self.obsolete.findings += count;
         Ok(())
     }
 
     fn admit(&mut self, partition: Partition, admitted: &Admitted) -> Result<()> {
         let tables = &self.shared.tables;
         let page = PageKey::new(partition, admitted.number);
-        let row = Slice::from(encode_url(admitted, &mut self.scratch)?);
-        self.batch.insert(&tables.urls, page.bytes(), row);
+        let row = Slice::from(encode_url(admitted, self.rows.scratch())?);
+        self.rows.insert(&tables.urls, page.bytes(), row);
         self.begins_to_wait(partition, &admitted.place, admitted.number)?;
         let place = self.state.partition_mut(partition);
         place.next_number = place.next_number.max(admitted.number.saturating_add(1));
@@ -81,14 +81,14 @@ impl Applying<'_> {
     }
 }
 
-/// Sorts updates and makes one of those with the same key: the links add up, and a decision stands above none.
+/// Sorts updates and merges those with the same key: link counts are added, and a decision wins over none.
 fn folded(mut updates: Vec<Update>) -> Vec<Update> {
     updates.sort_unstable_by_key(|update| (update.key, update.decided));
     updates.dedup_by(|next, kept| {
         let same = next.key == kept.key;
         if same {
             kept.back_links = kept.back_links.saturating_add(next.back_links);
-            // A number is below the mark of the barred, so that to be admitted and barred at once is to be admitted.
+            // A number is smaller than `BARRED`, so a URL that is both admitted and barred counts as admitted.
             kept.decided = kept.decided.or(next.decided);
         }
         same

@@ -1,8 +1,7 @@
 //! The rows of a table in memory in the order of their keys.
 //!
-//! Where each row is written once, what is written waits in the order in which it came and gets its place when somebody asks:
-//! most such tables of a trial are never read, and to find each row its place among hundreds of thousands would be a good
-//! part of every commit.
+//! In a table whose rows are written once, new rows are appended unsorted and sorted at the first read. Most such tables of a
+//! trial are never read, and sorting each of hundreds of thousands of rows would be a large part of every commit.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -12,26 +11,26 @@ use std::ops::Bound;
 
 use fjall::{UserKey, UserValue};
 
-/// Keys up to this length lie in the map itself, where they are compared without a look elsewhere: all but those that
-/// hold long names or URLs.
+/// Keys up to this length are stored in the map itself, where they are compared without an indirection: all except those with
+/// long names or URLs.
 const KEY_BYTES_SHORT: usize = 30;
 
 #[derive(Clone, Default)]
 pub(crate) struct Sorted {
     rows: BTreeMap<Key, UserValue>,
-    /// Whether rows wait for their places. Rows that are written again and again would wait in all their forms.
+    /// Whether new rows are appended unsorted. Rows that are rewritten often would pile up in all their versions.
     waits: bool,
-    /// What was written since somebody asked, in that order; of one row the last counts.
+    /// Rows written since the last read, in order. The last one of a key applies.
     unsorted: Vec<(Key, Option<UserValue>)>,
 }
 
 impl Sorted {
-    /// For rows that are written once.
+    /// A table for rows that are written once.
     pub fn of_rows_written_once() -> Sorted {
         Sorted { waits: true, ..Sorted::default() }
     }
 
-    /// The row as it becomes, if it stays.
+    /// Writes or removes a row.
     pub fn write(&mut self, key: Key, row: Option<UserValue>) {
         if self.waits {
             self.unsorted.push((key, row));
@@ -40,12 +39,12 @@ impl Sorted {
         }
     }
 
-    /// Whether every row has its place, so that it is found.
+    /// Whether all rows are sorted.
     pub fn is_settled(&self) -> bool {
         self.unsorted.is_empty()
     }
 
-    /// Gives every row its place. In their order they meet the same parts of the map one after the other.
+    /// Sorts the new rows and inserts them in order, so that neighbouring rows touch the same parts of the map.
     pub fn settle(&mut self) {
         self.unsorted.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.unsorted.drain(..).for_each(|(key, row)| put(&mut self.rows, key, row));
@@ -72,7 +71,7 @@ fn put(rows: &mut BTreeMap<Key, UserValue>, key: Key, row: Option<UserValue>) {
 
 #[derive(Clone)]
 pub(crate) enum Key {
-    /// Behind its length all bytes are zero.
+    /// The bytes after the length are zero.
     Short {
         bytes: [u8; KEY_BYTES_SHORT],
         length: u8,
@@ -122,14 +121,14 @@ impl Ord for Key {
         else {
             return self.bytes().cmp(other.bytes());
         };
-        // Eight bytes at a time; the last eight begin among those before them.
+        // Eight bytes at a time. The last eight may overlap the ones before.
         for place in [0, 8, 16, KEY_BYTES_SHORT - 8] {
             let order = word(one, place).cmp(&word(two, place));
             if order.is_ne() {
                 return order;
             }
         }
-        // One of them is the other and zeros.
+        // One key is the other followed by zeros.
         length.cmp(length_of_two)
     }
 }
@@ -146,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// Few bytes, so that keys begin alike; around the length from which on they lie elsewhere.
+    /// Keys of few bytes with equal beginnings, around the length of the keys in the map.
     fn key() -> impl Strategy<Value = Vec<u8>> {
         let byte = || prop::sample::select(vec![0u8, 1, 255]);
         prop_oneof![

@@ -1,9 +1,9 @@
-//! The tables opened: one database, one keyspace per table, every buffer limited.
+//! Opens the tables: one database with one keyspace per table, and limited buffers.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fjall::compaction::Leveled;
@@ -12,53 +12,51 @@ use fjall::{CompressionType, Database, KeyspaceCreateOptions, OwnedWriteBatch, P
 use vernal_model::Site;
 
 use super::keys;
-use super::memory::{Map, Maps};
-use super::page_rows::PageRows;
+use super::memory::{Map, MemoryTables};
 use super::rows::{StampedSite, State, decode};
 use super::table::{Batch, Table};
-use crate::bodies::{Bodies, sync_folder};
-use crate::graph::{self, LinkIndex};
-use crate::sieve::KnownSet;
+use crate::bodies::sync_folder;
 use crate::{Error, Result};
 
-/// Each table's write buffer; of all tables four are busy.
+/// The write buffer of a table. Four of the tables are busy.
 const MEMTABLE_BYTES_MAX: u64 = 4 << 20;
-/// That of the table with a row for each URL that is met: larger, so that less is merged again and again.
+/// The write buffer of the table with a row for each known URL. It is larger, so that less is merged repeatedly.
 const MEMTABLE_OF_URLS_BYTES_MAX: u64 = 8 << 20;
-/// That of what was found and waits for the sieve: large enough that most of it comes and goes within the buffer and is
-/// never written to a table file.
+/// The write buffer of the table of found URLs. It is large enough that most rows are added and removed within the buffer and
+/// never reach a table file.
 const MEMTABLE_OF_FOUND_BYTES_MAX: u64 = 20 << 20;
-/// The size of a table file. Most of what is added lies at the end of the key space (the next number); with small files a
-/// merge touches the files at that end alone, and its cost does not grow with the table.
+/// The size of a table file. Most new rows have keys at the end (the next number). With small files, a merge touches only the
+/// files at that end, and its cost does not grow with the table.
 const TABLE_FILE_BYTES: u64 = 4 << 20;
 const CACHE_BYTES_MAX: u64 = 12 << 20;
-/// When the store's own log reaches this, the buffers are written out whether or not they are full; so it is as large as a
-/// few of the large ones. After a crash at most so much is replayed.
+/// When the log of the store reaches this size, the buffers are flushed even if they are not full. So it is as large as a few
+/// large buffers. After a crash at most so much is replayed.
 const STORE_LOG_BYTES_MAX: u64 = 128 << 20;
-/// One thread of the store's own, for flushing and compacting. With more, fjall 3.1 lets the first of them pass every
-/// request to compact on to itself while another is at it: at ten million URLs that was a third of all CPU.
+/// One thread of the store flushes and compacts. With more threads, the first one of fjall 3.1 re-sends every compaction request
+/// to itself while another thread is busy; at ten million URLs that took a third of all CPU.
 const STORE_THREADS: usize = 1;
-/// Says that every row lies in a table file, so that the store's log tells nothing more.
+/// This file exists when every row is in a table file, so that the log of the store is not needed.
 const FLUSHED_FILE: &str = "flushed";
 const STORE_LOG_SUFFIX: &str = "jnl";
-/// A log of the store that is shorter than this is left to the next opening: to replay it takes less than to write, sync and
-/// name a new file for every table.
+/// A shorter log of the store is left to the next opening. Replaying it is cheaper than writing and syncing a new file for every
+/// table.
 const FLUSH_LOG_BYTES_MIN: u64 = 4 << 20;
-/// How long a close waits for the store to flush. Without it nothing is lost: the next start replays the store's log.
+/// How often and how many times a close checks whether the store has flushed. Without a flush nothing is lost: the next start
+/// replays the log of the store.
 const FLUSH_LOOK_EVERY: Duration = Duration::from_millis(1);
 const FLUSH_LOOKS_MAX: usize = 10_000;
-/// How long it waits further for the flushed files to be put in their places. Where much is being merged that is left to
-/// the next opening.
+/// How many more checks wait for flushed files to be moved to their level. During a large merge this is left to the next
+/// opening.
 const PLACING_LOOKS_MAX: usize = 200;
 
 const TABLES: usize = 22;
-/// Those with a row for almost every page number, by it alone.
+/// Tables keyed by page number alone, with a row for almost every page.
 const TABLES_BY_PAGE: [&str; 3] = ["urls", "pages", "documents"];
-/// Those whose rows almost never become others.
+/// Tables whose rows are almost never rewritten.
 const TABLES_WRITTEN_ONCE: [&str; 3] = ["visits", "events", "page_events"];
 
 pub(crate) struct Tables {
-    place: Place,
+    backend: Backend,
     pub urls: Table,
     pub waiting: Table,
     pub pages: Table,
@@ -83,41 +81,20 @@ pub(crate) struct Tables {
     pub meta: Table,
 }
 
-/// How a table is written and read.
+/// The write pattern of a table.
 #[derive(Copy, Clone)]
-enum Kind {
+enum TableKind {
     Small,
     OfUrls,
     OfFound,
-    /// Written anew with every visit, so that packing it costs more than the room is worth.
+    /// Rewritten with every visit, so compressing it costs more than it saves.
     Unpacked,
 }
 
-/// Where the tables lie.
-enum Place {
+/// The storage of the tables.
+enum Backend {
     Store(Database),
-    Memory(Arc<Maps>),
-}
-
-/// What is held in memory beside the tables; it changes only together with them.
-pub(crate) struct Live {
-    pub state: State,
-    pub sites: BTreeMap<Site, StampedSite>,
-    pub known: KnownSet,
-}
-
-/// What the writer and its readers share.
-pub(crate) struct Shared {
-    pub dir: PathBuf,
-    pub tables: Tables,
-    pub bodies: Bodies,
-    /// None where the tables themselves lie in memory.
-    pub page_rows: Option<PageRows>,
-    live: RwLock<Live>,
-    /// The links by target; `None` until somebody asks for them.
-    links: RwLock<Option<Arc<LinkIndex>>>,
-    /// Held until the last reader is gone, because the store under it is open until then.
-    _lock: File,
+    Memory(Arc<MemoryTables>),
 }
 
 impl Tables {
@@ -128,15 +105,15 @@ impl Tables {
                 .cache_size(CACHE_BYTES_MAX)
                 .max_journaling_size(STORE_LOG_BYTES_MAX)
                 .worker_threads(STORE_THREADS)
-                // The store's own log is short-lived; packing it costs more than writing it.
+                // The log of the store is short-lived. Compressing it costs more than writing it.
                 .journal_compression(CompressionType::None)
                 .open()?;
-            Tables::made(Place::Store(database.clone()), |name, kind| {
+            Tables::made(Backend::Store(database.clone()), |name, kind| {
                 let made = match kind {
-                    Kind::Small => options(MEMTABLE_BYTES_MAX),
-                    Kind::OfUrls => options(MEMTABLE_OF_URLS_BYTES_MAX),
-                    Kind::OfFound => options(MEMTABLE_OF_FOUND_BYTES_MAX),
-                    Kind::Unpacked => {
+                    TableKind::Small => options(MEMTABLE_BYTES_MAX),
+                    TableKind::OfUrls => options(MEMTABLE_OF_URLS_BYTES_MAX),
+                    TableKind::OfFound => options(MEMTABLE_OF_FOUND_BYTES_MAX),
+                    TableKind::Unpacked => {
                         options(MEMTABLE_BYTES_MAX).data_block_compression_policy(CompressionPolicy::disabled())
                     }
                 };
@@ -148,7 +125,7 @@ impl Tables {
 
     /// Empty tables that end with the process.
     pub fn in_memory() -> Result<Tables> {
-        let maps = Maps::new();
+        let maps = MemoryTables::new();
         let table = |name: &str, _| {
             let map = match name {
                 name if TABLES_BY_PAGE.contains(&name) => Map::by_page(),
@@ -157,49 +134,54 @@ impl Tables {
             };
             Ok(Table::Memory(maps.table(map)))
         };
-        Tables::made(Place::Memory(Arc::clone(&maps)), table).map_err(Error::tables("make the tables"))
+        Tables::made(Backend::Memory(Arc::clone(&maps)), table).map_err(Error::tables("make the tables"))
     }
 
-    /// Every table by its name and kind.
-    fn made(place: Place, mut next: impl FnMut(&str, Kind) -> fjall::Result<Table>) -> fjall::Result<Tables> {
+    /// Makes every table with its name and kind.
+    fn made(backend: Backend, mut next: impl FnMut(&str, TableKind) -> fjall::Result<Table>) -> fjall::Result<Tables> {
         Ok(Tables {
-            urls: next("urls", Kind::OfUrls)?,
-            waiting: next("waiting", Kind::Small)?,
-            pages: next("pages", Kind::Unpacked)?,
-            // Digests and fingerprints: packing them costs as much as a tenth of a visit and wins nothing.
-            documents: next("documents", Kind::Unpacked)?,
-            visits: next("visits", Kind::Small)?,
-            sites: next("sites", Kind::Small)?,
-            robots: next("robots", Kind::Small)?,
-            found: next("found", Kind::OfFound)?,
-            // Few words each (decision 13), told soon and seldom again: packing them cost more than writing the journal.
-            events: next("events", Kind::Unpacked)?,
-            page_events: next("page_events", Kind::Small)?,
-            noise: next("noise", Kind::Small)?,
-            page_noise: next("page_noise", Kind::Small)?,
-            terms: next("terms", Kind::Small)?,
-            page_topics: next("page_topics", Kind::Small)?,
-            topics: next("topics", Kind::Small)?,
-            weights: next("weights", Kind::Small)?,
-            left: next("left", Kind::Small)?,
-            relinked: next("relinked", Kind::Small)?,
-            hints: next("hints", Kind::Small)?,
-            page_hints: next("page_hints", Kind::Small)?,
-            listed: next("listed", Kind::Small)?,
-            meta: next("meta", Kind::Small)?,
-            place,
+            urls: next("urls", TableKind::OfUrls)?,
+            waiting: next("waiting", TableKind::Small)?,
+            pages: next("pages", TableKind::Unpacked)?,
+            // Digests and fingerprints do not compress, and trying costs a tenth of a visit.
+            documents: next("documents", TableKind::Unpacked)?,
+            visits: next("visits", TableKind::Small)?,
+            sites: next("sites", TableKind::Small)?,
+            robots: next("robots", TableKind::Small)?,
+            found: next("found", TableKind::OfFound)?,
+            // Small rows that are read soon and then seldom (decision 13). Compressing them cost more than writing the journal.
+            events: next("events", TableKind::Unpacked)?,
+            page_events: next("page_events", TableKind::Small)?,
+            noise: next("noise", TableKind::Small)?,
+            page_noise: next("page_noise", TableKind::Small)?,
+            terms: next("terms", TableKind::Small)?,
+            page_topics: next("page_topics", TableKind::Small)?,
+            topics: next("topics", TableKind::Small)?,
+            weights: next("weights", TableKind::Small)?,
+            left: next("left", TableKind::Small)?,
+            relinked: next("relinked", TableKind::Small)?,
+            hints: next("hints", TableKind::Small)?,
+            page_hints: next("page_hints", TableKind::Small)?,
+            listed: next("listed", TableKind::Small)?,
+            meta: next("meta", TableKind::Small)?,
+            backend,
         })
     }
 
-    /// A batch with room for so many rows. Like any other it is with the system when it is committed: a process that is
+    /// Whether the tables lie in memory alone.
+    pub fn are_in_memory(&self) -> bool {
+        matches!(self.backend, Backend::Memory(_))
+    }
+
+    /// A batch with capacity for so many rows. A committed batch has been handed to the operating system, so a process that is
     /// killed loses nothing of it.
     pub fn batch(&self, rows: usize) -> Batch {
-        match &self.place {
-            Place::Store(database) => {
+        match &self.backend {
+            Backend::Store(database) => {
                 let batch = OwnedWriteBatch::with_capacity(database.clone(), rows);
                 Batch::Store(batch.durability(Some(PersistMode::Buffer)))
             }
-            Place::Memory(maps) => {
+            Backend::Memory(maps) => {
                 let mut room = maps.room();
                 room.reserve(rows);
                 Batch::Memory(Arc::clone(maps), room)
@@ -222,7 +204,7 @@ impl Tables {
         Ok(sites)
     }
 
-    /// Rewrites every table without what was overwritten or removed.
+    /// Compacts every table: drops overwritten and removed rows.
     pub fn compact(&self) -> Result<()> {
         for table in self.all().into_iter().filter_map(Table::stored) {
             table.rotate_memtable_and_wait().map_err(Error::tables("flush a table"))?;
@@ -258,12 +240,12 @@ impl Tables {
         ]
     }
 
-    /// Brings every row into a table file and says so, so that the next opening has no log of the store to replay, unless
-    /// that log is short. The files are put into their places as well, which the next opening would begin with. For the
-    /// last writer: nothing may be written afterwards.
+    /// Flushes every row into a table file and records that, unless the log of the store is short. Then the next opening has no
+    /// log to replay. Also waits until the files are moved to their level, which the next opening would otherwise do first.
+    /// Nothing may be written afterwards.
     pub fn flush(&self, folder: &Path) -> Result<()> {
-        let Place::Store(database) = &self.place else { return Ok(()) };
-        // The first file of a store is made long from the start, so that a first crawl always ends with whole tables.
+        let Backend::Store(database) = &self.backend else { return Ok(()) };
+        // The store preallocates its first log file, so a first crawl always flushes its tables.
         let mut logged = 0;
         for (_, path) in store_logs(folder)? {
             logged += path.metadata().map_err(Error::io("look at", &path))?.len();
@@ -272,7 +254,7 @@ impl Tables {
             return Ok(());
         }
         let tables = || self.all().into_iter().filter_map(Table::stored);
-        // The store looks once at each table that it has flushed, whether its files lie where they should.
+        // The store checks the level of the files once for each table that it has flushed.
         let mut looks = database.compactions_completed();
         for table in tables() {
             looks += usize::from(table.rotate_memtable().map_err(Error::tables("flush a table"))?);
@@ -288,14 +270,16 @@ impl Tables {
     }
 
     pub fn persist(&self) -> Result<()> {
-        match &self.place {
-            Place::Store(database) => database.persist(PersistMode::SyncAll).map_err(Error::tables("sync the tables")),
-            Place::Memory(_) => Ok(()),
+        match &self.backend {
+            Backend::Store(database) => {
+                database.persist(PersistMode::SyncAll).map_err(Error::tables("sync the tables"))
+            }
+            Backend::Memory(_) => Ok(()),
         }
     }
 }
 
-/// Waits for something that the store does on its own thread; whether it was done.
+/// Waits for work on the thread of the store. Returns whether it was done.
 fn came_true(looks_max: usize, is_so: impl Fn() -> bool) -> bool {
     (0..looks_max).any(|_| {
         let done = is_so();
@@ -306,9 +290,9 @@ fn came_true(looks_max: usize, is_so: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Empties the store's log where the tables were flushed whole. The newest file of it stays, without a byte: only where
-/// there is one does the store learn from its tables how far its numbers have come. The mark goes last, so that a crash
-/// in between empties the rest the next time, and before the store writes anything new.
+/// Empties the log of the store where all tables were flushed. Its newest file is truncated and kept, because the store reads
+/// its last sequence number from the tables only if there is a log file. The mark is removed last, so that a crash in between
+/// empties the rest at the next opening, before the store writes anything new.
 fn empty_flushed_log(folder: &Path) -> Result<()> {
     let mark = folder.join(FLUSHED_FILE);
     if !mark.exists() {
@@ -328,7 +312,7 @@ fn empty_flushed_log(folder: &Path) -> Result<()> {
     sync_folder(folder)
 }
 
-/// The files of the store's log by their numbers.
+/// The log files of the store, by number.
 fn store_logs(folder: &Path) -> Result<Vec<(u64, PathBuf)>> {
     let mut logs = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
@@ -345,49 +329,6 @@ fn options(memtable_bytes_max: u64) -> KeyspaceCreateOptions {
         .max_memtable_size(memtable_bytes_max)
         .compaction_strategy(Arc::new(Leveled::default().with_table_target_size(TABLE_FILE_BYTES)))
         .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
-}
-
-impl Shared {
-    pub fn new(dir: &Path, tables: Tables, live: Live, lock: File) -> Shared {
-        Shared {
-            dir: dir.to_owned(),
-            page_rows: matches!(tables.place, Place::Store(_)).then(PageRows::default),
-            tables,
-            bodies: Bodies::new(dir),
-            live: RwLock::new(live),
-            links: RwLock::new(None),
-            _lock: lock,
-        }
-    }
-
-    /// Whether the tables lie in memory alone.
-    pub fn ends_with_process(&self) -> bool {
-        matches!(self.tables.place, Place::Memory(_))
-    }
-
-    /// A reader that panicked leaves nothing half done, so its poison is ignored.
-    pub fn live(&self) -> RwLockReadGuard<'_, Live> {
-        self.live.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The link index, opened at the first question. One that cannot be read is as good as none: the next pass makes it
-    /// anew.
-    pub fn link_index(&self) -> Option<Arc<LinkIndex>> {
-        let known = self.links.read().unwrap_or_else(PoisonError::into_inner).clone();
-        known.or_else(|| {
-            let opened = Arc::new(LinkIndex::open(&self.dir.join(graph::FOLDER)).ok()??);
-            self.set_link_index(Arc::clone(&opened));
-            Some(opened)
-        })
-    }
-
-    pub fn set_link_index(&self, index: Arc<LinkIndex>) {
-        *self.links.write().unwrap_or_else(PoisonError::into_inner) = Some(index);
-    }
-
-    pub fn live_mut(&self) -> RwLockWriteGuard<'_, Live> {
-        self.live.write().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! One table, wherever it lies: in the embedded store, or in memory alone. Both obey the same laws, so that nobody else
-//! knows which of them is asked.
+//! One table, in the embedded store or in memory. Both behave the same, so callers need not know which one they use.
 
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use fjall::{Guard, Keyspace, OwnedWriteBatch, UserKey, UserValue};
 
-use super::memory::{Maps, MemoryRows, MemoryTable};
+use super::memory::{MemoryRows, MemoryTable, MemoryTables};
 use super::sorted::Key;
 
 pub(crate) enum Table {
@@ -14,28 +13,28 @@ pub(crate) enum Table {
     Memory(MemoryTable),
 }
 
-/// A row that a walk met. It is read when its parts are asked for.
+/// A row of an iteration. Key and value are read on demand.
 pub(crate) enum Row {
     Store(Guard),
     Memory(UserKey, UserValue),
 }
 
-/// Rows in the order of their keys, from either end.
+/// Rows in key order, from either end.
 pub(crate) enum Rows {
     Store(fjall::Iter),
     Memory(MemoryRows),
 }
 
-/// Writes to any tables, done together or not at all.
+/// Writes to any tables, done atomically.
 pub(crate) enum Batch {
     Store(OwnedWriteBatch),
-    Memory(Arc<Maps>, Vec<Write>),
+    Memory(Arc<MemoryTables>, Vec<Write>),
 }
 
-/// One of them: the table's number, the key, and the row as it becomes, if it stays.
+/// One write: the number of the table, the key, and the new row, or `None` to remove it.
 pub(crate) type Write = (usize, Key, Option<UserValue>);
 
-/// What a key may come as: the store takes it over, a table in memory only reads it.
+/// A key argument. The store takes ownership; a table in memory only reads it.
 pub(crate) trait RowKey: AsRef<[u8]> + Into<UserKey> {}
 
 impl<K: AsRef<[u8]> + Into<UserKey>> RowKey for K {}
@@ -72,7 +71,7 @@ impl Table {
         }
     }
 
-    /// The rows whose keys begin like this.
+    /// The rows whose keys have this prefix.
     pub fn prefix(&self, prefix: impl AsRef<[u8]>) -> Rows {
         match self {
             Table::Store(keyspace) => Rows::Store(keyspace.prefix(prefix)),
@@ -83,7 +82,7 @@ impl Table {
         }
     }
 
-    /// The table in the store, if that is where it lies.
+    /// The keyspace of a table in the store.
     pub fn stored(&self) -> Option<&Keyspace> {
         match self {
             Table::Store(keyspace) => Some(keyspace),
@@ -92,7 +91,7 @@ impl Table {
     }
 }
 
-/// The end of all keys that begin like this: the first that is greater than any of them.
+/// The first key that is greater than all keys with this prefix.
 fn behind(prefix: &[u8]) -> Bound<UserKey> {
     let Some(last) = prefix.iter().rposition(|&byte| byte < u8::MAX) else { return Bound::Unbounded };
     let mut end = prefix[..=last].to_vec();

@@ -1,12 +1,12 @@
-//! What waits at a site, packed: one row for all that waits in one band among so many arrivals. Rows for single URLs were
-//! merged by the store again and again, the more the longer a crawl went on.
+//! The waiting URLs of a site, packed: one row for a band and a range of arrivals. With one row per URL, the store merged the
+//! rows repeatedly, more and more as a crawl went on.
 //!
 //! ```text
 //! row:    format u8 (3) | entry | …, in the order of their arrivals
 //! entry:  arrival behind the row's first u8 | number less arrival, zigzag varint: nothing for almost all
 //! ```
 //!
-//! Entries are put and taken by their arrivals, so that a group that is applied twice leaves the same rows.
+//! Entries are added and removed by arrival, so applying a group twice gives the same rows.
 
 use std::collections::hash_map::Entry;
 
@@ -19,17 +19,17 @@ use super::{Tables, keys};
 use crate::encoding::append;
 use crate::{Error, Result};
 
-/// So many arrivals share a row, in each band of each site. Whoever leaves has a row of so many written anew.
+/// So many arrivals share a row, for each band of each site. Removing one URL rewrites a row of this size.
 pub(crate) const ARRIVALS_PER_ROW: u64 = 128;
-/// The first byte of each row. Before it, each URL had a row of its own.
+/// The format byte of each row. In earlier formats each URL had its own row.
 const FORMAT: u8 = 3;
 
-/// The rows that a group touches, by their keys.
+/// The rows that a group changes, by key.
 pub(super) type WaitingRows = HashMap<Vec<u8>, WaitingRow>;
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct WaitingRow {
-    /// How far behind the row's first arrival, and the page's number.
+    /// Distance from the first arrival of the row, and page number.
     entries: Vec<(u8, u32)>,
 }
 
@@ -100,8 +100,8 @@ fn first_arrival(key: &[u8]) -> Result<u64> {
 }
 
 impl Tables {
-    /// Fails where what waits was written by a Vernal that gave each URL a row: then the tables are made anew. They are
-    /// all of one kind, so that one row tells of all.
+    /// Fails for rows of earlier formats, which held one URL each. Then the tables are rebuilt. All rows have the same format, so
+    /// one is checked.
     pub fn check_waiting(&self) -> Result<()> {
         let Some(last) = self.waiting.iter().next_back() else { return Ok(()) };
         let (key, row) = last.into_inner().map_err(Error::tables("read what waits"))?;
@@ -120,7 +120,7 @@ impl Applying<'_> {
         Ok(())
     }
 
-    /// The row as this group leaves it so far.
+    /// The row with the changes of this group so far.
     fn waiting_row(&mut self, partition: Partition, place: &WaitingPlace) -> Result<&mut WaitingRow> {
         let key = keys::waiting(partition, place);
         match self.waiting.entry(key) {
@@ -138,11 +138,11 @@ impl Applying<'_> {
         rows.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         for (key, row) in rows {
             if row.entries.is_empty() {
-                self.batch.remove(table, key);
+                self.rows.remove(table, key);
                 continue;
             }
-            let bytes = fjall::Slice::from(row.encode(&key, &mut self.scratch)?);
-            self.batch.insert(table, key, bytes);
+            let bytes = fjall::Slice::from(row.encode(&key, self.rows.scratch())?);
+            self.rows.insert(table, key, bytes);
         }
         Ok(())
     }

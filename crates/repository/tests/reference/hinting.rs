@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use vernal_model::{
-    Chance, Fingerprint, HintFile, HintRows, HintSource, ListedRows, ListingKind, Moment, PageHints, PageKey,
-    PendingHint, Site, Span, Stamp, Subscription, SubscriptionRow, SubscriptionStanding, TrustRow, Url,
+    Chance, DateRange, Fingerprint, HintFile, HintRows, HintSource, ListEntryRows, Moment, PageHints, PageKey,
+    PendingHint, Site, SiteListKind, Span, Subscription, SubscriptionRow, SubscriptionState, TrustRow, Url,
 };
 use vernal_repository::Reader;
 
@@ -13,7 +13,7 @@ pub struct PlainHints {
     sources: BTreeMap<(Site, HintSource), TrustRow>,
     files: BTreeMap<(Site, PageKey), HintFile>,
     pages: BTreeMap<PageKey, PageHints>,
-    listed: BTreeMap<PageKey, HashMap<Fingerprint, Option<Stamp>>>,
+    listed: BTreeMap<PageKey, HashMap<Fingerprint, Option<DateRange>>>,
     subscriptions: BTreeMap<(Site, PageKey), SubscriptionRow>,
 }
 
@@ -73,17 +73,17 @@ pub fn rows(url: &Url, pages: &[PageKey], now: Moment, chance: &mut Chance) -> H
         rows.pages.push((page, PageHints { pending, ..PageHints::default() }));
     }
     if chance.happens(0.5) {
-        let stamp = Stamp { from: now, until: now + Span::from_days(1) };
+        let stamp = DateRange { from: now, until: now + Span::from_days(1) };
         let mut fingerprint = || Fingerprint(chance.below(12));
         let put = vec![(fingerprint(), Some(stamp)), (fingerprint(), None)];
         let gone: Vec<Fingerprint> =
             [fingerprint()].into_iter().filter(|gone| put.iter().all(|(put, _)| put != gone)).collect();
-        rows.listed = Some(ListedRows { file: page, put, gone });
+        rows.listed = Some(ListEntryRows { file: page, put, gone });
         rows.files.push((
             page,
             HintFile {
                 url: url.clone(),
-                kind: ListingKind::Sitemap,
+                kind: SiteListKind::Sitemap,
                 source,
                 read: now,
                 entries: chance.below(99) as u32,
@@ -105,7 +105,7 @@ pub fn subscription(url: &Url, pages: &[PageKey], now: Moment, chance: &mut Chan
     let row = SubscriptionRow {
         hub: Url::parse("http://hub.example/").unwrap(),
         topic: url.clone(),
-        standing: if chance.happens(0.5) { SubscriptionStanding::Verified } else { SubscriptionStanding::Failed },
+        standing: if chance.happens(0.5) { SubscriptionState::Verified } else { SubscriptionState::Failed },
         asked: now,
         answer: "202".into(),
         until: chance.happens(0.5).then(|| now + Span::from_days(chance.below(9))),

@@ -9,7 +9,7 @@ mod world;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use vernal_model::{Chance, Moment, PageKey, Standing};
+use vernal_model::{Chance, Moment, PageKey, SiteState};
 use vernal_repository::{
     Error, Reader, Recovery, Repository, Settings, TablesRecovery, compare_tables, verify_journal,
 };
@@ -519,8 +519,8 @@ fn a_folder_of_format_1_is_refused_by_name_and_a_repair_keeps_its_records_and_se
         world.step(&mut repository);
     }
     let seeds = repository.reader().seeds().unwrap();
-    let standings = repository.reader().sites().into_iter().filter(|row| row.posture.standing != Standing::Active);
-    let standings: Vec<_> = standings.map(|row| (row.site, row.posture.standing)).collect();
+    let standings = repository.reader().sites().into_iter().filter(|row| row.profile.standing != SiteState::Active);
+    let standings: Vec<_> = standings.map(|row| (row.site, row.profile.standing)).collect();
     assert!(!seeds.is_empty() && !standings.is_empty());
     repository.close().unwrap();
     // The folder as the older Vernal left it: its name, and its seeds without the wish that came later.

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use vernal_model::{
-    Account, Admitted, AnchorTerms, Chance, Change, Control, CountedIn, Deed, Digest, DocumentRow, Event, EventKind,
-    Exchange, Failure, Fingerprint, Fold, Found, GraphMark, Kind, Kinds, Leaving, LeftRow, LinkKind, LinkRow, Location,
-    Masked, Moment, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise, PageState, PageTerms, Partition,
-    PolicyState, Reach, Refusal, Rel, RobotsAnswer, RobotsRow, RuleStanding, ScopeMark, Seed, SitePosture, Span,
-    Standing, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators, Version, Via, Visit, Visited,
-    Volatile, WaitingPlace, WeightRow,
+    Admitted, AnchorTerms, BudgetAccount, Chance, Change, Control, CountedIn, Deed, Digest, DocumentRow, Event,
+    EventKind, Eviction, EvictionRow, Exchange, Failure, Fingerprint, Fold, Found, GraphMark, Kind, Kinds, LinkKind,
+    LinkRow, Location, Masked, Moment, NoisePattern, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise,
+    PageState, PageTerms, Partition, PolicyState, Refusal, Rel, RobotsAnswer, RobotsRow, RuleReach, RuleState,
+    ScopeMark, Seed, SiteProfile, SiteState, Span, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators,
+    Version, Via, Visit, Visited, WaitingPlace, WeightRow,
 };
-use vernal_repository::graph::{Gathered, LinkGathering, URLS_MAX};
+use vernal_repository::graph::{GatheredLinks, LinkGathering, URLS_MAX};
 use vernal_repository::{Keep, KeepKind, Repository};
 
 use crate::hinting;
@@ -70,11 +70,10 @@ impl World {
     /// A pass over the links begins now and then, and comes a part of its way before what follows is committed.
     fn begin_pass(&mut self, repository: &Repository) -> Option<LinkGathering> {
         let begins = self.passed.is_none() && self.chance.happens(0.15);
-        let reader = repository.reader();
-        let begin = |now| LinkGathering::begin(&reader, URLS_MAX, now).unwrap().unwrap();
+        let begin = |now| LinkGathering::begin(repository, URLS_MAX, now).unwrap().unwrap();
         // One that was cut short, perhaps by a crash, goes on half of the time.
         let resumes = begins && self.chance.happens(0.5);
-        let resumed = if resumes { LinkGathering::resume(&reader).unwrap() } else { None };
+        let resumed = if resumes { LinkGathering::resume(repository).unwrap() } else { None };
         let gathering = resumed.or_else(|| begins.then(|| begin(self.now)))?;
         let mut gathering = gathering.in_pieces_of(1 + self.chance.below(8) as usize);
         let early = (0..self.chance.below(4)).find_map(|_| gathering.step(3).unwrap());
@@ -88,7 +87,7 @@ impl World {
         self.pass_ended(&gathered);
     }
 
-    fn pass_ended(&mut self, gathered: &Gathered) {
+    fn pass_ended(&mut self, gathered: &GatheredLinks) {
         let (position, links) = (gathered.index.position(), gathered.index.links());
         self.passed = Some(GraphMark { moment: self.now, position, links, ..Default::default() });
     }
@@ -109,7 +108,8 @@ impl World {
                 deeds.push((Partition(0), Deed::Controlled(control)));
             }
             9 => {
-                let account = Account { in_hand: self.chance.share(), filled: self.now, spent: self.chance.share() };
+                let account =
+                    BudgetAccount { in_hand: self.chance.share(), filled: self.now, spent: self.chance.share() };
                 deeds.push((Partition(0), Deed::Spent { account }));
             }
             15 => deeds.push((partition, Deed::Weighed(self.weighed()))),
@@ -190,9 +190,9 @@ impl World {
     fn noise_rule(&mut self, id: u32) -> NoiseRule {
         NoiseRule {
             id,
-            what: Volatile::Words { shape: "Views: #".into(), place: self.chance.below(9) as u16 },
-            on: Reach::Site,
-            standing: RuleStanding::Learned,
+            what: NoisePattern::Words { shape: "Views: #".into(), place: self.chance.below(9) as u16 },
+            on: RuleReach::Site,
+            standing: RuleState::Learned,
             since: self.now,
             last: self.now,
             differed: self.chance.below(9) as u32,
@@ -296,9 +296,9 @@ impl World {
     }
 
     fn site_seen(&mut self, url: &Url) -> Deed {
-        let standing = *self.chance.pick(&[Standing::Active, Standing::Paused, Standing::Blocked]).unwrap();
-        let posture = SitePosture { standing, not_before: self.now, ..SitePosture::default() };
-        Deed::SiteSeen(url.site(), posture)
+        let standing = *self.chance.pick(&[SiteState::Active, SiteState::Paused, SiteState::Blocked]).unwrap();
+        let profile = SiteProfile { standing, not_before: self.now, ..SiteProfile::default() };
+        Deed::SiteSeen(url.site(), profile)
     }
 
     fn robots_read(&mut self, url: &Url) -> Deed {
@@ -343,9 +343,9 @@ impl World {
         if is_touched(deeds, page.key) {
             return None;
         }
-        let row = LeftRow { moment: self.now, importance: 0.5, better: 2.0, made_room_for: PageKey::default() };
+        let row = EvictionRow { moment: self.now, importance: 0.5, better: 2.0, made_room_for: PageKey::default() };
         let page = Page { state: PageState::Left, ..page };
-        Some((page.key.partition, Deed::Left(Box::new(Leaving { page, was: PageState::Held, row }))))
+        Some((page.key.partition, Deed::Left(Box::new(Eviction { page, was: PageState::Held, row }))))
     }
 
     /// Links to pages that may be known, some of them twice.

@@ -10,7 +10,7 @@
 mod coming;
 mod desk;
 
-use vernal_model::{Account, Budget, BudgetUnit, Chance, Moment, PageKey, PolicyState, Span};
+use vernal_model::{Budget, BudgetAccount, BudgetUnit, Chance, Moment, PageKey, PolicyState, Span};
 use vernal_policy::{Held, RateSums, Refresh, Seen};
 
 use self::coming::{Coming, coming};
@@ -172,7 +172,7 @@ impl<'a> LabTrial<'a> {
         self.desk.per_day = per_second * 86_400.0 / per_visit;
         // What nobody wanted in a slot is not saved up beyond the next one, unless the policy visits in some hours alone;
         // fractions of a visit are.
-        let saves_up = Some(self.policy.saves_up()).filter(|&span| span > Account::IN_HAND_MAX).unwrap_or(slot);
+        let saves_up = Some(self.policy.saves_up()).filter(|&span| span > BudgetAccount::IN_HAND_MAX).unwrap_or(slot);
         let most = (per_second * saves_up.secs_f64()).max(per_visit) + per_visit;
         self.in_hand = (self.in_hand + per_second * slot.secs_f64()).min(most);
         for (room, site) in self.desk.room.iter_mut().zip(&self.world.sites) {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use sha1::Digest as _;
-use vernal_document::{Input, Judged, LINKS_MAX};
+use vernal_document::{Input, LINKS_MAX, StatusMeaning};
 use vernal_model::{Chance, Digest, Failure, Moment, Order, OrderKind, Outcome, Report, Seed, Url, Validators};
 
 use super::Wire;
@@ -132,7 +132,7 @@ impl<'w> WorldWire<'w> {
         let seconds = 86_400.0 / visits_per_day.max(1e-6);
         let text = format!("User-agent: *\nCrawl-delay: {seconds:.3}\n");
         let outcome = match vernal_document::of_status(&order, 200, &|_| None, started) {
-            Judged::Final(outcome) | Judged::Robots(outcome) | Judged::Reads(outcome) => outcome,
+            StatusMeaning::Final(outcome) | StatusMeaning::Robots(outcome) | StatusMeaning::Reads(outcome) => outcome,
         };
         Report {
             document: Some(vernal_document::robots_text(text.as_bytes())),

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Moment, Span};
 use vernal_policy::importance::Scores;
-use vernal_repository::Reader;
-use vernal_repository::graph::{Begun, Gathered, LinkGathering, LinkStream, NodeState};
+use vernal_repository::Repository;
+use vernal_repository::graph::{GatheredLinks, LinkGathering, LinkStream, NodeState, PassStart};
 
 use super::LinkScores;
 use super::scores::{Stage, Sweeping, telling};
@@ -21,7 +21,7 @@ const KEPT_MAX: Span = Span::from_days(7);
 
 #[derive(Serialize, Deserialize)]
 struct Checkpoint<'a> {
-    begun: Begun,
+    begun: PassStart,
     states: Cow<'a, [NodeState]>,
     scores: Cow<'a, Scores>,
     is_still: bool,
@@ -29,18 +29,18 @@ struct Checkpoint<'a> {
 
 impl Sweeping {
     /// Keeps the scores as they are behind a sweep, or before the first. From here on nothing is gathered again.
-    pub fn keep(&self, reader: &Reader, is_still: bool) -> Result<()> {
+    pub fn keep(&self, folder: &Repository, is_still: bool) -> Result<()> {
         let Sweeping { begun, gathered, scores, .. } = self;
         let (states, scores) = (Cow::Borrowed(&gathered.states[..]), Cow::Borrowed(scores));
-        reader.keep_pass(NAME, &Checkpoint { begun: *begun, states, scores, is_still })?;
-        Ok(reader.forget_gathering()?)
+        folder.keep_pass(NAME, &Checkpoint { begun: *begun, states, scores, is_still })?;
+        Ok(folder.forget_gathering()?)
     }
 }
 
 /// The pass has ended.
-pub(crate) fn forget(reader: &Reader) -> Result<()> {
-    reader.forget_gathering()?;
-    Ok(reader.forget_pass(NAME)?)
+pub(crate) fn forget(folder: &Repository) -> Result<()> {
+    folder.forget_gathering()?;
+    Ok(folder.forget_pass(NAME)?)
 }
 
 impl LinkScores {
@@ -49,7 +49,7 @@ impl LinkScores {
         if let Some(stage) = self.resume_sweeps(core, now)? {
             return Ok(Some(stage));
         }
-        let gathering = LinkGathering::resume(core.work.acknowledged())?;
+        let gathering = LinkGathering::resume(core.work.derived())?;
         let gathering = gathering.filter(|gathering| self.is_worth_it(&gathering.begun(), now));
         let in_pieces = |gathering: LinkGathering| gathering.in_pieces_of(core.settings.pass_piece_pages);
         Ok(gathering.map(|gathering| Stage::Gathering(Box::new(in_pieces(gathering)))))
@@ -68,13 +68,13 @@ impl LinkScores {
             return Ok(None);
         }
         let stream = LinkStream::new(index.clone());
-        let gathered = Gathered { index, states: states.into_owned() };
+        let gathered = GatheredLinks { index, states: states.into_owned() };
         let sweeping = Sweeping { begun, gathered, stream, scores: scores.into_owned() };
         Ok(Some(if is_still { telling(core, sweeping) } else { Stage::Sweeping(Box::new(sweeping)) }))
     }
 
     /// Whether a pass that began then has not ended, and is not too old.
-    fn is_worth_it(&self, begun: &Begun, now: Moment) -> bool {
+    fn is_worth_it(&self, begun: &PassStart, now: Moment) -> bool {
         begun.position > self.mark().position && begun.moment <= now && now.since(begun.moment) < KEPT_MAX
     }
 }

@@ -3,7 +3,7 @@
 use vernal_frontier::VisitOrder;
 use vernal_model::{Deed, GraphMark, Moment, PageKey, Partition as PartitionId, Span, Url, WeightRow};
 use vernal_policy::importance::{Scores, TOLERANCE, importance};
-use vernal_repository::graph::{Begun, Gathered, LinkGathering, LinkStream, NodeState};
+use vernal_repository::graph::{GatheredLinks, LinkGathering, LinkStream, NodeState, PassStart};
 
 use crate::Result;
 use crate::core::Core;
@@ -72,22 +72,22 @@ pub(super) enum Stage {
 }
 
 pub(super) struct Counting {
-    begun: Begun,
-    gathered: Gathered,
+    begun: PassStart,
+    gathered: GatheredLinks,
     stream: LinkStream,
     links: Vec<u32>,
 }
 
 pub(super) struct Sweeping {
-    pub begun: Begun,
-    pub gathered: Gathered,
+    pub begun: PassStart,
+    pub gathered: GatheredLinks,
     pub stream: LinkStream,
     pub scores: Scores,
 }
 
 pub(super) struct Telling {
-    begun: Begun,
-    gathered: Gathered,
+    begun: PassStart,
+    gathered: GatheredLinks,
     scores: Scores,
     mean: f64,
     /// The next row to be told.
@@ -160,7 +160,7 @@ impl LinkScores {
             let Some(node) = sweeping.stream.next(&mut sources)? else {
                 let is_still = sweeping.scores.end_sweep(TOLERANCE);
                 self.weighed.sweeps += 1;
-                sweeping.keep(core.work.acknowledged(), is_still)?;
+                sweeping.keep(core.work.derived(), is_still)?;
                 sweeping.stream = LinkStream::new(sweeping.gathered.index.clone());
                 let stage = if is_still { telling(core, *sweeping) } else { Stage::Sweeping(sweeping) };
                 return Ok((stage, done / NODES_PER_PAGE));
@@ -224,7 +224,7 @@ impl LinkScores {
     }
 
     fn begin(&mut self, core: &Core, now: Moment) -> Result<Stage> {
-        let gathering = LinkGathering::begin(core.work.acknowledged(), core.settings.pass_urls_max, now)?;
+        let gathering = LinkGathering::begin(core.work.derived(), core.settings.pass_urls_max, now)?;
         let Some(gathering) = gathering else {
             self.refused = Some(core.work.acknowledged().totals().known);
             return Ok(Stage::Idle);
@@ -300,7 +300,7 @@ fn count_links(core: &Core, mut counting: Box<Counting>, pages: usize) -> Result
             let scores = Scores::new(links, |node| before.get(node).copied().filter(|score| *score > 0.0));
             let stream = LinkStream::new(gathered.index.clone());
             let sweeping = Sweeping { begun, gathered, stream, scores };
-            sweeping.keep(core.work.acknowledged(), false)?;
+            sweeping.keep(core.work.derived(), false)?;
             return Ok((Stage::Sweeping(Box::new(sweeping)), node / NODES_PER_PAGE));
         }
         for &source in &sources {
@@ -348,7 +348,7 @@ fn weight_of(core: &Core, key: PageKey, state: NodeState) -> Result<f32> {
 }
 
 /// The scores that were told last, by node; 0 where there is none.
-fn told(work: &Work, gathered: &Gathered) -> Result<Vec<f32>> {
+fn told(work: &Work, gathered: &GatheredLinks) -> Result<Vec<f32>> {
     let numbering = gathered.index.numbering();
     let mut scores = Vec::with_capacity(numbering.len() as usize);
     for id in (0..PartitionId::COUNT).map(PartitionId) {

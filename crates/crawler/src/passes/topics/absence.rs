@@ -1,6 +1,6 @@
 //! Why there are no topics, in words.
 
-use vernal_document::terms::{Fit, Vocabulary};
+use vernal_document::terms::{TopicLimits, Vocabulary};
 use vernal_repository::Reader;
 
 use super::PAGES_MIN;
@@ -31,8 +31,8 @@ pub fn why_none(reader: &Reader) -> Result<Option<String>> {
             vocabulary.count(&terms.words);
         }
     }
-    let fit = Fit::for_pages(vocabulary.pages());
-    let Fit { pages_min, pages_max, .. } = fit;
+    let fit = TopicLimits::for_pages(vocabulary.pages());
+    let TopicLimits { pages_min, pages_max, .. } = fit;
     let (few, many) = vocabulary.unfit(fit);
     Ok(Some(format!(
         "the last pass, at {}, found no word that sets pages apart: it would have to stand on {pages_min} to {pages_max} of \

@@ -6,7 +6,7 @@
 
 use vernal_model::{Moment, Span};
 use vernal_policy::topic::{Graph, Reckoning};
-use vernal_repository::Reader;
+use vernal_repository::{Reader, Repository};
 
 use super::pass::{Pass, ROWS_PER_TURN, Stage};
 use super::stages::Gathering;
@@ -25,7 +25,7 @@ const PAGES_PER_TURN_RECKONED: usize = 1_000;
 impl Pass {
     /// Keeps how far it is, when it is time for that: every so many pages that were read, and never so often that it would
     /// be much of the work. The deeds of its turns have to be committed before.
-    pub(crate) fn keep(&mut self, reader: &Reader, piece_pages: usize) -> Result<()> {
+    pub(crate) fn keep(&mut self, folder: &Repository, piece_pages: usize) -> Result<()> {
         let (least, has_begun) = match &self.stage {
             Stage::Counting { counted, .. } => (counted.pages.len() / PAGES_PER_TURN_KEPT, false),
             Stage::Gathering { at, .. } => (at / PAGES_PER_TURN_KEPT, *at == 0),
@@ -40,9 +40,9 @@ impl Pass {
             return Ok(());
         }
         if let Stage::Reckoning { column: 0, gathered, graph, .. } = &self.stage {
-            reader.keep_pass(GATHERED, &(self.begun, gathered, graph))?;
+            folder.keep_pass(GATHERED, &(self.begun, gathered, graph))?;
         }
-        reader.keep_pass(PROGRESS, self)?;
+        folder.keep_pass(PROGRESS, self)?;
         self.turns_unkept = 0;
         Ok(())
     }
@@ -73,8 +73,8 @@ impl Pass {
     }
 
     /// The pass has ended.
-    pub(crate) fn forget(reader: &Reader) -> Result<()> {
-        reader.forget_pass(PROGRESS)?;
-        Ok(reader.forget_pass(GATHERED)?)
+    pub(crate) fn forget(folder: &Repository) -> Result<()> {
+        folder.forget_pass(PROGRESS)?;
+        Ok(folder.forget_pass(GATHERED)?)
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use vernal_document::terms::{Fit, Vocabulary};
+use vernal_document::terms::{TopicLimits, Vocabulary};
 use vernal_model::{Deed, Fingerprint, Moment, PageKey, PageTerms, Partition, TopicId, TopicMark, TopicOf, TopicRow};
 use vernal_policy::topic::{Best, Graph, Reckoning, TOPICS_OF_A_PAGE, Workspace, each_by_pushes};
 
@@ -167,7 +167,7 @@ fn count(
 ) -> Result<Stage> {
     let (pages, last) = source.pages(after, ROWS_PER_TURN)?;
     let Some(last) = last else {
-        let words = vocabulary.fit(Fit::for_pages(vocabulary.pages()));
+        let words = vocabulary.fit(TopicLimits::for_pages(vocabulary.pages()));
         let gathering = Box::new(Gathering::new(counted, words, book));
         return Ok(Stage::Gathering { at: 0, gathering });
     };

@@ -186,8 +186,8 @@ impl Pass for Topics {
 
     fn checkpoint(&mut self, core: &Core) -> Result<()> {
         match &mut self.pass {
-            Some(pass) => pass.keep(core.work.acknowledged(), core.settings.pass_piece_pages),
-            None if self.has_ended => TopicPass::forget(core.work.acknowledged()),
+            Some(pass) => pass.keep(core.work.derived(), core.settings.pass_piece_pages),
+            None if self.has_ended => TopicPass::forget(core.work.derived()),
             None => Ok(()),
         }
     }

@@ -1,5 +1,5 @@
-//! A page of its own: no address, script or style of the archived page is in it, its words stand in it as text, and its
-//! policy lets a browser load nothing. Marks are told by lines and words too, not by colour alone.
+//! Renders a self-contained page. It has no address, script or style of the archived page, contains its words as text only, and
+//! its content policy forbids loading anything. Changes are marked by lines and words too, not by colour alone.
 
 use std::fmt::Write;
 
@@ -7,7 +7,6 @@ use vernal_model::{Document, Operation};
 
 use super::View;
 use super::rows::{Row, remark, rows, shortened};
-use crate::diff::difference::role_name;
 use crate::diff::words::text_of;
 use crate::diff::{Diff, ParagraphDiff, WordOperation};
 
@@ -62,7 +61,7 @@ fn push_changed(out: &mut String, paragraph: &ParagraphDiff, count: usize, view:
         let trail: Vec<String> = paragraph.headings.iter().map(|heading| escaped(heading)).collect();
         let _ = writeln!(out, "<p class=\"place\">{}</p>", trail.join(" › "));
     }
-    let _ = writeln!(out, "<p class=\"told\">{} · {}</p>", remark(paragraph), role_name(paragraph.role));
+    let _ = writeln!(out, "<p class=\"told\">{} · {}</p>", remark(paragraph), paragraph.role.name());
     let words = match paragraph.op {
         Operation::Removed => format!("<del>{}</del>", escaped(paragraph.before.as_deref().unwrap_or_default())),
         Operation::Added => format!("<ins>{}</ins>", escaped(paragraph.after.as_deref().unwrap_or_default())),
@@ -89,7 +88,7 @@ fn marked(paragraph: &ParagraphDiff, view: &View<'_>) -> String {
     line
 }
 
-/// Text that stays text wherever it stands in the page, and that cannot turn the order of what follows.
+/// Escapes text so that it is text anywhere in the page and cannot reverse the direction of what follows.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for letter in text.chars() {

@@ -1,5 +1,5 @@
-//! A diff as people read it. Everything that came from a page is hostile here: control characters never reach a
-//! terminal, and nothing of it is markup, style, script or an address in a page of ours.
+//! Renders a diff for people. Everything from a page is treated as hostile: control characters never reach a terminal, and
+//! nothing of it becomes markup, style, script or an address in our page.
 
 mod html;
 mod rows;
@@ -10,17 +10,17 @@ pub use html::html;
 pub use source::source;
 pub use text::text;
 
-/// What to show, and under which names.
+/// What to show, and the names of the two sides.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
     /// The page's title or address.
     pub title: &'a str,
-    /// What the two sides are called: "version 3, 2026-11-01" and the like.
+    /// The names of the two sides, such as "version 3, 2026-11-01".
     pub from: &'a str,
     pub to: &'a str,
     /// Everything, not only what changed.
     pub full: bool,
-    /// How many unchanged paragraphs (or lines of source) stand around a change, where not all do.
+    /// How many unchanged paragraphs (or lines of source) are shown around a change, where not all are.
     pub context: usize,
     /// ANSI colours, in text and source.
     pub colour: bool,

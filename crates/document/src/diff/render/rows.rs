@@ -13,7 +13,7 @@ pub enum Row<'a> {
     Changed(&'a ParagraphDiff),
     /// An unchanged paragraph, by its new place.
     Same(usize),
-    /// So many unchanged ones that are not shown.
+    /// So many unchanged paragraphs that are not shown.
     Skipped(usize),
 }
 
@@ -36,7 +36,7 @@ pub fn rows<'a>(diff: &'a Diff, new: &Document, view: &View<'_>) -> Vec<Row<'a>>
     rows
 }
 
-/// The places of both versions that some change speaks of, in order.
+/// The changed places of both versions, in order.
 fn touched(diff: &Diff) -> (Vec<u32>, Vec<u32>) {
     let (mut old, mut new) = (Vec::new(), Vec::new());
     for paragraph in &diff.paragraphs {
@@ -53,7 +53,7 @@ fn touched(diff: &Diff) -> (Vec<u32>, Vec<u32>) {
 
 /// Unchanged paragraphs: the first `head` and the last `tail` of them, or all.
 fn push_same(rows: &mut Vec<Row<'_>>, places: &[usize], head: usize, tail: usize, full: bool) {
-    // One that is left out would be replaced by a line that says so.
+    // Eviction out a single paragraph would save no line.
     if full || places.len() <= head + tail + 1 {
         rows.extend(places.iter().map(|&place| Row::Same(place)));
         return;
@@ -63,7 +63,7 @@ fn push_same(rows: &mut Vec<Row<'_>>, places: &[usize], head: usize, tail: usize
     rows.extend(places[places.len() - tail..].iter().map(|&place| Row::Same(place)));
 }
 
-/// The words of an edit with long unchanged runs cut: beginning and end of each, or all of it with nothing between.
+/// The words of an edit with long unchanged runs shortened to their beginning and end.
 pub fn shortened<'a>(words: &'a [WordEdit], view: &View<'_>) -> Vec<(WordOperation, &'a str, Option<&'a str>)> {
     let one = |(place, word): (usize, &'a WordEdit)| {
         let text: &str = &word.text;
@@ -82,7 +82,7 @@ pub fn shortened<'a>(words: &'a [WordEdit], view: &View<'_>) -> Vec<(WordOperati
     words.iter().enumerate().map(one).collect()
 }
 
-/// What a moved, split or merged paragraph has to say beside its words. Places are counted from one.
+/// The remark on a moved, split or merged paragraph. Places are counted from one.
 pub fn remark(paragraph: &ParagraphDiff) -> String {
     let from = paragraph.from.unwrap_or_default() + 1;
     let to = paragraph.position + 1;

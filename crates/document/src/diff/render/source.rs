@@ -1,4 +1,4 @@
-//! The source of two bodies, line against line. Long lines, as machines write them, are broken before tags.
+//! Compares the source of two bodies line by line. Long generated lines are broken before tags.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ use super::text::{Paint, clean};
 use crate::diff::steps::{STEPS_MAX, Steps};
 use crate::diff::words::stayed;
 
-/// Lines longer than this are broken before the tags in them, and at last anywhere.
+/// Longer lines are broken before tags, or anywhere if there is no tag.
 const LINE_BYTES: usize = 160;
 const LINE_BYTES_MAX: usize = 2_000;
 
-/// Source with more lines is not compared line by line.
+/// Longer source is not compared line by line.
 const LINES_MAX: usize = 200_000;
 
-/// A unified diff of two sources; empty if they are the same, but for the ends of lines.
+/// A unified diff of two sources. It is empty if they differ in line ends only.
 pub fn source(old: &str, new: &str, view: &View<'_>) -> String {
     let (a, b) = (lines(old), lines(new));
     let mut out = String::new();
@@ -39,7 +39,7 @@ pub fn source(old: &str, new: &str, view: &View<'_>) -> String {
     out
 }
 
-/// A line of one side or of both, by its places; the side that lacks it says where it would be.
+/// A line of one side or of both, by its indices. The side without the line has the index where it would be.
 #[derive(Copy, Clone)]
 enum Line {
     Same(usize, usize),
@@ -64,7 +64,7 @@ fn script(stays: &[Option<usize>], new: usize) -> Vec<Line> {
     script
 }
 
-/// Ranges of the script with changes in them and so many unchanged lines around.
+/// Ranges of lines with changes, with so many unchanged lines around them.
 fn hunks(script: &[Line], context: usize) -> Vec<std::ops::Range<usize>> {
     let mut hunks: Vec<std::ops::Range<usize>> = Vec::new();
     if context == usize::MAX {

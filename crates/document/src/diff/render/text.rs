@@ -1,5 +1,5 @@
-//! For terminals, near to what `diff -u` looks like: `-` went, `+` came, `~` was edited, `>` moved, `/` was split, `&` was
-//! merged, a space stayed. Inside an edit, words that went stand in `[-…-]` and words that came in `{+…+}`.
+//! Renders a diff for terminals, similar to `diff -u`: `-` removed, `+` added, `~` edited, `>` moved, `/` split, `&` merged,
+//! space unchanged. Inside an edit, removed words are in `[-…-]` and added words in `{+…+}`.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ impl Paint {
     }
 }
 
-/// The diff as lines of text; empty if nothing differs and not everything is to be shown.
+/// The diff as lines of text. It is empty if nothing differs and only changes are shown.
 pub fn text(diff: &Diff, new: &Document, view: &View<'_>) -> String {
     let paint = Paint::of(view);
     let mut out = String::new();
@@ -105,7 +105,7 @@ fn push_lines(out: &mut String, mark: &str, words: &str, begin: &str, end: &str)
     let _ = writeln!(out, "{begin}{mark}{words}{end}");
 }
 
-/// Text of a page as it may stand in a terminal: no control characters, and nothing that turns the order of letters.
+/// Text that is safe in a terminal: without control characters and without characters that change the text direction.
 pub fn clean(text: &str) -> String {
     let safe = |letter: char| match letter {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',

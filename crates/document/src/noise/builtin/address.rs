@@ -3,10 +3,10 @@
 use memchr::{memchr, memchr2};
 
 use super::token::drawn;
-use super::{Cutter, Quieted};
-use crate::parse::eights::next_digit;
+use super::{Cleaned, Cutter};
+use crate::parse::swar::next_digit;
 
-/// Parameters that name a session, a campaign, a moment or a signature, whatever their value.
+/// Parameters that carry a session, campaign, time or signature, whatever their value.
 const NOISE_NAMES: [&str; 43] = [
     "_",
     "__cf_chl_tk",
@@ -53,24 +53,24 @@ const NOISE_NAMES: [&str; 43] = [
     "zanpid",
 ];
 
-/// Parameters of an asset's address that only say which build it is.
+/// Parameters of an asset address that only name its build.
 const BUSTER_NAMES: [&str; 14] =
     ["b", "build", "bust", "gtm", "h", "hash", "m", "r", "rev", "t", "update", "v", "ver", "version"];
 
-/// An address without its noise. `is_asset` says that it names a script, a style sheet, an image or the like, whose path
-/// may hold the hash of a build; the path of a link is never touched, save for a session in it.
-pub fn address(text: &str, is_asset: bool) -> Quieted<'_> {
+/// An address without its noise. `is_asset` means that it is the address of a script, a style sheet, an image or the like, whose
+/// path may contain the hash of a build. In the path of a link only a session is removed.
+pub fn address(text: &str, is_asset: bool) -> Cleaned<'_> {
     let bytes = text.as_bytes();
     let has_noise = match is_asset {
         true => next_digit(bytes, 0).is_some() || memchr(b'?', bytes).is_some(),
-        // Only a query or a session.
+        // A link: only its query and a session in its path.
         false => {
             memchr2(b'?', b';', bytes).is_some() && (memchr(b'?', bytes).is_some() || next_digit(bytes, 0).is_some())
         }
     };
     // Inline data is content, not an address.
     if !has_noise || text.starts_with("data:") {
-        return Quieted::plain(text);
+        return Cleaned::plain(text);
     }
     let mut cutter = Cutter::new(text);
     let path_end = memchr2(b'?', b'#', bytes).unwrap_or(text.len());

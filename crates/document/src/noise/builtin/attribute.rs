@@ -7,14 +7,14 @@ use memchr::{memchr_iter, memchr2};
 use super::address::address;
 use super::code::code;
 use super::token::{drawn, is_numbered_name, is_random_name, is_uuid};
-use super::{Cutter, Quieted};
+use super::{Cleaned, Cutter};
 use crate::parse::attribute::Attribute;
 use crate::parse::name::Name;
+use crate::parse::perfect_hash::PerfectHash;
 use crate::parse::scan::OpenTag;
-use crate::parse::slots::Slots;
 use crate::parse::tag::{Tag, pack};
 
-/// Names of form fields and meta elements that carry something drawn for this one answer.
+/// Names of form fields and meta elements with values that are generated for each answer.
 const TOKEN_FIELDS: [&str; 22] = [
     "csrf",
     "xsrf",
@@ -40,32 +40,32 @@ const TOKEN_FIELDS: [&str; 22] = [
     "generated-at",
 ];
 
-/// What an attribute is for, as far as noise is concerned.
+/// The use of an attribute, as far as noise is concerned.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Use {
-    /// Its value is drawn for each answer or each build.
+    /// Its value is generated for each answer or build.
     Token,
     ObfuscatedMail,
     Class,
-    /// The address of a page; of one that a reader may go to.
+    /// The address of a page that a reader may visit.
     Address,
     Reference,
-    /// One or many addresses of what belongs to the page.
+    /// One or more addresses of resources of the page.
     Addresses,
-    /// Names an element or points to one.
+    /// An id of an element, or a reference to one.
     Name,
-    /// Words for people, or for machines: the value of a field and the content of a note among them.
+    /// Words for people or machines, such as the value of a field and the content of a meta element.
     Carried,
     Spoken,
     Other,
 }
 
-/// The names that are packed, and below those that are too long for it.
-static USES: Slots<Use, 128> = {
+/// The attribute names that fit into one number, and below those that are too long.
+static USES: PerfectHash<Use, 128> = {
     const fn known(name: &str, used: Use) -> (u64, Use) {
         (pack(name.as_bytes()), used)
     }
-    Slots::of(
+    PerfectHash::of(
         &[
             known("id", Use::Name),
             known("src", Use::Addresses),
@@ -122,22 +122,22 @@ fn long_use(name: Name<'_>) -> Use {
     LONG_USES.iter().find(|(known, _)| name.is(known)).map_or(Use::Other, |&(_, used)| used)
 }
 
-/// The value of one attribute without its noise. `holds_token` says that the element is a field made for tokens (see
+/// The value of one attribute without its noise. `holds_token` means that the element is a field for tokens (see
 /// [`holds_token`]).
-pub fn attribute<'a>(tag: Tag, attribute: &Attribute<'_>, value: &'a str, holds_token: bool) -> Quieted<'a> {
+pub fn attribute<'a>(tag: Tag, attribute: &Attribute<'_>, value: &'a str, holds_token: bool) -> Cleaned<'a> {
     let used = use_of(attribute.name);
     let signs = attribute.signs(value);
     match used {
-        Use::Token => return Quieted::nothing("nonce"),
-        Use::ObfuscatedMail => return Quieted::nothing("obfuscated mail"),
-        Use::Carried if holds_token => return Quieted::nothing("token field"),
-        Use::Class if !signs.may_name_at_random() => return Quieted::plain(value),
+        Use::Token => return Cleaned::nothing("nonce"),
+        Use::ObfuscatedMail => return Cleaned::nothing("obfuscated mail"),
+        Use::Carried if holds_token => return Cleaned::nothing("token field"),
+        Use::Class if !signs.may_name_at_random() => return Cleaned::plain(value),
         Use::Class => return class(value),
-        _ if !signs.may_be_drawn() => return Quieted::plain(value),
+        _ if !signs.may_be_drawn() => return Cleaned::plain(value),
         _ => {}
     }
     match used {
-        Use::Reference if is_obfuscated_mail(value) => Quieted::nothing("obfuscated mail"),
+        Use::Reference if is_obfuscated_mail(value) => Cleaned::nothing("obfuscated mail"),
         Use::Reference if matches!(tag, Tag::A | Tag::Area) => address(value, false),
         Use::Address => address(value, false),
         Use::Reference | Use::Addresses => addresses(value),
@@ -147,14 +147,14 @@ pub fn attribute<'a>(tag: Tag, attribute: &Attribute<'_>, value: &'a str, holds_
     }
 }
 
-/// A search of its own, because almost no address has the hyphen behind `cdn`, and preparing a search costs more.
+/// A hand-written search, because preparing a general one costs more: almost no address has the hyphen after `cdn`.
 fn is_obfuscated_mail(value: &str) -> bool {
     let bytes = value.as_bytes();
     memchr_iter(b'-', bytes)
         .any(|hyphen| bytes[hyphen..].starts_with(b"-cgi/l/email-protection") && bytes[..hyphen].ends_with(b"/cdn"))
 }
 
-/// Whether an element is a field or a note that carries a token.
+/// Whether an element is a field or meta element that carries a token.
 pub fn holds_token(tag: &OpenTag<'_, '_>) -> bool {
     if !matches!(tag.tag, Tag::Input | Tag::Meta | Tag::Textarea) {
         return false;
@@ -166,7 +166,7 @@ pub fn holds_token(tag: &OpenTag<'_, '_>) -> bool {
     tag.value("name").is_some_and(is_token) || tag.value("id").is_some_and(is_token)
 }
 
-/// An advertising slot, which is filled anew for each reader.
+/// Whether an element is an advertising slot, which is filled for each reader.
 pub fn is_advertising(tag: &OpenTag<'_, '_>) -> bool {
     const MARKS: [&str; 6] = ["adsbygoogle", "google_ads_", "div-gpt-ad", "dfp-ad", "taboola", "outbrain"];
     if !matches!(tag.tag, Tag::Div | Tag::Iframe | Tag::Other | Tag::Script) {
@@ -184,27 +184,27 @@ pub fn is_advertising(tag: &OpenTag<'_, '_>) -> bool {
     })
 }
 
-/// The classes without those that a build made; their order says nothing to anyone, but is kept.
-fn class(value: &str) -> Quieted<'_> {
+/// The classes without generated ones. Their order means nothing, but is kept.
+fn class(value: &str) -> Cleaned<'_> {
     if !value.split_ascii_whitespace().any(is_random_name) {
-        return Quieted::plain(value);
+        return Cleaned::plain(value);
     }
     let kept: Vec<&str> = value.split_ascii_whitespace().filter(|word| !is_random_name(word)).collect();
-    Quieted { text: Cow::Owned(kept.join(" ")), detector: Some("random class") }
+    Cleaned { text: Cow::Owned(kept.join(" ")), detector: Some("random class") }
 }
 
-/// A name or a list of names; a random one is taken out.
-fn named(value: &str) -> Quieted<'_> {
+/// A name or a list of names, without random ones.
+fn named(value: &str) -> Cleaned<'_> {
     let is_random = |word: &str| is_random_name(word) || is_numbered_name(word) || drawn(word.as_bytes()).is_some();
     if !value.split_ascii_whitespace().any(is_random) {
-        return Quieted::plain(value);
+        return Cleaned::plain(value);
     }
     let kept: Vec<&str> = value.split_ascii_whitespace().filter(|word| !is_random(word)).collect();
-    Quieted { text: Cow::Owned(kept.join(" ")), detector: Some("random id") }
+    Cleaned { text: Cow::Owned(kept.join(" ")), detector: Some("random id") }
 }
 
 /// The addresses of a `srcset`.
-fn addresses(value: &str) -> Quieted<'_> {
+fn addresses(value: &str) -> Cleaned<'_> {
     if memchr2(b' ', b',', value.as_bytes()).is_none() {
         return address(value, true);
     }
@@ -223,13 +223,13 @@ fn addresses(value: &str) -> Quieted<'_> {
         place += piece.len();
     }
     match detector {
-        None => Quieted::plain(value),
-        Some(_) => Quieted { text: Cow::Owned(kept), detector },
+        None => Cleaned::plain(value),
+        Some(_) => Cleaned { text: Cow::Owned(kept), detector },
     }
 }
 
-/// Words for people or machines: only what is a token as a whole word goes.
-fn spoken(value: &str) -> Quieted<'_> {
+/// Words for people or machines, without words that are tokens.
+fn spoken(value: &str) -> Cleaned<'_> {
     let mut cutter = Cutter::new(value);
     let mut place = 0;
     for word in value.split([' ', ',', ';', '"', '\'', '=', '/', '?', '&']) {

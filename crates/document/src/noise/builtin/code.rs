@@ -1,36 +1,36 @@
-//! Noise in scripts and style sheets: the tokens, ids and times that a server writes into them.
+//! Noise in scripts and style sheets: tokens, ids and times that a server writes into them.
 
 use super::token::{TOKEN_BYTES_MIN, drawn};
-use super::{Cutter, Quieted};
-use crate::parse::eights::next_digit;
+use super::{Cleaned, Cutter};
+use crate::parse::swar::next_digit;
 
-/// Digits after the point that no person writes: measured seconds, random numbers.
+/// So many digits after the point are never written by people: measured seconds, random numbers.
 const FRACTION_DIGITS_MIN: usize = 6;
 
-/// The text of a script or a style sheet without drawn tokens.
-pub fn code(text: &str) -> Quieted<'_> {
+/// The text of a script or a style sheet without generated tokens.
+pub fn code(text: &str) -> Cleaned<'_> {
     let bytes = text.as_bytes();
     if bytes.len() < FRACTION_DIGITS_MIN {
-        return Quieted::plain(text);
+        return Cleaned::plain(text);
     }
     let mut cutter = Cutter::new(text);
     let (windows, rest) = bytes.as_chunks::<WINDOW_BYTES>();
-    // Where the run began that reaches the window; it may be longer than many windows.
+    // The start of the run that reaches into the window. A run may span many windows.
     let mut open = None;
     for (number, window) in windows.iter().enumerate() {
         window_of_code(bytes, number * WINDOW_BYTES, window, &mut open, &mut cutter);
     }
-    // What is left, and a byte that no run has.
+    // The remaining bytes, and one that ends every run.
     let mut last = [0; WINDOW_BYTES];
     last[..rest.len()].copy_from_slice(rest);
     window_of_code(bytes, bytes.len() - rest.len(), &last, &mut open, &mut cutter);
     cutter.finish()
 }
 
-/// So many bytes are looked at together: one bit for each in a number.
+/// So many bytes are processed together, with one bit for each in a number.
 const WINDOW_BYTES: usize = 64;
 
-/// Cuts the runs that end in this window. Only those with a digit count.
+/// Cuts the runs that end in this window and have a digit.
 fn window_of_code(
     bytes: &[u8],
     base: usize,
@@ -73,20 +73,20 @@ fn window_of_code(
     }
 }
 
-/// One bit for each byte, the first in the lowest place.
+/// One bit for each byte, the first byte in the lowest bit.
 #[inline(always)]
 fn bits(window: &[u8; WINDOW_BYTES], wanted: impl Fn(u8) -> bool) -> u64 {
     let mut flags = [0u8; WINDOW_BYTES];
     for (flag, &byte) in flags.iter_mut().zip(window) {
         *flag = u8::from(wanted(byte));
     }
-    let (eights, _) = flags.as_chunks::<8>();
-    // The product has the lowest bits of the eight flags side by side in its highest byte.
+    let (swar, _) = flags.as_chunks::<8>();
+    // The product collects the lowest bits of the eight flags in its highest byte.
     let gathered = |flags: &[u8; 8]| u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    eights.iter().rev().fold(0, |bits, flags| bits << 8 | gathered(flags))
+    swar.iter().rev().fold(0, |bits, flags| bits << 8 | gathered(flags))
 }
 
-/// Where runs of at least [`FRACTION_DIGITS_MIN`] begin, and what of them has as many behind it.
+/// The bits from which at least [`FRACTION_DIGITS_MIN`] set bits follow.
 fn starts_of_long_runs(runs: u64) -> u64 {
     let two = runs & runs >> 1;
     let four = two & two >> 2;
@@ -112,10 +112,10 @@ fn is_fraction(bytes: &[u8], start: usize, run: &[u8]) -> bool {
         && run.iter().all(u8::is_ascii_digit)
 }
 
-/// Letters, digits, `_`, `-` and `+`: names, numbers, and the letters of base 64 but one.
+/// Letters, digits, `_`, `-` and `+`: names, numbers, and base 64 except `/`.
 #[inline(always)]
 fn is_in_run(byte: u8) -> bool {
-    // Without branches, so that machines do it for many bytes at once.
+    // Without branches, so that the compiler can vectorise it.
     let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
     let digit = byte.wrapping_sub(b'0') < 10;
     letter | digit | (byte == b'_') | (byte == b'-') | (byte == b'+')
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// Run by run, whether it has a digit or not.
+    /// The same result, computed run by run.
     fn code_by_runs(text: &str) -> String {
         let bytes = text.as_bytes();
         let mut kept = String::new();

@@ -1,8 +1,8 @@
-//! The built-in detectors: what is noise on every site of the world, known by its own look.
+//! The built-in detectors: noise that can be recognised by its form on any site.
 //!
-//! Each detector is a pure function of one value: it gives the value with the noise taken out, and the name of what it
-//! took. Values without noise are given back as they are, without a copy. In visible text only unmistakable machine noise
-//! is taken: a date, a price, a percentage or a number in the text is never silenced here.
+//! Each detector is a pure function of one value. It returns the value without the noise, and the name of the detector that
+//! removed something. Values without noise are returned without a copy. In visible text only unmistakable machine noise is
+//! removed: a date, a price, a percentage or a number is never removed here.
 
 mod address;
 mod attribute;
@@ -18,29 +18,29 @@ pub use code::code;
 pub use token::is_random_name;
 pub use words::words;
 
-/// Stands where noise was, so that taking it out does not join what lay around it.
+/// Replaces removed noise, so that the text around it is not joined.
 const GAP: &str = "\u{2026}";
 
 /// A value without its noise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quieted<'a> {
+pub struct Cleaned<'a> {
     pub text: Cow<'a, str>,
-    /// The detector that took something out; the first, if several did.
+    /// The first detector that removed something.
     pub detector: Option<&'static str>,
 }
 
-impl<'a> Quieted<'a> {
+impl<'a> Cleaned<'a> {
     fn plain(text: &'a str) -> Self {
-        Quieted { text: Cow::Borrowed(text), detector: None }
+        Cleaned { text: Cow::Borrowed(text), detector: None }
     }
 
-    /// Nothing of the value is left.
+    /// A value that was noise as a whole.
     fn nothing(detector: &'static str) -> Self {
-        Quieted { text: Cow::Borrowed(""), detector: Some(detector) }
+        Cleaned { text: Cow::Borrowed(""), detector: Some(detector) }
     }
 }
 
-/// Builds a value with stretches of it taken out.
+/// Builds a value without some of its ranges.
 struct Cutter<'a> {
     source: &'a str,
     kept: String,
@@ -53,7 +53,7 @@ impl<'a> Cutter<'a> {
         Cutter { source, kept: String::new(), from: 0, detector: None }
     }
 
-    /// Puts a gap in place of `start..end`. Cuts come in order and do not overlap.
+    /// Replaces `start..end` with a gap. Cuts must be in order and must not overlap.
     fn cut(&mut self, start: usize, end: usize, detector: &'static str) {
         if start < self.from || end <= start {
             return;
@@ -67,11 +67,11 @@ impl<'a> Cutter<'a> {
         self.from = end;
     }
 
-    fn finish(mut self) -> Quieted<'a> {
+    fn finish(mut self) -> Cleaned<'a> {
         if self.detector.is_none() {
-            return Quieted::plain(self.source);
+            return Cleaned::plain(self.source);
         }
         self.kept.push_str(&self.source[self.from..]);
-        Quieted { text: Cow::Owned(self.kept), detector: self.detector }
+        Cleaned { text: Cow::Owned(self.kept), detector: self.detector }
     }
 }

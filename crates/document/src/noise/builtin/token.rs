@@ -1,19 +1,19 @@
-//! Runs of letters and digits that a machine drew: hashes, nonces, ids, times in seconds.
+//! Recognises generated runs of letters and digits: hashes, nonces, ids, times in seconds.
 
-use crate::parse::attribute::Signs;
+use crate::parse::attribute::CharacterClasses;
 
 /// Shorter runs are words, sizes and versions.
 pub const TOKEN_BYTES_MIN: usize = 8;
 
-/// A time in seconds has ten digits, one in milliseconds thirteen; ids of rows are shorter for most sites.
+/// A time in seconds has ten digits, one in milliseconds thirteen. Row ids are shorter on most sites.
 const CLOCK_DIGITS_MIN: usize = 9;
 
-/// Why a run of letters, digits, `-` and `_` looks drawn by a machine; `None` if it does not.
+/// The reason why a run of letters, digits, `-` and `_` looks generated; `None` if it does not.
 pub fn drawn(run: &[u8]) -> Option<&'static str> {
     if run.len() < TOKEN_BYTES_MIN {
         return None;
     }
-    let look = Look::of(run);
+    let look = CharacterCounts::of(run);
     if look.digits == 0 {
         return None;
     }
@@ -24,7 +24,7 @@ pub fn drawn(run: &[u8]) -> Option<&'static str> {
         return Some("trace id");
     }
     if look.marks > 0 {
-        // Words parted by marks: a token only if one of its pieces is.
+        // Words with separators are a token only if one of the words is.
         let mut pieces = run.split(|byte| !byte.is_ascii_alphanumeric());
         let random = run.len() >= 20 && look.changes * 4 >= run.len();
         return if random { Some("token") } else { pieces.find_map(drawn) };
@@ -38,7 +38,7 @@ pub fn drawn(run: &[u8]) -> Option<&'static str> {
     (random && (run.len() >= 12 || look.changes * 5 >= run.len() * 2)).then_some("token")
 }
 
-/// A name made at build time or at each answer, such as `css-1x2y3z`, `Button_root__3kF9d` or `ember1432`.
+/// A name generated at build time or for each answer, such as `css-1x2y3z`, `Button_root__3kF9d` or `ember1432`.
 pub fn is_random_name(word: &str) -> bool {
     let bytes = word.as_bytes();
     let makers: &[&str] = match bytes {
@@ -61,7 +61,7 @@ pub fn is_random_name(word: &str) -> bool {
     }) {
         return true;
     }
-    let signs = Signs::of(word);
+    let signs = CharacterClasses::of(word);
     if signs.has_underscore() && is_module_name(word) {
         return true;
     }
@@ -72,7 +72,7 @@ fn is_random_of_pieces(bytes: &[u8]) -> bool {
     is_uuid(bytes) || bytes.split(|byte| matches!(byte, b'-' | b'_' | b':' | b'.')).any(is_random_piece)
 }
 
-/// A CSS module's name ends with two underscores and a short hash.
+/// The class name of a CSS module ends with two underscores and a short hash.
 fn is_module_name(word: &str) -> bool {
     let bytes = word.as_bytes();
     let Some(marks) = bytes.windows(2).rposition(|pair| pair == b"__") else { return false };
@@ -80,11 +80,11 @@ fn is_module_name(word: &str) -> bool {
     if hash.len() > 8 {
         return false;
     }
-    let look = Look::of(hash);
+    let look = CharacterCounts::of(hash);
     (5..=8).contains(&hash.len()) && (look.digits > 0 || (look.upper > 0 && look.lower > 0)) && look.changes >= 2
 }
 
-/// A name that ends with a long number, such as `num88966858` or `red-hole-tux-231189`: fit for ids, which nobody reads.
+/// A name that ends with a long number, such as `num88966858` or `red-hole-tux-231189`: used as ids.
 pub fn is_numbered_name(name: &str) -> bool {
     const DIGITS_MIN: usize = 5;
     let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
@@ -95,7 +95,7 @@ fn is_random_piece(piece: &[u8]) -> bool {
     if piece.len() < 5 {
         return false;
     }
-    let look = Look::of(piece);
+    let look = CharacterCounts::of(piece);
     if look.digits == piece.len() {
         return piece.len() >= 6;
     }
@@ -114,23 +114,23 @@ pub fn is_uuid(run: &[u8]) -> bool {
         })
 }
 
-/// What a run is made of.
+/// The kinds of characters in a run.
 #[derive(Default)]
-struct Look {
+struct CharacterCounts {
     digits: usize,
     lower: usize,
     upper: usize,
-    /// All but letters and digits.
+    /// Characters other than letters and digits.
     marks: usize,
-    /// Letters and marks that no hexadecimal number has.
+    /// Letters and other characters that no hexadecimal number has.
     not_hex: usize,
-    /// How often digits, small and capital letters take turns; a capital before a small letter is no turn.
+    /// How often the class changes between digits, small and capital letters. A capital before a small letter is no change.
     changes: usize,
 }
 
-impl Look {
-    fn of(run: &[u8]) -> Look {
-        let mut look = Look::default();
+impl CharacterCounts {
+    fn of(run: &[u8]) -> CharacterCounts {
+        let mut look = CharacterCounts::default();
         let mut last = 0;
         for stretch in run.chunks(STRETCH_BYTES) {
             let mut counts = 0u64;
@@ -151,7 +151,7 @@ impl Look {
     }
 }
 
-/// Five counts share one number, so many bits each, and for so many bytes.
+/// Five counts share one number, with so many bits each, for at most so many bytes.
 const FIELD_BITS: u32 = 12;
 const STRETCH_BYTES: usize = (1 << FIELD_BITS) - 1;
 
@@ -177,7 +177,7 @@ const CLASSES: [u8; 256] = {
     table
 };
 
-/// What a byte adds to the counts, by the class of the byte before it (four bits up, 0 at the start) and its own.
+/// What a byte adds to the counts, by the class of the previous byte (in the upper bits, 0 at the start) and its own class.
 const COUNTS: [u64; 128] = {
     let mut counts = [0; 128];
     let mut pair = 0;

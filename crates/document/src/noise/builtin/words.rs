@@ -1,15 +1,15 @@
-//! Noise in visible text: relative times, ids that a server shows beside their name, and how long it took to answer.
+//! Noise in visible text: relative times, labelled ids of an answer, and the time that an answer took.
 //!
-//! Numbers, dates, prices and percentages are what people come to read. So nothing is taken out here unless the words
-//! around it say that a machine wrote it.
+//! Numbers, dates, prices and percentages are content. So nothing is removed here unless the words around it show that it was
+//! generated.
 
 use memchr::{memchr, memmem, memrchr};
 
 use super::token::{TOKEN_BYTES_MIN, drawn};
-use super::{Cutter, Quieted};
-use crate::parse::eights::next_digit;
+use super::{Cleaned, Cutter};
+use crate::parse::swar::next_digit;
 
-/// Words beside which a drawn id is an id of this answer.
+/// Words before the id of an answer.
 const ID_NAMES: [&str; 14] = [
     "ray id",
     "request id",
@@ -40,11 +40,11 @@ const UNITS: [&str; 44] = [
 
 const COUNTS: [&str; 9] = ["a", "an", "one", "few", "couple", "einer", "einem", "une", "un"];
 
-/// Words before "in 0.012 s" that say a machine was timed.
+/// Words before "in 0.012 s" that show a measured time.
 const TIMED: [&str; 8] = ["generated", "rendered", "processed", "executed", "served", "loaded", "created", "built"];
 
-/// White space folded, as documents have it.
-pub fn words(text: &str) -> Quieted<'_> {
+/// Removes noise from text with folded white space.
+pub fn words(text: &str) -> Cleaned<'_> {
     let bytes = text.as_bytes();
     let mut cuts: Vec<Cut> = Vec::new();
     for place in memmem::find_iter(bytes, b" ago") {
@@ -82,7 +82,7 @@ fn ends_word(bytes: &[u8], place: usize) -> bool {
     bytes.get(place).is_none_or(|byte| !byte.is_ascii_alphanumeric())
 }
 
-/// From where, to where, and the detector.
+/// The range of a cut, and the detector.
 type Cut = (usize, usize, &'static str);
 
 /// `3 minutes ago`, `an hour ago`, `5h ago`; `space` is the place of the space before `ago`.
@@ -104,7 +104,7 @@ fn before_ago(text: &str, space: usize) -> Option<Cut> {
     (is_unit(unit) && is_count(opened)).then_some((start + count.len() - opened.len(), end, "relative time"))
 }
 
-/// What the words around a word with a digit say about it.
+/// What the words around a word with a digit show about it.
 fn beside_number(text: &str, start: usize, end: usize) -> Option<Cut> {
     let word = &text[start..end];
     let is_id = word.len() >= TOKEN_BYTES_MIN;
@@ -129,8 +129,8 @@ fn beside_number(text: &str, start: usize, end: usize) -> Option<Cut> {
     is_relative.then(|| (before.len() - begun.len(), unit_start + unit.len(), "relative time"))
 }
 
-/// Whether a number may belong to a time: it begins its word, and the word before it may be `in` or one of [`BEFORE`],
-/// whose last letters are few. Almost no number gets beyond this.
+/// A quick test whether a number may belong to a time: it begins its word, and the word before it may be `in` or one of
+/// [`BEFORE`], judged by the last letter. Almost no number passes it.
 fn may_be_told(bytes: &[u8], start: usize) -> bool {
     let last = start.checked_sub(2).map_or(0, |last| bytes[last]);
     bytes[start].is_ascii_digit()

@@ -2,7 +2,7 @@
 
 use vernal_document::checksum::{PLAIN_POINTS, checksum, checksum_from};
 use vernal_document::rms::{page_rms, rms};
-use vernal_document::{compare_trees, structure::Degree, tag_letters, written_tree};
+use vernal_document::{compare_trees, structure::StructureDegree, tag_letters, written_tree};
 
 use super::{Page, Vector};
 
@@ -55,9 +55,9 @@ fn structures() -> Vec<Vector> {
         counts
     };
     let degree = match compare_trees(&old, &new).degree {
-        Degree::Major => "major",
-        Degree::Minor => "minor",
-        Degree::None => "none",
+        StructureDegree::Major => "major",
+        StructureDegree::Minor => "minor",
+        StructureDegree::None => "none",
     };
     let (initial, changed) = (tag_letters(TAGS.split_whitespace()), tag_letters(TAGS_CHANGED.split_whitespace()));
     let short = "one letter t is missing in print: 43 letters for 44 tags, 48 for 49";
