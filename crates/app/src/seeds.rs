@@ -12,7 +12,7 @@ pub const SEEDS_AT_ONCE: usize = 1_000;
 /// What a person may say about a seed; what is left out comes from the settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wish {
+pub struct SeedEntry {
     pub url: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "tags_of_any_shape")]
     pub tags: Vec<String>,
@@ -38,17 +38,17 @@ pub struct Defaults {
 /// What a file came to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    pub wishes: Vec<Wish>,
+    pub entries: Vec<SeedEntry>,
     /// Line number from 1, and what is wrong with it.
     pub wrong: Vec<(usize, String)>,
 }
 
-impl Wish {
-    pub fn of(url: &str) -> Wish {
-        Wish { url: url.to_owned(), ..Wish::default() }
+impl SeedEntry {
+    pub fn of(url: &str) -> SeedEntry {
+        SeedEntry { url: url.to_owned(), ..SeedEntry::default() }
     }
 
-    /// The seed that this wish means.
+    /// The seed that this entry means.
     pub fn seed(&self, defaults: Defaults, now: Moment) -> Result<Seed, String> {
         let url = url(&self.url)?;
         let weight = self.weight.unwrap_or(1.0);
@@ -127,8 +127,8 @@ pub fn read(text: &str) -> Reading {
     }
     match header(first) {
         Some(Ok(header)) => gather(lines().skip(1).map(|(number, line)| (number, from_csv(&header, line)))),
-        Some(Err(what)) => Reading { wishes: Vec::new(), wrong: vec![(header_line, what)] },
-        None => gather(lines().map(|(number, line)| (number, Ok(Wish::of(line))))),
+        Some(Err(what)) => Reading { entries: Vec::new(), wrong: vec![(header_line, what)] },
+        None => gather(lines().map(|(number, line)| (number, Ok(SeedEntry::of(line))))),
     }
 }
 
@@ -136,11 +136,11 @@ fn speaks(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 
-fn gather(lines: impl Iterator<Item = (usize, Result<Wish, String>)>) -> Reading {
+fn gather(lines: impl Iterator<Item = (usize, Result<SeedEntry, String>)>) -> Reading {
     let mut reading = Reading::default();
-    for (number, wish) in lines {
-        match wish.and_then(|wish| wish.check().map(|()| wish)) {
-            Ok(wish) => reading.wishes.push(wish),
+    for (number, entry) in lines {
+        match entry.and_then(|entry| entry.check().map(|()| entry)) {
+            Ok(entry) => reading.entries.push(entry),
             Err(what) => reading.wrong.push((number, what)),
         }
     }
@@ -148,7 +148,7 @@ fn gather(lines: impl Iterator<Item = (usize, Result<Wish, String>)>) -> Reading
 }
 
 /// One JSON object, as a line of a file or of a request's body.
-pub fn from_json(line: &str) -> Result<Wish, String> {
+pub fn from_json(line: &str) -> Result<SeedEntry, String> {
     serde_json::from_str(line).map_err(|error| format!("no seed in JSON: {error}"))
 }
 
@@ -170,21 +170,21 @@ fn header(line: &str) -> Option<Result<Vec<String>, String>> {
     })
 }
 
-fn from_csv(header: &[String], line: &str) -> Result<Wish, String> {
-    let mut wish = Wish::default();
+fn from_csv(header: &[String], line: &str) -> Result<SeedEntry, String> {
+    let mut entry = SeedEntry::default();
     for (column, cell) in header.iter().zip(cells(line)).filter(|(_, cell)| !cell.is_empty()) {
         let wrong = |what: &str| format!("column {column}: `{cell}` is no {what}");
         match column.as_str() {
-            "url" => wish.url = cell,
-            "tags" => wish.tags = tags(&cell),
-            "weight" => wish.weight = Some(cell.parse().map_err(|_| wrong("number"))?),
-            "scope" => wish.scope = Some(cell.parse()?),
-            "depth" => wish.depth = Some(cell.parse().map_err(|_| wrong("whole number"))?),
-            "at_most_every" => wish.at_most_every = Some(cell),
-            _ => wish.at_least_every = Some(cell),
+            "url" => entry.url = cell,
+            "tags" => entry.tags = tags(&cell),
+            "weight" => entry.weight = Some(cell.parse().map_err(|_| wrong("number"))?),
+            "scope" => entry.scope = Some(cell.parse()?),
+            "depth" => entry.depth = Some(cell.parse().map_err(|_| wrong("whole number"))?),
+            "at_most_every" => entry.at_most_every = Some(cell),
+            _ => entry.at_least_every = Some(cell),
         }
     }
-    Ok(wish)
+    Ok(entry)
 }
 
 /// The cells of one CSV line (RFC 4180, without line ends inside quotes).
@@ -232,7 +232,7 @@ mod tests {
         let lines = read("# mine\nhttp://a.example/\n\nhttp://b.example/\n");
         let csv = read("url,tags\nhttp://a.example/,\nhttp://b.example/,\n");
         let json = read("{\"url\":\"http://a.example/\"}\n{\"url\":\"http://b.example/\"}\n");
-        assert_eq!(lines.wishes.len(), 2);
+        assert_eq!(lines.entries.len(), 2);
         assert_eq!(lines, csv);
         assert_eq!(lines, json);
     }
@@ -247,7 +247,7 @@ mod tests {
         );
         assert_eq!(csv.wrong, []);
         assert_eq!(csv, json);
-        let seed = csv.wishes[0].seed(Defaults { scope: Scope::Site, depth: None }, Moment::EPOCH).unwrap();
+        let seed = csv.entries[0].seed(Defaults { scope: Scope::Site, depth: None }, Moment::EPOCH).unwrap();
         assert_eq!((seed.weight, seed.scope, seed.depth), (2.5, Scope::Page, Some(3)));
         assert_eq!(seed.at_least_every, Some(Span::from_hours(1)));
         assert_eq!(seed.at_most_every, Some(Span::from_secs(1_800)));
@@ -279,10 +279,10 @@ mod tests {
     #[test]
     fn bad_lines_are_named_by_number_and_the_rest_is_taken() {
         let reading = read("http://a.example/\nno url\nexample.org\nftp://f.example/x\n");
-        assert_eq!(reading.wishes.len(), 2);
+        assert_eq!(reading.entries.len(), 2);
         assert_eq!(reading.wrong.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [2, 3]);
         assert!(reading.wrong[1].1.contains("did you mean https://example.org?"));
         assert_eq!(read("url,depht\nhttp://a.example/,2").wrong[0].1, "unknown column `depht`; did you mean `depth`?");
-        assert_eq!(read("{\"url\":\"http://a.example/\",\"extra\":1}").wishes, []);
+        assert_eq!(read("{\"url\":\"http://a.example/\",\"extra\":1}").entries, []);
     }
 }

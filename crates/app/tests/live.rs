@@ -17,7 +17,7 @@ use vernal_model::{Moment, Seed, Span, TimeOrigin, Url};
 use vernal_repository::Repository;
 use vernal_simulator::drift::DriftSettings;
 use vernal_simulator::serve::{ServeOptions, Served, serve};
-use vernal_simulator::trial::{Faults, Paused, Trial};
+use vernal_simulator::trial::{Faults, StopReason, Trial};
 use vernal_simulator::web::{Web, WebSettings};
 
 /// One real second of the live crawl.
@@ -107,7 +107,7 @@ fn discover(served: &Served, data: &Path, now: Moment) {
     let seeds = served.seeds().iter().map(|url| Seed::new(Url::parse(url).unwrap(), now)).collect();
     crawler.act(Act::AddSeeds(seeds), now).unwrap();
     let mut trial = Trial::new(served.web(), crawler, now, 1);
-    assert_eq!(trial.run_until_idle(1_000_000).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(1_000_000).unwrap(), StopReason::Idle);
     trial.close().unwrap();
 }
 

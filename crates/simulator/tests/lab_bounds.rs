@@ -5,7 +5,7 @@
 use vernal_model::Budget;
 use vernal_simulator::lab::compare::{Made, knows_rates};
 use vernal_simulator::lab::generate::scenario::NAMES;
-use vernal_simulator::lab::{Bounder, LabScenario, LabTrial, Options, Reckoned};
+use vernal_simulator::lab::{Bounder, ComputedBounds, LabScenario, LabTrial, Options};
 
 const PAGES: usize = 200;
 const SITES: usize = 10;
@@ -36,7 +36,7 @@ fn no_policy_in_any_world_is_above_its_bound() {
             for chance in CHANCES {
                 let world = scenario.world(chance).unwrap();
                 let options = Options { budget, chance, ..Options::default() };
-                let bounds = Reckoned.bounds(&world, &options);
+                let bounds = ComputedBounds.bounds(&world, &options);
                 let (clairvoyant, bound) = (bounds.clairvoyant.unwrap(), bounds.of_freshness().unwrap());
                 for (policy, above) in vernal_policy::NAMES.iter().zip(&mut above) {
                     let options = Options { rates_known: knows_rates(policy), ..options.clone() };
@@ -68,7 +68,7 @@ fn where_pages_are_born_or_announce_their_changes_the_model_s_optimum_is_no_boun
     for scenario in scenarios() {
         let settings = scenario.world.clone().unwrap();
         let world = scenario.world(1).unwrap();
-        let bounds = Reckoned.bounds(&world, &Options::default());
+        let bounds = ComputedBounds.bounds(&world, &Options::default());
         if settings.births.is_some() || settings.hints.is_some() {
             assert_eq!(bounds.optimum, None, "{}", scenario.name);
         }
@@ -110,7 +110,7 @@ fn held_against(scenario: &LabScenario, budget: Budget, days: f64) {
     for chance in CHANCES {
         let world = scenario.world(chance).unwrap();
         let options = Options { budget, chance, ..Options::default() };
-        let bounds = Reckoned.bounds(&world, &options);
+        let bounds = ComputedBounds.bounds(&world, &options);
         let (_, bound) = bounds.held_against().unwrap();
         assert!(bound <= bounds.clairvoyant.unwrap(), "nothing looser than the clairvoyant is shown");
         for (policy, above) in SOME.iter().zip(&mut above) {

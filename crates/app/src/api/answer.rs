@@ -19,28 +19,28 @@ const PARTS_WAITING_MAX: usize = 4;
 
 /// An answer that says no, as `{"error": line}`.
 #[derive(Debug)]
-pub struct No {
+pub struct ApiError {
     pub status: StatusCode,
     pub line: String,
 }
 
-pub type Answered = Result<Response, No>;
+pub type ApiResult = Result<Response, ApiError>;
 
-impl No {
-    pub fn wrong(line: impl std::fmt::Display) -> No {
-        No { status: StatusCode::BAD_REQUEST, line: line.to_string() }
+impl ApiError {
+    pub fn bad_request(line: impl std::fmt::Display) -> ApiError {
+        ApiError { status: StatusCode::BAD_REQUEST, line: line.to_string() }
     }
 
-    pub fn unknown(line: impl std::fmt::Display) -> No {
-        No { status: StatusCode::NOT_FOUND, line: line.to_string() }
+    pub fn not_found(line: impl std::fmt::Display) -> ApiError {
+        ApiError { status: StatusCode::NOT_FOUND, line: line.to_string() }
     }
 
-    pub fn failed(line: impl std::fmt::Display) -> No {
-        No { status: StatusCode::INTERNAL_SERVER_ERROR, line: line.to_string() }
+    pub fn failed(line: impl std::fmt::Display) -> ApiError {
+        ApiError { status: StatusCode::INTERNAL_SERVER_ERROR, line: line.to_string() }
     }
 }
 
-impl IntoResponse for No {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = value(&serde_json::json!({ "error": self.line }));
         *response.status_mut() = self.status;
@@ -48,9 +48,9 @@ impl IntoResponse for No {
     }
 }
 
-impl From<vernal_repository::Error> for No {
-    fn from(error: vernal_repository::Error) -> No {
-        No::failed(error)
+impl From<vernal_repository::Error> for ApiError {
+    fn from(error: vernal_repository::Error) -> ApiError {
+        ApiError::failed(error)
     }
 }
 
@@ -158,13 +158,15 @@ pub fn streamed(
     typed(content_type, Body::from_stream(stream))
 }
 
-/// Does what takes long beside the event loop.
-pub async fn beside<T: Send + 'static>(work: impl FnOnce() -> Result<T, No> + Send + 'static) -> Result<T, No> {
-    tokio::task::spawn_blocking(work).await.map_err(No::failed)?
+/// Does what takes long on a thread of its own, so that the event loop goes on.
+pub async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(work).await.map_err(ApiError::failed)?
 }
 
-pub async fn no_such_route(request: Request) -> No {
-    No::unknown(format!("there is nothing at {}", request.uri().path()))
+pub async fn no_such_route(request: Request) -> ApiError {
+    ApiError::not_found(format!("there is nothing at {}", request.uri().path()))
 }
 
 /// Nothing that we serve may be sniffed, framed, run or kept by others, whatever it contains.

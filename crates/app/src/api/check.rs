@@ -6,13 +6,13 @@ use axum::extract::State;
 use serde::Serialize;
 use vernal_model::Url;
 
-use super::answer::{self, Answered, No};
-use super::parameters::{Asked, OfUrl, url};
+use super::answer::{self, ApiError, ApiResult};
+use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{RobotsVisit, Shared, time};
 use crate::seeds::literal_address;
 
 #[derive(Serialize)]
-struct Shown {
+struct CheckAnswer {
     url: String,
     in_scope: bool,
     seed: Option<String>,
@@ -31,9 +31,9 @@ struct Shown {
     next_slot: Option<String>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
-    let check = shared.hands.check(url(&asked.url)?, shared.clock.now()).await.map_err(No::failed)?;
-    Ok(answer::value(&Shown {
+pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
+    let check = shared.backend.check(url(&asked.url)?, shared.clock.now()).await.map_err(ApiError::failed)?;
+    Ok(answer::value(&CheckAnswer {
         robots_visit: shared.robots(&check.url)?,
         trouble: shared.trouble(&check.url),
         guard: guard(&check.url, shared.settings.allow_private),

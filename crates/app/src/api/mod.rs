@@ -1,9 +1,11 @@
 //! The HTTP surface: one file per noun. Every command line but `run` and `demo` asks here too, through the socket of a
 //! running crawl or in process, so that both give the same answer.
 //!
-//! - `shared`: what every answer is made from. `hands`: what can act. `answer`: how answers look. `door`: who may ask.
+//! - `shared`: what every answer is made from. `backend`: the crawl that acts.
 
+mod access_guard;
 mod answer;
+mod backend;
 mod blame;
 mod body;
 mod change;
@@ -12,8 +14,7 @@ mod check;
 mod compact;
 mod control;
 mod diff;
-mod door;
-mod hands;
+mod event_text;
 mod health;
 mod hints;
 mod history;
@@ -36,7 +37,6 @@ mod topics;
 mod trace;
 mod verify;
 mod websub;
-mod whole;
 mod why;
 
 use std::sync::Arc;
@@ -46,16 +46,16 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
 
-pub use change::{Answers, ChangeShown, Paragraph, named_noise, paragraph};
-pub use door::{Door, is_loopback};
-pub use hands::Hands;
+pub use access_guard::{AccessGuard, is_loopback};
+pub use backend::CrawlBackend;
+pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
 pub use openapi::event_schema;
 pub use shared::Shared;
 
 /// No question is larger; seeds come in parts.
 const REQUEST_BYTES_MAX: usize = 16 << 20;
 
-/// All routes, for the socket and for commands in process. A listener on the network adds its `Door`.
+/// All routes, for the socket and for commands in process. A listener on the network adds its `AccessGuard`.
 pub fn router(shared: Arc<Shared>) -> Router {
     let of_page = Router::new()
         .route("/", get(page::show))

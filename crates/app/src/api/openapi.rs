@@ -224,8 +224,8 @@ fn operation(route: &Route, path: &str) -> Value {
         "summary": route.says,
         "parameters": parameters,
         "responses": {
-            "200": { "description": "Answered", "content": { route.answers: { "schema": schema } } },
-            "400": told(&refused, "Asked wrongly"),
+            "200": { "description": "ApiResult", "content": { route.answers: { "schema": schema } } },
+            "400": told(&refused, "Parameters wrongly"),
             "404": told(&refused, "Not known here"),
         },
     });

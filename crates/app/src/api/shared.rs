@@ -7,8 +7,8 @@ use tokio::sync::watch;
 use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
-use super::answer::No;
-use super::hands::Hands;
+use super::answer::ApiError;
+use super::backend::CrawlBackend;
 use crate::command::Context;
 use crate::config::{Row, Settings};
 use crate::runtime::clock::Clock;
@@ -17,7 +17,7 @@ use crate::seeds::Defaults;
 pub struct Shared {
     pub reader: Reader,
     pub clock: Arc<Clock>,
-    pub hands: Hands,
+    pub backend: CrawlBackend,
     pub settings: Settings,
     /// All settings in force with their sources, as they are shown.
     pub settings_shown: Vec<Row>,
@@ -28,9 +28,15 @@ pub struct Shared {
 }
 
 impl Shared {
-    pub fn new(context: &Context, settings: Settings, reader: Reader, clock: Arc<Clock>, hands: Hands) -> Shared {
+    pub fn new(
+        context: &Context,
+        settings: Settings,
+        reader: Reader,
+        clock: Arc<Clock>,
+        backend: CrawlBackend,
+    ) -> Shared {
         let (never, stop) = watch::channel(false);
-        Shared { reader, clock, hands, settings, settings_shown: context.in_force.rows(), stop, _never: Some(never) }
+        Shared { reader, clock, backend, settings, settings_shown: context.in_force.rows(), stop, _never: Some(never) }
     }
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {
@@ -47,7 +53,7 @@ impl Shared {
     }
 
     /// How the last visit to the robots.txt for a URL ended; nothing before the first.
-    pub fn robots(&self, url: &Url) -> Result<Option<RobotsVisit>, No> {
+    pub fn robots(&self, url: &Url) -> Result<Option<RobotsVisit>, ApiError> {
         let visit = |row: RobotsRow| RobotsVisit {
             outcome: match row.answer {
                 RobotsAnswer::Text(_) => "read".into(),
@@ -61,7 +67,7 @@ impl Shared {
         Ok(self.reader.robots(&url.origin())?.map(visit))
     }
 
-    pub fn seeds(&self) -> Result<Seeds, No> {
+    pub fn seeds(&self) -> Result<Seeds, ApiError> {
         Ok(Seeds(self.reader.seeds()?))
     }
 }

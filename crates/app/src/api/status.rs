@@ -8,7 +8,7 @@ use serde::Serialize;
 use vernal_crawler::Cure;
 use vernal_model::Moment;
 
-use super::answer::{self, Answered};
+use super::answer::{self, ApiResult};
 use super::shared::{Shared, time};
 
 #[derive(Serialize)]
@@ -91,18 +91,18 @@ struct Crawl {
     retries_waiting: usize,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>) -> Answered {
+pub async fn show(State(shared): State<Arc<Shared>>) -> ApiResult {
     let promises = promises(&shared).await?;
     status(&shared, promises)
 }
 
 /// A stopped crawl is taken up only if there is a promise to be judged.
-async fn promises(shared: &Shared) -> Result<Option<Promises>, answer::No> {
+async fn promises(shared: &Shared) -> Result<Option<Promises>, answer::ApiError> {
     let promising = |seed: &vernal_model::Seed| seed.at_least_every.is_some();
     if shared.settings.promises.is_empty() && !shared.reader.seeds()?.iter().any(promising) {
         return Ok(None);
     }
-    let kept = shared.hands.promises(shared.clock.now()).await.map_err(answer::No::failed)?;
+    let kept = shared.backend.promises(shared.clock.now()).await.map_err(answer::ApiError::failed)?;
     Ok(kept.map(|kept| Promises {
         pages: kept.promised,
         overdue: kept.overdue,
@@ -120,7 +120,7 @@ pub fn cure(cure: &Cure) -> String {
     }
 }
 
-fn status(shared: &Shared, promises: Option<Promises>) -> Result<Response, answer::No> {
+fn status(shared: &Shared, promises: Option<Promises>) -> Result<Response, answer::ApiError> {
     let (reader, totals) = (&shared.reader, shared.reader.totals());
     let disk = reader.disk_free().ok();
     let status = Status {
@@ -160,7 +160,7 @@ fn status(shared: &Shared, promises: Option<Promises>) -> Result<Response, answe
 }
 
 fn crawl(shared: &Shared) -> Option<Crawl> {
-    let pulse = shared.hands.pulse()?;
+    let pulse = shared.backend.pulse()?;
     Some(Crawl {
         process: std::process::id(),
         started: time(shared.clock.began()),
@@ -187,7 +187,7 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
 
 /// When there will be something in the purse again, for a crawl that nothing else holds back.
 pub fn waits_for_budget_until(shared: &Shared) -> Option<Moment> {
-    if !shared.hands.waits_for_budget() {
+    if !shared.backend.waits_for_budget() {
         return None;
     }
     let held = shared.reader.totals().held;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use vernal_simulator::lab::trace::own;
 
-use super::answer::{self, Answered, Broken};
+use super::answer::{self, ApiResult, Broken};
 use super::shared::Shared;
 
-pub async fn list(State(shared): State<Arc<Shared>>) -> Answered {
+pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
     Ok(answer::lines(move |lines| {
         let mut gone = false;
         let told = own::rows(&shared.reader, |row| {

@@ -9,10 +9,10 @@ use vernal_frontier::{Breach, audit};
 use vernal_model::{Moment, PageKey, Site};
 use vernal_repository::{Reader, bodies, compare_tables, verify_journal};
 
-use super::answer::{self, Answered, Broken, Lines};
-use super::parameters::Asked;
+use super::answer::{self, ApiResult, Broken, Lines};
+use super::parameters::Parameters;
 use super::shared::Shared;
-use crate::runtime::runs::{self, Promise};
+use crate::runtime::runs::{self, Politeness};
 
 /// Faults told one by one; the rest is counted.
 const FAULTS_TOLD_MAX: usize = 100;
@@ -24,7 +24,7 @@ const COMPARED_BYTES_MAX: u64 = 64 << 20;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wish {
+pub struct VerifyQuery {
     /// Also hold the tables against the journal, however large it is.
     #[serde(default)]
     deep: bool,
@@ -80,14 +80,14 @@ impl Verified {
 }
 
 /// JSON lines: progress now and then, and the verdict last.
-pub async fn stream(State(shared): State<Arc<Shared>>, Asked(wish): Asked<Wish>) -> Answered {
+pub async fn stream(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<VerifyQuery>) -> ApiResult {
     Ok(answer::lines(move |lines| {
         let mut verified = Verified::default();
         segments(&shared, lines, &mut verified)?;
         journal(&shared, lines, &mut verified)?;
         tables(&shared.reader, &mut verified)?;
         let small = verified.journal_bytes <= COMPARED_BYTES_MAX;
-        if shared.hands.is_still() && verified.journal_faults == 0 && (wish.deep || small) {
+        if shared.backend.is_stopped() && verified.journal_faults == 0 && (query.deep || small) {
             compare(&shared, lines, &mut verified)?;
         }
         politeness(&shared, &mut verified)?;
@@ -232,16 +232,16 @@ fn requests(reader: &Reader) -> Result<Vec<Request>, Broken> {
     Ok(requests)
 }
 
-fn promises(shared: &Shared) -> Vec<Promise> {
+fn promises(shared: &Shared) -> Vec<Politeness> {
     let written = runs::read(&shared.settings.data);
     if !written.is_empty() {
         return written;
     }
-    vec![Promise { started: Moment::EPOCH, delay: shared.settings.delay, per_site: shared.settings.per_site }]
+    vec![Politeness { started: Moment::EPOCH, delay: shared.settings.delay, per_site: shared.settings.per_site }]
 }
 
 /// Each run by its own promise, and all runs together by the mildest, so that no restart is a way around.
-fn breaches(requests: &[Request], promises: &[Promise]) -> Vec<Breach> {
+fn breaches(requests: &[Request], promises: &[Politeness]) -> Vec<Breach> {
     let mut found = Vec::new();
     for (place, promise) in promises.iter().enumerate() {
         let begins = if place == 0 { Moment::EPOCH } else { promise.started };
@@ -270,8 +270,8 @@ mod tests {
     fn each_run_is_judged_by_its_own_promise() {
         let site = Site::new("a.example");
         let at = |millis: i64| Moment::from_micros(millis * 1_000);
-        let quick = Promise { started: at(0), delay: Span::from_millis(10), per_site: 1 };
-        let slow = Promise { started: at(1_000), delay: Span::from_millis(500), per_site: 1 };
+        let quick = Politeness { started: at(0), delay: Span::from_millis(10), per_site: 1 };
+        let slow = Politeness { started: at(1_000), delay: Span::from_millis(500), per_site: 1 };
         let visits = |starts: &[i64]| -> Vec<Request> {
             starts.iter().map(|&start| (site.clone(), at(start), at(start))).collect()
         };

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, copy, shown};
+use super::printed_list::{Question, cell, copy, shown};
 use crate::error::Result;
 use crate::output::{Column, Sink, Table, quoted};
 use crate::runtime::folder::Folder;
@@ -57,7 +57,7 @@ fn row(context: &Context, paragraph: &Value) -> Vec<String> {
     let (born, edited) = (&paragraph["born"], &paragraph["edited"]);
     let last_edit = if paragraph["edits"] == 0 { "-".into() } else { shown(&edited["version"]) };
     vec![
-        super::listing::time(context, born, "moment"),
+        super::printed_list::time(context, born, "moment"),
         shown(&born["version"]),
         cell(paragraph, "edits"),
         last_edit,

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, list, time};
+use super::printed_list::{Question, cell, list, time};
 use crate::error::{OrFail, Result};
 use crate::output::{Column, Sink, Table, quoted};
 use crate::runtime::folder::Folder;

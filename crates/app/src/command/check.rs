@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, cell, robots_visit, show, time};
+use super::printed_list::{Question, cell, robots_visit, show, time};
 use crate::config::Flags;
 use crate::error::Result;
 

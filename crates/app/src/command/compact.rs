@@ -4,7 +4,7 @@ use axum::http::Method;
 use clap::Args;
 
 use super::Context;
-use super::listing::{bytes, cell, names_and_values};
+use super::printed_list::{bytes, cell, names_and_values};
 use crate::config::Flags;
 use crate::error::Result;
 use crate::output::Sink;

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, cell};
+use super::printed_list::{Question, cell};
 use crate::config::{Flags, Row};
 use crate::error::{OrFail, Result};
 use crate::output::{Column, Sink, Table};
@@ -92,7 +92,7 @@ fn print(context: &Context, rows: Vec<Row>) -> Result<()> {
     }
     let mut table = Table::new(&[Column::left("setting"), Column::left("value"), Column::left("source")]);
     for row in rows {
-        table.row(&mut sink, vec![row.name, super::listing::shown(&row.value), row.source])?;
+        table.row(&mut sink, vec![row.name, super::printed_list::shown(&row.value), row.source])?;
     }
     table.end(&mut sink)
 }

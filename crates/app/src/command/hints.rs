@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, list};
+use super::printed_list::{Question, cell, list};
 use crate::error::Result;
 use crate::output::Column;
 

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, cell, list};
+use super::printed_list::{Question, cell, list};
 use crate::error::Result;
 use crate::output::Column;
 

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, copy, list, names_and_values, time};
+use super::printed_list::{Question, cell, copy, list, names_and_values, time};
 use crate::error::{Error, Result};
 use crate::output::{Column, Sink, quoted, sides};
 use crate::runtime::folder::Folder;

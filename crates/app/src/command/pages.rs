@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, bytes, cell, list, time};
+use super::printed_list::{Question, bytes, cell, list, time};
 use crate::error::Result;
 use crate::output::Column;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use vernal_model::Span;
 
 use super::Context;
-use super::listing::{Question, cell, copy, time};
+use super::printed_list::{Question, cell, copy, time};
 use crate::config::Flags;
 use crate::error::Result;
 use crate::output::{Column, Sink, Table};

@@ -16,7 +16,7 @@ use crate::runtime::live::{Ended, Until};
 use crate::runtime::parts;
 use crate::runtime::progress::Progress;
 use crate::runtime::shutdown::Signals;
-use crate::seeds::Wish;
+use crate::seeds::SeedEntry;
 
 #[derive(Args)]
 #[command(after_help = "With --json, standard output gets one JSON object when the run has ended.")]
@@ -46,12 +46,12 @@ pub fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let real_time = arguments.real_time.as_deref().map(Span::parse).transpose().or_usage()?;
     let until = Until { idle: arguments.until_idle, visits: arguments.visits };
     parts::crawler_settings(&context.settings, until)?;
-    let given = arguments.urls.iter().map(|url| Wish::of(url)).collect();
-    let wishes = seeds::gather(context, given, context.settings.seeds.as_deref())?;
-    let wishes = seeds::open_ones(context, wishes)?;
-    let beginning = Beginning { wishes, until, serve: !arguments.no_serve, clock: None };
+    let given = arguments.urls.iter().map(|url| SeedEntry::of(url)).collect();
+    let entries = seeds::gather(context, given, context.settings.seeds.as_deref())?;
+    let entries = seeds::open_ones(context, entries)?;
+    let beginning = Beginning { entries, until, serve: !arguments.no_serve, clock: None };
     folder::check_place(&context.settings.data)?;
-    if beginning.wishes.is_empty() && !folder::exists(&context.settings.data) {
+    if beginning.entries.is_empty() && !folder::exists(&context.settings.data) {
         return Err(Error::usage("no seed was given and none is known: give URLs, or a file with --seeds"));
     }
     let checked = crawl::check(context, &beginning)?;
@@ -94,7 +94,7 @@ async fn crawl_until_the_end(
 /// Says why it ended and what there is now: a line for people, one JSON object on standard output with `--json`.
 fn conclude(context: &Context, ended: Ended, totals: &Totals) -> Result<()> {
     let (name, why) = match ended {
-        Ended::Failed(line) => return Err(Error::Failed(line)),
+        Ended::Failed(error) => return Err(Error::failed(error)),
         Ended::Idle => ("idle", "nothing is left to do"),
         Ended::VisitsSpent => ("visits-spent", "the visits are spent"),
         Ended::Stopped => ("stopped", "stopped"),
@@ -165,7 +165,7 @@ fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Ch
     let exists = folder::exists(&settings.data);
     let mut sink = Sink::stdout();
     if context.json {
-        let seeds: Vec<&str> = beginning.wishes.iter().map(|wish| wish.url.as_str()).collect();
+        let seeds: Vec<&str> = beginning.entries.iter().map(|entry| entry.url.as_str()).collect();
         let set: serde_json::Map<String, serde_json::Value> =
             context.in_force.all.iter().map(|given| (given.setting.key(), given.row().value)).collect();
         let told = serde_json::json!({
@@ -178,8 +178,8 @@ fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Ch
     }
     let what = if exists { "continue the repository in" } else { "make a repository in" };
     sink.line(&format!("would {what} {}", settings.data.display()))?;
-    for wish in &beginning.wishes {
-        sink.line(&format!("would take the seed {}", wish.url))?;
+    for entry in &beginning.entries {
+        sink.line(&format!("would take the seed {}", entry.url))?;
     }
     if beginning.serve {
         sink.line(&format!("would serve on http://{}/", settings.listen))?;

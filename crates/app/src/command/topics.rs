@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, list, list_or, time};
+use super::printed_list::{Question, cell, list, list_or, time};
 use crate::error::Result;
 use crate::output::Column;
 

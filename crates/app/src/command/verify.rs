@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use vernal_repository::{bodies, verify_journal};
 
-use super::listing::{bytes, cell, names_and_values};
+use super::printed_list::{bytes, cell, names_and_values};
 use super::{Context, repair};
 use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;

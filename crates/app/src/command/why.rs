@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, cell, show};
+use super::printed_list::{Question, cell, show};
 use crate::config::Flags;
 use crate::error::Result;
 

@@ -12,12 +12,12 @@ use vernal_model::{Moment, Seed};
 use vernal_repository::{Reader, Recovery, Repository, TablesRecovery};
 
 use super::clock::{Clock, wall};
-use super::live::{self, Ended, Handle, Until};
+use super::live::{self, Ended, Handle, LoopError, Until};
 use super::{folder, parts, runs, serving};
-use crate::api::{self, Door, Hands, Shared, is_loopback};
+use crate::api::{self, AccessGuard, CrawlBackend, Shared, is_loopback};
 use crate::command::Context;
 use crate::error::{Error, OrFail, Result};
-use crate::seeds::{self, Defaults, SEEDS_AT_ONCE, Wish};
+use crate::seeds::{self, Defaults, SEEDS_AT_ONCE, SeedEntry};
 
 /// How often and how long a crawl tries to get at a folder in which nobody answers.
 const TRIES_MAX: usize = 30;
@@ -25,7 +25,7 @@ const TRY_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// What a crawl is begun with.
 pub struct Beginning {
-    pub wishes: Vec<Wish>,
+    pub entries: Vec<SeedEntry>,
     pub until: Until,
     /// Whether API and status page are served on the network.
     pub serve: bool,
@@ -58,15 +58,15 @@ pub fn check(context: &Context, beginning: &Beginning) -> Result<Checked> {
     let settings = &context.settings;
     folder::check_place(&settings.data)?;
     let crawler = parts::crawler_settings(settings, beginning.until)?;
-    let seeds = wished_seeds(context, &beginning.wishes, wall())?;
+    let seeds = seeds_of(context, &beginning.entries, wall())?;
     let warning = if seeds.is_empty() { None } else { parts::identity(settings, &seeds)? };
     let token = if beginning.serve { token(context)? } else { None };
     Ok(Checked { crawler, token, warning })
 }
 
-fn wished_seeds(context: &Context, wishes: &[Wish], now: Moment) -> Result<Vec<Seed>> {
+fn seeds_of(context: &Context, entries: &[SeedEntry], now: Moment) -> Result<Vec<Seed>> {
     let defaults = Defaults { scope: context.settings.scope, depth: context.settings.depth };
-    wishes.iter().map(|wish| wish.seed(defaults, now).or_usage()).collect()
+    entries.iter().map(|entry| entry.seed(defaults, now).or_usage()).collect()
 }
 
 /// Beyond loopback nobody listens without a token.
@@ -114,7 +114,7 @@ pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     let reader = repository.reader();
     let start = || Arc::new(Clock::resume(reader.time_origin(), reader.last_moment(), settings.time_scale));
     let clock = beginning.clock.clone().unwrap_or_else(start);
-    let seeds = wished_seeds(context, &beginning.wishes, clock.now())?;
+    let seeds = seeds_of(context, &beginning.entries, clock.now())?;
     warnings.extend(judge_seeds(context, &reader, &seeds)?);
     let listener = if beginning.serve { Some(listen(settings.listen).await?) } else { None };
     Ok(Opened { repository, reader, clock, seeds, listener, warnings })
@@ -143,13 +143,13 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let (handle, thread) =
         live::start(crawler, workers, Arc::clone(&clock), until, inbox, log, ended_sender).or_fail()?;
     let (stop, stopped) = watch::channel(false);
-    let hands = Hands::Live(handle.clone());
-    let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), hands);
+    let backend = CrawlBackend::Live(handle.clone());
+    let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), backend);
     let router = api::router(Arc::new(shared.stopped_by(stopped.clone())));
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
-        let guarded = Door { listening_on, token: checked.token, keyed: settings.keyed_paths() }.guard(router);
+        let guarded = AccessGuard { listening_on, token: checked.token, keyed: settings.keyed_paths() }.guard(router);
         servers.push(serving::serve_tcp(listener, guarded, stopped));
     }
     let data = settings.data.clone();
@@ -158,8 +158,8 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
 
 fn note_run(context: &Context, started: Moment) -> Result<()> {
     let settings = &context.settings;
-    let promise = runs::Promise { started, delay: settings.delay, per_site: settings.per_site };
-    let manner = runs::Manner {
+    let politeness = runs::Politeness { started, delay: settings.delay, per_site: settings.per_site };
+    let run_settings = runs::RunSettings {
         budget: settings.budget.to_string(),
         policy: settings.policy.clone(),
         allow_private: settings.allow_private,
@@ -167,7 +167,7 @@ fn note_run(context: &Context, started: Moment) -> Result<()> {
         strict_sites: settings.strict_sites.clone(),
         promises: context.in_force.given("promises").map(|given| given.values.clone()).unwrap_or_default(),
     };
-    runs::append(&settings.data, promise, manner)
+    runs::append(&settings.data, politeness, run_settings)
 }
 
 /// Takes the folder. A command that only asks something lets go of it soon; another crawl does not.
@@ -218,10 +218,10 @@ async fn listen(address: SocketAddr) -> Result<TcpListener> {
 impl Crawl {
     /// Waits until the crawl has ended by itself.
     pub async fn ended(&mut self) -> Ended {
-        (&mut self.ended).await.unwrap_or_else(|_| Ended::Failed("the crawler's thread broke down".into()))
+        (&mut self.ended).await.unwrap_or(Ended::Failed(LoopError::ThreadLost))
     }
 
-    /// Closes the doors. The loop has ended, and with it everything is on disk.
+    /// Stops the servers. The loop has ended, and with it everything is on disk.
     pub async fn close(self) {
         let _ = self.stop.send(true);
         for server in self.servers {

@@ -15,7 +15,7 @@ use vernal_repository::Repository;
 use super::clock::{Clock, wall};
 use super::live::Until;
 use super::{parts, runs, serving};
-use crate::api::{self, Hands, Shared};
+use crate::api::{self, CrawlBackend, Shared};
 use crate::command::Context;
 use crate::config::{Settings, promises};
 use crate::error::{Error, OrFail, Result};
@@ -27,7 +27,7 @@ const TRY_EVERY: Duration = Duration::from_millis(100);
 /// A folder that can be asked.
 pub enum Folder {
     Running { dir: std::path::PathBuf },
-    Still { router: Router, shared: Arc<Shared> },
+    Stopped { router: Router, shared: Arc<Shared> },
 }
 
 /// What an answer is when it came.
@@ -80,7 +80,7 @@ impl Folder {
                 return Ok(running);
             }
             match Repository::open(dir, parts::repository_settings(&context.settings), wall()) {
-                Ok((repository, _)) => return Folder::still(context, repository),
+                Ok((repository, _)) => return Folder::stopped(context, repository),
                 Err(vernal_repository::Error::Held { .. }) => tokio::time::sleep(TRY_EVERY).await,
                 Err(error) => return Err(Error::failed(error)),
             }
@@ -88,15 +88,15 @@ impl Folder {
         Err(Error::Failed(format!("{} is in use and nobody answers on its socket", dir.display())))
     }
 
-    fn still(context: &Context, repository: Repository) -> Result<Folder> {
+    fn stopped(context: &Context, repository: Repository) -> Result<Folder> {
         let reader = repository.reader();
         let stored = reader.time_origin();
         let scale = stored.map_or(1.0, |origin| origin.scale);
         let clock = Arc::new(Clock::resume(stored, reader.last_moment(), scale));
         let settings = settings_of_last_run(context);
-        let hands = Hands::still(repository, parts::crawler_settings(&settings, Until::default())?);
-        let shared = Arc::new(Shared::new(context, settings, reader, clock, hands));
-        Ok(Folder::Still { router: api::router(Arc::clone(&shared)), shared })
+        let backend = CrawlBackend::stopped(repository, parts::crawler_settings(&settings, Until::default())?);
+        let shared = Arc::new(Shared::new(context, settings, reader, clock, backend));
+        Ok(Folder::Stopped { router: api::router(Arc::clone(&shared)), shared })
     }
 
     pub async fn get(&self, path_and_query: &str) -> Result<Answer> {
@@ -113,7 +113,7 @@ impl Folder {
             .or_fail()?;
         let response = match self {
             Folder::Running { dir } => through_socket(dir, request).await?,
-            Folder::Still { router, .. } => router.clone().oneshot(request).await.or_fail()?,
+            Folder::Stopped { router, .. } => router.clone().oneshot(request).await.or_fail()?,
         };
         let (parts, body) = response.into_parts();
         let answer = Answer { status: parts.status, body };
@@ -124,7 +124,7 @@ impl Folder {
     pub fn close(self) -> Result<()> {
         match self {
             Folder::Running { .. } => Ok(()),
-            Folder::Still { shared, .. } => shared.hands.close(shared.clock.now()).or_fail(),
+            Folder::Stopped { shared, .. } => shared.backend.close(shared.clock.now()).or_fail(),
         }
     }
 }
@@ -132,7 +132,7 @@ impl Folder {
 /// Where nobody says otherwise now, a stopped crawl is spoken of by the settings that it last ran with.
 fn settings_of_last_run(context: &Context) -> Settings {
     let mut settings = context.settings.clone();
-    let Some(last) = runs::last_manner(&settings.data) else { return settings };
+    let Some(last) = runs::settings_of_last_run(&settings.data) else { return settings };
     let is_free = |name: &str| context.in_force.is_default(name);
     if is_free("budget") {
         settings.budget = last.budget.parse().unwrap_or(settings.budget);

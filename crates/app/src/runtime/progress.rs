@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use vernal_repository::Totals;
 
 use super::crawl::Crawl;
-use super::live::Seen;
+use super::live::LoopStatus;
 use crate::log::Log;
 
 /// On a terminal one line is written again each second, elsewhere a plain line now and then.
@@ -35,7 +35,7 @@ impl Progress {
         let secs = self.at.elapsed().as_secs_f64().max(1e-3);
         let rate = totals.visits.saturating_sub(self.visits) as f64 / secs;
         (self.visits, self.at) = (totals.visits, Instant::now());
-        let line = line(rate, &totals, &crawl.handle.seen());
+        let line = line(rate, &totals, &crawl.handle.status());
         if self.log.progress_is_live() {
             self.log.progress(&line);
         } else if line != self.last {
@@ -45,19 +45,19 @@ impl Progress {
     }
 }
 
-fn line(rate: f64, totals: &Totals, seen: &Seen) -> String {
-    let pulse = &seen.pulse;
+fn line(rate: f64, totals: &Totals, status: &LoopStatus) -> String {
+    let pulse = &status.pulse;
     let mut line = format!(
         "{rate:.1} visits/s, {} held, {} waiting, {} in flight, {} changes",
         totals.held, totals.waiting, pulse.in_flight, totals.changes
     );
-    // Whoever waits for budget waits for the purse, whatever the rate was until then.
-    if rate > 0.0 && totals.waiting > 0 && !seen.waits_for_budget {
+    // A crawl that waits for budget goes on when the budget does, whatever its rate was until then.
+    if rate > 0.0 && totals.waiting > 0 && !status.waits_for_budget {
         line.push_str(&format!(", about {} left", left(totals.waiting as f64 / rate)));
     }
     let words = [
         (pulse.paused, ", paused"),
-        (seen.waits_for_budget, ", waiting for budget"),
+        (status.waits_for_budget, ", waiting for budget"),
         (pulse.disk_full, ", the disk is nearly full"),
     ];
     for (is_so, words) in words {

@@ -35,7 +35,7 @@ pub struct Bounds {
 /// What a result is held against.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum HeldAgainst {
+pub enum BoundKind {
     /// The optimum of the model in the long run.
     Optimum,
     /// Its certificate for the window.
@@ -50,14 +50,14 @@ impl Bounds {
     /// of them is small enough for the optimum of the long run: what they are worth goes by the rates of the pages, and those
     /// that change rarely live on them long. The clairvoyant, who knows this very world, is never exceeded in it, so that
     /// nothing above him is worth showing.
-    pub fn held_against(&self) -> Option<(HeldAgainst, f64)> {
+    pub fn held_against(&self) -> Option<(BoundKind, f64)> {
         let is_free_in_part = self.free_share.is_some_and(|share| share > 0.0);
         let modelled = match (self.optimum, self.window) {
-            (Some(_), Some(window)) if is_free_in_part => Some((HeldAgainst::Window, window)),
-            (Some(optimum), _) => Some((HeldAgainst::Optimum, optimum)),
+            (Some(_), Some(window)) if is_free_in_part => Some((BoundKind::Window, window)),
+            (Some(optimum), _) => Some((BoundKind::Optimum, optimum)),
             (None, _) => None,
         };
-        let clairvoyant = self.clairvoyant.map(|bound| (HeldAgainst::Clairvoyant, bound));
+        let clairvoyant = self.clairvoyant.map(|bound| (BoundKind::Clairvoyant, bound));
         match (modelled, clairvoyant) {
             (Some(modelled), Some(clairvoyant)) if clairvoyant.1 < modelled.1 => Some(clairvoyant),
             (modelled, clairvoyant) => modelled.or(clairvoyant),
@@ -199,13 +199,13 @@ mod tests {
             let (optimum, window) = (Some(0.5), Some(0.6));
             Bounds { optimum, window, free_share: Some(free_share), clairvoyant, ..Bounds::default() }.held_against()
         };
-        assert_eq!(held(0.0, Some(0.9)), Some((HeldAgainst::Optimum, 0.5)));
-        assert_eq!(held(0.001, Some(0.9)), Some((HeldAgainst::Window, 0.6)));
-        assert_eq!(held(0.3, None), Some((HeldAgainst::Window, 0.6)));
-        assert_eq!(held(0.3, Some(0.55)), Some((HeldAgainst::Clairvoyant, 0.55)));
-        assert_eq!(held(0.0, Some(0.4)), Some((HeldAgainst::Clairvoyant, 0.4)));
+        assert_eq!(held(0.0, Some(0.9)), Some((BoundKind::Optimum, 0.5)));
+        assert_eq!(held(0.001, Some(0.9)), Some((BoundKind::Window, 0.6)));
+        assert_eq!(held(0.3, None), Some((BoundKind::Window, 0.6)));
+        assert_eq!(held(0.3, Some(0.55)), Some((BoundKind::Clairvoyant, 0.55)));
+        assert_eq!(held(0.0, Some(0.4)), Some((BoundKind::Clairvoyant, 0.4)));
         let recorded = Bounds { clairvoyant: Some(0.7), ..Bounds::default() };
-        assert_eq!(recorded.held_against(), Some((HeldAgainst::Clairvoyant, 0.7)));
+        assert_eq!(recorded.held_against(), Some((BoundKind::Clairvoyant, 0.7)));
         assert_eq!(Bounds::default().held_against(), None);
     }
 
@@ -219,9 +219,9 @@ mod tests {
             ..Bounds::default()
         };
         // In the first world the clairvoyant is the lesser, in the mean of both the certificate is.
-        assert_eq!(of(0.5).held_against(), Some((HeldAgainst::Clairvoyant, 0.5)));
+        assert_eq!(of(0.5).held_against(), Some((BoundKind::Clairvoyant, 0.5)));
         let both = Bounds::mean([of(0.5), of(0.9)].iter());
-        assert!(matches!(both.held_against(), Some((HeldAgainst::Window, bound)) if (bound - 0.6).abs() < 1e-12));
+        assert!(matches!(both.held_against(), Some((BoundKind::Window, bound)) if (bound - 0.6).abs() < 1e-12));
         assert_eq!(Bounds::mean([].iter()), Bounds::default());
     }
 

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use vernal_model::Moment;
 
-use super::kept::{Kept, Whole};
+use super::answer_cache::{AnswerCache, CachedAnswer};
 use super::log::{Log, Logged};
 use super::server::Clock;
 use crate::web::{Answer, Behaviour, Request, Web};
@@ -33,22 +33,22 @@ const CHUNK_BYTES: usize = 3_001;
 pub(super) struct Shared {
     pub web: Arc<Web>,
     pub clock: Clock,
-    pub kept: Kept,
+    pub kept: AnswerCache,
     pub log: Log,
 }
 
 /// What will be sent.
 pub(super) enum Prepared {
-    Whole(Whole),
+    CachedAnswer(CachedAnswer),
     /// It comes in an order of its own, and the connection does not outlive it.
     Odd(Answer),
 }
 
 impl Shared {
     pub fn prepare(&self, request: &Request<'_>, now: Moment) -> (u16, Prepared) {
-        let mark = self.web.stable(request, now);
+        let mark = self.web.cache_key(request, now);
         if let Some(whole) = mark.as_ref().and_then(|mark| self.kept.find(mark)) {
-            return (200, Prepared::Whole(whole));
+            return (200, Prepared::CachedAnswer(whole));
         }
         let answer = self.web.answer(request, now);
         let status = answer.status;
@@ -59,7 +59,7 @@ impl Shared {
         if let Some(mark) = mark {
             self.kept.keep(mark, whole.clone());
         }
-        (status, Prepared::Whole(whole))
+        (status, Prepared::CachedAnswer(whole))
     }
 }
 
@@ -154,7 +154,7 @@ async fn refuse(stream: &mut TcpStream, why: &str) -> io::Result<()> {
 async fn send(stream: &mut TcpStream, asked: &Asked, shared: &Shared) -> io::Result<bool> {
     let mut sender = Sender { stream, shared };
     let answer = match &asked.prepared {
-        Prepared::Whole(whole) => {
+        Prepared::CachedAnswer(whole) => {
             let end = if asked.head_only { whole.head_bytes } else { whole.bytes.len() };
             sender.write(&whole.bytes[..end]).await?;
             return Ok(true);
@@ -237,7 +237,7 @@ impl Sender<'_> {
 }
 
 /// The whole answer as it goes over the wire.
-fn written(answer: &Answer) -> Whole {
+fn written(answer: &Answer) -> CachedAnswer {
     let framing = match answer.behaviour {
         Behaviour::Chunked => "Transfer-Encoding: chunked\r\n".to_owned(),
         // RFC 9110, 8.6: a 304 may leave the length out, and ours does.
@@ -250,7 +250,7 @@ fn written(answer: &Answer) -> Whole {
         Behaviour::Chunked => bytes.extend(chunked(&answer.body, true)),
         _ => bytes.extend_from_slice(&answer.body),
     }
-    Whole { bytes: Bytes::from(bytes), head_bytes }
+    CachedAnswer { bytes: Bytes::from(bytes), head_bytes }
 }
 
 fn head(answer: &Answer, framing: &str) -> Vec<u8> {

@@ -7,8 +7,8 @@
 //! - `server`: listeners and their life. `connection`: one conversation, with every misbehaviour the web knows.
 //! - `kept`: the bounded cache of whole answers. `log`: what was asked, and when.
 
+mod answer_cache;
 mod connection;
-mod kept;
 mod log;
 mod server;
 

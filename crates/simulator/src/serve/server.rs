@@ -10,8 +10,8 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use vernal_model::Moment;
 
+use super::answer_cache::AnswerCache;
 use super::connection::{Shared, converse};
-use super::kept::Kept;
 use super::log::{Counts, Log, Logged};
 use crate::scenario::Scenario;
 use crate::web::{Request, Web};
@@ -82,7 +82,7 @@ pub fn serve(web: &Web, clock: Clock, options: &ServeOptions) -> Result<Served> 
         listeners.iter().map(|(_, address)| (format!("http://{address}"), *address)).collect();
     let web = Arc::new(web.rooted(addresses.iter().map(|(root, _)| root.clone()).collect()));
     let shared = Arc::new(Shared {
-        kept: Kept::new(options.cache_bytes_max),
+        kept: AnswerCache::new(options.cache_bytes_max),
         log: Log::new(web.sites(), options.log_requests_max),
         clock,
         web: Arc::clone(&web),

@@ -35,7 +35,7 @@ impl Worker {
 
 /// The faults of one trial, and when the next ones come.
 #[derive(Clone, Debug)]
-pub(super) struct Fate {
+pub(super) struct FaultSchedule {
     faults: Faults,
     next_death: Moment,
     next_clock_step: Moment,
@@ -44,18 +44,18 @@ pub(super) struct Fate {
     lots: Chance,
 }
 
-impl Fate {
+impl FaultSchedule {
     pub fn new(faults: Faults, now: Moment, chance: &Chance) -> Self {
-        let mut fate = Fate {
+        let mut faults_due = FaultSchedule {
             faults,
             next_death: Moment::NEVER,
             next_clock_step: Moment::NEVER,
             chance: chance.stream("faults"),
             lots: chance.stream("lots"),
         };
-        fate.next_death = fate.next_of(faults.worker_deaths_per_day, now);
-        fate.next_clock_step = fate.next_of(faults.clock_steps_per_day, now);
-        fate
+        faults_due.next_death = faults_due.next_of(faults.worker_deaths_per_day, now);
+        faults_due.next_clock_step = faults_due.next_of(faults.clock_steps_per_day, now);
+        faults_due
     }
 
     pub fn loses_a_report(&mut self) -> bool {

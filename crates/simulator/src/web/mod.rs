@@ -17,9 +17,9 @@ mod traps;
 mod truth;
 pub(crate) mod words;
 
-pub use answer::{Answer, Behaviour, Request, Stable};
+pub use answer::{Answer, Behaviour, CacheKey, Request};
 pub use class::{Class, Expected, Trap};
-pub use plan::{PageNumber, Place, Web};
+pub use plan::{PageNumber, Target, Web};
 pub use settings::{PAGES_MAX, SITES_MAX, Shares, WebSettings};
 pub use sitemap::SitemapManner;
 pub use truth::TruthPage;

@@ -6,7 +6,7 @@
 //! - `draw`: the pages of a site. `hang`: how they hang together.
 
 mod draw;
-mod hang;
+mod link_tree;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl PageNumber {
 
 /// What stands at a path of a site.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Target {
     /// A listed page; `mirrors` tells how many mirror folders stand before its path.
     Page {
         page: PageNumber,
@@ -209,25 +209,25 @@ impl Web {
     }
 
     /// What stands at a path (with its query) of a site.
-    pub fn place(&self, site: usize, path_and_query: &str) -> Place {
+    pub fn target(&self, site: usize, path_and_query: &str) -> Target {
         let site = &self.plan.sites[site];
         if let Some(page) = site.find(path_and_query) {
-            return Place::Page { page, mirrors: 0 };
+            return Target::Page { page, mirrors: 0 };
         }
         let path = path_and_query.split(['?', '#']).next().unwrap_or("/");
         match path {
-            "/robots.txt" | "/rules/robots.txt" => return Place::Robots,
-            "/sitemap.xml" => return Place::Sitemap,
-            "/style.css" | "/app.js" => return Place::Asset,
+            "/robots.txt" | "/rules/robots.txt" => return Target::Robots,
+            "/sitemap.xml" => return Target::Sitemap,
+            "/style.css" | "/app.js" => return Target::Asset,
             _ => {}
         }
         if let Some(page) = site.find(path) {
-            return Place::Page { page, mirrors: 0 };
+            return Target::Page { page, mirrors: 0 };
         }
         if !site.has_traps() {
-            return Place::Nothing;
+            return Target::Nothing;
         }
-        site.mirrored(path).or_else(|| super::traps::trap_at(path).map(Place::Trap)).unwrap_or(Place::Nothing)
+        site.mirrored(path).or_else(|| super::traps::trap_at(path).map(Target::Trap)).unwrap_or(Target::Nothing)
     }
 }
 
@@ -240,13 +240,13 @@ impl SitePlan {
         self.by_path.contains_key(Trap::Mirror.entrance())
     }
 
-    fn mirrored(&self, path: &str) -> Option<Place> {
+    fn mirrored(&self, path: &str) -> Option<Target> {
         let (mut rest, mut mirrors) = (path, 0);
         while let Some(inner) = rest.strip_prefix("/mirror").filter(|inner| inner.starts_with('/')) {
             rest = inner;
             mirrors += 1;
         }
         let page = self.find(rest).filter(|_| mirrors > 0)?;
-        Some(Place::Page { page, mirrors })
+        Some(Target::Page { page, mirrors })
     }
 }

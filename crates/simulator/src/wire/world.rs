@@ -58,7 +58,7 @@ struct SiteOfWorld {
 }
 
 /// What an order asks for.
-enum Place {
+enum Target {
     List(usize),
     Page(usize),
     Nothing,
@@ -108,19 +108,19 @@ impl<'w> WorldWire<'w> {
     /// The page of the world that a URL of ours names; lists are none.
     pub fn page_at(&self, url: &str) -> Option<usize> {
         let (host, path) = url.strip_prefix("http://")?.split_once('/')?;
-        match self.place(host, path) {
-            Place::Page(page) => Some(page),
-            Place::List(_) | Place::Nothing => None,
+        match self.target(host, path) {
+            Target::Page(page) => Some(page),
+            Target::List(_) | Target::Nothing => None,
         }
     }
 
-    fn place(&self, host: &str, path: &str) -> Place {
-        let Some(site) = site_of(host).filter(|&site| site < self.sites.len()) else { return Place::Nothing };
+    fn target(&self, host: &str, path: &str) -> Target {
+        let Some(site) = site_of(host).filter(|&site| site < self.sites.len()) else { return Target::Nothing };
         if path.is_empty() {
-            return Place::List(site);
+            return Target::List(site);
         }
         let page = path.rsplit_once("/page-").and_then(|(_, number)| number.parse().ok());
-        page.filter(|page| self.sites[site].pages.contains(page)).map_or(Place::Nothing, Place::Page)
+        page.filter(|page| self.sites[site].pages.contains(page)).map_or(Target::Nothing, Target::Page)
     }
 
     fn robots(&self, order: Order, started: Moment, finished: Moment) -> Report {
@@ -238,10 +238,10 @@ impl Wire for WorldWire<'_> {
             return self.robots(order, started, finished);
         }
         let path = order.url.path_and_query();
-        match self.place(order.url.site_text(), path.strip_prefix('/').unwrap_or(path)) {
-            Place::List(site) => self.list(site, order, started, finished),
-            Place::Page(page) => self.page(page, order, started, finished),
-            Place::Nothing => Report::unanswered(order, started, finished, Outcome::Gone { status: 404 }),
+        match self.target(order.url.site_text(), path.strip_prefix('/').unwrap_or(path)) {
+            Target::List(site) => self.list(site, order, started, finished),
+            Target::Page(page) => self.page(page, order, started, finished),
+            Target::Nothing => Report::unanswered(order, started, finished, Outcome::Gone { status: 404 }),
         }
     }
 

@@ -14,7 +14,7 @@ use vernal_document::{Flags, Input, Parsed, compare_pages, flags, read_closely};
 use vernal_model::{Change, Digest, Url};
 
 use super::Context;
-use crate::api::{self, Answers, ChangeShown, Paragraph};
+use crate::api::{self, Answers, ChangeJson, Paragraph};
 use crate::error::{Error, OrFail, Result};
 use crate::output::{Sink, remarks, verdict};
 
@@ -56,18 +56,18 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 const NOWHERE: &str = "https://file.invalid/";
 
 #[derive(Serialize)]
-struct Shown {
+struct ComparisonJson {
     #[serde(flatten)]
     answers: Answers,
     #[serde(flatten)]
-    change: ChangeShown,
+    change: ChangeJson,
     paragraphs: Vec<Paragraph>,
-    flags: FlagsShown,
+    flags: FlagsJson,
 }
 
 /// What differs, each asked for itself and noise included.
 #[derive(Serialize)]
-struct FlagsShown {
+struct FlagsJson {
     text: bool,
     structure: bool,
     attributes: bool,
@@ -206,14 +206,14 @@ fn show(context: &Context, arguments: &Arguments, old: &Body, new: &Body, compar
     sink.flush()
 }
 
-fn shown(compared: Compared) -> Shown {
+fn shown(compared: Compared) -> ComparisonJson {
     let Compared { mut change, flags, bytes_differ, .. } = compared;
     let paragraphs = std::mem::take(&mut change.paragraphs);
-    Shown {
+    ComparisonJson {
         answers: Answers::of(&change, bytes_differ),
-        change: ChangeShown::of(change),
+        change: ChangeJson::of(change),
         paragraphs: paragraphs.into_iter().map(|one| api::paragraph(None, one)).collect(),
-        flags: FlagsShown {
+        flags: FlagsJson {
             text: flags.text,
             structure: flags.structure,
             attributes: flags.attributes,

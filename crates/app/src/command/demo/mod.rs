@@ -22,7 +22,7 @@ use crate::runtime::clock::Clock;
 use crate::runtime::crawl::{self, Beginning, Crawl};
 use crate::runtime::live::{Ended, Until};
 use crate::runtime::shutdown::Signals;
-use crate::seeds::Wish;
+use crate::seeds::SeedEntry;
 
 use truth::Truth;
 
@@ -94,8 +94,8 @@ pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
     let context = dressed(context, scratch.path())?;
     let clock = Arc::new(Clock::start(last_moment(&context)?, context.settings.time_scale));
     let served = invented_web(&arguments, &context.settings, &clock)?;
-    let wishes = served.seeds().iter().map(|url| Wish::of(url)).collect();
-    let beginning = Beginning { wishes, until: Until::default(), serve: true, clock: Some(Arc::clone(&clock)) };
+    let entries = served.seeds().iter().map(|url| SeedEntry::of(url)).collect();
+    let beginning = Beginning { entries, until: Until::default(), serve: true, clock: Some(Arc::clone(&clock)) };
     let checked = crawl::check(&context, &beginning)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().or_fail()?;
     let shown = runtime.block_on(async {
@@ -204,8 +204,8 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
         }
     };
     crawl.close().await;
-    if let Ended::Failed(line) = ended {
-        return Err(Error::Failed(line));
+    if let Ended::Failed(error) = ended {
+        return Err(Error::failed(error));
     }
     conclude(context, &mut sink, &summary, &seconds)
 }
@@ -213,21 +213,21 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
 fn measure(crawl: &Crawl, truth: &Truth, second: u64) -> Result<Second> {
     let totals = crawl.reader.totals();
     let now = crawl.clock.now();
-    let standing = truth.standing(&crawl.reader, now)?;
-    let changes = standing.changes_found;
+    let check = truth.check_copy(&crawl.reader, now)?;
+    let changes = check.changes_found;
     Ok(Second {
         second,
         moment: now.rfc3339(),
-        held: standing.held,
+        held: check.held,
         waiting: totals.waiting,
         visits: totals.visits,
         changes,
-        noise_found: standing.noise_found,
-        freshness: standing.freshness().value(),
+        noise_found: check.noise_found,
+        freshness: check.freshness().value(),
         wire_bytes: totals.wire_bytes,
         visits_per_change: (changes > 0).then(|| totals.visits as f64 / changes as f64),
-        trap_pages: standing.trap_pages,
-        true_changes: standing.changes_happened,
+        trap_pages: check.trap_pages,
+        true_changes: check.changes_happened,
     })
 }
 

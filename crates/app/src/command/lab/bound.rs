@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use vernal_model::BudgetUnit;
-use vernal_simulator::lab::{Bounder, Bounds, Options, Reckoned, Source};
+use vernal_simulator::lab::{Bounder, Bounds, ComputedBounds, Options, Source};
 
 use super::trials::{budgets, chances};
 use super::worlds::{Invented, Length, Recorded};
@@ -67,7 +67,7 @@ pub fn bound(context: &Context, arguments: &Arguments) -> Result<()> {
                 Source::Invented(scenario) => Arc::new(scenario.world(chance).or_fail()?),
             };
             for &budget in &budgets {
-                let bounds = Reckoned.bounds(&world, &Options { budget, chance, ..Options::default() });
+                let bounds = ComputedBounds.bounds(&world, &Options { budget, chance, ..Options::default() });
                 let Bounds { optimum, window, change_ratio, clairvoyant, .. } = bounds;
                 if context.json {
                     let line = serde_json::json!({

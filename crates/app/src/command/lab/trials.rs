@@ -7,7 +7,7 @@ use vernal_model::Budget;
 use vernal_simulator::lab::compare::OUTSIDE_PREFIX;
 use vernal_simulator::lab::findings::{self, Cell};
 use vernal_simulator::lab::statistics::Interval;
-use vernal_simulator::lab::{Compared, Comparison, Means, Options, Reckoned, Source};
+use vernal_simulator::lab::{Compared, Comparison, ComputedBounds, Means, Options, Source};
 
 use crate::command::Context;
 use crate::error::{Error, OrFail, Result};
@@ -70,7 +70,7 @@ pub fn play(context: &Context, trials: &Trials, sources: Vec<Source>, title: &st
             context.log.progress(&format!("{done} of {all} trials"));
         }
     };
-    let means = Means { bounds: &Reckoned, cpu_seconds: &cpu_seconds, progress: &progress };
+    let means = Means { bounds: &ComputedBounds, cpu_seconds: &cpu_seconds, progress: &progress };
     let compared = comparison.run(&means).or_fail()?;
     if live {
         context.log.info(format!("{} trials", compared.len()));

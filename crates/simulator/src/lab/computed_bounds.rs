@@ -15,9 +15,9 @@ use super::trial::Options;
 use super::world::World;
 
 /// Reckons every bound that holds.
-pub struct Reckoned;
+pub struct ComputedBounds;
 
-impl Bounder for Reckoned {
+impl Bounder for ComputedBounds {
     fn bounds(&self, world: &World, options: &Options) -> Bounds {
         if options.budget.unit == BudgetUnit::WireBytes {
             return Bounds::default();
@@ -103,7 +103,7 @@ mod tests {
         let world = scenario.world(3).unwrap();
         for policy in ["round-robin", "bayes", "hindsight"] {
             let options = Options { rates_known: knows_rates(policy), ..Options::default() };
-            let bounds = Reckoned.bounds(&world, &options);
+            let bounds = ComputedBounds.bounds(&world, &options);
             let mut made = Made::by_name(policy).unwrap();
             let findings = LabTrial::run(&world, made.refresh(), &options).unwrap();
             let (real, clair) = (findings.after.freshness, bounds.clairvoyant.unwrap());

@@ -8,7 +8,7 @@ use vernal_crawler::{Act, Crawler, Settings, Weights};
 use vernal_model::{Budget, Moment, Span};
 use vernal_repository::Repository;
 
-use super::{AskedFor, Faults, Trial};
+use super::{Faults, Trial, WebRequest};
 use crate::Result;
 use crate::lab::World;
 use crate::lab::measure::{Findings, Gauge};
@@ -65,7 +65,7 @@ pub struct Crawled {
     /// As of a policy alone; a page that is not held yet is not up to date.
     pub findings: Findings,
     /// Every request, robots.txt and lists included.
-    pub asked: Vec<AskedFor>,
+    pub asked: Vec<WebRequest>,
     /// Visits that were told that a changed page is the same, and those that found something else on an unchanged one.
     pub missed: u64,
     pub noisy: u64,
@@ -153,7 +153,7 @@ fn found_within(world: &World, budget: &Budget) -> Span {
 fn judged(
     world: &World,
     wire: &WorldWire<'_>,
-    asked: Vec<AskedFor>,
+    asked: Vec<WebRequest>,
     held: u64,
     found_within: Span,
     first: Span,

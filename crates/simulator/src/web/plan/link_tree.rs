@@ -10,7 +10,7 @@ const REDIRECT_HOPS_MAX: u8 = 3;
 
 impl Plan {
     /// Hangs the last site's pages: open articles into a tree, the others under one of its articles.
-    pub(super) fn hang(&mut self, chance: &mut Chance) {
+    pub(super) fn build_link_tree(&mut self, chance: &mut Chance) {
         let first = self.sites[self.sites.len() - 1].first;
         let numbers: Vec<u32> = (first..self.pages.len() as u32).collect();
         let is_tree = |page: &PagePlan| page.class == Class::Article && !page.hidden && !page.forbidden;
