@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use serde::{Deserialize, Serialize};
-use vernal_model::{Moment, Scope, Seed, Site, Span, Url};
+use vernal_model::{Moment, MomentError, Scope, Seed, Site, Span, Url, UrlError};
 
 /// Seeds that are taken at once: a larger crowd comes in parts, so that no group of deeds grows without end.
 pub const SEEDS_AT_ONCE: usize = 1_000;
@@ -28,6 +28,34 @@ pub struct SeedEntry {
     pub at_most_every: Option<String>,
 }
 
+/// Why a text is no seed, no URL or no site. Each says what would do.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum SeedError {
+    #[error("`{0}` names no site: give a host, such as example.org")]
+    Site(String),
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    #[error("`{text}` has no scheme; did you mean {scheme}://{text}?")]
+    SchemeMissing { text: String, scheme: &'static str },
+    #[error("`{0}` is no weight: give a number from 0")]
+    Weight(f32),
+    #[error(transparent)]
+    Span(#[from] MomentError),
+    /// The address can never be visited under the settings in force.
+    #[error("{0}")]
+    Shut(String),
+    #[error("no seed in JSON: {0}")]
+    Json(String),
+    #[error("unknown column `{column}`{}", near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    Column { column: String, near: Option<&'static str> },
+    #[error("column {column}: `{cell}` is no {wanted}")]
+    Cell { column: String, cell: String, wanted: &'static str },
+    #[error("{0}")]
+    Scope(String),
+}
+
+type Result<T, E = SeedError> = std::result::Result<T, E>;
+
 /// What the settings say for seeds that do not say it themselves.
 #[derive(Copy, Clone, Debug)]
 pub struct Defaults {
@@ -36,11 +64,11 @@ pub struct Defaults {
 }
 
 /// What a file came to.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Reading {
     pub entries: Vec<SeedEntry>,
     /// Line number from 1, and what is wrong with it.
-    pub wrong: Vec<(usize, String)>,
+    pub wrong: Vec<(usize, SeedError)>,
 }
 
 impl SeedEntry {
@@ -49,14 +77,13 @@ impl SeedEntry {
     }
 
     /// The seed that this entry means.
-    pub fn seed(&self, defaults: Defaults, now: Moment) -> Result<Seed, String> {
+    pub fn seed(&self, defaults: Defaults, now: Moment) -> Result<Seed> {
         let url = url(&self.url)?;
         let weight = self.weight.unwrap_or(1.0);
         if !weight.is_finite() || weight < 0.0 {
-            return Err(format!("`{weight}` is no weight: give a number from 0"));
+            return Err(SeedError::Weight(weight));
         }
-        let span =
-            |text: &Option<String>| text.as_deref().map(Span::parse).transpose().map_err(|error| error.to_string());
+        let span = |text: &Option<String>| text.as_deref().map(Span::parse).transpose();
         Ok(Seed {
             tags: self.tags.clone(),
             weight,
@@ -68,33 +95,35 @@ impl SeedEntry {
         })
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<()> {
         self.seed(Defaults { scope: Scope::Site, depth: None }, Moment::EPOCH).map(drop)
     }
 }
 
 /// A site by its name, or by any URL of it.
-pub fn site(text: &str) -> Result<Site, String> {
+pub fn site(text: &str) -> Result<Site> {
     let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}/")) };
-    Ok(url.map_err(|_| format!("`{text}` names no site: give a host, such as example.org"))?.site())
+    Ok(url.map_err(|_| SeedError::Site(text.to_owned()))?.site())
 }
 
 /// A URL as a person gives it.
-pub fn url(text: &str) -> Result<Url, String> {
+pub fn url(text: &str) -> Result<Url> {
     let text = text.trim();
-    Url::parse(text).map_err(|error| with_scheme_meant(text, error.to_string()))
+    Url::parse(text).map_err(|error| match scheme_meant(text) {
+        Some(scheme) => SeedError::SchemeMissing { text: text.to_owned(), scheme },
+        None => error.into(),
+    })
 }
 
-/// A name without a scheme is the commonest slip, and worth its own words.
-fn with_scheme_meant(text: &str, complaint: String) -> String {
+/// A name without a scheme is the most common mistake, so the error names the scheme that was probably meant.
+fn scheme_meant(text: &str) -> Option<&'static str> {
     let looks_like_a_host = text.contains('.') || text.starts_with("localhost");
     if text.contains("://") || text.contains('@') || !looks_like_a_host {
-        return complaint;
+        return None;
     }
-    let Ok(meant) = Url::parse(&format!("https://{text}")) else { return complaint };
-    // Nobody has a certificate for an address of the own machine.
-    let scheme = if literal_address(&meant).is_some() { "http" } else { "https" };
-    format!("`{text}` has no scheme; did you mean {scheme}://{text}?")
+    let meant = Url::parse(&format!("https://{text}")).ok()?;
+    // There are no certificates for addresses of this machine.
+    Some(if literal_address(&meant).is_some() { "http" } else { "https" })
 }
 
 /// The address that a URL names without asking anybody.
@@ -136,7 +165,7 @@ fn speaks(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 
-fn gather(lines: impl Iterator<Item = (usize, Result<SeedEntry, String>)>) -> Reading {
+fn gather(lines: impl Iterator<Item = (usize, Result<SeedEntry>)>) -> Reading {
     let mut reading = Reading::default();
     for (number, entry) in lines {
         match entry.and_then(|entry| entry.check().map(|()| entry)) {
@@ -148,14 +177,14 @@ fn gather(lines: impl Iterator<Item = (usize, Result<SeedEntry, String>)>) -> Re
 }
 
 /// One JSON object, as a line of a file or of a request's body.
-pub fn from_json(line: &str) -> Result<SeedEntry, String> {
-    serde_json::from_str(line).map_err(|error| format!("no seed in JSON: {error}"))
+pub fn from_json(line: &str) -> Result<SeedEntry> {
+    serde_json::from_str(line).map_err(|error| SeedError::Json(error.to_string()))
 }
 
 const COLUMNS: [&str; 7] = ["url", "tags", "weight", "scope", "depth", "at_least_every", "at_most_every"];
 
 /// The columns of a CSV header; `None` if the line is none.
-fn header(line: &str) -> Option<Result<Vec<String>, String>> {
+fn header(line: &str) -> Option<Result<Vec<String>>> {
     let cells: Vec<String> = cells(line).iter().map(|cell| cell.to_ascii_lowercase()).collect();
     if !cells.iter().any(|cell| cell == "url") {
         return None;
@@ -163,22 +192,22 @@ fn header(line: &str) -> Option<Result<Vec<String>, String>> {
     let stranger = cells.iter().find(|cell| !COLUMNS.contains(&cell.as_str()));
     Some(match stranger {
         None => Ok(cells),
-        Some(stranger) => Err(match crate::config::nearest(stranger, COLUMNS) {
-            Some(near) => format!("unknown column `{stranger}`; did you mean `{near}`?"),
-            None => format!("unknown column `{stranger}`"),
-        }),
+        Some(stranger) => {
+            let near = crate::config::nearest(stranger, COLUMNS);
+            Err(SeedError::Column { column: stranger.clone(), near })
+        }
     })
 }
 
-fn from_csv(header: &[String], line: &str) -> Result<SeedEntry, String> {
+fn from_csv(header: &[String], line: &str) -> Result<SeedEntry> {
     let mut entry = SeedEntry::default();
     for (column, cell) in header.iter().zip(cells(line)).filter(|(_, cell)| !cell.is_empty()) {
-        let wrong = |what: &str| format!("column {column}: `{cell}` is no {what}");
+        let wrong = |wanted| SeedError::Cell { column: column.clone(), cell: cell.clone(), wanted };
         match column.as_str() {
             "url" => entry.url = cell,
             "tags" => entry.tags = tags(&cell),
             "weight" => entry.weight = Some(cell.parse().map_err(|_| wrong("number"))?),
-            "scope" => entry.scope = Some(cell.parse()?),
+            "scope" => entry.scope = Some(cell.parse().map_err(SeedError::Scope)?),
             "depth" => entry.depth = Some(cell.parse().map_err(|_| wrong("whole number"))?),
             "at_most_every" => entry.at_most_every = Some(cell),
             _ => entry.at_least_every = Some(cell),
@@ -238,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wish_is_heard() {
+    fn everything_that_is_said_of_a_seed_is_kept() {
         let csv = read(
             "url,tags,weight,scope,depth,at_least_every,at_most_every\n\"http://a.example/?x=1,2\",news fast,2.5,page,3,1h,30m",
         );
@@ -260,9 +289,9 @@ mod tests {
             ("localhost:8500/", "http://localhost:8500/"),
             ("example.org:8080/a", "https://example.org:8080/a"),
         ] {
-            assert!(url(given).unwrap_err().ends_with(&format!("did you mean {meant}?")), "{given}");
+            assert!(url(given).unwrap_err().to_string().ends_with(&format!("did you mean {meant}?")), "{given}");
         }
-        assert!(!url("mailto:a@b.example").unwrap_err().contains("did you mean"));
+        assert!(!url("mailto:a@b.example").unwrap_err().to_string().contains("did you mean"));
     }
 
     #[test]
@@ -281,8 +310,9 @@ mod tests {
         let reading = read("http://a.example/\nno url\nexample.org\nftp://f.example/x\n");
         assert_eq!(reading.entries.len(), 2);
         assert_eq!(reading.wrong.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [2, 3]);
-        assert!(reading.wrong[1].1.contains("did you mean https://example.org?"));
-        assert_eq!(read("url,depht\nhttp://a.example/,2").wrong[0].1, "unknown column `depht`; did you mean `depth`?");
+        assert!(reading.wrong[1].1.to_string().contains("did you mean https://example.org?"));
+        let column = &read("url,depht\nhttp://a.example/,2").wrong[0].1;
+        assert_eq!(column.to_string(), "unknown column `depht`; did you mean `depth`?");
         assert_eq!(read("{\"url\":\"http://a.example/\",\"extra\":1}").entries, []);
     }
 }

@@ -1,4 +1,4 @@
-//! A trial: the very crawler of the live runtime, driven in virtual time. No socket, no thread and no clock is involved,
+//! A trial: the crawler of the live runtime, driven in virtual time. No socket, no thread and no clock is involved,
 //! so that a chance number replays it exactly, [`Faults`] included; the repository's files are real.
 //!
 //! - `faults`: what goes wrong besides what the web does.
@@ -22,10 +22,10 @@ use crate::wire::Wire;
 const COMMIT_EVERY: Span = Span::from_secs(5);
 /// An answer takes this long, and up to ten times as long.
 const LATENCY_MIN: Span = Span::from_millis(10);
-/// What was announced is told this often, and this many pages at a time: each telling is a commit of its own.
+/// Announcements are pushed to the crawler this often, and this many pages at a time: each push is a commit of its own.
 const PUSH_EVERY: Span = Span::from_hours(1);
 const PUSHED_URLS_MAX: usize = 1_000;
-/// Whoever waits for a report that was lost gives up after this.
+/// A lost report is given up after this.
 const LOST_AFTER: Span = Span::from_secs(60);
 
 pub struct Trial<'w> {
@@ -39,13 +39,13 @@ pub struct Trial<'w> {
     asked: Vec<WebRequest>,
     last_commit: Moment,
     commit_every: Span,
-    /// So long the crawler is left alone when it has nothing to send; nothing where every wake is heeded.
+    /// How long a crawler that has nothing to send is left alone; zero where it is ticked whenever it asks for it.
     rest: Span,
-    /// Looks in a row at which it had nothing to send.
+    /// Ticks in a row at which the crawler had nothing to send.
     idle_ticks: u32,
-    /// What was announced up to here was told.
+    /// Announcements up to here were pushed.
     pushed_until: Moment,
-    /// The address that all sites are behind, where it is one.
+    /// The address that all sites share, if they share one.
     address: Option<IpAddr>,
 }
 
@@ -59,11 +59,11 @@ pub struct WebRequest {
     pub conditional: bool,
     pub robots: bool,
     pub status: Option<u16>,
-    /// Nobody heard the answer.
+    /// The report of its answer was lost.
     pub lost: bool,
 }
 
-/// Why a stretch of a trial ended.
+/// Why a trial stopped running for now.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum StopReason {
     Idle,
@@ -103,20 +103,21 @@ impl<'w> Trial<'w> {
         Trial { commit_every: span, ..self }
     }
 
-    /// Leaves the crawler alone for so long when it has nothing to send, and meets all answers of one look together: what
-    /// the budget gives meanwhile is spent at once. For long trials, in which a look for every visit would be most of the work.
+    /// Leaves a crawler that has nothing to send alone for this long, and delivers all answers of one tick together: what
+    /// the budget gives meanwhile is spent at once. For long trials, in which a tick for every visit would be most of the
+    /// work.
     #[must_use]
     pub fn resting(self, span: Span) -> Self {
         Trial { rest: span, ..self }
     }
 
-    /// The same, with all sites behind one address.
+    /// Puts all sites behind one address.
     #[must_use]
     pub fn behind(self, address: IpAddr) -> Self {
         Trial { address: Some(address), ..self }
     }
 
-    /// The same trial, in a worse world.
+    /// Adds faults to the trial.
     #[must_use]
     pub fn with_faults(self, faults: Faults) -> Self {
         Trial { faults_due: FaultSchedule::new(faults, self.now, &self.chance), ..self }
@@ -164,7 +165,7 @@ impl<'w> Trial<'w> {
         Ok(StopReason::Moment)
     }
 
-    /// One tick and the wait behind it. False when nothing will happen any more.
+    /// One tick and the wait after it. False when nothing will happen any more.
     fn step(&mut self, end: Moment) -> vernal_crawler::Result<bool> {
         self.wire.pages_online(self.now).into_iter().for_each(|pages| self.crawler.set_pages_online(pages));
         let orders = self.crawler.tick(self.now)?;
@@ -172,7 +173,7 @@ impl<'w> Trial<'w> {
         for order in orders {
             self.send(order);
         }
-        // Bodies of a trial come as they were written.
+        // The passes over the whole repository take their turn between orders, as in the live loop.
         self.crawler.follow_scope(self.now)?;
         self.crawler.renew_topics(self.now)?;
         self.crawler.weigh_links(self.now)?;
@@ -208,7 +209,7 @@ impl<'w> Trial<'w> {
         Ok(())
     }
 
-    /// When there is something to do again.
+    /// When the next step is due.
     fn next_step_at(&self) -> Option<Moment> {
         let rested = self.now + self.rest;
         if let Some((&(last, _), _)) = self.in_flight.last_key_value().filter(|_| self.rest > Span::ZERO) {
@@ -216,14 +217,14 @@ impl<'w> Trial<'w> {
         }
         let arrival = self.in_flight.first_key_value().map(|(&(at, _), _)| at);
         let commit = self.crawler.has_uncommitted().then(|| self.last_commit + self.commit_every);
-        // The first look in vain may be one at sites that were asked a moment ago.
+        // The first tick without orders may be one at which all sites were visited a moment ago.
         let soon = if self.idle_ticks > 1 { rested } else { self.now };
         let wake = self.crawler.next_wake_or_soon(self.now, soon);
         let told = self.wire.next_announced(self.pushed_until).map(|next| next.max(self.pushed_until + PUSH_EVERY));
         Some([arrival, commit, wake, told].into_iter().flatten().min()?.max(soon))
     }
 
-    /// Asks the web, and sets the report on its way.
+    /// Lets the wire answer an order; the report arrives after the latency.
     fn send(&mut self, order: Order) {
         let slowness = self.faults_due.slowness(order.url.site_text());
         let wait = LATENCY_MIN.scaled((1.0 + 9.0 * self.chance.share()) * slowness);
@@ -256,13 +257,13 @@ impl<'w> Trial<'w> {
         }
     }
 
-    /// Deaths and clock steps whose time has come.
+    /// Applies the deaths of workers and the clock steps that are due.
     fn apply_faults(&mut self) {
         while let Some(worker) = self.faults_due.worker_that_dies(self.now) {
             let dead: Vec<(Moment, u64)> =
                 self.in_flight.keys().copied().filter(|&(_, number)| worker.has(number)).collect();
             for key in dead {
-                // The robots.txt is asked again by the worker that takes its place, and comes as it would have.
+                // The worker that takes its place asks for the robots.txt again, whose answer comes as it would have.
                 let robots = self.in_flight.get(&key).is_some_and(|(report, _)| report.order.kind == OrderKind::Robots);
                 if !robots && let Some((report, place)) = self.in_flight.remove(&key) {
                     // Its connection ends with it.

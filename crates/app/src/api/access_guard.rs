@@ -21,7 +21,7 @@ pub struct AccessGuard {
     pub keyed: Vec<&'static str>,
 }
 
-/// What is open to everybody who can connect: it says nothing but that we live.
+/// The path that needs no token: it says only that the process lives.
 const OPEN_PATH: &str = "/healthz";
 
 pub fn is_loopback(address: &SocketAddr) -> bool {
@@ -46,7 +46,7 @@ impl AccessGuard {
         if !is_reading(method) && !is_own_origin(headers, host) {
             return refuse(StatusCode::FORBIDDEN, "writes from another origin are refused");
         }
-        // Another site's page may not even make us work: what it cannot read, it could still ask for.
+        // A page of another site cannot read our answers, but its requests would still cost us work.
         if path.starts_with("/api/") && headers.get("sec-fetch-site").is_some_and(|from| from == "cross-site") {
             return refuse(StatusCode::FORBIDDEN, "questions from another site's page are refused");
         }

@@ -30,7 +30,7 @@ pub struct BodyQuery {
     raw: bool,
 }
 
-/// A revisit refers to a response, and never to another revisit; one hop more forgives an importer.
+/// A revisit refers to a response, never to another revisit. One more hop is allowed for records of other tools.
 const REVISIT_HOPS_MAX: usize = 2;
 
 /// A version's response, found and read.
@@ -159,7 +159,7 @@ impl ReadBody {
     }
 }
 
-/// Whatever the site called it, a browser gets plain text or nameless bytes, in no origin's clothes.
+/// Whatever media type the site gave, a browser gets plain text or untyped bytes that cannot run on our origin.
 fn download(kept: &Kept, media: Option<Media>, bytes: Vec<u8>) -> Response {
     let is_text =
         matches!(media, Some(Media::Html | Media::Xml | Media::Text | Media::Json | Media::Style | Media::Script))

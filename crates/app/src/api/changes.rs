@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use vernal_model::{Event, EventKind, Kind, Moment, Site};
 use vernal_repository::{Cursor, EventId};
 
-use super::answer::{self, ApiError, ApiResult, Broken, Lines};
+use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
 use super::change::{self, ChangeJson, Paragraph};
 use super::event_text;
 use super::parameters::{Parameters, site};
@@ -28,7 +28,7 @@ pub struct ChangesQuery {
     kind: Option<String>,
     tag: Option<String>,
     limit: Option<usize>,
-    /// Changes of nothing that a reader would care about, too.
+    /// Also changes that are noise alone.
     #[serde(default)]
     with_noise: bool,
     /// Without the words of pages that are new or back.
@@ -47,7 +47,7 @@ struct Filter {
     brief: bool,
 }
 
-/// The event as the world sees it: fields are only added, never renamed.
+/// The event as clients see it: fields are only added, never renamed.
 #[derive(Serialize)]
 struct EventAnswer {
     id: String,
@@ -140,7 +140,7 @@ fn write(
     filter: &Filter,
     limit: usize,
     lines: &mut Lines,
-) -> Result<(), Broken> {
+) -> Result<(), StreamError> {
     let (mut after, mut left) = (start, limit);
     while left > 0 {
         let batch = shared.reader.events(after, BATCH)?;
@@ -154,7 +154,7 @@ fn write(
     Ok(())
 }
 
-/// Server-sent events. `Last-Event-ID` wins over `since`, so that a reader that lost the line goes on where it was.
+/// Server-sent events. `Last-Event-ID` wins over `since`, so that a client that lost its connection goes on where it was.
 pub async fn stream(
     State(shared): State<Arc<Shared>>,
     headers: HeaderMap,
@@ -195,7 +195,7 @@ impl Following {
     /// The next events as text; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         if !std::mem::replace(&mut self.greeted, true) {
-            // Something must come at once, so that the reader knows it is heard.
+            // Some bytes must come at once, so that the client knows that it is connected.
             return Some(Bytes::from_static(b": vernal\n\n"));
         }
         loop {
@@ -242,7 +242,7 @@ impl Following {
     }
 }
 
-/// Proxies close a line on which nothing moves.
+/// Proxies close a connection that is silent.
 const KEEP_ALIVE_EVERY: std::time::Duration = std::time::Duration::from_secs(15);
 
 fn shown(cursor: Cursor, id: EventId, event: Event, seeds: &Seeds) -> EventAnswer {

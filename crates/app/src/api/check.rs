@@ -18,7 +18,7 @@ struct CheckAnswer {
     seed: Option<String>,
     robots: &'static str,
     robots_visit: Option<RobotsVisit>,
-    /// When the copy in force was read, and whether the file could not be had since.
+    /// When the copy in force was read, and whether later requests for the file failed.
     robots_read: Option<String>,
     robots_stale: bool,
     crawl_delay_secs: Option<f64>,
@@ -36,7 +36,7 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     Ok(answer::value(&CheckAnswer {
         robots_visit: shared.robots(&check.url)?,
         trouble: shared.trouble(&check.url),
-        guard: guard(&check.url, shared.settings.allow_private),
+        guard: guard(&check.url, shared.settings.fetch.allow_private),
         site: check.url.site_text().to_owned(),
         url: check.url.to_string(),
         in_scope: check.in_scope,

@@ -1,4 +1,4 @@
-//! Room on the disk given back, by the rules of the settings.
+//! Frees disk space by the rules of the settings.
 
 use std::sync::Arc;
 

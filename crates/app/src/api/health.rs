@@ -1,4 +1,4 @@
-//! That we live.
+//! Whether the process lives.
 
 use std::sync::Arc;
 

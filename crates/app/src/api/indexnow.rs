@@ -1,8 +1,6 @@
-//! A door for pushes in the manner of IndexNow: somebody says which URLs have changed. Each becomes a hint, believed as far
-//! as earlier ones of its site were right.
-//!
-//! Where keys are set, one of them is asked for and the token is not; where none are, the token or the loopback guards this
-//! door like every other.
+//! Takes pushes in the manner of IndexNow: a sender names URLs that have changed. Each becomes a hint, believed as far
+//! as earlier hints of its site were right.
+//! Where keys are set, a push needs one of them and no token; where none are set, this path is guarded like every other.
 
 use std::sync::Arc;
 
@@ -68,7 +66,7 @@ fn check_key(shared: &Shared, key: &str) -> Result<(), ApiError> {
     Err(ApiError { status: StatusCode::FORBIDDEN, line: "the key is none of ours".into() })
 }
 
-/// CrawlBackend URLs to the crawl, and tells what became of them.
+/// Gives URLs to the crawl, and tells what became of them.
 pub async fn hint(shared: &Shared, source: HintSource, urls: Vec<Url>) -> ApiResult {
     match shared.backend.act(Act::Hint { source, urls }, shared.clock.now()).await.map_err(ApiError::failed)? {
         Acted::Hinted { hinted, found, ignored } => {

@@ -1,7 +1,9 @@
 //! The HTTP surface: one file per noun. Every command line but `run` and `demo` asks here too, through the socket of a
 //! running crawl or in process, so that both give the same answer.
 //!
-//! - `shared`: what every answer is made from. `backend`: the crawl that acts.
+//! - `shared`: the state that every handler reads. `backend`: the crawl that acts. `access_guard`: who may ask.
+//! - `parameters`: what requests ask for; a type `…Query` is the query of one noun.
+//! - `answer`: the forms of an answer; a type `…Answer` is the JSON of one noun, and `…Json` a part of it.
 
 mod access_guard;
 mod answer;

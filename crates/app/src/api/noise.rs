@@ -1,4 +1,4 @@
-//! What differs without meaning, on what evidence, and the last word of people over it.
+//! The rules about noise: the learned ones with their evidence, and those that people add, allow or forget.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::page;
 use super::parameters::{Parameters, site, url};
 use super::shared::{Shared, time};
 
-/// A person's reason is a line, not a book.
+/// A reason is one line.
 const REASON_LETTERS_MAX: usize = 500;
 /// The words of a rule that a person gives.
 const WORDS_BYTES_MAX: usize = 4_096;
@@ -121,7 +121,7 @@ pub async fn say(State(shared): State<Arc<Shared>>, Parameters(said): Parameters
     match shared.backend.act(act, shared.clock.now()).await.map_err(ApiError::failed)? {
         Acted::Ruled(id) => Ok(answer::value(&serde_json::json!({ "site": site.as_str(), "id": id }))),
         Acted::UnknownRule(id) => Err(no_such_rule(site.as_str(), id)),
-        Acted::BookFull => Err(ApiError::failed(format!("the book of {site} is full of rules that people gave"))),
+        Acted::BookFull => Err(ApiError::failed(format!("the rules that people gave for {site} fill its book"))),
         _ => Err(ApiError::not_found(format!("no site {site} is known here"))),
     }
 }
@@ -163,7 +163,7 @@ fn reason(said: &Said) -> Result<String, ApiError> {
     }
 }
 
-/// What a person calls noise. Nothing but fixed words tells which paragraph is meant, so that some are needed.
+/// What a person calls noise. Only fixed words identify a paragraph, so at least one is needed.
 fn what(said: &Said) -> Result<Volatile, ApiError> {
     match (&said.words, &said.kind) {
         (Some(words), None) => {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use vernal_model::{Page, PageKey, PageState, Site};
 use vernal_repository::Reader;
 
-use super::answer::{self, ApiError, ApiResult, Broken, Lines};
+use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
 use super::parameters::{List, Parameters, Sort, site};
 use super::shared::{Seeds, Shared, time};
 
@@ -84,7 +84,7 @@ impl PagesQuery {
     }
 }
 
-fn in_order_of_keys(reader: &Reader, seeds: &Seeds, query: &PagesQuery, lines: &mut Lines) -> Result<(), Broken> {
+fn in_order_of_keys(reader: &Reader, seeds: &Seeds, query: &PagesQuery, lines: &mut Lines) -> Result<(), StreamError> {
     let mut left = query.limit;
     for page in reader.pages_after(None) {
         let page = page?;
@@ -100,7 +100,13 @@ fn in_order_of_keys(reader: &Reader, seeds: &Seeds, query: &PagesQuery, lines: &
 }
 
 /// Only the sort keys are held in memory; the rows are read again in their order.
-fn sorted(reader: &Reader, seeds: &Seeds, query: &PagesQuery, text: &str, lines: &mut Lines) -> Result<(), Broken> {
+fn sorted(
+    reader: &Reader,
+    seeds: &Seeds,
+    query: &PagesQuery,
+    text: &str,
+    lines: &mut Lines,
+) -> Result<(), StreamError> {
     let Ok(sort) = Sort::read(text, &COLUMNS) else { return Ok(()) };
     let mut keys: Vec<(Key, PageKey)> = Vec::new();
     for page in reader.pages_after(None) {

@@ -1,4 +1,4 @@
-//! The questions' parameters, parsed at the door.
+//! The parameters of requests, parsed before any handler runs.
 
 use axum::extract::{FromRequestParts, Query, RawPathParams};
 use axum::http::Uri;
@@ -10,8 +10,8 @@ use vernal_model::{Site, Url};
 
 use super::answer::ApiError;
 
-/// Parameters of the query and of the path, whose faults are told in our own words. A page may be named in either:
-/// `/why?url=U` and `/pages/U/why` are one question.
+/// Parameters of the query and of the path; errors in them are answered in our own words. A page may be named in either:
+/// `/why?url=U` and `/pages/U/why` are one request.
 pub struct Parameters<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> {

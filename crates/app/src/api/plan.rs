@@ -1,4 +1,4 @@
-//! Who would be visited when, and what it would win.
+//! Which pages would be visited when, and the freshness that this would give.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     let texts = asked.budget.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|text| !text.is_empty());
     let mut budgets: Vec<Budget> = texts.map(str::parse).collect::<Result<_, _>>().map_err(ApiError::bad_request)?;
     if budgets.is_empty() {
-        budgets.push(shared.settings.budget);
+        budgets.push(shared.settings.crawler.budget);
     }
     if budgets.len() > BUDGETS_MAX {
         return Err(ApiError::bad_request(format!("a plan compares at most {BUDGETS_MAX} budgets")));
@@ -81,7 +81,7 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
         .map_err(|error| ApiError::failed(error.line().unwrap_or_default()))?;
     let (reader, now) = (shared.reader.clone(), shared.clock.now());
     let limit = asked.limit.unwrap_or(VISITS_SHOWN);
-    let policy = shared.settings.policy.clone();
+    let policy = shared.settings.crawler.policy.clone();
     // A plan takes up every held page: not on the event loop.
     let planned =
         tokio::task::spawn_blocking(move || vernal_crawler::plan(&reader, &settings, &budgets, ahead, limit, now));

@@ -10,7 +10,7 @@ use vernal_model::{Moment, Scope, Seed};
 use super::answer::{self, ApiError, ApiResult};
 use super::parameters::{List, OfUrl, Parameters, Sort, url};
 use super::shared::{Shared, time};
-use crate::seeds::{SeedEntry, from_json, shut};
+use crate::seeds::{SeedEntry, SeedError, from_json, shut};
 
 #[derive(Serialize)]
 struct Row {
@@ -75,7 +75,7 @@ pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> ApiResult {
     for (place, line) in body.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match from_json(line).and_then(|entry| open_seed(&shared, &entry, now)) {
             Ok(seed) => seeds.push(seed),
-            Err(error) => wrong.push(Wrong { line: place + 1, error }),
+            Err(error) => wrong.push(Wrong { line: place + 1, error: error.to_string() }),
         }
     }
     if seeds.is_empty() {
@@ -88,10 +88,10 @@ pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> ApiResult {
     }
 }
 
-fn open_seed(shared: &Shared, entry: &SeedEntry, now: Moment) -> Result<Seed, String> {
+fn open_seed(shared: &Shared, entry: &SeedEntry, now: Moment) -> Result<Seed, SeedError> {
     let seed = entry.seed(shared.defaults(), now)?;
-    match shut(&seed.url, shared.settings.allow_private) {
-        Some(why) => Err(why),
+    match shut(&seed.url, shared.settings.fetch.allow_private) {
+        Some(why) => Err(SeedError::Shut(why)),
         None => Ok(seed),
     }
 }

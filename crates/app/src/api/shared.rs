@@ -1,4 +1,4 @@
-//! What every answer is made from.
+//! The state that every handler reads.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct Shared {
     pub settings_shown: Vec<Row>,
     /// Becomes true when the process stops, so that streams without an end get one.
     pub stop: watch::Receiver<bool>,
-    /// Kept so that `stop` stays quiet where nobody else can stop us.
+    /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
 
@@ -44,7 +44,7 @@ impl Shared {
     }
 
     pub fn defaults(&self) -> Defaults {
-        Defaults { scope: self.settings.scope, depth: self.settings.depth }
+        Defaults { scope: self.settings.crawler.scope, depth: self.settings.crawler.depth }
     }
 
     /// What the last failure of a URL's site was; nothing once it answers again.
@@ -58,7 +58,7 @@ impl Shared {
             outcome: match row.answer {
                 RobotsAnswer::Text(_) => "read".into(),
                 RobotsAnswer::AllowAll => "there are no rules".into(),
-                RobotsAnswer::DisallowAll => "could not be had, so that nothing is asked for now".into(),
+                RobotsAnswer::DisallowAll => "could not be fetched, so no page is requested for now".into(),
                 RobotsAnswer::MovedTo { to, .. } => format!("moved to {to}"),
             },
             asked: time(row.fetched),

@@ -1,4 +1,4 @@
-//! The first page that a person sees: totals, sites and the latest changes. No script, no foreign text unescaped.
+//! The status page: totals, sites and the latest changes. It has no script, and all text from sites is escaped.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -62,8 +62,8 @@ fn totals(shared: &Shared, promises: Option<PromisesKept>, html: &mut String) {
         ("versions", format!("{} ({})", totals.versions, bytes_shown(totals.body_bytes))),
         ("changes", totals.changes.to_string()),
         ("on the wire", bytes_shown(totals.wire_bytes)),
-        ("budget", shared.settings.budget.to_string()),
-        ("policy", shared.settings.policy.clone()),
+        ("budget", shared.settings.crawler.budget.to_string()),
+        ("policy", shared.settings.crawler.policy.clone()),
     ];
     if totals.found_pending > 0 {
         rows.insert(2, ("found, not yet looked through", totals.found_pending.to_string()));
@@ -158,7 +158,7 @@ fn latest(shared: &Shared) -> Result<Vec<Event>, ApiError> {
     Ok(events.filter(|event| !event.change.is_noise()).take(EVENTS_SHOWN).collect())
 }
 
-/// Titles and URLs are hostile.
+/// Titles and URLs come from sites and may be hostile.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

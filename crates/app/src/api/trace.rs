@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use vernal_simulator::lab::trace::own;
 
-use super::answer::{self, ApiResult, Broken};
+use super::answer::{self, ApiResult, StreamError};
 use super::shared::Shared;
 
 pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
@@ -17,8 +17,8 @@ pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
             if gone { Err(vernal_simulator::Error::Lab("the reader has gone".into())) } else { Ok(()) }
         });
         match told {
-            Err(_) if gone => Err(Broken::ReaderGone),
-            Err(error) => Err(Broken::Failed(error.to_string())),
+            Err(_) if gone => Err(StreamError::ReaderGone),
+            Err(error) => Err(StreamError::Trace(error)),
             Ok(()) => Ok(()),
         }
     }))

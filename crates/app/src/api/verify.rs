@@ -1,4 +1,4 @@
-//! Reads everything that was kept and holds it against its own checksums and promises.
+//! Reads everything on disk and checks it: checksums, the tables against the journal, and the politeness of visits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use vernal_frontier::{Breach, audit};
 use vernal_model::{Moment, PageKey, Site};
 use vernal_repository::{Reader, bodies, compare_tables, verify_journal};
 
-use super::answer::{self, ApiResult, Broken, Lines};
+use super::answer::{self, ApiResult, Lines, StreamError};
 use super::parameters::Parameters;
 use super::shared::Shared;
 use crate::runtime::runs::{self, Politeness};
 
-/// Faults told one by one; the rest is counted.
+/// Faults listed one by one; the others are counted.
 const FAULTS_TOLD_MAX: usize = 100;
-/// Progress is told when so much more has been read.
+/// A progress line follows each time that this much more has been read.
 const PROGRESS_BYTES: u64 = 16 << 20;
 /// A journal up to this size is applied to an empty store at every verification of a stopped folder; a larger one when
-/// it is wished for (`deep`), because that takes as long as the crawl's commits did.
+/// `deep` asks for it, because that takes as long as the crawl's commits did.
 const COMPARED_BYTES_MAX: u64 = 64 << 20;
 
 #[derive(Debug, Default, Deserialize)]
@@ -59,7 +59,7 @@ struct Verified {
     journal_bytes: u64,
     journal_faults: u64,
     /// Whether the tables were held against the journal applied anew: not beside a running crawl, and a large journal
-    /// only when it is wished for.
+    /// only when `deep` asks for it.
     tables_compared: bool,
     pages: u64,
     versions: u64,
@@ -99,7 +99,7 @@ pub async fn stream(State(shared): State<Arc<Shared>>, Parameters(query): Parame
     }))
 }
 
-/// Tells now and then how far the reading of one part has come.
+/// Writes a progress line each time that enough more of one part has been read.
 fn telling<'a>(lines: &'a mut Lines, part: &'static str) -> impl FnMut(u64, u64) + 'a {
     let mut told = 0;
     move |done_bytes: u64, total_bytes: u64| {
@@ -113,7 +113,7 @@ fn telling<'a>(lines: &'a mut Lines, part: &'static str) -> impl FnMut(u64, u64)
 }
 
 /// Every frame, every checksum, every sequence.
-fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
+fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
     let report = verify_journal(&shared.settings.data, &mut telling(lines, "journal"))?;
     verified.journal_files = report.files;
     verified.journal_frames = report.frames;
@@ -125,14 +125,15 @@ fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
     }
     if report.deeds == 0 && verified.responses > 0 {
         verified.journal_faults += 1;
-        verified
-            .fault("the journal is lost, and nobody knows the records; `vernal verify --repair` restores them".into());
+        verified.fault(
+            "the journal is lost, so the records belong to no page; `vernal verify --repair` restores them".into(),
+        );
     }
     Ok(())
 }
 
 /// The tables are the journal applied, row by row.
-fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
+fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
     let report = compare_tables(&shared.reader, &mut telling(lines, "journal, applied anew"))?;
     verified.tables_compared = true;
     verified.table_faults += report.faults.len() as u64;
@@ -142,7 +143,7 @@ fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
     Ok(())
 }
 
-fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
+fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
     let report = bodies::verify(&shared.settings.data, &mut telling(lines, "segments"))?;
     verified.segments = report.segments;
     verified.segment_bytes = report.bytes;
@@ -158,7 +159,7 @@ fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resu
 }
 
 /// Every row can be read, and every version has its record.
-fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), Broken> {
+fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), StreamError> {
     for page in reader.pages_after(None) {
         let page = match page {
             Ok(page) => page,
@@ -184,11 +185,11 @@ fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Holds every visit against the politeness that was promised when it was made.
-fn politeness(shared: &Shared, verified: &mut Verified) -> Result<(), Broken> {
+/// Checks every visit against the politeness that was promised when it was made.
+fn politeness(shared: &Shared, verified: &mut Verified) -> Result<(), StreamError> {
     let mut visits = requests(&shared.reader)?;
     verified.visits = visits.len() as u64;
-    // Records know whole seconds only, and the audit would take that for haste.
+    // Records have whole seconds only, which the audit would take for visits in too quick succession.
     let judged_from = runs::repaired(&shared.settings.data).unwrap_or(Moment::EPOCH);
     visits.retain(|(_, started, _)| *started >= judged_from);
     verified.visits_unjudged = verified.visits - visits.len() as u64;
@@ -207,7 +208,7 @@ fn politeness(shared: &Shared, verified: &mut Verified) -> Result<(), Broken> {
 type Request = (Site, Moment, Moment);
 
 /// The visits that really asked a site.
-fn requests(reader: &Reader) -> Result<Vec<Request>, Broken> {
+fn requests(reader: &Reader) -> Result<Vec<Request>, StreamError> {
     let mut sites: BTreeMap<PageKey, Site> = BTreeMap::new();
     let mut requests = Vec::new();
     for row in reader.visit_book() {
@@ -237,10 +238,15 @@ fn promises(shared: &Shared) -> Vec<Politeness> {
     if !written.is_empty() {
         return written;
     }
-    vec![Politeness { started: Moment::EPOCH, delay: shared.settings.delay, per_site: shared.settings.per_site }]
+    vec![Politeness {
+        started: Moment::EPOCH,
+        delay: shared.settings.crawler.delay,
+        per_site: shared.settings.crawler.per_site,
+    }]
 }
 
-/// Each run by its own promise, and all runs together by the mildest, so that no restart is a way around.
+/// Each run is judged by its own promise, and all runs together by the mildest one, so that a restart cannot evade the
+/// audit.
 fn breaches(requests: &[Request], promises: &[Politeness]) -> Vec<Breach> {
     let mut found = Vec::new();
     for (place, promise) in promises.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! The subscriber's side of WebSub (W3C, 2018): a hub asks whether we want a feed, and then sends it whenever it changes.
 //!
 //! With the setting `websub-callback` the crawl asks hubs itself (`crawler/subscribing.rs`): each is given a callback
-//! with a key and a secret of its own, both made of `websub-secret`. Without it that is left to the operator: the callback is
-//! `/websub?topic=URL`, the secret `websub-secret`. Where a secret is set, every delivery must be signed and the token is
-//! not asked for; where it is not, the token or the loopback guards this door.
+//! with a key and a secret of its own, both made of `websub-secret`. Without it that is left to the operator: the callback
+//! is `/websub?topic=URL`, the secret `websub-secret`. Where a secret is set, every delivery must be signed and the token
+//! is not asked for; where no secret is set, this path is guarded like every other.
 
 use std::sync::Arc;
 
@@ -45,8 +45,8 @@ pub struct Delivered {
     topic: String,
 }
 
-/// A hub asks whether we meant it: yes for feeds whose hub we asked, or which we hold where hubs are asked by hand; no for
-/// everything else.
+/// A hub asks whether the subscription is wanted. It is for feeds whose hub this crawl asked, and for held feeds where the
+/// operator asks hubs; for nothing else.
 pub async fn verify(
     State(shared): State<Arc<Shared>>,
     Parameters(asks): Parameters<Asks>,
@@ -114,7 +114,7 @@ fn is_signed(signature: &str, secret: &str, body: &[u8]) -> bool {
     is_same(digits.as_bytes(), method.keyed_digest(secret.as_bytes(), body).as_bytes())
 }
 
-/// CrawlBackend the hub's word to the crawl, which knows what it asked for. A hub that does not bear the key was never asked.
+/// Gives the hub's word to the crawl, which knows what it asked for. A hub that does not bear the key was never asked.
 async fn is_asked_for(shared: &Shared, asks: &Asks, topic: &Url) -> Result<bool, ApiError> {
     let secret = shared.settings.websub_secret.as_deref().unwrap_or_default();
     if !is_same(asks.key.as_bytes(), callback_key(secret, topic).as_bytes()) {

@@ -35,11 +35,15 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     };
     let mut shown: Vec<Reason> = Vec::new();
     for (name, value) in reasons {
-        // The policy's word on a thing follows the crawler's and says more.
+        // A reason that the policy gives replaces the crawler's reason of the same name: it says more.
         match shown.iter_mut().find(|reason| reason.name == name) {
             Some(reason) => reason.value = value,
             None => shown.push(Reason { name, value }),
         }
     }
-    Ok(answer::value(&WhyAnswer { url: url.to_string(), policy: shared.settings.policy.clone(), reasons: shown }))
+    Ok(answer::value(&WhyAnswer {
+        url: url.to_string(),
+        policy: shared.settings.crawler.policy.clone(),
+        reasons: shown,
+    }))
 }

@@ -20,7 +20,7 @@ pub struct Arguments {
     /// The source, line by line
     #[arg(long, conflicts_with = "html")]
     source: bool,
-    /// A safe page of HTML with marks
+    /// Print a page of HTML with marks, safe to open in a browser
     #[arg(long)]
     html: bool,
     /// Everything, not only what changed

@@ -10,9 +10,9 @@ use crate::output::Column;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Only of this site
+    /// Only this site
     site: Option<String>,
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

@@ -11,7 +11,7 @@ use crate::output::Column;
 #[derive(Args)]
 pub struct Arguments {
     url: String,
-    /// So many visits at most, the newest first
+    /// Show at most N visits, the newest first
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

@@ -13,7 +13,7 @@ pub struct Arguments {
     /// Links into the page instead of out of it
     #[arg(long)]
     back: bool,
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

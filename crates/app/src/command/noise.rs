@@ -5,8 +5,8 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::Context;
-use super::printed_list::{Question, cell, copy, list, names_and_values, time};
-use crate::error::{Error, Result};
+use super::printed_list::{Question, cell, copy, list, names_and_values, time, value_of};
+use crate::error::Result;
 use crate::output::{Column, Sink, quoted, sides};
 use crate::runtime::folder::Folder;
 
@@ -23,18 +23,18 @@ enum Act {
         /// Only rules of this site
         #[arg(long)]
         site: Option<String>,
-        /// Only rules that stand so: suspected, learned, added, allowed or turned
+        /// Only rules of this standing: suspected, learned, added, allowed or turned
         #[arg(long)]
         standing: Option<String>,
-        /// So many at most
+        /// Show at most N
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
     },
     /// One rule, with its evidence
     Show { site: String, id: u32 },
-    /// Say that something is noise
+    /// Declare that something is noise
     Add(Add),
-    /// Say that a rule is wrong: what it speaks of means something
+    /// Declare a rule wrong: what it suppresses has a meaning
     Allow {
         site: String,
         id: u32,
@@ -42,7 +42,7 @@ enum Act {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Take a rule away with its evidence; it may be learned anew
+    /// Delete a rule with its evidence; it may be learned again
     Forget { site: String, id: u32 },
 }
 
@@ -121,23 +121,8 @@ fn row(context: &Context, rule: &Value) -> Vec<String> {
 
 async fn show(context: &Context, site: &str, id: u32) -> Result<()> {
     let question = Question::at("/api/v1/noise").with("site", Some(site)).with("id", Some(id));
-    let folder = Folder::open(context, false).await?;
-    let answer = folder.get(question.text()).await?;
-    let mut sink = Sink::stdout();
-    if context.json {
-        copy(answer, &mut sink).await?;
-        return folder.close();
-    }
-    let mut rows = Vec::new();
-    answer
-        .each_line(|line| {
-            let rule: Value = serde_json::from_str(line).map_err(Error::failed)?;
-            rows = told(context, &rule);
-            Ok(())
-        })
-        .await?;
-    names_and_values(&mut sink, &rows)?;
-    folder.close()
+    let Some(rule) = value_of(context, question).await? else { return Ok(()) };
+    names_and_values(&mut Sink::stdout(), &told(context, &rule))
 }
 
 fn told(context: &Context, rule: &Value) -> Vec<(String, String)> {
@@ -178,7 +163,7 @@ async fn say(context: &Context, question: Question, done: &str) -> Result<()> {
         copy(answer, &mut Sink::stdout()).await?;
     } else {
         let ruled = answer.json().await?;
-        context.log.info(format!("{done} rule {} of {}", cell(&ruled, "id"), cell(&ruled, "site")));
+        tracing::info!("{done} rule {} of {}", cell(&ruled, "id"), cell(&ruled, "site"));
     }
     folder.close()
 }

@@ -15,7 +15,7 @@ pub struct Arguments {
     /// Only pages in this state: held, gone, moved, blocked, refused or failed
     #[arg(long)]
     state: Option<String>,
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// A column to sort by; -COLUMN puts the greatest first

@@ -25,7 +25,7 @@ enum Act {
         /// Only seeds with this tag
         #[arg(long)]
         tag: Option<String>,
-        /// So many at most
+        /// Show at most N
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
         /// A column to sort by; -COLUMN puts the greatest first
@@ -47,7 +47,7 @@ struct Add {
     /// A tag for the given URLs; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// How much their pages count
+    /// How much their pages count in freshness
     #[arg(long, value_name = "NUMBER")]
     weight: Option<f32>,
     /// How far a crawl may go from them: page, prefix, site, domain or any
@@ -62,7 +62,7 @@ struct Add {
     /// Visited at most this often
     #[arg(long, value_name = "SPAN")]
     at_most_every: Option<String>,
-    /// Also take loopback and private addresses; a crawl that runs goes by its own setting
+    /// Also take loopback and private addresses; a running crawl goes by its own setting
     #[arg(long)]
     allow_private: bool,
 }
@@ -124,7 +124,7 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
     let given = add.urls.iter().map(entry_of).collect();
     let mut entries = gather(context, given, add.seeds.as_deref())?;
     if !folder::exists(&context.settings.data) {
-        // Where there is no crawl whose setting counts, ours does, and nothing is made for seeds that are refused.
+        // Where no crawl runs, the setting given here counts, and no repository is made for seeds that are refused.
         entries = open_ones(context, entries)?;
     }
     let folder = Folder::open(context, true).await?;
@@ -135,7 +135,7 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
         new += told["new"].as_u64().unwrap_or(0);
         known += told["known"].as_u64().unwrap_or(0);
         for wrong in told["wrong"].as_array().into_iter().flatten() {
-            context.log.warn(cell(wrong, "error"));
+            tracing::warn!("{}", cell(wrong, "error"));
         }
     }
     if context.json {
@@ -143,7 +143,7 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
         sink.line(&serde_json::json!({ "new": new, "known": known }).to_string())?;
         sink.flush()?;
     } else {
-        context.log.info(format!("seeds: {new} new, {known} known already"));
+        tracing::info!("seeds: {new} new, {known} known already");
     }
     folder.close()
 }
@@ -157,15 +157,15 @@ async fn remove(context: &Context, url: &str) -> Result<()> {
         sink.line(&answer.json().await?.to_string())?;
         sink.flush()?;
     } else {
-        context.log.info(format!("{url} is no seed any more; what it led to is kept"));
+        tracing::info!("{url} is no seed any more; what it led to is kept");
     }
     folder.close()
 }
 
 /// The entries of the command line and of a file. A bad URL among the arguments is wrong usage; bad lines of a file are
-/// told by number and passed over, unless no line is good.
+/// named by number and passed over, unless no line is good.
 pub fn gather(context: &Context, given: Vec<SeedEntry>, file: Option<&str>) -> Result<Vec<SeedEntry>> {
-    let defaults = seeds::Defaults { scope: context.settings.scope, depth: context.settings.depth };
+    let defaults = seeds::Defaults { scope: context.settings.crawler.scope, depth: context.settings.crawler.depth };
     for entry in &given {
         entry.seed(defaults, vernal_model::Moment::EPOCH).or_usage()?;
     }
@@ -173,7 +173,7 @@ pub fn gather(context: &Context, given: Vec<SeedEntry>, file: Option<&str>) -> R
     let Reading { entries, wrong } = seeds::read(&text(file)?);
     let name = if file == "-" { "standard input" } else { file };
     for (line, what) in &wrong {
-        context.log.warn(format!("{name}, line {line}: {what}"));
+        tracing::warn!("{name}, line {line}: {what}");
     }
     if entries.is_empty() {
         return Err(Error::Failed(format!("{name} holds no seed")));
@@ -181,9 +181,10 @@ pub fn gather(context: &Context, given: Vec<SeedEntry>, file: Option<&str>) -> R
     Ok(given.into_iter().chain(entries).collect())
 }
 
-/// The entries whose addresses may be visited. The others are named in warnings; if there are only others, that is wrong usage.
+/// The entries whose addresses may be visited. The others are named in warnings; if there are only others, that is wrong
+/// usage.
 pub fn open_ones(context: &Context, entries: Vec<SeedEntry>) -> Result<Vec<SeedEntry>> {
-    let allow_private = context.settings.allow_private;
+    let allow_private = context.settings.fetch.allow_private;
     let why = |entry: &SeedEntry| seeds::url(&entry.url).ok().and_then(|url| seeds::shut(&url, allow_private));
     let told: Vec<String> = entries.iter().filter_map(why).collect();
     if !told.is_empty() && told.len() == entries.len() {
@@ -191,7 +192,7 @@ pub fn open_ones(context: &Context, entries: Vec<SeedEntry>) -> Result<Vec<SeedE
         return Err(Error::Usage(format!("{}{others}", told[0])));
     }
     for line in &told {
-        context.log.warn(line);
+        tracing::warn!("{line}");
     }
     Ok(entries.into_iter().filter(|entry| why(entry).is_none()).collect())
 }

@@ -9,7 +9,7 @@ use crate::output::Column;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// A column to sort by; -COLUMN puts the greatest first [default: -held]

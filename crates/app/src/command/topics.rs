@@ -12,7 +12,7 @@ use crate::output::Column;
 pub struct Arguments {
     /// The pages of this topic, the one with the best reputation first
     word: Option<String>,
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

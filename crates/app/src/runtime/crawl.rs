@@ -1,4 +1,4 @@
-//! A crawl put together and set going: repository, crawler, workers, loop, socket and listener.
+//! Puts a crawl together and starts it: repository, crawler, workers, loop, socket and listener.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,13 +13,14 @@ use vernal_repository::{Reader, Recovery, Repository, TablesRecovery};
 
 use super::clock::{Clock, wall};
 use super::live::{self, Ended, Handle, LoopError, Until};
+use super::shutdown::Signals;
 use super::{folder, parts, runs, serving};
 use crate::api::{self, AccessGuard, CrawlBackend, Shared, is_loopback};
 use crate::command::Context;
 use crate::error::{Error, OrFail, Result};
 use crate::seeds::{self, Defaults, SEEDS_AT_ONCE, SeedEntry};
 
-/// How often and how long a crawl tries to get at a folder in which nobody answers.
+/// How often and how long a crawl tries to lock a folder while nobody answers on its socket.
 const TRIES_MAX: usize = 30;
 const TRY_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
 
@@ -29,7 +30,7 @@ pub struct Beginning {
     pub until: Until,
     /// Whether API and status page are served on the network.
     pub serve: bool,
-    /// Sites of an invented web have their own time; `None` starts a clock at the wall's hour.
+    /// The clock that an invented web goes by; `None` starts one at the time of the wall clock.
     pub clock: Option<Arc<Clock>>,
 }
 
@@ -46,7 +47,7 @@ pub struct Crawl {
     data: std::path::PathBuf,
 }
 
-/// What must be right before anything is opened or written.
+/// Settings and seeds that passed every check which needs no data folder.
 pub struct Checked {
     pub crawler: vernal_crawler::Settings,
     pub token: Option<String>,
@@ -65,11 +66,11 @@ pub fn check(context: &Context, beginning: &Beginning) -> Result<Checked> {
 }
 
 fn seeds_of(context: &Context, entries: &[SeedEntry], now: Moment) -> Result<Vec<Seed>> {
-    let defaults = Defaults { scope: context.settings.scope, depth: context.settings.depth };
+    let defaults = Defaults { scope: context.settings.crawler.scope, depth: context.settings.crawler.depth };
     entries.iter().map(|entry| entry.seed(defaults, now).or_usage()).collect()
 }
 
-/// Beyond loopback nobody listens without a token.
+/// The token of the API, which is required beyond loopback.
 fn token(context: &Context) -> Result<Option<String>> {
     let settings = &context.settings;
     let token = match &settings.token_file {
@@ -90,7 +91,7 @@ fn token(context: &Context) -> Result<Option<String>> {
     }
 }
 
-/// What a crawl stands on, taken and not yet written to.
+/// The folder and the port of a crawl, taken and not yet written to.
 pub struct Opened {
     repository: Repository,
     reader: Reader,
@@ -100,7 +101,7 @@ pub struct Opened {
     warnings: Vec<String>,
 }
 
-/// Takes the folder and the port, or says who has them.
+/// Locks the folder and binds the port, or says who has them.
 pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     let settings = &context.settings;
     let (repository, recovery) = take_folder(context).await?;
@@ -120,12 +121,12 @@ pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     Ok(Opened { repository, reader, clock, seeds, listener, warnings })
 }
 
-/// Sets the crawl going.
+/// Starts the crawl.
 pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Opened) -> Result<Crawl> {
     let settings = &context.settings;
     let Opened { repository, reader, clock, seeds, listener, warnings } = opened;
     for warning in warnings {
-        context.log.warn(warning);
+        tracing::warn!("{warning}");
     }
     let crawler_settings = vernal_crawler::Settings { time_origin: Some(clock.origin()), ..checked.crawler };
     let mut crawler = Crawler::open(repository, crawler_settings, clock.now()).or_fail()?;
@@ -139,9 +140,7 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let workers_clock: Arc<dyn vernal_fetch::Clock> = Arc::<Clock>::clone(&clock);
     let workers = Workers::start(fetch, workers_clock, vernal_fetch::dns::system(), inbox.0.sink()).or_fail()?;
     let (ended_sender, ended) = oneshot::channel();
-    let log = context.log.clone();
-    let (handle, thread) =
-        live::start(crawler, workers, Arc::clone(&clock), until, inbox, log, ended_sender).or_fail()?;
+    let (handle, thread) = live::start(crawler, workers, Arc::clone(&clock), until, inbox, ended_sender).or_fail()?;
     let (stop, stopped) = watch::channel(false);
     let backend = CrawlBackend::Live(handle.clone());
     let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), backend);
@@ -158,19 +157,19 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
 
 fn note_run(context: &Context, started: Moment) -> Result<()> {
     let settings = &context.settings;
-    let politeness = runs::Politeness { started, delay: settings.delay, per_site: settings.per_site };
+    let politeness = runs::Politeness { started, delay: settings.crawler.delay, per_site: settings.crawler.per_site };
     let run_settings = runs::RunSettings {
-        budget: settings.budget.to_string(),
-        policy: settings.policy.clone(),
-        allow_private: settings.allow_private,
-        strict: settings.strict,
-        strict_sites: settings.strict_sites.clone(),
+        budget: settings.crawler.budget.to_string(),
+        policy: settings.crawler.policy.clone(),
+        allow_private: settings.fetch.allow_private,
+        strict: settings.crawler.strict,
+        strict_sites: settings.crawler.strict_sites.clone(),
         promises: context.in_force.given("promises").map(|given| given.values.clone()).unwrap_or_default(),
     };
     runs::append(&settings.data, politeness, run_settings)
 }
 
-/// Takes the folder. A command that only asks something lets go of it soon; another crawl does not.
+/// Locks the folder. A command that holds it for a question lets go soon; another crawl does not.
 async fn take_folder(context: &Context) -> Result<(Repository, Recovery)> {
     let settings = &context.settings;
     let mut tries = 0;
@@ -198,7 +197,7 @@ fn judge_seeds(context: &Context, reader: &Reader, given: &[Seed]) -> Result<Vec
         return Err(Error::usage("no seed was given and none is known: give URLs, or a file with --seeds"));
     }
     let shut: Vec<String> =
-        seeds.iter().filter_map(|seed| seeds::shut(&seed.url, context.settings.allow_private)).collect();
+        seeds.iter().filter_map(|seed| seeds::shut(&seed.url, context.settings.fetch.allow_private)).collect();
     if shut.len() == seeds.len() {
         return Err(Error::Usage(shut.into_iter().next().unwrap_or_default()));
     }
@@ -221,11 +220,18 @@ impl Crawl {
         (&mut self.ended).await.unwrap_or(Ended::Failed(LoopError::ThreadLost))
     }
 
+    /// Asks for a clean stop and waits for it; another signal ends the process at once.
+    pub async fn stop(&mut self, signals: Signals) -> Ended {
+        self.handle.stop();
+        signals.end_at_once_on_next();
+        self.ended().await
+    }
+
     /// Stops the servers. The loop has ended, and with it everything is on disk.
     pub async fn close(self) {
         let _ = self.stop.send(true);
         for server in self.servers {
-            // Those who still listen have had their end announced; the rest is not waited for.
+            // Streams have been told to end; connections that stay open all the same are not waited for.
             let patience = std::time::Duration::from_millis(500);
             let abort = server.abort_handle();
             if tokio::time::timeout(patience, server).await.is_err() {

@@ -13,26 +13,25 @@ use vernal_fetch::Workers;
 use vernal_model::{BudgetUnit, Order, OrderKind, Outcome, Report, Site, Url};
 
 use super::clock::Clock;
-use crate::log::Log;
 
 /// A group of deeds waits at most this long for its sync.
 const COMMIT_EVERY: Duration = Duration::from_millis(100);
-/// The loop looks around at least this often, so that the pulse it shows is never old.
+/// The loop waits at most this long, so that the status it publishes is never old.
 const WAIT_MAX: Duration = Duration::from_millis(100);
 const SHOW_EVERY: Duration = Duration::from_millis(100);
 /// Reports taken between two ticks, so that neither starves.
 const INPUTS_PER_ROUND: usize = 256;
-/// With more orders out than this, the loop lets answers gather for a moment before it takes them.
+/// With more orders in flight than this, the loop waits a moment so that several answers are taken together.
 const GATHER_ABOVE: u64 = 4;
 const GATHER_FOR: Duration = Duration::from_millis(1);
-/// Sites whose robots.txt trouble is told, each once; what more there are, `sites` tells.
+/// Sites whose robots.txt failure is logged, each once; `vernal sites` shows all of them.
 const ROBOTS_LOGGED_MAX: usize = 100;
 /// How long a stop waits for answers that are on their way.
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
 
 /// What comes into the loop.
 pub enum Input {
-    /// Those of one turn of a worker's loop.
+    /// All reports of one round of a worker's loop.
     Reports(Vec<Report>),
     Act(Act, Reply<Acted>),
     Check(Url, Reply<Check>),
@@ -88,7 +87,7 @@ pub struct Handle {
 #[derive(Clone, Debug, Default)]
 pub struct LoopStatus {
     pub pulse: Pulse,
-    /// Something could be asked now and only the empty budget holds it back.
+    /// Something could be visited now, and only the empty budget prevents it.
     pub waits_for_budget: bool,
 }
 
@@ -132,7 +131,7 @@ pub fn inbox() -> (Inbox, Receiver<Input>) {
 impl Inbox {
     pub fn sink(&self) -> vernal_fetch::Sink {
         let inputs = self.0.clone();
-        // A report that comes after the end is not lost: its page was never marked as visited.
+        // A report that comes after the end loses nothing: its page was never marked as visited.
         Arc::new(move |reports| drop(inputs.send(Input::Reports(reports))))
     }
 }
@@ -144,7 +143,6 @@ pub fn start(
     clock: Arc<Clock>,
     until: Until,
     (inbox, inputs): (Inbox, Receiver<Input>),
-    log: Log,
     ended: oneshot::Sender<Ended>,
 ) -> std::io::Result<(Handle, JoinHandle<()>)> {
     let status = Arc::new(Mutex::new(LoopStatus { pulse: crawler.pulse(), waits_for_budget: false }));
@@ -158,7 +156,6 @@ pub fn start(
         inputs,
         status,
         acknowledged,
-        log,
         robots_logged: HashSet::new(),
         pass_refusal_logged: false,
         orders_sent: 0,
@@ -181,7 +178,6 @@ struct CrawlLoop {
     inputs: Receiver<Input>,
     status: Arc<Mutex<LoopStatus>>,
     acknowledged: watch::Sender<u64>,
-    log: Log,
     robots_logged: HashSet<Site>,
     pass_refusal_logged: bool,
     /// Orders given to the workers.
@@ -234,6 +230,9 @@ impl CrawlLoop {
         let left = self.until.visits.map_or(u64::MAX, |limit| limit.saturating_sub(self.orders_sent));
         orders.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         self.orders_sent += orders.len() as u64;
+        for order in &orders {
+            tracing::debug!(order = order.id.0, url = %order.url, kind = kind_name(&order.kind), "order sent");
+        }
         self.workers.send(orders);
     }
 
@@ -241,6 +240,7 @@ impl CrawlLoop {
         if self.crawler.has_uncommitted() && self.last_commit.elapsed() >= COMMIT_EVERY {
             self.crawler.commit(self.clock.now())?;
             self.last_commit = now();
+            tracing::debug!("visits acknowledged");
         }
         Ok(())
     }
@@ -248,7 +248,7 @@ impl CrawlLoop {
     /// Waits for something to happen and takes what has happened. False when we are told to stop.
     fn take_inputs(&mut self) -> vernal_crawler::Result<bool> {
         if self.orders_sent - self.reports_received > GATHER_ABOVE {
-            // Answers are about to come: one waking for many of them costs a tenth of one for each.
+            // Answers are about to come. Waking once for many of them costs a tenth of waking for each.
             std::thread::park_timeout(GATHER_FOR);
         }
         let mut next = match self.inputs.recv_timeout(self.wait_max()) {
@@ -287,6 +287,14 @@ impl CrawlLoop {
             Input::Reports(reports) => {
                 for report in reports {
                     self.reports_received += 1;
+                    let (order, outcome) = (&report.order, &report.outcome);
+                    tracing::debug!(
+                        order = order.id.0,
+                        url = %order.url,
+                        outcome = outcome.name(),
+                        detail = outcome.detail(),
+                        "report received"
+                    );
                     self.log_robots_failure(&report);
                     self.crawler.report(report, now)?;
                 }
@@ -303,7 +311,7 @@ impl CrawlLoop {
         Ok(true)
     }
 
-    /// A site whose robots.txt cannot be had is not crawled, and nobody would see why.
+    /// A site whose robots.txt cannot be fetched is not crawled; the operator must be able to see why.
     fn log_robots_failure(&mut self, report: &Report) {
         if report.order.kind != OrderKind::Robots || self.robots_logged.len() >= ROBOTS_LOGGED_MAX {
             return;
@@ -312,11 +320,11 @@ impl CrawlLoop {
             && self.robots_logged.insert(report.order.url.site())
         {
             let (url, why) = (&report.order.url, report.outcome.detail());
-            self.log.warn(format!("{url} could not be had ({why}): its pages wait unless an earlier copy is in force"));
+            tracing::warn!("{url} could not be fetched ({why}): its pages wait unless an earlier copy is in force");
         }
     }
 
-    /// Shows the pulse now and then: it is counted over all sites, so not at every turn.
+    /// Publishes the status now and then: the pulse is counted over all sites, which is too much for every round.
     fn show_in_time(&mut self) {
         if self.last_shown.elapsed() >= SHOW_EVERY {
             self.show();
@@ -329,7 +337,9 @@ impl CrawlLoop {
         if let Some(urls) = pulse.pass_refused_urls.filter(|_| !self.pass_refusal_logged) {
             self.pass_refusal_logged = true;
             let most = self.crawler.settings().pass_urls_max;
-            self.log.warn(format!("importance stays as it is: {urls} known URLs are more than the {most} of one pass"));
+            tracing::warn!(
+                "link scores are not renewed: {urls} known URLs are more than the {most} that one pass takes"
+            );
         }
         self.acknowledged.send_if_modified(|commits| std::mem::replace(commits, pulse.commits) != pulse.commits);
         let waits_for_budget = self.waits_for_budget(&pulse);
@@ -347,9 +357,9 @@ impl CrawlLoop {
             && !self.crawler.is_idle(self.clock.now())
     }
 
-    /// No more orders; what is on its way may still arrive, then everything is committed and closed.
+    /// Sends no more orders, waits for reports that are on their way, then commits and closes everything.
     fn shut_down(mut self, ended: &Ended) -> vernal_crawler::Result<()> {
-        // Somebody who says stop wants an end; a crawl that has spent its visits wants their answers.
+        // A stop that was asked for must come soon; a crawl that has spent its visits waits for all their answers.
         let patience = if matches!(ended, Ended::Stopped) { STOP_PATIENCE } else { self.workers.patience() };
         let deadline = now() + patience;
         while self.reports_received < self.orders_sent {
@@ -360,9 +370,17 @@ impl CrawlLoop {
             };
         }
         self.show();
-        self.log.debug("closing the repository");
+        tracing::debug!("closing the repository");
         self.workers.stop();
         self.crawler.close(self.clock.now())
+    }
+}
+
+fn kind_name(kind: &OrderKind) -> &'static str {
+    match kind {
+        OrderKind::Page => "page",
+        OrderKind::Robots => "robots.txt",
+        OrderKind::Subscription(_) => "subscription",
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a person sees while a crawl runs: rate, held, waiting, left.
+//! The progress line of a crawl: rate, pages held, URLs waiting, time left.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::crawl::Crawl;
 use super::live::LoopStatus;
 use crate::log::Log;
 
-/// On a terminal one line is written again each second, elsewhere a plain line now and then.
+/// On a terminal one line is overwritten each second; elsewhere a plain line is logged now and then.
 const LIVE_EVERY: Duration = Duration::from_secs(1);
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
@@ -17,7 +17,7 @@ pub struct Progress {
     log: Log,
     visits: u64,
     at: Instant,
-    /// The last plain line: a crawl that waits is not told again and again.
+    /// The last plain line: a crawl that waits does not repeat it.
     last: String,
 }
 
@@ -39,7 +39,7 @@ impl Progress {
         if self.log.progress_is_live() {
             self.log.progress(&line);
         } else if line != self.last {
-            self.log.info(&line);
+            tracing::info!("{line}");
             self.last = line;
         }
     }

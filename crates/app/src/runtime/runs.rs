@@ -1,8 +1,8 @@
-//! The book of runs: which politeness each run promised, so that the audit judges each visit by the promise of its day;
-//! and by which settings it went, so that questions put to a stopped crawl are answered by them.
+//! The book of runs: the politeness that each run promised, so that the audit judges each visit by the promise of its run;
+//! and the settings that it had, so that questions to a stopped crawl are answered by them.
 //!
 //! ```text
-//! DIR/runs.jsonl   one JSON object per line: {"started":RFC 3339,"delay_us":N,"per_site":N,"version":"0.1.0",
+//! DIR/runs.jsonl   one JSON object per line: {"started":RFC 3339,"delay_us":N,"per_site":N,"version":"0.2.0",
 //!                  "budget":"20%/day","policy":"round-robin","allow_private":false,"strict":false,"strict_sites":[],
 //!                  "promises":["tag:news at_least_every=1h"]}
 //!                  or {"repaired":RFC 3339}: visits before that came from records, which know whole seconds only
@@ -59,7 +59,7 @@ fn path(dir: &Path) -> PathBuf {
     dir.join("runs.jsonl")
 }
 
-/// Notes that everything before `now` was restored from records.
+/// Writes down that everything before `now` was restored from records.
 pub fn note_repair(dir: &Path, now: Moment) -> Result<()> {
     write_line(dir, &RepairLine { repaired: now.rfc3339() })
 }
@@ -106,7 +106,7 @@ pub fn read(dir: &Path) -> Vec<Politeness> {
     promises
 }
 
-/// How the last run went about it; `None` where the book does not say.
+/// The settings of the last run; `None` where the book has none.
 pub fn settings_of_last_run(dir: &Path) -> Option<RunSettings> {
     let text = std::fs::read_to_string(path(dir)).ok()?;
     text.lines().rev().find_map(|line| serde_json::from_str::<Line>(line).ok()?.settings)

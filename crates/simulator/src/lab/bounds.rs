@@ -1,7 +1,6 @@
 //! What no policy can exceed on a world.
-//!
-//! The formulas belong to room `policy`; here a world is put into their words. A [`Bounder`] is handed to a comparison,
-//! so that whoever runs one decides which bounds are worth their time.
+//! The formulas belong to room `policy`; here a world becomes their input. A comparison is given a [`Bounder`], so that its
+//! caller decides which bounds are computed.
 
 use serde::{Deserialize, Serialize};
 use vernal_model::{Budget, BudgetUnit, Moment};
@@ -17,14 +16,14 @@ use super::world::World;
 pub struct Bounds {
     /// The optimum for known rates in the long run (Cho and Garcia-Molina 2003); holds for modelled worlds only.
     pub optimum: Option<f64>,
-    /// The same, certified for a window of finite length.
+    /// The optimum certified for a window of finite length.
     pub window: Option<f64>,
     /// The greatest change ratio of any policy that spends all of its budget.
     pub change_ratio: Option<f64>,
-    /// What one could reach who knew every change beforehand; holds for every world.
+    /// The freshness of a policy that knows every change beforehand; holds for every world.
     pub clairvoyant: Option<f64>,
-    /// The share of the time after the warm-up that pages visited in turn still stand by their first reading, which is free;
-    /// where the model holds.
+    /// The share of the time after the warm-up that pages visited in turn still stand by their first reading, which is
+    /// free; where the model holds.
     pub free_share: Option<f64>,
     /// Changes of all pages a day; where the model holds.
     pub changes_per_day: Option<f64>,
@@ -46,10 +45,10 @@ pub enum BoundKind {
 impl Bounds {
     /// What results of this very window may be held against, and how much it is.
     ///
-    /// As long as any of the window stands by first readings, which are free, that is the certificate for the window. No share
-    /// of them is small enough for the optimum of the long run: what they are worth goes by the rates of the pages, and those
-    /// that change rarely live on them long. The clairvoyant, who knows this very world, is never exceeded in it, so that
-    /// nothing above him is worth showing.
+    /// As long as any of the window stands by first readings, which are free, that is the certificate for the window. No
+    /// share of them is small enough for the optimum of the long run: what they are worth goes by the rates of the pages,
+    /// and those that change rarely live on them long. The clairvoyant, who knows this very world, is never exceeded in it,
+    /// so that nothing above the clairvoyant's bound is worth showing.
     pub fn held_against(&self) -> Option<(BoundKind, f64)> {
         let is_free_in_part = self.free_share.is_some_and(|share| share > 0.0);
         let modelled = match (self.optimum, self.window) {
@@ -64,8 +63,9 @@ impl Bounds {
         }
     }
 
-    /// The bounds of a mean over several worlds: the means of theirs. The lesser of two is to be taken of these means, since
-    /// the model's bounds hold in the mean only, and a mean of what is the lesser in each world may lie below the results.
+    /// The bounds of a mean over several worlds: the means of theirs. The lesser of two is to be taken of these means,
+    /// since the model's bounds hold in the mean only, and a mean of what is the lesser in each world may lie below the
+    /// results.
     pub fn mean<'a>(all: impl Iterator<Item = &'a Bounds> + Clone) -> Bounds {
         let mean = |of: fn(&Bounds) -> Option<f64>| {
             let (mut sum, mut count) = (0.0, 0u32);
@@ -103,12 +103,12 @@ impl Bounds {
     }
 }
 
-/// Knows how to bound a world.
+/// Computes the bounds of a world.
 pub trait Bounder: Sync {
     fn bounds(&self, world: &World, options: &Options) -> Bounds;
 }
 
-/// Bounds nothing.
+/// Computes no bounds.
 pub struct Unbounded;
 
 impl Bounder for Unbounded {
@@ -142,7 +142,7 @@ pub fn visits_per_day(world: &World, budget: &Budget) -> f64 {
     let per_day = budget.per_second(held.round() as u64) * 86_400.0;
     match budget.unit {
         BudgetUnit::Visits => per_day,
-        // Not rounded: a small world would feel it.
+        // Not rounded, which would matter in a small world.
         BudgetUnit::PercentOfHeld => budget.amount / 100.0 * held / budget.cycle.days_f64(),
         BudgetUnit::WireBytes => {
             let bytes: f64 = world.pages.iter().map(|page| f64::from(page.bytes)).sum();

@@ -63,12 +63,12 @@ pub struct Comparison {
     pub jobs: usize,
 }
 
-/// What a comparison cannot do by itself.
+/// What a comparison needs from its caller.
 pub struct Means<'a> {
     pub bounds: &'a dyn Bounder,
     /// CPU seconds of the calling thread so far.
     pub cpu_seconds: &'a (dyn Fn() -> f64 + Sync),
-    /// Told after each trial: how many are done, and of how many.
+    /// Called after each trial: how many are done, and of how many.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
@@ -162,7 +162,7 @@ impl Comparison {
         });
         let mut compared: Vec<(Unit, Compared)> = Vec::with_capacity(units.len());
         for (unit, result) in units.iter().zip(results) {
-            // What was not begun follows an error, which stands before or after it in this list.
+            // A trial that was not begun follows an error, which stands before or after it in this list.
             let Some(result) = result.into_inner() else { continue };
             compared.push((*unit, result?));
         }
@@ -180,7 +180,7 @@ impl Comparison {
         if let Some((_, what)) = empty.iter().find(|(empty, _)| *empty) {
             return Err(Error::Lab(format!("a comparison needs at least one {what}")));
         }
-        // Rows are brought together by what they are named after: what is there twice would be a mean of itself.
+        // Rows are grouped by name, so a name that is there twice would be averaged with itself.
         let named = [
             ("policy", repeated(self.policies.iter().cloned())),
             ("world", repeated(self.sources.iter().map(|source| source.name().to_owned()))),

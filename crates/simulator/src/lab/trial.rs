@@ -36,11 +36,11 @@ pub struct Options {
     pub last_modified: bool,
     /// The share of visits that get no answer.
     pub failures: f64,
-    /// At most so many visits are asked for at a time, so that what one batch found can guide the next of the slot.
+    /// At most this many visits are chosen at a time, so that what one batch found can guide the next one of the slot.
     pub batch_max: usize,
     /// The first days, measured apart.
     pub first: Span,
-    /// How often belief and truth are set side by side.
+    /// How often the policy's belief is compared with the truth.
     pub calibrate_every: Span,
 }
 
@@ -62,7 +62,7 @@ impl Default for Options {
     }
 }
 
-/// A trial under way.
+/// A trial in progress.
 pub struct LabTrial<'a> {
     world: &'a World,
     options: &'a Options,
@@ -70,7 +70,7 @@ pub struct LabTrial<'a> {
     gauge: Gauge<'a>,
     view: TrialView<'a>,
     now: Moment,
-    /// What the budget has given and nobody has spent, in its unit.
+    /// The unspent budget, in its unit.
     in_hand: f64,
     bytes_online: u64,
     failing: Chance,
@@ -144,7 +144,7 @@ impl<'a> LabTrial<'a> {
         trial
     }
 
-    /// One slot: what came since the last, then what the budget pays for.
+    /// One slot: first the births, ends and hints since the last one, then the visits that the budget pays for.
     fn step(&mut self) -> Result<()> {
         let slot = self.options.slot;
         let before = self.now;
@@ -170,8 +170,8 @@ impl<'a> LabTrial<'a> {
         let per_second = self.options.budget.per_second(self.view.held);
         let per_visit = self.cost_of_a_visit();
         self.view.per_day = per_second * 86_400.0 / per_visit;
-        // What nobody wanted in a slot is not saved up beyond the next one, unless the policy visits in some hours alone;
-        // fractions of a visit are.
+        // Budget that is left over in a slot is not saved up beyond the next one, unless the policy visits in certain hours
+        // only; fractions of a visit are.
         let saves_up = Some(self.policy.saves_up()).filter(|&span| span > Account::IN_HAND_MAX).unwrap_or(slot);
         let most = (per_second * saves_up.secs_f64()).max(per_visit) + per_visit;
         self.in_hand = (self.in_hand + per_second * slot.secs_f64()).min(most);
@@ -191,7 +191,7 @@ impl<'a> LabTrial<'a> {
     /// Asks the policy once and makes the visits it chose. False when there is nothing more to do in this slot.
     ///
     /// All visits of a slot are made at one instant, so that a second one to the same page could find nothing: that page is
-    /// put back, and who can name no other has no use for the rest of the budget.
+    /// put back, and a policy that can name no other has no use for the rest of the budget.
     fn round_of_visits(&mut self) -> Result<bool> {
         let left = (self.in_hand / self.cost_of_a_visit() + 1e-9).floor().max(0.0) as usize;
         self.view.visits_left = left.min(self.options.batch_max);
@@ -254,7 +254,7 @@ impl<'a> LabTrial<'a> {
         self.policy.learn(&seen);
     }
 
-    /// Lets in what was born, lets go what ended and tells the hints, in the order of time.
+    /// Applies births, ends and hints up to a Moment, in the order of time.
     fn apply_upcoming(&mut self, until: Moment) {
         while let Some(&(moment, what, page)) = self.upcoming.get(self.next_upcoming)
             && moment <= until

@@ -1,4 +1,4 @@
-//! One conversation: requests read in place, answers sent as the web behaves.
+//! One connection: requests are parsed in place, and answers are sent as the web behaves.
 
 use std::io;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const HEADERS_MAX: usize = 64;
 
 /// A connection without a request is closed after this.
 const IDLE: Duration = Duration::from_secs(75);
-/// A dripping or silent answer holds its reader at most so long, in case that one has no limit of its own.
+/// A dripping or silent answer holds its reader for at most this long, in case that reader has no limit of its own.
 const STALL: Duration = Duration::from_secs(600);
 /// Between two bytes of a dripping answer.
 const DRIP: Duration = Duration::from_millis(5);
@@ -29,7 +29,7 @@ const DRIP: Duration = Duration::from_millis(5);
 /// A chunk of a chunked body is at most so long; odd on purpose.
 const CHUNK_BYTES: usize = 3_001;
 
-/// What all conversations share.
+/// What all connections share.
 pub(super) struct Shared {
     pub web: Arc<Web>,
     pub clock: Clock,
@@ -63,7 +63,7 @@ impl Shared {
     }
 }
 
-/// What was understood of one request.
+/// The parts of one request that matter.
 struct Asked {
     prepared: Prepared,
     path: Box<str>,
@@ -228,7 +228,7 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Keeps the connection open without a word until the reader goes.
+    /// Keeps the connection open and silent until the reader goes.
     async fn stall(&mut self) {
         let mut ignored = [0; 256];
         let gone = async { while matches!(self.stream.read(&mut ignored).await, Ok(1..)) {} };

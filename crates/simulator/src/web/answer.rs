@@ -70,7 +70,7 @@ pub enum Behaviour {
     Silent,
 }
 
-/// The mark of an answer that is the same whenever it is asked for, while the version lasts.
+/// The key of an answer that is the same for every request while its version lasts.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CacheKey {
     pub page: PageNumber,
@@ -130,8 +130,8 @@ impl Web {
         }
     }
 
-    /// The mark under which the answer to this request may be kept, if it is a whole body that does not depend on the
-    /// hour. `None` also where a 304 is due.
+    /// The key under which the answer to this request may be cached, if it is a whole body that does not depend on the
+    /// time. `None` also where a 304 is due.
     pub fn cache_key(&self, request: &Request<'_>, now: Moment) -> Option<CacheKey> {
         let Target::Page { page, mirrors: 0 } = self.target(request.site, request.path_and_query) else { return None };
         let plan = &self.plan.pages[page.index()];

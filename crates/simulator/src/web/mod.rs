@@ -1,6 +1,5 @@
 //! The invented web: sites, pages, links and answers, all from one chance number.
-//!
-//! - `settings`: what the web is made of. `plan`: which pages there are and how they hang together.
+//! - `settings`: what the web is made of. `plan`: which pages there are and how they are linked.
 //! - `answer`: one request, one Moment, one answer, without memory of earlier requests. `robots`, `sitemap`, `page`,
 //!   `files` and `traps` write the bodies; `words` holds the prose they are made of.
 //! - `truth`: what a crawler ought to find, on record.

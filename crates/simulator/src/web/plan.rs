@@ -1,9 +1,8 @@
-//! Which pages there are and how they hang together.
+//! Which pages there are and how they are linked.
 //!
 //! Page 0 of a site is `/`. Its articles form a tree in which every page hangs under an earlier one; everything else
 //! hangs under some article as a leaf. Links across are drawn when a page is written, so the plan stays small.
-//!
-//! - `draw`: the pages of a site. `hang`: how they hang together.
+//! - `draw`: the pages of a site. `link_tree`: the tree of their links.
 
 mod draw;
 mod link_tree;
@@ -31,7 +30,7 @@ impl PageNumber {
     }
 }
 
-/// What stands at a path of a site.
+/// What a path of a site leads to.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A listed page; `mirrors` tells how many mirror folders stand before its path.

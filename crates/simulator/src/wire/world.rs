@@ -1,9 +1,9 @@
 //! A world of the laboratory as a web: its pages answer with documents and signatures, and no bytes are kept of them.
 //!
 //! Each site has a list at `/`, which names the pages that are online, and is no page of the world; pages lie at
-//! `/part-N/page-N`. A site whose politeness is capped says so as the crawl delay of its robots.txt. The hints of a world are
-//! announced by a push, as to the door of a live crawl. What detection makes of
-//! the answers is the crawler's own affair: [`Blemishes`] make it harder.
+//! `/part-N/page-N`. A site whose politeness is capped says so in the crawl delay of its robots.txt. The hints of a world
+//! are announced by pushes, as to the API of a live crawl. What the answers mean is for the crawler to detect:
+//! [`Blemishes`] make that harder.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -245,7 +245,8 @@ impl Wire for WorldWire<'_> {
         }
     }
 
-    /// The budget of a policy alone is a percentage of the pages that are there, and so is this one; lists are always there.
+    /// The budget of a policy alone is a percentage of the pages that are there, and so is this one; lists are always
+    /// there.
     fn pages_online(&self, now: Moment) -> Option<u64> {
         let until_now = |turns: &[Moment]| turns.partition_point(|&turn| turn <= now);
         Some((until_now(&self.births) - until_now(&self.ends) + self.sites.len()) as u64)

@@ -26,13 +26,13 @@ pub struct Arguments {
     /// The newer file; - is standard input
     #[arg(value_name = "NEW", required_unless_present = "pairs")]
     new: Option<String>,
-    /// A safe page of HTML with marks instead
+    /// Print a page of HTML with marks, safe to open in a browser
     #[arg(long)]
     html: bool,
-    /// Exit 3 where something differs that is no noise
+    /// Exit with code 3 if the files differ in more than noise
     #[arg(long)]
     exit_code: bool,
-    /// Where the files come from, so that relative links can be told
+    /// The URL that the files come from, to resolve relative links
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// What the files are, such as text/html (default: by name and bytes)

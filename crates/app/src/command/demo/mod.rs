@@ -41,7 +41,7 @@ pub struct Arguments {
     pub flags: Flags,
 }
 
-/// What a demonstration sets where nobody else did: an hour a second, and a budget that shows something in a minute.
+/// Defaults of a demonstration: an hour passes in a second, and the budget shows something within a minute.
 const DEMO_SETTINGS: [(&str, &str); 4] =
     [("time-scale", "3600"), ("budget", "600%/day"), ("allow-private", "true"), ("listen", "127.0.0.1:0")];
 
@@ -89,7 +89,7 @@ struct Summary {
 
 pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
     let real_time = Span::parse(&arguments.real_time).or_usage()?;
-    // Lives as long as the crawl; a folder that was asked for stays, one that we made up goes.
+    // A temporary folder lives as long as the crawl; a folder that was given stays.
     let scratch = tempfile::Builder::new().prefix("vernal-demo-").tempdir().or_fail()?;
     let context = dressed(context, scratch.path())?;
     let clock = Arc::new(Clock::start(last_moment(&context)?, context.settings.time_scale));
@@ -147,8 +147,8 @@ fn last_moment(context: &Context) -> Result<vernal_model::Moment> {
 
 fn invented_web(arguments: &Arguments, settings: &Settings, clock: &Arc<Clock>) -> Result<Served> {
     let mut web = WebSettings::realistic(arguments.sites.max(1), arguments.pages.max(2));
-    web.chance = settings.chance;
-    // A web in a hurry: a minute is two or three days, and something must happen in it.
+    web.chance = settings.crawler.chance;
+    // The web changes quickly, because a minute is two or three days and something must happen in it.
     web.drift.changes_per_day_median = 0.5;
     web.share.trap_sites = 1.0 / web.sites as f64;
     web.origin = clock.now();
@@ -166,12 +166,14 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
     let mut signals = Signals::listen()?;
     let sites = served.addresses().len();
     let settings = &context.settings;
-    context.log.info(format!(
+    tracing::info!(
         "{sites} invented sites; one second is {} seconds; budget {}, policy {}",
-        settings.time_scale, settings.budget, settings.policy
-    ));
+        settings.time_scale,
+        settings.crawler.budget,
+        settings.crawler.policy
+    );
     if let Some(address) = crawl.listening {
-        context.log.info(format!("serving on http://{address}/"));
+        tracing::info!("serving on http://{address}/");
     }
     let truth = Truth::new(served.web());
     let mut sink = Sink::stdout();
@@ -197,11 +199,7 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
     let summary = summary(context, &crawl, &seconds, served);
     let ended = match ended {
         Some(ended) => ended,
-        None => {
-            crawl.handle.stop();
-            signals.end_at_once_on_next();
-            crawl.ended().await
-        }
+        None => crawl.stop(signals).await,
     };
     crawl.close().await;
     if let Ended::Failed(error) = ended {
@@ -271,8 +269,8 @@ fn summary(context: &Context, crawl: &Crawl, seconds: &[Second], served: &Served
         true_changes: count(|last| last.true_changes),
         trap_pages: count(|last| last.trap_pages),
         requests_served: served.counts().requests,
-        budget: context.settings.budget.to_string(),
-        policy: context.settings.policy.clone(),
+        budget: context.settings.crawler.budget.to_string(),
+        policy: context.settings.crawler.policy.clone(),
     }
 }
 

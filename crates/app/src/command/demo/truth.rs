@@ -80,8 +80,8 @@ struct Finds {
 }
 
 impl Finds {
-    /// Told apart by the version that really stood there. The answer was given somewhere between the beginning and the end
-    /// of a visit: a change within it is taken for found by the first visit that says so.
+    /// A find is real if the page really had another version. The answer was given at some time between the beginning and
+    /// the end of a visit: a change within it counts as found by the first visit that reports it.
     fn of(visits: &[Visit], version_at: impl Fn(Moment) -> u32) -> Finds {
         let mut finds = Finds::default();
         let mut known = visits.first().map_or(0, |first| version_at(first.started));

@@ -27,7 +27,7 @@ pub struct Arguments {
     /// The policy
     #[arg(long, value_name = "NAME", default_value = "vernal")]
     policy: String,
-    /// What may be spent: 5%/day, 500/day; may be repeated [default: 5%/day]
+    /// A budget: 5%/day, 500/day; may be repeated [default: 5%/day]
     #[arg(long = "budget", value_name = "BUDGET")]
     budgets: Vec<String>,
     /// The number that webs, faults and choices are drawn from; 1..10 are ten of them
@@ -64,7 +64,7 @@ pub struct Arguments {
 const SLOW_FACTOR: f64 = 50.0;
 const CLOCK_STEP: Span = Span::from_secs(600);
 
-/// Files that live in memory, on Linux.
+/// A file system in memory, on Linux.
 const MEMORY_FOLDER: &str = "/dev/shm";
 
 const COLUMNS: [Column; 14] = [
@@ -172,7 +172,7 @@ impl Arguments {
     }
 }
 
-/// A folder that is thrown away: in memory where the system has such a place, so that no trial waits for a disk.
+/// A temporary folder: in memory where the system has such a place, so that no trial waits for a disk.
 fn scratch() -> std::io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("vernal-lab-");
@@ -180,12 +180,12 @@ fn scratch() -> std::io::Result<tempfile::TempDir> {
 }
 
 impl CrawlRow {
-    /// Of both kinds: to ask for robots.txt is as much work as to ask for a page.
+    /// Requests of both kinds: one for robots.txt is as much work as one for a page.
     fn requests_per_cpu_s(&self) -> f64 {
         self.crawled.asked.len() as f64 / self.cpu_s.max(1e-9)
     }
 
-    /// What ought not to be, with the number that shows it again.
+    /// A broken law, with the chance number that reproduces it.
     fn wrong(&self) -> Option<String> {
         let (lacking, pressed) = (self.crawled.not_found.first(), self.breaches.first());
         let what = match (lacking, pressed) {

@@ -29,8 +29,8 @@ pub fn papers(context: &Context, arguments: &Arguments) -> Result<()> {
         let verdict = match (vector.agrees, &vector.reference) {
             (Some(true), None) => "as printed",
             (Some(false), None) => "not as printed",
-            (Some(true), Some(_)) => "as a reference value that was reckoned by other means; none is in print",
-            (Some(false), Some(_)) => "not as a reference value that was reckoned by other means; none is in print",
+            (Some(true), Some(_)) => "as a reference value that was computed by other means; none is in print",
+            (Some(false), Some(_)) => "not as a reference value that was computed by other means; none is in print",
             (None, _) => "re-enacted",
         };
         sink.line(&format!("  {}, {}: {}", vector.place, vector.what, shown(&vector.ours)))?;

@@ -3,7 +3,7 @@
 //!
 //! - `thesis`: sampling policies and the frequency-greedy hybrid (000), with its experiment re-enacted.
 //! - `nine_sites`: the web of that experiment: nine sites with the published pages and rates.
-//! - `correlation`: sampling by topics (001); `topics`: the same with topics that are reckoned.
+//! - `correlation`: sampling by topics (001); `topics`: the same with computed topics.
 //! - `detection`: the incremental parallel crawler and its change detection (003).
 //! - `refresh_time`: self-adjusting refresh times (004).
 //! - `since`: the closed forms that came after them.
@@ -28,7 +28,7 @@ pub struct Vector {
     pub ours: VectorValue,
     /// Nothing where the paper shows a drawing only, or no number at all.
     pub printed: Option<VectorValue>,
-    /// A value that was reckoned elsewhere, by other means, where nothing is in print.
+    /// A value that was computed elsewhere, by other means, where nothing is in print.
     pub reference: Option<VectorValue>,
     /// Whether ours is the printed value, or else the reference, to its number of places; nothing where there is nothing to
     /// compare.
@@ -103,7 +103,7 @@ impl Page {
 }
 
 impl Vector {
-    /// The same, where the number beside ours is no printed one.
+    /// Marks the number beside ours as a reference, where none is in print.
     fn beside_reference(self) -> Vector {
         Vector { reference: self.printed, printed: None, ..self }
     }

@@ -46,13 +46,13 @@ pub(super) fn vectors(chance: u64) -> Vec<Vector> {
     vec![
         table_2(&webs[0]),
         at.enacted(
-            "round-robin, by site, by topic, by topic with authority, where subjects change grouped_by",
+            "round-robin, by site, by topic, by topic with authority, where subjects change together",
             &comparison(&webs, GroupedBy::Subjects),
             &[],
             "twenty sites and twenty subjects that lie across them; topics are reckoned from words and links",
         ),
         at.enacted(
-            "the same where sites change grouped_by",
+            "the same where sites change together",
             &comparison(&webs, GroupedBy::Sites),
             &[],
             "the same web with changes by site: there sampling by topic has nothing to find",

@@ -89,7 +89,7 @@ impl PageNumbers {
         self.page_of.get(key.number as usize).filter(|_| key.partition == Partition(0)).map(|&page| page as usize)
     }
 
-    /// The page of a key that was given out here.
+    /// The page of a key that was made here.
     pub fn page(&self, key: PageKey) -> usize {
         self.page_of[key.number as usize] as usize
     }

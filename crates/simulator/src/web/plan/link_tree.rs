@@ -1,4 +1,4 @@
-//! How the pages of a site hang together: the tree of articles, and where redirects and duplicates lead.
+//! How the pages of a site are linked: the tree of articles, and where redirects and duplicates lead.
 
 use vernal_model::Chance;
 
@@ -9,7 +9,7 @@ use crate::web::class::Class;
 const REDIRECT_HOPS_MAX: u8 = 3;
 
 impl Plan {
-    /// Hangs the last site's pages: open articles into a tree, the others under one of its articles.
+    /// Puts the last site's pages into the tree: open articles as its branches, the others as leaves under one article.
     pub(super) fn build_link_tree(&mut self, chance: &mut Chance) {
         let first = self.sites[self.sites.len() - 1].first;
         let numbers: Vec<u32> = (first..self.pages.len() as u32).collect();
