@@ -292,7 +292,7 @@ impl CrawlLoop {
                         order = order.id.0,
                         url = %order.url,
                         outcome = outcome.name(),
-                        detail = outcome.detail(),
+                        detail = Some(outcome.detail()).filter(|detail| !detail.is_empty()).as_deref(),
                         "report received"
                     );
                     self.log_robots_failure(&report);
