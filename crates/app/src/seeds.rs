@@ -136,7 +136,7 @@ pub fn literal_address(url: &Url) -> Option<IpAddr> {
 }
 
 /// Why a URL can never be visited, as far as that is known before its name is resolved; `None` if it may be.
-pub fn shut(url: &Url, allow_private: bool) -> Option<String> {
+pub fn why_never_visited(url: &Url, allow_private: bool) -> Option<String> {
     let address = literal_address(url)?;
     let why = vernal_fetch::guard::check(address, allow_private).err()?;
     Some(match vernal_fetch::guard::check(address, true) {
@@ -149,7 +149,7 @@ pub fn shut(url: &Url, allow_private: bool) -> Option<String> {
 pub fn read(text: &str) -> Reading {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines =
-        || text.lines().enumerate().map(|(place, line)| (place + 1, line.trim())).filter(|(_, line)| speaks(line));
+        || text.lines().enumerate().map(|(place, line)| (place + 1, line.trim())).filter(|(_, line)| is_entry(line));
     let Some((header_line, first)) = lines().next() else { return Reading::default() };
     if first.starts_with('{') {
         return gather(lines().map(|(number, line)| (number, from_json(line))));
@@ -161,7 +161,7 @@ pub fn read(text: &str) -> Reading {
     }
 }
 
-fn speaks(line: &str) -> bool {
+fn is_entry(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_shut_address_names_the_flag_that_opens_it() {
-        let told = |text: &str, allow_private| shut(&Url::parse(text).unwrap(), allow_private);
+        let told = |text: &str, allow_private| why_never_visited(&Url::parse(text).unwrap(), allow_private);
         let private = told("http://127.0.0.1:8500/", false).unwrap();
         assert!(private.contains("127.0.0.1") && private.contains("--allow-private"), "{private}");
         assert!(told("http://localhost/", false).is_some());

@@ -40,7 +40,7 @@ pub struct Trial<'w> {
     last_commit: Moment,
     commit_every: Span,
     /// How long a crawler that has nothing to send is left alone; zero where it is ticked whenever it asks for it.
-    rest: Span,
+    idle_wait: Span,
     /// Ticks in a row at which the crawler had nothing to send.
     idle_ticks: u32,
     /// Announcements up to here were pushed.
@@ -90,7 +90,7 @@ impl<'w> Trial<'w> {
             asked: Vec::new(),
             last_commit: now,
             commit_every: COMMIT_EVERY,
-            rest: Span::ZERO,
+            idle_wait: Span::ZERO,
             idle_ticks: 0,
             pushed_until: now,
             address: None,
@@ -107,8 +107,8 @@ impl<'w> Trial<'w> {
     /// the budget gives meanwhile is spent at once. For long trials, in which a tick for every visit would be most of the
     /// work.
     #[must_use]
-    pub fn resting(self, span: Span) -> Self {
-        Trial { rest: span, ..self }
+    pub fn waiting_when_idle(self, span: Span) -> Self {
+        Trial { idle_wait: span, ..self }
     }
 
     /// Puts all sites behind one address.
@@ -211,14 +211,14 @@ impl<'w> Trial<'w> {
 
     /// When the next step is due.
     fn next_step_at(&self) -> Option<Moment> {
-        let rested = self.now + self.rest;
-        if let Some((&(last, _), _)) = self.in_flight.last_key_value().filter(|_| self.rest > Span::ZERO) {
-            return Some(last.min(rested));
+        let idle_until = self.now + self.idle_wait;
+        if let Some((&(last, _), _)) = self.in_flight.last_key_value().filter(|_| self.idle_wait > Span::ZERO) {
+            return Some(last.min(idle_until));
         }
         let arrival = self.in_flight.first_key_value().map(|(&(at, _), _)| at);
         let commit = self.crawler.has_uncommitted().then(|| self.last_commit + self.commit_every);
         // The first tick without orders may be one at which all sites were visited a moment ago.
-        let soon = if self.idle_ticks > 1 { rested } else { self.now };
+        let soon = if self.idle_ticks > 1 { idle_until } else { self.now };
         let wake = self.crawler.next_wake_or_soon(self.now, soon);
         let told = self.wire.next_announced(self.pushed_until).map(|next| next.max(self.pushed_until + PUSH_EVERY));
         Some([arrival, commit, wake, told].into_iter().flatten().min()?.max(soon))

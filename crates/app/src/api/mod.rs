@@ -78,7 +78,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/diff", get(diff::show))
         .route("/blame", get(blame::show))
         .route("/hints", get(hints::list))
-        .route("/noise", get(noise::list).post(noise::say))
+        .route("/noise", get(noise::list).post(noise::decide))
         .route("/body", get(body::show))
         .route("/links", get(links::list))
         .route("/topics", get(topics::list))

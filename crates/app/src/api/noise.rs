@@ -32,9 +32,9 @@ pub struct NoiseQuery {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Said {
+pub struct RuleRequest {
     site: String,
-    word: Word,
+    word: RuleAction,
     id: Option<u32>,
     /// A paragraph with wildcards.
     words: Option<String>,
@@ -48,7 +48,7 @@ pub struct Said {
 
 #[derive(Copy, Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum RuleAction {
     Add,
     Allow,
     Forget,
@@ -109,13 +109,13 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
     }))
 }
 
-pub async fn say(State(shared): State<Arc<Shared>>, Parameters(said): Parameters<Said>) -> ApiResult {
-    let site = known_site(&shared, &said.site)?;
-    let reason = reason(&said)?;
-    let word = match said.word {
-        Word::Add => NoiseWord::Add { what: what(&said)?, on: reach(&shared, &site, &said)?, reason },
-        Word::Allow => NoiseWord::Allow { rule: id(&said)?, reason },
-        Word::Forget => NoiseWord::Forget { rule: id(&said)? },
+pub async fn decide(State(shared): State<Arc<Shared>>, Parameters(request): Parameters<RuleRequest>) -> ApiResult {
+    let site = known_site(&shared, &request.site)?;
+    let reason = reason(&request)?;
+    let word = match request.word {
+        RuleAction::Add => NoiseWord::Add { what: what(&request)?, on: reach(&shared, &site, &request)?, reason },
+        RuleAction::Allow => NoiseWord::Allow { rule: id(&request)?, reason },
+        RuleAction::Forget => NoiseWord::Forget { rule: id(&request)? },
     };
     let act = Act::Noise { site: site.clone(), word };
     match shared.backend.act(act, shared.clock.now()).await.map_err(ApiError::failed)? {
@@ -151,12 +151,12 @@ fn standing(text: &str) -> Result<RuleStanding, ApiError> {
     })
 }
 
-fn id(said: &Said) -> Result<u32, ApiError> {
-    said.id.ok_or_else(|| ApiError::bad_request("give the number of the rule"))
+fn id(request: &RuleRequest) -> Result<u32, ApiError> {
+    request.id.ok_or_else(|| ApiError::bad_request("give the number of the rule"))
 }
 
-fn reason(said: &Said) -> Result<String, ApiError> {
-    let reason = said.reason.clone().unwrap_or_else(|| "a person said so".into());
+fn reason(request: &RuleRequest) -> Result<String, ApiError> {
+    let reason = request.reason.clone().unwrap_or_else(|| "a person said so".into());
     match reason.chars().count() > REASON_LETTERS_MAX || reason.chars().any(char::is_control) {
         true => Err(ApiError::bad_request(format!("a reason is one line of at most {REASON_LETTERS_MAX} letters"))),
         false => Ok(reason),
@@ -164,8 +164,8 @@ fn reason(said: &Said) -> Result<String, ApiError> {
 }
 
 /// What a person calls noise. Only fixed words identify a paragraph, so at least one is needed.
-fn what(said: &Said) -> Result<Volatile, ApiError> {
-    match (&said.words, &said.kind) {
+fn what(request: &RuleRequest) -> Result<Volatile, ApiError> {
+    match (&request.words, &request.kind) {
         (Some(words), None) => {
             let shape = Shape::parse(words);
             if words.len() > WORDS_BYTES_MAX {
@@ -183,7 +183,7 @@ fn what(said: &Said) -> Result<Volatile, ApiError> {
             if kind == Kind::Content {
                 return Err(ApiError::bad_request("content as a whole is never noise; name it by its words"));
             }
-            let notes = said.notes.as_deref().unwrap_or_default().split(',').map(str::trim);
+            let notes = request.notes.as_deref().unwrap_or_default().split(',').map(str::trim);
             let notes: Vec<Box<str>> = notes.filter(|note| !note.is_empty()).map(Box::from).collect();
             match notes.is_empty() {
                 true => Err(ApiError::bad_request(
@@ -196,8 +196,8 @@ fn what(said: &Said) -> Result<Volatile, ApiError> {
     }
 }
 
-fn reach(shared: &Shared, site: &Site, said: &Said) -> Result<Reach, ApiError> {
-    let Some(text) = &said.page else { return Ok(Reach::Site) };
+fn reach(shared: &Shared, site: &Site, request: &RuleRequest) -> Result<Reach, ApiError> {
+    let Some(text) = &request.page else { return Ok(Reach::Site) };
     let page = page::of(shared, &url(text)?)?;
     match page.url.site() == *site {
         true => Ok(Reach::Page(page.key)),
@@ -252,10 +252,10 @@ fn in_words(what: &Volatile) -> (&'static str, String) {
 mod tests {
     use super::*;
 
-    fn said(words: Option<&str>, kind: Option<&str>, notes: Option<&str>) -> Said {
-        Said {
+    fn request(words: Option<&str>, kind: Option<&str>, notes: Option<&str>) -> RuleRequest {
+        RuleRequest {
             site: "a.example".into(),
-            word: Word::Add,
+            word: RuleAction::Add,
             id: None,
             words: words.map(str::to_owned),
             kind: kind.map(str::to_owned),
@@ -267,8 +267,8 @@ mod tests {
 
     #[test]
     fn a_rule_must_say_what_it_speaks_of() {
-        assert!(what(&said(Some("Views: *"), None, None)).is_ok());
-        assert!(what(&said(None, Some("presentation"), Some("style sheet"))).is_ok());
+        assert!(what(&request(Some("Views: *"), None, None)).is_ok());
+        assert!(what(&request(None, Some("presentation"), Some("style sheet"))).is_ok());
         for (words, kind, notes) in [
             (None, None, None),
             (Some("* **"), None, None),
@@ -277,7 +277,7 @@ mod tests {
             (None, Some("behaviour"), None),
             (Some("Views: *"), Some("behaviour"), None),
         ] {
-            assert!(what(&said(words, kind, notes)).is_err(), "{words:?} {kind:?} {notes:?}");
+            assert!(what(&request(words, kind, notes)).is_err(), "{words:?} {kind:?} {notes:?}");
         }
     }
 }

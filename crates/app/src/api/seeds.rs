@@ -10,7 +10,7 @@ use vernal_model::{Moment, Scope, Seed};
 use super::answer::{self, ApiError, ApiResult};
 use super::parameters::{List, OfUrl, Parameters, Sort, url};
 use super::shared::{Shared, time};
-use crate::seeds::{SeedEntry, SeedError, from_json, shut};
+use crate::seeds::{SeedEntry, SeedError, from_json, why_never_visited};
 
 #[derive(Serialize)]
 struct Row {
@@ -73,7 +73,7 @@ pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> ApiResult {
     let now = shared.clock.now();
     let (mut seeds, mut wrong) = (Vec::new(), Vec::new());
     for (place, line) in body.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        match from_json(line).and_then(|entry| open_seed(&shared, &entry, now)) {
+        match from_json(line).and_then(|entry| visitable_seed(&shared, &entry, now)) {
             Ok(seed) => seeds.push(seed),
             Err(error) => wrong.push(Wrong { line: place + 1, error: error.to_string() }),
         }
@@ -88,9 +88,9 @@ pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> ApiResult {
     }
 }
 
-fn open_seed(shared: &Shared, entry: &SeedEntry, now: Moment) -> Result<Seed, SeedError> {
+fn visitable_seed(shared: &Shared, entry: &SeedEntry, now: Moment) -> Result<Seed, SeedError> {
     let seed = entry.seed(shared.defaults(), now)?;
-    match shut(&seed.url, shared.settings.fetch.allow_private) {
+    match why_never_visited(&seed.url, shared.settings.fetch.allow_private) {
         Some(why) => Err(SeedError::Shut(why)),
         None => Ok(seed),
     }

@@ -100,7 +100,7 @@ pub async fn stream(State(shared): State<Arc<Shared>>, Parameters(query): Parame
 }
 
 /// Writes a progress line each time that enough more of one part has been read.
-fn telling<'a>(lines: &'a mut Lines, part: &'static str) -> impl FnMut(u64, u64) + 'a {
+fn progress_writer<'a>(lines: &'a mut Lines, part: &'static str) -> impl FnMut(u64, u64) + 'a {
     let mut told = 0;
     move |done_bytes: u64, total_bytes: u64| {
         if done_bytes >= told + PROGRESS_BYTES {
@@ -114,7 +114,7 @@ fn telling<'a>(lines: &'a mut Lines, part: &'static str) -> impl FnMut(u64, u64)
 
 /// Every frame, every checksum, every sequence.
 fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
-    let report = verify_journal(&shared.settings.data, &mut telling(lines, "journal"))?;
+    let report = verify_journal(&shared.settings.data, &mut progress_writer(lines, "journal"))?;
     verified.journal_files = report.files;
     verified.journal_frames = report.frames;
     verified.journal_deeds = report.deeds;
@@ -134,7 +134,7 @@ fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
 
 /// The tables are the journal applied, row by row.
 fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
-    let report = compare_tables(&shared.reader, &mut telling(lines, "journal, applied anew"))?;
+    let report = compare_tables(&shared.reader, &mut progress_writer(lines, "journal, applied anew"))?;
     verified.tables_compared = true;
     verified.table_faults += report.faults.len() as u64;
     for fault in report.faults {
@@ -144,7 +144,7 @@ fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
 }
 
 fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
-    let report = bodies::verify(&shared.settings.data, &mut telling(lines, "segments"))?;
+    let report = bodies::verify(&shared.settings.data, &mut progress_writer(lines, "segments"))?;
     verified.segments = report.segments;
     verified.segment_bytes = report.bytes;
     verified.records = report.records;

@@ -97,12 +97,12 @@ pub async fn noise(context: &Context, arguments: Arguments) -> Result<()> {
                 .with("notes", notes)
                 .with("page", add.page)
                 .with("reason", add.reason);
-            say(context, question, "added").await
+            send_decision(context, question, "added").await
         }
         Act::Allow { site, id, reason } => {
-            say(context, word("allow", &site).with("id", Some(id)).with("reason", reason), "allowed").await
+            send_decision(context, word("allow", &site).with("id", Some(id)).with("reason", reason), "allowed").await
         }
-        Act::Forget { site, id } => say(context, word("forget", &site).with("id", Some(id)), "forgot").await,
+        Act::Forget { site, id } => send_decision(context, word("forget", &site).with("id", Some(id)), "forgot").await,
     }
 }
 
@@ -122,10 +122,10 @@ fn row(context: &Context, rule: &Value) -> Vec<String> {
 async fn show(context: &Context, site: &str, id: u32) -> Result<()> {
     let question = Question::at("/api/v1/noise").with("site", Some(site)).with("id", Some(id));
     let Some(rule) = value_of(context, question).await? else { return Ok(()) };
-    names_and_values(&mut Sink::stdout(), &told(context, &rule))
+    names_and_values(&mut Sink::stdout(), &rule_rows(context, &rule))
 }
 
-fn told(context: &Context, rule: &Value) -> Vec<(String, String)> {
+fn rule_rows(context: &Context, rule: &Value) -> Vec<(String, String)> {
     let row = |name: &str, value: String| (name.to_owned(), value);
     let on = match (rule["page"].as_str(), rule["template"].as_str()) {
         (Some(page), _) => format!("the page {page}"),
@@ -156,7 +156,7 @@ fn told(context: &Context, rule: &Value) -> Vec<(String, String)> {
     rows
 }
 
-async fn say(context: &Context, question: Question, done: &str) -> Result<()> {
+async fn send_decision(context: &Context, question: Question, done: &str) -> Result<()> {
     let folder = Folder::open(context, false).await?;
     let answer = folder.ask(Method::POST, question.text(), String::new()).await?;
     if context.json {

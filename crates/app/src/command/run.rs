@@ -48,7 +48,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Result<()> {
     parts::crawler_settings(&context.settings, until)?;
     let given = arguments.urls.iter().map(|url| SeedEntry::of(url)).collect();
     let entries = seeds::gather(context, given, context.settings.seeds.as_deref())?;
-    let entries = seeds::open_ones(context, entries)?;
+    let entries = seeds::visitable_entries(context, entries)?;
     let beginning = Beginning { entries, until, serve: !arguments.no_serve, clock: None };
     folder::check_place(&context.settings.data)?;
     if beginning.entries.is_empty() && !folder::exists(&context.settings.data) {

@@ -125,7 +125,7 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
     let mut entries = gather(context, given, add.seeds.as_deref())?;
     if !folder::exists(&context.settings.data) {
         // Where no crawl runs, the setting given here counts, and no repository is made for seeds that are refused.
-        entries = open_ones(context, entries)?;
+        entries = visitable_entries(context, entries)?;
     }
     let folder = Folder::open(context, true).await?;
     let (mut new, mut known) = (0, 0);
@@ -183,9 +183,10 @@ pub fn gather(context: &Context, given: Vec<SeedEntry>, file: Option<&str>) -> R
 
 /// The entries whose addresses may be visited. The others are named in warnings; if there are only others, that is wrong
 /// usage.
-pub fn open_ones(context: &Context, entries: Vec<SeedEntry>) -> Result<Vec<SeedEntry>> {
+pub fn visitable_entries(context: &Context, entries: Vec<SeedEntry>) -> Result<Vec<SeedEntry>> {
     let allow_private = context.settings.fetch.allow_private;
-    let why = |entry: &SeedEntry| seeds::url(&entry.url).ok().and_then(|url| seeds::shut(&url, allow_private));
+    let why =
+        |entry: &SeedEntry| seeds::url(&entry.url).ok().and_then(|url| seeds::why_never_visited(&url, allow_private));
     let told: Vec<String> = entries.iter().filter_map(why).collect();
     if !told.is_empty() && told.len() == entries.len() {
         let others = if told.len() > 1 { format!(" (and so are {} others)", told.len() - 1) } else { String::new() };

@@ -53,7 +53,7 @@ pub async fn verify(context: &Context, arguments: &Arguments) -> Result<()> {
     if arguments.deep && verdict["tables_compared"] == false {
         tracing::warn!("the tables were not held against the journal: that needs a stopped crawl and a sound journal");
     }
-    tell(context, &verdict)?;
+    print_verdict(context, &verdict)?;
     if verdict["sound"] == true { Ok(()) } else { Err(Error::failed(complaint(&verdict))) }
 }
 
@@ -79,7 +79,7 @@ fn files_alone(context: &Context, error: Error) -> Result<()> {
         "tables_compared": false,
         "faults": faults,
     });
-    tell(context, &verdict)?;
+    print_verdict(context, &verdict)?;
     let hint = if line.contains("--repair") { "" } else { "; `vernal verify --repair` restores what can be restored" };
     Err(Error::failed(format!("{line}{hint}")))
 }
@@ -119,7 +119,7 @@ fn show_progress(context: &Context, progress: &Value) {
     }
 }
 
-fn tell(context: &Context, verdict: &Value) -> Result<()> {
+fn print_verdict(context: &Context, verdict: &Value) -> Result<()> {
     let mut sink = Sink::stdout();
     if context.json {
         sink.line(&verdict.to_string())?;

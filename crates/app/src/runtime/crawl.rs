@@ -196,8 +196,10 @@ fn judge_seeds(context: &Context, reader: &Reader, given: &[Seed]) -> Result<Vec
     if seeds.is_empty() {
         return Err(Error::usage("no seed was given and none is known: give URLs, or a file with --seeds"));
     }
-    let shut: Vec<String> =
-        seeds.iter().filter_map(|seed| seeds::shut(&seed.url, context.settings.fetch.allow_private)).collect();
+    let shut: Vec<String> = seeds
+        .iter()
+        .filter_map(|seed| seeds::why_never_visited(&seed.url, context.settings.fetch.allow_private))
+        .collect();
     if shut.len() == seeds.len() {
         return Err(Error::Usage(shut.into_iter().next().unwrap_or_default()));
     }

@@ -76,11 +76,11 @@ struct Asked {
     length: usize,
 }
 
-pub(super) async fn converse(mut stream: TcpStream, site: usize, shared: &Shared) -> io::Result<()> {
+pub(super) async fn serve_connection(mut stream: TcpStream, site: usize, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = BytesMut::with_capacity(4 << 10);
     loop {
-        let asked = match understand(&buffer, site, shared) {
+        let asked = match parse_request(&buffer, site, shared) {
             Ok(Some(asked)) => asked,
             Ok(None) if buffer.len() > HEAD_BYTES_MAX => return refuse(&mut stream, "431 Too Large").await,
             Ok(None) => {
@@ -106,7 +106,7 @@ pub(super) async fn converse(mut stream: TcpStream, site: usize, shared: &Shared
 }
 
 /// Reads a request if there is a whole one. What cannot be understood gets the line given as error.
-fn understand(buffer: &[u8], site: usize, shared: &Shared) -> Result<Option<Asked>, &'static str> {
+fn parse_request(buffer: &[u8], site: usize, shared: &Shared) -> Result<Option<Asked>, &'static str> {
     if buffer.is_empty() {
         return Ok(None);
     }

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use vernal_model::Moment;
 
 use super::answer_cache::AnswerCache;
-use super::connection::{Shared, converse};
+use super::connection::{Shared, serve_connection};
 use super::log::{Counts, Log, Logged};
 use crate::scenario::Scenario;
 use crate::web::{Request, Web};
@@ -193,7 +193,7 @@ async fn accept(listener: TcpListener, site: usize, shared: Arc<Shared>, room: A
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             // A reader that goes away in the middle is nothing to report.
-            let _ = converse(stream, site, &shared).await;
+            let _ = serve_connection(stream, site, &shared).await;
             drop(place);
         });
     }

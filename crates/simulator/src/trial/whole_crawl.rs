@@ -23,9 +23,9 @@ const VISITS_TO_FIND: f64 = 4.0;
 /// Requests at a time, over all sites.
 const CONCURRENCY_MAX: usize = 1_024;
 /// Well below the hour for which a budget is saved up: where an hour pays for a visit or two, a longer wait loses some.
-const REST: Span = Span::from_secs(900);
+const IDLE_WAIT: Span = Span::from_secs(900);
 /// This many waits fit between two visits to a site on average.
-const RESTS_PER_VISIT: f64 = 4.0;
+const IDLE_WAITS_PER_VISIT: f64 = 4.0;
 /// A group of deeds writes a row for every site that it visited and one for the whole, so that small groups would be most
 /// of the work.
 const COMMIT_EVERY: Span = Span::from_hours(6);
@@ -41,7 +41,7 @@ pub struct Conditions {
     pub blemishes: Blemishes,
     pub faults: Faults,
     /// How long a crawler that has nothing to send is left alone.
-    pub rest: Span,
+    pub idle_wait: Span,
     pub commit_every: Span,
     /// The first days, measured apart.
     pub first: Span,
@@ -53,7 +53,7 @@ impl Default for Conditions {
             chance: 1,
             blemishes: Blemishes::default(),
             faults: Faults::default(),
-            rest: REST,
+            idle_wait: IDLE_WAIT,
             commit_every: COMMIT_EVERY,
             first: Span::from_days(60),
         }
@@ -104,7 +104,7 @@ pub fn settings(world: &World, policy: &str, budget: Budget, chance: u64) -> Set
 pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Conditions) -> Result<Crawled> {
     let wire = WorldWire::new(world, conditions.blemishes, conditions.chance)?;
     let found_within = found_within(world, &settings.budget);
-    let rest = conditions.rest.min(rest_for(world, &settings.budget));
+    let idle_wait = conditions.idle_wait.min(idle_wait_for(world, &settings.budget));
     let settings = Settings { weights: weights(world, &wire)?, ..settings };
     // This repository is not opened again, so its tables need not outlive the trial.
     let files = vernal_repository::Settings {
@@ -117,7 +117,7 @@ pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Cond
     crawler.act(Act::AddSeeds(wire.seeds()?), world.origin)?;
     let mut trial = Trial::new(&wire, crawler, world.origin, conditions.chance)
         .committing_every(conditions.commit_every)
-        .resting(rest)
+        .waiting_when_idle(idle_wait)
         .with_faults(conditions.faults);
     trial.run_until(world.end)?;
     let asked = std::mem::take(&mut trial.asked);
@@ -139,9 +139,9 @@ fn weights(world: &World, wire: &WorldWire<'_>) -> Result<Weights> {
 }
 
 /// How long a crawler with nothing to send is left alone: not so long that a site with many visits to spend waits for it.
-fn rest_for(world: &World, budget: &Budget) -> Span {
+fn idle_wait_for(world: &World, budget: &Budget) -> Span {
     let per_site = budget.per_second(world.pages.len() as u64) / world.sites.len().max(1) as f64;
-    Span::from_secs_f64((1.0 / (RESTS_PER_VISIT * per_site)).clamp(1.0, REST.secs_f64()))
+    Span::from_secs_f64((1.0 / (IDLE_WAITS_PER_VISIT * per_site)).clamp(1.0, IDLE_WAIT.secs_f64()))
 }
 
 fn found_within(world: &World, budget: &Budget) -> Span {

@@ -124,7 +124,7 @@ impl Web {
         for site in 0..plan.settings.sites {
             plan.push_site(&root.stream("site").numbered(site as u64));
         }
-        plan.hang_away();
+        plan.link_redirects_between_sites();
         let roots = plan.sites.iter().map(|site| format!("http://{}", site.name)).collect();
         Ok(Web::at(Arc::new(plan), roots))
     }

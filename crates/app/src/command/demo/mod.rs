@@ -91,7 +91,7 @@ pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
     let real_time = Span::parse(&arguments.real_time).or_usage()?;
     // A temporary folder lives as long as the crawl; a folder that was given stays.
     let scratch = tempfile::Builder::new().prefix("vernal-demo-").tempdir().or_fail()?;
-    let context = dressed(context, scratch.path())?;
+    let context = with_demo_settings(context, scratch.path())?;
     let clock = Arc::new(Clock::start(last_moment(&context)?, context.settings.time_scale));
     let served = invented_web(&arguments, &context.settings, &clock)?;
     let entries = served.seeds().iter().map(|url| SeedEntry::of(url)).collect();
@@ -108,7 +108,7 @@ pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
 }
 
 /// The settings of a demonstration, in place of plain defaults.
-fn dressed(context: &Context, scratch: &std::path::Path) -> Result<Context> {
+fn with_demo_settings(context: &Context, scratch: &std::path::Path) -> Result<Context> {
     let mut in_force = context.in_force.clone();
     let data = scratch.join("data").display().to_string();
     let demo = DEMO_SETTINGS.into_iter().chain([("data", data.as_str())]);

@@ -65,8 +65,8 @@ impl Plan {
         }
     }
 
-    /// Redirects to other sites need all sites to be there. With a single site they lead home.
-    pub(super) fn hang_away(&mut self) {
+    /// Redirects to other sites need all sites to be there. With a single site they lead to its own first page.
+    pub(super) fn link_redirects_between_sites(&mut self) {
         for number in 0..self.pages.len() {
             if self.pages[number].class == Class::RedirectAway {
                 let next = (self.pages[number].site as usize + 1) % self.sites.len();
