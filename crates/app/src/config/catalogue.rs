@@ -29,7 +29,7 @@ pub struct Setting {
     /// The value is used and never shown.
     pub secret: bool,
     /// The text that a table of the file stands for, where values may be tables.
-    pub table: Option<fn(&toml::Table) -> Result<String, String>>,
+    pub table: Option<TextOfTable>,
 }
 
 /// How a setting is given, and where its value goes.
@@ -42,6 +42,7 @@ pub enum Value {
     Switch(fn(&mut Settings) -> &mut bool),
 }
 
+type TextOfTable = fn(&toml::Table) -> Result<String, String>;
 type SetOne = fn(&mut Settings, &str) -> Result<(), String>;
 type SetMany = fn(&mut Settings, &[String]) -> Result<(), String>;
 
