@@ -1,18 +1,18 @@
-//! How a command ends other than well: one clear line and an exit code.
+//! How a command fails: one clear line and an exit code.
 
 use std::fmt;
 use std::io;
 
-/// Boxed texts are enough here: every room below names its own act and thing, and this one only shows them.
+/// Texts are enough here, at the top: the errors of every room below name their act and thing, and this one shows them.
 #[derive(Debug)]
 pub enum Error {
-    /// The command was asked wrongly: exit 2.
+    /// The command line or the settings were wrong: exit 2.
     Usage(String),
-    /// The command was asked rightly and failed: exit 1.
+    /// The command failed: exit 1.
     Failed(String),
-    /// Nothing failed: two things differ, and the exit code was asked to say so.
+    /// Nothing failed: two things differ, and the exit code is asked to say so.
     Differs,
-    /// Whoever read our output went away: nothing failed, nothing is said.
+    /// The reader of our output went away: nothing failed, and nothing is printed.
     PipeClosed,
 }
 

@@ -1,4 +1,4 @@
-//! The one binary: reads the command line, lets one verb do its work, and ends with one clear line and a code.
+//! The one binary: reads the command line, runs one command, and ends with one clear line and an exit code.
 
 mod api;
 mod command;
@@ -16,8 +16,8 @@ use clap::Parser;
 use command::{CommandLine, Context};
 use error::Result;
 
-/// What one thread reads another judges and gives up, in hundreds of small pieces per page, which this allocator does in less
-/// time than the system's (decision 16).
+/// Parsed pages are hundreds of small allocations, made on one thread and freed on another, which this allocator does
+/// faster than the system's (decision 16).
 #[cfg(feature = "own-allocator")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use serde::{Deserialize, Serialize};
-use vernal_model::{Moment, Scope, Seed, Site, Span, Url};
+use vernal_model::{Moment, MomentError, Scope, Seed, Site, Span, Url, UrlError};
 
 /// Seeds that are taken at once: a larger crowd comes in parts, so that no group of deeds grows without end.
 pub const SEEDS_AT_ONCE: usize = 1_000;
@@ -12,7 +12,7 @@ pub const SEEDS_AT_ONCE: usize = 1_000;
 /// What a person may say about a seed; what is left out comes from the settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wish {
+pub struct SeedEntry {
     pub url: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "tags_of_any_shape")]
     pub tags: Vec<String>,
@@ -28,6 +28,34 @@ pub struct Wish {
     pub at_most_every: Option<String>,
 }
 
+/// Why a text is no seed, no URL or no site. Each says what would do.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum SeedError {
+    #[error("`{0}` names no site: give a host, such as example.org")]
+    Site(String),
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    #[error("`{text}` has no scheme; did you mean {scheme}://{text}?")]
+    SchemeMissing { text: String, scheme: &'static str },
+    #[error("`{0}` is no weight: give a number from 0")]
+    Weight(f32),
+    #[error(transparent)]
+    Span(#[from] MomentError),
+    /// The address can never be visited under the settings in force.
+    #[error("{0}")]
+    Shut(String),
+    #[error("no seed in JSON: {0}")]
+    Json(String),
+    #[error("unknown column `{column}`{}", near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    Column { column: String, near: Option<&'static str> },
+    #[error("column {column}: `{cell}` is no {wanted}")]
+    Cell { column: String, cell: String, wanted: &'static str },
+    #[error("{0}")]
+    Scope(String),
+}
+
+type Result<T, E = SeedError> = std::result::Result<T, E>;
+
 /// What the settings say for seeds that do not say it themselves.
 #[derive(Copy, Clone, Debug)]
 pub struct Defaults {
@@ -36,27 +64,26 @@ pub struct Defaults {
 }
 
 /// What a file came to.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Reading {
-    pub wishes: Vec<Wish>,
+    pub entries: Vec<SeedEntry>,
     /// Line number from 1, and what is wrong with it.
-    pub wrong: Vec<(usize, String)>,
+    pub wrong: Vec<(usize, SeedError)>,
 }
 
-impl Wish {
-    pub fn of(url: &str) -> Wish {
-        Wish { url: url.to_owned(), ..Wish::default() }
+impl SeedEntry {
+    pub fn of(url: &str) -> SeedEntry {
+        SeedEntry { url: url.to_owned(), ..SeedEntry::default() }
     }
 
-    /// The seed that this wish means.
-    pub fn seed(&self, defaults: Defaults, now: Moment) -> Result<Seed, String> {
+    /// The seed that this entry means.
+    pub fn seed(&self, defaults: Defaults, now: Moment) -> Result<Seed> {
         let url = url(&self.url)?;
         let weight = self.weight.unwrap_or(1.0);
         if !weight.is_finite() || weight < 0.0 {
-            return Err(format!("`{weight}` is no weight: give a number from 0"));
+            return Err(SeedError::Weight(weight));
         }
-        let span =
-            |text: &Option<String>| text.as_deref().map(Span::parse).transpose().map_err(|error| error.to_string());
+        let span = |text: &Option<String>| text.as_deref().map(Span::parse).transpose();
         Ok(Seed {
             tags: self.tags.clone(),
             weight,
@@ -68,33 +95,35 @@ impl Wish {
         })
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<()> {
         self.seed(Defaults { scope: Scope::Site, depth: None }, Moment::EPOCH).map(drop)
     }
 }
 
 /// A site by its name, or by any URL of it.
-pub fn site(text: &str) -> Result<Site, String> {
+pub fn site(text: &str) -> Result<Site> {
     let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}/")) };
-    Ok(url.map_err(|_| format!("`{text}` names no site: give a host, such as example.org"))?.site())
+    Ok(url.map_err(|_| SeedError::Site(text.to_owned()))?.site())
 }
 
 /// A URL as a person gives it.
-pub fn url(text: &str) -> Result<Url, String> {
+pub fn url(text: &str) -> Result<Url> {
     let text = text.trim();
-    Url::parse(text).map_err(|error| with_scheme_meant(text, error.to_string()))
+    Url::parse(text).map_err(|error| match scheme_meant(text) {
+        Some(scheme) => SeedError::SchemeMissing { text: text.to_owned(), scheme },
+        None => error.into(),
+    })
 }
 
-/// A name without a scheme is the commonest slip, and worth its own words.
-fn with_scheme_meant(text: &str, complaint: String) -> String {
+/// A name without a scheme is the most common mistake, so the error names the scheme that was probably meant.
+fn scheme_meant(text: &str) -> Option<&'static str> {
     let looks_like_a_host = text.contains('.') || text.starts_with("localhost");
     if text.contains("://") || text.contains('@') || !looks_like_a_host {
-        return complaint;
+        return None;
     }
-    let Ok(meant) = Url::parse(&format!("https://{text}")) else { return complaint };
-    // Nobody has a certificate for an address of the own machine.
-    let scheme = if literal_address(&meant).is_some() { "http" } else { "https" };
-    format!("`{text}` has no scheme; did you mean {scheme}://{text}?")
+    let meant = Url::parse(&format!("https://{text}")).ok()?;
+    // There are no certificates for addresses of this machine.
+    Some(if literal_address(&meant).is_some() { "http" } else { "https" })
 }
 
 /// The address that a URL names without asking anybody.
@@ -107,7 +136,7 @@ pub fn literal_address(url: &Url) -> Option<IpAddr> {
 }
 
 /// Why a URL can never be visited, as far as that is known before its name is resolved; `None` if it may be.
-pub fn shut(url: &Url, allow_private: bool) -> Option<String> {
+pub fn why_never_visited(url: &Url, allow_private: bool) -> Option<String> {
     let address = literal_address(url)?;
     let why = vernal_fetch::guard::check(address, allow_private).err()?;
     Some(match vernal_fetch::guard::check(address, true) {
@@ -120,27 +149,27 @@ pub fn shut(url: &Url, allow_private: bool) -> Option<String> {
 pub fn read(text: &str) -> Reading {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines =
-        || text.lines().enumerate().map(|(place, line)| (place + 1, line.trim())).filter(|(_, line)| speaks(line));
+        || text.lines().enumerate().map(|(place, line)| (place + 1, line.trim())).filter(|(_, line)| is_entry(line));
     let Some((header_line, first)) = lines().next() else { return Reading::default() };
     if first.starts_with('{') {
         return gather(lines().map(|(number, line)| (number, from_json(line))));
     }
     match header(first) {
         Some(Ok(header)) => gather(lines().skip(1).map(|(number, line)| (number, from_csv(&header, line)))),
-        Some(Err(what)) => Reading { wishes: Vec::new(), wrong: vec![(header_line, what)] },
-        None => gather(lines().map(|(number, line)| (number, Ok(Wish::of(line))))),
+        Some(Err(what)) => Reading { entries: Vec::new(), wrong: vec![(header_line, what)] },
+        None => gather(lines().map(|(number, line)| (number, Ok(SeedEntry::of(line))))),
     }
 }
 
-fn speaks(line: &str) -> bool {
+fn is_entry(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 
-fn gather(lines: impl Iterator<Item = (usize, Result<Wish, String>)>) -> Reading {
+fn gather(lines: impl Iterator<Item = (usize, Result<SeedEntry>)>) -> Reading {
     let mut reading = Reading::default();
-    for (number, wish) in lines {
-        match wish.and_then(|wish| wish.check().map(|()| wish)) {
-            Ok(wish) => reading.wishes.push(wish),
+    for (number, entry) in lines {
+        match entry.and_then(|entry| entry.check().map(|()| entry)) {
+            Ok(entry) => reading.entries.push(entry),
             Err(what) => reading.wrong.push((number, what)),
         }
     }
@@ -148,14 +177,14 @@ fn gather(lines: impl Iterator<Item = (usize, Result<Wish, String>)>) -> Reading
 }
 
 /// One JSON object, as a line of a file or of a request's body.
-pub fn from_json(line: &str) -> Result<Wish, String> {
-    serde_json::from_str(line).map_err(|error| format!("no seed in JSON: {error}"))
+pub fn from_json(line: &str) -> Result<SeedEntry> {
+    serde_json::from_str(line).map_err(|error| SeedError::Json(error.to_string()))
 }
 
 const COLUMNS: [&str; 7] = ["url", "tags", "weight", "scope", "depth", "at_least_every", "at_most_every"];
 
 /// The columns of a CSV header; `None` if the line is none.
-fn header(line: &str) -> Option<Result<Vec<String>, String>> {
+fn header(line: &str) -> Option<Result<Vec<String>>> {
     let cells: Vec<String> = cells(line).iter().map(|cell| cell.to_ascii_lowercase()).collect();
     if !cells.iter().any(|cell| cell == "url") {
         return None;
@@ -163,28 +192,28 @@ fn header(line: &str) -> Option<Result<Vec<String>, String>> {
     let stranger = cells.iter().find(|cell| !COLUMNS.contains(&cell.as_str()));
     Some(match stranger {
         None => Ok(cells),
-        Some(stranger) => Err(match crate::config::nearest(stranger, COLUMNS) {
-            Some(near) => format!("unknown column `{stranger}`; did you mean `{near}`?"),
-            None => format!("unknown column `{stranger}`"),
-        }),
+        Some(stranger) => {
+            let near = crate::config::nearest(stranger, COLUMNS);
+            Err(SeedError::Column { column: stranger.clone(), near })
+        }
     })
 }
 
-fn from_csv(header: &[String], line: &str) -> Result<Wish, String> {
-    let mut wish = Wish::default();
+fn from_csv(header: &[String], line: &str) -> Result<SeedEntry> {
+    let mut entry = SeedEntry::default();
     for (column, cell) in header.iter().zip(cells(line)).filter(|(_, cell)| !cell.is_empty()) {
-        let wrong = |what: &str| format!("column {column}: `{cell}` is no {what}");
+        let wrong = |wanted| SeedError::Cell { column: column.clone(), cell: cell.clone(), wanted };
         match column.as_str() {
-            "url" => wish.url = cell,
-            "tags" => wish.tags = tags(&cell),
-            "weight" => wish.weight = Some(cell.parse().map_err(|_| wrong("number"))?),
-            "scope" => wish.scope = Some(cell.parse()?),
-            "depth" => wish.depth = Some(cell.parse().map_err(|_| wrong("whole number"))?),
-            "at_most_every" => wish.at_most_every = Some(cell),
-            _ => wish.at_least_every = Some(cell),
+            "url" => entry.url = cell,
+            "tags" => entry.tags = tags(&cell),
+            "weight" => entry.weight = Some(cell.parse().map_err(|_| wrong("number"))?),
+            "scope" => entry.scope = Some(cell.parse().map_err(SeedError::Scope)?),
+            "depth" => entry.depth = Some(cell.parse().map_err(|_| wrong("whole number"))?),
+            "at_most_every" => entry.at_most_every = Some(cell),
+            _ => entry.at_least_every = Some(cell),
         }
     }
-    Ok(wish)
+    Ok(entry)
 }
 
 /// The cells of one CSV line (RFC 4180, without line ends inside quotes).
@@ -232,13 +261,13 @@ mod tests {
         let lines = read("# mine\nhttp://a.example/\n\nhttp://b.example/\n");
         let csv = read("url,tags\nhttp://a.example/,\nhttp://b.example/,\n");
         let json = read("{\"url\":\"http://a.example/\"}\n{\"url\":\"http://b.example/\"}\n");
-        assert_eq!(lines.wishes.len(), 2);
+        assert_eq!(lines.entries.len(), 2);
         assert_eq!(lines, csv);
         assert_eq!(lines, json);
     }
 
     #[test]
-    fn every_wish_is_heard() {
+    fn everything_that_is_said_of_a_seed_is_kept() {
         let csv = read(
             "url,tags,weight,scope,depth,at_least_every,at_most_every\n\"http://a.example/?x=1,2\",news fast,2.5,page,3,1h,30m",
         );
@@ -247,7 +276,7 @@ mod tests {
         );
         assert_eq!(csv.wrong, []);
         assert_eq!(csv, json);
-        let seed = csv.wishes[0].seed(Defaults { scope: Scope::Site, depth: None }, Moment::EPOCH).unwrap();
+        let seed = csv.entries[0].seed(Defaults { scope: Scope::Site, depth: None }, Moment::EPOCH).unwrap();
         assert_eq!((seed.weight, seed.scope, seed.depth), (2.5, Scope::Page, Some(3)));
         assert_eq!(seed.at_least_every, Some(Span::from_hours(1)));
         assert_eq!(seed.at_most_every, Some(Span::from_secs(1_800)));
@@ -260,14 +289,14 @@ mod tests {
             ("localhost:8500/", "http://localhost:8500/"),
             ("example.org:8080/a", "https://example.org:8080/a"),
         ] {
-            assert!(url(given).unwrap_err().ends_with(&format!("did you mean {meant}?")), "{given}");
+            assert!(url(given).unwrap_err().to_string().ends_with(&format!("did you mean {meant}?")), "{given}");
         }
-        assert!(!url("mailto:a@b.example").unwrap_err().contains("did you mean"));
+        assert!(!url("mailto:a@b.example").unwrap_err().to_string().contains("did you mean"));
     }
 
     #[test]
     fn a_shut_address_names_the_flag_that_opens_it() {
-        let told = |text: &str, allow_private| shut(&Url::parse(text).unwrap(), allow_private);
+        let told = |text: &str, allow_private| why_never_visited(&Url::parse(text).unwrap(), allow_private);
         let private = told("http://127.0.0.1:8500/", false).unwrap();
         assert!(private.contains("127.0.0.1") && private.contains("--allow-private"), "{private}");
         assert!(told("http://localhost/", false).is_some());
@@ -279,10 +308,11 @@ mod tests {
     #[test]
     fn bad_lines_are_named_by_number_and_the_rest_is_taken() {
         let reading = read("http://a.example/\nno url\nexample.org\nftp://f.example/x\n");
-        assert_eq!(reading.wishes.len(), 2);
+        assert_eq!(reading.entries.len(), 2);
         assert_eq!(reading.wrong.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [2, 3]);
-        assert!(reading.wrong[1].1.contains("did you mean https://example.org?"));
-        assert_eq!(read("url,depht\nhttp://a.example/,2").wrong[0].1, "unknown column `depht`; did you mean `depth`?");
-        assert_eq!(read("{\"url\":\"http://a.example/\",\"extra\":1}").wishes, []);
+        assert!(reading.wrong[1].1.to_string().contains("did you mean https://example.org?"));
+        let column = &read("url,depht\nhttp://a.example/,2").wrong[0].1;
+        assert_eq!(column.to_string(), "unknown column `depht`; did you mean `depth`?");
+        assert_eq!(read("{\"url\":\"http://a.example/\",\"extra\":1}").entries, []);
     }
 }

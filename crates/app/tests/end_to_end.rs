@@ -126,7 +126,7 @@ fn a_site_that_cannot_be_reached_says_so() {
     for verb in ["page", "check"] {
         let said: Value = serde_json::from_str(&told(vernal(&data).args([verb, "--json", &url]))).unwrap();
         assert!(said["trouble"].as_str().unwrap().starts_with("connect"), "{said}");
-        assert!(said["robots_visit"]["outcome"].as_str().unwrap().starts_with("could not be had"), "{said}");
+        assert!(said["robots_visit"]["outcome"].as_str().unwrap().starts_with("could not be fetched"), "{said}");
     }
 }
 

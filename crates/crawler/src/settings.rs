@@ -175,7 +175,7 @@ impl Settings {
     }
 
     /// Whether nothing that was learned is set aside at this site.
-    pub(crate) fn is_strict(&self, site: &Site) -> bool {
+    pub fn is_strict(&self, site: &Site) -> bool {
         self.strict || self.strict_sites.contains(site)
     }
 }

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-mod hand;
+mod small_web;
 
-use hand::{Hand, page, url};
+use small_web::{SmallWeb, page, url};
 use vernal_crawler::Settings;
 use vernal_model::{PageState, Span};
 
@@ -13,8 +13,8 @@ fn index(paths: &[&str]) -> String {
     paths.iter().map(|path| format!("<a href=\"{path}\">{path}</a> ")).collect()
 }
 
-fn full(settings: Settings) -> Hand {
-    let mut hand = Hand::with(Settings { budget: "600%/day".parse().unwrap(), pages_max: 4, ..settings });
+fn full(settings: Settings) -> SmallWeb {
+    let mut hand = SmallWeb::with(Settings { budget: "600%/day".parse().unwrap(), pages_max: 4, ..settings });
     hand.put("/", "text/html", page("", &index(&["/one", "/two", "/three", "/four"])));
     hand.put("/one", "text/html", page("", &index(&["/", "/two", "/three", "/four"])));
     hand.put("/two", "text/html", page("", &index(&["/", "/one"])));

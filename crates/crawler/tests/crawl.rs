@@ -10,7 +10,7 @@ use vernal_frontier::audit;
 use vernal_model::{Chance, Moment, Page, PageState, Seed, Site, Span, Url};
 use vernal_repository::{Reader, Repository};
 use vernal_simulator::drift::DriftSettings;
-use vernal_simulator::trial::{Paused, Trial};
+use vernal_simulator::trial::{StopReason, Trial};
 use vernal_simulator::web::{Shares, Web, WebSettings};
 
 /// More steps than any of these crawls needs.
@@ -74,7 +74,7 @@ fn every_reachable_allowed_page_is_held_and_nothing_forbidden_is_asked() {
         let folder = tempfile::tempdir().unwrap();
         let start = web.settings().origin + Span::from_days(1);
         let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings(), start), start, chance);
-        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
         assert_polite(&trial, &settings());
         let held = held(&trial.crawler().reader());
         let asked: BTreeSet<&str> = trial.asked().iter().map(|asked| asked.url.as_str()).collect();
@@ -102,7 +102,7 @@ fn each_page_is_asked_for_once_when_nothing_fails() {
     let folder = tempfile::tempdir().unwrap();
     let start = web.settings().origin;
     let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings(), start), start, 1);
-    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     let mut urls: Vec<&str> = trial.asked().iter().map(|asked| asked.url.as_str()).collect();
     let all = urls.len();
     urls.sort_unstable();
@@ -125,7 +125,7 @@ fn a_second_pass_over_an_unchanged_web_asks_with_conditions_and_keeps_no_second_
     let again = Settings { refresh_min: Span::ZERO, budget: "1000000/s".parse().unwrap(), ..settings() };
     let now = now + Span::from_hours(1);
     let mut second = Trial::new(&web, opened(folder.path(), again, now), now, 2);
-    assert_eq!(second.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(second.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     let pages_asked: Vec<_> = second.asked().iter().filter(|asked| !asked.robots).collect();
     assert_eq!(pages_asked.len(), 150, "every held page once");
     assert!(pages_asked.iter().all(|asked| asked.conditional && asked.status == Some(304)));
@@ -257,14 +257,14 @@ fn limits_bound_what_is_held_and_what_is_beyond_them_waits() {
     let start = web.settings().origin;
     let few = Settings { per_site_pages_max: Some(7), pages_max: 17, ..settings() };
     let mut trial = Trial::new(&web, seeded(&web, folder.path(), few, start), start, 1);
-    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     assert_eq!(held(&trial.crawler().reader()).len(), 17, "two sites have their seven, the third has the rest");
     assert!(trial.crawler().reader().totals().waiting > 0);
     let now = trial.now() + Span::from_secs(5);
     trial.close().unwrap();
 
     let mut more = Trial::new(&web, opened(folder.path(), settings(), now), now, 2);
-    assert_eq!(more.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(more.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     assert_eq!(held(&more.crawler().reader()).len(), 180, "nothing was barred by the limits");
 }
 
@@ -277,7 +277,7 @@ fn limits_hold_where_pages_fail_and_no_page_is_first_visited_twice() {
         let start = web.settings().origin;
         let few = Settings { per_site_pages_max: Some(per_site), pages_max: 60, ..settings() };
         let mut trial = Trial::new(&web, seeded(&web, folder.path(), few, start), start, chance);
-        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
         let reader = trial.crawler().reader();
         let totals = reader.totals();
         let mut per_site_held: BTreeMap<String, u64> = BTreeMap::new();
@@ -300,12 +300,12 @@ fn a_page_that_was_refused_is_tried_again_by_the_next_process() {
     let nowhere = Web::new(WebSettings::plain(1, 5).still()).unwrap().rooted(vec!["http://elsewhere.example".into()]);
     // The first process meets a web in which the site has no name: its robots.txt cannot be had.
     let mut first = Trial::new(&nowhere, seeded(&web, folder.path(), settings(), start), start, 1);
-    assert_eq!(first.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(first.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     assert_eq!(first.crawler().reader().totals().refused, 1);
     let now = first.now() + Span::from_secs(5);
     first.close().unwrap();
     let mut second = Trial::new(&web, opened(folder.path(), settings(), now), now, 2);
-    assert_eq!(second.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(second.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     assert_eq!(held(&second.crawler().reader()).len(), 5);
 }
 
@@ -374,7 +374,7 @@ fn an_address_that_was_met_before_keeps_its_limits_from_the_first_request_of_a_n
     drop(first);
     let again = Settings { concurrency: 64, ..settings() };
     let mut second = Trial::new(&web, opened(folder.path(), again.clone(), now), now, 2).behind(address);
-    assert_eq!(second.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(second.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     assert_eq!(held(&second.crawler().reader()).len(), 480);
     let asked = second.asked();
     for one in asked {
@@ -437,7 +437,7 @@ fn sites_that_cannot_be_asked_for_a_while_do_not_starve_the_others_of_their_part
     trial.crawler().commit(now + Span::from_secs(60)).unwrap();
     assert!(!held(&trial.crawler().reader()).is_empty(), "long before the others are given up");
     // And those that rested are not forgotten.
-    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     assert_eq!(pages(&trial.crawler().reader()).len(), 20 + 12 * 256);
 }
 
@@ -451,7 +451,7 @@ fn a_wider_scope_finds_on_unchanged_pages_what_led_out_of_it_before() {
         let folder = tempfile::tempdir().unwrap();
         let mut trial = Trial::new(&web, opened(folder.path(), settings(), start), start, 1);
         trial.crawler().act(Act::AddSeeds((0..2).map(|site| seed(site, None)).collect()), start).unwrap();
-        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
         held(&trial.crawler().reader())
     };
     assert_eq!(whole.len(), 80);
@@ -460,7 +460,7 @@ fn a_wider_scope_finds_on_unchanged_pages_what_led_out_of_it_before() {
         let narrow = || Settings { exclude: vec!["//[^/]+/.*[13579]".into()], ..settings() };
         let mut trial = Trial::new(&web, opened(folder.path(), narrow(), start), start, 1);
         trial.crawler().act(Act::AddSeeds((0..2).map(|site| seed(site, Some(2))).collect()), start).unwrap();
-        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
         let few = held(&trial.crawler().reader());
         assert!((2..40).contains(&few.len()), "{}", few.len());
         let mut now = trial.now() + Span::from_secs(5);
@@ -474,13 +474,13 @@ fn a_wider_scope_finds_on_unchanged_pages_what_led_out_of_it_before() {
             drop(trial);
             trial = Trial::new(&web, opened(folder.path(), settings(), now), now, 3);
         }
-        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
         let more = held(&trial.crawler().reader());
         assert!(more.len() > few.len() && more.is_superset(&few));
         let now = trial.now();
         trial.crawler().act(Act::AddSeeds((0..2).map(|site| seed(site, None)).collect()), now).unwrap();
         assert!(trial.crawler().pulse().scope_pass_pages.is_some());
-        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
         assert_eq!(held(&trial.crawler().reader()), whole);
         assert_eq!(trial.crawler().pulse().scope_pass_pages, None);
         let again = trial.asked().iter().filter(|asked| !asked.robots && few.contains(&asked.url)).count();
@@ -495,7 +495,7 @@ fn sessions_are_learned_told_and_dropped_and_traps_cost_little_once_they_are_und
     let folder = tempfile::tempdir().unwrap();
     let start = web.settings().origin + Span::from_days(1);
     let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings(), start), start, 1);
-    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     let reader = trial.crawler().reader();
     let (mut sessions, mut sites) = (0, 0);
     for row in reader.sites() {

@@ -11,7 +11,7 @@ use vernal_frontier::VisitOrder;
 use vernal_model::{AddressLimits, Chance, CountedIn, Fingerprint, Moment, PageKey, PageState, Seed, Span, Url};
 use vernal_policy::importance::Scores;
 use vernal_repository::{Reader, Repository};
-use vernal_simulator::trial::{Paused, Trial};
+use vernal_simulator::trial::{StopReason, Trial};
 use vernal_simulator::web::{PageNumber, Web, WebSettings};
 
 const STEPS_MAX: usize = 2_000_000;
@@ -148,7 +148,7 @@ fn quality(order: VisitOrder, chance: u64, days: u64) -> (Vec<f64>, Vec<(PageKey
     let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, chance);
     let (mut shares, mut leavings) = (Vec::new(), BTreeSet::new());
     for day in 1..=days {
-        assert_eq!(trial.run_until(start + Span::from_days(day)).unwrap(), Paused::Moment);
+        assert_eq!(trial.run_until(start + Span::from_days(day)).unwrap(), StopReason::Moment);
         let reader = trial.crawler().reader();
         let held = held(&reader);
         assert!(held.len() as u64 <= pages_max, "{} pages are held", held.len());
@@ -238,7 +238,7 @@ fn a_crawl_that_nothing_is_left_for_ends_also_when_its_collection_is_full() {
     let start = web.settings().origin;
     let settings = Settings { pages_max: 100, once: true, concurrency: 32, ..Settings::default() };
     let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, 1);
-    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     assert!(held(&trial.crawler().reader()).len() <= 100);
 }
 

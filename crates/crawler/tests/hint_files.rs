@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-mod hand;
+mod small_web;
 
-use hand::{Hand, ROOT, START, page, said, url};
+use small_web::{ROOT, START, SmallWeb, page, said, url};
 use vernal_model::{HintSource, Moment, SiteListKind, Span};
 
 #[test]
 fn where_robots_names_no_sitemap_the_usual_place_is_tried_once() {
-    let mut hand = Hand::new("100%/day");
+    let mut hand = SmallWeb::new("100%/day");
     hand.put("/", "text/html", page("", "one"));
     hand.run_for(Span::from_days(20));
     assert_eq!(hand.asked_for("/sitemap.xml", START), 1);
@@ -18,7 +18,7 @@ fn where_robots_names_no_sitemap_the_usual_place_is_tried_once() {
 
 #[test]
 fn an_index_is_followed_and_its_lists_find_pages_that_nothing_links_to() {
-    let mut hand = Hand::new("100%/day");
+    let mut hand = SmallWeb::new("100%/day");
     hand.put("/robots.txt", "text/plain", "User-agent: *\nDisallow: /no\nSitemap: /maps/index.xml\n");
     let index = format!("<sitemapindex><sitemap><loc>{ROOT}maps/1.xml</loc></sitemap></sitemapindex>");
     hand.put("/maps/index.xml", "application/xml", index);
@@ -38,7 +38,7 @@ fn an_index_is_followed_and_its_lists_find_pages_that_nothing_links_to() {
 
 #[test]
 fn a_feed_that_a_page_names_is_read_and_its_news_are_hints() {
-    let mut hand = Hand::new("300%/day");
+    let mut hand = SmallWeb::new("300%/day");
     let feed = |date: &str| format!("<feed><entry><link href=\"/news\"/><updated>{date}</updated></entry></feed>");
     let link = "<link rel=\"alternate\" type=\"application/atom+xml\" href=\"/feed\">";
     hand.put("/", "text/html", page(link, "<a href=\"/news\">news</a>"));
@@ -61,7 +61,7 @@ fn a_feed_that_a_page_names_is_read_and_its_news_are_hints() {
 
 #[test]
 fn a_page_whose_table_proved_good_is_visited_only_when_the_table_moves() {
-    let mut hand = Hand::new("400%/day");
+    let mut hand = SmallWeb::new("400%/day");
     let link = "<link rel=\"volatile-information\" href=\"/prices.tvi\">";
     let table = |at: Moment| format!("volatile-information 1\npage /prices\npart price {} 1\n", at.warc_date());
     hand.put("/", "text/html", page("", "<a href=\"/prices\">prices</a>"));
@@ -90,7 +90,7 @@ fn a_page_whose_table_proved_good_is_visited_only_when_the_table_moves() {
 
 #[test]
 fn the_table_is_asked_before_its_page_from_the_beginning() {
-    let mut hand = Hand::new("2000%/day");
+    let mut hand = SmallWeb::new("2000%/day");
     let link = "<link rel=\"volatile-information\" href=\"/prices.tvi\">";
     let table = |at: Moment| format!("volatile-information 1\npage /prices\npart price {} 1\n", at.warc_date());
     hand.put("/", "text/html", page("", "<a href=\"/prices\">prices</a>"));
@@ -114,7 +114,7 @@ fn the_table_is_asked_before_its_page_from_the_beginning() {
 
 #[test]
 fn a_table_that_never_moves_does_not_keep_its_page_from_being_seen() {
-    let mut hand = Hand::new("2000%/day");
+    let mut hand = SmallWeb::new("2000%/day");
     let link = "<link rel=\"volatile-information\" href=\"/prices.tvi\">";
     hand.put("/", "text/html", page("", "<a href=\"/prices\">prices</a>"));
     hand.put("/prices", "text/html", page(link, "nothing yet"));
@@ -135,11 +135,11 @@ fn a_table_that_never_moves_does_not_keep_its_page_from_being_seen() {
 
 #[test]
 fn a_site_whose_static_pages_stay_as_they_are_is_believed_until_they_do_not() {
-    let mut hand = Hand::new("400%/day");
+    let mut hand = SmallWeb::new("400%/day");
     let tag = "<meta name=\"meta-updates\" content=\"PERIODIC=10\">";
     hand.put("/", "text/html", page(tag, "one"));
     hand.run_for(Span::from_days(80));
-    let trust = |hand: &Hand| {
+    let trust = |hand: &SmallWeb| {
         let hints = hand.crawler.reader().site_hints(&url("/").site()).unwrap();
         hints.sources.into_iter().find(|(source, _)| *source == HintSource::MetaUpdates).unwrap().1
     };

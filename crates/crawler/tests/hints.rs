@@ -11,7 +11,7 @@ use vernal_frontier::audit;
 use vernal_model::{HintSource, Moment, Page, Seed, Site, Span, Url, Via};
 use vernal_repository::{Reader, Repository};
 use vernal_simulator::drift::DriftSettings;
-use vernal_simulator::trial::{Paused, Trial};
+use vernal_simulator::trial::{StopReason, Trial};
 use vernal_simulator::web::{SitemapManner, Web, WebSettings};
 
 /// The length of a trial; the first twenty days do not count.
@@ -102,7 +102,7 @@ fn a_crawl_with_hints_comes_to_an_end_and_asks_for_every_page_and_list_once() {
     let start = web.settings().origin;
     let once = Settings { once: true, ..settings(true) };
     let mut trial = Trial::new(&web, seeded(&web, folder.path(), once.clone(), start), start, 1);
-    assert_eq!(trial.run_until_idle(1_000_000).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(1_000_000).unwrap(), StopReason::Idle);
     let mut urls: Vec<&str> = trial.asked().iter().map(|asked| asked.url.as_str()).collect();
     urls.sort_unstable();
     let all = urls.len();

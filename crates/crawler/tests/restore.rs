@@ -9,7 +9,7 @@ use std::path::Path;
 use vernal_crawler::{Act, Crawler, Restored, Settings};
 use vernal_model::{Moment, Page, PageState, Seed, SiteState, Span, Url};
 use vernal_repository::{DamagedFiles, Reader, Repository, Retention, bodies, compare_tables, verify_journal};
-use vernal_simulator::trial::{Paused, Trial};
+use vernal_simulator::trial::{StopReason, Trial};
 use vernal_simulator::web::{SitemapManner, Web, WebSettings};
 
 const STEPS_MAX: usize = 2_000_000;
@@ -154,7 +154,7 @@ fn a_crawl_restored_half_way_ends_like_one_that_lost_nothing() {
     let whole = tempfile::tempdir().unwrap();
     let start = web.settings().origin;
     let mut trial = Trial::new(&web, seeded(&web, whole.path(), settings(), start), start, 1);
-    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     let expected = with_state(&trial.crawler().reader(), PageState::Held);
 
     let half = tempfile::tempdir().unwrap();
@@ -171,7 +171,7 @@ fn a_crawl_restored_half_way_ends_like_one_that_lost_nothing() {
     // The seeds are given again, as the repair asks for.
     crawler.act(Act::AddSeeds(seeds(&web, now)), now).unwrap();
     let mut trial = Trial::new(&web, crawler, now + Span::from_secs(60), 2);
-    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     assert_eq!(with_state(&trial.crawler().reader(), PageState::Held), expected);
 }
 

@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-mod hand;
+mod small_web;
 
-use hand::{Hand, page, said, url};
+use small_web::{SmallWeb, page, said, url};
 use vernal_model::{PageState, Span};
 
 /// Days of its own that the policy has seen of the page.
-fn days_known(hand: &mut Hand) -> f64 {
+fn days_known(hand: &mut SmallWeb) -> f64 {
     let now = hand.now;
     let reasons = hand.crawler.why(&url("/a"), now).unwrap().expect("the page is known");
     let history = &reasons.iter().find(|(name, _)| name == "history").expect("a history is told").1;
@@ -18,7 +18,7 @@ fn days_known(hand: &mut Hand) -> f64 {
 
 #[test]
 fn a_page_that_comes_back_from_the_retries_keeps_what_its_policy_learned() {
-    let mut hand = Hand::new("24/day");
+    let mut hand = SmallWeb::new("24/day");
     hand.put("/", "text/html", page("", "<a href=/a>a</a>"));
     for round in 0..20 {
         hand.put("/a", "text/html", page("", &said(round)));
@@ -31,7 +31,7 @@ fn a_page_that_comes_back_from_the_retries_keeps_what_its_policy_learned() {
     while hand.asked_for("/a", broken) == 0 {
         hand.run_for(Span::from_hours(1));
     }
-    let row = |hand: &Hand| hand.crawler.reader().page_by_url(&url("/a")).unwrap().unwrap();
+    let row = |hand: &SmallWeb| hand.crawler.reader().page_by_url(&url("/a")).unwrap().unwrap();
     assert!(row(&hand).failures > 0);
     hand.broken.clear();
     let mended = hand.now;

@@ -12,7 +12,7 @@ use vernal_model::{
 };
 use vernal_policy::topic::{Graph, Reckoning, TOPICS_OF_A_PAGE, Workspace, by_pushes, by_sweeps};
 use vernal_repository::{Reader, Repository};
-use vernal_simulator::trial::{Paused, Trial};
+use vernal_simulator::trial::{StopReason, Trial};
 use vernal_simulator::web::{Shares, Web, WebSettings};
 
 const STEPS_MAX: usize = 2_000_000;
@@ -54,7 +54,7 @@ fn topics(reader: &Reader) -> (Topics, BTreeMap<TopicId, TopicRow>) {
 
 fn crawled(web: &Web, dir: &Path, settings: Settings) -> Reader {
     let mut trial = Trial::new(web, seeded(web, dir, settings), start_of(web), 1);
-    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     trial.crawler().reader()
 }
 
@@ -174,7 +174,7 @@ fn topics_that_are_wanted_later_are_those_that_were_wanted_at_once() {
     drop(crawled(&web, other.path(), Settings { topics_every: None, ..settings() }));
     let now = start_of(&web) + Span::from_days(1);
     let mut trial = Trial::new(&web, opened(other.path(), settings(), now), now, 1);
-    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle);
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
     let later = topics(&trial.crawler().reader());
     assert!(at_once.0 == later.0, "pages have other topics");
     let words = |rows: &BTreeMap<TopicId, TopicRow>| rows.values().map(|row| row.word.clone()).collect::<Vec<_>>();

@@ -99,7 +99,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The whole User-Agent line: `vernal/0.1.0 (+mailto-or-url)`.
+    /// The whole User-Agent line: `vernal/0.2.0 (+mailto-or-url)`.
     pub fn user_agent_line(&self) -> String {
         let line = if self.contact.is_empty() || self.user_agent.contains(&self.contact) {
             self.user_agent.clone()

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use vernal_policy::measure::{GAP_FROM, GAP_TO, gap_closed};
 use vernal_simulator::lab::compare::{Made, knows_rates};
 use vernal_simulator::lab::trace::{self, Selection};
-use vernal_simulator::lab::{Bounder, LabScenario, LabTrial, Options, Reckoned, World};
+use vernal_simulator::lab::{Bounder, ComputedBounds, LabScenario, LabTrial, Options, World};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -84,7 +84,7 @@ fn mean_of(name: &str, recorded: Option<&World>, policy: &str, budget: &str, cha
             ..Options::default()
         };
         let known = bound.filter(|_| recorded.is_some());
-        let of = known.or_else(|| Reckoned.bounds(world, &options).of_freshness()).unwrap_or(1.0);
+        let of = known.or_else(|| ComputedBounds.bounds(world, &options).of_freshness()).unwrap_or(1.0);
         bound = Some(of);
         let mut policy = Made::by_name(policy)?;
         let findings = LabTrial::run(world, policy.refresh(), &options)?;

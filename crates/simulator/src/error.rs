@@ -1,4 +1,4 @@
-//! What can go wrong on our side; whatever the invented web does wrong is its purpose and no error.
+//! The failures of this room; what the invented web does wrong is its purpose and no error.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

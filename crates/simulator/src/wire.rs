@@ -19,15 +19,15 @@ use crate::web::{Answer, Behaviour, Request, Web};
 
 /// Who answers the orders of a trial.
 pub trait Wire {
-    /// What an order comes to that is asked at `started` and answered at `finished`.
+    /// The report of an order that is asked at `started` and answered at `finished`.
     fn report(&self, order: Order, started: Moment, finished: Moment) -> Report;
 
-    /// How many pages can be read now, if a percentage of the held pages is to be one of these.
+    /// How many pages are online now, where a budget in percent of the held pages is to count these instead.
     fn pages_online(&self, _now: Moment) -> Option<u64> {
         None
     }
 
-    /// The pages that were announced as changed after one Moment and up to another, by a push to the crawler's door.
+    /// The pages that were announced as changed after one Moment and up to another, by a push.
     fn announced(&self, _after: Moment, _until: Moment) -> Vec<Url> {
         Vec::new()
     }

@@ -9,7 +9,7 @@ use vernal_crawler::{Act, Crawler, Settings};
 use vernal_frontier::audit;
 use vernal_model::{PageState, Seed, Site, Span, Url};
 use vernal_repository::Repository;
-use vernal_simulator::trial::{AskedFor, Faults, Paused, Trial};
+use vernal_simulator::trial::{Faults, StopReason, Trial, WebRequest};
 use vernal_simulator::web::{Web, WebSettings};
 
 const STEPS_MAX: usize = 2_000_000;
@@ -30,7 +30,7 @@ fn bad() -> Faults {
 }
 
 struct End {
-    asked: Vec<AskedFor>,
+    asked: Vec<WebRequest>,
     held: BTreeSet<String>,
     failed: u64,
 }
@@ -44,7 +44,7 @@ fn crawled(web: &Web, faults: Faults, chance: u64) -> End {
     let root = |site| Seed::new(Url::parse(&format!("{}/", web.root(site))).unwrap(), now);
     crawler.act(Act::AddSeeds((0..web.sites()).map(root).collect()), now).unwrap();
     let mut trial = Trial::new(web, crawler, now, chance).with_faults(faults);
-    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), Paused::Idle, "chance {chance}");
+    assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle, "chance {chance}");
     let reader = trial.crawler().reader();
     let pages = reader.pages(None, usize::MAX).unwrap();
     let held = pages.iter().filter(|page| page.state == PageState::Held).map(|page| page.url.to_string()).collect();

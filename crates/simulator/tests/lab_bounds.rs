@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+mod side_by_side;
+
+use side_by_side::side_by_side;
 use vernal_model::Budget;
 use vernal_simulator::lab::compare::{Made, knows_rates};
 use vernal_simulator::lab::generate::scenario::NAMES;
-use vernal_simulator::lab::{Bounder, LabScenario, LabTrial, Options, Reckoned};
+use vernal_simulator::lab::{Bounder, ComputedBounds, LabScenario, LabTrial, Options, World};
 
 const PAGES: usize = 200;
 const SITES: usize = 10;
@@ -29,19 +32,20 @@ fn scenarios() -> Vec<LabScenario> {
 
 #[test]
 fn no_policy_in_any_world_is_above_its_bound() {
-    for scenario in scenarios() {
+    side_by_side(&scenarios(), |scenario| {
+        let worlds = CHANCES.map(|chance| (chance, scenario.world(chance).unwrap()));
         for budget in BUDGETS {
             let budget: Budget = budget.parse().unwrap();
             let mut above = vec![(0.0, 0.0); vernal_policy::NAMES.len()];
-            for chance in CHANCES {
-                let world = scenario.world(chance).unwrap();
+            for (chance, world) in &worlds {
+                let chance = *chance;
                 let options = Options { budget, chance, ..Options::default() };
-                let bounds = Reckoned.bounds(&world, &options);
+                let bounds = ComputedBounds.bounds(world, &options);
                 let (clairvoyant, bound) = (bounds.clairvoyant.unwrap(), bounds.of_freshness().unwrap());
                 for (policy, above) in vernal_policy::NAMES.iter().zip(&mut above) {
                     let options = Options { rates_known: knows_rates(policy), ..options.clone() };
                     let mut made = Made::by_name(policy).unwrap();
-                    let freshness = LabTrial::run(&world, made.refresh(), &options).unwrap().after.freshness;
+                    let freshness = LabTrial::run(world, made.refresh(), &options).unwrap().after.freshness;
                     assert!(
                         freshness <= clairvoyant + 1e-9,
                         "{policy} on {} at {budget}, chance {chance}: {freshness} above {clairvoyant}",
@@ -60,7 +64,7 @@ fn no_policy_in_any_world_is_above_its_bound() {
                 assert!(above <= BY_CHANCE, "{policy} on {name} at {budget}: {above} above the optimum");
             }
         }
-    }
+    });
 }
 
 #[test]
@@ -68,7 +72,7 @@ fn where_pages_are_born_or_announce_their_changes_the_model_s_optimum_is_no_boun
     for scenario in scenarios() {
         let settings = scenario.world.clone().unwrap();
         let world = scenario.world(1).unwrap();
-        let bounds = Reckoned.bounds(&world, &Options::default());
+        let bounds = ComputedBounds.bounds(&world, &Options::default());
         if settings.births.is_some() || settings.hints.is_some() {
             assert_eq!(bounds.optimum, None, "{}", scenario.name);
         }
@@ -98,24 +102,24 @@ fn at_tiny_budgets_and_in_short_windows_results_stay_below_what_they_are_held_ag
         for (days, warm_up_days) in [(20.0, 0.0), (30.0, 10.0), (80.0, 20.0)] {
             let settings = scenario.world.as_mut().unwrap();
             (settings.days, settings.warm_up_days) = (days, warm_up_days);
-            for budget in ["0.1%/day", "1%/day", "3%/day", "10%/day", "15%/day"] {
-                held_against(&scenario, budget.parse().unwrap(), days - warm_up_days);
-            }
+            let worlds = CHANCES.map(|chance| (chance, scenario.world(chance).unwrap()));
+            side_by_side(&["0.1%/day", "1%/day", "3%/day", "10%/day", "15%/day"], |budget| {
+                held_against(&scenario.name, &worlds, budget.parse().unwrap(), days - warm_up_days);
+            });
         }
     }
 }
 
-fn held_against(scenario: &LabScenario, budget: Budget, days: f64) {
+fn held_against(name: &str, worlds: &[(u64, World)], budget: Budget, days: f64) {
     let mut above = vec![(0.0, 0.0); SOME.len()];
-    for chance in CHANCES {
-        let world = scenario.world(chance).unwrap();
-        let options = Options { budget, chance, ..Options::default() };
-        let bounds = Reckoned.bounds(&world, &options);
+    for (chance, world) in worlds {
+        let options = Options { budget, chance: *chance, ..Options::default() };
+        let bounds = ComputedBounds.bounds(world, &options);
         let (_, bound) = bounds.held_against().unwrap();
         assert!(bound <= bounds.clairvoyant.unwrap(), "nothing looser than the clairvoyant is shown");
         for (policy, above) in SOME.iter().zip(&mut above) {
             let options = Options { rates_known: knows_rates(policy), ..options.clone() };
-            let after = LabTrial::run(&world, Made::by_name(policy).unwrap().refresh(), &options).unwrap().after;
+            let after = LabTrial::run(world, Made::by_name(policy).unwrap().refresh(), &options).unwrap().after;
             above.0 += (after.freshness - bound) / CHANCES.len() as f64;
             let most = bounds.change_ratio_of(after.visits, days);
             assert_eq!(most.is_none(), after.visits == 0);
@@ -123,7 +127,7 @@ fn held_against(scenario: &LabScenario, budget: Budget, days: f64) {
         }
     }
     for (policy, (freshness, change_ratio)) in SOME.iter().zip(above) {
-        let place = format!("{policy} on {} at {budget} in {days} days", scenario.name);
+        let place = format!("{policy} on {name} at {budget} in {days} days");
         assert!(freshness <= BY_CHANCE, "{place}: {freshness} above its bound");
         assert!(change_ratio <= BY_CHANCE, "{place}: a change ratio {change_ratio} above its bound");
     }

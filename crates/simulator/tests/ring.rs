@@ -9,8 +9,8 @@ use vernal_frontier::audit;
 use vernal_model::{Budget, Moment, Site, Span};
 use vernal_simulator::lab::generate::settings::{Births, Capped, Hints, Weights, WithRate};
 use vernal_simulator::lab::{LabTrial, Options, World, WorldSettings};
-use vernal_simulator::trial::whole::{self, Conditions, Crawled};
-use vernal_simulator::trial::{AskedFor, Faults};
+use vernal_simulator::trial::whole_crawl::{self, Conditions, Crawled};
+use vernal_simulator::trial::{Faults, WebRequest};
 use vernal_simulator::wire::world::Blemishes;
 
 fn small() -> WorldSettings {
@@ -27,8 +27,8 @@ fn crawled(world: &World, policy: &str, conditions: &Conditions) -> Crawled {
 
 fn crawled_at(budget: Budget, world: &World, policy: &str, conditions: &Conditions) -> Crawled {
     let folder = tempfile::tempdir().unwrap();
-    let settings = whole::settings(world, policy, budget, conditions.chance);
-    whole::crawl(world, folder.path(), settings, conditions).unwrap()
+    let settings = whole_crawl::settings(world, policy, budget, conditions.chance);
+    whole_crawl::crawl(world, folder.path(), settings, conditions).unwrap()
 }
 
 fn bad() -> Conditions {
@@ -96,10 +96,10 @@ fn the_whole_crawler_hears_what_sites_say_of_their_changes_and_learns_how_far_to
         let mean = [1, 2].map(|chance| {
             let world = WorldSettings { hints: Some(hints.clone()), ..small() }.draw("announced", chance);
             let folder = tempfile::tempdir().unwrap();
-            let settings = whole::settings(&world, "vernal", budget(), chance);
+            let settings = whole_crawl::settings(&world, "vernal", budget(), chance);
             let settings = vernal_crawler::Settings { hints: settings.hints && hears, ..settings };
             let conditions = Conditions { chance, ..Conditions::default() };
-            let crawled = whole::crawl(&world, folder.path(), settings, &conditions).unwrap();
+            let crawled = whole_crawl::crawl(&world, folder.path(), settings, &conditions).unwrap();
             assert_polite(&crawled, chance);
             crawled.findings.after.freshness
         });
@@ -202,7 +202,7 @@ fn pages_that_are_gone_pay_for_no_visits() {
     let crawled = crawled(&world, "vernal", &Conditions::default());
     let online = 304.0;
     assert!(crawled.held as f64 > 1.2 * online, "{}: many are not known to be gone", crawled.held);
-    let is_read = |asked: &&AskedFor| asked.status == Some(200) && !asked.robots;
+    let is_read = |asked: &&WebRequest| asked.status == Some(200) && !asked.robots;
     let first: BTreeSet<&str> = crawled.asked.iter().filter(is_read).map(|asked| asked.url.as_str()).collect();
     let (requests, _) = crawled.requests();
     let (again, paid) = (requests as f64 - first.len() as f64, 0.1 * online * 60.0);

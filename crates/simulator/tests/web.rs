@@ -8,7 +8,7 @@ use std::io::Read;
 use vernal_model::{Moment, Span, Url};
 use vernal_simulator::drift::DriftSettings;
 use vernal_simulator::web::{
-    Answer, Behaviour, Class, Expected, PageNumber, Place, Request, TruthPage, Web, WebSettings,
+    Answer, Behaviour, Class, Expected, PageNumber, Request, Target, TruthPage, Web, WebSettings,
 };
 
 fn web(settings: WebSettings) -> Web {
@@ -83,7 +83,7 @@ fn crawl(web: &Web, site: usize, now: Moment) -> BTreeSet<PageNumber> {
     let mut met = BTreeSet::new();
     let mut waiting = VecDeque::from(["/".to_owned()]);
     while let Some(path) = waiting.pop_front() {
-        let Place::Page { page, mirrors: 0 } = web.place(site, &path) else { continue };
+        let Target::Page { page, mirrors: 0 } = web.target(site, &path) else { continue };
         let truth = web.truth_of(page);
         if !met.insert(page) || !truth.allowed || truth.is_trap || truth.class == Class::NoFollow {
             continue;
@@ -239,7 +239,7 @@ fn noise_blurs_the_bytes_and_not_the_version() {
         let (now, then) = (later(&noisy, 1), later(&noisy, 1) + Span::from_secs(61));
         assert_ne!(ask(&noisy, 0, &page.path, now).body, ask(&noisy, 0, &page.path, then).body);
         assert_eq!(noisy.changes_between(page.page, now, then), 0);
-        assert!(noisy.stable(&Request { path_and_query: &page.path, ..Request::default() }, now).is_none());
+        assert!(noisy.cache_key(&Request { path_and_query: &page.path, ..Request::default() }, now).is_none());
     }
 }
 
@@ -308,13 +308,13 @@ fn traps_go_on_for_ever() {
 
 /// Mirrored files, errors and redirects lead no further.
 fn is_article(web: &Web, site: usize, path: &str) -> bool {
-    !matches!(web.place(site, path), Place::Page { page, mirrors: 1.. } if web.class(page) != Class::Article)
+    !matches!(web.target(site, path), Target::Page { page, mirrors: 1.. } if web.class(page) != Class::Article)
 }
 
 fn is_within(web: &Web, site: usize, path: &str) -> bool {
-    match web.place(site, path) {
-        Place::Trap(_) => true,
-        Place::Page { page, mirrors } => mirrors > 0 || web.truth_of(page).is_trap,
+    match web.target(site, path) {
+        Target::Trap(_) => true,
+        Target::Page { page, mirrors } => mirrors > 0 || web.truth_of(page).is_trap,
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! How answers look: one JSON value, JSON lines that stream, or one line that says no.
+//! The forms of an answer: one JSON value, JSON lines that stream, or an error line.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -14,33 +14,33 @@ use tokio::sync::mpsc;
 
 /// Bytes of lines gathered before they are sent on.
 const PART_BYTES: usize = 32 << 10;
-/// Parts that may wait for a slow reader; the one who writes waits then.
+/// Parts that may wait for a slow reader; beyond this the writer waits.
 const PARTS_WAITING_MAX: usize = 4;
 
-/// An answer that says no, as `{"error": line}`.
+/// A refusal or a failure, answered as `{"error": line}`.
 #[derive(Debug)]
-pub struct No {
+pub struct ApiError {
     pub status: StatusCode,
     pub line: String,
 }
 
-pub type Answered = Result<Response, No>;
+pub type ApiResult = Result<Response, ApiError>;
 
-impl No {
-    pub fn wrong(line: impl std::fmt::Display) -> No {
-        No { status: StatusCode::BAD_REQUEST, line: line.to_string() }
+impl ApiError {
+    pub fn bad_request(line: impl std::fmt::Display) -> ApiError {
+        ApiError { status: StatusCode::BAD_REQUEST, line: line.to_string() }
     }
 
-    pub fn unknown(line: impl std::fmt::Display) -> No {
-        No { status: StatusCode::NOT_FOUND, line: line.to_string() }
+    pub fn not_found(line: impl std::fmt::Display) -> ApiError {
+        ApiError { status: StatusCode::NOT_FOUND, line: line.to_string() }
     }
 
-    pub fn failed(line: impl std::fmt::Display) -> No {
-        No { status: StatusCode::INTERNAL_SERVER_ERROR, line: line.to_string() }
+    pub fn failed(line: impl std::fmt::Display) -> ApiError {
+        ApiError { status: StatusCode::INTERNAL_SERVER_ERROR, line: line.to_string() }
     }
 }
 
-impl IntoResponse for No {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = value(&serde_json::json!({ "error": self.line }));
         *response.status_mut() = self.status;
@@ -48,9 +48,9 @@ impl IntoResponse for No {
     }
 }
 
-impl From<vernal_repository::Error> for No {
-    fn from(error: vernal_repository::Error) -> No {
-        No::failed(error)
+impl From<vernal_repository::Error> for ApiError {
+    fn from(error: vernal_repository::Error) -> ApiError {
+        ApiError::failed(error)
     }
 }
 
@@ -69,7 +69,7 @@ pub fn typed(content_type: &'static str, body: Body) -> Response {
     ([(CONTENT_TYPE, HeaderValue::from_static(content_type))], body).into_response()
 }
 
-/// Where a thread beside the event loop writes JSON lines to; it learns when the reader has gone.
+/// The body of an answer that a thread writes as JSON lines; writing fails once the reader has gone.
 pub struct Lines {
     parts: mpsc::Sender<Result<Bytes, std::io::Error>>,
     gathered: Vec<u8>,
@@ -93,10 +93,10 @@ impl Lines {
         self.parts.blocking_send(Ok(part)).map_err(|_| ReaderGone)
     }
 
-    /// Ends the body in the middle, so that nobody takes it for whole.
-    fn break_off(&mut self, line: String) {
+    /// Ends the body with an error, so that the client sees that it is incomplete.
+    fn break_off(&mut self, error: impl std::error::Error + Send + Sync + 'static) {
         let _ = self.flush();
-        let _ = self.parts.blocking_send(Err(std::io::Error::other(line)));
+        let _ = self.parts.blocking_send(Err(std::io::Error::other(error)));
     }
 }
 
@@ -115,40 +115,42 @@ impl std::io::Write for Lines {
     }
 }
 
-/// What a writer of lines ends with.
-pub enum Broken {
+/// Why a writer of lines stopped early.
+pub enum StreamError {
     ReaderGone,
-    Failed(String),
+    Repository(vernal_repository::Error),
+    Trace(vernal_simulator::Error),
 }
 
-impl From<ReaderGone> for Broken {
-    fn from(_: ReaderGone) -> Broken {
-        Broken::ReaderGone
+impl From<ReaderGone> for StreamError {
+    fn from(_: ReaderGone) -> StreamError {
+        StreamError::ReaderGone
     }
 }
 
-impl From<vernal_repository::Error> for Broken {
-    fn from(error: vernal_repository::Error) -> Broken {
-        Broken::Failed(error.to_string())
+impl From<vernal_repository::Error> for StreamError {
+    fn from(error: vernal_repository::Error) -> StreamError {
+        StreamError::Repository(error)
     }
 }
 
 /// JSON lines that stream while `write` makes them on a thread of its own.
-pub fn lines(write: impl FnOnce(&mut Lines) -> Result<(), Broken> + Send + 'static) -> Response {
+pub fn lines(write: impl FnOnce(&mut Lines) -> Result<(), StreamError> + Send + 'static) -> Response {
     streamed("application/x-ndjson", write)
 }
 
 pub fn streamed(
     content_type: &'static str,
-    write: impl FnOnce(&mut Lines) -> Result<(), Broken> + Send + 'static,
+    write: impl FnOnce(&mut Lines) -> Result<(), StreamError> + Send + 'static,
 ) -> Response {
     let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX);
     tokio::task::spawn_blocking(move || {
         let mut lines = Lines { parts, gathered: Vec::new() };
         match write(&mut lines) {
             Ok(()) => drop(lines.flush()),
-            Err(Broken::ReaderGone) => {}
-            Err(Broken::Failed(line)) => lines.break_off(line),
+            Err(StreamError::ReaderGone) => {}
+            Err(StreamError::Repository(error)) => lines.break_off(error),
+            Err(StreamError::Trace(error)) => lines.break_off(error),
         }
     });
     let stream = futures_util::stream::unfold(receiver, |mut receiver| async move {
@@ -158,16 +160,18 @@ pub fn streamed(
     typed(content_type, Body::from_stream(stream))
 }
 
-/// Does what takes long beside the event loop.
-pub async fn beside<T: Send + 'static>(work: impl FnOnce() -> Result<T, No> + Send + 'static) -> Result<T, No> {
-    tokio::task::spawn_blocking(work).await.map_err(No::failed)?
+/// Does what takes long on a thread of its own, so that the event loop goes on.
+pub async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(work).await.map_err(ApiError::failed)?
 }
 
-pub async fn no_such_route(request: Request) -> No {
-    No::unknown(format!("there is nothing at {}", request.uri().path()))
+pub async fn no_such_route(request: Request) -> ApiError {
+    ApiError::not_found(format!("there is nothing at {}", request.uri().path()))
 }
 
-/// Nothing that we serve may be sniffed, framed, run or kept by others, whatever it contains.
+/// Headers that keep browsers from sniffing, framing, running or caching anything served here.
 pub async fn safe_headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

@@ -8,18 +8,18 @@ use vernal_document::diff::{Blame, BlamedParagraph, SeenVersion};
 use vernal_document::noise::{self, Shape};
 use vernal_model::{Page, ParagraphMark};
 
-use super::answer::{self, Answered, No};
+use super::answer::{self, ApiError, ApiResult};
 use super::body;
 use super::change::paragraph_id;
 use super::page;
-use super::parameters::{Asked, OfUrl, url};
+use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{Shared, time};
 
 /// Versions that are walked over, the newest of them; what was there before counts as brought by the first.
 const VERSIONS_MAX: usize = 1_000;
 
 #[derive(Serialize)]
-struct Shown {
+struct BlameAnswer {
     url: String,
     /// The newest version: the one whose paragraphs these are.
     version: u32,
@@ -37,14 +37,14 @@ struct Paragraph {
     position: u32,
     role: &'static str,
     text: String,
-    born: SeenShown,
-    edited: SeenShown,
+    born: SeenJson,
+    edited: SeenJson,
     edits: u32,
     words: Vec<Words>,
 }
 
 #[derive(Serialize)]
-struct SeenShown {
+struct SeenJson {
     version: u32,
     moment: Option<String>,
 }
@@ -55,10 +55,10 @@ struct Words {
     text: Box<str>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
+pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
     let page = page::of(&shared, &url(&asked.url)?)?;
     let limit = asked.limit.unwrap_or(usize::MAX);
-    answer::beside(move || {
+    answer::on_blocking_thread(move || {
         let mut shown = blamed(&shared, &page)?;
         shown.paragraphs.truncate(limit);
         Ok(answer::value(&shown))
@@ -67,7 +67,7 @@ pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>)
 }
 
 /// What was learned to be noise on the page, and is no edit of it.
-fn learned_noise(shared: &Shared, page: &Page) -> Result<Vec<Shape>, No> {
+fn learned_noise(shared: &Shared, page: &Page) -> Result<Vec<Shape>, ApiError> {
     let site = page.url.site();
     if shared.settings.is_strict(&site) {
         return Ok(Vec::new());
@@ -76,7 +76,7 @@ fn learned_noise(shared: &Shared, page: &Page) -> Result<Vec<Shape>, No> {
     Ok(noise::shapes_on(&shared.reader.noise_book(&site)?, page.key, template))
 }
 
-fn blamed(shared: &Shared, page: &Page) -> Result<Shown, No> {
+fn blamed(shared: &Shared, page: &Page) -> Result<BlameAnswer, ApiError> {
     let versions = shared.reader.versions(page.key)?;
     let newest = &versions[versions.len().saturating_sub(VERSIONS_MAX)..];
     let mut blame = Blame::with_shapes(learned_noise(shared, page)?);
@@ -91,7 +91,7 @@ fn blamed(shared: &Shared, page: &Page) -> Result<Shown, No> {
         last = Some(*version);
     }
     let (Some(first), Some(last)) = (newest.first(), last) else {
-        return Err(No::unknown(match versions.is_empty() {
+        return Err(ApiError::not_found(match versions.is_empty() {
             true => format!("{} has no version: it is {}", page.url, page.state.name()),
             false => format!("no version of {} has a body", page.url),
         }));
@@ -99,7 +99,7 @@ fn blamed(shared: &Shared, page: &Page) -> Result<Shown, No> {
     let marks = shared.reader.document(page.key)?.map(|row| row.signature.paragraphs).unwrap_or_default();
     let is_newest = page.version.is_some_and(|version| version.number == last.number);
     let marks = if is_newest { marks } else { Vec::new() };
-    Ok(Shown {
+    Ok(BlameAnswer {
         url: page.url.to_string(),
         version: last.number,
         first: first.number,
@@ -127,6 +127,6 @@ fn shown(page: &Page, marks: &[ParagraphMark], paragraph: BlamedParagraph) -> Pa
     }
 }
 
-fn seen(seen: SeenVersion) -> SeenShown {
-    SeenShown { version: seen.version, moment: time(seen.moment) }
+fn seen(seen: SeenVersion) -> SeenJson {
+    SeenJson { version: seen.version, moment: time(seen.moment) }
 }

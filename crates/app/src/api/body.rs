@@ -12,14 +12,14 @@ use vernal_document::Input;
 use vernal_model::{Media, Moment, Page, Url, Version};
 use vernal_repository::{Reader, Record};
 
-use super::answer::{Answered, No};
+use super::answer::{ApiError, ApiResult};
 use super::page;
-use super::parameters::{Asked, url};
+use super::parameters::{Parameters, url};
 use super::shared::Shared;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct BodyQuery {
     url: String,
     /// The version that was current then.
     at: Option<String>,
@@ -30,7 +30,7 @@ pub struct Wanted {
     raw: bool,
 }
 
-/// A revisit refers to a response, and never to another revisit; one hop more forgives an importer.
+/// A revisit refers to a response, never to another revisit. One more hop is allowed for records of other tools.
 const REVISIT_HOPS_MAX: usize = 2;
 
 /// A version's response, found and read.
@@ -39,51 +39,51 @@ pub struct Kept {
     pub record: Record,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
-    let page = page::of(&shared, &url(&wanted.url)?)?;
-    let version = choose(&shared, &page, &wanted)?;
+pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<BodyQuery>) -> ApiResult {
+    let page = page::of(&shared, &url(&query.url)?)?;
+    let version = choose(&shared, &page, &query)?;
     let kept = kept(&shared.reader, &page.url, version)?;
-    let bytes = if wanted.raw { kept.payload()?.to_vec() } else { kept.unpacked(&shared)? };
+    let bytes = if query.raw { kept.payload()?.to_vec() } else { kept.unpacked(&shared)? };
     let media = shared.reader.document(page.key)?.map(|document| document.media);
     Ok(download(&kept, media, bytes))
 }
 
-fn choose(shared: &Shared, page: &Page, wanted: &Wanted) -> Result<Version, No> {
+fn choose(shared: &Shared, page: &Page, query: &BodyQuery) -> Result<Version, ApiError> {
     let versions = shared.reader.versions(page.key)?;
     let url = &page.url;
-    if let Some(number) = wanted.version {
+    if let Some(number) = query.version {
         let found = versions.into_iter().find(|version| version.number == number);
-        return found.ok_or_else(|| No::unknown(format!("{url} has no version {number}")));
+        return found.ok_or_else(|| ApiError::not_found(format!("{url} has no version {number}")));
     }
-    let until = match &wanted.at {
-        Some(text) => Moment::parse(text, shared.clock.now()).map_err(No::wrong)?,
+    let until = match &query.at {
+        Some(text) => Moment::parse(text, shared.clock.now()).map_err(ApiError::bad_request)?,
         None => Moment::NEVER,
     };
     let found = versions.into_iter().rfind(|version| version.moment <= until);
-    found.ok_or_else(|| match &wanted.at {
-        Some(text) => No::unknown(format!("no version of {url} was held at {text}")),
-        None => No::unknown(format!("{url} has no version: it is {}", page.state.name())),
+    found.ok_or_else(|| match &query.at {
+        Some(text) => ApiError::not_found(format!("no version of {url} was held at {text}")),
+        None => ApiError::not_found(format!("{url} has no version: it is {}", page.state.name())),
     })
 }
 
 /// Reads a version; a record that only says "the same as then" leads to the one that has the bytes.
-pub fn kept(reader: &Reader, url: &Url, version: Version) -> Result<Kept, No> {
+pub fn kept(reader: &Reader, url: &Url, version: Version) -> Result<Kept, ApiError> {
     let Some(mut location) = version.location else {
-        return Err(No::unknown(without_body(reader, url, version)?));
+        return Err(ApiError::not_found(without_body(reader, url, version)?));
     };
     for _ in 0..=REVISIT_HOPS_MAX {
         let record = reader.body(&location)?;
         let Some((target, moment)) = record.refers_to().filter(|_| record.kind() == "revisit") else {
             return Ok(Kept { version, record });
         };
-        let target = Url::parse(target).map_err(No::failed)?;
+        let target = Url::parse(target).map_err(ApiError::failed)?;
         location = referred(reader, &target, moment, &record)?;
     }
-    Err(No::failed(format!("version {} of {url} refers to no body", version.number)))
+    Err(ApiError::failed(format!("version {} of {url} refers to no body", version.number)))
 }
 
 /// A version has no body because the page asked not to be archived, or because `compact` was told to let it go.
-fn without_body(reader: &Reader, url: &Url, version: Version) -> Result<String, No> {
+fn without_body(reader: &Reader, url: &Url, version: Version) -> Result<String, ApiError> {
     let page = reader.page_by_url(url)?;
     let newest = page.and_then(|page| page.version);
     let is_given_up = newest.is_some_and(|newest| newest.number > version.number && newest.location.is_some());
@@ -94,33 +94,33 @@ fn without_body(reader: &Reader, url: &Url, version: Version) -> Result<String, 
 }
 
 /// WARC dates have whole seconds, so the digest decides between versions of one second.
-fn referred(reader: &Reader, url: &Url, moment: Moment, from: &Record) -> Result<vernal_model::Location, No> {
+fn referred(reader: &Reader, url: &Url, moment: Moment, from: &Record) -> Result<vernal_model::Location, ApiError> {
     let page = reader.page_by_url(url)?;
     let versions = page.map(|page| reader.versions(page.key)).transpose()?.unwrap_or_default();
     let is_meant = |version: &&Version| {
         version.moment.secs() == moment.secs() && from.payload_digest().is_none_or(|digest| digest == version.payload)
     };
     let found = versions.iter().find(is_meant).and_then(|version| version.location);
-    found.ok_or_else(|| No::failed(format!("the record of {url} at {moment} is not here")))
+    found.ok_or_else(|| ApiError::failed(format!("the record of {url} at {moment} is not here")))
 }
 
 impl Kept {
     /// The body as received.
-    pub fn payload(&self) -> Result<&[u8], No> {
-        self.record.payload().ok_or_else(|| No::failed(format!("version {} has no payload", self.version.number)))
+    pub fn payload(&self) -> Result<&[u8], ApiError> {
+        self.record.payload().ok_or_else(|| ApiError::failed(format!("version {} has no payload", self.version.number)))
     }
 
     /// The body as its author wrote it.
-    pub fn unpacked(&self, shared: &Shared) -> Result<Vec<u8>, No> {
+    pub fn unpacked(&self, shared: &Shared) -> Result<Vec<u8>, ApiError> {
         let payload = self.payload()?;
         let head = &self.record.block[..self.record.block.len() - payload.len()];
         let settings = crate::runtime::parts::fetch_settings(&shared.settings, Vec::new());
         vernal_fetch::unpack_body(head, payload, &settings)
-            .map_err(|failure| No::failed(format!("unpack version {}: {failure:?}", self.version.number)))
+            .map_err(|failure| ApiError::failed(format!("unpack version {}: {failure:?}", self.version.number)))
     }
 
     /// The body, ready to be read for its meaning.
-    pub fn read(&self, shared: &Shared, url: &Url) -> Result<ReadBody, No> {
+    pub fn read(&self, shared: &Shared, url: &Url) -> Result<ReadBody, ApiError> {
         // A resource has no head of a response; its record says what it is.
         let of_record = || self.record.header("Content-Type").filter(|_| self.record.kind() == "resource");
         Ok(ReadBody {
@@ -159,7 +159,7 @@ impl ReadBody {
     }
 }
 
-/// Whatever the site called it, a browser gets plain text or nameless bytes, in no origin's clothes.
+/// Whatever media type the site gave, a browser gets plain text or untyped bytes that cannot run on our origin.
 fn download(kept: &Kept, media: Option<Media>, bytes: Vec<u8>) -> Response {
     let is_text =
         matches!(media, Some(Media::Html | Media::Xml | Media::Text | Media::Json | Media::Style | Media::Script))

@@ -7,7 +7,7 @@ use vernal_model::{
 
 /// The verdict, without its paragraphs.
 #[derive(Clone, Debug, Serialize)]
-pub struct ChangeShown {
+pub struct ChangeJson {
     /// Every kind that differs, noise included.
     pub kinds: Vec<Kind>,
     /// The kinds that still differ when noise is set aside.
@@ -65,10 +65,10 @@ impl Answers {
     }
 }
 
-impl ChangeShown {
-    pub fn of(change: Change) -> ChangeShown {
+impl ChangeJson {
+    pub fn of(change: Change) -> ChangeJson {
         let noise = named_noise(&change);
-        ChangeShown {
+        ChangeJson {
             kinds: change.kinds.iter().collect(),
             left: change.left.iter().collect(),
             magnitude: change.magnitude,

@@ -13,22 +13,22 @@ use tokio::sync::watch;
 use vernal_model::{Event, EventKind, Kind, Moment, Site};
 use vernal_repository::{Cursor, EventId};
 
-use super::answer::{self, Answered, Broken, Lines, No};
-use super::change::{self, ChangeShown, Paragraph};
-use super::parameters::{Asked, site};
+use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
+use super::change::{self, ChangeJson, Paragraph};
+use super::event_text;
+use super::parameters::{Parameters, site};
 use super::shared::{Seeds, Shared, time};
-use super::whole;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct ChangesQuery {
     /// A cursor, or a time.
     since: Option<String>,
     site: Option<String>,
     kind: Option<String>,
     tag: Option<String>,
     limit: Option<usize>,
-    /// Changes of nothing that a reader would care about, too.
+    /// Also changes that are noise alone.
     #[serde(default)]
     with_noise: bool,
     /// Without the words of pages that are new or back.
@@ -47,9 +47,9 @@ struct Filter {
     brief: bool,
 }
 
-/// The event as the world sees it: fields are only added, never renamed.
+/// The event as clients see it: fields are only added, never renamed.
 #[derive(Serialize)]
-struct Shown {
+struct EventAnswer {
     id: String,
     cursor: String,
     event: EventKind,
@@ -64,7 +64,7 @@ struct Shown {
     seen_same: Option<String>,
     seen_different: Option<String>,
     #[serde(flatten)]
-    change: ChangeShown,
+    change: ChangeJson,
     paragraphs: Vec<Paragraph>,
     detail: String,
 }
@@ -72,10 +72,10 @@ struct Shown {
 /// Events read from the tables at once.
 const BATCH: usize = 256;
 
-pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
-    let (start, filter) = read(&shared, &wanted)?;
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<ChangesQuery>) -> ApiResult {
+    let (start, filter) = read(&shared, &query)?;
     let seeds = shared.seeds()?;
-    let limit = wanted.limit.unwrap_or(usize::MAX);
+    let limit = query.limit.unwrap_or(usize::MAX);
     Ok(answer::lines(move |lines| write(&shared, &seeds, start, &filter, limit, lines)))
 }
 
@@ -83,30 +83,33 @@ pub async fn schema() -> Response {
     answer::value(&super::openapi::event_schema())
 }
 
-fn read(shared: &Shared, wanted: &Wanted) -> Result<(Cursor, Filter), No> {
+fn read(shared: &Shared, query: &ChangesQuery) -> Result<(Cursor, Filter), ApiError> {
     let mut filter = Filter {
         not_before: None,
-        site: wanted.site.as_deref().map(site).transpose()?,
-        kind: wanted.kind.as_deref().map(kind).transpose()?,
-        tag: wanted.tag.clone(),
-        with_noise: wanted.with_noise,
-        brief: wanted.brief,
+        site: query.site.as_deref().map(site).transpose()?,
+        kind: query.kind.as_deref().map(kind).transpose()?,
+        tag: query.tag.clone(),
+        with_noise: query.with_noise,
+        brief: query.brief,
     };
-    let Some(since) = &wanted.since else { return Ok((Cursor::START, filter)) };
+    let Some(since) = &query.since else { return Ok((Cursor::START, filter)) };
     if let Ok(cursor) = since.parse() {
         return Ok((cursor, filter));
     }
     if since.starts_with('c') {
-        return Err(No::wrong(format!("`{since}` is no cursor of this feed")));
+        return Err(ApiError::bad_request(format!("`{since}` is no cursor of this feed")));
     }
-    filter.not_before = Some(Moment::parse(since, shared.clock.now()).map_err(No::wrong)?);
+    filter.not_before = Some(Moment::parse(since, shared.clock.now()).map_err(ApiError::bad_request)?);
     Ok((Cursor::START, filter))
 }
 
-pub fn kind(text: &str) -> Result<Kind, No> {
+pub fn kind(text: &str) -> Result<Kind, ApiError> {
     let found = Kind::ALL.into_iter().find(|kind| kind.name() == text);
     found.ok_or_else(|| {
-        No::wrong(format!("`{text}` is no kind of change; there are {}", Kind::ALL.map(Kind::name).join(", ")))
+        ApiError::bad_request(format!(
+            "`{text}` is no kind of change; there are {}",
+            Kind::ALL.map(Kind::name).join(", ")
+        ))
     })
 }
 
@@ -124,7 +127,7 @@ impl Filter {
     /// The event with all the words that it can have. A version that cannot be read takes nothing else from the feed.
     fn told(&self, shared: &Shared, mut event: Event) -> Event {
         if !self.brief {
-            let _ = whole::fill(shared, &mut event);
+            let _ = event_text::fill(shared, &mut event);
         }
         event
     }
@@ -137,7 +140,7 @@ fn write(
     filter: &Filter,
     limit: usize,
     lines: &mut Lines,
-) -> Result<(), Broken> {
+) -> Result<(), StreamError> {
     let (mut after, mut left) = (start, limit);
     while left > 0 {
         let batch = shared.reader.events(after, BATCH)?;
@@ -151,17 +154,21 @@ fn write(
     Ok(())
 }
 
-/// Server-sent events. `Last-Event-ID` wins over `since`, so that a reader that lost the line goes on where it was.
-pub async fn stream(State(shared): State<Arc<Shared>>, headers: HeaderMap, Asked(wanted): Asked<Wanted>) -> Answered {
+/// Server-sent events. `Last-Event-ID` wins over `since`, so that a client that lost its connection goes on where it was.
+pub async fn stream(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    Parameters(query): Parameters<ChangesQuery>,
+) -> ApiResult {
     let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
-    let wanted = Wanted { since: last_id.or(wanted.since.clone()), ..wanted };
-    let (start, filter) = read(&shared, &wanted)?;
+    let query = ChangesQuery { since: last_id.or(query.since.clone()), ..query };
+    let (start, filter) = read(&shared, &query)?;
     let following = Following {
         after: start,
         filter,
-        acknowledged: shared.hands.acknowledged(),
+        acknowledged: shared.backend.acknowledged(),
         stop: shared.stop.clone(),
-        left: wanted.limit.unwrap_or(usize::MAX),
+        left: query.limit.unwrap_or(usize::MAX),
         shared,
         greeted: false,
     };
@@ -188,7 +195,7 @@ impl Following {
     /// The next events as text; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         if !std::mem::replace(&mut self.greeted, true) {
-            // Something must come at once, so that the reader knows it is heard.
+            // Some bytes must come at once, so that the client knows that it is connected.
             return Some(Bytes::from_static(b": vernal\n\n"));
         }
         loop {
@@ -235,15 +242,15 @@ impl Following {
     }
 }
 
-/// Proxies close a line on which nothing moves.
+/// Proxies close a connection that is silent.
 const KEEP_ALIVE_EVERY: std::time::Duration = std::time::Duration::from_secs(15);
 
-fn shown(cursor: Cursor, id: EventId, event: Event, seeds: &Seeds) -> Shown {
+fn shown(cursor: Cursor, id: EventId, event: Event, seeds: &Seeds) -> EventAnswer {
     let mut change = event.change;
     let paragraphs = std::mem::take(&mut change.paragraphs);
-    let mut change = ChangeShown::of(change);
+    let mut change = ChangeJson::of(change);
     change.decided_by = change.decided_by.filter(|_| event.kind != EventKind::New);
-    Shown {
+    EventAnswer {
         id: format!("e{id}"),
         cursor: cursor.to_string(),
         event: event.kind,

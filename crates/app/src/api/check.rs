@@ -6,19 +6,19 @@ use axum::extract::State;
 use serde::Serialize;
 use vernal_model::Url;
 
-use super::answer::{self, Answered, No};
-use super::parameters::{Asked, OfUrl, url};
+use super::answer::{self, ApiError, ApiResult};
+use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{RobotsVisit, Shared, time};
 use crate::seeds::literal_address;
 
 #[derive(Serialize)]
-struct Shown {
+struct CheckAnswer {
     url: String,
     in_scope: bool,
     seed: Option<String>,
     robots: &'static str,
     robots_visit: Option<RobotsVisit>,
-    /// When the copy in force was read, and whether the file could not be had since.
+    /// When the copy in force was read, and whether later requests for the file failed.
     robots_read: Option<String>,
     robots_stale: bool,
     crawl_delay_secs: Option<f64>,
@@ -31,12 +31,12 @@ struct Shown {
     next_slot: Option<String>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
-    let check = shared.hands.check(url(&asked.url)?, shared.clock.now()).await.map_err(No::failed)?;
-    Ok(answer::value(&Shown {
+pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
+    let check = shared.backend.check(url(&asked.url)?, shared.clock.now()).await.map_err(ApiError::failed)?;
+    Ok(answer::value(&CheckAnswer {
         robots_visit: shared.robots(&check.url)?,
         trouble: shared.trouble(&check.url),
-        guard: guard(&check.url, shared.settings.allow_private),
+        guard: guard(&check.url, shared.settings.fetch.allow_private),
         site: check.url.site_text().to_owned(),
         url: check.url.to_string(),
         in_scope: check.in_scope,

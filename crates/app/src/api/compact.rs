@@ -1,4 +1,4 @@
-//! Room on the disk given back, by the rules of the settings.
+//! Frees disk space by the rules of the settings.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use axum::http::StatusCode;
 use serde_json::json;
 use vernal_repository::Retention;
 
-use super::answer::{self, Answered, No};
+use super::answer::{self, ApiError, ApiResult};
 use super::shared::Shared;
 
-pub async fn compact(State(shared): State<Arc<Shared>>) -> Answered {
+pub async fn compact(State(shared): State<Arc<Shared>>) -> ApiResult {
     let rules = Retention { keep_versions: shared.settings.keep_versions, keep_for: shared.settings.keep_for };
     let now = shared.clock.now();
-    let done = shared.hands.with_repository(|repository| repository.compact(rules, now));
+    let done = shared.backend.with_repository(|repository| repository.compact(rules, now));
     match done {
         Some(Ok(done)) => Ok(answer::value(&json!({
             "segments_rewritten": done.segments_rewritten,
@@ -25,9 +25,10 @@ pub async fn compact(State(shared): State<Arc<Shared>>) -> Answered {
             "table_bytes_before": done.table_bytes_before,
             "table_bytes_after": done.table_bytes_after,
         }))),
-        Some(Err(line)) => Err(No::failed(line)),
-        None => {
-            Err(No { status: StatusCode::CONFLICT, line: "a running crawl cannot be compacted; stop it first".into() })
-        }
+        Some(Err(line)) => Err(ApiError::failed(line)),
+        None => Err(ApiError {
+            status: StatusCode::CONFLICT,
+            line: "a running crawl cannot be compacted; stop it first".into(),
+        }),
     }
 }

@@ -16,17 +16,17 @@ use vernal_document::noise::{self, NoiseInput};
 use vernal_document::{Parsed, compare_pages, source_text};
 use vernal_model::{Change, Event, Moment, Operation, Page, PageNoise, RuleState, Url, Version};
 
-use super::answer::{self, Answered, No};
+use super::answer::{self, ApiError, ApiResult};
 use super::body::{self, ReadBody};
-use super::change::{self, Answers, ChangeShown};
+use super::change::{self, Answers, ChangeJson};
 use super::page::{self, VersionRow, version_row};
-use super::parameters::{Asked, url};
+use super::parameters::{Parameters, url};
 use super::shared::{Shared, time};
 use crate::output::{plain, remarks, verdict};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct DiffQuery {
     url: String,
     /// A number, a time, `latest` or `previous`.
     from: Option<String>,
@@ -54,7 +54,7 @@ enum View {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct DiffAnswer {
     url: String,
     from: VersionRow,
     to: VersionRow,
@@ -64,7 +64,7 @@ struct Shown {
     #[serde(flatten)]
     answers: Answers,
     #[serde(flatten)]
-    change: ChangeShown,
+    change: ChangeJson,
     paragraphs: Vec<Paragraph>,
     fallback: Option<Fallback>,
 }
@@ -91,46 +91,49 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; ba
 /// Unchanged lines of source around a change.
 const SOURCE_LINES_AROUND: usize = 3;
 
-pub async fn show(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
-    let page = page::of(&shared, &url(&wanted.url)?)?;
+pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<DiffQuery>) -> ApiResult {
+    let page = page::of(&shared, &url(&query.url)?)?;
     let versions = shared.reader.versions(page.key)?;
     if versions.is_empty() {
-        return Err(No::unknown(format!("{} has no version: it is {}", page.url, page.state.name())));
+        return Err(ApiError::not_found(format!("{} has no version: it is {}", page.url, page.state.name())));
     }
-    let (from, to) = both(&page.url, &versions, &wanted, shared.clock.now())?;
-    answer::beside(move || answered(&shared, &page, from, to, &wanted)).await
+    let (from, to) = both(&page.url, &versions, &query, shared.clock.now())?;
+    answer::on_blocking_thread(move || answered(&shared, &page, from, to, &query)).await
 }
 
-fn answered(shared: &Shared, page: &Page, from: Version, to: Version, wanted: &Wanted) -> Result<Response, No> {
+fn answered(shared: &Shared, page: &Page, from: Version, to: Version, query: &DiffQuery) -> Result<Response, ApiError> {
     let sides = Sides::read(shared, page, from, to)?;
-    if wanted.view == View::Source {
+    if query.view == View::Source {
         let (old, new) = (source_text(&sides.old_body.input()), source_text(&sides.new_body.input()));
         let (from, to) = (named(&from), named(&to));
-        let view = render::View { context: SOURCE_LINES_AROUND, ..sides.view(wanted, &from, &to) };
+        let view = render::View { context: SOURCE_LINES_AROUND, ..sides.view(query, &from, &to) };
         return Ok(answer::typed("text/plain; charset=utf-8", Body::from(render::source(&old, &new, &view))));
     }
     let change = sides.judged(shared, page)?;
     let mut diff = diff::diff(&sides.old.document, &sides.new.document).between(from.number, to.number);
-    if !wanted.with_noise {
+    if !query.with_noise {
         leave_out_noise(&mut diff, &change);
     }
     let events = shared.reader.page_events(page.key)?;
     let events: Vec<Event> = events.into_iter().map(|(_, _, event)| event).collect();
     sides.number(shared, page, &events, &mut diff)?;
-    Ok(match wanted.view {
+    Ok(match query.view {
         View::Json => answer::value(&shown(page, &sides, change, diff, &events)),
-        View::Html => html(&sides, &diff, wanted),
-        View::Text | View::Source => text(&sides, &change, &diff, wanted),
+        View::Html => html(&sides, &diff, query),
+        View::Text | View::Source => text(&sides, &change, &diff, query),
     })
 }
 
 /// The two versions that are meant. Without a word it is the last change; `--to` alone means the change that led there.
-fn both(url: &Url, versions: &[Version], wanted: &Wanted, now: Moment) -> Result<(Version, Version), No> {
-    let to = meant(url, versions, wanted.to.as_deref().unwrap_or("latest"), now)?;
-    let from = match &wanted.from {
+fn both(url: &Url, versions: &[Version], query: &DiffQuery, now: Moment) -> Result<(Version, Version), ApiError> {
+    let to = meant(url, versions, query.to.as_deref().unwrap_or("latest"), now)?;
+    let from = match &query.from {
         Some(text) => meant(url, versions, text, now)?,
         None => before(versions, &to).ok_or_else(|| {
-            No::unknown(format!("{url} has nothing before version {}: there is nothing to compare it with", to.number))
+            ApiError::not_found(format!(
+                "{url} has nothing before version {}: there is nothing to compare it with",
+                to.number
+            ))
         })?,
     };
     Ok((from, to))
@@ -140,12 +143,12 @@ fn before(versions: &[Version], of: &Version) -> Option<Version> {
     versions.iter().rfind(|version| version.number < of.number).copied()
 }
 
-fn meant(url: &Url, versions: &[Version], text: &str, now: Moment) -> Result<Version, No> {
+fn meant(url: &Url, versions: &[Version], text: &str, now: Moment) -> Result<Version, ApiError> {
     /// Longer runs of digits are times.
     const NUMBER_DIGITS_MAX: usize = 9;
     let (first, latest) = match (versions.first(), versions.last()) {
         (Some(first), Some(latest)) => (first, latest),
-        _ => return Err(No::unknown(format!("{url} has no version"))),
+        _ => return Err(ApiError::not_found(format!("{url} has no version"))),
     };
     let is_number = !text.is_empty() && text.len() <= NUMBER_DIGITS_MAX && text.bytes().all(|b| b.is_ascii_digit());
     let found = match text {
@@ -154,7 +157,7 @@ fn meant(url: &Url, versions: &[Version], text: &str, now: Moment) -> Result<Ver
         number if is_number => versions.iter().find(|version| version.number.to_string() == number).copied(),
         at => {
             let until = Moment::parse(at, now).map_err(|_| {
-                No::wrong(format!("`{at}` is no version: give a number, a time, `latest` or `previous`"))
+                ApiError::bad_request(format!("`{at}` is no version: give a number, a time, `latest` or `previous`"))
             })?;
             versions.iter().rfind(|version| version.moment <= until).copied()
         }
@@ -162,9 +165,9 @@ fn meant(url: &Url, versions: &[Version], text: &str, now: Moment) -> Result<Ver
     found.ok_or_else(|| {
         let have = format!("it has {} to {}", first.number, latest.number);
         match text {
-            "previous" => No::unknown(format!("{url} has one version only")),
-            number if is_number => No::unknown(format!("{url} has no version {number}; {have}")),
-            at => No::unknown(format!("no version of {url} was held at {at}; {have}")),
+            "previous" => ApiError::not_found(format!("{url} has one version only")),
+            number if is_number => ApiError::not_found(format!("{url} has no version {number}; {have}")),
+            at => ApiError::not_found(format!("no version of {url} was held at {at}; {have}")),
         }
     })
 }
@@ -180,7 +183,7 @@ struct Sides {
 }
 
 impl Sides {
-    fn read(shared: &Shared, page: &Page, from: Version, to: Version) -> Result<Sides, No> {
+    fn read(shared: &Shared, page: &Page, from: Version, to: Version) -> Result<Sides, ApiError> {
         let read = |version| body::kept(&shared.reader, &page.url, version)?.read(shared, &page.url);
         let (old_body, new_body) = (read(from)?, read(to)?);
         let parsed = |body: &ReadBody| vernal_document::read_closely(&body.input());
@@ -193,7 +196,7 @@ impl Sides {
     }
 
     /// The verdict by the rules in force. A look at two versions is no evidence: what is only suspected stays so.
-    fn judged(&self, shared: &Shared, page: &Page) -> Result<Change, No> {
+    fn judged(&self, shared: &Shared, page: &Page) -> Result<Change, ApiError> {
         let change = compare_pages(&self.old, &self.new);
         if change.kinds.is_empty() {
             return Ok(change);
@@ -223,7 +226,7 @@ impl Sides {
 
     /// Writes the paragraphs' numbers in: those of the newest version are kept with it; those of older ones are known as
     /// far as events tell of the same words.
-    fn number(&self, shared: &Shared, page: &Page, events: &[Event], diff: &mut Diff) -> Result<(), No> {
+    fn number(&self, shared: &Shared, page: &Page, events: &[Event], diff: &mut Diff) -> Result<(), ApiError> {
         let mut by_digest: HashMap<u64, u32> = HashMap::new();
         let told = events.iter().flat_map(|event| &event.change.paragraphs).filter(|one| one.id > 0);
         by_digest.extend(told.map(|one| (one.digest, one.id)));
@@ -247,12 +250,12 @@ impl Sides {
         }
     }
 
-    fn view<'a>(&'a self, wanted: &Wanted, from: &'a str, to: &'a str) -> render::View<'a> {
+    fn view<'a>(&'a self, query: &DiffQuery, from: &'a str, to: &'a str) -> render::View<'a> {
         let title = match self.new.document.title.as_str() {
             "" => self.new_body.url.as_str(),
             title => title,
         };
-        render::View { title, from, to, full: wanted.full, colour: wanted.colour, ..render::View::default() }
+        render::View { title, from, to, full: query.full, colour: query.colour, ..render::View::default() }
     }
 }
 
@@ -268,21 +271,21 @@ fn leave_out_noise(diff: &mut Diff, change: &Change) {
     diff.paragraphs.retain(told);
 }
 
-fn shown(page: &Page, sides: &Sides, change: Change, diff: Diff, events: &[Event]) -> Shown {
+fn shown(page: &Page, sides: &Sides, change: Change, diff: Diff, events: &[Event]) -> DiffAnswer {
     let digest = |paragraph: &ParagraphDiff| {
         let place = paragraph.position as usize;
         sides.side(paragraph).0.document.paragraphs.get(place).map_or(0, |one| one.digest)
     };
     let event =
         events.iter().find(|event| (event.previous, event.version) == (Some(sides.from.number), Some(sides.to.number)));
-    Shown {
+    DiffAnswer {
         url: page.url.to_string(),
         from: version_row(&sides.from),
         to: version_row(&sides.to),
         seen_same: event.and_then(|event| event.seen_same).and_then(time),
         seen_different: event.and_then(|event| time(event.seen_different)),
         answers: Answers::of(&change, sides.bytes_differ()),
-        change: ChangeShown::of(change),
+        change: ChangeJson::of(change),
         fallback: diff.fallback,
         paragraphs: diff
             .paragraphs
@@ -304,17 +307,17 @@ fn shown(page: &Page, sides: &Sides, change: Change, diff: Diff, events: &[Event
     }
 }
 
-fn html(sides: &Sides, diff: &Diff, wanted: &Wanted) -> Response {
+fn html(sides: &Sides, diff: &Diff, query: &DiffQuery) -> Response {
     let (from, to) = (named(&sides.from), named(&sides.to));
-    let page = render::html(diff, &sides.new.document, &sides.view(wanted, &from, &to));
+    let page = render::html(diff, &sides.new.document, &sides.view(query, &from, &to));
     let mut response = answer::typed("text/html; charset=utf-8", Body::from(page)).into_response();
     response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     response
 }
 
-fn text(sides: &Sides, change: &Change, diff: &Diff, wanted: &Wanted) -> Response {
+fn text(sides: &Sides, change: &Change, diff: &Diff, query: &DiffQuery) -> Response {
     let (from, to) = (named(&sides.from), named(&sides.to));
-    let view = sides.view(wanted, &from, &to);
+    let view = sides.view(query, &from, &to);
     let mut text = format!("{}\n{}\n", plain(view.title), verdict(change, sides.bytes_differ()));
     text.push_str(&render::text(diff, &sides.new.document, &view));
     for line in remarks(change, &change::named_noise(change)) {
@@ -343,7 +346,7 @@ mod tests {
 
     fn numbers(from: Option<&str>, to: Option<&str>) -> Result<(u32, u32), u16> {
         let url = Url::parse("http://a.example/").unwrap();
-        let wanted = Wanted {
+        let query = DiffQuery {
             url: String::new(),
             from: from.map(str::to_owned),
             to: to.map(str::to_owned),
@@ -352,7 +355,7 @@ mod tests {
             with_noise: false,
             colour: false,
         };
-        let found = both(&url, &versions(), &wanted, Moment::from_secs(5_000));
+        let found = both(&url, &versions(), &query, Moment::from_secs(5_000));
         found.map(|(from, to)| (from.number, to.number)).map_err(|no| no.status.as_u16())
     }
 

@@ -1,4 +1,4 @@
-//! That we live.
+//! Whether the process lives.
 
 use std::sync::Arc;
 
@@ -9,5 +9,5 @@ use super::answer;
 use super::shared::Shared;
 
 pub async fn show(State(shared): State<Arc<Shared>>) -> Response {
-    answer::value(&serde_json::json!({ "ok": true, "crawling": shared.hands.pulse().is_some() }))
+    answer::value(&serde_json::json!({ "ok": true, "crawling": shared.backend.pulse().is_some() }))
 }

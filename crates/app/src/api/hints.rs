@@ -8,13 +8,13 @@ use vernal_model::{HintFile, HintSource, PageHints, PageKey, Site, TrustRow};
 use vernal_policy::estimate::trust;
 use vernal_repository::SiteHints;
 
-use super::answer::{self, Answered, No};
-use super::parameters::{Asked, site};
+use super::answer::{self, ApiError, ApiResult};
+use super::parameters::{Parameters, site};
 use super::shared::{Shared, time};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct HintsQuery {
     site: Option<String>,
     limit: Option<usize>,
 }
@@ -93,18 +93,18 @@ struct Stays {
     days: f64,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
-    let sites = match &wanted.site {
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<HintsQuery>) -> ApiResult {
+    let sites = match &query.site {
         Some(name) => {
             let site = site(name)?;
             if shared.reader.site(&site).is_none() {
-                return Err(No::unknown(format!("no site {site} is known here")));
+                return Err(ApiError::not_found(format!("no site {site} is known here")));
             }
             vec![(site.clone(), shared.reader.site_hints(&site)?)]
         }
         None => shared.reader.all_site_hints()?,
     };
-    let limit = wanted.limit.unwrap_or(usize::MAX);
+    let limit = query.limit.unwrap_or(usize::MAX);
     let rows: Vec<Row> = sites.iter().flat_map(|(site, hints)| of_site(site, hints)).take(limit).collect();
     Ok(answer::lines(move |lines| {
         for row in &rows {

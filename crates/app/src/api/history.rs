@@ -7,10 +7,10 @@ use axum::extract::State;
 use serde::Serialize;
 use vernal_model::{DecidedBy, Event, EventKind, Location, Moment, Visit};
 
-use super::answer::{self, Answered};
-use super::change::ChangeShown;
+use super::answer::{self, ApiResult};
+use super::change::ChangeJson;
 use super::page::{self, VersionRow, version_row};
-use super::parameters::{Asked, OfUrl, url};
+use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{Shared, time};
 
 #[derive(Serialize)]
@@ -39,10 +39,10 @@ struct Row {
     seen_same: Option<String>,
     seen_different: Option<String>,
     /// The verdict; null where there is none.
-    change: Option<ChangeShown>,
+    change: Option<ChangeJson>,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
     let page = page::of(&shared, &url(&asked.url)?)?;
     let visits = shared.reader.visits(page.key)?;
     let limit = asked.limit.unwrap_or(usize::MAX);
@@ -87,6 +87,6 @@ fn row(visit: Visit, event: Option<Event>) -> Row {
         folded,
         seen_same: compared.and_then(|event| event.seen_same).and_then(time),
         seen_different: compared.and_then(|event| time(event.seen_different)),
-        change: compared.map(|event| ChangeShown::of(event.change.clone())),
+        change: compared.map(|event| ChangeJson::of(event.change.clone())),
     }
 }

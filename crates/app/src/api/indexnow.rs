@@ -1,8 +1,6 @@
-//! A door for pushes in the manner of IndexNow: somebody says which URLs have changed. Each becomes a hint, believed as far
-//! as earlier ones of its site were right.
-//!
-//! Where keys are set, one of them is asked for and the token is not; where none are, the token or the loopback guards this
-//! door like every other.
+//! Takes pushes in the manner of IndexNow: a sender names URLs that have changed. Each becomes a hint, believed as far
+//! as earlier hints of its site were right.
+//! Where keys are set, a push needs one of them and no token; where none are set, this path is guarded like every other.
 
 use std::sync::Arc;
 
@@ -14,9 +12,9 @@ use serde::Deserialize;
 use vernal_crawler::{Act, Acted};
 use vernal_model::{HintSource, Url};
 
-use super::answer::{self, Answered, No};
-use super::door::is_same;
-use super::parameters::{Asked, url};
+use super::access_guard::is_same;
+use super::answer::{self, ApiError, ApiResult};
+use super::parameters::{Parameters, url};
 use super::shared::Shared;
 
 /// The standard allows as many URLs in one push.
@@ -39,41 +37,41 @@ pub struct Many {
     url_list: Vec<String>,
 }
 
-pub async fn one(State(shared): State<Arc<Shared>>, Asked(push): Asked<One>) -> Answered {
+pub async fn one(State(shared): State<Arc<Shared>>, Parameters(push): Parameters<One>) -> ApiResult {
     check_key(&shared, &push.key)?;
     hint(&shared, HintSource::IndexNow, vec![url(&push.url)?]).await
 }
 
-pub async fn many(State(shared): State<Arc<Shared>>, push: Result<Json<Many>, JsonRejection>) -> Answered {
-    let Json(push) = push.map_err(|rejection| No::wrong(rejection.body_text()))?;
+pub async fn many(State(shared): State<Arc<Shared>>, push: Result<Json<Many>, JsonRejection>) -> ApiResult {
+    let Json(push) = push.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
     check_key(&shared, &push.key)?;
     if push.url_list.len() > URLS_MAX {
-        return Err(No::wrong(format!("a push names at most {URLS_MAX} URLs")));
+        return Err(ApiError::bad_request(format!("a push names at most {URLS_MAX} URLs")));
     }
     let urls: Vec<Url> = push.url_list.iter().map(|text| url(text)).collect::<Result<_, _>>()?;
     if let Some(foreign) =
         urls.iter().find(|url| !url.host().eq_ignore_ascii_case(&push.host) && url.site_text() != push.host)
     {
         let line = format!("{foreign} does not belong to {}", push.host);
-        return Err(No { status: StatusCode::UNPROCESSABLE_ENTITY, line });
+        return Err(ApiError { status: StatusCode::UNPROCESSABLE_ENTITY, line });
     }
     hint(&shared, HintSource::IndexNow, urls).await
 }
 
-fn check_key(shared: &Shared, key: &str) -> Result<(), No> {
+fn check_key(shared: &Shared, key: &str) -> Result<(), ApiError> {
     let keys = &shared.settings.indexnow_keys;
     if keys.is_empty() || keys.iter().any(|known| is_same(key.as_bytes(), known.as_bytes())) {
         return Ok(());
     }
-    Err(No { status: StatusCode::FORBIDDEN, line: "the key is none of ours".into() })
+    Err(ApiError { status: StatusCode::FORBIDDEN, line: "the key is none of ours".into() })
 }
 
-/// Hands URLs to the crawl, and tells what became of them.
-pub async fn hint(shared: &Shared, source: HintSource, urls: Vec<Url>) -> Answered {
-    match shared.hands.act(Act::Hint { source, urls }, shared.clock.now()).await.map_err(No::failed)? {
+/// Gives URLs to the crawl, and tells what became of them.
+pub async fn hint(shared: &Shared, source: HintSource, urls: Vec<Url>) -> ApiResult {
+    match shared.backend.act(Act::Hint { source, urls }, shared.clock.now()).await.map_err(ApiError::failed)? {
         Acted::Hinted { hinted, found, ignored } => {
             Ok(answer::value(&serde_json::json!({ "hinted": hinted, "found": found, "ignored": ignored })))
         }
-        _ => Err(No::failed("a push was taken for something else")),
+        _ => Err(ApiError::failed("a push was taken for something else")),
     }
 }

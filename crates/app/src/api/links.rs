@@ -9,14 +9,14 @@ use vernal_model::{Document, DocumentRow, Link, LinkKind, Page, Rel, Url, Versio
 use vernal_repository::KnownState;
 use vernal_repository::graph::BackLink;
 
-use super::answer::{self, Answered, No};
-use super::parameters::{Asked, url};
+use super::answer::{self, ApiError, ApiResult};
+use super::parameters::{Parameters, url};
 use super::shared::Shared;
 use super::{body, page};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct LinksQuery {
     url: String,
     limit: Option<usize>,
     /// Links into the page instead of out of it.
@@ -50,10 +50,10 @@ struct Back {
     state: &'static str,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
-    let url = url(&wanted.url)?;
-    let limit = wanted.limit.unwrap_or(usize::MAX);
-    if wanted.back {
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<LinksQuery>) -> ApiResult {
+    let url = url(&query.url)?;
+    let limit = query.limit.unwrap_or(usize::MAX);
+    if query.back {
         return Ok(into(shared, url, limit));
     }
     let page = page::of(&shared, &url)?;
@@ -67,14 +67,14 @@ pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted
     }))
 }
 
-fn out_of(shared: &Shared, page: &Page) -> Result<Vec<Forward>, No> {
+fn out_of(shared: &Shared, page: &Page) -> Result<Vec<Forward>, ApiError> {
     let Some(version) = page.version else { return Ok(Vec::new()) };
     if version.location.is_none() {
         let row = shared.reader.document(page.key)?;
         return Ok(row.map(marks).unwrap_or_default());
     }
     let document = written(shared, page, version)?;
-    let forward = |link: &Link| -> Result<Forward, No> {
+    let forward = |link: &Link| -> Result<Forward, ApiError> {
         Ok(Forward {
             state: state(shared, &link.target)?,
             target: Some(link.target.to_string()),
@@ -87,7 +87,7 @@ fn out_of(shared: &Shared, page: &Page) -> Result<Vec<Forward>, No> {
 }
 
 /// A version with its links as they are written there.
-fn written(shared: &Shared, page: &Page, version: Version) -> Result<Document, No> {
+fn written(shared: &Shared, page: &Page, version: Version) -> Result<Document, ApiError> {
     let kept = body::kept(&shared.reader, &page.url, version)?;
     let read = kept.read(shared, &page.url)?;
     Ok(vernal_document::read(&read.input()).document)
@@ -104,7 +104,7 @@ fn marks(row: DocumentRow) -> Vec<Forward> {
     row.links.into_iter().map(forward).collect()
 }
 
-fn state(shared: &Shared, url: &Url) -> Result<&'static str, No> {
+fn state(shared: &Shared, url: &Url) -> Result<&'static str, ApiError> {
     Ok(match shared.reader.key_of(url)?.map(|known| known.state) {
         None => "unknown",
         Some(KnownState::Waiting) => "waiting",

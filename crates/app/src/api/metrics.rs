@@ -50,7 +50,7 @@ fn totals(shared: &Shared, text: &mut String) {
 }
 
 fn pulse(shared: &Shared, text: &mut String) {
-    let Some(pulse) = shared.hands.pulse() else { return };
+    let Some(pulse) = shared.backend.pulse() else { return };
     counter(text, "orders_sent_total", "Orders given to the workers by this process", pulse.orders_sent as f64);
     counter(text, "reports_taken_total", "Reports taken by this process", pulse.reports_taken as f64);
     counter(text, "commits_total", "Groups of deeds written by this process", pulse.commits as f64);

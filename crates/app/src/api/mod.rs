@@ -1,9 +1,13 @@
 //! The HTTP surface: one file per noun. Every command line but `run` and `demo` asks here too, through the socket of a
 //! running crawl or in process, so that both give the same answer.
 //!
-//! - `shared`: what every answer is made from. `hands`: what can act. `answer`: how answers look. `door`: who may ask.
+//! - `shared`: the state that every handler reads. `backend`: the crawl that acts. `access_guard`: who may ask.
+//! - `parameters`: what requests ask for; a type `…Query` is the query of one noun.
+//! - `answer`: the forms of an answer; a type `…Answer` is the JSON of one noun, and `…Json` a part of it.
 
+mod access_guard;
 mod answer;
+mod backend;
 mod blame;
 mod body;
 mod change;
@@ -12,8 +16,7 @@ mod check;
 mod compact;
 mod control;
 mod diff;
-mod door;
-mod hands;
+mod event_text;
 mod health;
 mod hints;
 mod history;
@@ -36,7 +39,6 @@ mod topics;
 mod trace;
 mod verify;
 mod websub;
-mod whole;
 mod why;
 
 use std::sync::Arc;
@@ -46,16 +48,16 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
 
-pub use change::{Answers, ChangeShown, Paragraph, named_noise, paragraph};
-pub use door::{Door, is_loopback};
-pub use hands::Hands;
+pub use access_guard::{AccessGuard, is_loopback};
+pub use backend::CrawlBackend;
+pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
 pub use openapi::event_schema;
 pub use shared::Shared;
 
 /// No question is larger; seeds come in parts.
 const REQUEST_BYTES_MAX: usize = 16 << 20;
 
-/// All routes, for the socket and for commands in process. A listener on the network adds its `Door`.
+/// All routes, for the socket and for commands in process. A listener on the network adds its `AccessGuard`.
 pub fn router(shared: Arc<Shared>) -> Router {
     let of_page = Router::new()
         .route("/", get(page::show))
@@ -76,7 +78,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/diff", get(diff::show))
         .route("/blame", get(blame::show))
         .route("/hints", get(hints::list))
-        .route("/noise", get(noise::list).post(noise::say))
+        .route("/noise", get(noise::list).post(noise::decide))
         .route("/body", get(body::show))
         .route("/links", get(links::list))
         .route("/topics", get(topics::list))

@@ -1,4 +1,4 @@
-//! What differs without meaning, on what evidence, and the last word of people over it.
+//! The rules about noise: the learned ones with their evidence, and those that people add, allow or forget.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use vernal_crawler::{Act, Acted, NoiseWord};
 use vernal_document::noise::Shape;
 use vernal_model::{Kind, NoisePattern, NoiseRule, RuleReach, RuleState, Site};
 
-use super::answer::{self, Answered, No};
+use super::answer::{self, ApiError, ApiResult};
 use super::changes::kind;
 use super::page;
-use super::parameters::{Asked, site, url};
+use super::parameters::{Parameters, site, url};
 use super::shared::{Shared, time};
 
-/// A person's reason is a line, not a book.
+/// A reason is one line.
 const REASON_LETTERS_MAX: usize = 500;
 /// The words of a rule that a person gives.
 const WORDS_BYTES_MAX: usize = 4_096;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct NoiseQuery {
     site: Option<String>,
     /// The rule with this number of the site.
     id: Option<u32>,
@@ -32,9 +32,9 @@ pub struct Wanted {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Said {
+pub struct RuleRequest {
     site: String,
-    word: Word,
+    word: RuleAction,
     id: Option<u32>,
     /// A paragraph with wildcards.
     words: Option<String>,
@@ -48,14 +48,14 @@ pub struct Said {
 
 #[derive(Copy, Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum RuleAction {
     Add,
     Allow,
     Forget,
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct RuleAnswer {
     site: String,
     id: u32,
     standing: &'static str,
@@ -79,26 +79,26 @@ struct Shown {
     reason: Box<str>,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
-    let books = match &wanted.site {
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<NoiseQuery>) -> ApiResult {
+    let books = match &query.site {
         Some(name) => {
             let site = known_site(&shared, name)?;
             vec![(site.clone(), shared.reader.noise_book(&site)?)]
         }
-        None if wanted.id.is_some() => return Err(No::wrong("name the site whose rule this is")),
+        None if query.id.is_some() => return Err(ApiError::bad_request("name the site whose rule this is")),
         None => shared.reader.noise_books()?,
     };
-    let standing = wanted.standing.as_deref().map(standing).transpose()?;
+    let standing = query.standing.as_deref().map(standing).transpose()?;
     let mut rows = Vec::new();
     for (site, book) in books {
         for rule in book.rules {
-            let is_wanted = wanted.id.is_none_or(|id| id == rule.id) && standing.is_none_or(|one| one == rule.standing);
-            if is_wanted && rows.len() < wanted.limit.unwrap_or(usize::MAX) {
+            let is_wanted = query.id.is_none_or(|id| id == rule.id) && standing.is_none_or(|one| one == rule.standing);
+            if is_wanted && rows.len() < query.limit.unwrap_or(usize::MAX) {
                 rows.push(shown(&shared, &site, rule)?);
             }
         }
     }
-    if let (Some(id), Some(site), true) = (wanted.id, &wanted.site, rows.is_empty()) {
+    if let (Some(id), Some(site), true) = (query.id, &query.site, rows.is_empty()) {
         return Err(no_such_rule(site, id));
     }
     Ok(answer::lines(move |lines| {
@@ -109,101 +109,105 @@ pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted
     }))
 }
 
-pub async fn say(State(shared): State<Arc<Shared>>, Asked(said): Asked<Said>) -> Answered {
-    let site = known_site(&shared, &said.site)?;
-    let reason = reason(&said)?;
-    let word = match said.word {
-        Word::Add => NoiseWord::Add { what: what(&said)?, on: reach(&shared, &site, &said)?, reason },
-        Word::Allow => NoiseWord::Allow { rule: id(&said)?, reason },
-        Word::Forget => NoiseWord::Forget { rule: id(&said)? },
+pub async fn decide(State(shared): State<Arc<Shared>>, Parameters(request): Parameters<RuleRequest>) -> ApiResult {
+    let site = known_site(&shared, &request.site)?;
+    let reason = reason(&request)?;
+    let word = match request.word {
+        RuleAction::Add => NoiseWord::Add { what: what(&request)?, on: reach(&shared, &site, &request)?, reason },
+        RuleAction::Allow => NoiseWord::Allow { rule: id(&request)?, reason },
+        RuleAction::Forget => NoiseWord::Forget { rule: id(&request)? },
     };
     let act = Act::Noise { site: site.clone(), word };
-    match shared.hands.act(act, shared.clock.now()).await.map_err(No::failed)? {
+    match shared.backend.act(act, shared.clock.now()).await.map_err(ApiError::failed)? {
         Acted::Ruled(id) => Ok(answer::value(&serde_json::json!({ "site": site.as_str(), "id": id }))),
         Acted::UnknownRule(id) => Err(no_such_rule(site.as_str(), id)),
-        Acted::BookFull => Err(No::failed(format!("the book of {site} is full of rules that people gave"))),
-        _ => Err(No::unknown(format!("no site {site} is known here"))),
+        Acted::BookFull => Err(ApiError::failed(format!("the rules that people gave for {site} fill its book"))),
+        _ => Err(ApiError::not_found(format!("no site {site} is known here"))),
     }
 }
 
-fn known_site(shared: &Shared, name: &str) -> Result<Site, No> {
+fn known_site(shared: &Shared, name: &str) -> Result<Site, ApiError> {
     let site = site(name)?;
     match shared.reader.site(&site) {
         Some(_) => Ok(site),
-        None => Err(No::unknown(format!("no site {site} is known here"))),
+        None => Err(ApiError::not_found(format!("no site {site} is known here"))),
     }
 }
 
-fn no_such_rule(site: &str, id: u32) -> No {
-    No::unknown(format!("{site} has no rule {id}; `vernal noise list --site {site}` shows those it has"))
+fn no_such_rule(site: &str, id: u32) -> ApiError {
+    ApiError::not_found(format!("{site} has no rule {id}; `vernal noise list --site {site}` shows those it has"))
 }
 
-fn standing(text: &str) -> Result<RuleState, No> {
+fn standing(text: &str) -> Result<RuleState, ApiError> {
     const ALL: [RuleState; 5] =
         [RuleState::Suspected, RuleState::Learned, RuleState::Added, RuleState::Allowed, RuleState::Turned];
-    ALL.into_iter()
-        .find(|standing| standing.name() == text)
-        .ok_or_else(|| No::wrong(format!("`{text}` is no standing; there are {}", ALL.map(RuleState::name).join(", "))))
+    ALL.into_iter().find(|standing| standing.name() == text).ok_or_else(|| {
+        ApiError::bad_request(format!("`{text}` is no standing; there are {}", ALL.map(RuleState::name).join(", ")))
+    })
 }
 
-fn id(said: &Said) -> Result<u32, No> {
-    said.id.ok_or_else(|| No::wrong("give the number of the rule"))
+fn id(request: &RuleRequest) -> Result<u32, ApiError> {
+    request.id.ok_or_else(|| ApiError::bad_request("give the number of the rule"))
 }
 
-fn reason(said: &Said) -> Result<String, No> {
-    let reason = said.reason.clone().unwrap_or_else(|| "a person said so".into());
+fn reason(request: &RuleRequest) -> Result<String, ApiError> {
+    let reason = request.reason.clone().unwrap_or_else(|| "a person said so".into());
     match reason.chars().count() > REASON_LETTERS_MAX || reason.chars().any(char::is_control) {
-        true => Err(No::wrong(format!("a reason is one line of at most {REASON_LETTERS_MAX} letters"))),
+        true => Err(ApiError::bad_request(format!("a reason is one line of at most {REASON_LETTERS_MAX} letters"))),
         false => Ok(reason),
     }
 }
 
-/// What a person calls noise. Nothing but fixed words tells which paragraph is meant, so that some are needed.
-fn what(said: &Said) -> Result<NoisePattern, No> {
-    match (&said.words, &said.kind) {
+/// What a person calls noise. Only fixed words identify a paragraph, so at least one is needed.
+fn what(request: &RuleRequest) -> Result<NoisePattern, ApiError> {
+    match (&request.words, &request.kind) {
         (Some(words), None) => {
             let shape = Shape::parse(words);
             if words.len() > WORDS_BYTES_MAX {
-                return Err(No::wrong(format!("the words of a rule are at most {WORDS_BYTES_MAX} bytes")));
+                return Err(ApiError::bad_request(format!("the words of a rule are at most {WORDS_BYTES_MAX} bytes")));
             }
             if shape.is_bare() {
-                return Err(No::wrong("these words would hide any paragraph: give at least one word that stays"));
+                return Err(ApiError::bad_request(
+                    "these words would hide any paragraph: give at least one word that stays",
+                ));
             }
             Ok(NoisePattern::Words { shape: shape.text(), place: 0 })
         }
         (None, Some(name)) => {
             let kind = kind(name)?;
             if kind == Kind::Content {
-                return Err(No::wrong("content as a whole is never noise; name it by its words"));
+                return Err(ApiError::bad_request("content as a whole is never noise; name it by its words"));
             }
-            let notes = said.notes.as_deref().unwrap_or_default().split(',').map(str::trim);
+            let notes = request.notes.as_deref().unwrap_or_default().split(',').map(str::trim);
             let notes: Vec<Box<str>> = notes.filter(|note| !note.is_empty()).map(Box::from).collect();
             match notes.is_empty() {
-                true => Err(No::wrong("name what of that kind differs, as notes do: `script source`, `style sheet` …")),
+                true => Err(ApiError::bad_request(
+                    "name what of that kind differs, as notes do: `script source`, `style sheet` …",
+                )),
                 false => Ok(NoisePattern::Kind { kind, notes }),
             }
         }
-        _ => Err(No::wrong("give words, or a kind with its notes")),
+        _ => Err(ApiError::bad_request("give words, or a kind with its notes")),
     }
 }
 
-fn reach(shared: &Shared, site: &Site, said: &Said) -> Result<RuleReach, No> {
-    let Some(text) = &said.page else { return Ok(RuleReach::Site) };
+fn reach(shared: &Shared, site: &Site, request: &RuleRequest) -> Result<RuleReach, ApiError> {
+    let Some(text) = &request.page else { return Ok(RuleReach::Site) };
     let page = page::of(shared, &url(text)?)?;
     match page.url.site() == *site {
         true => Ok(RuleReach::Page(page.key)),
-        false => Err(No::wrong(format!("{} is no page of {site}", page.url))),
+        false => Err(ApiError::bad_request(format!("{} is no page of {site}", page.url))),
     }
 }
 
-fn shown(shared: &Shared, site: &Site, rule: NoiseRule) -> Result<Shown, No> {
+fn shown(shared: &Shared, site: &Site, rule: NoiseRule) -> Result<RuleAnswer, ApiError> {
     let (on, page, template) = match rule.on {
         RuleReach::Site => ("site", None, None),
         RuleReach::Template(template) => ("template", None, Some(format!("{template:08x}"))),
         RuleReach::Page(key) => ("page", shared.reader.url(key)?.map(|row| row.url.to_string()), None),
     };
     let (name, what) = in_words(&rule.what);
-    Ok(Shown {
+    Ok(RuleAnswer {
         site: site.to_string(),
         id: rule.id,
         standing: rule.standing.name(),
@@ -243,10 +247,10 @@ fn in_words(what: &NoisePattern) -> (&'static str, String) {
 mod tests {
     use super::*;
 
-    fn said(words: Option<&str>, kind: Option<&str>, notes: Option<&str>) -> Said {
-        Said {
+    fn request(words: Option<&str>, kind: Option<&str>, notes: Option<&str>) -> RuleRequest {
+        RuleRequest {
             site: "a.example".into(),
-            word: Word::Add,
+            word: RuleAction::Add,
             id: None,
             words: words.map(str::to_owned),
             kind: kind.map(str::to_owned),
@@ -258,8 +262,8 @@ mod tests {
 
     #[test]
     fn a_rule_must_say_what_it_speaks_of() {
-        assert!(what(&said(Some("Views: *"), None, None)).is_ok());
-        assert!(what(&said(None, Some("presentation"), Some("style sheet"))).is_ok());
+        assert!(what(&request(Some("Views: *"), None, None)).is_ok());
+        assert!(what(&request(None, Some("presentation"), Some("style sheet"))).is_ok());
         for (words, kind, notes) in [
             (None, None, None),
             (Some("* **"), None, None),
@@ -268,7 +272,7 @@ mod tests {
             (None, Some("behaviour"), None),
             (Some("Views: *"), Some("behaviour"), None),
         ] {
-            assert!(what(&said(words, kind, notes)).is_err(), "{words:?} {kind:?} {notes:?}");
+            assert!(what(&request(words, kind, notes)).is_err(), "{words:?} {kind:?} {notes:?}");
         }
     }
 }

@@ -13,14 +13,14 @@ pub async fn show() -> Response {
 type Parameter = (&'static str, &'static str, bool, &'static str);
 
 const URL: Parameter = ("url", "string", true, "The page");
-const LIMIT: Parameter = ("limit", "integer", false, "So many at most");
+const LIMIT: Parameter = ("limit", "integer", false, "At most N rows");
 const SORT: Parameter = ("sort", "string", false, "A column; a hyphen before it puts the greatest first");
 const TAG: Parameter = ("tag", "string", false, "Only what a seed with this tag covers");
 const SITE: Parameter = ("site", "string", false, "A host, with its port where that is not the scheme's own");
 const SINCE: Parameter =
     ("since", "string", false, "A cursor, or a time: RFC 3339, a date, 14 digits, or an age such as 7d");
 const KIND: Parameter = ("kind", "string", false, "structure, content, presentation or behaviour");
-const NOISE: Parameter = ("with_noise", "boolean", false, "Also changes that nobody would care about");
+const NOISE: Parameter = ("with_noise", "boolean", false, "Also changes that are noise alone");
 const BRIEF: Parameter = ("brief", "boolean", false, "Without the words of pages that are new or back");
 
 const LINES: &str = "application/x-ndjson";
@@ -43,7 +43,7 @@ const fn post(path: &'static str, says: &'static str, parameters: &'static [Para
 }
 
 const ROUTES: &[Route] = &[
-    get("/api/v1/status", "The whole at a glance", &[], JSON),
+    get("/api/v1/status", "Totals of the crawl at a glance", &[], JSON),
     get("/api/v1/sites", "What is known of each site", &[SITE, TAG, SORT, LIMIT], LINES),
     get(
         "/api/v1/pages",
@@ -87,7 +87,7 @@ const ROUTES: &[Route] = &[
     ),
     post(
         "/api/v1/noise",
-        "A person's word on what is noise",
+        "Adds, allows or forgets a rule about noise",
         &[
             ("site", "string", true, "A host"),
             ("word", "string", true, "add, allow or forget"),
@@ -118,7 +118,7 @@ const ROUTES: &[Route] = &[
     ),
     get(
         "/api/v1/topics",
-        "The topics of the repository, or the pages of one of them by reputation",
+        "The topics of the repository, or the pages of one topic by reputation",
         &[
             ("word", "string", false, "The pages of this topic"),
             ("why", "boolean", false, "Why there are none, in words; null where there are some"),
@@ -145,7 +145,7 @@ const ROUTES: &[Route] = &[
     get("/api/v1/why", "Why a page is due when it is", &[URL], JSON),
     get(
         "/api/v1/plan",
-        "Who would be visited when and what it would win, without a request",
+        "Which pages would be visited when, and the freshness that this would give, without a request",
         &[
             ("for", "string", false, "How far ahead, such as 1d"),
             ("budget", "string", false, "Budgets, separated by commas; the one in force if none is given"),
@@ -156,14 +156,14 @@ const ROUTES: &[Route] = &[
     get("/api/v1/trace", "Every change that visits found, as rows of a trace", &[], LINES),
     get(
         "/api/v1/verify",
-        "Checks everything that was kept; progress, then the verdict",
+        "Checks everything on disk; progress lines, then the verdict",
         &[("deep", "boolean", false, "Also hold the tables against the journal, however large it is")],
         LINES,
     ),
-    post("/api/v1/compact", "Gives back room on the disk", &[]),
+    post("/api/v1/compact", "Frees disk space", &[]),
     get("/api/v1/openapi.json", "This description", &[], JSON),
     get("/metrics", "Counts for Prometheus", &[], "text/plain"),
-    get("/healthz", "That we live; needs no token", &[], JSON),
+    get("/healthz", "Whether the process lives; needs no token", &[], JSON),
 ];
 
 /// Questions about one page, which may be named in the path instead.

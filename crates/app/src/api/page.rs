@@ -7,15 +7,15 @@ use serde::Serialize;
 use vernal_model::{DocumentRow, Page, PageState, Url, Version};
 use vernal_repository::KnownState;
 
-use super::answer::{self, Answered, No};
+use super::answer::{self, ApiError, ApiResult};
 use super::hints;
 use super::pages::{self, Row};
-use super::parameters::{Asked, OfUrl, url};
+use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{RobotsVisit, Shared, time};
-use super::topics::{self, TopicShown};
+use super::topics::{self, TopicJson};
 
 #[derive(Serialize)]
-struct Shown {
+struct PageAnswer {
     #[serde(flatten)]
     row: Row,
     key: String,
@@ -37,9 +37,9 @@ struct Shown {
     /// For a page that was refused.
     robots_visit: Option<RobotsVisit>,
     /// What it is best known for, as far as topics were reckoned.
-    topics: Vec<TopicShown>,
+    topics: Vec<TopicJson>,
     newest: Option<VersionRow>,
-    document: Option<DocumentShown>,
+    document: Option<DocumentJson>,
     /// What is said of its changes; null where nobody spoke.
     hints: Option<hints::OfPage>,
 }
@@ -55,7 +55,7 @@ pub struct VersionRow {
 }
 
 #[derive(Serialize)]
-struct DocumentShown {
+struct DocumentJson {
     title: String,
     language: String,
     content_type: String,
@@ -83,7 +83,7 @@ struct Unvisited {
     robots_visit: Option<RobotsVisit>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
+pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
     let url = url(&asked.url)?;
     match shared.reader.page_by_url(&url)? {
         Some(page) => Ok(answer::value(&visited(&shared, &page)?)),
@@ -92,21 +92,23 @@ pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>)
 }
 
 /// The page of a URL, or the line that says there is none.
-pub fn of(shared: &Shared, url: &Url) -> Result<Page, No> {
+pub fn of(shared: &Shared, url: &Url) -> Result<Page, ApiError> {
     if let Some(page) = shared.reader.page_by_url(url)? {
         return Ok(page);
     }
     Err(match shared.reader.key_of(url)?.map(|known| known.state) {
-        Some(KnownState::Waiting | KnownState::Visited) => No::unknown(format!("{url} waits for its first visit")),
-        Some(KnownState::Barred) => No::unknown(format!("{url} is known and barred")),
-        None => No::unknown(format!("{url} is not known here")),
+        Some(KnownState::Waiting | KnownState::Visited) => {
+            ApiError::not_found(format!("{url} waits for its first visit"))
+        }
+        Some(KnownState::Barred) => ApiError::not_found(format!("{url} is known and barred")),
+        None => ApiError::not_found(format!("{url} is not known here")),
     })
 }
 
-fn visited(shared: &Shared, page: &Page) -> Result<Shown, No> {
+fn visited(shared: &Shared, page: &Page) -> Result<PageAnswer, ApiError> {
     let reader = &shared.reader;
     let known = reader.key_of(&page.url)?;
-    Ok(Shown {
+    Ok(PageAnswer {
         row: pages::row(page, &shared.seeds()?),
         key: page.key.to_string(),
         detail: page.last_outcome.detail(),
@@ -131,7 +133,7 @@ fn visited(shared: &Shared, page: &Page) -> Result<Shown, No> {
     })
 }
 
-fn found_on(shared: &Shared, key: Option<vernal_model::PageKey>) -> Result<Option<String>, No> {
+fn found_on(shared: &Shared, key: Option<vernal_model::PageKey>) -> Result<Option<String>, ApiError> {
     let Some(key) = key else { return Ok(None) };
     Ok(shared.reader.url(key)?.map(|row| row.url.to_string()))
 }
@@ -147,8 +149,8 @@ pub fn version_row(version: &Version) -> VersionRow {
     }
 }
 
-fn document(row: DocumentRow) -> DocumentShown {
-    DocumentShown {
+fn document(row: DocumentRow) -> DocumentJson {
+    DocumentJson {
         title: row.title.into(),
         language: row.language.into(),
         content_type: row.content_type.into(),
@@ -160,8 +162,10 @@ fn document(row: DocumentRow) -> DocumentShown {
     }
 }
 
-fn unvisited(shared: &Shared, url: &Url) -> Result<Unvisited, No> {
-    let Some(known) = shared.reader.key_of(url)? else { return Err(No::unknown(format!("{url} is not known here"))) };
+fn unvisited(shared: &Shared, url: &Url) -> Result<Unvisited, ApiError> {
+    let Some(known) = shared.reader.key_of(url)? else {
+        return Err(ApiError::not_found(format!("{url} is not known here")));
+    };
     let row = known.key.map(|key| shared.reader.url(key)).transpose()?.flatten();
     Ok(Unvisited {
         url: url.to_string(),

@@ -7,8 +7,8 @@ use serde::Serialize;
 use vernal_model::{Page, PageKey, PageState, Site};
 use vernal_repository::Reader;
 
-use super::answer::{self, Answered, Broken, Lines, No};
-use super::parameters::{Asked, List, Sort, site};
+use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
+use super::parameters::{List, Parameters, Sort, site};
 use super::shared::{Seeds, Shared, time};
 
 #[derive(Serialize)]
@@ -43,15 +43,15 @@ const COLUMNS: [&str; 10] = [
 ];
 
 /// Which pages are asked for.
-struct Wanted {
+struct PagesQuery {
     site: Option<Site>,
     state: Option<PageState>,
     tag: Option<String>,
     limit: usize,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) -> Answered {
-    let wanted = Wanted {
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<List>) -> ApiResult {
+    let query = PagesQuery {
         site: asked.site.as_deref().map(site).transpose()?,
         state: asked.state.as_deref().map(state).transpose()?,
         tag: asked.tag,
@@ -63,20 +63,20 @@ pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) 
     }
     let (reader, seeds) = (shared.reader.clone(), shared.seeds()?);
     Ok(answer::lines(move |lines| match sort {
-        None => in_order_of_keys(&reader, &seeds, &wanted, lines),
-        Some(text) => sorted(&reader, &seeds, &wanted, &text, lines),
+        None => in_order_of_keys(&reader, &seeds, &query, lines),
+        Some(text) => sorted(&reader, &seeds, &query, &text, lines),
     }))
 }
 
-fn state(text: &str) -> Result<PageState, No> {
+fn state(text: &str) -> Result<PageState, ApiError> {
     let found = PageState::ALL.into_iter().find(|state| state.name() == text);
     found.ok_or_else(|| {
         let names = PageState::ALL.map(PageState::name).join(", ");
-        No::wrong(format!("`{text}` is no state of a page; there are {names}"))
+        ApiError::bad_request(format!("`{text}` is no state of a page; there are {names}"))
     })
 }
 
-impl Wanted {
+impl PagesQuery {
     fn covers(&self, page: &Page, seeds: &Seeds) -> bool {
         self.site.as_ref().is_none_or(|site| page.url.site_text() == site.as_str())
             && self.state.is_none_or(|state| page.state == state)
@@ -84,14 +84,14 @@ impl Wanted {
     }
 }
 
-fn in_order_of_keys(reader: &Reader, seeds: &Seeds, wanted: &Wanted, lines: &mut Lines) -> Result<(), Broken> {
-    let mut left = wanted.limit;
+fn in_order_of_keys(reader: &Reader, seeds: &Seeds, query: &PagesQuery, lines: &mut Lines) -> Result<(), StreamError> {
+    let mut left = query.limit;
     for page in reader.pages_after(None) {
         let page = page?;
         if left == 0 {
             break;
         }
-        if wanted.covers(&page, seeds) {
+        if query.covers(&page, seeds) {
             lines.line(&row(&page, seeds))?;
             left -= 1;
         }
@@ -100,12 +100,18 @@ fn in_order_of_keys(reader: &Reader, seeds: &Seeds, wanted: &Wanted, lines: &mut
 }
 
 /// Only the sort keys are held in memory; the rows are read again in their order.
-fn sorted(reader: &Reader, seeds: &Seeds, wanted: &Wanted, text: &str, lines: &mut Lines) -> Result<(), Broken> {
+fn sorted(
+    reader: &Reader,
+    seeds: &Seeds,
+    query: &PagesQuery,
+    text: &str,
+    lines: &mut Lines,
+) -> Result<(), StreamError> {
     let Ok(sort) = Sort::read(text, &COLUMNS) else { return Ok(()) };
     let mut keys: Vec<(Key, PageKey)> = Vec::new();
     for page in reader.pages_after(None) {
         let page = page?;
-        if wanted.covers(&page, seeds) {
+        if query.covers(&page, seeds) {
             keys.push((key(&page, sort.column), page.key));
         }
     }
@@ -113,7 +119,7 @@ fn sorted(reader: &Reader, seeds: &Seeds, wanted: &Wanted, text: &str, lines: &m
     if sort.descending {
         keys.reverse();
     }
-    for (_, page) in keys.into_iter().take(wanted.limit) {
+    for (_, page) in keys.into_iter().take(query.limit) {
         if let Some(page) = reader.page(page)? {
             lines.line(&row(&page, seeds))?;
         }

@@ -1,4 +1,4 @@
-//! The questions' parameters, parsed at the door.
+//! The parameters of requests, parsed before any handler runs.
 
 use axum::extract::{FromRequestParts, Query, RawPathParams};
 use axum::http::Uri;
@@ -8,23 +8,24 @@ use serde::de::DeserializeOwned;
 use url::form_urlencoded;
 use vernal_model::{Site, Url};
 
-use super::answer::No;
+use super::answer::ApiError;
 
-/// Parameters of the query and of the path, whose faults are told in our own words. A page may be named in either:
-/// `/why?url=U` and `/pages/U/why` are one question.
-pub struct Asked<T>(pub T);
+/// Parameters of the query and of the path; errors in them are answered in our own words. A page may be named in either:
+/// `/why?url=U` and `/pages/U/why` are one request.
+pub struct Parameters<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
-    type Rejection = No;
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, No> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let named = RawPathParams::from_request_parts(parts, state).await;
-        let named = named.map_err(|rejection| No::wrong(rejection.body_text()))?;
+        let named = named.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
         let mut query = form_urlencoded::Serializer::new(parts.uri.query().unwrap_or_default().to_owned());
         query.extend_pairs(&named);
-        let asked: Uri = format!("/?{}", query.finish()).parse().map_err(|_| No::wrong("this is no query"))?;
+        let asked: Uri =
+            format!("/?{}", query.finish()).parse().map_err(|_| ApiError::bad_request("this is no query"))?;
         let query = Query::<T>::try_from_uri(&asked);
-        query.map(|Query(asked)| Asked(asked)).map_err(|rejection| No::wrong(rejection.body_text()))
+        query.map(|Query(asked)| Parameters(asked)).map_err(|rejection| ApiError::bad_request(rejection.body_text()))
     }
 }
 
@@ -51,13 +52,13 @@ pub struct OfSite {
     pub site: Option<String>,
 }
 
-pub fn url(text: &str) -> Result<Url, No> {
-    crate::seeds::url(text).map_err(No::wrong)
+pub fn url(text: &str) -> Result<Url, ApiError> {
+    crate::seeds::url(text).map_err(ApiError::bad_request)
 }
 
 /// A site by its name, or by any URL of it.
-pub fn site(text: &str) -> Result<Site, No> {
-    crate::seeds::site(text).map_err(No::wrong)
+pub fn site(text: &str) -> Result<Site, ApiError> {
+    crate::seeds::site(text).map_err(ApiError::bad_request)
 }
 
 /// A column to sort by, and whether the greatest comes first (a hyphen before the name).
@@ -72,7 +73,7 @@ const HEADS: [(&str, &str); 2] = [("wire", "wire_bytes"), ("size", "body_bytes")
 
 impl Sort {
     /// Takes the names of fields and the heads of tables: `last_visit`, `last visit` and `last-visit` are one.
-    pub fn read(text: &str, columns: &[&'static str]) -> Result<Sort, No> {
+    pub fn read(text: &str, columns: &[&'static str]) -> Result<Sort, ApiError> {
         let (column, descending) = match text.strip_prefix('-') {
             Some(column) => (column, true),
             None => (text, false),
@@ -84,7 +85,7 @@ impl Sort {
         }
         let near = crate::config::nearest(column, columns.iter().copied());
         let meant = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
-        Err(No::wrong(format!("no column `{column}` to sort by{meant}; there are {}", columns.join(", "))))
+        Err(ApiError::bad_request(format!("no column `{column}` to sort by{meant}; there are {}", columns.join(", "))))
     }
 }
 

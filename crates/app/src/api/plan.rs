@@ -1,4 +1,4 @@
-//! Who would be visited when, and what it would win.
+//! Which pages would be visited when, and the freshness that this would give.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use vernal_crawler::{Forecast, Plan, PlannedVisit};
 use vernal_model::{Budget, Moment, Span};
 
-use super::answer::{self, Answered, No};
-use super::parameters::Asked;
+use super::answer::{self, ApiError, ApiResult};
+use super::parameters::Parameters;
 use super::shared::{Shared, time};
 use crate::runtime::live::Until;
 use crate::runtime::parts;
@@ -31,17 +31,17 @@ pub struct Question {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct PlanAnswer {
     policy: String,
     from: Option<String>,
     until: Option<String>,
-    forecasts: Vec<ForecastShown>,
+    forecasts: Vec<ForecastJson>,
     /// The first visits under the first budget.
-    visits: Vec<VisitShown>,
+    visits: Vec<VisitJson>,
 }
 
 #[derive(Serialize)]
-struct ForecastShown {
+struct ForecastJson {
     budget: String,
     visits: u64,
     pages_visited: u64,
@@ -57,40 +57,40 @@ struct ForecastShown {
 }
 
 #[derive(Serialize)]
-struct VisitShown {
+struct VisitJson {
     at: Option<String>,
     url: String,
     site: String,
     last_visit: Option<String>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<Question>) -> Answered {
-    let ahead = asked.ahead.as_deref().map(Span::parse).transpose().map_err(No::wrong)?.unwrap_or(AHEAD);
+pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<Question>) -> ApiResult {
+    let ahead = asked.ahead.as_deref().map(Span::parse).transpose().map_err(ApiError::bad_request)?.unwrap_or(AHEAD);
     if ahead == Span::ZERO || ahead > AHEAD_MAX {
-        return Err(No::wrong(format!("a plan reaches up to {AHEAD_MAX} ahead, not {ahead}")));
+        return Err(ApiError::bad_request(format!("a plan reaches up to {AHEAD_MAX} ahead, not {ahead}")));
     }
     let texts = asked.budget.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|text| !text.is_empty());
-    let mut budgets: Vec<Budget> = texts.map(str::parse).collect::<Result<_, _>>().map_err(No::wrong)?;
+    let mut budgets: Vec<Budget> = texts.map(str::parse).collect::<Result<_, _>>().map_err(ApiError::bad_request)?;
     if budgets.is_empty() {
-        budgets.push(shared.settings.budget);
+        budgets.push(shared.settings.crawler.budget);
     }
     if budgets.len() > BUDGETS_MAX {
-        return Err(No::wrong(format!("a plan compares at most {BUDGETS_MAX} budgets")));
+        return Err(ApiError::bad_request(format!("a plan compares at most {BUDGETS_MAX} budgets")));
     }
     let settings = parts::crawler_settings(&shared.settings, Until::default())
-        .map_err(|error| No::failed(error.line().unwrap_or_default()))?;
+        .map_err(|error| ApiError::failed(error.line().unwrap_or_default()))?;
     let (reader, now) = (shared.reader.clone(), shared.clock.now());
     let limit = asked.limit.unwrap_or(VISITS_SHOWN);
-    let policy = shared.settings.policy.clone();
+    let policy = shared.settings.crawler.policy.clone();
     // A plan takes up every held page: not on the event loop.
     let planned =
         tokio::task::spawn_blocking(move || vernal_crawler::plan(&reader, &settings, &budgets, ahead, limit, now));
-    let plan = planned.await.map_err(No::failed)?.map_err(No::failed)?;
+    let plan = planned.await.map_err(ApiError::failed)?.map_err(ApiError::failed)?;
     Ok(answer::value(&shown(policy, plan, now, ahead)))
 }
 
-fn shown(policy: String, plan: Plan, now: Moment, ahead: Span) -> Shown {
-    Shown {
+fn shown(policy: String, plan: Plan, now: Moment, ahead: Span) -> PlanAnswer {
+    PlanAnswer {
         policy,
         from: time(now),
         until: time(now + ahead),
@@ -99,8 +99,8 @@ fn shown(policy: String, plan: Plan, now: Moment, ahead: Span) -> Shown {
     }
 }
 
-fn forecast(forecast: &Forecast) -> ForecastShown {
-    ForecastShown {
+fn forecast(forecast: &Forecast) -> ForecastJson {
+    ForecastJson {
         budget: forecast.budget.to_string(),
         visits: forecast.visits,
         pages_visited: forecast.pages_visited,
@@ -114,8 +114,8 @@ fn forecast(forecast: &Forecast) -> ForecastShown {
     }
 }
 
-fn visit(visit: &PlannedVisit) -> VisitShown {
-    VisitShown {
+fn visit(visit: &PlannedVisit) -> VisitJson {
+    VisitJson {
         at: time(visit.at),
         url: visit.url.to_string(),
         site: visit.site.to_string(),

@@ -7,10 +7,10 @@ use serde::Serialize;
 use vernal_crawler::{Act, Acted};
 use vernal_model::{Moment, Scope, Seed};
 
-use super::answer::{self, Answered, No};
-use super::parameters::{Asked, List, OfUrl, Sort, url};
+use super::answer::{self, ApiError, ApiResult};
+use super::parameters::{List, OfUrl, Parameters, Sort, url};
 use super::shared::{Shared, time};
-use crate::seeds::{Wish, from_json, shut};
+use crate::seeds::{SeedEntry, SeedError, from_json, why_never_visited};
 
 #[derive(Serialize)]
 struct Row {
@@ -40,7 +40,7 @@ struct Wrong {
 
 const COLUMNS: [&str; 6] = ["url", "added", "weight", "scope", "depth", "tags"];
 
-pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) -> Answered {
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<List>) -> ApiResult {
     let mut seeds = shared.reader.seeds()?;
     if let Some(tag) = &asked.tag {
         seeds.retain(|seed| seed.tags.contains(tag));
@@ -69,39 +69,39 @@ pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) 
 }
 
 /// Takes JSON lines; those that are no seeds are named by number, the rest is taken.
-pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> Answered {
+pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> ApiResult {
     let now = shared.clock.now();
     let (mut seeds, mut wrong) = (Vec::new(), Vec::new());
     for (place, line) in body.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        match from_json(line).and_then(|wish| open_seed(&shared, &wish, now)) {
+        match from_json(line).and_then(|entry| visitable_seed(&shared, &entry, now)) {
             Ok(seed) => seeds.push(seed),
-            Err(error) => wrong.push(Wrong { line: place + 1, error }),
+            Err(error) => wrong.push(Wrong { line: place + 1, error: error.to_string() }),
         }
     }
     if seeds.is_empty() {
         let first = wrong.first().map_or("no seed was given", |wrong| &wrong.error);
-        return Err(No::wrong(first));
+        return Err(ApiError::bad_request(first));
     }
-    match shared.hands.act(Act::AddSeeds(seeds), now).await.map_err(No::failed)? {
+    match shared.backend.act(Act::AddSeeds(seeds), now).await.map_err(ApiError::failed)? {
         Acted::Seeds { new, known } => Ok(answer::value(&Added { new, known, wrong })),
-        other => Err(No::failed(format!("adding seeds came to {other:?}"))),
+        other => Err(ApiError::failed(format!("adding seeds came to {other:?}"))),
     }
 }
 
-fn open_seed(shared: &Shared, wish: &Wish, now: Moment) -> Result<Seed, String> {
-    let seed = wish.seed(shared.defaults(), now)?;
-    match shut(&seed.url, shared.settings.allow_private) {
-        Some(why) => Err(why),
+fn visitable_seed(shared: &Shared, entry: &SeedEntry, now: Moment) -> Result<Seed, SeedError> {
+    let seed = entry.seed(shared.defaults(), now)?;
+    match why_never_visited(&seed.url, shared.settings.fetch.allow_private) {
+        Some(why) => Err(SeedError::Shut(why)),
         None => Ok(seed),
     }
 }
 
-pub async fn remove(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
+pub async fn remove(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
     let url = url(&asked.url)?;
-    match shared.hands.act(Act::RemoveSeed(url.clone()), shared.clock.now()).await.map_err(No::failed)? {
+    match shared.backend.act(Act::RemoveSeed(url.clone()), shared.clock.now()).await.map_err(ApiError::failed)? {
         Acted::Removed(true) => Ok(answer::value(&serde_json::json!({ "removed": true }))),
-        Acted::Removed(false) => Err(No::unknown(format!("{url} is no seed"))),
-        other => Err(No::failed(format!("removing a seed came to {other:?}"))),
+        Acted::Removed(false) => Err(ApiError::not_found(format!("{url} is no seed"))),
+        other => Err(ApiError::failed(format!("removing a seed came to {other:?}"))),
     }
 }
 

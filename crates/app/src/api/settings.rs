@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
-use super::answer::{self, Answered};
+use super::answer::{self, ApiResult};
 use super::shared::Shared;
 
-pub async fn list(State(shared): State<Arc<Shared>>) -> Answered {
+pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
     let rows = shared.settings_shown.clone();
     Ok(answer::lines(move |lines| {
         for row in rows {

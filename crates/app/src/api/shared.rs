@@ -1,4 +1,4 @@
-//! What every answer is made from.
+//! The state that every handler reads.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use tokio::sync::watch;
 use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
-use super::answer::No;
-use super::hands::Hands;
+use super::answer::ApiError;
+use super::backend::CrawlBackend;
 use crate::command::Context;
 use crate::config::{Row, Settings};
 use crate::runtime::clock::Clock;
@@ -17,20 +17,26 @@ use crate::seeds::Defaults;
 pub struct Shared {
     pub reader: Reader,
     pub clock: Arc<Clock>,
-    pub hands: Hands,
+    pub backend: CrawlBackend,
     pub settings: Settings,
     /// All settings in force with their sources, as they are shown.
     pub settings_shown: Vec<Row>,
     /// Becomes true when the process stops, so that streams without an end get one.
     pub stop: watch::Receiver<bool>,
-    /// Kept so that `stop` stays quiet where nobody else can stop us.
+    /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
 
 impl Shared {
-    pub fn new(context: &Context, settings: Settings, reader: Reader, clock: Arc<Clock>, hands: Hands) -> Shared {
+    pub fn new(
+        context: &Context,
+        settings: Settings,
+        reader: Reader,
+        clock: Arc<Clock>,
+        backend: CrawlBackend,
+    ) -> Shared {
         let (never, stop) = watch::channel(false);
-        Shared { reader, clock, hands, settings, settings_shown: context.in_force.rows(), stop, _never: Some(never) }
+        Shared { reader, clock, backend, settings, settings_shown: context.in_force.rows(), stop, _never: Some(never) }
     }
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {
@@ -38,7 +44,7 @@ impl Shared {
     }
 
     pub fn defaults(&self) -> Defaults {
-        Defaults { scope: self.settings.scope, depth: self.settings.depth }
+        Defaults { scope: self.settings.crawler.scope, depth: self.settings.crawler.depth }
     }
 
     /// What the last failure of a URL's site was; nothing once it answers again.
@@ -47,12 +53,12 @@ impl Shared {
     }
 
     /// How the last visit to the robots.txt for a URL ended; nothing before the first.
-    pub fn robots(&self, url: &Url) -> Result<Option<RobotsVisit>, No> {
+    pub fn robots(&self, url: &Url) -> Result<Option<RobotsVisit>, ApiError> {
         let visit = |row: RobotsRow| RobotsVisit {
             outcome: match row.answer {
                 RobotsAnswer::Text(_) => "read".into(),
                 RobotsAnswer::AllowAll => "there are no rules".into(),
-                RobotsAnswer::DisallowAll => "could not be had, so that nothing is asked for now".into(),
+                RobotsAnswer::DisallowAll => "could not be fetched, so no page is requested for now".into(),
                 RobotsAnswer::MovedTo { to, .. } => format!("moved to {to}"),
             },
             asked: time(row.fetched),
@@ -61,7 +67,7 @@ impl Shared {
         Ok(self.reader.robots(&url.origin())?.map(visit))
     }
 
-    pub fn seeds(&self) -> Result<Seeds, No> {
+    pub fn seeds(&self) -> Result<Seeds, ApiError> {
         Ok(Seeds(self.reader.seeds()?))
     }
 }

@@ -8,9 +8,9 @@ use serde::Serialize;
 use vernal_model::{SiteRow, Url};
 use vernal_repository::SiteHints;
 
-use super::answer::{self, Answered};
+use super::answer::{self, ApiResult};
 use super::hints;
-use super::parameters::{Asked, List, Sort, site};
+use super::parameters::{List, Parameters, Sort, site};
 use super::shared::{Seeds, Shared, time};
 
 #[derive(Serialize)]
@@ -39,7 +39,7 @@ struct Row {
 const COLUMNS: [&str; 11] =
     ["site", "standing", "known", "waiting", "held", "gone", "visits", "changes", "failures", "wire_bytes", "trouble"];
 
-pub async fn list(State(shared): State<Arc<Shared>>, Asked(asked): Asked<List>) -> Answered {
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<List>) -> ApiResult {
     let only = asked.site.as_deref().map(site).transpose()?;
     let seeds = shared.seeds()?;
     let mut rows: Vec<SiteRow> = shared.reader.sites();

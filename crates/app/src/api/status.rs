@@ -1,4 +1,4 @@
-//! The whole at a glance.
+//! Totals of the crawl at a glance.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use vernal_crawler::Cure;
 use vernal_model::Moment;
 
-use super::answer::{self, Answered};
+use super::answer::{self, ApiResult};
 use super::shared::{Shared, time};
 
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ struct Status {
     cursor: String,
     disk_free_bytes: Option<u64>,
     disk_total_bytes: Option<u64>,
-    /// How the promises to visit at least so often stand; null if nobody promised anything.
+    /// Which promises of a visit rate are kept and which are overdue; null where none was made.
     promises: Option<Promises>,
     /// Null when nothing crawls.
     crawl: Option<Crawl>,
@@ -77,32 +77,32 @@ struct Crawl {
     budget_in_hand: f64,
     /// The share of the held pages that the policy believes to be up to date; null without a model.
     freshness_expected: Option<f64>,
-    /// The share of the samples, drawn by chance, that had not changed; null before the first.
+    /// The share of randomly drawn samples that had not changed; null before the first.
     freshness_measured: Option<f64>,
-    /// The same, with each page counted by its importance.
+    /// The measured share again, with each page weighted by its importance.
     freshness_measured_weighted: Option<f64>,
     freshness_samples: u32,
-    /// So many URLs are known, more than a pass over all links may take; null while they may be taken.
+    /// The number of known URLs where it is more than a pass over all links may take; null where it is not.
     pass_refused_urls: Option<u64>,
-    /// Held pages met so far with a scope that has changed; null when all have been.
+    /// Held pages whose links were checked so far against a changed scope; null when all have been.
     scope_pass_pages: Option<u64>,
-    /// When the purse will hold enough for what is due; null while nothing waits for it.
+    /// When the budget will pay for what is due; null while nothing waits for it.
     waits_for_budget_until: Option<String>,
     retries_waiting: usize,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>) -> Answered {
+pub async fn show(State(shared): State<Arc<Shared>>) -> ApiResult {
     let promises = promises(&shared).await?;
     status(&shared, promises)
 }
 
-/// A stopped crawl is taken up only if there is a promise to be judged.
-async fn promises(shared: &Shared) -> Result<Option<Promises>, answer::No> {
+/// The crawler of a stopped crawl is opened only if there is a promise to judge.
+async fn promises(shared: &Shared) -> Result<Option<Promises>, answer::ApiError> {
     let promising = |seed: &vernal_model::Seed| seed.at_least_every.is_some();
-    if shared.settings.promises.is_empty() && !shared.reader.seeds()?.iter().any(promising) {
+    if shared.settings.crawler.promises.is_empty() && !shared.reader.seeds()?.iter().any(promising) {
         return Ok(None);
     }
-    let kept = shared.hands.promises(shared.clock.now()).await.map_err(answer::No::failed)?;
+    let kept = shared.backend.promises(shared.clock.now()).await.map_err(answer::ApiError::failed)?;
     Ok(kept.map(|kept| Promises {
         pages: kept.promised,
         overdue: kept.overdue,
@@ -120,7 +120,7 @@ pub fn cure(cure: &Cure) -> String {
     }
 }
 
-fn status(shared: &Shared, promises: Option<Promises>) -> Result<Response, answer::No> {
+fn status(shared: &Shared, promises: Option<Promises>) -> Result<Response, answer::ApiError> {
     let (reader, totals) = (&shared.reader, shared.reader.totals());
     let disk = reader.disk_free().ok();
     let status = Status {
@@ -146,9 +146,9 @@ fn status(shared: &Shared, promises: Option<Promises>) -> Result<Response, answe
         wire_bytes: totals.wire_bytes,
         body_bytes: totals.body_bytes,
         paused: reader.paused_all(),
-        budget: shared.settings.budget.to_string(),
+        budget: shared.settings.crawler.budget.to_string(),
         spent: reader.account().spent,
-        policy: shared.settings.policy.clone(),
+        policy: shared.settings.crawler.policy.clone(),
         last_moment: time(reader.last_moment()),
         cursor: reader.cursor().to_string(),
         disk_free_bytes: disk.map(|disk| disk.free_bytes),
@@ -160,7 +160,7 @@ fn status(shared: &Shared, promises: Option<Promises>) -> Result<Response, answe
 }
 
 fn crawl(shared: &Shared) -> Option<Crawl> {
-    let pulse = shared.hands.pulse()?;
+    let pulse = shared.backend.pulse()?;
     Some(Crawl {
         process: std::process::id(),
         started: time(shared.clock.began()),
@@ -185,12 +185,12 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
     })
 }
 
-/// When there will be something in the purse again, for a crawl that nothing else holds back.
+/// When the budget will pay for a visit again, for a crawl that nothing else holds back.
 pub fn waits_for_budget_until(shared: &Shared) -> Option<Moment> {
-    if !shared.hands.waits_for_budget() {
+    if !shared.backend.waits_for_budget() {
         return None;
     }
     let held = shared.reader.totals().held;
-    let until = shared.reader.account().next(&shared.settings.budget, held);
+    let until = shared.reader.account().next(&shared.settings.crawler.budget, held);
     (until > shared.clock.now()).then_some(until)
 }

@@ -1,4 +1,4 @@
-//! The first page that a person sees: totals, sites and the latest changes. No script, no foreign text unescaped.
+//! The status page: totals, sites and the latest changes. It has no script, and all text from sites is escaped.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use axum::response::Response;
 use vernal_crawler::PromisesKept;
 use vernal_model::{Event, Moment};
 
-use super::answer::{self, No};
+use super::answer::{self, ApiError};
 use super::shared::Shared;
 use super::status::{cure, waits_for_budget_until};
 use crate::output::{TimeStyle, bytes_shown};
@@ -29,12 +29,12 @@ text-align:left;vertical-align:top;border-bottom:1px solid #dde8dc}td{overflow-w
 td:last-child,th:last-child{padding-right:0}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}td.w{white-space:nowrap}td.t{min-width:6.5rem}table.totals{width:auto;min-width:min(100%,24rem)}table.totals td{white-space:normal}\
 small{color:#5a6b5e}a{color:#276a3c}@media(max-width:30rem){body{margin:1rem auto;font-size:14px}td,th{padding-right:.5rem}}";
 
-pub async fn show(State(shared): State<Arc<Shared>>) -> Result<Response, No> {
+pub async fn show(State(shared): State<Arc<Shared>>) -> Result<Response, ApiError> {
     let mut html = String::from(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>Vernal</title>",
     );
     html.push_str("<link rel=\"stylesheet\" href=\"/style.css\"><h1>Vernal</h1>");
-    let promises = shared.hands.promises(shared.clock.now()).await.map_err(No::failed)?;
+    let promises = shared.backend.promises(shared.clock.now()).await.map_err(ApiError::failed)?;
     totals(&shared, promises, &mut html);
     sites(&shared, &mut html);
     changes(&shared, &mut html)?;
@@ -50,7 +50,7 @@ pub async fn style() -> Response {
 
 fn totals(shared: &Shared, promises: Option<PromisesKept>, html: &mut String) {
     let totals = shared.reader.totals();
-    let crawling = if shared.hands.pulse().is_some() { "crawling" } else { "stopped" };
+    let crawling = if shared.backend.pulse().is_some() { "crawling" } else { "stopped" };
     let paused = if shared.reader.paused_all() { ", paused" } else { "" };
     let data = escaped(&shared.settings.data.display().to_string());
     let _ = write!(html, "<p>{data} is {crawling}{paused}.</p><div><table class=\"totals\">");
@@ -62,8 +62,8 @@ fn totals(shared: &Shared, promises: Option<PromisesKept>, html: &mut String) {
         ("versions", format!("{} ({})", totals.versions, bytes_shown(totals.body_bytes))),
         ("changes", totals.changes.to_string()),
         ("on the wire", bytes_shown(totals.wire_bytes)),
-        ("budget", shared.settings.budget.to_string()),
-        ("policy", shared.settings.policy.clone()),
+        ("budget", shared.settings.crawler.budget.to_string()),
+        ("policy", shared.settings.crawler.policy.clone()),
     ];
     if totals.found_pending > 0 {
         rows.insert(2, ("found, not yet looked through", totals.found_pending.to_string()));
@@ -81,7 +81,7 @@ fn totals(shared: &Shared, promises: Option<PromisesKept>, html: &mut String) {
 
 /// A running crawl at this instant.
 fn pulse(shared: &Shared) -> Vec<(&'static str, String)> {
-    let Some(pulse) = shared.hands.pulse() else { return Vec::new() };
+    let Some(pulse) = shared.backend.pulse() else { return Vec::new() };
     let mut rows = vec![
         ("running since", shown_time(shared.clock.began())),
         ("requests under way", pulse.in_flight.to_string()),
@@ -135,7 +135,7 @@ fn sites(shared: &Shared, html: &mut String) {
     html.push_str("</table></div>");
 }
 
-fn changes(shared: &Shared, html: &mut String) -> Result<(), No> {
+fn changes(shared: &Shared, html: &mut String) -> Result<(), ApiError> {
     html.push_str("<h2>Latest changes</h2><div><table><tr><th>seen<th>event<th>page");
     for event in latest(shared)? {
         let title = if event.title.is_empty() { "(no title)" } else { &event.title };
@@ -152,13 +152,13 @@ fn changes(shared: &Shared, html: &mut String) -> Result<(), No> {
     Ok(())
 }
 
-fn latest(shared: &Shared) -> Result<Vec<Event>, No> {
+fn latest(shared: &Shared) -> Result<Vec<Event>, ApiError> {
     // Where much is noise, a page of events may be all noise; a few times as many are enough.
     let events = shared.reader.latest_events(EVENTS_SHOWN * 10)?.into_iter().map(|(_, _, event)| event);
     Ok(events.filter(|event| !event.change.is_noise()).take(EVENTS_SHOWN).collect())
 }
 
-/// Titles and URLs are hostile.
+/// Titles and URLs come from sites and may be hostile.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

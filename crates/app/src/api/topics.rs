@@ -11,13 +11,13 @@ use vernal_crawler::topics::why_none;
 use vernal_model::{PageKey, TopicId, TopicRow};
 use vernal_repository::Reader;
 
-use super::answer::{self, Answered, No};
-use super::parameters::Asked;
+use super::answer::{self, ApiError, ApiResult};
+use super::parameters::Parameters;
 use super::shared::{Shared, time};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct TopicsQuery {
     /// The pages of this topic instead of all topics.
     word: Option<String>,
     limit: Option<usize>,
@@ -58,7 +58,7 @@ struct PageRow {
 
 /// One topic of a page.
 #[derive(Serialize)]
-pub struct TopicShown {
+pub struct TopicJson {
     topic: String,
     reputation: f32,
 }
@@ -66,11 +66,11 @@ pub struct TopicShown {
 /// Words shown beside a topic's own.
 const WORDS_BESIDE: usize = 4;
 
-pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted>) -> Answered {
-    let limit = wanted.limit.unwrap_or(usize::MAX);
-    match wanted.word {
-        None if wanted.why => {
-            Ok(lines(std::iter::once(Absence { why: why_none(&shared.reader).map_err(No::failed)? })))
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<TopicsQuery>) -> ApiResult {
+    let limit = query.limit.unwrap_or(usize::MAX);
+    match query.word {
+        None if query.why => {
+            Ok(lines(std::iter::once(Absence { why: why_none(&shared.reader).map_err(ApiError::failed)? })))
         }
         Some(word) => pages_of(&shared.reader, &word.to_lowercase(), limit),
         None => all(&shared.reader, limit),
@@ -78,23 +78,23 @@ pub async fn list(State(shared): State<Arc<Shared>>, Asked(wanted): Asked<Wanted
 }
 
 /// The topics of one page, by their words.
-pub fn of_page(reader: &Reader, page: PageKey) -> Result<Vec<TopicShown>, No> {
+pub fn of_page(reader: &Reader, page: PageKey) -> Result<Vec<TopicJson>, ApiError> {
     let mut shown = Vec::new();
     for of in reader.topics_of(page)? {
         if let Some(row) = reader.topic(of.topic)? {
-            shown.push(TopicShown { topic: row.word.into(), reputation: of.reputation });
+            shown.push(TopicJson { topic: row.word.into(), reputation: of.reputation });
         }
     }
     Ok(shown)
 }
 
-fn all(reader: &Reader, limit: usize) -> Answered {
+fn all(reader: &Reader, limit: usize) -> ApiResult {
     let mut rows: Vec<TopicRow> = reader.topics().collect::<Result<_, _>>()?;
     rows.retain(|row| row.pages > 0);
     let words: BTreeMap<TopicId, Box<str>> = rows.iter().map(|row| (row.id, row.word.clone())).collect();
     rows.sort_by_key(|row| (Reverse(row.pages), row.id));
     rows.truncate(limit);
-    let shared = beside(reader, &rows.iter().map(|row| row.id).collect())?;
+    let shared = shared_pages(reader, &rows.iter().map(|row| row.id).collect())?;
     Ok(lines(rows.into_iter().map(move |row| {
         let others = shared.get(&row.id).into_iter().flatten();
         Row {
@@ -111,7 +111,7 @@ fn all(reader: &Reader, limit: usize) -> Answered {
 }
 
 /// For each of these topics the others that its pages are in most often.
-fn beside(reader: &Reader, wanted: &BTreeSet<TopicId>) -> Result<BTreeMap<TopicId, Vec<TopicId>>, No> {
+fn shared_pages(reader: &Reader, wanted: &BTreeSet<TopicId>) -> Result<BTreeMap<TopicId, Vec<TopicId>>, ApiError> {
     let mut counts: BTreeMap<TopicId, BTreeMap<TopicId, u32>> = BTreeMap::new();
     for row in reader.categorised() {
         let (_, topics) = row?;
@@ -132,9 +132,9 @@ fn beside(reader: &Reader, wanted: &BTreeSet<TopicId>) -> Result<BTreeMap<TopicI
 }
 
 /// The pages of a topic, the one with the best reputation first.
-fn pages_of(reader: &Reader, word: &str, limit: usize) -> Answered {
+fn pages_of(reader: &Reader, word: &str, limit: usize) -> ApiResult {
     let topic = reader.topics().find(|row| row.as_ref().map_or(true, |row| *row.word == *word)).transpose()?;
-    let Some(topic) = topic else { return Err(No::unknown(format!("`{word}` is no topic here"))) };
+    let Some(topic) = topic else { return Err(ApiError::not_found(format!("`{word}` is no topic here"))) };
     let mut found: Vec<(f32, PageKey)> = Vec::new();
     for row in reader.categorised() {
         let (page, topics) = row?;

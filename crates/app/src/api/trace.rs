@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use vernal_simulator::lab::trace::own;
 
-use super::answer::{self, Answered, Broken};
+use super::answer::{self, ApiResult, StreamError};
 use super::shared::Shared;
 
-pub async fn list(State(shared): State<Arc<Shared>>) -> Answered {
+pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
     Ok(answer::lines(move |lines| {
         let mut gone = false;
         let told = own::rows(&shared.reader, |row| {
@@ -17,8 +17,8 @@ pub async fn list(State(shared): State<Arc<Shared>>) -> Answered {
             if gone { Err(vernal_simulator::Error::Lab("the reader has gone".into())) } else { Ok(()) }
         });
         match told {
-            Err(_) if gone => Err(Broken::ReaderGone),
-            Err(error) => Err(Broken::Failed(error.to_string())),
+            Err(_) if gone => Err(StreamError::ReaderGone),
+            Err(error) => Err(StreamError::Trace(error)),
             Ok(()) => Ok(()),
         }
     }))

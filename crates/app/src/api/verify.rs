@@ -1,4 +1,4 @@
-//! Reads everything that was kept and holds it against its own checksums and promises.
+//! Reads everything on disk and checks it: checksums, the tables against the journal, and the politeness of visits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use vernal_frontier::{Breach, audit};
 use vernal_model::{Moment, PageKey, Site};
 use vernal_repository::{Reader, bodies, compare_tables, verify_journal};
 
-use super::answer::{self, Answered, Broken, Lines};
-use super::parameters::Asked;
+use super::answer::{self, ApiResult, Lines, StreamError};
+use super::parameters::Parameters;
 use super::shared::Shared;
-use crate::runtime::runs::{self, Promise};
+use crate::runtime::runs::{self, Politeness};
 
-/// Faults told one by one; the rest is counted.
+/// Faults listed one by one; the others are counted.
 const FAULTS_TOLD_MAX: usize = 100;
-/// Progress is told when so much more has been read.
+/// A progress line follows each time that this much more has been read.
 const PROGRESS_BYTES: u64 = 16 << 20;
 /// A journal up to this size is applied to an empty store at every verification of a stopped folder; a larger one when
-/// it is wished for (`deep`), because that takes as long as the crawl's commits did.
+/// `deep` asks for it, because that takes as long as the crawl's commits did.
 const COMPARED_BYTES_MAX: u64 = 64 << 20;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wish {
+pub struct VerifyQuery {
     /// Also hold the tables against the journal, however large it is.
     #[serde(default)]
     deep: bool,
@@ -59,7 +59,7 @@ struct Verified {
     journal_bytes: u64,
     journal_faults: u64,
     /// Whether the tables were held against the journal applied anew: not beside a running crawl, and a large journal
-    /// only when it is wished for.
+    /// only when `deep` asks for it.
     tables_compared: bool,
     pages: u64,
     versions: u64,
@@ -80,14 +80,14 @@ impl Verified {
 }
 
 /// JSON lines: progress now and then, and the verdict last.
-pub async fn stream(State(shared): State<Arc<Shared>>, Asked(wish): Asked<Wish>) -> Answered {
+pub async fn stream(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<VerifyQuery>) -> ApiResult {
     Ok(answer::lines(move |lines| {
         let mut verified = Verified::default();
         segments(&shared, lines, &mut verified)?;
         journal(&shared, lines, &mut verified)?;
         tables(&shared.reader, &mut verified)?;
         let small = verified.journal_bytes <= COMPARED_BYTES_MAX;
-        if shared.hands.is_still() && verified.journal_faults == 0 && (wish.deep || small) {
+        if shared.backend.is_stopped() && verified.journal_faults == 0 && (query.deep || small) {
             compare(&shared, lines, &mut verified)?;
         }
         politeness(&shared, &mut verified)?;
@@ -99,8 +99,8 @@ pub async fn stream(State(shared): State<Arc<Shared>>, Asked(wish): Asked<Wish>)
     }))
 }
 
-/// Tells now and then how far the reading of one part has come.
-fn telling<'a>(lines: &'a mut Lines, part: &'static str) -> impl FnMut(u64, u64) + 'a {
+/// Writes a progress line each time that enough more of one part has been read.
+fn progress_writer<'a>(lines: &'a mut Lines, part: &'static str) -> impl FnMut(u64, u64) + 'a {
     let mut told = 0;
     move |done_bytes: u64, total_bytes: u64| {
         if done_bytes >= told + PROGRESS_BYTES {
@@ -113,8 +113,8 @@ fn telling<'a>(lines: &'a mut Lines, part: &'static str) -> impl FnMut(u64, u64)
 }
 
 /// Every frame, every checksum, every sequence.
-fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
-    let report = verify_journal(&shared.settings.data, &mut telling(lines, "journal"))?;
+fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
+    let report = verify_journal(&shared.settings.data, &mut progress_writer(lines, "journal"))?;
     verified.journal_files = report.files;
     verified.journal_frames = report.frames;
     verified.journal_deeds = report.deeds;
@@ -125,15 +125,16 @@ fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
     }
     if report.deeds == 0 && verified.responses > 0 {
         verified.journal_faults += 1;
-        verified
-            .fault("the journal is lost, and nobody knows the records; `vernal verify --repair` restores them".into());
+        verified.fault(
+            "the journal is lost, so the records belong to no page; `vernal verify --repair` restores them".into(),
+        );
     }
     Ok(())
 }
 
 /// The tables are the journal applied, row by row.
-fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
-    let report = compare_tables(&shared.reader, &mut telling(lines, "journal, applied anew"))?;
+fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
+    let report = compare_tables(&shared.reader, &mut progress_writer(lines, "journal, applied anew"))?;
     verified.tables_compared = true;
     verified.table_faults += report.faults.len() as u64;
     for fault in report.faults {
@@ -142,8 +143,8 @@ fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
     Ok(())
 }
 
-fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), Broken> {
-    let report = bodies::verify(&shared.settings.data, &mut telling(lines, "segments"))?;
+fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
+    let report = bodies::verify(&shared.settings.data, &mut progress_writer(lines, "segments"))?;
     verified.segments = report.segments;
     verified.segment_bytes = report.bytes;
     verified.records = report.records;
@@ -158,7 +159,7 @@ fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resu
 }
 
 /// Every row can be read, and every version has its record.
-fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), Broken> {
+fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), StreamError> {
     for page in reader.pages_after(None) {
         let page = match page {
             Ok(page) => page,
@@ -184,11 +185,11 @@ fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Holds every visit against the politeness that was promised when it was made.
-fn politeness(shared: &Shared, verified: &mut Verified) -> Result<(), Broken> {
+/// Checks every visit against the politeness that was promised when it was made.
+fn politeness(shared: &Shared, verified: &mut Verified) -> Result<(), StreamError> {
     let mut visits = requests(&shared.reader)?;
     verified.visits = visits.len() as u64;
-    // Records know whole seconds only, and the audit would take that for haste.
+    // Records have whole seconds only, which the audit would take for visits in too quick succession.
     let judged_from = runs::repaired(&shared.settings.data).unwrap_or(Moment::EPOCH);
     visits.retain(|(_, started, _)| *started >= judged_from);
     verified.visits_unjudged = verified.visits - visits.len() as u64;
@@ -207,7 +208,7 @@ fn politeness(shared: &Shared, verified: &mut Verified) -> Result<(), Broken> {
 type Request = (Site, Moment, Moment);
 
 /// The visits that really asked a site.
-fn requests(reader: &Reader) -> Result<Vec<Request>, Broken> {
+fn requests(reader: &Reader) -> Result<Vec<Request>, StreamError> {
     let mut sites: BTreeMap<PageKey, Site> = BTreeMap::new();
     let mut requests = Vec::new();
     for row in reader.visit_book() {
@@ -232,16 +233,21 @@ fn requests(reader: &Reader) -> Result<Vec<Request>, Broken> {
     Ok(requests)
 }
 
-fn promises(shared: &Shared) -> Vec<Promise> {
+fn promises(shared: &Shared) -> Vec<Politeness> {
     let written = runs::read(&shared.settings.data);
     if !written.is_empty() {
         return written;
     }
-    vec![Promise { started: Moment::EPOCH, delay: shared.settings.delay, per_site: shared.settings.per_site }]
+    vec![Politeness {
+        started: Moment::EPOCH,
+        delay: shared.settings.crawler.delay,
+        per_site: shared.settings.crawler.per_site,
+    }]
 }
 
-/// Each run by its own promise, and all runs together by the mildest, so that no restart is a way around.
-fn breaches(requests: &[Request], promises: &[Promise]) -> Vec<Breach> {
+/// Each run is judged by its own promise, and all runs together by the mildest one, so that a restart cannot evade the
+/// audit.
+fn breaches(requests: &[Request], promises: &[Politeness]) -> Vec<Breach> {
     let mut found = Vec::new();
     for (place, promise) in promises.iter().enumerate() {
         let begins = if place == 0 { Moment::EPOCH } else { promise.started };
@@ -270,8 +276,8 @@ mod tests {
     fn each_run_is_judged_by_its_own_promise() {
         let site = Site::new("a.example");
         let at = |millis: i64| Moment::from_micros(millis * 1_000);
-        let quick = Promise { started: at(0), delay: Span::from_millis(10), per_site: 1 };
-        let slow = Promise { started: at(1_000), delay: Span::from_millis(500), per_site: 1 };
+        let quick = Politeness { started: at(0), delay: Span::from_millis(10), per_site: 1 };
+        let slow = Politeness { started: at(1_000), delay: Span::from_millis(500), per_site: 1 };
         let visits = |starts: &[i64]| -> Vec<Request> {
             starts.iter().map(|&start| (site.clone(), at(start), at(start))).collect()
         };

@@ -1,9 +1,9 @@
 //! The subscriber's side of WebSub (W3C, 2018): a hub asks whether we want a feed, and then sends it whenever it changes.
 //!
 //! With the setting `websub-callback` the crawl asks hubs itself (`crawler/subscribing.rs`): each is given a callback
-//! with a key and a secret of its own, both made of `websub-secret`. Without it that is left to the operator: the callback is
-//! `/websub?topic=URL`, the secret `websub-secret`. Where a secret is set, every delivery must be signed and the token is
-//! not asked for; where it is not, the token or the loopback guards this door.
+//! with a key and a secret of its own, both made of `websub-secret`. Without it that is left to the operator: the callback
+//! is `/websub?topic=URL`, the secret `websub-secret`. Where a secret is set, every delivery must be signed and the token
+//! is not asked for; where no secret is set, this path is guarded like every other.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use vernal_crawler::{Act, Acted, HubWord, SignatureMethod, callback_key, hub_sec
 use vernal_document::Input;
 use vernal_model::{Digest, HintSource, SiteListKind, Span, Url};
 
-use super::answer::{Answered, No};
-use super::door::is_same;
+use super::access_guard::is_same;
+use super::answer::{ApiError, ApiResult};
 use super::indexnow::hint;
-use super::parameters::{Asked, url};
+use super::parameters::{Parameters, url};
 use super::shared::Shared;
 
 /// A challenge is echoed; hubs send a few dozen letters.
@@ -45,9 +45,12 @@ pub struct Delivered {
     topic: String,
 }
 
-/// A hub asks whether we meant it: yes for feeds whose hub we asked, or which we hold where hubs are asked by hand; no for
-/// everything else.
-pub async fn verify(State(shared): State<Arc<Shared>>, Asked(asks): Asked<Asks>) -> Result<Response, No> {
+/// A hub asks whether the subscription is wanted. It is for feeds whose hub this crawl asked, and for held feeds where the
+/// operator asks hubs; for nothing else.
+pub async fn verify(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asks): Parameters<Asks>,
+) -> Result<Response, ApiError> {
     let topic = url(&asks.topic)?;
     let is_ours = match &shared.settings.websub_callback {
         Some(_) => is_asked_for(&shared, &asks, &topic).await?,
@@ -58,10 +61,10 @@ pub async fn verify(State(shared): State<Arc<Shared>>, Asked(asks): Asked<Asks>)
         // Whoever has let a feed go wants no more of it.
         "unsubscribe" => !is_ours,
         "denied" => return Ok(StatusCode::OK.into_response()),
-        other => return Err(No::wrong(format!("`{other}` is no mode of WebSub"))),
+        other => return Err(ApiError::bad_request(format!("`{other}` is no mode of WebSub"))),
     };
     if !wanted || asks.challenge.is_empty() || asks.challenge.len() > CHALLENGE_BYTES_MAX {
-        return Err(No::unknown(format!("nobody here asked to {} {topic}", asks.mode)));
+        return Err(ApiError::not_found(format!("nobody here asked to {} {topic}", asks.mode)));
     }
     Ok(asks.challenge.into_response())
 }
@@ -69,19 +72,22 @@ pub async fn verify(State(shared): State<Arc<Shared>>, Asked(asks): Asked<Asks>)
 /// A hub delivers a feed: the pages that it names have news.
 pub async fn deliver(
     State(shared): State<Arc<Shared>>,
-    Asked(delivered): Asked<Delivered>,
+    Parameters(delivered): Parameters<Delivered>,
     headers: HeaderMap,
     body: Bytes,
-) -> Answered {
+) -> ApiResult {
     let topic = url(&delivered.topic)?;
     if let Some(secret) = &shared.settings.websub_secret {
         let signature = headers.get("x-hub-signature").and_then(|value| value.to_str().ok()).unwrap_or_default();
         if !is_signed(signature, &hub_secret(secret, &topic), &body) && !is_signed(signature, secret, &body) {
-            return Err(No { status: StatusCode::FORBIDDEN, line: "the signature is not that of our secret".into() });
+            return Err(ApiError {
+                status: StatusCode::FORBIDDEN,
+                line: "the signature is not that of our secret".into(),
+            });
         }
     }
     if !is_held_feed(&shared, &topic)? {
-        return Err(No::unknown(format!("{topic} is no feed that is held here")));
+        return Err(ApiError::not_found(format!("{topic} is no feed that is held here")));
     }
     let content_type = headers.get("content-type").and_then(|value| value.to_str().ok());
     let parsed = vernal_document::read(&Input {
@@ -93,7 +99,7 @@ pub async fn deliver(
         payload: Digest::default(),
     });
     let listing = parsed.document.listing.filter(|listing| listing.kind == SiteListKind::Feed);
-    let Some(listing) = listing else { return Err(No::wrong("what was delivered is no feed")) };
+    let Some(listing) = listing else { return Err(ApiError::bad_request("what was delivered is no feed")) };
     // A feed speaks for its own site.
     let own = listing.entries.into_iter().map(|entry| entry.url).filter(|url| url.site_text() == topic.site_text());
     hint(&shared, HintSource::WebSub, own.collect()).await
@@ -108,8 +114,8 @@ fn is_signed(signature: &str, secret: &str, body: &[u8]) -> bool {
     is_same(digits.as_bytes(), method.keyed_digest(secret.as_bytes(), body).as_bytes())
 }
 
-/// Hands the hub's word to the crawl, which knows what it asked for. A hub that does not bear the key was never asked.
-async fn is_asked_for(shared: &Shared, asks: &Asks, topic: &Url) -> Result<bool, No> {
+/// Gives the hub's word to the crawl, which knows what it asked for. A hub that does not bear the key was never asked.
+async fn is_asked_for(shared: &Shared, asks: &Asks, topic: &Url) -> Result<bool, ApiError> {
     let secret = shared.settings.websub_secret.as_deref().unwrap_or_default();
     if !is_same(asks.key.as_bytes(), callback_key(secret, topic).as_bytes()) {
         return Ok(false);
@@ -121,11 +127,11 @@ async fn is_asked_for(shared: &Shared, asks: &Asks, topic: &Url) -> Result<bool,
         _ => return Ok(true),
     };
     let act = Act::Hub { topic: topic.clone(), word };
-    let acted = shared.hands.act(act, shared.clock.now()).await.map_err(No::failed)?;
+    let acted = shared.backend.act(act, shared.clock.now()).await.map_err(ApiError::failed)?;
     Ok(acted == Acted::Subscribed(true))
 }
 
-fn is_held_feed(shared: &Shared, topic: &Url) -> Result<bool, No> {
+fn is_held_feed(shared: &Shared, topic: &Url) -> Result<bool, ApiError> {
     let hints = shared.reader.site_hints(&topic.site())?;
     let is_it = |url: &Url| url == topic;
     Ok(hints.files.iter().any(|(_, file)| {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::extract::State;
 use serde::Serialize;
 
-use super::answer::{self, Answered, No};
+use super::answer::{self, ApiError, ApiResult};
 use super::page;
-use super::parameters::{Asked, OfUrl, url};
+use super::parameters::{OfUrl, Parameters, url};
 use super::shared::Shared;
 
 #[derive(Serialize)]
-struct Shown {
+struct WhyAnswer {
     url: String,
     policy: String,
     reasons: Vec<Reason>,
@@ -23,20 +23,27 @@ struct Reason {
     value: String,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Asked(asked): Asked<OfUrl>) -> Answered {
+pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
     let url = url(&asked.url)?;
-    let reasons = shared.hands.why(url.clone(), shared.clock.now()).await.map_err(No::failed)?;
+    let reasons = shared.backend.why(url.clone(), shared.clock.now()).await.map_err(ApiError::failed)?;
     let Some(reasons) = reasons else {
         let page = page::of(&shared, &url)?;
-        return Err(No::unknown(format!("{url} is {}, not held: it is not due for a refresh", page.state.name())));
+        return Err(ApiError::not_found(format!(
+            "{url} is {}, not held: it is not due for a refresh",
+            page.state.name()
+        )));
     };
     let mut shown: Vec<Reason> = Vec::new();
     for (name, value) in reasons {
-        // The policy's word on a thing follows the crawler's and says more.
+        // A reason that the policy gives replaces the crawler's reason of the same name: it says more.
         match shown.iter_mut().find(|reason| reason.name == name) {
             Some(reason) => reason.value = value,
             None => shown.push(Reason { name, value }),
         }
     }
-    Ok(answer::value(&Shown { url: url.to_string(), policy: shared.settings.policy.clone(), reasons: shown }))
+    Ok(answer::value(&WhyAnswer {
+        url: url.to_string(),
+        policy: shared.settings.crawler.policy.clone(),
+        reasons: shown,
+    }))
 }

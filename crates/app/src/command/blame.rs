@@ -4,15 +4,14 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, copy, shown};
+use super::printed_list::{Question, cell, shown, value_of};
 use crate::error::Result;
 use crate::output::{Column, Sink, Table, quoted};
-use crate::runtime::folder::Folder;
 
 #[derive(Args)]
 pub struct Arguments {
     url: String,
-    /// So many paragraphs at most
+    /// Show at most N paragraphs
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }
@@ -31,33 +30,26 @@ const TEXT_LETTERS_MAX: usize = 120;
 
 pub async fn blame(context: &Context, arguments: &Arguments) -> Result<()> {
     let question = Question::at("/api/v1/blame").with("url", Some(&arguments.url)).with("limit", arguments.limit);
-    let folder = Folder::open(context, false).await?;
-    let answer = folder.get(question.text()).await?;
+    let Some(blamed) = value_of(context, question).await? else { return Ok(()) };
     let mut sink = Sink::stdout();
-    if context.json {
-        copy(answer, &mut sink).await?;
-        return folder.close();
-    }
-    let blamed = answer.json().await?;
     for number in blamed["without_body"].as_array().into_iter().flatten() {
-        context.log.warn(format!("version {number} has no body: what it brought is told as brought by the next"));
+        tracing::warn!("version {number} has no body: what it brought is attributed to the next version");
     }
     let mut table = Table::new(&COLUMNS);
     for paragraph in blamed["paragraphs"].as_array().into_iter().flatten() {
         table.row(&mut sink, row(context, paragraph))?;
     }
     if table.is_empty() {
-        context.log.info("there is no paragraph in it");
+        tracing::info!("there is no paragraph in it");
     }
-    table.end(&mut sink)?;
-    folder.close()
+    table.end(&mut sink)
 }
 
 fn row(context: &Context, paragraph: &Value) -> Vec<String> {
     let (born, edited) = (&paragraph["born"], &paragraph["edited"]);
     let last_edit = if paragraph["edits"] == 0 { "-".into() } else { shown(&edited["version"]) };
     vec![
-        super::listing::time(context, born, "moment"),
+        super::printed_list::time(context, born, "moment"),
         shown(&born["version"]),
         cell(paragraph, "edits"),
         last_edit,

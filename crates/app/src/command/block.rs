@@ -4,7 +4,7 @@ use axum::http::Method;
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, copy};
+use super::printed_list::{Question, copy};
 use crate::error::Result;
 use crate::output::Sink;
 use crate::runtime::folder::Folder;
@@ -19,7 +19,7 @@ pub async fn block(context: &Context, arguments: &Arguments) -> Result<()> {
     act(context, "block", "blocked", Some(&arguments.site)).await
 }
 
-/// Pause, resume and block are one question with three names.
+/// Pause, resume and block are one request with three names.
 pub async fn act(context: &Context, verb: &str, done: &str, site: Option<&str>) -> Result<()> {
     let question = Question::at(&format!("/api/v1/{verb}")).with("site", site);
     let folder = Folder::open(context, false).await?;
@@ -27,7 +27,7 @@ pub async fn act(context: &Context, verb: &str, done: &str, site: Option<&str>) 
     if context.json {
         copy(answer, &mut Sink::stdout()).await?;
     } else {
-        context.log.info(format!("{done} {}", site.unwrap_or("the whole crawl")));
+        tracing::info!("{done} {}", site.unwrap_or("the whole crawl"));
     }
     folder.close()
 }

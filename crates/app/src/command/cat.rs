@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, copy};
+use super::printed_list::{Question, copy};
 use crate::error::Result;
 use crate::output::Sink;
 use crate::runtime::folder::Folder;

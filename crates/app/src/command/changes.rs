@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, list, time};
+use super::printed_list::{Question, cell, list, time};
 use crate::error::{OrFail, Result};
 use crate::output::{Column, Sink, Table, quoted};
 use crate::runtime::folder::Folder;
@@ -14,7 +14,7 @@ pub struct Arguments {
     /// A cursor, or a time: RFC 3339, a date, an age such as 7d, or 14 digits
     #[arg(long, value_name = "CURSOR|TIME")]
     since: Option<String>,
-    /// Go on with new events as they come
+    /// Keep printing new events as they come
     #[arg(long)]
     follow: bool,
     /// Only events of this site
@@ -26,10 +26,10 @@ pub struct Arguments {
     /// Only events of pages that a seed with this tag covers
     #[arg(long)]
     tag: Option<String>,
-    /// Also changes of which nothing is left when noise is set aside
+    /// Also changes that are noise alone
     #[arg(long)]
     with_noise: bool,
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Print the JSON Schema of an event instead

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, cell, robots_visit, show, time};
+use super::printed_list::{Question, cell, robots_visit, show, time};
 use crate::config::Flags;
 use crate::error::Result;
 
@@ -34,7 +34,7 @@ pub async fn check(context: &Context, arguments: &Arguments) -> Result<()> {
         rows.push(("next slot".into(), time(context, check, "next_slot")));
         if check["robots_stale"] == true {
             let read = time(context, check, "robots_read");
-            rows.push(("robots copy".into(), format!("of {read}: the file could not be had since")));
+            rows.push(("robots copy".into(), format!("of {read}: later requests for the file failed")));
         }
         if check["robots_visit"].is_object() {
             rows.push(("robots.txt".into(), robots_visit(context, check)));

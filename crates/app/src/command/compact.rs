@@ -4,7 +4,7 @@ use axum::http::Method;
 use clap::Args;
 
 use super::Context;
-use super::listing::{bytes, cell, names_and_values};
+use super::printed_list::{bytes, cell, names_and_values};
 use crate::config::Flags;
 use crate::error::Result;
 use crate::output::Sink;
@@ -12,7 +12,7 @@ use crate::runtime::folder::Folder;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Keep the bodies of so many newest versions of each page [default: all]
+    /// Keep the bodies of the N newest versions of each page [default: all]
     #[arg(long, value_name = "N")]
     keep_versions: Option<String>,
     /// Keep the bodies of versions that are not older than this, such as 90d [default: for ever]

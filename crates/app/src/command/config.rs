@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, cell};
+use super::printed_list::{Question, cell};
 use crate::config::{Flags, Row};
 use crate::error::{OrFail, Result};
 use crate::output::{Column, Sink, Table};
@@ -13,7 +13,7 @@ use crate::runtime::parts;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// What is in force for this URL: the wishes of the seed that covers it, and what its site asks for
+    /// The settings for this URL: those of the seed that covers it, and what its site asks for
     #[arg(long = "for", value_name = "URL")]
     url: Option<String>,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub async fn config(context: &Context, arguments: &Arguments) -> Result<()> {
 async fn rows(context: &Context, arguments: &Arguments) -> Result<Vec<Row>> {
     let running = if arguments.flags.given.is_empty() { Folder::running(context).await } else { None };
     let Some(folder) = running else { return Ok(context.in_force.rows()) };
-    context.log.info(format!("a crawl runs in {}: these are its settings", context.settings.data.display()));
+    tracing::info!("a crawl runs in {}: these are its settings", context.settings.data.display());
     let mut rows = Vec::new();
     let answer = folder.get("/api/v1/settings").await?;
     answer
@@ -49,7 +49,7 @@ async fn rows(context: &Context, arguments: &Arguments) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Puts the wishes of the seed that covers a URL, and its site's own delay, in place of the settings.
+/// Puts what the seed that covers a URL says, and its site's own delay, in place of the settings.
 async fn narrow(context: &Context, url: &vernal_model::Url, rows: &mut [Row]) -> Result<()> {
     let folder = Folder::open(context, false).await?;
     let check = folder.get(Question::at("/api/v1/check").with("url", Some(url)).text()).await?.json().await?;
@@ -92,7 +92,7 @@ fn print(context: &Context, rows: Vec<Row>) -> Result<()> {
     }
     let mut table = Table::new(&[Column::left("setting"), Column::left("value"), Column::left("source")]);
     for row in rows {
-        table.row(&mut sink, vec![row.name, super::listing::shown(&row.value), row.source])?;
+        table.row(&mut sink, vec![row.name, super::printed_list::shown(&row.value), row.source])?;
     }
     table.end(&mut sink)
 }

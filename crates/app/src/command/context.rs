@@ -1,4 +1,4 @@
-//! What every verb is given: the settings in force, and how to speak.
+//! What every command is given: the settings in force, and how output looks.
 
 use std::future::Future;
 
@@ -31,9 +31,9 @@ impl Context {
         }
         let in_force = config::resolve(&flags, &environment, global.config.as_deref())?;
         let settings = Settings::read(&in_force)?;
-        let log = Log::new(settings.log_format, global.quiet, global.verbose);
+        let log = Log::start(settings.log_format, global.quiet, global.verbose);
         for stranger in config::environment_strangers(&environment)? {
-            log.warn(stranger);
+            tracing::warn!("{stranger}");
         }
         let token = environment.into_iter().find(|(name, _)| name == "VERNAL_TOKEN").map(|(_, token)| token);
         Ok(Context { log, json: global.json, time: TimeStyle { utc: global.utc }, in_force, settings, token })
@@ -43,7 +43,7 @@ impl Context {
     pub fn block_on(&self, question: impl Future<Output = Result<()>>) -> Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().or_fail()?;
         let answered = runtime.block_on(question);
-        // Whoever still writes to a reader that has gone is not waited for.
+        // A task that still writes to a closed reader is not waited for.
         runtime.shutdown_background();
         answered
     }

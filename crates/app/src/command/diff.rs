@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, copy};
+use super::printed_list::{Question, copy};
 use crate::error::{Error, Result};
 use crate::output::Sink;
 use crate::runtime::folder::Folder;
@@ -20,7 +20,7 @@ pub struct Arguments {
     /// The source, line by line
     #[arg(long, conflicts_with = "html")]
     source: bool,
-    /// A safe page of HTML with marks
+    /// Print a page of HTML with marks, safe to open in a browser
     #[arg(long)]
     html: bool,
     /// Everything, not only what changed

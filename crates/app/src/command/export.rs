@@ -18,7 +18,7 @@ const TRACE_FILE: &str = "trace.csv.gz";
 #[derive(Args)]
 pub struct Arguments {
     format: Format,
-    /// Where to; - is standard output, and a path that ends with a slash is a folder
+    /// A file to write to; - is standard output, and a path that ends with a slash is a folder
     #[arg(long, value_name = "PATH")]
     out: String,
     /// Only records of this site
@@ -50,7 +50,7 @@ pub async fn export(context: &Context, arguments: &Arguments) -> Result<()> {
     let exported = match arguments.format {
         Format::Warc => warc(context, arguments),
         Format::Cdxj => cdxj(context, arguments, &out),
-        Format::Trace => trace::export(context, &folder, &out, &cursor).await,
+        Format::Trace => trace::export(&folder, &out, &cursor).await,
     };
     folder.close()?;
     let told = exported?;
@@ -59,7 +59,7 @@ pub async fn export(context: &Context, arguments: &Arguments) -> Result<()> {
         sink.line(&serde_json::json!({ "cursor": cursor, "out": out, "records": told }).to_string())?;
         return sink.flush();
     }
-    context.log.info(format!("exported to {}, consistent with cursor {cursor}", shown(&out)));
+    tracing::info!("exported to {}, consistent with cursor {cursor}", shown(&out));
     Ok(())
 }
 
@@ -96,7 +96,7 @@ fn warc(context: &Context, arguments: &Arguments) -> Result<Option<u64>> {
     let to = if arguments.out.ends_with('/') || path.is_dir() { ExportTo::Folder(path) } else { ExportTo::File(path) };
     let report = archive::export_warc(data, to, &filter).or_fail()?;
     if report.damaged > 0 {
-        context.log.warn(format!("{} places could not be read and were passed over", report.damaged));
+        tracing::warn!("{} places could not be read and were passed over", report.damaged);
     }
     Ok(Some(report.records))
 }

@@ -4,15 +4,15 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, list};
+use super::printed_list::{Question, cell, list};
 use crate::error::Result;
 use crate::output::Column;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Only of this site
+    /// Only this site
     site: Option<String>,
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

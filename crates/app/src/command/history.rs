@@ -4,14 +4,14 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, bytes, cell, list, shown, time};
+use super::printed_list::{Question, bytes, cell, list, shown, time};
 use crate::error::Result;
 use crate::output::Column;
 
 #[derive(Args)]
 pub struct Arguments {
     url: String,
-    /// So many visits at most, the newest first
+    /// Show at most N visits, the newest first
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

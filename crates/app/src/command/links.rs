@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, cell, list};
+use super::printed_list::{Question, cell, list};
 use crate::error::Result;
 use crate::output::Column;
 
@@ -13,7 +13,7 @@ pub struct Arguments {
     /// Links into the page instead of out of it
     #[arg(long)]
     back: bool,
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

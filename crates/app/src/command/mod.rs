@@ -17,12 +17,12 @@ mod hints;
 mod history;
 mod lab;
 mod links;
-mod listing;
 mod noise;
 mod page;
 mod pages;
 mod pause;
 mod plan;
+mod printed_list;
 mod repair;
 mod resume;
 mod run;
@@ -69,10 +69,10 @@ pub struct Global {
     /// How log lines on standard error look: text or json
     #[arg(long, value_name = "FORMAT", global = true)]
     pub log_format: Option<String>,
-    /// Errors only
+    /// Log errors only
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// More log lines
+    /// More log lines: the story of each page; given twice, every step of it
     #[arg(short, long, action = ArgAction::Count, global = true)]
     pub verbose: u8,
     /// Times in UTC instead of local time
@@ -85,9 +85,9 @@ pub struct Global {
 
 #[derive(Subcommand)]
 pub enum Verb {
-    /// Take the seeds, crawl, keep fresh, and serve the API until stopped
+    /// Crawl from the seeds, keep the copy fresh, and serve the API until stopped
     Run(run::Arguments),
-    /// An invented, changing web on loopback and a crawl of it in fast time
+    /// Serve an invented, changing web on loopback and crawl it in fast motion
     Demo(demo::Arguments),
     /// List, add or remove seeds
     Seeds(seeds::Arguments),
@@ -97,7 +97,7 @@ pub enum Verb {
     Resume(resume::Arguments),
     /// Never ask a site again
     Block(block::Arguments),
-    /// The whole at a glance
+    /// Totals of the crawl at a glance
     Status,
     /// What is known of each site
     Sites(sites::Arguments),
@@ -113,31 +113,31 @@ pub enum Verb {
     Diff(diff::Arguments),
     /// Which version each paragraph of a page came from
     Blame(blame::Arguments),
-    /// The verdict on two files, no repository needed
+    /// Compare two files; no repository is needed
     Compare(compare::Arguments),
-    /// What was learned to be noise, and the last word of people over it
+    /// Rules about noise: learned ones, and those that people add, allow or forget
     Noise(noise::Arguments),
     /// The body of a version
     Cat(cat::Arguments),
     /// Links out of a page, or into it
     Links(links::Arguments),
-    /// What the pages are about, across sites, or the pages of one topic; reckoned by `run` with `--topics`
+    /// The topics of the pages, across sites, or the pages of one topic; computed by `run` with `--topics`
     Topics(topics::Arguments),
-    /// Scope, robots, guard, trap and next slot of a URL, without a request
+    /// Whether and when a URL may be visited: scope, robots, guard, trap and next slot, without a request
     Check(check::Arguments),
     /// Why a page is due when it is
     Why(why::Arguments),
-    /// Who would be visited when and what it would win, without a request
+    /// Which pages would be visited when, and the freshness that this would give, without a request
     Plan(plan::Arguments),
-    /// Policies side by side on invented and recorded webs, their bounds, and the founding papers
+    /// Compare policies on invented and recorded webs, compute their bounds, and re-enact the founding papers
     Lab(lab::Arguments),
     /// The change feed
     Changes(changes::Arguments),
-    /// Copies for other people's tools
+    /// Export copies for other tools
     Export(export::Arguments),
-    /// Check everything that was kept, and the politeness of every visit
+    /// Check everything on disk, and the politeness of every visit
     Verify(verify::Arguments),
-    /// Give back room on the disk: bodies that no rule keeps, overwritten rows, old runs
+    /// Free disk space: bodies that no rule keeps, overwritten rows, old runs
     Compact(compact::Arguments),
     /// All settings in force, with their source
     Config(config::Arguments),

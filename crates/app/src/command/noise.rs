@@ -5,8 +5,8 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, copy, list, names_and_values, time};
-use crate::error::{Error, Result};
+use super::printed_list::{Question, cell, copy, list, names_and_values, time, value_of};
+use crate::error::Result;
 use crate::output::{Column, Sink, quoted, sides};
 use crate::runtime::folder::Folder;
 
@@ -23,18 +23,18 @@ enum Act {
         /// Only rules of this site
         #[arg(long)]
         site: Option<String>,
-        /// Only rules that stand so: suspected, learned, added, allowed or turned
+        /// Only rules of this standing: suspected, learned, added, allowed or turned
         #[arg(long)]
         standing: Option<String>,
-        /// So many at most
+        /// Show at most N
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
     },
     /// One rule, with its evidence
     Show { site: String, id: u32 },
-    /// Say that something is noise
+    /// Declare that something is noise
     Add(Add),
-    /// Say that a rule is wrong: what it speaks of means something
+    /// Declare a rule wrong: what it suppresses has a meaning
     Allow {
         site: String,
         id: u32,
@@ -42,7 +42,7 @@ enum Act {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Take a rule away with its evidence; it may be learned anew
+    /// Delete a rule with its evidence; it may be learned again
     Forget { site: String, id: u32 },
 }
 
@@ -97,12 +97,12 @@ pub async fn noise(context: &Context, arguments: Arguments) -> Result<()> {
                 .with("notes", notes)
                 .with("page", add.page)
                 .with("reason", add.reason);
-            say(context, question, "added").await
+            send_decision(context, question, "added").await
         }
         Act::Allow { site, id, reason } => {
-            say(context, word("allow", &site).with("id", Some(id)).with("reason", reason), "allowed").await
+            send_decision(context, word("allow", &site).with("id", Some(id)).with("reason", reason), "allowed").await
         }
-        Act::Forget { site, id } => say(context, word("forget", &site).with("id", Some(id)), "forgot").await,
+        Act::Forget { site, id } => send_decision(context, word("forget", &site).with("id", Some(id)), "forgot").await,
     }
 }
 
@@ -121,26 +121,11 @@ fn row(context: &Context, rule: &Value) -> Vec<String> {
 
 async fn show(context: &Context, site: &str, id: u32) -> Result<()> {
     let question = Question::at("/api/v1/noise").with("site", Some(site)).with("id", Some(id));
-    let folder = Folder::open(context, false).await?;
-    let answer = folder.get(question.text()).await?;
-    let mut sink = Sink::stdout();
-    if context.json {
-        copy(answer, &mut sink).await?;
-        return folder.close();
-    }
-    let mut rows = Vec::new();
-    answer
-        .each_line(|line| {
-            let rule: Value = serde_json::from_str(line).map_err(Error::failed)?;
-            rows = told(context, &rule);
-            Ok(())
-        })
-        .await?;
-    names_and_values(&mut sink, &rows)?;
-    folder.close()
+    let Some(rule) = value_of(context, question).await? else { return Ok(()) };
+    names_and_values(&mut Sink::stdout(), &rule_rows(context, &rule))
 }
 
-fn told(context: &Context, rule: &Value) -> Vec<(String, String)> {
+fn rule_rows(context: &Context, rule: &Value) -> Vec<(String, String)> {
     let row = |name: &str, value: String| (name.to_owned(), value);
     let on = match (rule["page"].as_str(), rule["template"].as_str()) {
         (Some(page), _) => format!("the page {page}"),
@@ -171,14 +156,14 @@ fn told(context: &Context, rule: &Value) -> Vec<(String, String)> {
     rows
 }
 
-async fn say(context: &Context, question: Question, done: &str) -> Result<()> {
+async fn send_decision(context: &Context, question: Question, done: &str) -> Result<()> {
     let folder = Folder::open(context, false).await?;
     let answer = folder.ask(Method::POST, question.text(), String::new()).await?;
     if context.json {
         copy(answer, &mut Sink::stdout()).await?;
     } else {
         let ruled = answer.json().await?;
-        context.log.info(format!("{done} rule {} of {}", cell(&ruled, "id"), cell(&ruled, "site")));
+        tracing::info!("{done} rule {} of {}", cell(&ruled, "id"), cell(&ruled, "site"));
     }
     folder.close()
 }

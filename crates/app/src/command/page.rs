@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, bytes, cell, robots_visit, show, time};
+use super::printed_list::{Question, bytes, cell, robots_visit, show, time};
 use crate::error::Result;
 
 #[derive(Args)]

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, bytes, cell, list, time};
+use super::printed_list::{Question, bytes, cell, list, time};
 use crate::error::Result;
 use crate::output::Column;
 
@@ -15,7 +15,7 @@ pub struct Arguments {
     /// Only pages in this state: held, gone, moved, blocked, refused or failed
     #[arg(long)]
     state: Option<String>,
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// A column to sort by; -COLUMN puts the greatest first

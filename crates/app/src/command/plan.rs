@@ -5,11 +5,10 @@ use serde_json::Value;
 use vernal_model::Span;
 
 use super::Context;
-use super::listing::{Question, cell, copy, time};
+use super::printed_list::{Question, cell, time, value_of};
 use crate::config::Flags;
 use crate::error::Result;
 use crate::output::{Column, Sink, Table};
-use crate::runtime::folder::Folder;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -22,7 +21,7 @@ pub struct Arguments {
     /// The policy to plan with [default: that of the crawl]
     #[arg(long, value_name = "NAME")]
     policy: Option<String>,
-    /// So many visits are listed; all are counted
+    /// List at most N visits; the totals count all of them
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }
@@ -49,7 +48,7 @@ const FORECASTS: [Column; 7] = [
 
 const VISITS: [Column; 3] = [Column::left("visit"), Column::left("last visit"), Column::left("url")];
 
-/// The step of most plans, of which nothing is said.
+/// The usual step of a plan, which is not mentioned.
 const HOUR_S: f64 = 3_600.0;
 
 pub async fn plan(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -58,14 +57,8 @@ pub async fn plan(context: &Context, arguments: &Arguments) -> Result<()> {
         .with("for", arguments.ahead.as_ref())
         .with("budget", budgets)
         .with("limit", arguments.limit);
-    let folder = Folder::open(context, false).await?;
-    let answer = folder.get(question.text()).await?;
+    let Some(plan) = value_of(context, question).await? else { return Ok(()) };
     let mut sink = Sink::stdout();
-    if context.json {
-        copy(answer, &mut sink).await?;
-        return folder.close();
-    }
-    let plan = answer.json().await?;
     let mut table = Table::new(&FORECASTS);
     for forecast in plan["forecasts"].as_array().into_iter().flatten() {
         table.row(&mut sink, forecast_row(forecast))?;
@@ -73,7 +66,7 @@ pub async fn plan(context: &Context, arguments: &Arguments) -> Result<()> {
     table.end(&mut sink)?;
     if let Some(slot) = plan["forecasts"][0]["slot_s"].as_f64().filter(|&slot| slot != HOUR_S) {
         let slot = Span::from_secs_f64(slot);
-        context.log.info(format!("planned in steps of {slot}: no page is visited twice in one"));
+        tracing::info!("planned in steps of {slot}: no page is visited twice in one");
     }
     sink.line("")?;
     let mut table = Table::new(&VISITS);
@@ -82,14 +75,13 @@ pub async fn plan(context: &Context, arguments: &Arguments) -> Result<()> {
         table.row(&mut sink, cells)?;
     }
     match (plan["visits"].as_array().map_or(0, Vec::len) as u64, &plan["forecasts"][0]) {
-        (_, first) if first["visits"] == 0 => context.log.info("nothing would be visited"),
+        (_, first) if first["visits"] == 0 => tracing::info!("nothing would be visited"),
         (listed, first) if first["visits"].as_u64().is_some_and(|visits| visits > listed) => {
-            context.log.info(format!("{listed} of {} visits are listed", first["visits"]));
+            tracing::info!("{listed} of {} visits are listed", first["visits"]);
         }
         _ => {}
     }
-    table.end(&mut sink)?;
-    folder.close()
+    table.end(&mut sink)
 }
 
 fn forecast_row(forecast: &Value) -> Vec<String> {

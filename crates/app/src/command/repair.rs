@@ -1,4 +1,4 @@
-//! `vernal verify --repair`: whatever is damaged becomes whole again, as far as what is left tells.
+//! `vernal verify --repair`: restores what is damaged, as far as the undamaged files allow.
 //!
 //! Tables that are not the journal applied are made anew from it. When the journal itself is lost or damaged, everything
 //! is restored from the segments. What was there is moved to `DIR/damaged-…` and never deleted.
@@ -15,10 +15,10 @@ use crate::runtime::folder::exists;
 use crate::runtime::live::Until;
 use crate::runtime::{parts, runs, serving};
 
-/// Progress is told after so many records.
+/// A progress line follows after this many records.
 const PROGRESS_RECORDS: u64 = 20_000;
 
-/// What no record tells, whatever else is left.
+/// What records do not hold and a repair cannot restore.
 const NEVER_TOLD: [&str; 6] = [
     "visits without an answer: refusals, timeouts, failed connections",
     "pages that asked not to be archived: they are visited anew",
@@ -27,7 +27,7 @@ const NEVER_TOLD: [&str; 6] = [
     "the account of the budget: a new one begins",
     "hints that were pushed, and subscriptions to hubs: hubs are asked again",
 ];
-const SEEDS_LOST: &str = "the seeds and their wishes: give them again with `vernal run` or `vernal seeds add`";
+const SEEDS_LOST: &str = "the seeds and their settings: give them again with `vernal run` or `vernal seeds add`";
 const STANDINGS_LOST: &str = "which sites a person paused or blocked";
 
 /// Repairs the folder and tells what was done.
@@ -85,7 +85,7 @@ fn look_closer(context: &Context, repository: Repository, done: Value) -> Result
 fn restore(context: &Context, why: &str) -> Result<Value> {
     let settings = &context.settings;
     let dir = &settings.data;
-    context.log.warn(format!("{why}: restoring from the segments"));
+    tracing::warn!("{why}: restoring from the segments");
     let repository_settings = parts::repository_settings(settings);
     let (repository, aside) = Repository::begin_repair(dir, repository_settings, wall()).or_fail()?;
     let crawler_settings = parts::crawler_settings(settings, Until::default())?;
@@ -97,7 +97,7 @@ fn restore(context: &Context, why: &str) -> Result<Value> {
     let mut progress = |done: u64, total: u64| {
         if done >= told + PROGRESS_RECORDS {
             told = done;
-            context.log.info(format!("restored {done} of {total} records"));
+            tracing::info!("restored {done} of {total} records");
         }
     };
     let restored = crawler.restore(&mut progress).or_fail()?;

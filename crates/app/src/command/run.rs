@@ -16,7 +16,7 @@ use crate::runtime::live::{Ended, Until};
 use crate::runtime::parts;
 use crate::runtime::progress::Progress;
 use crate::runtime::shutdown::Signals;
-use crate::seeds::Wish;
+use crate::seeds::SeedEntry;
 
 #[derive(Args)]
 #[command(after_help = "With --json, standard output gets one JSON object when the run has ended.")]
@@ -35,7 +35,7 @@ pub struct Arguments {
     /// No API and no status page on the network; the socket in the data folder stays
     #[arg(long)]
     no_serve: bool,
-    /// Say what would be done, ask nobody and write nothing
+    /// Say what would be done; send no request and write nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -46,12 +46,12 @@ pub fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let real_time = arguments.real_time.as_deref().map(Span::parse).transpose().or_usage()?;
     let until = Until { idle: arguments.until_idle, visits: arguments.visits };
     parts::crawler_settings(&context.settings, until)?;
-    let given = arguments.urls.iter().map(|url| Wish::of(url)).collect();
-    let wishes = seeds::gather(context, given, context.settings.seeds.as_deref())?;
-    let wishes = seeds::open_ones(context, wishes)?;
-    let beginning = Beginning { wishes, until, serve: !arguments.no_serve, clock: None };
+    let given = arguments.urls.iter().map(|url| SeedEntry::of(url)).collect();
+    let entries = seeds::gather(context, given, context.settings.seeds.as_deref())?;
+    let entries = seeds::visitable_entries(context, entries)?;
+    let beginning = Beginning { entries, until, serve: !arguments.no_serve, clock: None };
     folder::check_place(&context.settings.data)?;
-    if beginning.wishes.is_empty() && !folder::exists(&context.settings.data) {
+    if beginning.entries.is_empty() && !folder::exists(&context.settings.data) {
         return Err(Error::usage("no seed was given and none is known: give URLs, or a file with --seeds"));
     }
     let checked = crawl::check(context, &beginning)?;
@@ -75,34 +75,33 @@ async fn crawl_until_the_end(
     print_settings(context);
     let mut crawl = crawl::begin(context, beginning.until, checked, opened).await?;
     if let Some(address) = crawl.listening {
-        context.log.info(format!("serving on http://{address}/"));
+        tracing::info!("serving on http://{address}/");
     }
     let ended = watch(context, &mut crawl, &mut signals, real_time).await;
     let ended = match ended {
         Some(ended) => ended,
-        None => {
-            crawl.handle.stop();
-            signals.end_at_once_on_next();
-            crawl.ended().await
-        }
+        None => crawl.stop(signals).await,
     };
     let totals = crawl.reader.totals();
     crawl.close().await;
     conclude(context, ended, &totals)
 }
 
-/// Says why it ended and what there is now: a line for people, one JSON object on standard output with `--json`.
+/// Logs why the crawl ended and its totals; with `--json`, prints them as one JSON object on standard output.
 fn conclude(context: &Context, ended: Ended, totals: &Totals) -> Result<()> {
     let (name, why) = match ended {
-        Ended::Failed(line) => return Err(Error::Failed(line)),
+        Ended::Failed(error) => return Err(Error::failed(error)),
         Ended::Idle => ("idle", "nothing is left to do"),
         Ended::VisitsSpent => ("visits-spent", "the visits are spent"),
         Ended::Stopped => ("stopped", "stopped"),
     };
-    context.log.info(format!(
+    tracing::info!(
         "{why}: {} held, {} waiting, {} visits, {} changes",
-        totals.held, totals.waiting, totals.visits, totals.changes
-    ));
+        totals.held,
+        totals.waiting,
+        totals.visits,
+        totals.changes
+    );
     if !context.json {
         return Ok(());
     }
@@ -118,7 +117,7 @@ fn conclude(context: &Context, ended: Ended, totals: &Totals) -> Result<()> {
     sink.flush()
 }
 
-/// Shows progress until the crawl ends by itself (then why), or a signal or the time says stop (then nothing).
+/// Shows progress until the crawl ends by itself, whose reason is returned, or until a signal or the time stops it.
 async fn watch(context: &Context, crawl: &mut Crawl, signals: &mut Signals, real_time: Option<Span>) -> Option<Ended> {
     let mut progress = Progress::new(context.log.clone(), &crawl.reader.totals());
     let mut ticks = tokio::time::interval(progress.every());
@@ -134,7 +133,7 @@ async fn watch(context: &Context, crawl: &mut Crawl, signals: &mut Signals, real
         tokio::select! {
             ended = crawl.ended() => return Some(ended),
             name = signals.next() => {
-                context.log.info(format!("{name}: stopping; once more to end at once"));
+                tracing::info!("{name}: stopping; once more to end at once");
                 return None;
             }
             () = &mut time_is_up => return None,
@@ -143,21 +142,23 @@ async fn watch(context: &Context, crawl: &mut Crawl, signals: &mut Signals, real
     }
 }
 
-/// No hidden default: everything in force is said at the start. What somebody gave has a line of its own; the defaults
-/// share one, so that they do not drown what follows.
+/// All settings in force are logged at the start. Each setting that was given has its own line; the defaults share one.
 pub fn print_settings(context: &Context) {
     let (defaults, given): (Vec<_>, Vec<_>) =
         context.in_force.all.iter().partition(|given| given.source == Source::Default);
     for given in given {
-        context.log.info(format!("{} = {} ({})", given.setting.key(), given.text(), given.source));
+        tracing::info!("{} = {} ({})", given.setting.key(), given.text(), given.source);
     }
     let defaults: Vec<String> =
         defaults.iter().map(|given| format!("{}={}", given.setting.key(), given.text())).collect();
-    context.log.info(format!("defaults: {}", defaults.join(" ")));
-    context.log.info(match context.settings.budget.unit {
-        BudgetUnit::PercentOfHeld => "the budget pays for refreshing alone; what is new is bounded by politeness",
-        BudgetUnit::Visits | BudgetUnit::WireBytes => "the budget pays for every request, for what is new as well",
-    });
+    tracing::info!("defaults: {}", defaults.join(" "));
+    tracing::info!(
+        "{}",
+        match context.settings.crawler.budget.unit {
+            BudgetUnit::PercentOfHeld => "the budget pays for refreshing alone; what is new is bounded by politeness",
+            BudgetUnit::Visits | BudgetUnit::WireBytes => "the budget pays for every request, for what is new as well",
+        }
+    );
 }
 
 fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Checked) -> Result<()> {
@@ -165,7 +166,7 @@ fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Ch
     let exists = folder::exists(&settings.data);
     let mut sink = Sink::stdout();
     if context.json {
-        let seeds: Vec<&str> = beginning.wishes.iter().map(|wish| wish.url.as_str()).collect();
+        let seeds: Vec<&str> = beginning.entries.iter().map(|entry| entry.url.as_str()).collect();
         let set: serde_json::Map<String, serde_json::Value> =
             context.in_force.all.iter().map(|given| (given.setting.key(), given.row().value)).collect();
         let told = serde_json::json!({
@@ -178,8 +179,8 @@ fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Ch
     }
     let what = if exists { "continue the repository in" } else { "make a repository in" };
     sink.line(&format!("would {what} {}", settings.data.display()))?;
-    for wish in &beginning.wishes {
-        sink.line(&format!("would take the seed {}", wish.url))?;
+    for entry in &beginning.entries {
+        sink.line(&format!("would take the seed {}", entry.url))?;
     }
     if beginning.serve {
         sink.line(&format!("would serve on http://{}/", settings.listen))?;

@@ -5,12 +5,12 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, list, time};
+use super::printed_list::{Question, cell, list, time};
 use crate::config::Flags;
 use crate::error::{Error, OrFail, Result};
 use crate::output::{Column, Sink};
 use crate::runtime::folder::{self, Folder};
-use crate::seeds::{self, Reading, Wish};
+use crate::seeds::{self, Reading, SeedEntry};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -25,14 +25,14 @@ enum Act {
         /// Only seeds with this tag
         #[arg(long)]
         tag: Option<String>,
-        /// So many at most
+        /// Show at most N
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
         /// A column to sort by; -COLUMN puts the greatest first
         #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
         sort: Option<String>,
     },
-    /// Add seeds, or renew the wishes of known ones
+    /// Add seeds, or renew what is said of known ones
     Add(Add),
     /// Remove a seed; its pages stay
     Remove { url: String },
@@ -47,7 +47,7 @@ struct Add {
     /// A tag for the given URLs; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// How much their pages count
+    /// How much their pages count in freshness
     #[arg(long, value_name = "NUMBER")]
     weight: Option<f32>,
     /// How far a crawl may go from them: page, prefix, site, domain or any
@@ -62,7 +62,7 @@ struct Add {
     /// Visited at most this often
     #[arg(long, value_name = "SPAN")]
     at_most_every: Option<String>,
-    /// Also take loopback and private addresses; a crawl that runs goes by its own setting
+    /// Also take loopback and private addresses; a running crawl goes by its own setting
     #[arg(long)]
     allow_private: bool,
 }
@@ -112,7 +112,7 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
     if add.urls.is_empty() && add.seeds.is_none() {
         return Err(Error::usage("no seed was given: give URLs, or a file with --seeds"));
     }
-    let wished = |url: &String| Wish {
+    let entry_of = |url: &String| SeedEntry {
         url: url.clone(),
         tags: add.tags.clone(),
         weight: add.weight,
@@ -121,21 +121,21 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
         at_least_every: add.at_least_every.clone(),
         at_most_every: add.at_most_every.clone(),
     };
-    let given = add.urls.iter().map(wished).collect();
-    let mut wishes = gather(context, given, add.seeds.as_deref())?;
+    let given = add.urls.iter().map(entry_of).collect();
+    let mut entries = gather(context, given, add.seeds.as_deref())?;
     if !folder::exists(&context.settings.data) {
-        // Where there is no crawl whose setting counts, ours does, and nothing is made for seeds that are refused.
-        wishes = open_ones(context, wishes)?;
+        // Where no crawl runs, the setting given here counts, and no repository is made for seeds that are refused.
+        entries = visitable_entries(context, entries)?;
     }
     let folder = Folder::open(context, true).await?;
     let (mut new, mut known) = (0, 0);
-    for some in wishes.chunks(seeds::SEEDS_AT_ONCE) {
+    for some in entries.chunks(seeds::SEEDS_AT_ONCE) {
         let body = some.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>().or_fail()?.join("\n");
         let told: Value = folder.ask(Method::POST, "/api/v1/seeds", body).await?.json().await?;
         new += told["new"].as_u64().unwrap_or(0);
         known += told["known"].as_u64().unwrap_or(0);
         for wrong in told["wrong"].as_array().into_iter().flatten() {
-            context.log.warn(cell(wrong, "error"));
+            tracing::warn!("{}", cell(wrong, "error"));
         }
     }
     if context.json {
@@ -143,7 +143,7 @@ async fn add_seeds(context: &Context, add: Add) -> Result<()> {
         sink.line(&serde_json::json!({ "new": new, "known": known }).to_string())?;
         sink.flush()?;
     } else {
-        context.log.info(format!("seeds: {new} new, {known} known already"));
+        tracing::info!("seeds: {new} new, {known} known already");
     }
     folder.close()
 }
@@ -157,43 +157,45 @@ async fn remove(context: &Context, url: &str) -> Result<()> {
         sink.line(&answer.json().await?.to_string())?;
         sink.flush()?;
     } else {
-        context.log.info(format!("{url} is no seed any more; what it led to is kept"));
+        tracing::info!("{url} is no seed any more; what it led to is kept");
     }
     folder.close()
 }
 
-/// The wishes of the command line and of a file. A bad URL among the arguments is wrong usage; bad lines of a file are
-/// told by number and passed over, unless no line is good.
-pub fn gather(context: &Context, given: Vec<Wish>, file: Option<&str>) -> Result<Vec<Wish>> {
-    let defaults = seeds::Defaults { scope: context.settings.scope, depth: context.settings.depth };
-    for wish in &given {
-        wish.seed(defaults, vernal_model::Moment::EPOCH).or_usage()?;
+/// The entries of the command line and of a file. A bad URL among the arguments is wrong usage; bad lines of a file are
+/// named by number and passed over, unless no line is good.
+pub fn gather(context: &Context, given: Vec<SeedEntry>, file: Option<&str>) -> Result<Vec<SeedEntry>> {
+    let defaults = seeds::Defaults { scope: context.settings.crawler.scope, depth: context.settings.crawler.depth };
+    for entry in &given {
+        entry.seed(defaults, vernal_model::Moment::EPOCH).or_usage()?;
     }
     let Some(file) = file else { return Ok(given) };
-    let Reading { wishes, wrong } = seeds::read(&text(file)?);
+    let Reading { entries, wrong } = seeds::read(&text(file)?);
     let name = if file == "-" { "standard input" } else { file };
     for (line, what) in &wrong {
-        context.log.warn(format!("{name}, line {line}: {what}"));
+        tracing::warn!("{name}, line {line}: {what}");
     }
-    if wishes.is_empty() {
+    if entries.is_empty() {
         return Err(Error::Failed(format!("{name} holds no seed")));
     }
-    Ok(given.into_iter().chain(wishes).collect())
+    Ok(given.into_iter().chain(entries).collect())
 }
 
-/// The wishes whose addresses are not shut. The others are told; if there are only others, that is wrong usage.
-pub fn open_ones(context: &Context, wishes: Vec<Wish>) -> Result<Vec<Wish>> {
-    let allow_private = context.settings.allow_private;
-    let why = |wish: &Wish| seeds::url(&wish.url).ok().and_then(|url| seeds::shut(&url, allow_private));
-    let told: Vec<String> = wishes.iter().filter_map(why).collect();
-    if !told.is_empty() && told.len() == wishes.len() {
+/// The entries whose addresses may be visited. The others are named in warnings; if there are only others, that is wrong
+/// usage.
+pub fn visitable_entries(context: &Context, entries: Vec<SeedEntry>) -> Result<Vec<SeedEntry>> {
+    let allow_private = context.settings.fetch.allow_private;
+    let why =
+        |entry: &SeedEntry| seeds::url(&entry.url).ok().and_then(|url| seeds::why_never_visited(&url, allow_private));
+    let told: Vec<String> = entries.iter().filter_map(why).collect();
+    if !told.is_empty() && told.len() == entries.len() {
         let others = if told.len() > 1 { format!(" (and so are {} others)", told.len() - 1) } else { String::new() };
         return Err(Error::Usage(format!("{}{others}", told[0])));
     }
     for line in &told {
-        context.log.warn(line);
+        tracing::warn!("{line}");
     }
-    Ok(wishes.into_iter().filter(|wish| why(wish).is_none()).collect())
+    Ok(entries.into_iter().filter(|entry| why(entry).is_none()).collect())
 }
 
 fn text(file: &str) -> Result<String> {

@@ -3,13 +3,13 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, bytes, cell, list};
+use super::printed_list::{Question, bytes, cell, list};
 use crate::error::Result;
 use crate::output::Column;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// A column to sort by; -COLUMN puts the greatest first [default: -held]

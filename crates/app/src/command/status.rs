@@ -4,7 +4,7 @@ use serde_json::Value;
 use vernal_model::Span;
 
 use super::Context;
-use super::listing::{Question, bytes, cell, show, time};
+use super::printed_list::{Question, bytes, cell, show, time};
 use crate::error::Result;
 
 pub async fn status(context: &Context) -> Result<()> {

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::listing::{Question, cell, list, list_or, time};
+use super::printed_list::{Question, cell, list, list_or, time};
 use crate::error::Result;
 use crate::output::Column;
 
@@ -12,7 +12,7 @@ use crate::output::Column;
 pub struct Arguments {
     /// The pages of this topic, the one with the best reputation first
     word: Option<String>,
-    /// So many at most
+    /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

@@ -5,16 +5,15 @@ use std::path::Path;
 
 use vernal_simulator::lab::trace::own::{Head, OwnRow, Writer};
 
-use super::Context;
 use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
 use crate::runtime::folder::Folder;
 
 /// Writes the trace and the head file beside it; gives the number of rows.
-pub async fn export(context: &Context, folder: &Folder, out: &str, cursor: &str) -> Result<Option<u64>> {
+pub async fn export(folder: &Folder, out: &str, cursor: &str) -> Result<Option<u64>> {
     let (bytes, head) = whole(folder).await?;
     let head = Head { cursor: cursor.to_owned(), ..head };
-    context.log.warn(&head.note);
+    tracing::warn!("{}", &head.note);
     let mut sink = Sink::named(out)?;
     if out.ends_with(".gz") {
         let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());

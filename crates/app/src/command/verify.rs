@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use vernal_repository::{bodies, verify_journal};
 
-use super::listing::{bytes, cell, names_and_values};
+use super::printed_list::{bytes, cell, names_and_values};
 use super::{Context, repair};
 use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
@@ -13,11 +13,11 @@ use crate::runtime::folder::{Folder, exists};
 #[derive(Args)]
 pub struct Arguments {
     /// Also apply the whole journal to an empty store and compare every row; a journal below 64 MiB is always compared.
-    /// It takes the disk that the tables take once more, and a stopped crawl
+    /// This needs a stopped crawl, and as much free disk as the tables take
     #[arg(long)]
     deep: bool,
-    /// First make whole what is damaged: tables from the journal, and from the segments alone where the journal is lost;
-    /// then check. What was there is moved to DIR/damaged-…, and what cannot be restored is listed
+    /// First repair: rebuild tables from the journal, or everything from the segments where the journal is lost; then
+    /// check. The damaged files are moved to DIR/damaged-…, and what cannot be restored is listed
     #[arg(long)]
     repair: bool,
 }
@@ -28,7 +28,7 @@ pub async fn verify(context: &Context, arguments: &Arguments) -> Result<()> {
         false => None,
     };
     if let Some(repaired) = repaired.as_ref().filter(|_| !context.json) {
-        tell_repair(context, repaired)?;
+        print_repair(repaired)?;
     }
     let folder = match Folder::open(context, false).await {
         Ok(folder) => folder,
@@ -51,15 +51,13 @@ pub async fn verify(context: &Context, arguments: &Arguments) -> Result<()> {
         verdict["repair"] = repaired;
     }
     if arguments.deep && verdict["tables_compared"] == false {
-        context
-            .log
-            .warn("the tables were not held against the journal: that needs a stopped crawl and a sound journal");
+        tracing::warn!("the tables were not held against the journal: that needs a stopped crawl and a sound journal");
     }
-    tell(context, &verdict)?;
+    print_verdict(context, &verdict)?;
     if verdict["sound"] == true { Ok(()) } else { Err(Error::failed(complaint(&verdict))) }
 }
 
-/// The repository does not open: its files are checked one by one, so that one run names everything that is wrong.
+/// Where the repository does not open, its files are checked one by one, so that one run names every fault.
 fn files_alone(context: &Context, error: Error) -> Result<()> {
     let dir = &context.settings.data;
     let Some(line) = error.line().map(str::to_owned).filter(|_| exists(dir)) else { return Err(error) };
@@ -81,21 +79,21 @@ fn files_alone(context: &Context, error: Error) -> Result<()> {
         "tables_compared": false,
         "faults": faults,
     });
-    tell(context, &verdict)?;
+    print_verdict(context, &verdict)?;
     let hint = if line.contains("--repair") { "" } else { "; `vernal verify --repair` restores what can be restored" };
     Err(Error::failed(format!("{line}{hint}")))
 }
 
-fn tell_repair(context: &Context, repaired: &Value) -> Result<()> {
+fn print_repair(repaired: &Value) -> Result<()> {
     match repaired["done"].as_str() {
         Some("restored") => {}
         Some("tables") => {
             let why = repaired["why"].as_str().unwrap_or_default();
-            context.log.info(format!("the tables were made anew from the journal: {why}"));
+            tracing::info!("the tables were made anew from the journal: {why}");
             return Ok(());
         }
         _ => {
-            context.log.info("nothing to repair");
+            tracing::info!("nothing to repair");
             return Ok(());
         }
     }
@@ -106,7 +104,7 @@ fn tell_repair(context: &Context, repaired: &Value) -> Result<()> {
     names_and_values(&mut sink, &rows)?;
     sink.flush()?;
     for line in repaired["lost"].as_array().into_iter().flatten() {
-        context.log.warn(format!("not restored: {}", line.as_str().unwrap_or_default()));
+        tracing::warn!("not restored: {}", line.as_str().unwrap_or_default());
     }
     Ok(())
 }
@@ -117,11 +115,11 @@ fn show_progress(context: &Context, progress: &Value) {
     if context.log.progress_is_live() {
         context.log.progress(&line);
     } else {
-        context.log.info(line);
+        tracing::info!("{line}");
     }
 }
 
-fn tell(context: &Context, verdict: &Value) -> Result<()> {
+fn print_verdict(context: &Context, verdict: &Value) -> Result<()> {
     let mut sink = Sink::stdout();
     if context.json {
         sink.line(&verdict.to_string())?;
@@ -148,7 +146,7 @@ fn tell(context: &Context, verdict: &Value) -> Result<()> {
     let rows: Vec<(String, String)> = names.iter().map(|name| (name.replace('_', " "), cell(verdict, name))).collect();
     names_and_values(&mut sink, &rows)?;
     for fault in verdict["faults"].as_array().into_iter().flatten() {
-        context.log.error(fault.as_str().unwrap_or_default());
+        tracing::error!("{}", fault.as_str().unwrap_or_default());
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Context;
-use super::listing::{Question, cell, show};
+use super::printed_list::{Question, cell, show};
 use crate::config::Flags;
 use crate::error::Result;
 
@@ -27,7 +27,7 @@ pub async fn why(context: &Context, arguments: &Arguments) -> Result<()> {
     .await
 }
 
-/// The crawler says what it knows, then the policy says more of the same thing: the later word stands.
+/// A reason that the policy gives replaces the crawler's reason of the same name: it says more.
 fn put(rows: &mut Vec<(String, String)>, name: String, value: String) {
     match rows.iter_mut().find(|(known, _)| *known == name) {
         Some(row) => row.1 = value,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::catalogue::{self, Setting, Shape};
-use super::{nearest, promises, weights};
+use super::catalogue::{self, Setting, Value};
+use super::nearest;
 use crate::error::{Error, Result};
 
 pub const FILE_NAME: &str = "vernal.toml";
@@ -38,21 +38,21 @@ fn unknown(key: &str) -> String {
 }
 
 fn texts(setting: &Setting, value: &toml::Value) -> Result<Vec<String>, String> {
-    match (setting.shape, value) {
-        (Shape::Many, toml::Value::Array(values)) => values.iter().map(|value| one_of_many(setting, value)).collect(),
-        (Shape::Many, single) => Ok(vec![text(single)?]),
-        (Shape::Switch, toml::Value::Boolean(on)) => Ok(vec![on.to_string()]),
-        (Shape::Switch, _) => Err("give true or false".into()),
-        (Shape::One, single) => Ok(vec![text(single)?]),
+    match (&setting.value, value) {
+        (Value::Many(_), toml::Value::Array(values)) => {
+            values.iter().map(|value| one_of_many(setting, value)).collect()
+        }
+        (Value::Many(_), single) => Ok(vec![text(single)?]),
+        (Value::Switch(_), toml::Value::Boolean(on)) => Ok(vec![on.to_string()]),
+        (Value::Switch(_), _) => Err("give true or false".into()),
+        (Value::One(_), single) => Ok(vec![text(single)?]),
     }
 }
 
-/// Promises and weights are tables in a file; everything else that may be repeated is a text.
 fn one_of_many(setting: &Setting, value: &toml::Value) -> Result<String, String> {
-    match value {
-        toml::Value::Table(table) if setting.name == "promises" => promises::text_of(table),
-        toml::Value::Table(table) if setting.name == "weights" => weights::text_of(table),
-        other => text(other),
+    match (value, setting.table) {
+        (toml::Value::Table(table), Some(text_of)) => text_of(table),
+        (other, _) => text(other),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use super::catalogue::{self, Setting, Shape};
+use super::catalogue::{self, Setting, Value};
 
 /// The settings given on the command line.
 #[derive(Clone, Debug, Default)]
@@ -57,9 +57,9 @@ fn flag(setting: &'static Setting) -> Arg {
         .value_name(setting.value_name)
         .help(help)
         .help_heading("Settings (also VERNAL_… and vernal.toml)");
-    match setting.shape {
-        Shape::One => arg.action(ArgAction::Set),
-        Shape::Many => arg.action(ArgAction::Append),
-        Shape::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
+    match setting.value {
+        Value::One(_) => arg.action(ArgAction::Set),
+        Value::Many(_) => arg.action(ArgAction::Append),
+        Value::Switch(_) => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
     }
 }

@@ -1,9 +1,9 @@
 //! The settings in force, and where each one came from.
 //!
-//! - `catalogue`: every setting by name; each is a flag, an environment variable and a key of `vernal.toml`.
+//! - `catalogue`: every setting in one entry; each is a flag, an environment variable and a key of `vernal.toml`.
 //! - `file`: `vernal.toml` read into texts, unknown keys refused with the nearest name.
 //! - `resolve`: flag before environment before file before default.
-//! - `settings`: the texts as typed values, refused at the door when they are none.
+//! - `value`: the texts as typed values. `settings`: where those values go.
 //! - `promises`: how often pages are to be visited, as text and as tables of the file.
 //! - `weights`: what people say of the importance of pages, the same way.
 //! - `flags`: the catalogue as flags of a command.
@@ -15,6 +15,7 @@ mod nearest;
 pub mod promises;
 mod resolve;
 mod settings;
+mod value;
 mod weights;
 
 pub use flags::Flags;

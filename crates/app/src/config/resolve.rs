@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::catalogue::{self, Setting, Shape};
+use super::catalogue::{self, Setting, Value};
 use super::file;
 use super::flags::Flags;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ pub enum Source {
     Flag,
     Environment,
     File(PathBuf),
-    /// What a demonstration sets where nobody else did.
+    /// The default of a demonstration.
     Demonstration,
     Default,
 }
@@ -42,16 +42,13 @@ pub struct InForce {
     pub all: Vec<Given>,
 }
 
-/// So many letters apart from a known name, a variable is a slip of it.
+/// A variable at most this many letters apart from a known name is taken for a misspelling of it.
 const SLIP_MAX: usize = 2;
 
-/// Names that are no settings and still ours.
+/// Our variables that are no settings.
 const OTHER_VARIABLES: &[&str] = &["VERNAL_TOKEN", "VERNAL_CONFIG"];
 
-/// Settings whose values are never shown.
-const SECRETS: &[&str] = &["indexnow-keys", "websub-secret"];
-
-/// `environment` is an argument so that tests need not touch that of the process.
+/// `environment` is an argument so that tests need not change that of the process.
 pub fn resolve(flags: &Flags, environment: &[(String, String)], config: Option<&Path>) -> Result<InForce> {
     let (path, from_file) = match config {
         Some(path) => (path.to_owned(), file::read(path)?),
@@ -78,15 +75,15 @@ pub fn resolve(flags: &Flags, environment: &[(String, String)], config: Option<&
 }
 
 fn split(setting: &Setting, value: &str) -> Vec<String> {
-    match setting.shape {
-        Shape::Many => value.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect(),
-        Shape::One | Shape::Switch if value.is_empty() => Vec::new(),
-        Shape::One | Shape::Switch => vec![value.to_owned()],
+    match setting.value {
+        Value::Many(_) => value.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+        Value::One(_) | Value::Switch(_) if value.is_empty() => Vec::new(),
+        Value::One(_) | Value::Switch(_) => vec![value.to_owned()],
     }
 }
 
-/// Variables that begin like ours and name nothing. One that is a slip of a known name is refused with it; others are
-/// told only: an environment belongs to many programs.
+/// Variables that begin like ours and name no setting. A misspelling of a known name is refused; others cause a warning,
+/// because an environment belongs to many programs.
 pub fn environment_strangers(environment: &[(String, String)]) -> Result<Vec<String>> {
     let settings = catalogue::ALL.iter().map(Setting::variable);
     let known: Vec<String> = settings.chain(OTHER_VARIABLES.iter().map(|&name| name.to_owned())).collect();
@@ -120,7 +117,7 @@ impl InForce {
 }
 
 impl Given {
-    /// How a complaint about this value begins.
+    /// How an error about this value begins.
     pub fn place(&self) -> String {
         match &self.source {
             Source::Flag => format!("--{}", self.setting.name),
@@ -144,9 +141,9 @@ impl Given {
         if self.values.is_empty() { "none".to_owned() } else { self.shown().join(" ") }
     }
 
-    /// Logs and answers are read by more people than may know a secret.
+    /// Secrets are not shown: more people read logs and answers than may know them.
     fn shown(&self) -> Vec<String> {
-        match SECRETS.contains(&self.setting.name) {
+        match self.setting.secret {
             true => self.values.iter().map(|_| "(secret)".to_owned()).collect(),
             false => self.values.clone(),
         }

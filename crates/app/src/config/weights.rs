@@ -65,7 +65,7 @@ fn read(path: &Path, urls: &mut HashMap<Fingerprint, f32>) -> Result<(), String>
         }
         let at = |what: String| format!("{} line {}: {what}", path.display(), number_of_line + 1);
         let (url, weight) = line.rsplit_once(',').ok_or_else(|| at("give a URL, a comma and a weight".into()))?;
-        let url = crate::seeds::url(url.trim().trim_matches('"')).map_err(at)?;
+        let url = crate::seeds::url(url.trim().trim_matches('"')).map_err(|error| at(error.to_string()))?;
         urls.insert(url.fingerprint(), number(weight).map_err(at)?);
     }
     Ok(())

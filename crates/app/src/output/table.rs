@@ -56,7 +56,7 @@ impl Table {
         Table { columns: columns.to_vec(), titles, held_back: Vec::new(), widths: None }
     }
 
-    /// The same with another title for a column, where it depends on what is shown.
+    /// The column with another title, where the title depends on what is shown.
     pub fn with_title(mut self, place: usize, title: String) -> Table {
         self.titles[place] = title;
         self
@@ -110,7 +110,7 @@ fn laid_out(columns: &[Column], widths: &[usize], cells: &Vec<String>) -> String
     line
 }
 
-/// Titles and URLs come from strangers: no cell may break its line or speak to the terminal.
+/// Titles and URLs come from sites: no cell may break its line or send control codes to the terminal.
 fn one_line(cell: &str) -> String {
     cell.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

@@ -74,7 +74,7 @@ fn decided_by(by: DecidedBy) -> &'static str {
     }
 }
 
-/// A stranger's text, cut short, in one line that cannot speak to the terminal.
+/// Text from a site, cut short, in one line without control codes.
 pub fn quoted(text: &str, letters_max: usize) -> String {
     let mut short = plain(text);
     if let Some((end, _)) = short.char_indices().nth(letters_max) {

@@ -1,4 +1,4 @@
-//! Moment = origin + X · (wall − origin): the only place that asks the wall for the hour.
+//! Moment = origin + X · (wall − origin): the only place that reads the system clock.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -20,7 +20,7 @@ pub fn cpu_seconds() -> f64 {
     used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
 }
 
-/// The hour on the wall.
+/// The time of the system clock.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
 pub fn wall() -> Moment {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -33,8 +33,8 @@ impl Clock {
         Clock::from_wall(wall(), last, scale)
     }
 
-    /// Goes on as the repository's time was counted before. Another scale begins anew at its last Moment, as does a wall
-    /// clock that was set back behind it.
+    /// Goes on as the repository's time was counted before. With another scale, or a system clock that was set back, time
+    /// goes on from the last Moment of the journal.
     pub fn resume(stored: Option<TimeOrigin>, last: Moment, scale: f64) -> Clock {
         Clock::resume_at(wall(), stored, last, scale)
     }
@@ -90,7 +90,7 @@ impl Clock {
     }
 }
 
-/// Nobody waits longer than this at once, and `Duration` overflows far beyond it.
+/// The longest single wait; `Duration` overflows far beyond it.
 const YEAR_SECS: f64 = 365.0 * 86_400.0;
 
 impl vernal_fetch::Clock for Clock {

@@ -1,4 +1,4 @@
-//! A crawl put together and set going: repository, crawler, workers, loop, socket and listener.
+//! Puts a crawl together and starts it: repository, crawler, workers, loop, socket and listener.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,24 +12,25 @@ use vernal_model::{Moment, Seed};
 use vernal_repository::{Reader, Recovery, Repository, TablesRecovery};
 
 use super::clock::{Clock, wall};
-use super::live::{self, Ended, Handle, Until};
+use super::live::{self, Ended, Handle, LoopError, Until};
+use super::shutdown::Signals;
 use super::{folder, parts, runs, serving};
-use crate::api::{self, Door, Hands, Shared, is_loopback};
+use crate::api::{self, AccessGuard, CrawlBackend, Shared, is_loopback};
 use crate::command::Context;
 use crate::error::{Error, OrFail, Result};
-use crate::seeds::{self, Defaults, SEEDS_AT_ONCE, Wish};
+use crate::seeds::{self, Defaults, SEEDS_AT_ONCE, SeedEntry};
 
-/// How often and how long a crawl tries to get at a folder in which nobody answers.
+/// How often and how long a crawl tries to lock a folder while nobody answers on its socket.
 const TRIES_MAX: usize = 30;
 const TRY_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// What a crawl is begun with.
 pub struct Beginning {
-    pub wishes: Vec<Wish>,
+    pub entries: Vec<SeedEntry>,
     pub until: Until,
     /// Whether API and status page are served on the network.
     pub serve: bool,
-    /// Sites of an invented web have their own time; `None` starts a clock at the wall's hour.
+    /// The clock that an invented web goes by; `None` starts one at the time of the wall clock.
     pub clock: Option<Arc<Clock>>,
 }
 
@@ -46,7 +47,7 @@ pub struct Crawl {
     data: std::path::PathBuf,
 }
 
-/// What must be right before anything is opened or written.
+/// Settings and seeds that passed every check which needs no data folder.
 pub struct Checked {
     pub crawler: vernal_crawler::Settings,
     pub token: Option<String>,
@@ -58,18 +59,18 @@ pub fn check(context: &Context, beginning: &Beginning) -> Result<Checked> {
     let settings = &context.settings;
     folder::check_place(&settings.data)?;
     let crawler = parts::crawler_settings(settings, beginning.until)?;
-    let seeds = wished_seeds(context, &beginning.wishes, wall())?;
+    let seeds = seeds_of(context, &beginning.entries, wall())?;
     let warning = if seeds.is_empty() { None } else { parts::identity(settings, &seeds)? };
     let token = if beginning.serve { token(context)? } else { None };
     Ok(Checked { crawler, token, warning })
 }
 
-fn wished_seeds(context: &Context, wishes: &[Wish], now: Moment) -> Result<Vec<Seed>> {
-    let defaults = Defaults { scope: context.settings.scope, depth: context.settings.depth };
-    wishes.iter().map(|wish| wish.seed(defaults, now).or_usage()).collect()
+fn seeds_of(context: &Context, entries: &[SeedEntry], now: Moment) -> Result<Vec<Seed>> {
+    let defaults = Defaults { scope: context.settings.crawler.scope, depth: context.settings.crawler.depth };
+    entries.iter().map(|entry| entry.seed(defaults, now).or_usage()).collect()
 }
 
-/// Beyond loopback nobody listens without a token.
+/// The token of the API, which is required beyond loopback.
 fn token(context: &Context) -> Result<Option<String>> {
     let settings = &context.settings;
     let token = match &settings.token_file {
@@ -90,7 +91,7 @@ fn token(context: &Context) -> Result<Option<String>> {
     }
 }
 
-/// What a crawl stands on, taken and not yet written to.
+/// The folder and the port of a crawl, taken and not yet written to.
 pub struct Opened {
     repository: Repository,
     reader: Reader,
@@ -100,7 +101,7 @@ pub struct Opened {
     warnings: Vec<String>,
 }
 
-/// Takes the folder and the port, or says who has them.
+/// Locks the folder and binds the port, or says who has them.
 pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     let settings = &context.settings;
     let (repository, recovery) = take_folder(context).await?;
@@ -114,18 +115,18 @@ pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     let reader = repository.reader();
     let start = || Arc::new(Clock::resume(reader.time_origin(), reader.last_moment(), settings.time_scale));
     let clock = beginning.clock.clone().unwrap_or_else(start);
-    let seeds = wished_seeds(context, &beginning.wishes, clock.now())?;
+    let seeds = seeds_of(context, &beginning.entries, clock.now())?;
     warnings.extend(judge_seeds(context, &reader, &seeds)?);
     let listener = if beginning.serve { Some(listen(settings.listen).await?) } else { None };
     Ok(Opened { repository, reader, clock, seeds, listener, warnings })
 }
 
-/// Sets the crawl going.
+/// Starts the crawl.
 pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Opened) -> Result<Crawl> {
     let settings = &context.settings;
     let Opened { repository, reader, clock, seeds, listener, warnings } = opened;
     for warning in warnings {
-        context.log.warn(warning);
+        tracing::warn!("{warning}");
     }
     let crawler_settings = vernal_crawler::Settings { time_origin: Some(clock.origin()), ..checked.crawler };
     let mut crawler = Crawler::open(repository, crawler_settings, clock.now()).or_fail()?;
@@ -139,17 +140,15 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let workers_clock: Arc<dyn vernal_fetch::Clock> = Arc::<Clock>::clone(&clock);
     let workers = Workers::start(fetch, workers_clock, vernal_fetch::dns::system(), inbox.0.sink()).or_fail()?;
     let (ended_sender, ended) = oneshot::channel();
-    let log = context.log.clone();
-    let (handle, thread) =
-        live::start(crawler, workers, Arc::clone(&clock), until, inbox, log, ended_sender).or_fail()?;
+    let (handle, thread) = live::start(crawler, workers, Arc::clone(&clock), until, inbox, ended_sender).or_fail()?;
     let (stop, stopped) = watch::channel(false);
-    let hands = Hands::Live(handle.clone());
-    let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), hands);
+    let backend = CrawlBackend::Live(handle.clone());
+    let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), backend);
     let router = api::router(Arc::new(shared.stopped_by(stopped.clone())));
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
-        let guarded = Door { listening_on, token: checked.token, keyed: settings.keyed_paths() }.guard(router);
+        let guarded = AccessGuard { listening_on, token: checked.token, keyed: settings.keyed_paths() }.guard(router);
         servers.push(serving::serve_tcp(listener, guarded, stopped));
     }
     let data = settings.data.clone();
@@ -158,19 +157,19 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
 
 fn note_run(context: &Context, started: Moment) -> Result<()> {
     let settings = &context.settings;
-    let promise = runs::Promise { started, delay: settings.delay, per_site: settings.per_site };
-    let manner = runs::Manner {
-        budget: settings.budget.to_string(),
-        policy: settings.policy.clone(),
-        allow_private: settings.allow_private,
-        strict: settings.strict,
-        strict_sites: settings.strict_sites.clone(),
+    let politeness = runs::Politeness { started, delay: settings.crawler.delay, per_site: settings.crawler.per_site };
+    let run_settings = runs::RunSettings {
+        budget: settings.crawler.budget.to_string(),
+        policy: settings.crawler.policy.clone(),
+        allow_private: settings.fetch.allow_private,
+        strict: settings.crawler.strict,
+        strict_sites: settings.crawler.strict_sites.clone(),
         promises: context.in_force.given("promises").map(|given| given.values.clone()).unwrap_or_default(),
     };
-    runs::append(&settings.data, promise, manner)
+    runs::append(&settings.data, politeness, run_settings)
 }
 
-/// Takes the folder. A command that only asks something lets go of it soon; another crawl does not.
+/// Locks the folder. A command that holds it for a question lets go soon; another crawl does not.
 async fn take_folder(context: &Context) -> Result<(Repository, Recovery)> {
     let settings = &context.settings;
     let mut tries = 0;
@@ -197,8 +196,10 @@ fn judge_seeds(context: &Context, reader: &Reader, given: &[Seed]) -> Result<Vec
     if seeds.is_empty() {
         return Err(Error::usage("no seed was given and none is known: give URLs, or a file with --seeds"));
     }
-    let shut: Vec<String> =
-        seeds.iter().filter_map(|seed| seeds::shut(&seed.url, context.settings.allow_private)).collect();
+    let shut: Vec<String> = seeds
+        .iter()
+        .filter_map(|seed| seeds::why_never_visited(&seed.url, context.settings.fetch.allow_private))
+        .collect();
     if shut.len() == seeds.len() {
         return Err(Error::Usage(shut.into_iter().next().unwrap_or_default()));
     }
@@ -218,14 +219,21 @@ async fn listen(address: SocketAddr) -> Result<TcpListener> {
 impl Crawl {
     /// Waits until the crawl has ended by itself.
     pub async fn ended(&mut self) -> Ended {
-        (&mut self.ended).await.unwrap_or_else(|_| Ended::Failed("the crawler's thread broke down".into()))
+        (&mut self.ended).await.unwrap_or(Ended::Failed(LoopError::ThreadLost))
     }
 
-    /// Closes the doors. The loop has ended, and with it everything is on disk.
+    /// Asks for a clean stop and waits for it; another signal ends the process at once.
+    pub async fn stop(&mut self, signals: Signals) -> Ended {
+        self.handle.stop();
+        signals.end_at_once_on_next();
+        self.ended().await
+    }
+
+    /// Stops the servers. The loop has ended, and with it everything is on disk.
     pub async fn close(self) {
         let _ = self.stop.send(true);
         for server in self.servers {
-            // Those who still listen have had their end announced; the rest is not waited for.
+            // Streams have been told to end; connections that stay open all the same are not waited for.
             let patience = std::time::Duration::from_millis(500);
             let abort = server.abort_handle();
             if tokio::time::timeout(patience, server).await.is_err() {

@@ -1,5 +1,5 @@
-//! The data folder as every command but `run` meets it: through the socket of the process that holds it, or opened by
-//! ourselves and asked through the very same router. Same questions, same answers.
+//! The data folder for every command but `run`: asked through the socket of the process that holds it, or opened here and
+//! asked through the same router, so that both give the same answers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use vernal_repository::Repository;
 use super::clock::{Clock, wall};
 use super::live::Until;
 use super::{parts, runs, serving};
-use crate::api::{self, Hands, Shared};
+use crate::api::{self, CrawlBackend, Shared};
 use crate::command::Context;
 use crate::config::{Settings, promises};
 use crate::error::{Error, OrFail, Result};
 
-/// How often and how long a command tries to get at a folder that another short command holds.
+/// How often and how long a command waits for a folder that another short command holds.
 const TRIES_MAX: usize = 100;
 const TRY_EVERY: Duration = Duration::from_millis(100);
 
 /// A folder that can be asked.
 pub enum Folder {
     Running { dir: std::path::PathBuf },
-    Still { router: Router, shared: Arc<Shared> },
+    Stopped { router: Router, shared: Arc<Shared> },
 }
 
-/// What an answer is when it came.
+/// The answer of the router, from either side.
 pub struct Answer {
     pub status: StatusCode,
     pub body: Body,
@@ -41,7 +41,7 @@ pub fn exists(dir: &Path) -> bool {
     dir.join("FORMAT").exists()
 }
 
-/// What may lie in a folder whose making was cut short.
+/// What may lie in a folder whose making was interrupted.
 const BEGINNINGS: [&str; 2] = ["FORMAT", "lock"];
 
 /// A repository is made in a folder that is new or empty, never among other people's files.
@@ -80,7 +80,7 @@ impl Folder {
                 return Ok(running);
             }
             match Repository::open(dir, parts::repository_settings(&context.settings), wall()) {
-                Ok((repository, _)) => return Folder::still(context, repository),
+                Ok((repository, _)) => return Folder::stopped(context, repository),
                 Err(vernal_repository::Error::Held { .. }) => tokio::time::sleep(TRY_EVERY).await,
                 Err(error) => return Err(Error::failed(error)),
             }
@@ -88,22 +88,22 @@ impl Folder {
         Err(Error::Failed(format!("{} is in use and nobody answers on its socket", dir.display())))
     }
 
-    fn still(context: &Context, repository: Repository) -> Result<Folder> {
+    fn stopped(context: &Context, repository: Repository) -> Result<Folder> {
         let reader = repository.reader();
         let stored = reader.time_origin();
         let scale = stored.map_or(1.0, |origin| origin.scale);
         let clock = Arc::new(Clock::resume(stored, reader.last_moment(), scale));
         let settings = settings_of_last_run(context);
-        let hands = Hands::still(repository, parts::crawler_settings(&settings, Until::default())?);
-        let shared = Arc::new(Shared::new(context, settings, reader, clock, hands));
-        Ok(Folder::Still { router: api::router(Arc::clone(&shared)), shared })
+        let backend = CrawlBackend::stopped(repository, parts::crawler_settings(&settings, Until::default())?);
+        let shared = Arc::new(Shared::new(context, settings, reader, clock, backend));
+        Ok(Folder::Stopped { router: api::router(Arc::clone(&shared)), shared })
     }
 
     pub async fn get(&self, path_and_query: &str) -> Result<Answer> {
         self.ask(Method::GET, path_and_query, String::new()).await
     }
 
-    /// Asks, and makes an error of an answer that says no.
+    /// Sends a request; an answer that is no success becomes an error.
     pub async fn ask(&self, method: Method, path_and_query: &str, body: String) -> Result<Answer> {
         let request = Request::builder()
             .method(method)
@@ -113,44 +113,44 @@ impl Folder {
             .or_fail()?;
         let response = match self {
             Folder::Running { dir } => through_socket(dir, request).await?,
-            Folder::Still { router, .. } => router.clone().oneshot(request).await.or_fail()?,
+            Folder::Stopped { router, .. } => router.clone().oneshot(request).await.or_fail()?,
         };
         let (parts, body) = response.into_parts();
         let answer = Answer { status: parts.status, body };
         if answer.status.is_success() { Ok(answer) } else { Err(refusal(answer).await) }
     }
 
-    /// Ends our own hold on the folder, with everything written.
+    /// Closes the folder if this process opened it, with everything written.
     pub fn close(self) -> Result<()> {
         match self {
             Folder::Running { .. } => Ok(()),
-            Folder::Still { shared, .. } => shared.hands.close(shared.clock.now()).or_fail(),
+            Folder::Stopped { shared, .. } => shared.backend.close(shared.clock.now()).or_fail(),
         }
     }
 }
 
-/// Where nobody says otherwise now, a stopped crawl is spoken of by the settings that it last ran with.
+/// A stopped crawl is judged by the settings of its last run, except for those that were given now.
 fn settings_of_last_run(context: &Context) -> Settings {
     let mut settings = context.settings.clone();
-    let Some(last) = runs::last_manner(&settings.data) else { return settings };
+    let Some(last) = runs::settings_of_last_run(&settings.data) else { return settings };
     let is_free = |name: &str| context.in_force.is_default(name);
     if is_free("budget") {
-        settings.budget = last.budget.parse().unwrap_or(settings.budget);
+        settings.crawler.budget = last.budget.parse().unwrap_or(settings.crawler.budget);
     }
     if is_free("policy") && vernal_policy::by_name(&last.policy).is_some() {
-        settings.policy = last.policy;
+        settings.crawler.policy = last.policy;
     }
     if is_free("allow-private") {
-        settings.allow_private = last.allow_private;
+        settings.fetch.allow_private = last.allow_private;
     }
     if is_free("strict") {
-        settings.strict = last.strict;
+        settings.crawler.strict = last.strict;
     }
     if is_free("strict-sites") {
-        settings.strict_sites = last.strict_sites;
+        settings.crawler.strict_sites = last.strict_sites;
     }
     if is_free("promises") {
-        settings.promises = last.promises.iter().filter_map(|text| promises::parse(text).ok()).collect();
+        settings.crawler.promises = last.promises.iter().filter_map(|text| promises::parse(text).ok()).collect();
     }
     settings
 }
@@ -165,7 +165,7 @@ async fn through_socket(dir: &Path, request: Request<Body>) -> Result<Response<B
     Ok(sender.send_request(request).await.or_fail()?.map(Body::new))
 }
 
-/// The line that an unwilling answer carries.
+/// The error line of an answer that is no success.
 async fn refusal(answer: Answer) -> Error {
     let status = answer.status;
     let text = answer.text().await.unwrap_or_default();

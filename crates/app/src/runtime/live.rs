@@ -13,33 +13,46 @@ use vernal_fetch::Workers;
 use vernal_model::{BudgetUnit, Order, OrderKind, Outcome, Report, Site, Url};
 
 use super::clock::Clock;
-use crate::log::Log;
 
 /// A group of deeds waits at most this long for its sync.
 const COMMIT_EVERY: Duration = Duration::from_millis(100);
-/// The loop looks around at least this often, so that the pulse it shows is never old.
-const LOOK_AROUND_EVERY: Duration = Duration::from_millis(100);
+/// The loop waits at most this long, so that the status it publishes is never old.
+const WAIT_MAX: Duration = Duration::from_millis(100);
 const SHOW_EVERY: Duration = Duration::from_millis(100);
 /// Reports taken between two ticks, so that neither starves.
 const INPUTS_PER_ROUND: usize = 256;
-/// With more orders out than this, the loop lets answers gather for a moment before it takes them.
+/// With more orders in flight than this, the loop waits a moment so that several answers are taken together.
 const GATHER_ABOVE: u64 = 4;
 const GATHER_FOR: Duration = Duration::from_millis(1);
-/// Sites whose robots.txt trouble is told, each once; what more there are, `sites` tells.
-const ROBOTS_TOLD_MAX: usize = 100;
+/// Sites whose robots.txt failure is logged, each once; `vernal sites` shows all of them.
+const ROBOTS_LOGGED_MAX: usize = 100;
 /// How long a stop waits for answers that are on their way.
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
 
 /// What comes into the loop.
 pub enum Input {
-    /// Those of one turn of a worker's loop.
+    /// All reports of one round of a worker's loop.
     Reports(Vec<Report>),
-    Act(Act, oneshot::Sender<Result<Acted, String>>),
-    Check(Url, oneshot::Sender<Result<Check, String>>),
-    Why(Url, oneshot::Sender<Result<Reasons, String>>),
-    /// How promises stand; nothing if nobody promised anything.
-    Promises(oneshot::Sender<Result<Option<PromisesKept>, String>>),
+    Act(Act, Reply<Acted>),
+    Check(Url, Reply<Check>),
+    Why(Url, Reply<Reasons>),
+    /// Which promises are kept and which are overdue; nothing where none was made.
+    Promises(Reply<Option<PromisesKept>>),
     Stop,
+}
+
+/// Where the answer to one question goes.
+type Reply<T> = oneshot::Sender<vernal_crawler::Result<T>>;
+
+/// Why the loop ended early, or did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum LoopError {
+    #[error(transparent)]
+    Crawler(#[from] vernal_crawler::Error),
+    #[error("the crawl is stopping")]
+    Stopping,
+    #[error("the crawler's thread broke down")]
+    ThreadLost,
 }
 
 /// Why a page is due when it is; `None` for a page that is not held.
@@ -54,45 +67,44 @@ pub struct Until {
 }
 
 /// Why it ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Ended {
     Stopped,
     Idle,
     VisitsSpent,
-    Failed(String),
+    Failed(LoopError),
 }
 
 /// The way to speak with the loop; cheap to clone.
 #[derive(Clone)]
 pub struct Handle {
     inputs: Sender<Input>,
-    seen: Arc<Mutex<Seen>>,
+    status: Arc<Mutex<LoopStatus>>,
     acknowledged: watch::Receiver<u64>,
 }
 
 /// What the loop last showed of itself.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct LoopStatus {
     pub pulse: Pulse,
-    /// Something could be asked now and only the empty purse holds it back.
+    /// Something could be visited now, and only the empty budget prevents it.
     pub waits_for_budget: bool,
 }
 
 impl Handle {
-    /// `None` when the loop has ended.
-    pub async fn ask<T>(&self, input: impl FnOnce(oneshot::Sender<Result<T, String>>) -> Input) -> Result<T, String> {
+    /// Puts one question to the loop and waits for its answer.
+    pub async fn ask<T>(&self, input: impl FnOnce(Reply<T>) -> Input) -> Result<T, LoopError> {
         let (reply, answer) = oneshot::channel();
-        let gone = || "the crawl is stopping".to_owned();
-        self.inputs.send(input(reply)).map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        self.inputs.send(input(reply)).map_err(|_| LoopError::Stopping)?;
+        Ok(answer.await.map_err(|_| LoopError::Stopping)??)
     }
 
-    pub fn seen(&self) -> Seen {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn status(&self) -> LoopStatus {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn pulse(&self) -> Pulse {
-        self.seen().pulse
+        self.status().pulse
     }
 
     /// Moves whenever something new was acknowledged.
@@ -106,7 +118,7 @@ impl Handle {
     }
 }
 
-/// The door through which workers give back their reports.
+/// Where workers send their reports.
 #[derive(Clone)]
 pub struct Inbox(Sender<Input>);
 
@@ -119,7 +131,7 @@ pub fn inbox() -> (Inbox, Receiver<Input>) {
 impl Inbox {
     pub fn sink(&self) -> vernal_fetch::Sink {
         let inputs = self.0.clone();
-        // A report that comes after the end is not lost: its page was never marked as visited.
+        // A report that comes after the end loses nothing: its page was never marked as visited.
         Arc::new(move |reports| drop(inputs.send(Input::Reports(reports))))
     }
 }
@@ -131,77 +143,77 @@ pub fn start(
     clock: Arc<Clock>,
     until: Until,
     (inbox, inputs): (Inbox, Receiver<Input>),
-    log: Log,
     ended: oneshot::Sender<Ended>,
 ) -> std::io::Result<(Handle, JoinHandle<()>)> {
-    let seen = Arc::new(Mutex::new(Seen { pulse: crawler.pulse(), waits_for_budget: false }));
+    let status = Arc::new(Mutex::new(LoopStatus { pulse: crawler.pulse(), waits_for_budget: false }));
     let (acknowledged, watched) = watch::channel(0);
-    let handle = Handle { inputs: inbox.0, seen: Arc::clone(&seen), acknowledged: watched };
-    let turning = Loop {
+    let handle = Handle { inputs: inbox.0, status: Arc::clone(&status), acknowledged: watched };
+    let crawl_loop = CrawlLoop {
         crawler,
         workers,
         clock,
         until,
         inputs,
-        seen,
+        status,
         acknowledged,
-        log,
-        robots_told: HashSet::new(),
-        refusal_told: false,
-        given: 0,
-        answered: 0,
+        robots_logged: HashSet::new(),
+        pass_refusal_logged: false,
+        orders_sent: 0,
+        reports_received: 0,
         last_commit: now(),
         last_shown: now(),
     };
     let thread = std::thread::Builder::new().name("crawler".into()).spawn(move || {
         // Whoever waits for the end may be gone; the end comes all the same.
-        let _ = ended.send(turning.run());
+        let _ = ended.send(crawl_loop.run());
     })?;
     Ok((handle, thread))
 }
 
-struct Loop {
+struct CrawlLoop {
     crawler: Crawler,
     workers: Workers,
     clock: Arc<Clock>,
     until: Until,
     inputs: Receiver<Input>,
-    seen: Arc<Mutex<Seen>>,
+    status: Arc<Mutex<LoopStatus>>,
     acknowledged: watch::Sender<u64>,
-    log: Log,
-    robots_told: HashSet<Site>,
-    refusal_told: bool,
+    robots_logged: HashSet<Site>,
+    pass_refusal_logged: bool,
     /// Orders given to the workers.
-    given: u64,
+    orders_sent: u64,
     /// Reports that came back for them.
-    answered: u64,
+    reports_received: u64,
     last_commit: Instant,
     last_shown: Instant,
 }
 
-impl Loop {
+impl CrawlLoop {
     fn run(mut self) -> Ended {
-        let ended = match self.turn() {
+        let ended = match self.run_until_end() {
             Ok(ended) => ended,
-            Err(error) => return self.fail(error.to_string()),
+            Err(error) => {
+                self.workers.stop();
+                return Ended::Failed(error.into());
+            }
         };
-        match self.wind_down(&ended) {
+        match self.shut_down(&ended) {
             Ok(()) => ended,
-            Err(error) => Ended::Failed(error.to_string()),
+            Err(error) => Ended::Failed(error.into()),
         }
     }
 
-    fn turn(&mut self) -> vernal_crawler::Result<Ended> {
+    fn run_until_end(&mut self) -> vernal_crawler::Result<Ended> {
         loop {
-            if self.until.visits.is_some_and(|limit| self.given >= limit) {
+            if self.until.visits.is_some_and(|limit| self.orders_sent >= limit) {
                 return Ok(Ended::VisitsSpent);
             }
             let now = self.clock.now();
             let orders = self.crawler.step(now)?;
-            self.give(orders);
+            self.send(orders);
             self.commit_in_time()?;
             self.show_in_time();
-            if self.until.idle && self.answered == self.given && self.crawler.is_idle(self.clock.now()) {
+            if self.until.idle && self.reports_received == self.orders_sent && self.crawler.is_idle(self.clock.now()) {
                 return Ok(Ended::Idle);
             }
             if !self.take_inputs()? {
@@ -211,10 +223,13 @@ impl Loop {
     }
 
     /// Orders beyond the limit are dropped: what was never asked leaves no trace and waits for the next start.
-    fn give(&mut self, mut orders: Vec<Order>) {
-        let left = self.until.visits.map_or(u64::MAX, |limit| limit.saturating_sub(self.given));
+    fn send(&mut self, mut orders: Vec<Order>) {
+        let left = self.until.visits.map_or(u64::MAX, |limit| limit.saturating_sub(self.orders_sent));
         orders.truncate(usize::try_from(left).unwrap_or(usize::MAX));
-        self.given += orders.len() as u64;
+        self.orders_sent += orders.len() as u64;
+        for order in &orders {
+            tracing::debug!(order = order.id.0, url = %order.url, kind = kind_name(&order.kind), "order sent");
+        }
         self.workers.send(orders);
     }
 
@@ -222,17 +237,18 @@ impl Loop {
         if self.crawler.has_uncommitted() && self.last_commit.elapsed() >= COMMIT_EVERY {
             self.crawler.commit(self.clock.now())?;
             self.last_commit = now();
+            tracing::debug!("visits acknowledged");
         }
         Ok(())
     }
 
     /// Waits for something to happen and takes what has happened. False when we are told to stop.
     fn take_inputs(&mut self) -> vernal_crawler::Result<bool> {
-        if self.given - self.answered > GATHER_ABOVE {
-            // Answers are about to come: one waking for many of them costs a tenth of one for each.
+        if self.orders_sent - self.reports_received > GATHER_ABOVE {
+            // Answers are about to come. Waking once for many of them costs a tenth of waking for each.
             std::thread::park_timeout(GATHER_FOR);
         }
-        let mut next = match self.inputs.recv_timeout(self.patience()) {
+        let mut next = match self.inputs.recv_timeout(self.wait_max()) {
             Ok(input) => Some(input),
             Err(RecvTimeoutError::Timeout) => return Ok(true),
             Err(RecvTimeoutError::Disconnected) => return Ok(false),
@@ -250,15 +266,15 @@ impl Loop {
         Ok(true)
     }
 
-    fn patience(&self) -> Duration {
+    fn wait_max(&self) -> Duration {
         let now = self.clock.now();
-        let wake = self.crawler.next_wake(now).map_or(LOOK_AROUND_EVERY, |moment| self.clock.real_until(moment));
+        let wake = self.crawler.next_wake(now).map_or(WAIT_MAX, |moment| self.clock.real_until(moment));
         let commit = if self.crawler.has_uncommitted() {
             COMMIT_EVERY.saturating_sub(self.last_commit.elapsed())
         } else {
-            LOOK_AROUND_EVERY
+            WAIT_MAX
         };
-        wake.min(commit).min(LOOK_AROUND_EVERY)
+        wake.min(commit).min(WAIT_MAX)
     }
 
     fn take(&mut self, input: Input) -> vernal_crawler::Result<bool> {
@@ -267,16 +283,22 @@ impl Loop {
         match input {
             Input::Reports(reports) => {
                 for report in reports {
-                    self.answered += 1;
-                    self.tell_of_robots(&report);
+                    self.reports_received += 1;
+                    let (order, outcome) = (&report.order, &report.outcome);
+                    tracing::debug!(
+                        order = order.id.0,
+                        url = %order.url,
+                        outcome = outcome.name(),
+                        detail = Some(outcome.detail()).filter(|detail| !detail.is_empty()).as_deref(),
+                        "report received"
+                    );
+                    self.log_robots_failure(&report);
                     self.crawler.report(report, now)?;
                 }
             }
-            Input::Act(act, reply) => drop(reply.send(self.crawler.act(act, now).map_err(|error| error.to_string()))),
-            Input::Check(url, reply) => {
-                drop(reply.send(self.crawler.check(&url, now).map_err(|error| error.to_string())));
-            }
-            Input::Why(url, reply) => drop(reply.send(self.crawler.why(&url, now).map_err(|error| error.to_string()))),
+            Input::Act(act, reply) => drop(reply.send(self.crawler.act(act, now))),
+            Input::Check(url, reply) => drop(reply.send(self.crawler.check(&url, now))),
+            Input::Why(url, reply) => drop(reply.send(self.crawler.why(&url, now))),
             Input::Promises(reply) => {
                 let kept = self.crawler.has_promises().then(|| self.crawler.promises_kept(now));
                 drop(reply.send(Ok(kept)));
@@ -286,20 +308,20 @@ impl Loop {
         Ok(true)
     }
 
-    /// A site whose robots.txt cannot be had is not crawled, and nobody would see why.
-    fn tell_of_robots(&mut self, report: &Report) {
-        if report.order.kind != OrderKind::Robots || self.robots_told.len() >= ROBOTS_TOLD_MAX {
+    /// A site whose robots.txt cannot be fetched is not crawled; the operator must be able to see why.
+    fn log_robots_failure(&mut self, report: &Report) {
+        if report.order.kind != OrderKind::Robots || self.robots_logged.len() >= ROBOTS_LOGGED_MAX {
             return;
         }
         if let Outcome::Failed(_) | Outcome::Refused(_) = report.outcome
-            && self.robots_told.insert(report.order.url.site())
+            && self.robots_logged.insert(report.order.url.site())
         {
             let (url, why) = (&report.order.url, report.outcome.detail());
-            self.log.warn(format!("{url} could not be had ({why}): its pages wait unless an earlier copy is in force"));
+            tracing::warn!("{url} could not be fetched ({why}): its pages wait unless an earlier copy is in force");
         }
     }
 
-    /// Shows the pulse now and then: it is counted over all sites, so not at every turn.
+    /// Publishes the status now and then: the pulse is counted over all sites, which is too much for every round.
     fn show_in_time(&mut self) {
         if self.last_shown.elapsed() >= SHOW_EVERY {
             self.show();
@@ -309,14 +331,16 @@ impl Loop {
     fn show(&mut self) {
         self.last_shown = now();
         let pulse = self.crawler.pulse();
-        if let Some(urls) = pulse.pass_refused_urls.filter(|_| !self.refusal_told) {
-            self.refusal_told = true;
+        if let Some(urls) = pulse.pass_refused_urls.filter(|_| !self.pass_refusal_logged) {
+            self.pass_refusal_logged = true;
             let most = self.crawler.settings().pass_urls_max;
-            self.log.warn(format!("importance stays as it is: {urls} known URLs are more than the {most} of one pass"));
+            tracing::warn!(
+                "link scores are not renewed: {urls} known URLs are more than the {most} that one pass takes"
+            );
         }
-        self.acknowledged.send_if_modified(|seen| std::mem::replace(seen, pulse.commits) != pulse.commits);
+        self.acknowledged.send_if_modified(|commits| std::mem::replace(commits, pulse.commits) != pulse.commits);
         let waits_for_budget = self.waits_for_budget(&pulse);
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen { pulse, waits_for_budget };
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = LoopStatus { pulse, waits_for_budget };
     }
 
     fn waits_for_budget(&self, pulse: &Pulse) -> bool {
@@ -330,12 +354,12 @@ impl Loop {
             && !self.crawler.is_idle(self.clock.now())
     }
 
-    /// No more orders; what is on its way may still arrive, then everything is committed and closed.
-    fn wind_down(mut self, ended: &Ended) -> vernal_crawler::Result<()> {
-        // Somebody who says stop wants an end; a crawl that has spent its visits wants their answers.
-        let patience = if *ended == Ended::Stopped { STOP_PATIENCE } else { self.workers.patience() };
+    /// Sends no more orders, waits for reports that are on their way, then commits and closes everything.
+    fn shut_down(mut self, ended: &Ended) -> vernal_crawler::Result<()> {
+        // A stop that was asked for must come soon; a crawl that has spent its visits waits for all their answers.
+        let patience = if matches!(ended, Ended::Stopped) { STOP_PATIENCE } else { self.workers.patience() };
         let deadline = now() + patience;
-        while self.answered < self.given {
+        while self.reports_received < self.orders_sent {
             let left = deadline.saturating_duration_since(now());
             match self.inputs.recv_timeout(left) {
                 Ok(Input::Stop) | Err(_) => break,
@@ -343,14 +367,17 @@ impl Loop {
             };
         }
         self.show();
-        self.log.debug("closing the repository");
+        tracing::debug!("closing the repository");
         self.workers.stop();
         self.crawler.close(self.clock.now())
     }
+}
 
-    fn fail(self, error: String) -> Ended {
-        self.workers.stop();
-        Ended::Failed(error)
+fn kind_name(kind: &OrderKind) -> &'static str {
+    match kind {
+        OrderKind::Page => "page",
+        OrderKind::Robots => "robots.txt",
+        OrderKind::Subscription(_) => "subscription",
     }
 }
 

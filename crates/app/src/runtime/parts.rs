@@ -1,7 +1,6 @@
 //! The settings in force as the settings of each room, and the rooms put together.
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
 
 use vernal_model::{Budget, BudgetUnit, Seed, Span};
 
@@ -14,51 +13,24 @@ const ANONYMOUS_SITES_MAX: usize = 10;
 const ANONYMOUS_VISITS_PER_DAY_MAX: f64 = 10_000.0;
 
 pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_crawler::Settings> {
-    known_policy(&settings.policy)?;
-    for pattern in settings.include.iter().chain(&settings.exclude) {
+    let crawler = &settings.crawler;
+    known_policy(&crawler.policy)?;
+    for pattern in crawler.include.iter().chain(&crawler.exclude) {
         vernal_frontier::pattern(pattern).or_usage()?;
     }
+    let callback = settings.websub_callback.clone().zip(settings.websub_secret.clone());
     Ok(vernal_crawler::Settings {
-        scope: settings.scope,
-        depth: settings.depth,
-        pages_max: settings.pages_max,
-        per_site_pages_max: settings.per_site_pages_max,
-        include: settings.include.clone(),
-        exclude: settings.exclude.clone(),
-        budget: settings.budget,
-        policy: settings.policy.clone(),
         topics_every: match settings.topics {
-            Topics::Auto => vernal_crawler::Settings::topics_for(&settings.policy),
+            Topics::Auto => vernal_crawler::Settings::topics_for(&crawler.policy),
             Topics::Off => None,
             Topics::Every(every) => Some(every),
         },
-        counts: settings.counts,
-        hints: settings.hints,
-        callback: settings.websub_callback.clone().zip(settings.websub_secret.clone()).map(callback),
-        strict: settings.strict,
-        strict_sites: settings.strict_sites.clone(),
-        promises: settings.promises.clone(),
-        visit_order: settings.order.parse().or_usage()?,
-        importance: settings.importance,
-        weights: settings.weights.clone(),
-        delay: settings.delay,
-        delay_max: settings.delay_max,
-        per_site: settings.per_site,
-        concurrency: settings.concurrency,
-        refresh_min: settings.refresh_min,
-        abandon: settings.abandon,
-        address: vernal_model::AddressLimits { at_once: settings.per_address, per_second: settings.per_address_rate },
-        robots_agent: robots_agent(settings),
+        callback: callback.map(|(url, secret)| vernal_crawler::Callback::new(url, secret)),
+        robots_agent: robots_agent(&settings.fetch.user_agent),
         once: until.idle,
         visits_max: until.visits,
-        chance: settings.chance,
-        disk_free_min: vernal_crawler::DiskFreeMin { bytes: settings.disk_free_bytes_min, ..Default::default() },
-        ..vernal_crawler::Settings::default()
+        ..crawler.clone()
     })
-}
-
-fn callback((url, secret): (vernal_model::Url, String)) -> vernal_crawler::Callback {
-    vernal_crawler::Callback::new(url, secret)
 }
 
 /// Refuses what is no policy, with the nearest name and all of them.
@@ -73,50 +45,30 @@ pub fn known_policy(name: &str) -> Result<()> {
 }
 
 /// The product token: what stands before the slash or the first space of the User-Agent.
-fn robots_agent(settings: &Settings) -> String {
-    let agent = settings.user_agent.as_deref().unwrap_or("vernal");
-    agent.split(['/', ' ']).next().unwrap_or("vernal").to_ascii_lowercase()
+fn robots_agent(user_agent: &str) -> String {
+    user_agent.split(['/', ' ']).next().unwrap_or("vernal").to_ascii_lowercase()
 }
 
 pub fn fetch_settings(settings: &Settings, own_listeners: Vec<SocketAddr>) -> vernal_fetch::Settings {
-    let default = vernal_fetch::Settings::default();
     vernal_fetch::Settings {
-        user_agent: settings.user_agent.clone().unwrap_or(default.user_agent),
-        contact: settings.contact.clone().unwrap_or_default(),
-        concurrency: settings.concurrency,
-        loops: settings.loops,
-        timeouts: vernal_fetch::Timeouts {
-            connect: real(settings.connect_timeout),
-            first_byte: real(settings.first_byte_timeout),
-            total: real(settings.total_timeout),
-            ..default.timeouts
-        },
-        body_bytes_max: usize::try_from(settings.body_bytes_max).unwrap_or(usize::MAX),
-        address: vernal_model::AddressLimits { at_once: settings.per_address, per_second: settings.per_address_rate },
-        allow_private: settings.allow_private,
+        concurrency: settings.crawler.concurrency,
+        address: settings.crawler.address,
         own_listeners,
-        ..vernal_fetch::Settings::default()
+        ..settings.fetch.clone()
     }
 }
 
 pub fn repository_settings(settings: &Settings) -> vernal_repository::Settings {
     vernal_repository::Settings {
-        operator: settings.operator.clone().unwrap_or_default(),
-        contact: settings.contact.clone().unwrap_or_default(),
-        user_agent: fetch_settings(settings, Vec::new()).user_agent_line(),
-        segment_bytes_max: settings.segment_bytes_max,
-        ..vernal_repository::Settings::default()
+        contact: settings.fetch.contact.clone(),
+        user_agent: settings.fetch.user_agent_line(),
+        ..settings.repository.clone()
     }
-}
-
-/// Network timeouts are real, whatever the time scale says.
-fn real(span: Span) -> Duration {
-    Duration::from_micros(span.micros())
 }
 
 /// Whether these seeds may be crawled under this identity: `Ok` with a warning, or a refusal.
 pub fn identity(settings: &Settings, seeds: &[Seed]) -> Result<Option<String>> {
-    if settings.contact.is_some() || (settings.allow_private && seeds.iter().all(is_private)) {
+    if !settings.fetch.contact.is_empty() || (settings.fetch.allow_private && seeds.iter().all(is_private)) {
         return Ok(None);
     }
     let mut sites: Vec<&str> = seeds.iter().map(|seed| seed.url.site_text()).collect();
@@ -128,10 +80,10 @@ pub fn identity(settings: &Settings, seeds: &[Seed]) -> Result<Option<String>> {
             sites.len()
         )));
     }
-    if visits_per_day(&settings.budget) > ANONYMOUS_VISITS_PER_DAY_MAX {
+    if visits_per_day(&settings.crawler.budget) > ANONYMOUS_VISITS_PER_DAY_MAX {
         return Err(Error::Usage(format!(
             "a budget of {} without an identity: more than {ANONYMOUS_VISITS_PER_DAY_MAX} visits a day need --contact",
-            settings.budget
+            settings.crawler.budget
         )));
     }
     Ok(Some("no --contact: the sites cannot tell who visits them or complain; give a mail address or a URL".into()))

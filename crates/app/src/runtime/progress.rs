@@ -1,4 +1,4 @@
-//! What a person sees while a crawl runs: rate, held, waiting, left.
+//! The progress line of a crawl: rate, pages held, URLs waiting, time left.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use tokio::time::Instant;
 use vernal_repository::Totals;
 
 use super::crawl::Crawl;
-use super::live::Seen;
+use super::live::LoopStatus;
 use crate::log::Log;
 
-/// On a terminal one line is written again each second, elsewhere a plain line now and then.
+/// On a terminal one line is overwritten each second; elsewhere a plain line is logged now and then.
 const LIVE_EVERY: Duration = Duration::from_secs(1);
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
@@ -17,7 +17,7 @@ pub struct Progress {
     log: Log,
     visits: u64,
     at: Instant,
-    /// The last plain line: a crawl that waits is not told again and again.
+    /// The last plain line: a crawl that waits does not repeat it.
     last: String,
 }
 
@@ -35,29 +35,29 @@ impl Progress {
         let secs = self.at.elapsed().as_secs_f64().max(1e-3);
         let rate = totals.visits.saturating_sub(self.visits) as f64 / secs;
         (self.visits, self.at) = (totals.visits, Instant::now());
-        let line = line(rate, &totals, &crawl.handle.seen());
+        let line = line(rate, &totals, &crawl.handle.status());
         if self.log.progress_is_live() {
             self.log.progress(&line);
         } else if line != self.last {
-            self.log.info(&line);
+            tracing::info!("{line}");
             self.last = line;
         }
     }
 }
 
-fn line(rate: f64, totals: &Totals, seen: &Seen) -> String {
-    let pulse = &seen.pulse;
+fn line(rate: f64, totals: &Totals, status: &LoopStatus) -> String {
+    let pulse = &status.pulse;
     let mut line = format!(
         "{rate:.1} visits/s, {} held, {} waiting, {} in flight, {} changes",
         totals.held, totals.waiting, pulse.in_flight, totals.changes
     );
-    // Whoever waits for budget waits for the purse, whatever the rate was until then.
-    if rate > 0.0 && totals.waiting > 0 && !seen.waits_for_budget {
+    // A crawl that waits for budget goes on when the budget does, whatever its rate was until then.
+    if rate > 0.0 && totals.waiting > 0 && !status.waits_for_budget {
         line.push_str(&format!(", about {} left", left(totals.waiting as f64 / rate)));
     }
     let words = [
         (pulse.paused, ", paused"),
-        (seen.waits_for_budget, ", waiting for budget"),
+        (status.waits_for_budget, ", waiting for budget"),
         (pulse.disk_full, ", the disk is nearly full"),
     ];
     for (is_so, words) in words {

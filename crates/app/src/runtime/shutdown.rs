@@ -28,7 +28,7 @@ impl Signals {
         }
     }
 
-    /// From now on a signal ends the process at once: somebody is in a hurry, and nothing acknowledged can be lost.
+    /// From now on a signal ends the process at once: nothing acknowledged can be lost.
     pub fn end_at_once_on_next(mut self) {
         tokio::spawn(async move {
             self.next().await;

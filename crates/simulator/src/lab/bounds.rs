@@ -1,7 +1,6 @@
 //! What no policy can exceed on a world.
-//!
-//! The formulas belong to room `policy`; here a world is put into their words. A [`Bounder`] is handed to a comparison,
-//! so that whoever runs one decides which bounds are worth their time.
+//! The formulas belong to room `policy`; here a world becomes their input. A comparison is given a [`Bounder`], so that its
+//! caller decides which bounds are computed.
 
 use serde::{Deserialize, Serialize};
 use vernal_model::{Budget, BudgetUnit, Moment};
@@ -17,14 +16,14 @@ use super::world::World;
 pub struct Bounds {
     /// The optimum for known rates in the long run (Cho and Garcia-Molina 2003); holds for modelled worlds only.
     pub optimum: Option<f64>,
-    /// The same, certified for a window of finite length.
+    /// The optimum certified for a window of finite length.
     pub window: Option<f64>,
     /// The greatest change ratio of any policy that spends all of its budget.
     pub change_ratio: Option<f64>,
-    /// What one could reach who knew every change beforehand; holds for every world.
+    /// The freshness of a policy that knows every change beforehand; holds for every world.
     pub clairvoyant: Option<f64>,
-    /// The share of the time after the warm-up that pages visited in turn still stand by their first reading, which is free;
-    /// where the model holds.
+    /// The share of the time after the warm-up that pages visited in turn still stand by their first reading, which is
+    /// free; where the model holds.
     pub free_share: Option<f64>,
     /// Changes of all pages a day; where the model holds.
     pub changes_per_day: Option<f64>,
@@ -35,7 +34,7 @@ pub struct Bounds {
 /// What a result is held against.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum HeldAgainst {
+pub enum BoundKind {
     /// The optimum of the model in the long run.
     Optimum,
     /// Its certificate for the window.
@@ -46,26 +45,27 @@ pub enum HeldAgainst {
 impl Bounds {
     /// What results of this very window may be held against, and how much it is.
     ///
-    /// As long as any of the window stands by first readings, which are free, that is the certificate for the window. No share
-    /// of them is small enough for the optimum of the long run: what they are worth goes by the rates of the pages, and those
-    /// that change rarely live on them long. The clairvoyant, who knows this very world, is never exceeded in it, so that
-    /// nothing above him is worth showing.
-    pub fn held_against(&self) -> Option<(HeldAgainst, f64)> {
+    /// As long as any of the window stands by first readings, which are free, that is the certificate for the window. No
+    /// share of them is small enough for the optimum of the long run: what they are worth goes by the rates of the pages,
+    /// and those that change rarely live on them long. The clairvoyant, who knows this very world, is never exceeded in it,
+    /// so that nothing above the clairvoyant's bound is worth showing.
+    pub fn held_against(&self) -> Option<(BoundKind, f64)> {
         let is_free_in_part = self.free_share.is_some_and(|share| share > 0.0);
         let modelled = match (self.optimum, self.window) {
-            (Some(_), Some(window)) if is_free_in_part => Some((HeldAgainst::Window, window)),
-            (Some(optimum), _) => Some((HeldAgainst::Optimum, optimum)),
+            (Some(_), Some(window)) if is_free_in_part => Some((BoundKind::Window, window)),
+            (Some(optimum), _) => Some((BoundKind::Optimum, optimum)),
             (None, _) => None,
         };
-        let clairvoyant = self.clairvoyant.map(|bound| (HeldAgainst::Clairvoyant, bound));
+        let clairvoyant = self.clairvoyant.map(|bound| (BoundKind::Clairvoyant, bound));
         match (modelled, clairvoyant) {
             (Some(modelled), Some(clairvoyant)) if clairvoyant.1 < modelled.1 => Some(clairvoyant),
             (modelled, clairvoyant) => modelled.or(clairvoyant),
         }
     }
 
-    /// The bounds of a mean over several worlds: the means of theirs. The lesser of two is to be taken of these means, since
-    /// the model's bounds hold in the mean only, and a mean of what is the lesser in each world may lie below the results.
+    /// The bounds of a mean over several worlds: the means of theirs. The lesser of two is to be taken of these means,
+    /// since the model's bounds hold in the mean only, and a mean of what is the lesser in each world may lie below the
+    /// results.
     pub fn mean<'a>(all: impl Iterator<Item = &'a Bounds> + Clone) -> Bounds {
         let mean = |of: fn(&Bounds) -> Option<f64>| {
             let (mut sum, mut count) = (0.0, 0u32);
@@ -103,12 +103,12 @@ impl Bounds {
     }
 }
 
-/// Knows how to bound a world.
+/// Computes the bounds of a world.
 pub trait Bounder: Sync {
     fn bounds(&self, world: &World, options: &Options) -> Bounds;
 }
 
-/// Bounds nothing.
+/// Computes no bounds.
 pub struct Unbounded;
 
 impl Bounder for Unbounded {
@@ -142,7 +142,7 @@ pub fn visits_per_day(world: &World, budget: &Budget) -> f64 {
     let per_day = budget.per_second(held.round() as u64) * 86_400.0;
     match budget.unit {
         BudgetUnit::Visits => per_day,
-        // Not rounded: a small world would feel it.
+        // Not rounded, which would matter in a small world.
         BudgetUnit::PercentOfHeld => budget.amount / 100.0 * held / budget.cycle.days_f64(),
         BudgetUnit::WireBytes => {
             let bytes: f64 = world.pages.iter().map(|page| f64::from(page.bytes)).sum();
@@ -199,13 +199,13 @@ mod tests {
             let (optimum, window) = (Some(0.5), Some(0.6));
             Bounds { optimum, window, free_share: Some(free_share), clairvoyant, ..Bounds::default() }.held_against()
         };
-        assert_eq!(held(0.0, Some(0.9)), Some((HeldAgainst::Optimum, 0.5)));
-        assert_eq!(held(0.001, Some(0.9)), Some((HeldAgainst::Window, 0.6)));
-        assert_eq!(held(0.3, None), Some((HeldAgainst::Window, 0.6)));
-        assert_eq!(held(0.3, Some(0.55)), Some((HeldAgainst::Clairvoyant, 0.55)));
-        assert_eq!(held(0.0, Some(0.4)), Some((HeldAgainst::Clairvoyant, 0.4)));
+        assert_eq!(held(0.0, Some(0.9)), Some((BoundKind::Optimum, 0.5)));
+        assert_eq!(held(0.001, Some(0.9)), Some((BoundKind::Window, 0.6)));
+        assert_eq!(held(0.3, None), Some((BoundKind::Window, 0.6)));
+        assert_eq!(held(0.3, Some(0.55)), Some((BoundKind::Clairvoyant, 0.55)));
+        assert_eq!(held(0.0, Some(0.4)), Some((BoundKind::Clairvoyant, 0.4)));
         let recorded = Bounds { clairvoyant: Some(0.7), ..Bounds::default() };
-        assert_eq!(recorded.held_against(), Some((HeldAgainst::Clairvoyant, 0.7)));
+        assert_eq!(recorded.held_against(), Some((BoundKind::Clairvoyant, 0.7)));
         assert_eq!(Bounds::default().held_against(), None);
     }
 
@@ -219,9 +219,9 @@ mod tests {
             ..Bounds::default()
         };
         // In the first world the clairvoyant is the lesser, in the mean of both the certificate is.
-        assert_eq!(of(0.5).held_against(), Some((HeldAgainst::Clairvoyant, 0.5)));
+        assert_eq!(of(0.5).held_against(), Some((BoundKind::Clairvoyant, 0.5)));
         let both = Bounds::mean([of(0.5), of(0.9)].iter());
-        assert!(matches!(both.held_against(), Some((HeldAgainst::Window, bound)) if (bound - 0.6).abs() < 1e-12));
+        assert!(matches!(both.held_against(), Some((BoundKind::Window, bound)) if (bound - 0.6).abs() < 1e-12));
         assert_eq!(Bounds::mean([].iter()), Bounds::default());
     }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use vernal_model::Budget;
 use vernal_policy::Refresh;
 
-use super::bounds::{Bounder, Bounds, HeldAgainst};
+use super::bounds::{BoundKind, Bounder, Bounds};
 use super::generate::LabScenario;
 use super::measure::Findings;
 use super::outside::Outside;
@@ -63,12 +63,12 @@ pub struct Comparison {
     pub jobs: usize,
 }
 
-/// What a comparison cannot do by itself.
+/// What a comparison needs from its caller.
 pub struct Means<'a> {
     pub bounds: &'a dyn Bounder,
     /// CPU seconds of the calling thread so far.
     pub cpu_seconds: &'a (dyn Fn() -> f64 + Sync),
-    /// Told after each trial: how many are done, and of how many.
+    /// Called after each trial: how many are done, and of how many.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
@@ -94,7 +94,7 @@ pub struct Row {
     /// What this window's freshness may be held against, and which of the bounds that is: a window any of which stands by
     /// the first readings, which are free, is no long run.
     pub bound_held: Option<f64>,
-    pub held_against: Option<HeldAgainst>,
+    pub held_against: Option<BoundKind>,
     pub change_ratio: f64,
     pub age_days: f64,
     pub harmonic: f64,
@@ -162,7 +162,7 @@ impl Comparison {
         });
         let mut compared: Vec<(Unit, Compared)> = Vec::with_capacity(units.len());
         for (unit, result) in units.iter().zip(results) {
-            // What was not begun follows an error, which stands before or after it in this list.
+            // A trial that was not begun follows an error, which stands before or after it in this list.
             let Some(result) = result.into_inner() else { continue };
             compared.push((*unit, result?));
         }
@@ -180,7 +180,7 @@ impl Comparison {
         if let Some((_, what)) = empty.iter().find(|(empty, _)| *empty) {
             return Err(Error::Lab(format!("a comparison needs at least one {what}")));
         }
-        // Rows are brought together by what they are named after: what is there twice would be a mean of itself.
+        // Rows are grouped by name, so a name that is there twice would be averaged with itself.
         let named = [
             ("policy", repeated(self.policies.iter().cloned())),
             ("world", repeated(self.sources.iter().map(|source| source.name().to_owned()))),
@@ -340,12 +340,12 @@ pub fn differences(rows: &[Row], baseline: &str) -> Vec<Difference> {
 /// Worlds that are in use: made when first asked for, gone after their last trial.
 struct Worlds<'c> {
     comparison: &'c Comparison,
-    places: Vec<Mutex<Place>>,
+    slots: Vec<Mutex<WorldSlot>>,
     bounds: Vec<OnceLock<Bounds>>,
 }
 
 #[derive(Default)]
-struct Place {
+struct WorldSlot {
     world: Option<Arc<World>>,
     trials_left: usize,
 }
@@ -356,34 +356,34 @@ impl<'c> Worlds<'c> {
         let per_world = units.len() / count.max(1);
         Worlds {
             comparison,
-            places: (0..count).map(|_| Mutex::new(Place { world: None, trials_left: per_world })).collect(),
+            slots: (0..count).map(|_| Mutex::new(WorldSlot { world: None, trials_left: per_world })).collect(),
             bounds: (0..count * comparison.budgets.len()).map(|_| OnceLock::new()).collect(),
         }
     }
 
-    fn place(&self, unit: Unit) -> usize {
+    fn slot(&self, unit: Unit) -> usize {
         unit.source * self.comparison.chances.len() + unit.chance
     }
 
     /// Another thread that wants the same world waits while it is made.
     fn take(&self, unit: Unit) -> Result<Arc<World>> {
-        let mut place = self.places[self.place(unit)].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(world) = &place.world {
+        let mut slot = self.slots[self.slot(unit)].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(world) = &slot.world {
             return Ok(Arc::clone(world));
         }
         let world = match &self.comparison.sources[unit.source] {
             Source::Recorded(world) => Arc::clone(world),
             Source::Invented(scenario) => Arc::new(scenario.world(self.comparison.chances[unit.chance])?),
         };
-        place.world = Some(Arc::clone(&world));
+        slot.world = Some(Arc::clone(&world));
         Ok(world)
     }
 
     fn give_back(&self, unit: Unit) {
-        let mut place = self.places[self.place(unit)].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        place.trials_left = place.trials_left.saturating_sub(1);
-        if place.trials_left == 0 {
-            place.world = None;
+        let mut slot = self.slots[self.slot(unit)].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        slot.trials_left = slot.trials_left.saturating_sub(1);
+        if slot.trials_left == 0 {
+            slot.world = None;
         }
     }
 

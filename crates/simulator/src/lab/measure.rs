@@ -28,7 +28,7 @@ pub struct Found {
     pub degree: f32,
 }
 
-/// Takes down visits and sums up.
+/// Records visits and sums up their measures.
 pub struct Gauge<'w> {
     world: &'w World,
     pages: Vec<PageGauge>,
@@ -71,7 +71,7 @@ impl<'w> Gauge<'w> {
         }
     }
 
-    /// The same of a copy that holds nothing yet: a page that was never read is online and not up to date.
+    /// A gauge for a copy that holds nothing yet: a page that was never read is online and not up to date.
     pub fn of_nothing(world: &'w World, first: Span) -> Self {
         let mut gauge = Gauge::new(world, first);
         gauge.pages.iter_mut().for_each(|page| page.at = Moment::NEVER);

@@ -11,8 +11,8 @@
 //!           "last_modified":null,"wire_bytes":8120}}
 //!     what a visit found; changed is null if there was nothing to compare with
 //! {"hint":{"page":7,"worth":86400.0}}       a hint that the page changed, worth so many seconds of waiting
-//! {"put_back":{"page":7}}                   a chosen page was not visited: its site had no room, or it was visited at this instant
-//! {"forget":{"page":7}}                     the page is gone
+//! {"put_back":{"page":7}}                   a chosen page was not visited: its site had no room, or it was visited at this
+//! instant {"forget":{"page":7}}                     the page is gone
 //! {"choose":{"now":1767229200.0,"visits_left":3,"held":5000,"per_day":250.0,"refresh_min":0.0,"full":[4,9]}}
 //!     asks for at most visits_left pages, none of a site in full, the most urgent first
 //! ```
@@ -35,16 +35,16 @@ use crate::{Error, Result};
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// A program that has not answered after this is given up.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
-/// What was said is handed to the program in parts of this size, or when it is asked something.
+/// Lines are sent to the program in parts of this size, or when it is asked something.
 const SAID_BYTES: usize = 256 << 10;
 
 /// A policy at the other end of a pipe.
 pub struct Outside {
     command: String,
     child: Child,
-    /// What was said and not yet handed over.
+    /// Lines that were written and not yet sent.
     said: Vec<u8>,
-    /// To the thread that writes to the program, so that one that does not listen cannot hold us up.
+    /// To the thread that writes to the program, so that a program that does not read cannot block the trial.
     ears: Option<Sender<Vec<u8>>>,
     /// From the thread that reads its answers.
     answers: Receiver<std::io::Result<Vec<u8>>>,
@@ -204,7 +204,7 @@ impl Outside {
 impl Drop for Outside {
     fn drop(&mut self) {
         self.ears = None;
-        // It had its time to answer; what it would still do after the trial is of no use to anybody.
+        // It had its time to answer, and nothing that it does after the trial is used.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

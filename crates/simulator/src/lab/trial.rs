@@ -5,16 +5,16 @@
 //! slot, with fractions carried over. The policy meets what it meets in a live crawl: `learn` and then `recall` of a new
 //! page, `choose` with a View, `learn` after each visit, `forget`.
 //!
-//! - `desk`: what the policy can see. `coming`: what happens by itself.
+//! - `view`: what the policy can see. `upcoming`: what happens without a visit.
 
-mod coming;
-mod desk;
+mod upcoming;
+mod view;
 
 use vernal_model::{Budget, BudgetAccount, BudgetUnit, Chance, Moment, PageKey, PolicyState, Span};
 use vernal_policy::{Held, RateSums, Refresh, Seen};
 
-use self::coming::{Coming, coming};
-use self::desk::{Desk, Numbers};
+use self::upcoming::{Upcoming, upcoming};
+use self::view::{PageNumbers, TrialView};
 use super::measure::{Calibration, Findings, Gauge};
 use super::world::World;
 use crate::{Error, Result};
@@ -36,11 +36,11 @@ pub struct Options {
     pub last_modified: bool,
     /// The share of visits that get no answer.
     pub failures: f64,
-    /// At most so many visits are asked for at a time, so that what one batch found can guide the next of the slot.
+    /// At most this many visits are chosen at a time, so that what one batch found can guide the next one of the slot.
     pub batch_max: usize,
     /// The first days, measured apart.
     pub first: Span,
-    /// How often belief and truth are set side by side.
+    /// How often the policy's belief is compared with the truth.
     pub calibrate_every: Span,
 }
 
@@ -62,22 +62,22 @@ impl Default for Options {
     }
 }
 
-/// A trial under way.
+/// A trial in progress.
 pub struct LabTrial<'a> {
     world: &'a World,
     options: &'a Options,
     policy: &'a mut dyn Refresh,
     gauge: Gauge<'a>,
-    desk: Desk<'a>,
+    view: TrialView<'a>,
     now: Moment,
-    /// What the budget has given and nobody has spent, in its unit.
+    /// The unspent budget, in its unit.
     in_hand: f64,
     bytes_online: u64,
     failing: Chance,
     choosing: Chance,
     /// Births, ends and hints to come, in the order of time.
-    coming: Vec<(Moment, Coming, u32)>,
-    next_coming: usize,
+    upcoming: Vec<(Moment, Upcoming, u32)>,
+    next_upcoming: usize,
     /// The round in which a page was last chosen, so that none is chosen twice in one.
     chosen_in: Vec<u64>,
     /// The round in which a page was last visited.
@@ -98,7 +98,7 @@ impl<'a> LabTrial<'a> {
         while trial.now + options.slot < world.end {
             trial.step()?;
         }
-        trial.welcome_until(world.end);
+        trial.apply_upcoming(world.end);
         Ok(trial.gauge.finish(trial.calibration))
     }
 
@@ -110,9 +110,9 @@ impl<'a> LabTrial<'a> {
             options,
             policy,
             gauge: Gauge::new(world, options.first),
-            desk: Desk {
+            view: TrialView {
                 world,
-                numbers: Numbers::of(world.pages.len(), options.numbers_drawn.then(|| chance.stream("numbers"))),
+                numbers: PageNumbers::of(world.pages.len(), options.numbers_drawn.then(|| chance.stream("numbers"))),
                 refresh_min: options.refresh_min,
                 visits_left: 0,
                 held: 0,
@@ -127,8 +127,8 @@ impl<'a> LabTrial<'a> {
             bytes_online: 0,
             failing: chance.stream("failures"),
             choosing: chance.stream("choose"),
-            coming: coming(world),
-            next_coming: 0,
+            upcoming: upcoming(world),
+            next_upcoming: 0,
             chosen_in: vec![0; world.pages.len()],
             visited_in: vec![0; world.pages.len()],
             round: 0,
@@ -138,22 +138,22 @@ impl<'a> LabTrial<'a> {
         for page in 0..world.pages.len() {
             let (from, until) = world.life(page);
             if from == world.origin && until > from {
-                trial.welcome(page, from);
+                trial.admit(page, from);
             }
         }
         trial
     }
 
-    /// One slot: what came since the last, then what the budget pays for.
+    /// One slot: first the births, ends and hints since the last one, then the visits that the budget pays for.
     fn step(&mut self) -> Result<()> {
         let slot = self.options.slot;
         let before = self.now;
         self.now += slot;
-        self.welcome_until(self.now);
-        self.fill(slot);
+        self.apply_upcoming(self.now);
+        self.refill_budget(slot);
         self.round_before = self.round;
         while self.round_of_visits()? {}
-        let peak = self.desk.asked.iter_mut().map(std::mem::take).max().unwrap_or(0);
+        let peak = self.view.asked.iter_mut().map(std::mem::take).max().unwrap_or(0);
         self.gauge.slot_closed(self.now, u64::from(peak));
         if day_of(self.world, before) != day_of(self.world, self.now) {
             self.sum_up();
@@ -165,17 +165,17 @@ impl<'a> LabTrial<'a> {
         Ok(())
     }
 
-    /// Fills the purse and each site's room for one slot.
-    fn fill(&mut self, slot: Span) {
-        let per_second = self.options.budget.per_second(self.desk.held);
+    /// Refills the budget account and each site's room for one slot.
+    fn refill_budget(&mut self, slot: Span) {
+        let per_second = self.options.budget.per_second(self.view.held);
         let per_visit = self.cost_of_a_visit();
-        self.desk.per_day = per_second * 86_400.0 / per_visit;
-        // What nobody wanted in a slot is not saved up beyond the next one, unless the policy visits in some hours alone;
-        // fractions of a visit are.
+        self.view.per_day = per_second * 86_400.0 / per_visit;
+        // Budget that is left over in a slot is not saved up beyond the next one, unless the policy visits in certain hours
+        // only; fractions of a visit are.
         let saves_up = Some(self.policy.saves_up()).filter(|&span| span > BudgetAccount::IN_HAND_MAX).unwrap_or(slot);
         let most = (per_second * saves_up.secs_f64()).max(per_visit) + per_visit;
         self.in_hand = (self.in_hand + per_second * slot.secs_f64()).min(most);
-        for (room, site) in self.desk.room.iter_mut().zip(&self.world.sites) {
+        for (room, site) in self.view.room.iter_mut().zip(&self.world.sites) {
             let share = site.visits_per_day_max.map_or(f64::INFINITY, |visits| visits * slot.days_f64());
             *room = (*room + share).min(share.max(1.0));
         }
@@ -184,33 +184,33 @@ impl<'a> LabTrial<'a> {
     fn cost_of_a_visit(&self) -> f64 {
         match self.options.budget.unit {
             BudgetUnit::Visits | BudgetUnit::PercentOfHeld => 1.0,
-            BudgetUnit::WireBytes => (self.bytes_online as f64 / self.desk.held.max(1) as f64).max(1.0),
+            BudgetUnit::WireBytes => (self.bytes_online as f64 / self.view.held.max(1) as f64).max(1.0),
         }
     }
 
     /// Asks the policy once and makes the visits it chose. False when there is nothing more to do in this slot.
     ///
     /// All visits of a slot are made at one instant, so that a second one to the same page could find nothing: that page is
-    /// put back, and who can name no other has no use for the rest of the budget.
+    /// put back, and a policy that can name no other has no use for the rest of the budget.
     fn round_of_visits(&mut self) -> Result<bool> {
         let left = (self.in_hand / self.cost_of_a_visit() + 1e-9).floor().max(0.0) as usize;
-        self.desk.visits_left = left.min(self.options.batch_max);
-        if self.desk.visits_left == 0 || self.desk.held == 0 {
+        self.view.visits_left = left.min(self.options.batch_max);
+        if self.view.visits_left == 0 || self.view.held == 0 {
             return Ok(false);
         }
         self.round += 1;
         let mut chance = self.choosing.numbered(self.round);
-        let chosen = self.policy.choose(&self.desk, self.now, &mut chance);
+        let chosen = self.policy.choose(&self.view, self.now, &mut chance);
         self.check(&chosen)?;
         let mut made = 0;
         for &key in &chosen {
-            let page = self.desk.numbers.page(key);
+            let page = self.view.numbers.page(key);
             let site = self.world.pages[page].site as usize;
-            if self.visited_in[page] > self.round_before || !self.desk.has_room_at(site) {
+            if self.visited_in[page] > self.round_before || !self.view.has_room_at(site) {
                 self.policy.put_back(key);
                 continue;
             }
-            self.desk.take_room(site);
+            self.view.take_room(site);
             self.visited_in[page] = self.round;
             self.visit(key, page);
             made += 1;
@@ -220,11 +220,11 @@ impl<'a> LabTrial<'a> {
 
     fn check(&mut self, chosen: &[PageKey]) -> Result<()> {
         let wrong = |what: String| Err(Error::Choice { policy: self.policy.name().to_owned(), what });
-        if chosen.len() > self.desk.visits_left {
-            return wrong(format!("{} pages with {} visits left", chosen.len(), self.desk.visits_left));
+        if chosen.len() > self.view.visits_left {
+            return wrong(format!("{} pages with {} visits left", chosen.len(), self.view.visits_left));
         }
         for key in chosen {
-            let page = self.desk.numbers.find(*key);
+            let page = self.view.numbers.find(*key);
             let online = page.map(|page| &self.world.pages[page]).is_some_and(|page| page.is_online(self.now));
             let Some(page) = page.filter(|_| online) else {
                 return wrong(format!("page {key}, which is not held"));
@@ -254,19 +254,19 @@ impl<'a> LabTrial<'a> {
         self.policy.learn(&seen);
     }
 
-    /// Lets in what was born, lets go what ended and tells the hints, in the order of time.
-    fn welcome_until(&mut self, until: Moment) {
-        while let Some(&(moment, what, page)) = self.coming.get(self.next_coming)
+    /// Applies births, ends and hints up to a Moment, in the order of time.
+    fn apply_upcoming(&mut self, until: Moment) {
+        while let Some(&(moment, what, page)) = self.upcoming.get(self.next_upcoming)
             && moment <= until
         {
-            self.next_coming += 1;
+            self.next_upcoming += 1;
             let number = page as usize;
             match what {
-                Coming::Birth => self.welcome(number, moment),
-                Coming::Hint => self.policy.hint(self.desk.numbers.key(number), self.world.hint_worth(number)),
-                Coming::End => {
-                    self.policy.forget(self.desk.numbers.key(number));
-                    self.desk.held -= 1;
+                Upcoming::Birth => self.admit(number, moment),
+                Upcoming::Hint => self.policy.hint(self.view.numbers.key(number), self.world.hint_worth(number)),
+                Upcoming::End => {
+                    self.policy.forget(self.view.numbers.key(number));
+                    self.view.held -= 1;
                     self.bytes_online -= u64::from(self.world.pages[number].bytes);
                 }
             }
@@ -274,9 +274,9 @@ impl<'a> LabTrial<'a> {
     }
 
     /// A page was read for the first time.
-    fn welcome(&mut self, page: usize, moment: Moment) {
+    fn admit(&mut self, page: usize, moment: Moment) {
         let facts = &self.world.pages[page];
-        let key = self.desk.numbers.key(page);
+        let key = self.view.numbers.key(page);
         let wire_bytes = u64::from(facts.bytes);
         let state: PolicyState = self.policy.learn(&Seen {
             page: key,
@@ -300,14 +300,14 @@ impl<'a> LabTrial<'a> {
             known_rate: self.options.rates_known.then_some(facts.rate),
             state: &state,
         });
-        self.desk.held += 1;
+        self.view.held += 1;
         self.bytes_online += wire_bytes;
     }
 
     /// Once a day the coordinator sums up what is known of change rates.
     fn sum_up(&mut self) {
         let sums: RateSums = self.policy.rates();
-        self.desk.mean_rate = (sums.weight > 0.0).then(|| sums.mean());
+        self.view.mean_rate = (sums.weight > 0.0).then(|| sums.mean());
     }
 
     fn calibrate(&mut self) {

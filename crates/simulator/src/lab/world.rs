@@ -162,7 +162,7 @@ impl World {
         &self.hints[range.start as usize..range.end as usize]
     }
 
-    /// How much waiting a hint is worth to whoever knows how far hints are to be trusted here (Busa-Fekete and others
+    /// How much waiting a hint is worth where the trust in hints is known (Busa-Fekete and others
     /// 2025): β = ln(γ/ν)/α with α = (1−ρ)Δ, γ = ρΔ + ν.
     pub fn hint_worth(&self, page: usize) -> Span {
         let Some(trust) = self.trust else { return Span::ZERO };
@@ -194,7 +194,7 @@ impl World {
         self.origin + self.warm_up
     }
 
-    /// Changes a day over the page's life in this world, as nobody could know before its end.
+    /// Changes a day over the page's life in this world, known only in hindsight.
     pub fn hindsight_rate(&self, page: usize) -> f64 {
         let (from, until) = self.life(page);
         hindsight_rate(self.changes(page).len(), until.since(from).days_f64())

@@ -1,4 +1,4 @@
-//! One conversation: requests read in place, answers sent as the web behaves.
+//! One connection: requests are parsed in place, and answers are sent as the web behaves.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use vernal_model::Moment;
 
-use super::kept::{Kept, Whole};
+use super::answer_cache::{AnswerCache, CachedAnswer};
 use super::log::{Log, Logged};
 use super::server::Clock;
 use crate::web::{Answer, Behaviour, Request, Web};
@@ -21,7 +21,7 @@ const HEADERS_MAX: usize = 64;
 
 /// A connection without a request is closed after this.
 const IDLE: Duration = Duration::from_secs(75);
-/// A dripping or silent answer holds its reader at most so long, in case that one has no limit of its own.
+/// A dripping or silent answer holds its reader for at most this long, in case that reader has no limit of its own.
 const STALL: Duration = Duration::from_secs(600);
 /// Between two bytes of a dripping answer.
 const DRIP: Duration = Duration::from_millis(5);
@@ -29,26 +29,26 @@ const DRIP: Duration = Duration::from_millis(5);
 /// A chunk of a chunked body is at most so long; odd on purpose.
 const CHUNK_BYTES: usize = 3_001;
 
-/// What all conversations share.
+/// What all connections share.
 pub(super) struct Shared {
     pub web: Arc<Web>,
     pub clock: Clock,
-    pub kept: Kept,
+    pub kept: AnswerCache,
     pub log: Log,
 }
 
 /// What will be sent.
 pub(super) enum Prepared {
-    Whole(Whole),
+    CachedAnswer(CachedAnswer),
     /// It comes in an order of its own, and the connection does not outlive it.
     Odd(Answer),
 }
 
 impl Shared {
     pub fn prepare(&self, request: &Request<'_>, now: Moment) -> (u16, Prepared) {
-        let mark = self.web.stable(request, now);
+        let mark = self.web.cache_key(request, now);
         if let Some(whole) = mark.as_ref().and_then(|mark| self.kept.find(mark)) {
-            return (200, Prepared::Whole(whole));
+            return (200, Prepared::CachedAnswer(whole));
         }
         let answer = self.web.answer(request, now);
         let status = answer.status;
@@ -59,11 +59,11 @@ impl Shared {
         if let Some(mark) = mark {
             self.kept.keep(mark, whole.clone());
         }
-        (status, Prepared::Whole(whole))
+        (status, Prepared::CachedAnswer(whole))
     }
 }
 
-/// What was understood of one request.
+/// The parts of one request that matter.
 struct Asked {
     prepared: Prepared,
     path: Box<str>,
@@ -76,11 +76,11 @@ struct Asked {
     length: usize,
 }
 
-pub(super) async fn converse(mut stream: TcpStream, site: usize, shared: &Shared) -> io::Result<()> {
+pub(super) async fn serve_connection(mut stream: TcpStream, site: usize, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = BytesMut::with_capacity(4 << 10);
     loop {
-        let asked = match understand(&buffer, site, shared) {
+        let asked = match parse_request(&buffer, site, shared) {
             Ok(Some(asked)) => asked,
             Ok(None) if buffer.len() > HEAD_BYTES_MAX => return refuse(&mut stream, "431 Too Large").await,
             Ok(None) => {
@@ -106,7 +106,7 @@ pub(super) async fn converse(mut stream: TcpStream, site: usize, shared: &Shared
 }
 
 /// Reads a request if there is a whole one. What cannot be understood gets the line given as error.
-fn understand(buffer: &[u8], site: usize, shared: &Shared) -> Result<Option<Asked>, &'static str> {
+fn parse_request(buffer: &[u8], site: usize, shared: &Shared) -> Result<Option<Asked>, &'static str> {
     if buffer.is_empty() {
         return Ok(None);
     }
@@ -154,7 +154,7 @@ async fn refuse(stream: &mut TcpStream, why: &str) -> io::Result<()> {
 async fn send(stream: &mut TcpStream, asked: &Asked, shared: &Shared) -> io::Result<bool> {
     let mut sender = Sender { stream, shared };
     let answer = match &asked.prepared {
-        Prepared::Whole(whole) => {
+        Prepared::CachedAnswer(whole) => {
             let end = if asked.head_only { whole.head_bytes } else { whole.bytes.len() };
             sender.write(&whole.bytes[..end]).await?;
             return Ok(true);
@@ -228,7 +228,7 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Keeps the connection open without a word until the reader goes.
+    /// Keeps the connection open and silent until the reader goes.
     async fn stall(&mut self) {
         let mut ignored = [0; 256];
         let gone = async { while matches!(self.stream.read(&mut ignored).await, Ok(1..)) {} };
@@ -237,7 +237,7 @@ impl Sender<'_> {
 }
 
 /// The whole answer as it goes over the wire.
-fn written(answer: &Answer) -> Whole {
+fn written(answer: &Answer) -> CachedAnswer {
     let framing = match answer.behaviour {
         Behaviour::Chunked => "Transfer-Encoding: chunked\r\n".to_owned(),
         // RFC 9110, 8.6: a 304 may leave the length out, and ours does.
@@ -250,7 +250,7 @@ fn written(answer: &Answer) -> Whole {
         Behaviour::Chunked => bytes.extend(chunked(&answer.body, true)),
         _ => bytes.extend_from_slice(&answer.body),
     }
-    Whole { bytes: Bytes::from(bytes), head_bytes }
+    CachedAnswer { bytes: Bytes::from(bytes), head_bytes }
 }
 
 fn head(answer: &Answer, framing: &str) -> Vec<u8> {

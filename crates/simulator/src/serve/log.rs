@@ -1,4 +1,4 @@
-//! What was asked of the server, and when: evidence that does not come from the crawler.
+//! What was requested from the server, and when: evidence that does not come from the crawler.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};

@@ -3,12 +3,11 @@
 //! It shares the machine with the crawler that is measured against it, so it must cost little: requests are parsed in
 //! place, and answers that last are kept whole, compressed, in a bounded cache. It keeps its own log of requests, so
 //! that politeness and conditional requests can be audited without asking the crawler.
-//!
-//! - `server`: listeners and their life. `connection`: one conversation, with every misbehaviour the web knows.
-//! - `kept`: the bounded cache of whole answers. `log`: what was asked, and when.
+//! - `server`: the listeners. `connection`: one connection, with every misbehaviour of the web.
+//! - `answer_cache`: the bounded cache of whole answers. `log`: what was requested, and when.
 
+mod answer_cache;
 mod connection;
-mod kept;
 mod log;
 mod server;
 

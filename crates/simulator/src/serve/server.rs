@@ -1,4 +1,4 @@
-//! Listeners and their life: one for each site, on ports of one address or on addresses of their own.
+//! The listeners: one for each site, on ports of one address or on addresses of their own.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use vernal_model::Moment;
 
-use super::connection::{Shared, converse};
-use super::kept::Kept;
+use super::answer_cache::AnswerCache;
+use super::connection::{Shared, serve_connection};
 use super::log::{Counts, Log, Logged};
 use crate::scenario::Scenario;
 use crate::web::{Request, Web};
@@ -24,7 +24,7 @@ pub type Clock = Arc<dyn Fn() -> Moment + Send + Sync>;
 const CONNECTIONS_MAX: usize = 8_192;
 const BACKLOG: u32 = 1_024;
 
-/// A free port on all the spread addresses is looked for so often.
+/// How often a port is tried that is free on all the spread addresses.
 const PORT_TRIES_MAX: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ pub fn serve(web: &Web, clock: Clock, options: &ServeOptions) -> Result<Served> 
         listeners.iter().map(|(_, address)| (format!("http://{address}"), *address)).collect();
     let web = Arc::new(web.rooted(addresses.iter().map(|(root, _)| root.clone()).collect()));
     let shared = Arc::new(Shared {
-        kept: Kept::new(options.cache_bytes_max),
+        kept: AnswerCache::new(options.cache_bytes_max),
         log: Log::new(web.sites(), options.log_requests_max),
         clock,
         web: Arc::clone(&web),
@@ -132,7 +132,7 @@ impl Served {
     pub fn stop(self) {}
 }
 
-/// Conversations are cut off where they stand, as the slow ones would never end.
+/// Connections are cut off at once, as the slow ones would never end.
 impl Drop for Served {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
@@ -184,7 +184,7 @@ fn listen_at(address: SocketAddr) -> std::io::Result<(TcpListener, SocketAddr)> 
 async fn accept(listener: TcpListener, site: usize, shared: Arc<Shared>, room: Arc<Semaphore>) {
     // The semaphore is never closed, so this ends only with the runtime.
     while let Ok(place) = Arc::clone(&room).acquire_owned().await {
-        // A failed accept is the reader's trouble, or a lack of descriptors that passes when conversations end.
+        // An accept fails because of the client, or for want of descriptors, which passes when connections end.
         let Ok((stream, _)) = listener.accept().await else {
             tokio::task::yield_now().await;
             continue;
@@ -193,7 +193,7 @@ async fn accept(listener: TcpListener, site: usize, shared: Arc<Shared>, room: A
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             // A reader that goes away in the middle is nothing to report.
-            let _ = converse(stream, site, &shared).await;
+            let _ = serve_connection(stream, site, &shared).await;
             drop(place);
         });
     }

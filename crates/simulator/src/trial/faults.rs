@@ -3,14 +3,14 @@
 
 use vernal_model::{Chance, Failure, Moment, Outcome, Report, Span};
 
-/// Orders are dealt to so many workers.
+/// Orders are divided among this many workers.
 const WORKERS: u64 = 4;
 
 /// What goes wrong. Nothing by default.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Faults {
-    /// The share of reports of pages that never arrive: the web was asked, and nobody hears what it said. A robots.txt
-    /// that cannot be had closes its site by the rules, which is no fault.
+    /// The share of page reports that never arrive: the web was asked, and its answer is lost. Reports of robots.txt always
+    /// arrive, because a site without one is closed by the rules, which is no fault.
     pub lost_reports: f64,
     /// Deaths of workers a day; what is under way with one is lost, and another takes its place.
     pub worker_deaths_per_day: f64,
@@ -35,40 +35,40 @@ impl Worker {
 
 /// The faults of one trial, and when the next ones come.
 #[derive(Clone, Debug)]
-pub(super) struct Fate {
+pub(super) struct FaultSchedule {
     faults: Faults,
     next_death: Moment,
     next_clock_step: Moment,
     chance: Chance,
-    /// Never moved on, so that a site's lot is the same whenever it is drawn.
+    /// Never advanced, so that what a site draws is the same at any time.
     lots: Chance,
 }
 
-impl Fate {
+impl FaultSchedule {
     pub fn new(faults: Faults, now: Moment, chance: &Chance) -> Self {
-        let mut fate = Fate {
+        let mut faults_due = FaultSchedule {
             faults,
             next_death: Moment::NEVER,
             next_clock_step: Moment::NEVER,
             chance: chance.stream("faults"),
             lots: chance.stream("lots"),
         };
-        fate.next_death = fate.next_of(faults.worker_deaths_per_day, now);
-        fate.next_clock_step = fate.next_of(faults.clock_steps_per_day, now);
-        fate
+        faults_due.next_death = faults_due.next_of(faults.worker_deaths_per_day, now);
+        faults_due.next_clock_step = faults_due.next_of(faults.clock_steps_per_day, now);
+        faults_due
     }
 
     pub fn loses_a_report(&mut self) -> bool {
         self.faults.lost_reports > 0.0 && self.chance.happens(self.faults.lost_reports)
     }
 
-    /// By how much longer a site takes; its lot is drawn from its name, whenever it is asked.
+    /// By what factor a site takes longer; drawn from its name, so that it is the same for every request.
     pub fn slowness(&self, site: &str) -> f64 {
         let slow = self.faults.slow_sites > 0.0 && self.lots.stream(site).happens(self.faults.slow_sites);
         if slow { self.faults.slow_factor.max(1.0) } else { 1.0 }
     }
 
-    /// A worker whose time has come, each death once.
+    /// A worker that dies now; each death is returned once.
     pub fn worker_that_dies(&mut self, now: Moment) -> Option<Worker> {
         if self.next_death > now {
             return None;
@@ -95,7 +95,7 @@ impl Fate {
     }
 }
 
-/// What is known of a visit whose report never came.
+/// The report of a visit whose own report was lost.
 pub(super) fn lost_report(report: Report, noticed: Moment) -> Report {
     Report::unanswered(report.order, report.started, noticed, Outcome::Failed(Failure::Lost))
 }

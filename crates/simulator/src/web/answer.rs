@@ -7,7 +7,7 @@ use vernal_model::Moment;
 
 use super::class::{Class, Trap};
 use super::page::Declared;
-use super::plan::{PageNumber, Place, ValidatorManner, Web};
+use super::plan::{PageNumber, Target, ValidatorManner, Web};
 use super::robots::{self, RobotsManner};
 use super::{files, traps};
 
@@ -70,9 +70,9 @@ pub enum Behaviour {
     Silent,
 }
 
-/// The mark of an answer that is the same whenever it is asked for, while the version lasts.
+/// The key of an answer that is the same for every request while its version lasts.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Stable {
+pub struct CacheKey {
     pub page: PageNumber,
     pub version: u32,
     pub gzip: bool,
@@ -116,24 +116,24 @@ impl Answer {
 impl Web {
     pub fn answer(&self, request: &Request<'_>, now: Moment) -> Answer {
         let site = &self.plan.sites[request.site];
-        match self.place(request.site, request.path_and_query) {
-            Place::Page { page, mirrors } => self.page_answer(request, page, mirrors, now),
-            Place::Trap(trap) => {
+        match self.target(request.site, request.path_and_query) {
+            Target::Page { page, mirrors } => self.page_answer(request, page, mirrors, now),
+            Target::Trap(trap) => {
                 let html = traps::html(trap, request.path_and_query, &site.chance);
                 Answer::new(200, "text/html; charset=utf-8", html)
             }
-            Place::Robots => self.robots_answer(request),
-            Place::Sitemap => Answer::new(200, "application/xml", self.sitemap(request.site, now)),
-            Place::Asset if request.path_and_query.starts_with("/style") => Answer::new(200, "text/css", files::STYLE),
-            Place::Asset => Answer::new(200, "text/javascript", files::SCRIPT),
-            Place::Nothing => Answer::short(404, "Not found"),
+            Target::Robots => self.robots_answer(request),
+            Target::Sitemap => Answer::new(200, "application/xml", self.sitemap(request.site, now)),
+            Target::Asset if request.path_and_query.starts_with("/style") => Answer::new(200, "text/css", files::STYLE),
+            Target::Asset => Answer::new(200, "text/javascript", files::SCRIPT),
+            Target::Nothing => Answer::short(404, "Not found"),
         }
     }
 
-    /// The mark under which the answer to this request may be kept, if it is a whole body that does not depend on the
-    /// hour. `None` also where a 304 is due.
-    pub fn stable(&self, request: &Request<'_>, now: Moment) -> Option<Stable> {
-        let Place::Page { page, mirrors: 0 } = self.place(request.site, request.path_and_query) else { return None };
+    /// The key under which the answer to this request may be cached, if it is a whole body that does not depend on the
+    /// time. `None` also where a 304 is due.
+    pub fn cache_key(&self, request: &Request<'_>, now: Moment) -> Option<CacheKey> {
+        let Target::Page { page, mirrors: 0 } = self.target(request.site, request.path_and_query) else { return None };
         let plan = &self.plan.pages[page.index()];
         let lasts = plan.class.drifts() && plan.class != Class::Busy && plan.validators != ValidatorManner::Lying;
         if !lasts || (self.plan.settings.noise && !is_file(plan.class)) {
@@ -143,7 +143,7 @@ impl Web {
         if self.not_modified(request, page, version, now) {
             return None;
         }
-        Some(Stable { page, version, gzip: request.accepts_gzip })
+        Some(CacheKey { page, version, gzip: request.accepts_gzip })
     }
 
     fn robots_answer(&self, request: &Request<'_>) -> Answer {

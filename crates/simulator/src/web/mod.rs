@@ -1,6 +1,5 @@
 //! The invented web: sites, pages, links and answers, all from one chance number.
-//!
-//! - `settings`: what the web is made of. `plan`: which pages there are and how they hang together.
+//! - `settings`: what the web is made of. `plan`: which pages there are and how they are linked.
 //! - `answer`: one request, one Moment, one answer, without memory of earlier requests. `robots`, `sitemap`, `page`,
 //!   `files` and `traps` write the bodies; `words` holds the prose they are made of.
 //! - `truth`: what a crawler ought to find, on record.
@@ -17,9 +16,9 @@ mod traps;
 mod truth;
 pub(crate) mod words;
 
-pub use answer::{Answer, Behaviour, Request, Stable};
+pub use answer::{Answer, Behaviour, CacheKey, Request};
 pub use class::{Class, Expected, Trap};
-pub use plan::{PageNumber, Place, Web};
+pub use plan::{PageNumber, Target, Web};
 pub use settings::{PAGES_MAX, SITES_MAX, Shares, WebSettings};
 pub use sitemap::SitemapManner;
 pub use truth::TruthPage;

@@ -1,12 +1,11 @@
-//! Which pages there are and how they hang together.
+//! Which pages there are and how they are linked.
 //!
 //! Page 0 of a site is `/`. Its articles form a tree in which every page hangs under an earlier one; everything else
 //! hangs under some article as a leaf. Links across are drawn when a page is written, so the plan stays small.
-//!
-//! - `draw`: the pages of a site. `hang`: how they hang together.
+//! - `draw`: the pages of a site. `link_tree`: the tree of their links.
 
 mod draw;
-mod hang;
+mod link_tree;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,9 +30,9 @@ impl PageNumber {
     }
 }
 
-/// What stands at a path of a site.
+/// What a path of a site leads to.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Target {
     /// A listed page; `mirrors` tells how many mirror folders stand before its path.
     Page {
         page: PageNumber,
@@ -125,7 +124,7 @@ impl Web {
         for site in 0..plan.settings.sites {
             plan.push_site(&root.stream("site").numbered(site as u64));
         }
-        plan.hang_away();
+        plan.link_redirects_between_sites();
         let roots = plan.sites.iter().map(|site| format!("http://{}", site.name)).collect();
         Ok(Web::at(Arc::new(plan), roots))
     }
@@ -209,25 +208,25 @@ impl Web {
     }
 
     /// What stands at a path (with its query) of a site.
-    pub fn place(&self, site: usize, path_and_query: &str) -> Place {
+    pub fn target(&self, site: usize, path_and_query: &str) -> Target {
         let site = &self.plan.sites[site];
         if let Some(page) = site.find(path_and_query) {
-            return Place::Page { page, mirrors: 0 };
+            return Target::Page { page, mirrors: 0 };
         }
         let path = path_and_query.split(['?', '#']).next().unwrap_or("/");
         match path {
-            "/robots.txt" | "/rules/robots.txt" => return Place::Robots,
-            "/sitemap.xml" => return Place::Sitemap,
-            "/style.css" | "/app.js" => return Place::Asset,
+            "/robots.txt" | "/rules/robots.txt" => return Target::Robots,
+            "/sitemap.xml" => return Target::Sitemap,
+            "/style.css" | "/app.js" => return Target::Asset,
             _ => {}
         }
         if let Some(page) = site.find(path) {
-            return Place::Page { page, mirrors: 0 };
+            return Target::Page { page, mirrors: 0 };
         }
         if !site.has_traps() {
-            return Place::Nothing;
+            return Target::Nothing;
         }
-        site.mirrored(path).or_else(|| super::traps::trap_at(path).map(Place::Trap)).unwrap_or(Place::Nothing)
+        site.mirrored(path).or_else(|| super::traps::trap_at(path).map(Target::Trap)).unwrap_or(Target::Nothing)
     }
 }
 
@@ -240,13 +239,13 @@ impl SitePlan {
         self.by_path.contains_key(Trap::Mirror.entrance())
     }
 
-    fn mirrored(&self, path: &str) -> Option<Place> {
+    fn mirrored(&self, path: &str) -> Option<Target> {
         let (mut rest, mut mirrors) = (path, 0);
         while let Some(inner) = rest.strip_prefix("/mirror").filter(|inner| inner.starts_with('/')) {
             rest = inner;
             mirrors += 1;
         }
         let page = self.find(rest).filter(|_| mirrors > 0)?;
-        Some(Place::Page { page, mirrors })
+        Some(Target::Page { page, mirrors })
     }
 }

@@ -1,9 +1,9 @@
 //! A world of the laboratory as a web: its pages answer with documents and signatures, and no bytes are kept of them.
 //!
 //! Each site has a list at `/`, which names the pages that are online, and is no page of the world; pages lie at
-//! `/part-N/page-N`. A site whose politeness is capped says so as the crawl delay of its robots.txt. The hints of a world are
-//! announced by a push, as to the door of a live crawl. What detection makes of
-//! the answers is the crawler's own affair: [`Blemishes`] make it harder.
+//! `/part-N/page-N`. A site whose politeness is capped says so in the crawl delay of its robots.txt. The hints of a world
+//! are announced by pushes, as to the API of a live crawl. What the answers mean is for the crawler to detect:
+//! [`Blemishes`] make that harder.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -58,7 +58,7 @@ struct SiteOfWorld {
 }
 
 /// What an order asks for.
-enum Place {
+enum Target {
     List(usize),
     Page(usize),
     Nothing,
@@ -108,19 +108,19 @@ impl<'w> WorldWire<'w> {
     /// The page of the world that a URL of ours names; lists are none.
     pub fn page_at(&self, url: &str) -> Option<usize> {
         let (host, path) = url.strip_prefix("http://")?.split_once('/')?;
-        match self.place(host, path) {
-            Place::Page(page) => Some(page),
-            Place::List(_) | Place::Nothing => None,
+        match self.target(host, path) {
+            Target::Page(page) => Some(page),
+            Target::List(_) | Target::Nothing => None,
         }
     }
 
-    fn place(&self, host: &str, path: &str) -> Place {
-        let Some(site) = site_of(host).filter(|&site| site < self.sites.len()) else { return Place::Nothing };
+    fn target(&self, host: &str, path: &str) -> Target {
+        let Some(site) = site_of(host).filter(|&site| site < self.sites.len()) else { return Target::Nothing };
         if path.is_empty() {
-            return Place::List(site);
+            return Target::List(site);
         }
         let page = path.rsplit_once("/page-").and_then(|(_, number)| number.parse().ok());
-        page.filter(|page| self.sites[site].pages.contains(page)).map_or(Place::Nothing, Place::Page)
+        page.filter(|page| self.sites[site].pages.contains(page)).map_or(Target::Nothing, Target::Page)
     }
 
     fn robots(&self, order: Order, started: Moment, finished: Moment) -> Report {
@@ -238,14 +238,15 @@ impl Wire for WorldWire<'_> {
             return self.robots(order, started, finished);
         }
         let path = order.url.path_and_query();
-        match self.place(order.url.site_text(), path.strip_prefix('/').unwrap_or(path)) {
-            Place::List(site) => self.list(site, order, started, finished),
-            Place::Page(page) => self.page(page, order, started, finished),
-            Place::Nothing => Report::unanswered(order, started, finished, Outcome::Gone { status: 404 }),
+        match self.target(order.url.site_text(), path.strip_prefix('/').unwrap_or(path)) {
+            Target::List(site) => self.list(site, order, started, finished),
+            Target::Page(page) => self.page(page, order, started, finished),
+            Target::Nothing => Report::unanswered(order, started, finished, Outcome::Gone { status: 404 }),
         }
     }
 
-    /// The budget of a policy alone is a percentage of the pages that are there, and so is this one; lists are always there.
+    /// The budget of a policy alone is a percentage of the pages that are there, and so is this one; lists are always
+    /// there.
     fn pages_online(&self, now: Moment) -> Option<u64> {
         let until_now = |turns: &[Moment]| turns.partition_point(|&turn| turn <= now);
         Some((until_now(&self.births) - until_now(&self.ends) + self.sites.len()) as u64)

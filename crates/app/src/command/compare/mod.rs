@@ -14,7 +14,7 @@ use vernal_document::{Flags, Input, Parsed, compare_pages, flags, read_closely};
 use vernal_model::{Change, Digest, Url};
 
 use super::Context;
-use crate::api::{self, Answers, ChangeShown, Paragraph};
+use crate::api::{self, Answers, ChangeJson, Paragraph};
 use crate::error::{Error, OrFail, Result};
 use crate::output::{Sink, remarks, verdict};
 
@@ -26,13 +26,13 @@ pub struct Arguments {
     /// The newer file; - is standard input
     #[arg(value_name = "NEW", required_unless_present = "pairs")]
     new: Option<String>,
-    /// A safe page of HTML with marks instead
+    /// Print a page of HTML with marks, safe to open in a browser
     #[arg(long)]
     html: bool,
-    /// Exit 3 where something differs that is no noise
+    /// Exit with code 3 if the files differ in more than noise
     #[arg(long)]
     exit_code: bool,
-    /// Where the files come from, so that relative links can be told
+    /// The URL that the files come from, to resolve relative links
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// What the files are, such as text/html (default: by name and bytes)
@@ -56,18 +56,18 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 const NOWHERE: &str = "https://file.invalid/";
 
 #[derive(Serialize)]
-struct Shown {
+struct ComparisonJson {
     #[serde(flatten)]
     answers: Answers,
     #[serde(flatten)]
-    change: ChangeShown,
+    change: ChangeJson,
     paragraphs: Vec<Paragraph>,
-    flags: FlagsShown,
+    flags: FlagsJson,
 }
 
 /// What differs, each asked for itself and noise included.
 #[derive(Serialize)]
-struct FlagsShown {
+struct FlagsJson {
     text: bool,
     structure: bool,
     attributes: bool,
@@ -206,14 +206,14 @@ fn show(context: &Context, arguments: &Arguments, old: &Body, new: &Body, compar
     sink.flush()
 }
 
-fn shown(compared: Compared) -> Shown {
+fn shown(compared: Compared) -> ComparisonJson {
     let Compared { mut change, flags, bytes_differ, .. } = compared;
     let paragraphs = std::mem::take(&mut change.paragraphs);
-    Shown {
+    ComparisonJson {
         answers: Answers::of(&change, bytes_differ),
-        change: ChangeShown::of(change),
+        change: ChangeJson::of(change),
         paragraphs: paragraphs.into_iter().map(|one| api::paragraph(None, one)).collect(),
-        flags: FlagsShown {
+        flags: FlagsJson {
             text: flags.text,
             structure: flags.structure,
             attributes: flags.attributes,

@@ -26,7 +26,7 @@ pub fn judge(context: &Context, folder: &Path, labels: &Path) -> Result<()> {
             }
             Err(what) => {
                 passed_over += 1;
-                context.log.warn(format!("{}, line {}: {what}", labels.display(), place + 1));
+                tracing::warn!("{}, line {}: {what}", labels.display(), place + 1);
             }
         }
     }
@@ -47,28 +47,41 @@ pub fn judge(context: &Context, folder: &Path, labels: &Path) -> Result<()> {
     sink.flush()
 }
 
-fn label(line: &str) -> Result<Label, String> {
+/// Why a line of the labels is passed over.
+#[derive(Debug, thiserror::Error)]
+enum PairError {
+    #[error("this is no label{}", why.as_deref().map(|why| format!(": {why}")).unwrap_or_default())]
+    NoLabel { why: Option<String> },
+    #[error("`{0}` is missing")]
+    FieldMissing(&'static str),
+    #[error("`{}` is no id of a pair", crate::output::plain(.0))]
+    Id(String),
+    #[error("read {}: {source}", path.display())]
+    Unreadable { path: PathBuf, source: std::io::Error },
+}
+
+fn label(line: &str) -> Result<Label, PairError> {
     let labels = judge::labels(line).map_err(|fault| match fault {
-        LabelFault::Json { why, .. } => format!("this is no label: {why}"),
-        LabelFault::Missing { field, .. } => format!("`{field}` is missing"),
+        LabelFault::Json { why, .. } => PairError::NoLabel { why: Some(why) },
+        LabelFault::Missing { field, .. } => PairError::FieldMissing(field),
     })?;
-    let label = labels.into_iter().next().ok_or("this is no label")?;
+    let label = labels.into_iter().next().ok_or(PairError::NoLabel { why: None })?;
     match label.id.is_empty() || label.id.contains(['/', '\\', '\0']) {
-        true => Err(format!("`{}` is no id of a pair", crate::output::plain(&label.id))),
+        true => Err(PairError::Id(label.id)),
         false => Ok(label),
     }
 }
 
 /// The two bodies of a pair, in the folder or in its folder `html`.
-fn both(folder: &Path, label: &Label) -> Result<(Body, Body), String> {
+fn both(folder: &Path, label: &Label) -> Result<(Body, Body), PairError> {
     Ok((body(folder, label, "before")?, body(folder, label, "after")?))
 }
 
-fn body(folder: &Path, label: &Label, side: &str) -> Result<Body, String> {
+fn body(folder: &Path, label: &Label, side: &str) -> Result<Body, PairError> {
     let name = format!("{}.{side}.html", label.id);
     let places: [PathBuf; 2] = [folder.join(&name), folder.join("html").join(&name)];
     let path = places.iter().find(|path| path.is_file()).unwrap_or(&places[0]);
-    let bytes = std::fs::read(path).map_err(|error| format!("read {}: {error}", path.display()))?;
+    let bytes = std::fs::read(path).map_err(|source| PairError::Unreadable { path: path.clone(), source })?;
     Ok(Body { name, bytes, content_type: Some("text/html".into()) })
 }
 

@@ -22,7 +22,7 @@ use crate::runtime::clock::Clock;
 use crate::runtime::crawl::{self, Beginning, Crawl};
 use crate::runtime::live::{Ended, Until};
 use crate::runtime::shutdown::Signals;
-use crate::seeds::Wish;
+use crate::seeds::SeedEntry;
 
 use truth::Truth;
 
@@ -41,7 +41,7 @@ pub struct Arguments {
     pub flags: Flags,
 }
 
-/// What a demonstration sets where nobody else did: an hour a second, and a budget that shows something in a minute.
+/// Defaults of a demonstration: an hour passes in a second, and the budget shows something within a minute.
 const DEMO_SETTINGS: [(&str, &str); 4] =
     [("time-scale", "3600"), ("budget", "600%/day"), ("allow-private", "true"), ("listen", "127.0.0.1:0")];
 
@@ -89,13 +89,13 @@ struct Summary {
 
 pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
     let real_time = Span::parse(&arguments.real_time).or_usage()?;
-    // Lives as long as the crawl; a folder that was asked for stays, one that we made up goes.
+    // A temporary folder lives as long as the crawl; a folder that was given stays.
     let scratch = tempfile::Builder::new().prefix("vernal-demo-").tempdir().or_fail()?;
-    let context = dressed(context, scratch.path())?;
+    let context = with_demo_settings(context, scratch.path())?;
     let clock = Arc::new(Clock::start(last_moment(&context)?, context.settings.time_scale));
     let served = invented_web(&arguments, &context.settings, &clock)?;
-    let wishes = served.seeds().iter().map(|url| Wish::of(url)).collect();
-    let beginning = Beginning { wishes, until: Until::default(), serve: true, clock: Some(Arc::clone(&clock)) };
+    let entries = served.seeds().iter().map(|url| SeedEntry::of(url)).collect();
+    let beginning = Beginning { entries, until: Until::default(), serve: true, clock: Some(Arc::clone(&clock)) };
     let checked = crawl::check(&context, &beginning)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().or_fail()?;
     let shown = runtime.block_on(async {
@@ -108,7 +108,7 @@ pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
 }
 
 /// The settings of a demonstration, in place of plain defaults.
-fn dressed(context: &Context, scratch: &std::path::Path) -> Result<Context> {
+fn with_demo_settings(context: &Context, scratch: &std::path::Path) -> Result<Context> {
     let mut in_force = context.in_force.clone();
     let data = scratch.join("data").display().to_string();
     let demo = DEMO_SETTINGS.into_iter().chain([("data", data.as_str())]);
@@ -147,8 +147,8 @@ fn last_moment(context: &Context) -> Result<vernal_model::Moment> {
 
 fn invented_web(arguments: &Arguments, settings: &Settings, clock: &Arc<Clock>) -> Result<Served> {
     let mut web = WebSettings::realistic(arguments.sites.max(1), arguments.pages.max(2));
-    web.chance = settings.chance;
-    // A web in a hurry: a minute is two or three days, and something must happen in it.
+    web.chance = settings.crawler.chance;
+    // The web changes quickly, because a minute is two or three days and something must happen in it.
     web.drift.changes_per_day_median = 0.5;
     web.share.trap_sites = 1.0 / web.sites as f64;
     web.origin = clock.now();
@@ -166,12 +166,14 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
     let mut signals = Signals::listen()?;
     let sites = served.addresses().len();
     let settings = &context.settings;
-    context.log.info(format!(
+    tracing::info!(
         "{sites} invented sites; one second is {} seconds; budget {}, policy {}",
-        settings.time_scale, settings.budget, settings.policy
-    ));
+        settings.time_scale,
+        settings.crawler.budget,
+        settings.crawler.policy
+    );
     if let Some(address) = crawl.listening {
-        context.log.info(format!("serving on http://{address}/"));
+        tracing::info!("serving on http://{address}/");
     }
     let truth = Truth::new(served.web());
     let mut sink = Sink::stdout();
@@ -197,15 +199,11 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
     let summary = summary(context, &crawl, &seconds, served);
     let ended = match ended {
         Some(ended) => ended,
-        None => {
-            crawl.handle.stop();
-            signals.end_at_once_on_next();
-            crawl.ended().await
-        }
+        None => crawl.stop(signals).await,
     };
     crawl.close().await;
-    if let Ended::Failed(line) = ended {
-        return Err(Error::Failed(line));
+    if let Ended::Failed(error) = ended {
+        return Err(Error::failed(error));
     }
     conclude(context, &mut sink, &summary, &seconds)
 }
@@ -213,21 +211,21 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
 fn measure(crawl: &Crawl, truth: &Truth, second: u64) -> Result<Second> {
     let totals = crawl.reader.totals();
     let now = crawl.clock.now();
-    let standing = truth.standing(&crawl.reader, now)?;
-    let changes = standing.changes_found;
+    let check = truth.check_copy(&crawl.reader, now)?;
+    let changes = check.changes_found;
     Ok(Second {
         second,
         moment: now.rfc3339(),
-        held: standing.held,
+        held: check.held,
         waiting: totals.waiting,
         visits: totals.visits,
         changes,
-        noise_found: standing.noise_found,
-        freshness: standing.freshness().value(),
+        noise_found: check.noise_found,
+        freshness: check.freshness().value(),
         wire_bytes: totals.wire_bytes,
         visits_per_change: (changes > 0).then(|| totals.visits as f64 / changes as f64),
-        trap_pages: standing.trap_pages,
-        true_changes: standing.changes_happened,
+        trap_pages: check.trap_pages,
+        true_changes: check.changes_happened,
     })
 }
 
@@ -271,8 +269,8 @@ fn summary(context: &Context, crawl: &Crawl, seconds: &[Second], served: &Served
         true_changes: count(|last| last.true_changes),
         trap_pages: count(|last| last.trap_pages),
         requests_served: served.counts().requests,
-        budget: context.settings.budget.to_string(),
-        policy: context.settings.policy.clone(),
+        budget: context.settings.crawler.budget.to_string(),
+        policy: context.settings.crawler.policy.clone(),
     }
 }
 

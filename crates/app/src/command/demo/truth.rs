@@ -19,7 +19,7 @@ pub struct Truth {
 
 /// The copy held against the truth. Everything but `trap_pages` is counted over listed pages only.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct Standing {
+pub struct CopyCheck {
     pub held: u64,
     up_to_date: u64,
     /// Visits that found changes which really happened. One visit finds all that happened since the visit before, so that
@@ -32,7 +32,7 @@ pub struct Standing {
     pub trap_pages: u64,
 }
 
-impl Standing {
+impl CopyCheck {
     /// The share of held pages that have not really changed since they were last confirmed.
     pub fn freshness(&self) -> Share {
         freshness(self.up_to_date, self.held)
@@ -46,25 +46,25 @@ impl Truth {
         Truth { web: Arc::clone(web), pages }
     }
 
-    pub fn standing(&self, reader: &Reader, now: Moment) -> Result<Standing> {
-        let mut standing = Standing::default();
+    pub fn check_copy(&self, reader: &Reader, now: Moment) -> Result<CopyCheck> {
+        let mut check = CopyCheck::default();
         for page in reader.held_pages() {
             let page = page.or_fail()?;
             let Some(&number) = self.pages.get(&page.url) else {
-                standing.trap_pages += 1;
+                check.trap_pages += 1;
                 continue;
             };
-            standing.held += 1;
-            standing.up_to_date += u64::from(self.is_fresh(number, &page, now));
+            check.held += 1;
+            check.up_to_date += u64::from(self.is_fresh(number, &page, now));
             if page.changes > 0 {
                 let visits = reader.visits(page.key).or_fail()?;
                 let finds = Finds::of(&visits, |moment| self.web.version_at(number, moment));
-                standing.changes_found += finds.real;
-                standing.noise_found += finds.noise;
+                check.changes_found += finds.real;
+                check.noise_found += finds.noise;
             }
-            standing.changes_happened += u64::from(self.web.changes_between(number, page.first_visit, now));
+            check.changes_happened += u64::from(self.web.changes_between(number, page.first_visit, now));
         }
-        Ok(standing)
+        Ok(check)
     }
 
     fn is_fresh(&self, number: PageNumber, page: &Page, now: Moment) -> bool {
@@ -80,8 +80,8 @@ struct Finds {
 }
 
 impl Finds {
-    /// Told apart by the version that really stood there. The answer was given somewhere between the beginning and the end
-    /// of a visit: a change within it is taken for found by the first visit that says so.
+    /// A find is real if the page really had another version. The answer was given at some time between the beginning and
+    /// the end of a visit: a change within it counts as found by the first visit that reports it.
     fn of(visits: &[Visit], version_at: impl Fn(Moment) -> u32) -> Finds {
         let mut finds = Finds::default();
         let mut known = visits.first().map_or(0, |first| version_at(first.started));

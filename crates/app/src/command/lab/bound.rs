@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use vernal_model::BudgetUnit;
-use vernal_simulator::lab::{Bounder, Bounds, Options, Reckoned, Source};
+use vernal_simulator::lab::{Bounder, Bounds, ComputedBounds, Options, Source};
 
 use super::trials::{budgets, chances};
 use super::worlds::{Invented, Length, Recorded};
@@ -14,7 +14,7 @@ use crate::output::{Column, Sink, Table};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// What may be spent: 5%/day, 500/day; may be repeated [default: 5%/day]
+    /// A budget: 5%/day, 500/day; may be repeated [default: 5%/day]
     #[arg(long = "budget", value_name = "BUDGET")]
     budgets: Vec<String>,
     /// The number that invented webs are drawn from; 1..10 are ten of them
@@ -46,7 +46,7 @@ pub fn bound(context: &Context, arguments: &Arguments) -> Result<()> {
             "an invented world or a recorded one? Give either --trace or --web, or --worlds, --scenario or --pages",
         ));
     }
-    // Whoever names no world and a folder means the crawl in it.
+    // A folder without a world means the crawl in that folder.
     let is_recorded = recorded || !invented && !context.in_force.is_default("data");
     let sources = if is_recorded {
         vec![Source::Recorded(Arc::new(arguments.recorded.world(context, &arguments.length)?.0))]
@@ -54,10 +54,10 @@ pub fn bound(context: &Context, arguments: &Arguments) -> Result<()> {
         arguments.invented.sources(&arguments.length)?
     };
     for budget in budgets.iter().filter(|budget| budget.unit == BudgetUnit::WireBytes) {
-        context.log.warn(format!(
+        tracing::warn!(
             "{budget} has no bound: bounds are for budgets of visits, such as 500/day or 5%/day, since what a visit costs in bytes \
              is a matter of choice"
-        ));
+        );
     }
     let (mut sink, mut table) = (Sink::stdout(), Table::new(&COLUMNS));
     for source in &sources {
@@ -67,7 +67,7 @@ pub fn bound(context: &Context, arguments: &Arguments) -> Result<()> {
                 Source::Invented(scenario) => Arc::new(scenario.world(chance).or_fail()?),
             };
             for &budget in &budgets {
-                let bounds = Reckoned.bounds(&world, &Options { budget, chance, ..Options::default() });
+                let bounds = ComputedBounds.bounds(&world, &Options { budget, chance, ..Options::default() });
                 let Bounds { optimum, window, change_ratio, clairvoyant, .. } = bounds;
                 if context.json {
                     let line = serde_json::json!({

@@ -6,7 +6,7 @@ use vernal_model::{Budget, Site, Span};
 use vernal_simulator::lab::compare::Made;
 use vernal_simulator::lab::{LabTrial, Options, Source, World};
 use vernal_simulator::trial::Faults;
-use vernal_simulator::trial::whole::{self, Conditions, Crawled};
+use vernal_simulator::trial::whole_crawl::{self, Conditions, Crawled};
 use vernal_simulator::wire::world::Blemishes;
 
 use super::trials::{budgets, chances};
@@ -27,7 +27,7 @@ pub struct Arguments {
     /// The policy
     #[arg(long, value_name = "NAME", default_value = "vernal")]
     policy: String,
-    /// What may be spent: 5%/day, 500/day; may be repeated [default: 5%/day]
+    /// A budget: 5%/day, 500/day; may be repeated [default: 5%/day]
     #[arg(long = "budget", value_name = "BUDGET")]
     budgets: Vec<String>,
     /// The number that webs, faults and choices are drawn from; 1..10 are ten of them
@@ -64,7 +64,7 @@ pub struct Arguments {
 const SLOW_FACTOR: f64 = 50.0;
 const CLOCK_STEP: Span = Span::from_secs(600);
 
-/// Files that live in memory, on Linux.
+/// A file system in memory, on Linux.
 const MEMORY_FOLDER: &str = "/dev/shm";
 
 const COLUMNS: [Column; 14] = [
@@ -85,7 +85,7 @@ const COLUMNS: [Column; 14] = [
 ];
 
 /// One crawl, with what there is to say of it.
-struct Told {
+struct CrawlRow {
     world: String,
     budget: Budget,
     chance: u64,
@@ -106,12 +106,12 @@ pub fn crawl(context: &Context, arguments: &Arguments) -> Result<()> {
         for &chance in &chances {
             let world = scenario.world(chance).or_fail()?;
             for &budget in &budgets {
-                let told = arguments.told(&world, budget, chance)?;
-                wrong.extend(told.wrong());
+                let rows = arguments.rows(&world, budget, chance)?;
+                wrong.extend(rows.wrong());
                 if context.json {
-                    sink.line(&told.json(&arguments.policy).to_string())?;
+                    sink.line(&rows.json(&arguments.policy).to_string())?;
                 } else {
-                    table.row(&mut sink, told.cells())?;
+                    table.row(&mut sink, rows.cells())?;
                 }
             }
         }
@@ -143,7 +143,7 @@ impl Arguments {
         }
     }
 
-    fn told(&self, world: &World, budget: Budget, chance: u64) -> Result<Told> {
+    fn rows(&self, world: &World, budget: Budget, chance: u64) -> Result<CrawlRow> {
         let conditions = Conditions {
             chance,
             blemishes: Blemishes { noise: self.noise, misses: self.misses, errors: self.errors },
@@ -157,35 +157,35 @@ impl Arguments {
             },
             ..Conditions::default()
         };
-        let settings = whole::settings(world, &self.policy, budget, chance);
+        let settings = whole_crawl::settings(world, &self.policy, budget, chance);
         let (delay, per_site, refresh_min) = (settings.delay, settings.per_site, settings.refresh_min);
         let scratch = scratch().or_fail()?;
         let begun = cpu_seconds();
-        let crawled = whole::crawl(world, scratch.path(), settings, &conditions).or_fail()?;
+        let crawled = whole_crawl::crawl(world, scratch.path(), settings, &conditions).or_fail()?;
         let cpu_s = cpu_seconds() - begun;
         let visits = crawled.visits().map(|(site, from, until)| (Site::new(site), from, until));
         let breaches = audit(visits, delay, per_site);
         let mut policy = Made::by_name(&self.policy).or_fail()?;
         let options = Options { budget, chance, refresh_min, ..Options::default() };
         let alone = LabTrial::run(world, policy.refresh(), &options).or_fail()?.after.freshness;
-        Ok(Told { world: world.name.clone(), budget, chance, crawled, alone, breaches, cpu_s })
+        Ok(CrawlRow { world: world.name.clone(), budget, chance, crawled, alone, breaches, cpu_s })
     }
 }
 
-/// A folder that is thrown away: in memory where the system has such a place, so that no trial waits for a disk.
+/// A temporary folder: in memory where the system has such a place, so that no trial waits for a disk.
 fn scratch() -> std::io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("vernal-lab-");
     builder.tempdir_in(MEMORY_FOLDER).or_else(|_| builder.tempdir())
 }
 
-impl Told {
-    /// Of both kinds: to ask for robots.txt is as much work as to ask for a page.
+impl CrawlRow {
+    /// Requests of both kinds: one for robots.txt is as much work as one for a page.
     fn requests_per_cpu_s(&self) -> f64 {
         self.crawled.asked.len() as f64 / self.cpu_s.max(1e-9)
     }
 
-    /// What ought not to be, with the number that shows it again.
+    /// A broken law, with the chance number that reproduces it.
     fn wrong(&self) -> Option<String> {
         let (lacking, pressed) = (self.crawled.not_found.first(), self.breaches.first());
         let what = match (lacking, pressed) {

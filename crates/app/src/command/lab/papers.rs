@@ -1,7 +1,7 @@
 //! `vernal lab papers`
 
 use clap::Args;
-use vernal_simulator::lab::papers::{self, Told};
+use vernal_simulator::lab::papers::{self, VectorValue};
 
 use crate::command::Context;
 use crate::error::{OrFail, Result};
@@ -29,8 +29,8 @@ pub fn papers(context: &Context, arguments: &Arguments) -> Result<()> {
         let verdict = match (vector.agrees, &vector.reference) {
             (Some(true), None) => "as printed",
             (Some(false), None) => "not as printed",
-            (Some(true), Some(_)) => "as a reference value that was reckoned by other means; none is in print",
-            (Some(false), Some(_)) => "not as a reference value that was reckoned by other means; none is in print",
+            (Some(true), Some(_)) => "as a reference value that was computed by other means; none is in print",
+            (Some(false), Some(_)) => "not as a reference value that was computed by other means; none is in print",
             (None, _) => "re-enacted",
         };
         sink.line(&format!("  {}, {}: {}", vector.place, vector.what, shown(&vector.ours)))?;
@@ -55,10 +55,10 @@ fn title(paper: &str) -> &'static str {
     }
 }
 
-fn shown(told: &Told) -> String {
+fn shown(told: &VectorValue) -> String {
     match told {
-        Told::Number(number) => number.to_string(),
-        Told::Numbers(numbers) => numbers.iter().map(f64::to_string).collect::<Vec<_>>().join("  "),
-        Told::Text(text) => text.clone(),
+        VectorValue::Number(number) => number.to_string(),
+        VectorValue::Numbers(numbers) => numbers.iter().map(f64::to_string).collect::<Vec<_>>().join("  "),
+        VectorValue::Text(text) => text.clone(),
     }
 }

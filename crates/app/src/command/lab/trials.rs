@@ -7,7 +7,7 @@ use vernal_model::Budget;
 use vernal_simulator::lab::compare::OUTSIDE_PREFIX;
 use vernal_simulator::lab::findings::{self, Cell};
 use vernal_simulator::lab::statistics::Interval;
-use vernal_simulator::lab::{Compared, Comparison, Means, Options, Reckoned, Source};
+use vernal_simulator::lab::{Compared, Comparison, ComputedBounds, Means, Options, Source};
 
 use crate::command::Context;
 use crate::error::{Error, OrFail, Result};
@@ -18,16 +18,16 @@ use crate::runtime::parts;
 /// Where nobody names policies: the simplest, the papers' best known, the default, and the one that knows every rate.
 const POLICIES: &str = "round-robin,refresh-time,hybrid,bayes,vernal,hindsight";
 const BUDGET: &str = "5%/day";
-/// Trials with more chance numbers than this are a slip.
+/// More chance numbers than this are taken for a typing error.
 const CHANCES_MAX: u64 = 10_000;
 
 #[derive(Args)]
 pub struct Trials {
-    /// Policies, separated by commas; exec:COMMAND is a program of its own, and all up to the next ,exec: is its command; may
-    /// be repeated
+    /// Policies, separated by commas; exec:COMMAND is a program of its own, and all up to the next ,exec: is its command;
+    /// may be repeated
     #[arg(long, value_name = "NAMES", default_value = POLICIES)]
     policies: Vec<String>,
-    /// What may be spent: 5%/day, 500/day, 1GB/day; may be repeated [default: 5%/day]
+    /// A budget: 5%/day, 500/day, 1GB/day; may be repeated [default: 5%/day]
     #[arg(long = "budget", value_name = "BUDGET")]
     budgets: Vec<String>,
     /// The number that all randomness begins with; 1..10 are ten of them
@@ -49,7 +49,7 @@ pub fn play(context: &Context, trials: &Trials, sources: Vec<Source>, title: &st
         .collect();
     if trials.jobs == Some(0) {
         return Err(Error::usage(
-            "--jobs 0 leaves nobody to work: give at least 1, or leave it out for one thread a core",
+            "--jobs 0 leaves no thread to work: give at least 1, or leave it out for one thread per core",
         ));
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -70,16 +70,16 @@ pub fn play(context: &Context, trials: &Trials, sources: Vec<Source>, title: &st
             context.log.progress(&format!("{done} of {all} trials"));
         }
     };
-    let means = Means { bounds: &Reckoned, cpu_seconds: &cpu_seconds, progress: &progress };
+    let means = Means { bounds: &ComputedBounds, cpu_seconds: &cpu_seconds, progress: &progress };
     let compared = comparison.run(&means).or_fail()?;
     if live {
-        context.log.info(format!("{} trials", compared.len()));
+        tracing::info!("{} trials", compared.len());
     }
     let is_recorded = |world: &str| recorded.iter().any(|name| name == world);
     let cells = findings::summary(&compared, is_recorded);
     show(context, &compared, &cells)?;
     match &trials.out {
-        Some(out) => write_report(context, out, title, &notes, &compared, &cells, is_recorded),
+        Some(out) => write_report(out, title, &notes, &compared, &cells, is_recorded),
         None => Ok(()),
     }
 }
@@ -197,7 +197,6 @@ fn interval(interval: &Interval, places: usize) -> String {
 }
 
 fn write_report(
-    context: &Context,
     out: &Path,
     title: &str,
     notes: &[String],
@@ -215,7 +214,7 @@ fn write_report(
     }
     write("rows.csv", &findings::csv(&findings::lines(compared)))?;
     write("report.html", &findings::html(title, notes, cells, &plots))?;
-    context.log.info(format!("{} and {} plots", out.join("report.html").display(), plots.len()));
+    tracing::info!("{} and {} plots", out.join("report.html").display(), plots.len());
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use crate::runtime::folder::Folder;
 
 /// Where nobody names a world.
 const WORLD: &str = "w1";
-/// Bad rows that are told one by one; of the rest the number is.
+/// Bad rows listed one by one; the others are counted.
 const WRONG_TOLD_MAX: usize = 20;
 
 #[derive(Args)]
@@ -29,14 +29,14 @@ pub struct Invented {
     /// A scenario file; may be repeated
     #[arg(long = "scenario", value_name = "FILE")]
     scenarios: Vec<PathBuf>,
-    /// So many pages instead of the scenario's
+    /// Pages of the world, instead of the scenario's
     #[arg(long, value_name = "N")]
     pages: Option<usize>,
 }
 
 #[derive(Args)]
 pub struct Length {
-    /// So many days instead of the scenario's or the recording's
+    /// Days of the world, instead of the scenario's or the recording's
     #[arg(long, value_name = "N")]
     days: Option<f64>,
     /// What happens before is measured apart, such as 60d
@@ -106,7 +106,8 @@ impl Invented {
             // Whatever was changed is checked as a file would be.
             let scenario = LabScenario::parse(&scenario.name, &scenario.text()).or_usage()?;
             for variant in scenario.variants() {
-                // Results go by the names of worlds: a world that is given twice is one, and two of one name cannot be told apart.
+                // Results go by the names of worlds: a world that is given twice is one, and two of one name cannot be told
+                // apart.
                 match worlds.iter().find(|known| known.name == variant.name) {
                     Some(known) if *known == variant => {}
                     Some(_) => {
@@ -168,7 +169,7 @@ impl Recorded {
                 };
                 (world, summary)
             }
-            Some(path) => self.recording(context, path, &selection)?,
+            Some(path) => self.recording(path, &selection)?,
             None if context.in_force.is_default("data") => {
                 return Err(Error::usage(
                     "what shall be replayed? Give --trace FILE, or --data DIR for one's own crawl",
@@ -196,12 +197,12 @@ impl Recorded {
             let note = if is_recrawl { recrawl::CENSORED_NOTE } else { CENSORED_NOTE };
             notes.push(format!("interval-censored: {note}"));
         }
-        notes.iter().for_each(|note| context.log.info(note));
+        notes.iter().for_each(|note| tracing::info!("{note}"));
         Ok((world, notes))
     }
 
-    /// The release of Microsoft tells neither dates nor kinds of change, and its pages are drawn before their hosts have names:
-    /// who asks for a part of it by these would be given the whole of it.
+    /// The release of Microsoft tells neither dates nor kinds of change, and its pages are drawn before their hosts have
+    /// names: who asks for a part of it by these would be given the whole of it.
     fn refuse_for_recrawl(&self) -> Result<()> {
         let given = [
             ("--web", self.web.is_some()),
@@ -246,14 +247,14 @@ impl Recorded {
         Ok(selection)
     }
 
-    /// Bad rows are told by their lines, and the rest is taken.
-    fn recording(&self, context: &Context, path: &Path, selection: &Selection) -> Result<(World, Summary)> {
+    /// Bad rows are listed by line and passed over.
+    fn recording(&self, path: &Path, selection: &Selection) -> Result<(World, Summary)> {
         let (mut world, summary, wrong) = trace::load_good_rows(path, selection).or_fail()?;
         for error in wrong.iter().take(WRONG_TOLD_MAX) {
-            context.log.warn(error);
+            tracing::warn!("{error}");
         }
         if wrong.len() > WRONG_TOLD_MAX {
-            context.log.warn(format!("and {} more bad rows", wrong.len() - WRONG_TOLD_MAX));
+            tracing::warn!("and {} more bad rows", wrong.len() - WRONG_TOLD_MAX);
         }
         world.censored = world.censored || Head::of(path).is_some_and(|head| head.censored);
         if self.web.is_none() {

@@ -1,4 +1,4 @@
-//! What a comparison showed, for people and for other programs: plain strings, made from its results alone.
+//! The report of a comparison, for people and for other programs: plain strings, made from its results alone.
 //!
 //! - `summary`: one cell for each policy on each world at each budget, with intervals; one line for each trial.
 //! - `svg`: a chart; `plots`: which charts there are.

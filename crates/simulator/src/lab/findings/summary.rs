@@ -6,7 +6,7 @@ use serde::Serialize;
 use vernal_model::Span;
 use vernal_policy::measure::{GAP_FROM, GAP_TO, gap_closed};
 
-use crate::lab::bounds::{Bounds, HeldAgainst};
+use crate::lab::bounds::{BoundKind, Bounds};
 use crate::lab::compare::{Compared, Row};
 use crate::lab::measure::SiteFigures;
 use crate::lab::statistics::{
@@ -42,7 +42,7 @@ pub struct Cell {
     pub bound: Option<f64>,
     /// What the freshness may be held against in this window, and which of the bounds that is.
     pub bound_held: Option<f64>,
-    pub held_against: Option<HeldAgainst>,
+    pub held_against: Option<BoundKind>,
     pub change_ratio: f64,
     pub age_days: f64,
     pub harmonic: f64,
@@ -59,8 +59,8 @@ impl Cell {
     /// What its freshness is held against, with a word where that is not the bound of the long run; `none` where there is none.
     pub fn bound_shown(&self, none: &str) -> String {
         match (self.bound_held, self.held_against) {
-            (Some(bound), Some(HeldAgainst::Window)) => format!("{bound:.4} in this window"),
-            (Some(bound), Some(HeldAgainst::Clairvoyant)) => format!("{bound:.4} clairvoyant"),
+            (Some(bound), Some(BoundKind::Window)) => format!("{bound:.4} in this window"),
+            (Some(bound), Some(BoundKind::Clairvoyant)) => format!("{bound:.4} clairvoyant"),
             (Some(bound), _) => format!("{bound:.4}"),
             (None, _) => none.to_owned(),
         }
@@ -119,25 +119,25 @@ pub fn summary(compared: &[Compared], is_recorded: impl Fn(&str) -> bool) -> Vec
         let of = |policy| trials.get(&(world, budget, policy)).map(Vec::as_slice);
         let own = of(policy).unwrap_or_default();
         let base = of(BASELINE).filter(|_| policy != BASELINE);
-        let against = Against { own, base, known: of(GAP_TO) };
-        let told = if is_recorded(world) { against.by_sites() } else { against.by_chance_numbers() };
+        let compared = ComparedWith { own, base, known: of(GAP_TO) };
+        let told = if is_recorded(world) { compared.by_sites() } else { compared.by_chance_numbers() };
         cells.push(described(own, told));
     }
     cells
 }
 
 /// A policy's trials, and those it is held against.
-struct Against<'a> {
+struct ComparedWith<'a> {
     own: &'a [&'a Compared],
     base: Option<&'a [&'a Compared]>,
     known: Option<&'a [&'a Compared]>,
 }
 
 /// Freshness, its difference to the baseline, and the gap closed.
-type Told = (Interval, Option<Interval>, Option<Interval>);
+type MainFigures = (Interval, Option<Interval>, Option<Interval>);
 
-impl Against<'_> {
-    fn by_chance_numbers(&self) -> Told {
+impl ComparedWith<'_> {
+    fn by_chance_numbers(&self) -> MainFigures {
         let own = freshness(self.own);
         let difference = self.base.map(|base| paired_difference(&own, &freshness(base)));
         let gap = self.base.zip(self.known).and_then(|(base, known)| {
@@ -157,7 +157,7 @@ impl Against<'_> {
         (mean_interval(&own), difference, gap)
     }
 
-    fn by_sites(&self) -> Told {
+    fn by_sites(&self) -> MainFigures {
         let own = sites(self.own);
         let draws = BOOTSTRAP_DRAWS;
         let whole = site_bootstrap([&own], BOOTSTRAP_CHANCE, draws, |[freshness]| Some(freshness));
@@ -181,7 +181,7 @@ fn sites(trials: &[&Compared]) -> Vec<SiteFigures> {
     mean_of_sites(&each)
 }
 
-fn described(trials: &[&Compared], (freshness, difference, gap_closed): Told) -> Cell {
+fn described(trials: &[&Compared], (freshness, difference, gap_closed): MainFigures) -> Cell {
     let mean =
         |figure: fn(&Row) -> f64| trials.iter().map(|one| figure(&one.row)).sum::<f64>() / trials.len().max(1) as f64;
     let bound = |bound: fn(&Row) -> Option<f64>| {

@@ -1,4 +1,4 @@
-//! What an invented world is made of, and which settings cannot be meant.
+//! What an invented world is made of, and which settings are refused.
 
 use serde::{Deserialize, Serialize};
 use vernal_model::{Chance, Moment, Span};
@@ -7,11 +7,11 @@ use super::draw;
 use crate::lab::world::World;
 use crate::{Error, Result};
 
-/// A world holds at most so many changes, so that a slip in a file cannot fill the memory.
+/// A world holds at most this many changes, so that a mistake in a file cannot fill the memory.
 const CHANGES_MAX: f64 = 200e6;
 
-/// A world lasts at most so long, eighty years: policies keep their times as seconds in 32 bits, which end on 7 February 2106,
-/// and whoever cannot tell a later time visits nothing after it.
+/// A world lasts at most eighty years: policies keep times as seconds in 32 bits, which end on 7 February 2106, and visit
+/// nothing after that.
 const DAYS_MAX: f64 = 29_200.0;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

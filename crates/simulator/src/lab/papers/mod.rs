@@ -3,7 +3,7 @@
 //!
 //! - `thesis`: sampling policies and the frequency-greedy hybrid (000), with its experiment re-enacted.
 //! - `nine_sites`: the web of that experiment: nine sites with the published pages and rates.
-//! - `correlation`: sampling by topics (001); `topics`: the same with topics that are reckoned.
+//! - `correlation`: sampling by topics (001); `topics`: the same with computed topics.
 //! - `detection`: the incremental parallel crawler and its change detection (003).
 //! - `refresh_time`: self-adjusting refresh times (004).
 //! - `since`: the closed forms that came after them.
@@ -25,11 +25,11 @@ pub struct Vector {
     /// The section, table or figure.
     pub place: &'static str,
     pub what: String,
-    pub ours: Told,
+    pub ours: VectorValue,
     /// Nothing where the paper shows a drawing only, or no number at all.
-    pub printed: Option<Told>,
-    /// A value that was reckoned elsewhere, by other means, where nothing is in print.
-    pub reference: Option<Told>,
+    pub printed: Option<VectorValue>,
+    /// A value that was computed elsewhere, by other means, where nothing is in print.
+    pub reference: Option<VectorValue>,
     /// Whether ours is the printed value, or else the reference, to its number of places; nothing where there is nothing to
     /// compare.
     pub agrees: Option<bool>,
@@ -39,7 +39,7 @@ pub struct Vector {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Told {
+pub enum VectorValue {
     Number(f64),
     Numbers(Vec<f64>),
     Text(String),
@@ -67,36 +67,43 @@ impl Page {
     /// A number that was printed with so many places.
     fn number(self, what: &str, ours: f64, printed: f64, places: i32, note: &'static str) -> Vector {
         let agrees = (ours - printed).abs() <= 0.5000001 * 10f64.powi(-places);
-        self.vector(what, Told::Number(rounded(ours)), Some(Told::Number(printed)), Some(agrees), note)
+        self.vector(what, VectorValue::Number(rounded(ours)), Some(VectorValue::Number(printed)), Some(agrees), note)
     }
 
     fn numbers(self, what: &str, ours: &[f64], printed: &[f64], places: i32, note: &'static str) -> Vector {
         let near = |(ours, printed): (&f64, &f64)| (ours - printed).abs() <= 0.5000001 * 10f64.powi(-places);
         let agrees = ours.len() == printed.len() && ours.iter().zip(printed).all(near);
-        let ours = Told::Numbers(ours.iter().copied().map(rounded).collect());
-        self.vector(what, ours, Some(Told::Numbers(printed.to_vec())), Some(agrees), note)
+        let ours = VectorValue::Numbers(ours.iter().copied().map(rounded).collect());
+        self.vector(what, ours, Some(VectorValue::Numbers(printed.to_vec())), Some(agrees), note)
     }
 
     fn text(self, what: &str, ours: &str, printed: &str, note: &'static str) -> Vector {
-        let told = |text: &str| Told::Text(text.to_owned());
+        let told = |text: &str| VectorValue::Text(text.to_owned());
         self.vector(what, told(ours), Some(told(printed)), Some(ours == printed), note)
     }
 
     /// Numbers of a re-enactment, beside printed ones that they need not equal.
     fn enacted(self, what: &str, ours: &[f64], printed: &[f64], note: &'static str) -> Vector {
-        let ours = Told::Numbers(ours.iter().copied().map(rounded).collect());
-        let printed = (!printed.is_empty()).then(|| Told::Numbers(printed.to_vec()));
+        let ours = VectorValue::Numbers(ours.iter().copied().map(rounded).collect());
+        let printed = (!printed.is_empty()).then(|| VectorValue::Numbers(printed.to_vec()));
         self.vector(what, ours, printed, None, note)
     }
 
-    fn vector(self, what: &str, ours: Told, printed: Option<Told>, agrees: Option<bool>, note: &'static str) -> Vector {
+    fn vector(
+        self,
+        what: &str,
+        ours: VectorValue,
+        printed: Option<VectorValue>,
+        agrees: Option<bool>,
+        note: &'static str,
+    ) -> Vector {
         let (paper, place, what) = (self.paper, self.place, what.to_owned());
         Vector { paper, place, what, ours, printed, reference: None, agrees, note }
     }
 }
 
 impl Vector {
-    /// The same, where the number beside ours is no printed one.
+    /// Marks the number beside ours as a reference, where none is in print.
     fn beside_reference(self) -> Vector {
         Vector { reference: self.printed, printed: None, ..self }
     }

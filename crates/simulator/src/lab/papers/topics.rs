@@ -32,7 +32,7 @@ const IN_LINKS_CONSIDERED: [usize; 5] = [10, 20, 50, 100, 300];
 
 /// What changes together.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Together {
+enum GroupedBy {
     /// Pages of one subject, on whatever site.
     Subjects,
     /// Pages of one site, of whatever subject.
@@ -47,13 +47,13 @@ pub(super) fn vectors(chance: u64) -> Vec<Vector> {
         table_2(&webs[0]),
         at.enacted(
             "round-robin, by site, by topic, by topic with authority, where subjects change together",
-            &comparison(&webs, Together::Subjects),
+            &comparison(&webs, GroupedBy::Subjects),
             &[],
             "twenty sites and twenty subjects that lie across them; topics are reckoned from words and links",
         ),
         at.enacted(
             "the same where sites change together",
-            &comparison(&webs, Together::Sites),
+            &comparison(&webs, GroupedBy::Sites),
             &[],
             "the same web with changes by site: there sampling by topic has nothing to find",
         ),
@@ -75,11 +75,11 @@ fn table_2(web: &TopicalWeb) -> Vector {
 }
 
 /// The change ratios of the policies.
-fn comparison(webs: &[TopicalWeb], together: Together) -> [f64; 4] {
+fn comparison(webs: &[TopicalWeb], grouped_by: GroupedBy) -> [f64; 4] {
     let mut ratios = [0.0; 4];
     for (trial, web) in webs.iter().enumerate() {
         for (ratio, policy) in ratios.iter_mut().zip(["round-robin", "greedy", "correlated", "correlated:authority"]) {
-            *ratio += web.change_ratio(policy, together, trial as u64) / webs.len() as f64;
+            *ratio += web.change_ratio(policy, grouped_by, trial as u64) / webs.len() as f64;
         }
     }
     ratios
@@ -200,7 +200,7 @@ impl TopicalWeb {
     }
 
     /// The change ratio of one cycle of a policy, visit by visit.
-    fn change_ratio(&self, name: &str, together: Together, trial: u64) -> f64 {
+    fn change_ratio(&self, name: &str, grouped_by: GroupedBy, trial: u64) -> f64 {
         let Some(mut policy) = by_name(name) else { return 0.0 };
         let start = Moment::from_secs(0) + Span::from_days(7 * (100 + trial));
         for page in 0..PAGES {
@@ -213,7 +213,7 @@ impl TopicalWeb {
         for visit in 0..DOWNLOADS {
             let now = start + Span::from_secs(1 + visit as u64);
             let Some(&page) = policy.choose(&view, now, &mut Chance::new(trial)).first() else { break };
-            let changed = self.changed[together as usize][page.number as usize];
+            let changed = self.changed[grouped_by as usize][page.number as usize];
             changes += u32::from(changed);
             policy.learn(&Seen {
                 page,
@@ -274,10 +274,10 @@ mod tests {
     #[test]
     fn sampling_by_topic_beats_sampling_by_site_where_topics_change_together_and_only_there() {
         let webs: Vec<TopicalWeb> = (0..6).map(|trial| TopicalWeb::draw(&mut Chance::new(1).numbered(trial))).collect();
-        let [round_robin, by_site, by_topic, by_authority] = comparison(&webs, Together::Subjects);
+        let [round_robin, by_site, by_topic, by_authority] = comparison(&webs, GroupedBy::Subjects);
         assert!(by_topic > by_site + 0.06 && by_topic > round_robin + 0.06, "{by_topic} {by_site} {round_robin}");
         assert!(by_authority > by_site + 0.06, "{by_authority}");
-        let [round_robin, by_site, by_topic, _] = comparison(&webs, Together::Sites);
+        let [round_robin, by_site, by_topic, _] = comparison(&webs, GroupedBy::Sites);
         assert!(by_site > by_topic + 0.06, "{by_site} {by_topic}");
         assert!((by_topic - round_robin).abs() < 0.05, "{by_topic} {round_robin}");
     }

@@ -31,7 +31,7 @@ pub fn load(path: &Path, selection: &Selection) -> Result<(World, Summary)> {
     replay::replay(rows_of(path)?, &selection, &mut Err)
 }
 
-/// The same from bytes; `name` is for errors.
+/// Reads the selected part of a trace from bytes; `name` is for errors.
 pub fn read(bytes: &[u8], name: &str, selection: &Selection) -> Result<(World, Summary)> {
     let rows = || rows::Rows::new(std::io::Cursor::new(bytes.to_vec()), name);
     let selection = begun(selection, rows)?;
@@ -49,8 +49,8 @@ fn ended(selection: &Selection, path: &Path) -> Selection {
     Selection { observed_until, ..selection.clone() }
 }
 
-/// Who says how long and not from when means the first days of what is selected, and when these are must be known before
-/// pages are taken. So the recording is read twice then.
+/// A selection with a length and no beginning means the first days of the selected rows. When these are must be known
+/// before pages are taken, so the recording is read twice then.
 fn begun(selection: &Selection, rows: impl FnOnce() -> Result<rows::Rows>) -> Result<Selection> {
     let mut selection = selection.clone();
     if selection.from.is_none() && selection.days.is_some() {
@@ -59,10 +59,10 @@ fn begun(selection: &Selection, rows: impl FnOnce() -> Result<rows::Rows>) -> Re
     Ok(selection)
 }
 
-/// Rows that may be wrong before the whole file is taken for something else.
+/// With more bad rows than this, the file is taken for something else.
 const WRONG_MAX: usize = 1_000;
 
-/// The same, with bad rows passed over: each is told, by its line, and the rest is taken. A file whose head is no
+/// Reads the selected part and passes over bad rows, each of which is returned with its line. A file whose head is no
 /// trace's, or that has more than a thousand bad rows, is refused all the same.
 pub fn load_good_rows(path: &Path, selection: &Selection) -> Result<(World, Summary, Vec<Error>)> {
     let selection = begun(&ended(selection, path), || rows_of(path))?;

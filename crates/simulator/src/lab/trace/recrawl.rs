@@ -5,8 +5,8 @@
 //! url_urlid_hostid.txt            URL, its number, its host's number
 //! host_hostid_isconstrained.txt   host, its number, 1 if it limits the crawler
 //! urlid_imp.txt                   the URL's number, its importance
-//! urlid_offset_history.txt        the URL's number, days to its first visit, [[days since the visit before, 1 if changed], …]
-//! urlid_chrate_compl_obs_hist.txt the URL's number, changes a day where they are known from sitemaps (may be absent)
+//! urlid_offset_history.txt        the URL's number, days to its first visit, [[days since the visit before, 1 if changed],
+//! …] urlid_chrate_compl_obs_hist.txt the URL's number, changes a day where they are known from sitemaps (may be absent)
 //! ```
 //!
 //! A change is known only to lie between two visits. It is placed at a point of that interval that follows from the
@@ -26,11 +26,11 @@ use crate::{Error, Result};
 
 /// A row is at most so long: some hundred thousand visits to one URL.
 const ROW_BYTES_MAX: usize = 4 << 20;
-/// Without a wish, at most so many URLs are taken, a fair sample.
+/// Where nothing else is asked for, at most this many URLs are taken, a fair sample.
 const PAGES_MAX: usize = 1_000_000;
 /// The recording began in 2017; the release does not say when, and nothing depends on it.
 const ORIGIN_SECS: i64 = 1_483_228_800;
-/// Nothing is said of how far a page changed.
+/// The release does not say how much of a page changed.
 const DEGREE: f32 = 0.3;
 
 /// What is said of a replay of it.

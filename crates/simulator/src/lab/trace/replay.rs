@@ -44,7 +44,7 @@ struct SitePages {
     pages: Vec<Candidate>,
 }
 
-/// When the first row of the selected sites happened. Rows that are none are told by whoever reads them for good.
+/// When the first row of the selected sites happened. Bad rows are reported by the second reading.
 pub(super) fn first_moment(mut rows: Rows, selection: &Selection) -> Option<Moment> {
     let mut first = None;
     loop {
@@ -196,7 +196,7 @@ impl<'s> Reading<'s> {
 
     fn finish(mut self) -> Result<(World, Summary)> {
         let from = self.selection.from.unwrap_or(self.first);
-        // Who looked on after the last change saw that there was no other.
+        // Visits after the last change saw that there was no other.
         let end = self.selection.observed_until.map_or(self.last, |end| end.max(self.last));
         let until = self.selection.days.map_or(end, |days| from + span_of(days)).min(end);
         if self.sites.is_empty() {

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 const ROW_BYTES_MAX: usize = 64 << 10;
 pub(super) const COLUMNS: [&str; 5] = ["site", "page", "change_time_unix", "bytes", "kind"];
 const READ_AHEAD_BYTES: usize = 256 << 10;
-/// Times beyond these seconds are slips: 1970 to 2100.
+/// Times beyond these seconds are mistakes: 1970 to 2100.
 pub(super) const TIME_SECS_MAX: i64 = 4_102_444_800;
 
 pub(super) struct Rows {

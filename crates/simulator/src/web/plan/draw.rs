@@ -32,60 +32,61 @@ impl Plan {
         });
         self.drift.push_site(&self.settings.drift, chance);
         let deck = self.deal(pages, &mut chance.stream("deck"));
-        for (index, card) in deck.into_iter().enumerate() {
-            self.push_page(index, card, chance);
+        for (index, draft) in deck.into_iter().enumerate() {
+            self.push_page(index, draft, chance);
         }
         if draws.happens(self.settings.share.trap_sites) {
             for trap in Trap::ALL {
-                self.push_page(0, Card { class: Class::Trap(trap), forbidden: false, hidden: false }, chance);
+                self.push_page(0, PageDraft { class: Class::Trap(trap), forbidden: false, hidden: false }, chance);
             }
         }
-        self.hang(&mut chance.stream("tree"));
+        self.build_link_tree(&mut chance.stream("tree"));
         self.lead(&mut chance.stream("redirects"));
         self.remember_paths();
     }
 
     /// The classes of a site's pages in random order, `/` first. Counts follow the shares as closely as whole numbers
     /// can, so that a feature with a share worth one page is there in most webs.
-    fn deal(&self, pages: usize, chance: &mut Chance) -> Vec<Card> {
+    fn deal(&self, pages: usize, chance: &mut Chance) -> Vec<PageDraft> {
         let share = &self.settings.share;
         let rest = pages - 1;
         let mut count = |share: f64| (share * rest as f64 + chance.share()).floor() as usize;
-        let mut cards = Vec::with_capacity(rest);
+        let mut drafts = Vec::with_capacity(rest);
         for (class, share) in Class::shares(share) {
-            cards.extend(vec![Card { class, forbidden: false, hidden: false }; count(share)]);
+            drafts.extend(vec![PageDraft { class, forbidden: false, hidden: false }; count(share)]);
         }
-        cards.extend(vec![Card { class: Class::Article, forbidden: true, hidden: false }; count(share.disallowed)]);
-        cards.extend(vec![Card { class: Class::Article, forbidden: false, hidden: true }; count(share.hidden)]);
-        cards.resize(rest, Card { class: Class::Article, forbidden: false, hidden: false });
-        chance.shuffle(&mut cards);
-        cards.insert(0, Card { class: Class::Article, forbidden: false, hidden: false });
-        cards
+        drafts
+            .extend(vec![PageDraft { class: Class::Article, forbidden: true, hidden: false }; count(share.disallowed)]);
+        drafts.extend(vec![PageDraft { class: Class::Article, forbidden: false, hidden: true }; count(share.hidden)]);
+        drafts.resize(rest, PageDraft { class: Class::Article, forbidden: false, hidden: false });
+        chance.shuffle(&mut drafts);
+        drafts.insert(0, PageDraft { class: Class::Article, forbidden: false, hidden: false });
+        drafts
     }
 
-    fn push_page(&mut self, index: usize, card: Card, chance: &Chance) {
+    fn push_page(&mut self, index: usize, draft: PageDraft, chance: &Chance) {
         let number = self.pages.len() as u32;
         let site = self.sites.len() - 1;
         let chance = chance.stream("page").numbered(u64::from(number - self.sites[site].first));
         let mut draws = chance.stream("manner");
         let robots = self.sites[site].robots;
-        let forbidden = card.forbidden && robots != RobotsManner::Absent;
-        let path: Arc<str> = match card.class {
+        let forbidden = draft.forbidden && robots != RobotsManner::Absent;
+        let path: Arc<str> = match draft.class {
             Class::Trap(trap) => trap.entrance().into(),
             _ if index == 0 => "/".into(),
-            class => draw_path(class, card.forbidden, index, &mut draws).into(),
+            class => draw_path(class, draft.forbidden, index, &mut draws).into(),
         };
-        if matches!(card.class, Class::Trap(_)) {
+        if matches!(draft.class, Class::Trap(_)) {
             self.sites[site].count += 1;
         }
-        self.drift.push_page(&self.settings.drift, &chance, !card.class.drifts());
+        self.drift.push_page(&self.settings.drift, &chance, !draft.class.drifts());
         self.pages.push(PagePlan {
             site: site as u32,
             path,
-            class: card.class,
+            class: draft.class,
             forbidden,
             allowed: !forbidden && robots != RobotsManner::Failing,
-            hidden: card.hidden,
+            hidden: draft.hidden,
             parent: self.sites[site].first,
             target: number,
             children: Vec::new(),
@@ -103,7 +104,7 @@ impl Plan {
 }
 
 #[derive(Copy, Clone)]
-struct Card {
+struct PageDraft {
     class: Class,
     forbidden: bool,
     hidden: bool,

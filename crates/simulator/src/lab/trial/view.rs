@@ -6,15 +6,15 @@ use vernal_policy::View;
 use crate::lab::world::World;
 
 /// The number that each page of a world goes by, and back: all are in one partition.
-pub(super) struct Numbers {
+pub(super) struct PageNumbers {
     pub of_page: Vec<u32>,
     pub page_of: Vec<u32>,
 }
 
 /// What the policy can see.
-pub(super) struct Desk<'a> {
+pub(super) struct TrialView<'a> {
     pub world: &'a World,
-    pub numbers: Numbers,
+    pub numbers: PageNumbers,
     pub refresh_min: Span,
     pub visits_left: usize,
     pub held: u64,
@@ -27,7 +27,7 @@ pub(super) struct Desk<'a> {
     pub asked: Vec<u32>,
 }
 
-impl View for Desk<'_> {
+impl View for TrialView<'_> {
     fn visits_left(&self) -> usize {
         self.visits_left
     }
@@ -57,7 +57,7 @@ impl View for Desk<'_> {
     }
 }
 
-impl Desk<'_> {
+impl TrialView<'_> {
     pub fn has_room_at(&self, site: usize) -> bool {
         self.room.get(site).is_none_or(|&room| room >= 1.0 - 1e-9)
     }
@@ -70,7 +70,7 @@ impl Desk<'_> {
     }
 }
 
-impl Numbers {
+impl PageNumbers {
     pub fn of(pages: usize, drawn: Option<Chance>) -> Self {
         let mut page_of: Vec<u32> = (0..pages as u32).collect();
         if let Some(mut chance) = drawn {
@@ -78,7 +78,7 @@ impl Numbers {
         }
         let mut of_page = vec![0; pages];
         page_of.iter().zip(0..).for_each(|(&page, number)| of_page[page as usize] = number);
-        Numbers { of_page, page_of }
+        PageNumbers { of_page, page_of }
     }
 
     pub fn key(&self, page: usize) -> PageKey {
@@ -89,7 +89,7 @@ impl Numbers {
         self.page_of.get(key.number as usize).filter(|_| key.partition == Partition(0)).map(|&page| page as usize)
     }
 
-    /// The page of a key that was given out here.
+    /// The page of a key that was made here.
     pub fn page(&self, key: PageKey) -> usize {
         self.page_of[key.number as usize] as usize
     }

@@ -10,18 +10,18 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 
-use super::answer::No;
+use super::answer::ApiError;
 
 /// The rules of one listener.
 #[derive(Clone, Debug)]
-pub struct Door {
+pub struct AccessGuard {
     pub listening_on: SocketAddr,
     pub token: Option<String>,
     /// Paths that ask for a key or a signature of their own instead of the token.
     pub keyed: Vec<&'static str>,
 }
 
-/// What is open to everybody who can connect: it says nothing but that we live.
+/// The path that needs no token: it says only that the process lives.
 const OPEN_PATH: &str = "/healthz";
 
 pub fn is_loopback(address: &SocketAddr) -> bool {
@@ -31,41 +31,41 @@ pub fn is_loopback(address: &SocketAddr) -> bool {
     }
 }
 
-impl Door {
+impl AccessGuard {
     pub fn guard(self, router: Router) -> Router {
         router.layer(middleware::from_fn_with_state(Arc::new(self), check))
     }
 
-    fn judge(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), No> {
-        let no = |status, line: &str| Err(No { status, line: line.to_owned() });
+    fn judge(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), ApiError> {
+        let refuse = |status, line: &str| Err(ApiError { status, line: line.to_owned() });
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         // A page of the web may have its name point to us (rebinding); the name in Host gives it away.
         if is_loopback(&self.listening_on) && !is_loopback_name(host) {
-            return no(StatusCode::FORBIDDEN, "the Host of this request is no name of this machine");
+            return refuse(StatusCode::FORBIDDEN, "the Host of this request is no name of this machine");
         }
         if !is_reading(method) && !is_own_origin(headers, host) {
-            return no(StatusCode::FORBIDDEN, "writes from another origin are refused");
+            return refuse(StatusCode::FORBIDDEN, "writes from another origin are refused");
         }
-        // Another site's page may not even make us work: what it cannot read, it could still ask for.
+        // A page of another site cannot read our answers, but its requests would still cost us work.
         if path.starts_with("/api/") && headers.get("sec-fetch-site").is_some_and(|from| from == "cross-site") {
-            return no(StatusCode::FORBIDDEN, "questions from another site's page are refused");
+            return refuse(StatusCode::FORBIDDEN, "questions from another site's page are refused");
         }
         if path == OPEN_PATH || self.keyed.contains(&path) {
             return Ok(());
         }
         match &self.token {
             Some(token) if !bears(headers, token) => {
-                no(StatusCode::UNAUTHORIZED, "give the token as Authorization: Bearer")
+                refuse(StatusCode::UNAUTHORIZED, "give the token as Authorization: Bearer")
             }
             _ => Ok(()),
         }
     }
 }
 
-async fn check(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
-    match door.judge(request.method(), request.uri().path(), request.headers()) {
+async fn check(State(guard): State<Arc<AccessGuard>>, request: Request, next: Next) -> Response {
+    match guard.judge(request.method(), request.uri().path(), request.headers()) {
         Ok(()) => next.run(request).await,
-        Err(no) => no.into_response(),
+        Err(error) => error.into_response(),
     }
 }
 
@@ -112,51 +112,51 @@ mod tests {
         given.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
     }
 
-    fn judged(door: &Door, method: Method, given: &[(&'static str, &str)]) -> Option<u16> {
-        door.judge(&method, "/api/v1/seeds", &headers(given)).err().map(|no| no.status.as_u16())
+    fn judged(guard: &AccessGuard, method: Method, given: &[(&'static str, &str)]) -> Option<u16> {
+        guard.judge(&method, "/api/v1/seeds", &headers(given)).err().map(|error| error.status.as_u16())
     }
 
     #[test]
     fn on_loopback_the_host_must_be_a_loopback_name() {
-        let door = Door { listening_on: "127.0.0.1:8376".parse().unwrap(), token: None, keyed: Vec::new() };
+        let guard = AccessGuard { listening_on: "127.0.0.1:8376".parse().unwrap(), token: None, keyed: Vec::new() };
         for host in ["localhost:8376", "127.0.0.1:8376", "[::1]:8376", "LOCALHOST", "127.9.9.9"] {
-            assert_eq!(judged(&door, Method::GET, &[("host", host)]), None, "{host}");
+            assert_eq!(judged(&guard, Method::GET, &[("host", host)]), None, "{host}");
         }
         for host in
             ["", "evil.example", "localhost.evil.example:8376", "127.0.0.1.evil.example", "10.0.0.1", "[fe80::1]"]
         {
-            assert_eq!(judged(&door, Method::GET, &[("host", host)]), Some(403), "{host}");
+            assert_eq!(judged(&guard, Method::GET, &[("host", host)]), Some(403), "{host}");
         }
     }
 
     #[test]
     fn a_write_with_a_foreign_origin_is_refused() {
-        let door = Door { listening_on: "127.0.0.1:8376".parse().unwrap(), token: None, keyed: Vec::new() };
-        let write = |origin| judged(&door, Method::POST, &[("host", "localhost:8376"), ("origin", origin)]);
+        let guard = AccessGuard { listening_on: "127.0.0.1:8376".parse().unwrap(), token: None, keyed: Vec::new() };
+        let write = |origin| judged(&guard, Method::POST, &[("host", "localhost:8376"), ("origin", origin)]);
         assert_eq!(write("http://localhost:8376"), None);
         for origin in ["https://evil.example", "null", "http://localhost:9999", "http://127.0.0.1:8376"] {
             assert_eq!(write(origin), Some(403), "{origin}");
         }
-        assert_eq!(judged(&door, Method::POST, &[("host", "localhost:8376")]), None);
+        assert_eq!(judged(&guard, Method::POST, &[("host", "localhost:8376")]), None);
         let from_elsewhere = [("host", "localhost:8376"), ("sec-fetch-site", "cross-site")];
-        assert_eq!(judged(&door, Method::GET, &from_elsewhere), Some(403));
+        assert_eq!(judged(&guard, Method::GET, &from_elsewhere), Some(403));
     }
 
     #[test]
     fn beyond_loopback_only_the_whole_token_opens() {
-        let door = Door {
+        let guard = AccessGuard {
             listening_on: "0.0.0.0:8376".parse().unwrap(),
             token: Some("s3cret".into()),
             keyed: vec!["/indexnow"],
         };
-        let with = |token| judged(&door, Method::GET, &[("host", "crawl.example"), ("authorization", token)]);
+        let with = |token| judged(&guard, Method::GET, &[("host", "crawl.example"), ("authorization", token)]);
         assert_eq!(with("Bearer s3cret"), None);
         for token in ["", "Bearer ", "Bearer s3cre", "Bearer s3cret1", "Basic s3cret", "s3cret"] {
             assert_eq!(with(token), Some(401), "{token}");
         }
         for open in ["/healthz", "/indexnow"] {
-            assert!(door.judge(&Method::GET, open, &headers(&[("host", "x")])).is_ok());
+            assert!(guard.judge(&Method::GET, open, &headers(&[("host", "x")])).is_ok());
         }
-        assert!(door.judge(&Method::GET, "/websub", &headers(&[("host", "x")])).is_err());
+        assert!(guard.judge(&Method::GET, "/websub", &headers(&[("host", "x")])).is_err());
     }
 }

@@ -29,7 +29,7 @@ pub fn said(round: usize) -> String {
 }
 
 /// A site of a few files, asked by a crawler step by step.
-pub struct Hand {
+pub struct SmallWeb {
     pub crawler: Crawler,
     pub now: Moment,
     files: BTreeMap<&'static str, (&'static str, String)>,
@@ -40,9 +40,9 @@ pub struct Hand {
     _folder: tempfile::TempDir,
 }
 
-impl Hand {
+impl SmallWeb {
     pub fn new(budget: &str) -> Self {
-        Hand::with(Settings { budget: budget.parse().unwrap(), hints: true, ..Settings::default() })
+        SmallWeb::with(Settings { budget: budget.parse().unwrap(), hints: true, ..Settings::default() })
     }
 
     pub fn with(settings: Settings) -> Self {
@@ -52,7 +52,7 @@ impl Hand {
         let mut crawler = Crawler::open(repository, settings, START).unwrap();
         crawler.act(Act::AddSeeds(vec![Seed::new(Url::parse(ROOT).unwrap(), START)]), START).unwrap();
         let (files, asked, broken) = Default::default();
-        Hand { crawler, now: START, files, asked, committed: START, broken, _folder: folder }
+        SmallWeb { crawler, now: START, files, asked, committed: START, broken, _folder: folder }
     }
 
     pub fn put(&mut self, path: &'static str, content_type: &'static str, body: impl Into<String>) {

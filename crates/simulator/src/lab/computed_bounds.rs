@@ -1,4 +1,4 @@
-//! The bounds of a world, reckoned.
+//! The bounds of a world, computed.
 //!
 //! - The model's optimum (Cho and Garcia-Molina 2003), in the long run and certified for a window of finite length, and
 //!   the greatest change ratio, 1 − e^(−ΣΔ/R): for worlds whose changes follow the model.
@@ -14,10 +14,10 @@ use super::bounds::{Bounder, Bounds, day_of, free_share, rated_pages, versions, 
 use super::trial::Options;
 use super::world::World;
 
-/// Reckons every bound that holds.
-pub struct Reckoned;
+/// Computes every bound that holds.
+pub struct ComputedBounds;
 
-impl Bounder for Reckoned {
+impl Bounder for ComputedBounds {
     fn bounds(&self, world: &World, options: &Options) -> Bounds {
         if options.budget.unit == BudgetUnit::WireBytes {
             return Bounds::default();
@@ -73,7 +73,7 @@ fn slots(world: &World, options: &Options) -> Vec<Slot> {
     slots
 }
 
-/// The share of page-time that one can have up to date who knows every change beforehand.
+/// The share of page-time that is up to date under a policy that knows every change beforehand.
 fn freshness_of(clairvoyant: &Clairvoyant, world: &World) -> Option<f64> {
     let from = world.measured_from();
     let (mut online, mut free) = (0.0, 0.0);
@@ -103,7 +103,7 @@ mod tests {
         let world = scenario.world(3).unwrap();
         for policy in ["round-robin", "bayes", "hindsight"] {
             let options = Options { rates_known: knows_rates(policy), ..Options::default() };
-            let bounds = Reckoned.bounds(&world, &options);
+            let bounds = ComputedBounds.bounds(&world, &options);
             let mut made = Made::by_name(policy).unwrap();
             let findings = LabTrial::run(&world, made.refresh(), &options).unwrap();
             let (real, clair) = (findings.after.freshness, bounds.clairvoyant.unwrap());

@@ -1,4 +1,4 @@
-//! What the verbs that ask have in common: a question, then lines as JSON or as a table.
+//! Lists on standard output: one request to the API, its answer printed as JSON or as a table.
 
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ fn encode(value: &str, into: &mut String) {
     }
 }
 
-/// Asks, and shows each line of the answer: as it is for machines, as a row for people.
+/// Prints each line of the answer: unchanged with `--json`, else as a row of a table.
 pub async fn list(
     context: &Context,
     question: Question,
@@ -57,7 +57,7 @@ pub async fn list(
     list_or(context, question, columns, row, None).await
 }
 
-/// The same; where there are no lines, people are shown the field `why` of what a second question is answered.
+/// Prints a list; where it is empty, a second request asks why, and its field `why` is printed.
 pub async fn list_or(
     context: &Context,
     question: Question,
@@ -84,24 +84,30 @@ pub async fn list_or(
             Some(question) => folder.get(question.text()).await?.json().await?["why"].as_str().map(str::to_owned),
             None => None,
         };
-        context.log.info(why.map_or_else(|| "none".to_owned(), |why| format!("none: {why}")));
+        tracing::info!("{}", why.map_or_else(|| "none".to_owned(), |why| format!("none: {why}")));
     }
     table.end(&mut sink)?;
     folder.close()
 }
 
-/// Asks for one value and shows it: as it is for machines, as names and values for people.
+/// Prints one value: unchanged with `--json`, else as names and values.
 pub async fn show(context: &Context, question: Question, rows: impl Fn(&Value) -> Vec<(String, String)>) -> Result<()> {
+    let Some(value) = value_of(context, question).await? else { return Ok(()) };
+    names_and_values(&mut Sink::stdout(), &rows(&value))
+}
+
+/// Asks for one value. With `--json` it is printed unchanged, and nothing is left to print.
+pub async fn value_of(context: &Context, question: Question) -> Result<Option<Value>> {
     let folder = Folder::open(context, false).await?;
     let answer = folder.get(question.text()).await?;
-    let mut sink = Sink::stdout();
-    if context.json {
-        copy(answer, &mut sink).await?;
-        return folder.close();
-    }
-    let value = answer.json().await?;
-    names_and_values(&mut sink, &rows(&value))?;
-    folder.close()
+    let value = if context.json {
+        copy(answer, &mut Sink::stdout()).await?;
+        None
+    } else {
+        Some(answer.json().await?)
+    };
+    folder.close()?;
+    Ok(value)
 }
 
 pub fn names_and_values(sink: &mut Sink, rows: &[(String, String)]) -> Result<()> {

@@ -4,12 +4,12 @@
 use vernal_document::diff;
 use vernal_model::{Document, Event, EventKind, ParagraphChange, ParagraphMark};
 
-use super::answer::No;
+use super::answer::ApiError;
 use super::body;
 use super::shared::Shared;
 
 /// Writes the words in, as far as the versions still have bodies.
-pub fn fill(shared: &Shared, event: &mut Event) -> Result<(), No> {
+pub fn fill(shared: &Shared, event: &mut Event) -> Result<(), ApiError> {
     match event.kind {
         EventKind::New | EventKind::Back => {
             // A page that is back with the words it had made no version of its own.
@@ -43,7 +43,7 @@ fn lacks_words(paragraph: &ParagraphChange) -> bool {
     paragraph.before.is_none() && paragraph.after.is_none()
 }
 
-fn document(shared: &Shared, event: &Event, number: Option<u32>) -> Result<Option<Document>, No> {
+fn document(shared: &Shared, event: &Event, number: Option<u32>) -> Result<Option<Document>, ApiError> {
     let versions = shared.reader.versions(event.page)?;
     let version = versions.into_iter().find(|version| Some(version.number) == number);
     let Some(version) = version.filter(|version| version.location.is_some()) else { return Ok(None) };
@@ -51,7 +51,7 @@ fn document(shared: &Shared, event: &Event, number: Option<u32>) -> Result<Optio
     Ok(Some(vernal_document::read(&body.input()).document))
 }
 
-fn kept_marks(shared: &Shared, event: &Event) -> Result<Vec<ParagraphMark>, No> {
+fn kept_marks(shared: &Shared, event: &Event) -> Result<Vec<ParagraphMark>, ApiError> {
     Ok(shared.reader.document(event.page)?.map(|row| row.signature.paragraphs).unwrap_or_default())
 }
 

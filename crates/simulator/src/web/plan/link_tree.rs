@@ -1,4 +1,4 @@
-//! How the pages of a site hang together: the tree of articles, and where redirects and duplicates lead.
+//! How the pages of a site are linked: the tree of articles, and where redirects and duplicates lead.
 
 use vernal_model::Chance;
 
@@ -9,8 +9,8 @@ use crate::web::class::Class;
 const REDIRECT_HOPS_MAX: u8 = 3;
 
 impl Plan {
-    /// Hangs the last site's pages: open articles into a tree, the others under one of its articles.
-    pub(super) fn hang(&mut self, chance: &mut Chance) {
+    /// Puts the last site's pages into the tree: open articles as its branches, the others as leaves under one article.
+    pub(super) fn build_link_tree(&mut self, chance: &mut Chance) {
         let first = self.sites[self.sites.len() - 1].first;
         let numbers: Vec<u32> = (first..self.pages.len() as u32).collect();
         let is_tree = |page: &PagePlan| page.class == Class::Article && !page.hidden && !page.forbidden;
@@ -65,8 +65,8 @@ impl Plan {
         }
     }
 
-    /// Redirects to other sites need all sites to be there. With a single site they lead home.
-    pub(super) fn hang_away(&mut self) {
+    /// Redirects to other sites need all sites to be there. With a single site they lead to its own first page.
+    pub(super) fn link_redirects_between_sites(&mut self) {
         for number in 0..self.pages.len() {
             if self.pages[number].class == Class::RedirectAway {
                 let next = (self.pages[number].site as usize + 1) % self.sites.len();

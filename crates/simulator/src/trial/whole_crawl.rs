@@ -1,6 +1,6 @@
 //! The whole crawler on a world of the laboratory: frontier, politeness, outcomes, verdicts and policy together, with the
-//! world's own truth as the judge. A policy alone on the same world is the measuring stick: what it has and the whole
-//! crawler has not is the price of finding pages, of waiting for sites, and of verdicts that are wrong.
+//! world's own truth as the judge. A policy alone on the same world is the reference: the freshness that the whole crawler
+//! has less is the price of finding pages, of waiting for sites, and of wrong verdicts.
 
 use std::path::Path;
 
@@ -8,25 +8,26 @@ use vernal_crawler::{Act, Crawler, Settings, Weights};
 use vernal_model::{Budget, Moment, Span};
 use vernal_repository::Repository;
 
-use super::{AskedFor, Faults, Trial};
+use super::{Faults, Trial, WebRequest};
 use crate::Result;
 use crate::lab::World;
 use crate::lab::measure::{Findings, Gauge};
 use crate::wire::world::{Blemishes, WorldWire, parsed};
 
-/// A page that was online for so long, and for so many turns of the budget, ought to be held. Lists of pages change often,
-/// and who seeks freshness alone leaves such pages for as long as any page is left.
+/// A page that was online for this long, and for this many cycles in which the budget could visit every page, ought to be
+/// held. A policy that seeks freshness alone may leave pages that change often, such as lists, for as long.
 const FOUND_WITHIN: Span = Span::from_days(90);
 const FOUND_WITHIN_TURNS: f64 = 8.0;
-/// A site that may be asked for less than so many visits for each of its pages need not have been read to the end.
+/// A site whose politeness allows fewer visits than this for each of its pages need not have been read to the end.
 const VISITS_TO_FIND: f64 = 4.0;
 /// Requests at a time, over all sites.
 const CONCURRENCY_MAX: usize = 1_024;
-/// Well below the hour for which a budget is saved up: where an hour pays for a visit or two, a longer rest loses some.
-const REST: Span = Span::from_secs(900);
-/// So many rests fit between two visits to a site, in the mean.
-const RESTS_PER_VISIT: f64 = 4.0;
-/// A group of deeds writes a row for every site that it met and one for the whole, so that small groups are most of the work.
+/// Well below the hour for which a budget is saved up: where an hour pays for a visit or two, a longer wait loses some.
+const IDLE_WAIT: Span = Span::from_secs(900);
+/// This many waits fit between two visits to a site on average.
+const IDLE_WAITS_PER_VISIT: f64 = 4.0;
+/// A group of deeds writes a row for every site that it visited and one for the whole, so that small groups would be most
+/// of the work.
 const COMMIT_EVERY: Span = Span::from_hours(6);
 /// As for policies alone: a look at every page each ten minutes would be most of the work.
 const RATES_EVERY: Span = Span::from_days(1);
@@ -39,8 +40,8 @@ pub struct Conditions {
     pub chance: u64,
     pub blemishes: Blemishes,
     pub faults: Faults,
-    /// So long the crawler is left alone when it has nothing to send.
-    pub rest: Span,
+    /// How long a crawler that has nothing to send is left alone.
+    pub idle_wait: Span,
     pub commit_every: Span,
     /// The first days, measured apart.
     pub first: Span,
@@ -52,7 +53,7 @@ impl Default for Conditions {
             chance: 1,
             blemishes: Blemishes::default(),
             faults: Faults::default(),
-            rest: REST,
+            idle_wait: IDLE_WAIT,
             commit_every: COMMIT_EVERY,
             first: Span::from_days(60),
         }
@@ -65,11 +66,11 @@ pub struct Crawled {
     /// As of a policy alone; a page that is not held yet is not up to date.
     pub findings: Findings,
     /// Every request, robots.txt and lists included.
-    pub asked: Vec<AskedFor>,
-    /// Visits that were told that a changed page is the same, and those that found something else on an unchanged one.
+    pub asked: Vec<WebRequest>,
+    /// Visits that took a changed page for the same, and visits that took an unchanged page for changed.
     pub missed: u64,
     pub noisy: u64,
-    /// Reports that nobody heard.
+    /// Reports that were lost.
     pub lost: u64,
     pub held: u64,
     /// Pages that were online long enough at the end to be held, and are not.
@@ -91,7 +92,7 @@ pub fn settings(world: &World, policy: &str, budget: Budget, chance: u64) -> Set
         pages_max: (world.pages.len() + world.sites.len()) as u64,
         concurrency: world.sites.len().clamp(1, CONCURRENCY_MAX),
         pass_piece_pages: usize::MAX,
-        // Nobody asks a trial what links to a page.
+        // No one asks a trial for back links.
         links_at_hand: false,
         noise_books_max: defaults.noise_books_max.max(world.sites.len()),
         delay_max: longest.unwrap_or(defaults.delay_max).max(defaults.delay_max),
@@ -103,9 +104,9 @@ pub fn settings(world: &World, policy: &str, budget: Budget, chance: u64) -> Set
 pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Conditions) -> Result<Crawled> {
     let wire = WorldWire::new(world, conditions.blemishes, conditions.chance)?;
     let found_within = found_within(world, &settings.budget);
-    let rest = conditions.rest.min(rest_for(world, &settings.budget));
+    let idle_wait = conditions.idle_wait.min(idle_wait_for(world, &settings.budget));
     let settings = Settings { weights: weights(world, &wire)?, ..settings };
-    // Nobody takes this repository up again, so that its tables need not outlive the trial.
+    // This repository is not opened again, so its tables need not outlive the trial.
     let files = vernal_repository::Settings {
         id: Some(REPOSITORY_ID),
         tables_in_memory: true,
@@ -116,17 +117,17 @@ pub fn crawl(world: &World, folder: &Path, settings: Settings, conditions: &Cond
     crawler.act(Act::AddSeeds(wire.seeds()?), world.origin)?;
     let mut trial = Trial::new(&wire, crawler, world.origin, conditions.chance)
         .committing_every(conditions.commit_every)
-        .resting(rest)
+        .waiting_when_idle(idle_wait)
         .with_faults(conditions.faults);
     trial.run_until(world.end)?;
     let asked = std::mem::take(&mut trial.asked);
-    // Everything is committed, and that is the end: the repository need not be put in order for a next start.
+    // Everything is committed. The repository is not opened again, so it need not be closed in order.
     trial.crawler().commit(world.end)?;
     let held = trial.crawler().reader().totals().held;
     Ok(judged(world, &wire, asked, held, found_within, conditions.first))
 }
 
-/// The importance of the world's pages, said as people say it; nothing where all count the same.
+/// The importance of the world's pages as weights of the settings; none where all pages count the same.
 fn weights(world: &World, wire: &WorldWire<'_>) -> Result<Weights> {
     let mut weights = Weights::default();
     if world.pages.iter().any(|page| page.weight != 1.0) {
@@ -137,10 +138,10 @@ fn weights(world: &World, wire: &WorldWire<'_>) -> Result<Weights> {
     Ok(weights)
 }
 
-/// How long the crawler may rest when it found nothing to do: so short that no site with many visits to spend waits for it.
-fn rest_for(world: &World, budget: &Budget) -> Span {
+/// How long a crawler with nothing to send is left alone: not so long that a site with many visits to spend waits for it.
+fn idle_wait_for(world: &World, budget: &Budget) -> Span {
     let per_site = budget.per_second(world.pages.len() as u64) / world.sites.len().max(1) as f64;
-    Span::from_secs_f64((1.0 / (RESTS_PER_VISIT * per_site)).clamp(1.0, REST.secs_f64()))
+    Span::from_secs_f64((1.0 / (IDLE_WAITS_PER_VISIT * per_site)).clamp(1.0, IDLE_WAIT.secs_f64()))
 }
 
 fn found_within(world: &World, budget: &Budget) -> Span {
@@ -149,11 +150,11 @@ fn found_within(world: &World, budget: &Budget) -> Span {
     FOUND_WITHIN.max(Span::from_secs_f64(FOUND_WITHIN_TURNS * turn_secs)).min(world.length())
 }
 
-/// Holds what was asked against the truth of the world.
+/// Compares what was requested with the truth of the world.
 fn judged(
     world: &World,
     wire: &WorldWire<'_>,
-    asked: Vec<AskedFor>,
+    asked: Vec<WebRequest>,
     held: u64,
     found_within: Span,
     first: Span,
