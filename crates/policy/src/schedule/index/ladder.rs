@@ -2,7 +2,6 @@
 
 use vernal_model::PageKey;
 
-use super::ahead::Coming;
 use super::page::{Page, Place};
 use super::policy::Index;
 use super::rungs::{TOPMOST, number_of};
@@ -125,7 +124,7 @@ impl Index {
     /// Lets the best step of a site stand among those of all sites.
     pub(super) fn show_head(&mut self, site: u32) {
         if let Some(turn) = self.sites[site as usize].ladder.show() {
-            self.heads.turn(site, turn);
+            self.heads.turn(turn);
         }
     }
 
@@ -161,13 +160,8 @@ impl Index {
     pub(super) fn draw(&mut self, view: &dyn View, now: f64) -> Vec<PageKey> {
         let wanted = view.visits_left();
         let mut drawn = Vec::with_capacity(wanted.min(self.pages.numbered()));
-        let (mut after, mut coming) = (0, Coming::default());
+        let mut after = 0;
         while drawn.len() < wanted {
-            if self.draw_together(view, wanted, now, &mut after, &mut drawn) {
-                coming = Coming::default();
-                continue;
-            }
-            self.ask_for_heads(after, &mut coming);
             let head = self.next_head(view, now, &mut after);
             let whole = head.is_some_and(|number| self.is_whole_at(number));
             if !whole && self.sink(view, wanted - drawn.len(), now) {
@@ -177,7 +171,6 @@ impl Index {
             let Some(number) = head else { break };
             let (key, site) = (self.pages.key(number), self.pages.at(number).site);
             drawn.push(key);
-            coming.draw(number);
             self.let_go(number, now);
             // Who leads on may stand before those that were passed over.
             after = self.sites[site as usize].ladder.head().map_or(after, |head| after.min(head));
@@ -189,7 +182,6 @@ impl Index {
                 self.value_of(number, page, self.operational_alone(number, page, now))
             });
         }
-        self.given.begin(drawn.iter().map(|page| page.number));
         self.sinking.count(drawn.len());
         self.floor = self.rounds.count(drawn.len() as u64, view.held(), self.floor);
         drawn

@@ -20,8 +20,6 @@
 //! - `wakes`: when their site is woken.
 //! - `rungs`, `ladder`: how they climb, and how the best are drawn.
 //! - `heads`: the best of each site in the order of all.
-//! - `together`: how many of one rung are drawn.
-//! - `ahead`: memory that is asked for ahead of need.
 //! - `floor`: below which nothing is sorted.
 //! - `learning`: what a visit teaches.
 //! - `memory`: what is remembered of sites.
@@ -32,7 +30,6 @@
 //! - `section`: paths with enough pages, which are kept like sites.
 //! - `telling`: the reasons, in words and numbers.
 
-mod ahead;
 mod calibration;
 mod dial;
 mod entries;
@@ -56,7 +53,6 @@ mod rungs;
 mod section;
 mod site;
 mod telling;
-mod together;
 mod topic_pool;
 mod trains;
 mod waiting;

@@ -1,6 +1,5 @@
 //! What the index policies keep of a page: 28 bytes.
 
-use bytemuck::{Pod, Zeroable};
 use vernal_model::{Moment, PageKey, Partition, Span};
 
 /// Where a page is.
@@ -19,8 +18,7 @@ pub(super) enum Place {
     Home,
 }
 
-#[derive(Copy, Clone, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
+#[derive(Copy, Clone, Debug, Default)]
 pub(super) struct Page {
     /// The evidence of its own visits, beyond the prior: shape and scale. A page whose rate somebody knows has that rate for
     /// a shape, and a mark for a scale.

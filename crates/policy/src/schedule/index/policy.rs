@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
-use super::ahead::Given;
 use super::firmness::Firmness;
 use super::floor::{Rounds, Sinking};
 use super::heads::Heads;
@@ -40,7 +39,6 @@ pub struct Index {
     /// Sites with a page at home.
     pub(super) homes: BTreeSet<u32>,
     pub(super) resting: Resting,
-    pub(super) given: Given,
     /// Pages that were taken up and not yet looked at.
     pub(super) recalled: Vec<u32>,
     /// When a page of a site next reaches another rung.
@@ -74,8 +72,6 @@ pub struct Index {
     /// Σ bytes and pages whose bytes are known.
     pub(super) bytes: (f64, u64),
     pub(super) longest_wait: f64,
-    /// Fewer visits than this are drawn one by one, and so are those of a rung with fewer sites.
-    pub(super) together_min: usize,
     /// Looks at pages, for whoever holds them against visits.
     #[cfg(test)]
     pub(super) looks: u64,
@@ -106,7 +102,6 @@ impl Index {
             heads: Heads::default(),
             homes: BTreeSet::new(),
             resting: Resting::default(),
-            given: Given::default(),
             recalled: Vec::new(),
             wakes: Wakes::default(),
             shaken: Vec::new(),
@@ -128,7 +123,6 @@ impl Index {
             may_abandon: false,
             bytes: (0.0, 0),
             longest_wait: super::worth::LONGEST_WAIT_DAYS,
-            together_min: super::together::TOGETHER_MIN,
             #[cfg(test)]
             looks: 0,
         }
@@ -240,7 +234,6 @@ impl Refresh for Index {
             return PolicyState::default();
         }
         let number = seen.page.number;
-        self.ask_for_heard(number);
         self.unplace(number);
         self.move_to_section(number);
         let (now, page) = (days(seen.moment), *self.pages.at(number));

@@ -15,9 +15,7 @@ pub(super) const POOLING: f64 = 5.0;
 /// A prior moves only when it is off by this much (in logarithm): each move looks at all pages of the site.
 const PRIOR_STEP: f64 = 0.2;
 
-/// It fills four lines of memory and begins with one: who attends to many sites waits for each line.
 #[derive(Clone, Debug, Default)]
-#[repr(C, align(64))]
 pub(super) struct Site {
     pub clock: Option<Box<SiteClock>>,
     /// What was last read off the clock.
@@ -196,19 +194,5 @@ impl PartialOrd for Entry {
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.total_cmp(&self.key).then(other.page.cmp(&self.page))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::mem::offset_of;
-
-    #[test]
-    fn a_site_fills_four_lines_of_memory() {
-        assert_eq!(size_of::<Site>(), 4 * 64);
-        let parts =
-            [offset_of!(Site, clock), offset_of!(Site, ladder), offset_of!(Site, trains), offset_of!(Site, all)];
-        assert_eq!(parts, [0, 64, 128, 192]);
     }
 }

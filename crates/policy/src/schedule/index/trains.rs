@@ -67,11 +67,6 @@ impl Train {
         self.leader != NOBODY
     }
 
-    /// Parts from one end of it to the other: one train in two lies in two lines of memory.
-    pub fn ends(&self) -> (&u8, &bool) {
-        (&self.kind.group, &self.is_mixed)
-    }
-
     /// Who leads next.
     pub fn next(&self) -> Option<&u32> {
         self.followers.front()
@@ -91,11 +86,6 @@ impl Train {
             self.followers.make_contiguous().sort_by_key(|&number| turn_of(pages, number));
         }
     }
-}
-
-/// The place of the train that a page may belong to among those of its site, most likely: for those who must not look there.
-pub(super) fn likely_train_of(page: &Page) -> Option<usize> {
-    page.is_unheard().then(|| likely(Kind::of(page)))
 }
 
 /// Where the train of a kind is, or where it belongs: they are in order. Mostly all pages of a site weigh the same and there are

@@ -6,7 +6,6 @@
 
 use vernal_model::{Moment, Span};
 
-use super::ahead::AHEAD;
 use super::dial::{Bucket, Dial, drain_unless, insert, set_buckets};
 use super::page::{Page, Place, days, rested_at};
 use super::policy::Index;
@@ -21,8 +20,6 @@ const TAKEN_UP_MIN: usize = 1 << 16;
 /// Fewer sites than this are sorted, and so are those for which there would be more words of marks than sites.
 const MARKED_MIN: usize = 64;
 const MARKS_PER_WORD: usize = u64::BITS as usize;
-/// So many sites that are to be woken are asked for ahead of the one that is looked at.
-const WAKES_AHEAD: usize = 16;
 /// About a second: what the rounding of keys may hide.
 const WAKE_DAYS_MIN: f64 = 1e-5;
 
@@ -81,8 +78,7 @@ impl Index {
         let sites = in_order(sites, self.sites.len());
         let mut home = rested.iter().map(|rest| rest.site).peekable();
         let mut attended = Vec::with_capacity(sites.len());
-        for (index, &site) in sites.iter().enumerate() {
-            self.ask_for_wake(sites.get(index + WAKES_AHEAD));
+        for site in sites {
             let life = &self.sites[site as usize];
             let comes_home = home.next_if_eq(&site).is_some();
             while home.next_if_eq(&site).is_some() {}
@@ -96,19 +92,11 @@ impl Index {
 
     /// Attends to sites, each with those of these pages that come home to it.
     fn attend_all(&mut self, sites: &[u32], mut home: &[Rest], now: f64) {
-        for (batch, some) in sites.chunks(AHEAD).enumerate() {
-            self.ask_for_sites(sites, batch, now);
-            // Pages that come home to the batches after it.
-            let last = |batches: usize| sites[sites.len().min((batch + batches) * AHEAD) - 1];
-            let coming = |last| home.iter().take_while(move |rest| rest.site <= last).map(|rest| rest.number);
-            self.ask_for_pages(coming(last(3)));
-            self.ask_for_groups(coming(last(2)));
-            for &site in some {
-                let ours = home.iter().take_while(|rest| rest.site == site).count();
-                let (coming, others) = home.split_at(ours);
-                self.attend(site, coming, now);
-                home = others;
-            }
+        for &site in sites {
+            let ours = home.iter().take_while(|rest| rest.site == site).count();
+            let (coming, others) = home.split_at(ours);
+            self.attend(site, coming, now);
+            home = others;
         }
     }
 
@@ -193,7 +181,6 @@ impl Index {
             self.read(site, now, &mut moving);
         }
         self.take_due(site, now, &mut moving);
-        // All are looked for before the first is worked on, so that memory is waited for once and not for each.
         moving.retain(|entry| self.stands(entry, site));
         // Neighbours here are neighbours in a bucket.
         let mut bucket = 0;
