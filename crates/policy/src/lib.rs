@@ -18,6 +18,7 @@ mod one_cycle;
 mod pages;
 mod refresh;
 pub mod schedule;
+mod test_view;
 pub mod topic;
 mod unkept;
 
@@ -25,4 +26,5 @@ pub use one_cycle::OneCycle;
 pub use refresh::{
     Belief, Best, Held, NAMES, RateSums, Refresh, Seen, TopicRates, TopicSample, View, by_name, wants_topics,
 };
+pub use test_view::TestView;
 pub use unkept::{Remedy, SiteNeed, Unkept};

@@ -4,8 +4,8 @@ use vernal_model::{Account, Chance, Moment, PageKey, PolicyState, Span, TopicId,
 
 use crate::Unkept;
 use crate::schedule::{
-    By, ChangeFrequency, HeritrixFixed, Index, NutchAdaptive, Points, Promises, PurelyRandom, RandomOrder, RefreshTime,
-    RoundRobin, Rule, Sampling, Size, StormcrawlerAdaptive, Strides,
+    By, ByValue, ChangeFrequency, HeritrixFixed, NutchAdaptive, Points, Promises, PurelyRandom, RandomOrder,
+    RefreshTime, RoundRobin, Rule, Sampling, Size, StormcrawlerAdaptive, Strides,
 };
 
 /// A page that the repository holds, as a policy may see it.
@@ -65,6 +65,13 @@ pub struct Seen {
     pub wire_bytes: u64,
 }
 
+impl Seen {
+    /// A visit of which nothing is known but that it took place.
+    pub fn new(page: PageKey, moment: Moment) -> Self {
+        Seen { page, moment, previous: None, changed: None, degree: 0.0, last_modified: None, wire_bytes: 0 }
+    }
+}
+
 /// All that a policy can see of the world when it chooses.
 pub trait View {
     /// How many visits may be given out now.
@@ -98,7 +105,7 @@ pub struct RateSums {
     pub weight: f64,
 }
 
-/// Before anything is known a page changes so often a day, and that counts as much as so many sites.
+/// Before anything is known a page is expected to change so often a day, and that counts as much as so many sites.
 const RATE_FIRST: f64 = 0.02;
 const RATE_FIRST_WEIGHT: f64 = 2.0;
 
@@ -110,7 +117,9 @@ impl RateSums {
 
     /// The mean change rate per day.
     pub fn mean(self) -> f64 {
-        (RATE_FIRST_WEIGHT * RATE_FIRST + self.weighted) / (RATE_FIRST_WEIGHT + self.weight)
+        // Sums may fall below zero by the rounding of what was taken away from them.
+        let (weighted, weight) = (self.weighted.max(0.0), self.weight.max(0.0));
+        (RATE_FIRST_WEIGHT * RATE_FIRST + weighted) / (RATE_FIRST_WEIGHT + weight)
     }
 }
 
@@ -284,22 +293,22 @@ const POLICIES: &[(&str, Make)] = &[
     ("nutch-adaptive", || Box::new(Strides::<NutchAdaptive>::new())),
     ("stormcrawler-adaptive", || Box::new(Strides::<StormcrawlerAdaptive>::new())),
     ("heritrix-fixed", || Box::new(Strides::<HeritrixFixed>::new())),
-    ("vernal", || index("vernal")),
-    ("vernal:age", || index("vernal:age")),
-    ("vernal:harmonic", || index("vernal:harmonic")),
-    ("vernal:change-ratio", || index("vernal:change-ratio")),
-    ("bayes", || index("bayes")),
-    ("bayes:age", || index("bayes:age")),
-    ("bayes:harmonic", || index("bayes:harmonic")),
-    ("bayes:change-ratio", || index("bayes:change-ratio")),
-    ("index", || index("index")),
-    ("index:age", || index("index:age")),
-    ("index:harmonic", || index("index:harmonic")),
-    ("index:change-ratio", || index("index:change-ratio")),
-    ("hindsight", || index("hindsight")),
-    ("optimal", || index("optimal")),
-    ("random-optimal", || index("random-optimal")),
-    ("lambda", || index("lambda")),
+    ("vernal", || by_value("vernal")),
+    ("vernal:age", || by_value("vernal:age")),
+    ("vernal:harmonic", || by_value("vernal:harmonic")),
+    ("vernal:change-ratio", || by_value("vernal:change-ratio")),
+    ("bayes", || by_value("bayes")),
+    ("bayes:age", || by_value("bayes:age")),
+    ("bayes:harmonic", || by_value("bayes:harmonic")),
+    ("bayes:change-ratio", || by_value("bayes:change-ratio")),
+    ("index", || by_value("index")),
+    ("index:age", || by_value("index:age")),
+    ("index:harmonic", || by_value("index:harmonic")),
+    ("index:change-ratio", || by_value("index:change-ratio")),
+    ("hindsight", || by_value("hindsight")),
+    ("optimal", || by_value("optimal")),
+    ("random-optimal", || by_value("random-optimal")),
+    ("lambda", || by_value("lambda")),
 ];
 
 type Make = fn() -> Box<dyn Refresh>;
@@ -326,6 +335,6 @@ pub fn wants_topics(name: &str) -> bool {
     matches!(name, "correlated" | "correlated:authority" | "groups:correlated")
 }
 
-fn index(name: &str) -> Box<dyn Refresh> {
-    Box::new(Index::named(name).expect("a name of the table above"))
+fn by_value(name: &str) -> Box<dyn Refresh> {
+    Box::new(ByValue::named(name).expect("a name of the table above"))
 }
