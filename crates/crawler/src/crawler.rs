@@ -329,7 +329,8 @@ impl Crawler {
     fn remember_site(&mut self, id: PartitionId, number: u32) {
         let partition = self.partition(id);
         partition.sites[number as usize].learned = 0;
-        let Some(state) = partition.policy.site_state(number) else { return };
+        let state = partition.policy.site_memory().and_then(|memory| memory.site_state(number));
+        let Some(state) = state else { return };
         let life = &mut partition.sites[number as usize];
         life.posture.policy = state.into();
         let site = life.site.clone();

@@ -136,8 +136,10 @@ impl Partition {
         self.traps.recall(&row.site, &row.posture.traps);
         self.politeness.hold(&row.site, row.posture.not_before);
         self.politeness.set_crawl_delay(&row.site, row.posture.crawl_delay);
-        if !row.posture.policy.is_empty() {
-            self.policy.recall_site(number, &row.posture.policy);
+        if !row.posture.policy.is_empty()
+            && let Some(memory) = self.policy.site_memory()
+        {
+            memory.recall_site(number, &row.posture.policy);
         }
         if row.posture.standing == Standing::Active {
             self.undrawn_active += row.counts.waiting;

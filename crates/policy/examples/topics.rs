@@ -172,7 +172,7 @@ fn take_up(policy: &mut dyn Refresh, number: u32, page: &Page, told: Told) {
         &PolicyState::default(),
     ));
     if told.topics {
-        policy.topics(key, &[TopicOf { topic: page.topic, reputation: 1.0 }]);
+        policy.topical().unwrap().topics(key, &[TopicOf { topic: page.topic, reputation: 1.0 }]);
     }
 }
 

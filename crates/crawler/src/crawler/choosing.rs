@@ -133,10 +133,10 @@ impl Crawler {
             let partition = &mut self.partitions[index];
             let facts = all.of(partition);
             let (policy, view) = partition.policy_and_view(facts, now);
-            let best = match asking {
-                Asking::AtMost => policy.best_at_most(&view, now),
-                Asking::Exactly => policy.best(&view, now).map(Best::Exactly),
-            };
+            let best = policy.valued().and_then(|valued| match asking {
+                Asking::AtMost => valued.best_at_most(&view, now),
+                Asking::Exactly => valued.best(&view, now).map(Best::Exactly),
+            });
             (partition.best, partition.best_known) = (best, Some(now));
             with_value |= if best.is_some() { 1 << index } else { 0 };
         }
@@ -182,9 +182,10 @@ impl Crawler {
             return;
         }
         self.rates_summed = Some(now);
-        let sums = self.partitions.iter().map(|partition| partition.policy.rates());
+        let believing = || self.partitions.iter().filter_map(|partition| partition.policy.believing());
+        let sums = believing().map(|believing| believing.rates());
         self.mean_rate = sums.fold(RateSums::default(), RateSums::plus).mean();
-        let beliefs = self.partitions.iter().filter_map(|partition| partition.policy.belief(now));
+        let beliefs = believing().filter_map(|believing| believing.belief(now));
         self.belief = beliefs.reduce(Belief::plus);
         self.pool_topic_samples();
     }

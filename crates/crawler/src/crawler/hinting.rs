@@ -47,7 +47,9 @@ impl Crawler {
                 self.place_by_hints(&page, &hints, now);
             }
             for hint in hints.pending.iter().filter(|hint| hint.worth > Span::ZERO) {
-                self.partition(key.partition).policy.hint(key, hint.worth);
+                if let Some(hinted) = self.partition(key.partition).policy.hinted() {
+                    hinted.hint(key, hint.worth);
+                }
             }
         }
         self.files_placed = Moment::EPOCH;
@@ -247,7 +249,9 @@ impl Crawler {
             self.place_by_hints(page, hints, now);
         }
         let partition = self.partition(page.key.partition);
-        partition.policy.hint(page.key, worth);
+        if let Some(hinted) = partition.policy.hinted() {
+            hinted.hint(page.key, worth);
+        }
         partition.stir();
         self.release_companion(page.key);
     }

@@ -36,7 +36,8 @@ impl Crawler {
     pub fn promises_kept(&self, now: Moment) -> PromisesKept {
         let (mut all, mut cures) = (Unkept::default(), Vec::new());
         for partition in self.partitions.iter().filter(|_| self.promises) {
-            let unkept = partition.policy.unkept(now);
+            let Some(promising) = partition.policy.promising() else { continue };
+            let unkept = promising.unkept(now);
             let site_of = |number: u32| &partition.sites[number as usize].site;
             // The budget is that of all partitions and judged below.
             for remedy in unkept.remedies(f64::INFINITY, |site| partition.politeness.delay(site_of(site))) {

@@ -42,7 +42,9 @@ impl Crawler {
         self.topics.book = TopicBook::open(&self.reader)?;
         for row in self.reader.categorised() {
             let (page, topics) = row?;
-            self.partition(page.partition).policy.topics(page, &topics);
+            if let Some(topical) = self.partition(page.partition).policy.topical() {
+                topical.topics(page, &topics);
+            }
         }
         Ok(())
     }
@@ -89,7 +91,9 @@ impl Crawler {
         self.topics.work += turn.work;
         self.topics.parents.clear();
         for (page, topics) in &turn.told {
-            self.partition(page.partition).policy.topics(*page, topics);
+            if let Some(topical) = self.partition(page.partition).policy.topical() {
+                topical.topics(*page, topics);
+            }
         }
         for (partition, deed) in turn.deeds {
             match &deed {
@@ -141,7 +145,9 @@ impl Crawler {
         let topics = self.topics.book.known_for(&terms, &linked_from);
         self.group.push(page.key.partition, Deed::TermsRead(vec![(page.key, terms)]));
         if self.topics.book.mark().passes > 0 {
-            self.partition(page.key.partition).policy.topics(page.key, &topics);
+            if let Some(topical) = self.partition(page.key.partition).policy.topical() {
+                topical.topics(page.key, &topics);
+            }
             self.group.push(page.key.partition, Deed::Categorised(vec![(page.key, topics)]));
         }
         Ok(())
@@ -186,21 +192,24 @@ impl Crawler {
             return;
         }
         let mut sums: BTreeMap<(u64, TopicId), (u32, u32)> = BTreeMap::new();
-        for sample in self.partitions.iter().flat_map(|partition| partition.policy.topic_samples()) {
+        let topical = self.partitions.iter_mut().filter_map(|partition| partition.policy.topical());
+        for sample in topical.flat_map(|topical| topical.topic_samples()) {
             let (sampled, changed) = sums.entry((sample.cycle, sample.topic)).or_default();
             (*sampled, *changed) = (*sampled + sample.sampled, *changed + sample.changed);
         }
         let mut rates: BTreeMap<TopicId, RateSums> = BTreeMap::new();
-        for of in self.partitions.iter().flat_map(|partition| partition.policy.topic_rates()) {
+        let topical = self.partitions.iter_mut().filter_map(|partition| partition.policy.topical());
+        for of in topical.flat_map(|topical| topical.topic_rates()) {
             let sums = rates.entry(of.topic).or_default();
             *sums = sums.plus(of.sums);
         }
         let rates: Vec<TopicRates> = rates.into_iter().map(|(topic, sums)| TopicRates { topic, sums }).collect();
         let sum = |((cycle, topic), (sampled, changed))| TopicSample { cycle, topic, sampled, changed };
         let samples: Vec<TopicSample> = sums.into_iter().map(sum).collect();
-        for partition in self.partitions.iter_mut().filter(|partition| partition.held > 0) {
-            partition.policy.hear_topic_samples(&samples);
-            partition.policy.hear_topic_rates(&rates);
+        let held = self.partitions.iter_mut().filter(|partition| partition.held > 0);
+        for topical in held.filter_map(|partition| partition.policy.topical()) {
+            topical.hear_topic_samples(&samples);
+            topical.hear_topic_rates(&rates);
         }
     }
 }

@@ -287,7 +287,9 @@ impl Crawler {
         let importance = importance(score, weight);
         if state == NodeState::Held && self.settings.importance == ImportanceBy::Links {
             let partition = self.partition(key.partition);
-            partition.policy.weigh(key, importance);
+            if let Some(weighable) = partition.policy.weighable() {
+                weighable.weigh(key, importance);
+            }
             partition.stir();
         }
         ranking.add(key, importance, state);

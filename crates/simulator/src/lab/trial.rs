@@ -263,7 +263,11 @@ impl<'a> LabTrial<'a> {
             let number = page as usize;
             match what {
                 Coming::Birth => self.welcome(number, moment),
-                Coming::Hint => self.policy.hint(self.desk.numbers.key(number), self.world.hint_worth(number)),
+                Coming::Hint => {
+                    if let Some(hinted) = self.policy.hinted() {
+                        hinted.hint(self.desk.numbers.key(number), self.world.hint_worth(number));
+                    }
+                }
                 Coming::End => {
                     self.policy.forget(self.desk.numbers.key(number));
                     self.desk.held -= 1;
@@ -306,12 +310,12 @@ impl<'a> LabTrial<'a> {
 
     /// Once a day the coordinator sums up what is known of change rates.
     fn sum_up(&mut self) {
-        let sums: RateSums = self.policy.rates();
+        let sums = self.policy.believing().map_or_else(RateSums::default, |believing| believing.rates());
         self.desk.mean_rate = (sums.weight > 0.0).then(|| sums.mean());
     }
 
     fn calibrate(&mut self) {
-        let Some(belief) = self.policy.belief(self.now) else { return };
+        let Some(belief) = self.policy.believing().and_then(|believing| believing.belief(self.now)) else { return };
         let (mut fresh, mut weight) = (0.0, 0.0);
         for (number, page) in self.world.pages.iter().enumerate() {
             if page.is_online(self.now) {

@@ -6,7 +6,7 @@ use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
 use super::model::Model;
 use super::policy::ByValue;
 use super::sites::SECTION_PAGES_MIN;
-use crate::{Held, Refresh, Seen, TestView};
+use crate::{Held, Hinted, Refresh, Seen, TestView, Valued, Weighable};
 
 fn key(number: u32) -> PageKey {
     PageKey::new(Partition(0), number)

@@ -3,7 +3,7 @@
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
 
 use super::policy::ByValue;
-use crate::{Held, Refresh, Seen, TestView};
+use crate::{Held, Refresh, Seen, TestView, Valued};
 
 const PER_SECOND: u32 = 2_000;
 const AT_ONCE: usize = 10;

@@ -21,7 +21,7 @@ const FORMAT_WITHOUT_CALIBRATION: u8 = 2;
 
 /// What is remembered of one site.
 #[derive(Clone, Debug)]
-pub struct SiteMemory {
+pub struct MemoryOfSite {
     shared: SharedMemory,
     site: Learned,
     /// Path and prior of each path group whose prior is fitted.
@@ -49,7 +49,7 @@ struct Learned {
     clock: Option<Box<SiteClock>>,
 }
 
-impl SiteMemory {
+impl MemoryOfSite {
     /// What is to be remembered of a site.
     pub fn of(model: &Model, site: u32) -> Self {
         let beliefs = &model.beliefs;
@@ -64,7 +64,7 @@ impl SiteMemory {
         let site = model.sites.at(site);
         let fitted = site.paths.iter().filter(|group| group.mean > 0.0).take(GROUPS_MAX);
         let sections = site.paths.iter().filter(|group| group.section > 0);
-        SiteMemory {
+        MemoryOfSite {
             shared,
             site: Learned::of(site),
             paths: fitted.map(|group| (group.path, group.mean)).collect(),
@@ -138,7 +138,7 @@ impl SiteMemory {
             sections.push((path, section));
         }
         site.read_clock(rest)?;
-        Some(SiteMemory { shared, site, paths, sections })
+        Some(MemoryOfSite { shared, site, paths, sections })
     }
 }
 
@@ -255,7 +255,7 @@ mod tests {
         model.hear_visit();
         model.beliefs.global.mean = 0.5;
         model.beliefs.calibration.hear(0.25, true);
-        let bytes = SiteMemory::of(&model, site).to_bytes();
+        let bytes = MemoryOfSite::of(&model, site).to_bytes();
         let mut without_strength = bytes.clone();
         without_strength.drain(STRENGTH);
         without_strength[0] = FORMAT_WITHOUT_STRENGTH;
@@ -279,12 +279,12 @@ mod tests {
         ];
         for (bytes, calibration) in known {
             let (mut other, site) = self::model();
-            SiteMemory::from_bytes(bytes).expect("a format of ours").restore(&mut other, site);
+            MemoryOfSite::from_bytes(bytes).expect("a format of ours").restore(&mut other, site);
             assert_eq!((other.beliefs.global.mean, other.beliefs.calibration), (0.5, calibration));
         }
         before[0] = FORMAT_WITHOUT_CALIBRATION - 1;
-        assert!(SiteMemory::from_bytes(&before).is_none());
-        assert!(SiteMemory::from_bytes(&bytes[..30]).is_none());
+        assert!(MemoryOfSite::from_bytes(&before).is_none());
+        assert!(MemoryOfSite::from_bytes(&bytes[..30]).is_none());
     }
 
     #[test]
@@ -297,24 +297,24 @@ mod tests {
         let of_section = model.sites.at_mut(section);
         (of_section.pages, of_section.all.mean) = (5, 0.25);
         assert!(of_section.begin_clock(true));
-        let bytes = SiteMemory::of(&model, site).to_bytes();
+        let bytes = MemoryOfSite::of(&model, site).to_bytes();
         let (mut other, site) = self::model();
-        SiteMemory::from_bytes(&bytes).unwrap().restore(&mut other, site);
+        MemoryOfSite::from_bytes(&bytes).unwrap().restore(&mut other, site);
         let section = other.sites.section_of(site, 1).expect("it is a section again");
         assert_eq!((other.sites.at(site).group_prior(1), other.sites.at(section).all.mean), (Some(0.75), 0.25));
         assert!(other.sites.at(section).clock.is_some());
-        assert_eq!(SiteMemory::of(&other, site).to_bytes(), bytes);
+        assert_eq!(MemoryOfSite::of(&other, site).to_bytes(), bytes);
     }
 
     #[test]
     fn an_older_memory_does_not_overwrite_what_all_sites_share() {
         let (mut older, site) = model();
         older.beliefs.global.mean = 3.0;
-        let bytes = SiteMemory::of(&older, site).to_bytes();
+        let bytes = MemoryOfSite::of(&older, site).to_bytes();
         let (mut model, site) = model();
         model.hear_visit();
         let mean = model.beliefs.global.mean;
-        SiteMemory::from_bytes(&bytes).unwrap().restore(&mut model, site);
+        MemoryOfSite::from_bytes(&bytes).unwrap().restore(&mut model, site);
         assert_eq!(model.beliefs.global.mean, mean);
     }
 }

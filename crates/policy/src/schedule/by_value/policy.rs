@@ -3,13 +3,16 @@
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
 
 use super::explanation::reasons;
-use super::memory::SiteMemory;
+use super::memory::MemoryOfSite;
 use super::model::{ComparedVisit, Model};
 use super::page::State;
 use super::queue::Queue;
 use super::rule::Rule;
 use super::time::{days, seconds};
-use crate::{Belief, Best, Held, RateSums, Refresh, Seen, TopicRates, View};
+use crate::{
+    Belief, Believing, Best, Held, Hinted, RateSums, Refresh, Seen, SiteMemory, TopicRates, Topical, Valued, View,
+    Weighable,
+};
 
 /// A policy that visits by value; see [`ByValue::named`] for the names.
 #[derive(Clone, Debug)]
@@ -134,6 +137,36 @@ impl Refresh for ByValue {
         self.queue.next_due(&self.model, view, now)
     }
 
+    fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
+        if self.is_known(page) { reasons(&self.model, self.price, page.number, now) } else { Vec::new() }
+    }
+
+    fn valued(&mut self) -> Option<&mut dyn Valued> {
+        Some(self)
+    }
+
+    fn weighable(&mut self) -> Option<&mut dyn Weighable> {
+        Some(self)
+    }
+
+    fn hinted(&mut self) -> Option<&mut dyn Hinted> {
+        Some(self)
+    }
+
+    fn topical(&mut self) -> Option<&mut dyn Topical> {
+        Some(self)
+    }
+
+    fn site_memory(&mut self) -> Option<&mut dyn SiteMemory> {
+        Some(self)
+    }
+
+    fn believing(&self) -> Option<&dyn Believing> {
+        Some(self)
+    }
+}
+
+impl Valued for ByValue {
     fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64> {
         self.prepare(view, now);
         self.queue.best(&mut self.model, view, days(now))
@@ -143,7 +176,9 @@ impl Refresh for ByValue {
         self.prepare(view, now);
         Some(self.queue.best_at_most(&mut self.model, view, days(now)))
     }
+}
 
+impl Believing for ByValue {
     fn rates(&self) -> RateSums {
         self.model.beliefs.global.sums
     }
@@ -160,20 +195,24 @@ impl Refresh for ByValue {
         }
         Some(belief)
     }
+}
 
+impl SiteMemory for ByValue {
     fn site_state(&mut self, site: u32) -> Option<Vec<u8>> {
         let site = self.model.sites.place_of(site);
         let has_news = std::mem::take(&mut self.model.sites.at_mut(site).has_news);
-        has_news.then(|| SiteMemory::of(&self.model, site).to_bytes())
+        has_news.then(|| MemoryOfSite::of(&self.model, site).to_bytes())
     }
 
     fn recall_site(&mut self, site: u32, state: &[u8]) {
         let site = self.model.sites.place_of(site);
-        if let Some(memory) = SiteMemory::from_bytes(state) {
+        if let Some(memory) = MemoryOfSite::from_bytes(state) {
             memory.restore(&mut self.model, site);
         }
     }
+}
 
+impl Weighable for ByValue {
     fn weigh(&mut self, page: PageKey, importance: f32) {
         let Some(known) = self.model.pages.known(page).filter(|page| page.is_another_importance(importance)) else {
             return;
@@ -187,7 +226,9 @@ impl Refresh for ByValue {
             self.queue.cool_down(&mut self.model, page.number);
         }
     }
+}
 
+impl Hinted for ByValue {
     fn hint(&mut self, page: PageKey, worth: Span) {
         let Some(known) = self.model.pages.known(page) else { return };
         let is_eligible = known.is_eligible();
@@ -196,7 +237,9 @@ impl Refresh for ByValue {
             self.place_anew(page.number);
         }
     }
+}
 
+impl Topical for ByValue {
     fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
         if self.is_known(page) {
             self.model.set_topics(page, topics);
@@ -209,9 +252,5 @@ impl Refresh for ByValue {
 
     fn hear_topic_rates(&mut self, rates: &[TopicRates]) {
         self.model.hear_topic_rates(rates);
-    }
-
-    fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
-        if self.is_known(page) { reasons(&self.model, self.price, page.number, now) } else { Vec::new() }
     }
 }

@@ -5,7 +5,7 @@ use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
 use super::page::spread;
 use super::policy::ByValue;
 use super::time::days;
-use crate::{Best, Held, Refresh, Seen, TestView, View};
+use crate::{Best, Held, Refresh, Seen, TestView, Valued, View};
 
 impl ByValue {
     /// The value of every eligible page, by looking at each.
