@@ -6,7 +6,7 @@
 //! - `policy`: choose and learn; `rule`: what tells `vernal`, `bayes`, `index`, `hindsight`, `optimal`, `random-optimal` and
 //!   `lambda` apart.
 //! - `model`: all that is known of pages and sites, and what visits teach.
-//! - `page`, `pages`: what is kept of each page; `site`, `sites`: of each site, and of its sections.
+//! - `page`, `pages`, `page_state`: what is kept of each page; `site`, `sites`: of each site, and of its sections.
 //! - `belief`: what is believed of change rates.
 //! - `clock`: the site clock as the queue uses it.
 //! - `value`: what a visit is worth.
@@ -25,6 +25,7 @@ mod looks;
 mod memory;
 mod model;
 mod page;
+mod page_state;
 mod pages;
 mod policy;
 mod queue;

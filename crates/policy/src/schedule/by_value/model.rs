@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use vernal_model::{Moment, PageKey, PolicyState, TopicId, TopicOf};
+use vernal_model::{Moment, PageKey, TopicId, TopicOf};
 
 use super::belief::{Beliefs, Compared};
 use super::page::{Page, State};
+use super::page_state::evidence_from;
 use super::pages::Pages;
 use super::queue::DirtySites;
 use super::rule::{Rule, Timing};
@@ -17,8 +18,6 @@ use crate::{Held, TopicRates, View};
 
 /// Evidence counts half after this many days: rates drift.
 const EVIDENCE_HALF_LIFE_DAYS: f64 = 365.0;
-/// Of the bytes that are kept of a page.
-const FORMAT: u8 = 1;
 
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -378,27 +377,4 @@ impl Model {
         let with_pages = self.sites.those(|site| site.pages > 0);
         with_pages.into_iter().for_each(|site| self.dirty.invalidate(site));
     }
-
-    /// What is remembered of a page; see `evidence_from`.
-    pub fn state_of(&self, number: u32) -> PolicyState {
-        let page = self.pages.at(number);
-        let rate = page.rate();
-        if rate == 0.0 {
-            return PolicyState::default();
-        }
-        let mut bytes = [FORMAT; 13];
-        bytes[1..5].copy_from_slice(&page.shape.to_le_bytes());
-        bytes[5..9].copy_from_slice(&page.scale.to_le_bytes());
-        bytes[9..].copy_from_slice(&rate.to_le_bytes());
-        PolicyState::new(&bytes).expect("13 bytes are fewer than a policy may keep")
-    }
-}
-
-/// Shape, scale and rate as a state holds them: format (1), then each as 4 bytes, little-endian.
-fn evidence_from(state: &PolicyState) -> Option<[f32; 3]> {
-    let bytes: &[u8; 13] = state.bytes().try_into().ok()?;
-    let part = |from: usize| f32::from_le_bytes([bytes[from], bytes[from + 1], bytes[from + 2], bytes[from + 3]]);
-    let parts = [part(1), part(5), part(9)];
-    let sound = parts.iter().all(|part| part.is_finite() && (0.0..1e9).contains(part)) && parts[2] > 0.0;
-    (bytes[0] == FORMAT && sound).then_some(parts)
 }

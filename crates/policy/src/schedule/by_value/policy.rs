@@ -6,6 +6,7 @@ use super::explanation::reasons;
 use super::memory::MemoryOfSite;
 use super::model::{ComparedVisit, Model};
 use super::page::State;
+use super::page_state::state_of;
 use super::queue::Queue;
 use super::rule::Rule;
 use super::time::{days, seconds};
@@ -116,7 +117,7 @@ impl Refresh for ByValue {
         model.sites.at_mut(whole).has_news = true;
         model.dirty.mark(site);
         self.queue.cool_down(&mut self.model, number);
-        self.model.state_of(number)
+        state_of(self.model.pages.at(number))
     }
 
     fn put_back(&mut self, page: PageKey) {

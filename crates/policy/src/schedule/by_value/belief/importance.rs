@@ -267,7 +267,7 @@ mod tests {
     /// Pages of two buckets on sites that are alike, of which the more important ones change less often.
     fn pages(quiet: f64, lively: f64) -> Vec<(u32, Compared)> {
         let page = |number: u32| {
-            let (bucket, rate) = if number % 4 == 0 { (130, quiet) } else { (127, lively) };
+            let (bucket, rate) = if number.is_multiple_of(4) { (130, quiet) } else { (127, lively) };
             (number, Compared { bucket, rate: rate as f32, siblings: 0.1 })
         };
         (0..400).map(page).collect()
