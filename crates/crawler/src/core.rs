@@ -86,7 +86,7 @@ impl Core {
         let Partition { sites, refresh, .. } = self.partitions.of_mut(id);
         let life = sites.at_mut(number);
         life.learned = 0;
-        let Some(state) = refresh.policy.site_state(number) else { return };
+        let Some(state) = refresh.site_state(number) else { return };
         life.profile.policy = state.into();
         let site = life.site.clone();
         self.note_site(&site, id);

@@ -20,16 +20,8 @@ pub struct PromisesKept {
     /// Visits a day that all promises together need, and those that the budget pays for.
     pub needs_per_day: f64,
     pub per_day: f64,
-    pub cures: Vec<Cure>,
-}
-
-/// What stands in the way of promises, as what would clear it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cure {
-    /// A budget for held pages of at least so many visits a day.
-    Budget { per_day: f64 },
-    /// A delay between two visits to the site of at most this; it is `now` at present.
-    Delay { site: Site, at_most: Span, now: Span },
+    /// What would keep those that are not kept.
+    pub remedies: Vec<Remedy<Site>>,
 }
 
 impl Crawler {
@@ -167,22 +159,22 @@ impl Crawler {
     }
 
     pub fn promises_kept(&self, now: Moment) -> PromisesKept {
-        let (mut all, mut cures) = (Unkept::default(), Vec::new());
+        let (mut all, mut named) = (Unkept::default(), Vec::new());
         for partition in self.core.partitions.iter().filter(|_| self.has_promises()) {
-            let unkept = partition.refresh.policy.unkept(now);
+            let Some(policy) = partition.refresh.policy.promising() else { continue };
+            let unkept = policy.unkept(now);
             let site_of = |number: u32| &partition.sites.at(number).site;
             // The budget is that of all partitions and judged below.
             for remedy in unkept.remedies(f64::INFINITY, |site| partition.sites.politeness.delay(site_of(site))) {
-                if let Remedy::Delay { site, at_most } = remedy {
-                    let site = site_of(site).clone();
-                    cures.push(Cure::Delay { now: partition.sites.politeness.delay(&site), site, at_most });
+                if let Remedy::Delay { site, at_most, now } = remedy {
+                    named.push(Remedy::Delay { site: site_of(site).clone(), at_most, now });
                 }
             }
             all.join(&unkept);
         }
         let per_day = self.core.refresh_per_day(self.core.partitions.sums());
         if all.needs_per_day > per_day {
-            cures.insert(0, Cure::Budget { per_day: all.needs_per_day });
+            named.insert(0, Remedy::Budget { per_day: all.needs_per_day });
         }
         PromisesKept {
             promised: all.promised,
@@ -190,7 +182,7 @@ impl Crawler {
             most_overdue: all.most_overdue,
             needs_per_day: all.needs_per_day,
             per_day,
-            cures,
+            remedies: named,
         }
     }
 }

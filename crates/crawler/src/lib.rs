@@ -28,7 +28,7 @@ mod work;
 pub use act::{Act, Acted, Check, HubWord, NoiseWord, Pulse};
 pub use crawler::Crawler;
 pub use error::{Error, Result};
-pub use explain::{Cure, PromisesKept};
+pub use explain::PromisesKept;
 pub use hints::hmac::{SignatureMethod, UnknownMethod, callback_key, hub_secret, keyed_digest};
 pub use hints::schedule::trust_words;
 pub use passes::link_scores::Weighed;

@@ -2,12 +2,8 @@
 //! second, one pass after another without a pause, the first right after one before it; nothing changes. It tells how many
 //! visits it made; what they cost is for whoever runs it to measure, for a pass is shorter than a kernel counts well.
 
-#[path = "scale/hour.rs"]
-mod hour;
-
-use hour::Hour;
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
-use vernal_policy::{Held, Seen, View};
+use vernal_policy::{Held, Seen, TestView};
 
 const PER_SECOND: u32 = 2_000;
 const AT_ONCE: usize = 1;
@@ -27,21 +23,13 @@ fn main() {
             ..Held::new(PageKey::new(Partition(0), number), number % sites, now, &PolicyState::default())
         });
     }
-    let view = Hour { visits_left: AT_ONCE, held: pages.into() };
+    let view = TestView::of(pages.into(), AT_ONCE);
     let (wanted, mut visited) = (u64::from(pages) * u64::from(passes), 0);
     while visited < wanted {
         now += Span::from_micros(1_000_000 * AT_ONCE as u64 / u64::from(PER_SECOND));
         for page in policy.choose(&view, now, &mut chance) {
             visited += 1;
-            policy.learn(&Seen {
-                page,
-                moment: now,
-                previous: None,
-                changed: Some(false),
-                degree: 0.0,
-                last_modified: None,
-                wire_bytes: 0,
-            });
+            policy.learn(&Seen { changed: Some(false), ..Seen::new(page, now) });
         }
     }
     println!("{name}: {pages} pages on {sites} sites, {visited} visits");

@@ -172,7 +172,9 @@ fn take_up(policy: &mut dyn Refresh, number: u32, page: &Page, told: Told) {
         &PolicyState::default(),
     ));
     if told.topics {
-        policy.topics(key, &[TopicOf { topic: page.topic, reputation: 1.0 }]);
+        if let Some(topical) = policy.topical() {
+            topical.topics(key, &[TopicOf { topic: page.topic, reputation: 1.0 }]);
+        }
     }
 }
 

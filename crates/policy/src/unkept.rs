@@ -25,11 +25,11 @@ pub struct SiteNeed {
 
 /// What would keep promises that are not kept.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub enum Remedy {
+pub enum Remedy<S = u32> {
     /// A budget for held pages of at least so many visits a day.
     Budget { per_day: f64 },
-    /// A delay between two visits to the site of at most this.
-    Delay { site: u32, at_most: Span },
+    /// A delay between two visits to the site of at most this; it is `now` at present.
+    Delay { site: S, at_most: Span, now: Span },
 }
 
 impl Unkept {
@@ -62,8 +62,9 @@ impl Unkept {
         }
         for (&site, need) in &self.sites {
             let at_most = Span::from_secs_f64(86_400.0 / need.needs_per_day);
-            if need.needs_per_day > 0.0 && delay_of(site) > at_most {
-                remedies.push(Remedy::Delay { site, at_most });
+            let now = delay_of(site);
+            if need.needs_per_day > 0.0 && now > at_most {
+                remedies.push(Remedy::Delay { site, at_most, now });
             }
         }
         remedies
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!((unkept.promised, unkept.overdue, unkept.most_overdue), (49, 1, Span::from_hours(2)));
         let delay = |site: u32| Span::from_secs(if site == 3 { 90 } else { 1 });
         let remedies = unkept.remedies(1_000.0, delay);
-        let [Remedy::Budget { per_day }, Remedy::Delay { site: 3, at_most }] = remedies[..] else {
+        let [Remedy::Budget { per_day }, Remedy::Delay { site: 3, at_most, .. }] = remedies[..] else {
             panic!("{remedies:?}")
         };
         assert!((per_day - 1_153.0).abs() < 1e-6);

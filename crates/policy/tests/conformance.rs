@@ -69,11 +69,11 @@ fn restarted(name: &str, rows: &Rows, sites: &BTreeMap<u32, Vec<u8>>) -> Box<dyn
     let mut policy = by_name(name).expect("every name has a policy");
     assert_eq!(policy.name(), name);
     for (&site, state) in sites {
-        policy.recall_site(site, state);
+        policy.site_memory().into_iter().for_each(|memory| memory.recall_site(site, state));
     }
     for (&page, row) in rows {
         policy.recall(&held(page, row));
-        policy.topics(page, &topics_of(page));
+        policy.topical().into_iter().for_each(|topical| topical.topics(page, &topics_of(page)));
     }
     policy
 }
@@ -127,7 +127,7 @@ fn find(policy: &mut dyn Refresh, rows: &mut Rows, now: Moment) {
     let page = page(rows.len() as u32);
     let row = Row { admitted: now, last_visit: now, ..first_rows(1)[&self::page(0)].clone() };
     policy.recall(&held(page, &row));
-    policy.topics(page, &topics_of(page));
+    policy.topical().into_iter().for_each(|topical| topical.topics(page, &topics_of(page)));
     rows.insert(page, row);
 }
 
@@ -247,7 +247,9 @@ fn live(name: &str, life: &[Step], pages: u32) -> Result<(), TestCaseError> {
                     let page = out.remove(0);
                     visit(policy.as_mut(), &mut rows, page, now, *changed);
                     let site = site_of(page);
-                    sites.extend(policy.site_state(site).map(|state| (site, state)));
+                    sites.extend(
+                        policy.site_memory().and_then(|memory| memory.site_state(site)).map(|state| (site, state)),
+                    );
                 }
             }
             Step::PutBack => {
@@ -468,7 +470,7 @@ fn promises_are_kept_when_the_budget_allows_and_the_overdue_are_told_when_not() 
                 assert!(hour < 3 || late <= Span::from_hours(3), "{name} is {late} late for {page}");
             }
         }
-        let unkept = policy.unkept(now + Span::from_days(1));
+        let unkept = policy.promising().unwrap().unkept(now + Span::from_days(1));
         assert_eq!((unkept.promised, unkept.overdue), (3, 3), "{name}");
         assert!((unkept.needs_per_day - 12.0).abs() < 1e-9, "{name}");
         assert!(policy.why(page(3), now).iter().any(|(word, _)| word == "promise"), "{name}");

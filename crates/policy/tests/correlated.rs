@@ -34,7 +34,7 @@ fn started(name: &str, web: &Web) -> Box<dyn Refresh> {
     let mut policy = by_name(name).unwrap();
     for (number, (site, of, _)) in web.pages.iter().enumerate() {
         recall(policy.as_mut(), number, *site, 0);
-        policy.topics(key(number), &topics(of));
+        policy.topical().unwrap().topics(key(number), &topics(of));
     }
     policy
 }
@@ -112,13 +112,13 @@ fn a_sampled_page_counts_for_every_topic_it_is_in() {
     let mut policy = started("correlated", &twice);
     let now = week(1);
     let mut samples = 0;
-    while policy.topic_samples().len() < 8 {
+    while policy.topical().unwrap().topic_samples().len() < 8 {
         let [page] = policy.choose(&twice.view(), now, &mut Chance::new(1))[..] else { panic!("stopped") };
         learn(policy.as_mut(), page, now, page.number % 4 == 0);
         samples += 1;
     }
     assert_eq!(samples, 4, "each visit should have answered for two topics");
-    for sample in policy.topic_samples() {
+    for sample in policy.topical().unwrap().topic_samples() {
         assert_eq!((sample.sampled, sample.changed), (1, u32::from(sample.topic.0 % 4 == 0)));
     }
 }
@@ -131,16 +131,18 @@ fn counts_follow_a_page_from_topic_to_topic() {
     let now = week(2);
     let [page] = policy.choose(&web.view(), now, &mut Chance::new(1))[..] else { panic!("stopped") };
     learn(policy.as_mut(), page, now, true);
-    let before = policy.topic_samples();
+    let before = policy.topical().unwrap().topic_samples();
     assert_eq!((before.len(), before[0].changed), (1, 1));
-    policy.topics(page, &topics(&[9, 8, 7]));
-    let told = |policy: &dyn Refresh| policy.topic_samples().iter().map(|sample| sample.topic.0).collect::<Vec<_>>();
-    assert_eq!(told(policy.as_ref()), [9, 8, 7]);
-    policy.topics(page, &[]);
-    assert!(told(policy.as_ref()).is_empty());
-    policy.topics(page, &topics(&[1]));
+    policy.topical().unwrap().topics(page, &topics(&[9, 8, 7]));
+    let told = |policy: &mut dyn Refresh| {
+        policy.topical().unwrap().topic_samples().iter().map(|sample| sample.topic.0).collect::<Vec<_>>()
+    };
+    assert_eq!(told(policy.as_mut()), [9, 8, 7]);
+    policy.topical().unwrap().topics(page, &[]);
+    assert!(told(policy.as_mut()).is_empty());
+    policy.topical().unwrap().topics(page, &topics(&[1]));
     policy.forget(page);
-    assert!(policy.topic_samples().is_empty());
+    assert!(policy.topical().unwrap().topic_samples().is_empty());
     assert!(policy.why(page, now).is_empty());
 }
 
@@ -154,11 +156,11 @@ fn partitions_judge_topics_together() {
         let [page] = policy.choose(&web.view(), now, &mut Chance::new(1))[..] else { panic!("stopped") };
         learn(policy.as_mut(), page, now, false);
     }
-    let mut all = policy.topic_samples();
+    let mut all = policy.topical().unwrap().topic_samples();
     for sample in &mut all {
         (sample.sampled, sample.changed) = (sample.sampled + 10, if sample.topic.0 == 1 { 9 } else { 0 });
     }
-    policy.hear_topic_samples(&all);
+    policy.topical().unwrap().hear_topic_samples(&all);
     for _ in 0..10 {
         let [page] = policy.choose(&web.view(), now, &mut Chance::new(1))[..] else { panic!("stopped") };
         assert_eq!(page.number % 2, 1, "the topic that changes elsewhere comes first");
@@ -174,7 +176,7 @@ fn authority_samples_the_pages_of_the_best_reputation_first() {
     for chance in 0..40 {
         let mut policy = started("correlated:authority", &web);
         for number in 0..10 {
-            policy.topics(key(number), &[TopicOf { topic: TopicId(1), reputation: 100.0 }]);
+            policy.topical().unwrap().topics(key(number), &[TopicOf { topic: TopicId(1), reputation: 100.0 }]);
         }
         let [page] = policy.choose(&web.view(), week(chance), &mut Chance::new(chance))[..] else { panic!("stopped") };
         firsts += u32::from(page.number < 10);

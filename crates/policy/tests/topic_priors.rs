@@ -46,7 +46,7 @@ fn take_up(policy: &mut dyn Refresh, number: u32, now: Moment, state: &PolicySta
 }
 
 fn told(policy: &mut dyn Refresh, number: u32, topic: TopicId) {
-    policy.topics(key(number), &[TopicOf { topic, reputation: 1.0 }]);
+    policy.topical().unwrap().topics(key(number), &[TopicOf { topic, reputation: 1.0 }]);
 }
 
 /// Sites 0 to 7: pages of even ones change daily, those of odd ones never. Watched for so many days.
@@ -106,7 +106,7 @@ fn a_new_site_of_a_fast_topic_is_expected_to_change_sooner_than_one_of_a_slow_to
     let [(fast, whence), (slow, _), (none, of_all)] = [40, 45, 50].map(|number| prior(&*policy, number));
     assert!(fast > 2.0 * none && slow < none / 2.0, "{fast} {none} {slow}");
     assert!(whence.ends_with("of its site's topics") && of_all.ends_with("of all pages"), "{whence}, {of_all}");
-    let seen = policy.topic_rates().into_iter().find(|rates| rates.topic == FAST).unwrap().sums;
+    let seen = policy.topical().unwrap().topic_rates().into_iter().find(|rates| rates.topic == FAST).unwrap().sums;
     assert!(fast < seen.weighted / seen.weight, "it leans towards all: {fast} of {seen:?}");
 }
 
@@ -122,26 +122,26 @@ fn a_topic_that_nobody_has_seen_says_nothing() {
 
 #[test]
 fn what_one_partition_has_seen_of_a_topic_another_expects() {
-    let (taught, _, _) = taught(true, 20);
+    let (mut taught, _, _) = taught(true, 20);
     let mut other = by_name("vernal").unwrap();
     for (number, topic) in [(0, FAST), (5, SLOW)] {
         take_up(&mut *other, number, day(20), &PolicyState::default());
         told(&mut *other, number, topic);
     }
     assert_eq!(prior(&*other, 0).0, prior(&*other, 5).0);
-    let rates: Vec<TopicRates> = taught.topic_rates();
+    let rates: Vec<TopicRates> = taught.topical().unwrap().topic_rates();
     assert_eq!(rates.iter().map(|rates| rates.topic).collect::<Vec<_>>(), [FAST, SLOW]);
-    other.hear_topic_rates(&rates);
+    other.topical().unwrap().hear_topic_rates(&rates);
     assert!(prior(&*other, 0).0 > 4.0 * prior(&*other, 5).0, "{:?} {:?}", prior(&*other, 0), prior(&*other, 5));
     // Hearing the same again adds nothing.
     let before = prior(&*other, 0);
-    other.hear_topic_rates(&rates);
+    other.topical().unwrap().hear_topic_rates(&rates);
     assert_eq!(prior(&*other, 0), before);
 }
 
 #[test]
 fn sums_are_those_of_the_pages_that_are_known_however_they_came_and_went() {
-    let (policy, states, _) = taught(true, 20);
+    let (mut policy, states, _) = taught(true, 20);
     let mut anew = by_name("vernal").unwrap();
     // Topics before states, states before topics, taken up twice, in a topic that it is not in any more.
     for number in (0..8 * PAGES_PER_SITE).rev() {
@@ -153,7 +153,7 @@ fn sums_are_those_of_the_pages_that_are_known_however_they_came_and_went() {
     take_up(&mut *anew, 60, day(20), &states[0]);
     told(&mut *anew, 60, FAST);
     anew.forget(key(60));
-    for (one, other) in policy.topic_rates().iter().zip(anew.topic_rates()) {
+    for (one, other) in policy.topical().unwrap().topic_rates().iter().zip(anew.topical().unwrap().topic_rates()) {
         assert_eq!((one.topic, one.sums.weight), (other.topic, other.sums.weight));
         assert!((one.sums.weighted - other.sums.weighted).abs() < 1e-4, "{one:?} {other:?}");
     }
@@ -165,18 +165,18 @@ fn without_topics_every_choice_is_as_it_was() {
     let mut policy = taught(false, 0).0;
     // Nobody has told anything; what others tell concerns nobody here.
     let sums = vernal_policy::RateSums { weighted: 50.0, weight: 9.0 };
-    policy.hear_topic_rates(&[TopicRates { topic: FAST, sums }]);
+    policy.topical().unwrap().hear_topic_rates(&[TopicRates { topic: FAST, sums }]);
     let (mut chance, mut again) = (Chance::new(1), Vec::new());
     let mut last = vec![day(0); states.len()];
     for today in 1..=30 {
         for page in policy.choose(&Day, day(today), &mut chance) {
             let at = page.number as usize;
-            policy.topics(page, &[]);
+            policy.topical().unwrap().topics(page, &[]);
             policy.learn(&seen(page, today, last[at]));
             last[at] = day(today);
             again.push(page);
         }
     }
     assert_eq!(again, chosen);
-    assert!(policy.topic_rates().is_empty());
+    assert!(policy.topical().unwrap().topic_rates().is_empty());
 }

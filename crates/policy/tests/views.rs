@@ -106,7 +106,7 @@ fn visits_for_all_are_told_only_after_a_choice_that_had_them() {
             policy.recall(&Held { at_least_every, ..Held::new(key(number), 0, Moment::EPOCH, &state) });
         }
         let mut chance = Chance::new(1);
-        let _ = policy.best(&Slot::default(), at(3));
+        let _ = policy.valued().and_then(|valued| valued.best(&Slot::default(), at(3)));
         let [price, due] = price_and_due(policy.as_ref(), key(1), at(3));
         assert_eq!(price, "not known before the first choice", "{name}");
         assert!(due.starts_with("not known before the first choice; "), "{name}: {due}");

@@ -11,7 +11,7 @@ mod compared;
 use std::process::ExitCode;
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
-use vernal_policy::{Held, RateSums, Refresh, Seen, View, by_name};
+use vernal_policy::{Believing, Held, RateSums, Refresh, Seen, View, by_name};
 use vernal_simulator::lab::trace::{self, Selection};
 use vernal_simulator::lab::{LabTrial, World};
 
@@ -136,11 +136,17 @@ impl Refresh for InHours<'_> {
         None
     }
 
-    fn rates(&self) -> RateSums {
-        self.inner.rates()
-    }
-
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
         self.inner.why(page, self.hours.run(now))
+    }
+
+    fn believing(&self) -> Option<&dyn Believing> {
+        Some(self)
+    }
+}
+
+impl Believing for InHours<'_> {
+    fn rates(&self) -> RateSums {
+        self.inner.believing().map_or_else(RateSums::default, |believing| believing.rates())
     }
 }

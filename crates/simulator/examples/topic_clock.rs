@@ -17,7 +17,7 @@ use compared::{Failure, compare, options, run};
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, TrustRow};
 use vernal_policy::estimate::trust;
-use vernal_policy::{Held, RateSums, Refresh, Seen, View, by_name};
+use vernal_policy::{Believing, Held, RateSums, Refresh, Seen, Valued, View, by_name};
 use vernal_simulator::lab::trace::{self, Selection};
 use vernal_simulator::lab::world::WorldSite;
 use vernal_simulator::lab::{LabTrial, World};
@@ -236,7 +236,7 @@ impl<'a> TopicHints<'a> {
 
     /// What a visit says of the topics of its page, and what its find means for their other pages.
     fn judge(&mut self, number: u32, seen: &Seen, changed: bool) {
-        let mean_rate = self.inner.rates().mean();
+        let mean_rate = self.rates().mean();
         let page = &mut self.pages[number as usize];
         let elapsed_days = seen.moment.since(page.last_visit).days_f64();
         page.changes += u32::from(changed);
@@ -273,7 +273,9 @@ impl<'a> TopicHints<'a> {
             let row = &self.trust[topic as usize];
             if row.muted.is_none() {
                 let rate = trust::page_rate(row, mean_rate, page.changes, page.days);
-                self.inner.hint(key, trust::worth(row, rate, mean_rate));
+                if let Some(hinted) = self.inner.hinted() {
+                    hinted.hint(key, trust::worth(row, rate, mean_rate));
+                }
             }
         }
     }
@@ -319,15 +321,21 @@ impl Refresh for TopicHints<'_> {
         self.inner.next_due(view, now)
     }
 
-    fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64> {
-        self.inner.best(view, now)
-    }
-
-    fn rates(&self) -> RateSums {
-        self.inner.rates()
-    }
-
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
         self.inner.why(page, now)
+    }
+
+    fn valued(&mut self) -> Option<&mut dyn Valued> {
+        self.inner.valued()
+    }
+
+    fn believing(&self) -> Option<&dyn Believing> {
+        Some(self)
+    }
+}
+
+impl Believing for TopicHints<'_> {
+    fn rates(&self) -> RateSums {
+        self.inner.believing().map_or_else(RateSums::default, |believing| believing.rates())
     }
 }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
-use vernal_policy::{Held, RateSums, Refresh, Seen, View, by_name};
+use vernal_model::{Chance, Moment, PageKey, PolicyState};
+use vernal_policy::{Believing, Held, Hinted, Refresh, Seen, Valued, View, by_name};
 use vernal_simulator::lab::trace::{self, Selection};
 use vernal_simulator::lab::{LabScenario, LabTrial, Options, World};
 
@@ -17,18 +17,20 @@ impl Refresh for Pooled {
 
     fn recall(&mut self, held: &Held<'_>) {
         self.0.recall(held);
-        self.0.topics(held.page, &[]);
+        self.0.topical().into_iter().for_each(|topical| topical.topics(held.page, &[]));
     }
 
     fn choose(&mut self, view: &dyn View, now: Moment, chance: &mut Chance) -> Vec<PageKey> {
-        let (samples, rates) = (self.0.topic_samples(), self.0.topic_rates());
-        self.0.hear_topic_samples(&samples);
-        self.0.hear_topic_rates(&rates);
+        if let Some(topical) = self.0.topical() {
+            let (samples, rates) = (topical.topic_samples(), topical.topic_rates());
+            topical.hear_topic_samples(&samples);
+            topical.hear_topic_rates(&rates);
+        }
         self.0.choose(view, now, chance)
     }
 
     fn learn(&mut self, seen: &Seen) -> PolicyState {
-        self.0.topics(seen.page, &[]);
+        self.0.topical().into_iter().for_each(|topical| topical.topics(seen.page, &[]));
         self.0.learn(seen)
     }
 
@@ -44,24 +46,20 @@ impl Refresh for Pooled {
         self.0.next_due(view, now)
     }
 
-    fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64> {
-        self.0.best(view, now)
-    }
-
-    fn rates(&self) -> RateSums {
-        self.0.rates()
-    }
-
-    fn belief(&self, now: Moment) -> Option<vernal_policy::Belief> {
-        self.0.belief(now)
-    }
-
-    fn hint(&mut self, page: PageKey, worth: Span) {
-        self.0.hint(page, worth);
-    }
-
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
         self.0.why(page, now)
+    }
+
+    fn valued(&mut self) -> Option<&mut dyn Valued> {
+        self.0.valued()
+    }
+
+    fn hinted(&mut self) -> Option<&mut dyn Hinted> {
+        self.0.hinted()
+    }
+
+    fn believing(&self) -> Option<&dyn Believing> {
+        self.0.believing()
     }
 }
 

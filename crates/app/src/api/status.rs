@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
-use vernal_crawler::Cure;
-use vernal_model::Moment;
+use vernal_model::{Moment, Site};
+use vernal_policy::Remedy;
 
 use super::answer::{self, ApiResult};
 use super::shared::{Shared, time};
@@ -109,14 +109,14 @@ async fn promises(shared: &Shared) -> Result<Option<Promises>, answer::ApiError>
         most_overdue_s: kept.most_overdue.secs_f64(),
         needs_per_day: kept.needs_per_day,
         budget_per_day: kept.per_day,
-        cures: kept.cures.iter().map(cure).collect(),
+        cures: kept.remedies.iter().map(remedy).collect(),
     }))
 }
 
-pub fn cure(cure: &Cure) -> String {
-    match cure {
-        Cure::Budget { per_day } => format!("a budget of at least {:.0}/day for held pages", per_day.ceil()),
-        Cure::Delay { site, at_most, now } => format!("a delay of at most {at_most} at {site} (it is {now})"),
+pub fn remedy(remedy: &Remedy<Site>) -> String {
+    match remedy {
+        Remedy::Budget { per_day } => format!("a budget of at least {:.0}/day for held pages", per_day.ceil()),
+        Remedy::Delay { site, at_most, now } => format!("a delay of at most {at_most} at {site} (it is {now})"),
     }
 }
 

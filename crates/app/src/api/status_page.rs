@@ -13,7 +13,7 @@ use vernal_model::{Event, Moment};
 
 use super::answer::{self, ApiError};
 use super::shared::Shared;
-use super::status::{cure, waits_for_budget_until};
+use super::status::{remedy, waits_for_budget_until};
 use crate::output::{TimeStyle, bytes_shown};
 
 const SITES_SHOWN: usize = 20;
@@ -71,7 +71,7 @@ fn totals(shared: &Shared, promises: Option<PromisesKept>, html: &mut String) {
     rows.extend(pulse(shared));
     if let Some(kept) = promises {
         rows.push(("promised pages overdue", format!("{} of {}", kept.overdue, kept.promised)));
-        rows.extend(kept.cures.iter().map(|one| ("would keep promises", cure(one))));
+        rows.extend(kept.remedies.iter().map(|one| ("would keep promises", remedy(one))));
     }
     for (name, value) in rows {
         let _ = write!(html, "<tr><th>{name}<td class=\"n\">{}", escaped(&value));

@@ -66,7 +66,7 @@ impl Hints {
                 self.place_page(core, &page, &hints, now);
             }
             for hint in hints.pending.iter().filter(|hint| hint.worth > Span::ZERO) {
-                core.partitions.of_mut(key.partition).refresh.policy.hint(key, hint.worth);
+                core.partitions.of_mut(key.partition).refresh.hint(key, hint.worth);
             }
         }
         self.files_placed = Moment::EPOCH;
@@ -221,8 +221,7 @@ impl Hints {
             self.place_page(core, page, hints, now);
         }
         let partition = core.partitions.of_mut(page.key.partition);
-        partition.refresh.policy.hint(page.key, worth);
-        partition.refresh.invalidate();
+        partition.refresh.hint(page.key, worth);
         tables.release(&mut core.partitions, page.key);
     }
 

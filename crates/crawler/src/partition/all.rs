@@ -164,9 +164,12 @@ impl Partitions {
             return false;
         }
         self.rates_summed = Some(now);
-        let sums = self.all.iter().map(|partition| partition.refresh.policy.rates());
+        let sums = self
+            .all
+            .iter()
+            .map(|partition| partition.refresh.policy.believing().map_or_else(RateSums::default, |x| x.rates()));
         self.mean_rate = sums.fold(RateSums::default(), RateSums::plus).mean();
-        let beliefs = self.all.iter().filter_map(|partition| partition.refresh.policy.belief(now));
+        let beliefs = self.all.iter().filter_map(|partition| partition.refresh.policy.believing()?.belief(now));
         self.belief = beliefs.reduce(Belief::plus);
         true
     }

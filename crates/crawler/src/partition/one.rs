@@ -46,7 +46,7 @@ impl Partition {
         self.sites.politeness.hold(&row.site, row.profile.not_before);
         self.sites.politeness.set_crawl_delay(&row.site, row.profile.crawl_delay);
         if !row.profile.policy.is_empty() {
-            self.refresh.policy.recall_site(number, &row.profile.policy);
+            self.refresh.recall_site(number, &row.profile.policy);
         }
         if row.profile.standing == SiteState::Active {
             self.waiting.recall(number, row.counts.waiting);

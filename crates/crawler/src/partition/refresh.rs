@@ -1,6 +1,6 @@
 //! The held pages of one partition with their policy, and what is known of the best visit that it would make.
 
-use vernal_model::{Moment, Page, PageKey};
+use vernal_model::{Moment, Page, PageKey, Span, TopicOf};
 use vernal_policy::{Best, Held, Refresh};
 
 use super::sites::{NO_SITE, SiteBook};
@@ -46,6 +46,41 @@ impl RefreshQueue {
             known_rate: None,
             state: &page.policy,
         });
+    }
+
+    /// The page counts so much from now on.
+    pub fn weigh(&mut self, page: PageKey, importance: f32) {
+        if let Some(policy) = self.policy.weighable() {
+            policy.weigh(page, importance);
+        }
+        self.invalidate();
+    }
+
+    /// A hint that the page changed since its last visit, worth so much waiting.
+    pub fn hint(&mut self, page: PageKey, worth: Span) {
+        if let Some(policy) = self.policy.hinted() {
+            policy.hint(page, worth);
+        }
+        self.invalidate();
+    }
+
+    /// The topics of a page as they are from now on.
+    pub fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
+        if let Some(policy) = self.policy.topical() {
+            policy.topics(page, topics);
+        }
+    }
+
+    /// What the policy remembers of a site, if that is new since it was last asked for.
+    pub fn site_state(&mut self, site: u32) -> Option<Vec<u8>> {
+        self.policy.site_memory().and_then(|policy| policy.site_state(site))
+    }
+
+    /// Gives the policy what it remembered of a site.
+    pub fn recall_site(&mut self, site: u32, state: &[u8]) {
+        if let Some(policy) = self.policy.site_memory() {
+            policy.recall_site(site, state);
+        }
     }
 
     /// A page that the policy chose is not visited after all.

@@ -160,8 +160,8 @@ fn ask_values(core: &mut Core, asked: u64, asking: Asking, sums: Sums, now: Mome
         let Partition { refresh, sites, .. } = core.partitions.at_mut(index);
         let (policy, view) = refresh.with_view(sites, facts, now);
         let best = match asking {
-            Asking::AtMost => policy.best_at_most(&view, now),
-            Asking::Exactly => policy.best(&view, now).map(Best::Exactly),
+            Asking::AtMost => policy.valued().and_then(|policy| policy.best_at_most(&view, now)),
+            Asking::Exactly => policy.valued().and_then(|policy| policy.best(&view, now)).map(Best::Exactly),
         };
         refresh.told_best(best, now);
         with_value |= if best.is_some() { 1 << index } else { 0 };
@@ -191,21 +191,24 @@ fn take_first(partitions: &Partitions, order: &mut u64, by: By) -> Option<usize>
 
 /// Lets every partition hear what all have found in their samples of topics, and of the topics' change rates.
 fn pool_topics(partitions: &mut Partitions) {
-    let mut sums: BTreeMap<(u64, TopicId), (u32, u32)> = BTreeMap::new();
-    for sample in partitions.iter().flat_map(|partition| partition.refresh.policy.topic_samples()) {
-        let (sampled, changed) = sums.entry((sample.cycle, sample.topic)).or_default();
-        (*sampled, *changed) = (*sampled + sample.sampled, *changed + sample.changed);
-    }
+    let mut samples: BTreeMap<(u64, TopicId), (u32, u32)> = BTreeMap::new();
     let mut rates: BTreeMap<TopicId, RateSums> = BTreeMap::new();
-    for of in partitions.iter().flat_map(|partition| partition.refresh.policy.topic_rates()) {
-        let sums = rates.entry(of.topic).or_default();
-        *sums = sums.plus(of.sums);
+    for policy in partitions.iter_mut().filter_map(|partition| partition.refresh.policy.topical()) {
+        for sample in policy.topic_samples() {
+            let (sampled, changed) = samples.entry((sample.cycle, sample.topic)).or_default();
+            (*sampled, *changed) = (*sampled + sample.sampled, *changed + sample.changed);
+        }
+        for of in policy.topic_rates() {
+            let sums = rates.entry(of.topic).or_default();
+            *sums = sums.plus(of.sums);
+        }
     }
     let rates: Vec<TopicRates> = rates.into_iter().map(|(topic, sums)| TopicRates { topic, sums }).collect();
     let sum = |((cycle, topic), (sampled, changed))| TopicSample { cycle, topic, sampled, changed };
-    let samples: Vec<TopicSample> = sums.into_iter().map(sum).collect();
-    for partition in partitions.iter_mut().filter(|partition| partition.held > 0) {
-        partition.refresh.policy.hear_topic_samples(&samples);
-        partition.refresh.policy.hear_topic_rates(&rates);
+    let samples: Vec<TopicSample> = samples.into_iter().map(sum).collect();
+    let holding = partitions.iter_mut().filter(|partition| partition.held > 0);
+    for policy in holding.filter_map(|partition| partition.refresh.policy.topical()) {
+        policy.hear_topic_samples(&samples);
+        policy.hear_topic_rates(&rates);
     }
 }

@@ -150,7 +150,9 @@ impl<'a> Course<'a> {
             .ok_or_else(|| Error::Policy(settings.policy.clone(), vernal_policy::NAMES.join(", ")))?;
         for (number, (_, state)) in sites.iter().enumerate() {
             if !state.is_empty() {
-                policy.recall_site(number as u32, state);
+                if let Some(policy) = policy.site_memory() {
+                    policy.recall_site(number as u32, state);
+                }
             }
         }
         for (number, planned) in pages.iter().enumerate() {
@@ -167,7 +169,9 @@ impl<'a> Course<'a> {
                 known_rate: None,
                 state: &planned.page.policy,
             });
-            policy.topics(key(number), &planned.topics);
+            if let Some(policy) = policy.topical() {
+                policy.topics(key(number), &planned.topics);
+            }
         }
         let held = pages.len() as u64;
         let promises = pages.iter().filter(|planned| planned.promise.at_least_every.is_some()).count() as u64;
@@ -305,7 +309,7 @@ impl<'a> Course<'a> {
     }
 
     fn believed(&self) -> Option<f64> {
-        let belief = self.policy.belief(self.now)?;
+        let belief = self.policy.believing()?.belief(self.now)?;
         (belief.weight > 0.0).then(|| belief.fresh / belief.weight)
     }
 }

@@ -6,13 +6,13 @@
 //! - `sampling`: a few pages tell of many: proportional, greedy, adaptive, hybrid, by path, by features, in groups.
 //! - `refresh_time`: the self-adjusting refresh time (the paper's refresh time controller).
 //! - `value`: what a visit is worth, for each objective; `allocation`: how a budget is split over known rates.
-//! - `index`: the policies that visit by value, with the default among them.
+//! - `by_value`: the policies that visit by value, with the default among them.
 //! - `promises`: what keeps `at_least_every` and `at_most_every` around any of them.
 
 mod agenda;
 pub mod allocation;
+mod by_value;
 mod change_frequency;
-mod index;
 mod promises;
 mod random_order;
 mod refresh_time;
@@ -23,8 +23,8 @@ mod strides;
 mod value;
 mod words;
 
+pub use by_value::ByValue;
 pub use change_frequency::ChangeFrequency;
-pub use index::Index;
 pub use promises::Promises;
 pub use random_order::{PurelyRandom, RandomOrder};
 pub use refresh_time::{RefreshTime, adjusted};

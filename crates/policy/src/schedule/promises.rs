@@ -7,11 +7,13 @@
 
 use std::collections::BTreeSet;
 
-use vernal_model::{Chance, Moment, PageKey, PolicyState, Span, TopicOf};
+use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
 use super::words::{Words, word};
 use crate::pages::Pages;
-use crate::{Belief, Best, Held, RateSums, Refresh, Seen, TopicRates, TopicSample, Unkept, View};
+use crate::{
+    Believing, Best, Held, Hinted, Promising, Refresh, Seen, SiteMemory, Topical, Unkept, Valued, View, Weighable,
+};
 
 pub struct Promises {
     name: &'static str,
@@ -294,72 +296,8 @@ impl Refresh for Promises {
         [inner, promised, released].into_iter().flatten().min()
     }
 
-    fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64> {
-        let best = self.inner.best(view, now)?;
-        // A promise goes before every value.
-        Some(if self.is_owed(view, now) { f64::INFINITY } else { best })
-    }
-
-    fn best_at_most(&mut self, view: &dyn View, now: Moment) -> Option<Best> {
-        let best = self.inner.best_at_most(view, now)?;
-        Some(if self.is_owed(view, now) { Best::AtMost(f64::INFINITY) } else { best })
-    }
-
     fn saves_up(&self) -> Span {
         self.inner.saves_up()
-    }
-
-    fn rates(&self) -> RateSums {
-        self.inner.rates()
-    }
-
-    fn belief(&self, now: Moment) -> Option<Belief> {
-        self.inner.belief(now)
-    }
-
-    fn site_state(&mut self, site: u32) -> Option<Vec<u8>> {
-        self.inner.site_state(site)
-    }
-
-    fn weigh(&mut self, page: PageKey, importance: f32) {
-        self.inner.weigh(page, importance);
-    }
-
-    fn hint(&mut self, page: PageKey, worth: Span) {
-        self.inner.hint(page, worth);
-    }
-
-    fn recall_site(&mut self, site: u32, state: &[u8]) {
-        self.inner.recall_site(site, state);
-    }
-
-    fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
-        self.inner.topics(page, topics);
-    }
-
-    fn topic_rates(&self) -> Vec<TopicRates> {
-        self.inner.topic_rates()
-    }
-
-    fn hear_topic_rates(&mut self, rates: &[TopicRates]) {
-        self.inner.hear_topic_rates(rates);
-    }
-
-    fn topic_samples(&self) -> Vec<TopicSample> {
-        self.inner.topic_samples()
-    }
-
-    fn hear_topic_samples(&mut self, samples: &[TopicSample]) {
-        self.inner.hear_topic_samples(samples);
-    }
-
-    fn unkept(&self, now: Moment) -> Unkept {
-        let mut unkept = self.inner.unkept(now);
-        for (_, promise) in self.promised.iter() {
-            let (Some(every), Some(due)) = (promise.at_least_every, promise.due()) else { continue };
-            unkept.add(promise.site, every, now.since(due));
-        }
-        unkept
     }
 
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
@@ -381,5 +319,58 @@ impl Refresh for Promises {
             words.push(word("promise", format!("at most every {every}: {standing}")));
         }
         words
+    }
+
+    fn valued(&mut self) -> Option<&mut dyn Valued> {
+        let is_valued = self.inner.valued().is_some();
+        is_valued.then_some(self as &mut dyn Valued)
+    }
+
+    fn weighable(&mut self) -> Option<&mut dyn Weighable> {
+        self.inner.weighable()
+    }
+
+    fn hinted(&mut self) -> Option<&mut dyn Hinted> {
+        self.inner.hinted()
+    }
+
+    fn topical(&mut self) -> Option<&mut dyn Topical> {
+        self.inner.topical()
+    }
+
+    fn site_memory(&mut self) -> Option<&mut dyn SiteMemory> {
+        self.inner.site_memory()
+    }
+
+    fn believing(&self) -> Option<&dyn Believing> {
+        self.inner.believing()
+    }
+
+    fn promising(&self) -> Option<&dyn Promising> {
+        Some(self)
+    }
+}
+
+impl Valued for Promises {
+    fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64> {
+        let best = self.inner.valued()?.best(view, now)?;
+        // A promise goes before every value.
+        Some(if self.is_owed(view, now) { f64::INFINITY } else { best })
+    }
+
+    fn best_at_most(&mut self, view: &dyn View, now: Moment) -> Option<Best> {
+        let best = self.inner.valued()?.best_at_most(view, now)?;
+        Some(if self.is_owed(view, now) { Best::AtMost(f64::INFINITY) } else { best })
+    }
+}
+
+impl Promising for Promises {
+    fn unkept(&self, now: Moment) -> Unkept {
+        let mut unkept = self.inner.promising().map_or_else(Unkept::default, |inner| inner.unkept(now));
+        for (_, promise) in self.promised.iter() {
+            let (Some(every), Some(due)) = (promise.at_least_every, promise.due()) else { continue };
+            unkept.add(promise.site, every, now.since(due));
+        }
+        unkept
     }
 }

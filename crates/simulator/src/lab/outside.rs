@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use vernal_model::{Chance, Moment, PageKey, Partition, PolicyState, Span};
-use vernal_policy::{Held, Refresh, Seen, View};
+use vernal_policy::{Held, Hinted, Refresh, Seen, View};
 
 use crate::{Error, Result};
 
@@ -276,12 +276,18 @@ impl Refresh for Outside {
         self.trouble.is_none().then_some(now)
     }
 
-    fn hint(&mut self, page: PageKey, worth: Span) {
-        self.say(&Word::Hint { page: page.number, worth: worth.secs_f64() });
-    }
-
     fn why(&self, _: PageKey, _: Moment) -> Vec<(String, String)> {
         vec![("policy".into(), format!("exec: {} decides, and does not say why", self.command))]
+    }
+
+    fn hinted(&mut self) -> Option<&mut dyn Hinted> {
+        Some(self)
+    }
+}
+
+impl Hinted for Outside {
+    fn hint(&mut self, page: PageKey, worth: Span) {
+        self.say(&Word::Hint { page: page.number, worth: worth.secs_f64() });
     }
 }
 

@@ -263,7 +263,11 @@ impl<'a> LabTrial<'a> {
             let number = page as usize;
             match what {
                 Upcoming::Birth => self.admit(number, moment),
-                Upcoming::Hint => self.policy.hint(self.view.numbers.key(number), self.world.hint_worth(number)),
+                Upcoming::Hint => {
+                    if let Some(hinted) = self.policy.hinted() {
+                        hinted.hint(self.view.numbers.key(number), self.world.hint_worth(number));
+                    }
+                }
                 Upcoming::End => {
                     self.policy.forget(self.view.numbers.key(number));
                     self.view.held -= 1;
@@ -306,12 +310,12 @@ impl<'a> LabTrial<'a> {
 
     /// Once a day the coordinator sums up what is known of change rates.
     fn sum_up(&mut self) {
-        let sums: RateSums = self.policy.rates();
+        let sums = self.policy.believing().map_or_else(RateSums::default, |believing| believing.rates());
         self.view.mean_rate = (sums.weight > 0.0).then(|| sums.mean());
     }
 
     fn calibrate(&mut self) {
-        let Some(belief) = self.policy.belief(self.now) else { return };
+        let Some(belief) = self.policy.believing().and_then(|believing| believing.belief(self.now)) else { return };
         let (mut fresh, mut weight) = (0.0, 0.0);
         for (number, page) in self.world.pages.iter().enumerate() {
             if page.is_online(self.now) {

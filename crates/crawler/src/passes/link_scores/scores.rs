@@ -327,9 +327,7 @@ fn weigh(core: &mut Core, key: PageKey, score: f32, state: NodeState, ranking: &
     let weight = weight_of(core, key, state)?;
     let importance = importance(score, weight);
     if state == NodeState::Held && core.settings.importance == ImportanceBy::Links {
-        let refresh = &mut core.partitions.of_mut(key.partition).refresh;
-        refresh.policy.weigh(key, importance);
-        refresh.invalidate();
+        core.partitions.of_mut(key.partition).refresh.weigh(key, importance);
     }
     ranking.add(key, importance, state);
     Ok(())

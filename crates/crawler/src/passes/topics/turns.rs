@@ -55,7 +55,7 @@ impl Topics {
         self.book = TopicBook::open(core.work.acknowledged())?;
         for row in core.work.acknowledged().clone().categorised() {
             let (page, topics) = row?;
-            core.partitions.of_mut(page.partition).refresh.policy.topics(page, &topics);
+            core.partitions.of_mut(page.partition).refresh.topics(page, &topics);
         }
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Topics {
         let topics = self.book.known_for(&terms, &linked_from);
         core.work.push(page.key.partition, Deed::TermsRead(vec![(page.key, terms)]));
         if self.book.mark().passes > 0 {
-            core.partitions.of_mut(page.key.partition).refresh.policy.topics(page.key, &topics);
+            core.partitions.of_mut(page.key.partition).refresh.topics(page.key, &topics);
             core.work.push(page.key.partition, Deed::Categorised(vec![(page.key, topics)]));
         }
         Ok(())
@@ -169,7 +169,7 @@ impl Pass for Topics {
         self.work += turn.work;
         self.parents.clear();
         for (page, topics) in &turn.told {
-            core.partitions.of_mut(page.partition).refresh.policy.topics(*page, topics);
+            core.partitions.of_mut(page.partition).refresh.topics(*page, topics);
         }
         for (partition, deed) in turn.deeds {
             match &deed {

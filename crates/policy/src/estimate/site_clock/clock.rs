@@ -16,8 +16,6 @@ const PACE_CHANGES: f64 = 2.0;
 /// The clocks of sites with so many pages are as stiff as that; those of smaller sites less, by the square root: the fewer
 /// pages a site has, the rarer are its publications, and the more of its pages each one touches.
 const STIFF_PAGES_MIN: u32 = 64;
-/// Bins in a line of memory.
-const BINS_PER_LINE: usize = 3;
 
 #[derive(Clone, Debug)]
 pub struct SiteClock {
@@ -158,16 +156,6 @@ impl SiteClock {
             self.sums[0] += grow(&mut bin.held[0], rate * overlap);
         }
         self.settle_pace();
-    }
-
-    /// A part of each line of memory that it lies in, without its bins: who asks for them ahead of need does not wait.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = &f64> {
-        [&self.record[0], &self.weights[0], &self.sums[0], &self.sums[3], &self.stiffness].into_iter()
-    }
-
-    /// The same of its bins.
-    pub(crate) fn lines_of_bins(&self) -> impl Iterator<Item = &u32> {
-        self.bins.all().iter().step_by(BINS_PER_LINE).map(|bin| &bin.start)
     }
 
     /// Reads the clock at one instant.

@@ -16,7 +16,7 @@ use super::stratum::{Adaptive, Class, Rank, Rule, Stratum, topic_key};
 use crate::estimate::{RecentVisits, z_of};
 use crate::pages::Pages;
 use crate::schedule::words::Words;
-use crate::{Held, Refresh, Seen, TopicSample, View};
+use crate::{Held, Refresh, Seen, TopicSample, Topical, View};
 
 /// κ and α of the adaptive policy.
 const ADAPTIVE_STEP: u64 = 3;
@@ -275,6 +275,40 @@ impl Refresh for Sampling {
         self.topics.remove(page);
     }
 
+    fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment> {
+        if self.home == 0 {
+            return None;
+        }
+        let cycle = Cycle::of(view, now);
+        let is_ready = match self.cycle {
+            Some(current) if current.is(&cycle) => {
+                let mut closed = BTreeSet::new();
+                self.order.iter().any(|&(_, at)| self.ready_of(at, view, now, &mut closed).is_some())
+            }
+            _ => self.is_ready_in(cycle, view, now),
+        };
+        if is_ready {
+            return Some(now);
+        }
+        let mut next = cycle.end();
+        if self.come_again || now < cycle.start + view.refresh_min() {
+            let unvisited = self.pages.iter().filter(|(_, entry)| is_waiting(entry, cycle, self.come_again));
+            let rested = unvisited.map(|(_, entry)| entry.last_visit + view.refresh_min());
+            next = rested.filter(|&rested| rested > now).min().unwrap_or(next).min(next);
+        }
+        Some(next)
+    }
+
+    fn why(&self, page: PageKey, now: Moment) -> Words {
+        self.words(page, now)
+    }
+
+    fn topical(&mut self) -> Option<&mut dyn Topical> {
+        Some(self)
+    }
+}
+
+impl Topical for Sampling {
     fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
         let known = self.topics.find(page).map_or(&[][..], |known| &known[..]);
         if self.by != By::Topic || *known == *topics {
@@ -311,33 +345,5 @@ impl Refresh for Sampling {
                 self.rank(at);
             }
         }
-    }
-
-    fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment> {
-        if self.home == 0 {
-            return None;
-        }
-        let cycle = Cycle::of(view, now);
-        let is_ready = match self.cycle {
-            Some(current) if current.is(&cycle) => {
-                let mut closed = BTreeSet::new();
-                self.order.iter().any(|&(_, at)| self.ready_of(at, view, now, &mut closed).is_some())
-            }
-            _ => self.is_ready_in(cycle, view, now),
-        };
-        if is_ready {
-            return Some(now);
-        }
-        let mut next = cycle.end();
-        if self.come_again || now < cycle.start + view.refresh_min() {
-            let unvisited = self.pages.iter().filter(|(_, entry)| is_waiting(entry, cycle, self.come_again));
-            let rested = unvisited.map(|(_, entry)| entry.last_visit + view.refresh_min());
-            next = rested.filter(|&rested| rested > now).min().unwrap_or(next).min(next);
-        }
-        Some(next)
-    }
-
-    fn why(&self, page: PageKey, now: Moment) -> Words {
-        self.words(page, now)
     }
 }

@@ -206,7 +206,9 @@ impl TopicalWeb {
         for page in 0..PAGES {
             policy.recall(&held(page, self.sites[page], start, &PolicyState::default()));
             let topics = &self.topics[page];
-            policy.topics(key(page), &topics[..topics.len().min(TOPICS_OF_A_PAGE)]);
+            if let Some(topical) = policy.topical() {
+                topical.topics(key(page), &topics[..topics.len().min(TOPICS_OF_A_PAGE)]);
+            }
         }
         let view = OneCycle { pages: PAGES, downloads: DOWNLOADS };
         let mut changes = 0;

@@ -1,0 +1,180 @@
+//! What a policy may be able to do beyond choosing and learning. Each ability is asked for by its name: `policy.valued()` is
+//! `None` where the policy has none.
+
+use vernal_model::{Moment, PageKey, Span, TopicId, TopicOf};
+
+use crate::{Unkept, View};
+
+/// A policy whose visits have values, so that partitions can be served in the order of value. Policies whose order means
+/// nothing beyond their own pages are served by their share.
+pub trait Valued {
+    /// The value of the visit that `choose` would give first.
+    fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64>;
+    /// The same, or what that visit is worth at most where to tell it exactly costs more: of many that are compared, only
+    /// those that come first by this need be asked for `best`.
+    fn best_at_most(&mut self, view: &dyn View, now: Moment) -> Option<Best> {
+        self.best(view, now).map(Best::Exactly)
+    }
+}
+
+/// What the best visit of a policy is worth.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum Best {
+    Exactly(f64),
+    AtMost(f64),
+}
+
+impl Best {
+    pub fn most(self) -> f64 {
+        match self {
+            Best::Exactly(value) | Best::AtMost(value) => value,
+        }
+    }
+}
+
+/// A policy that counts important pages more, and can be told that the importance of a page changed.
+pub trait Weighable {
+    /// The page counts so much from now on.
+    fn weigh(&mut self, page: PageKey, importance: f32);
+}
+
+/// A policy that listens to hints of change.
+pub trait Hinted {
+    /// Hears a hint that the page changed since its last visit, worth so much waiting.
+    fn hint(&mut self, page: PageKey, worth: Span);
+}
+
+/// A policy that remembers of a site more than its pages.
+pub trait SiteMemory {
+    /// What it remembers of a site, if that is new since it was last asked for; kept as a row of the site and given back by
+    /// `recall_site` before the site's pages are recalled.
+    fn site_state(&mut self, site: u32) -> Option<Vec<u8>>;
+    fn recall_site(&mut self, site: u32, state: &[u8]);
+}
+
+/// A policy that knows topics, and pools over all partitions what their pages showed.
+pub trait Topical {
+    /// Hears the topics of a page that it knows, as they become, the one with the best reputation first.
+    fn topics(&mut self, page: PageKey, topics: &[TopicOf]);
+    /// What the samples of its cycle have found in each topic, so that all partitions can judge topics together.
+    fn topic_samples(&self) -> Vec<TopicSample> {
+        Vec::new()
+    }
+    /// Hears what all partitions have found, its own included.
+    fn hear_topic_samples(&mut self, samples: &[TopicSample]) {
+        let _ = samples;
+    }
+    /// What its pages showed of each topic's change rate, so that all partitions can expect the same of new sites.
+    fn topic_rates(&self) -> Vec<TopicRates> {
+        Vec::new()
+    }
+    /// Hears what the pages of all partitions showed, its own included.
+    fn hear_topic_rates(&mut self, rates: &[TopicRates]) {
+        let _ = rates;
+    }
+}
+
+/// What one cycle's samples found in a topic.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TopicSample {
+    pub cycle: u64,
+    pub topic: TopicId,
+    pub sampled: u32,
+    pub changed: u32,
+}
+
+/// What the pages of a topic showed of their change rates: Σ of their mean rates, and how many were compared.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct TopicRates {
+    pub topic: TopicId,
+    pub sums: RateSums,
+}
+
+/// A policy with a model of change rates.
+pub trait Believing {
+    /// What it knows of change rates; the mean over all partitions comes back through `View::mean_rate`.
+    fn rates(&self) -> RateSums;
+    /// How much of what it knows it believes to be up to date.
+    fn belief(&self, now: Moment) -> Option<Belief> {
+        let _ = now;
+        None
+    }
+}
+
+/// What one partition's policy knows of change rates, for the mean over all of them: Σ v·mean and Σ v over its sites.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct RateSums {
+    pub weighted: f64,
+    pub weight: f64,
+}
+
+/// Before anything is known a page is expected to change so often a day, and that counts as much as so many sites.
+const RATE_FIRST: f64 = 0.02;
+const RATE_FIRST_WEIGHT: f64 = 2.0;
+
+impl RateSums {
+    #[must_use]
+    pub fn plus(self, other: RateSums) -> RateSums {
+        RateSums { weighted: self.weighted + other.weighted, weight: self.weight + other.weight }
+    }
+
+    /// The mean change rate per day.
+    pub fn mean(self) -> f64 {
+        // Sums may fall below zero by the rounding of what was taken away from them.
+        let (weighted, weight) = (self.weighted.max(0.0), self.weight.max(0.0));
+        (RATE_FIRST_WEIGHT * RATE_FIRST + weighted) / (RATE_FIRST_WEIGHT + weight)
+    }
+}
+
+/// What a policy believes of the pages it knows, weighted by importance.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct Belief {
+    /// Σ importance · P(up to date).
+    pub fresh: f64,
+    /// Σ importance.
+    pub weight: f64,
+    pub pages: u64,
+}
+
+impl Belief {
+    #[must_use]
+    pub fn plus(self, other: Belief) -> Belief {
+        Belief { fresh: self.fresh + other.fresh, weight: self.weight + other.weight, pages: self.pages + other.pages }
+    }
+}
+
+/// A policy that keeps promises to visit pages at least so often.
+pub trait Promising {
+    /// The promises of its pages, and which of them are not kept.
+    fn unkept(&self, now: Moment) -> Unkept;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NAMES, by_name};
+
+    #[test]
+    fn a_policy_has_the_abilities_that_its_kind_needs() {
+        for &name in NAMES {
+            let mut policy = by_name(name).unwrap();
+            let kind = name.split(':').next().unwrap();
+            let by_value =
+                ["vernal", "bayes", "index", "hindsight", "optimal", "random-optimal", "lambda"].contains(&kind);
+            assert_eq!(policy.valued().is_some(), by_value, "{name}");
+            assert_eq!(policy.weighable().is_some(), by_value, "{name}");
+            assert_eq!(policy.hinted().is_some(), by_value, "{name}");
+            assert_eq!(policy.site_memory().is_some(), by_value, "{name}");
+            assert_eq!(policy.believing().is_some(), by_value, "{name}");
+            assert!(policy.promising().is_some(), "every policy comes with its promises kept");
+            assert!(!crate::wants_topics(name) || policy.topical().is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn rates_that_nobody_showed_are_the_first_rate() {
+        assert_eq!(RateSums::default().mean(), RATE_FIRST);
+        let sums = RateSums { weighted: 1e6, weight: 1e6 };
+        assert!((sums.plus(RateSums { weighted: -1e-9, weight: -1e-9 }).mean() - 1.0).abs() < 1e-5);
+    }
+}
