@@ -15,8 +15,13 @@ use crate::{GroupLimits, Result};
 /// The partition whose log holds what belongs to the whole crawl: seeds, controls, the budget account.
 pub(crate) const WHOLE: Partition = Partition(0);
 
-/// What a crawler asks of the place where its state is kept: bodies, journal, tables and the known set, all behind one door.
-/// The state of a partition moves from one machine to another through here.
+/// What a crawler asks of the place where its state is kept: bodies, journal, tables and the known set, behind one narrow
+/// interface.
+///
+/// All state of a partition is: its deeds in the journal; in every table the rows whose keys begin with its number
+/// (`repository/src/tables/keys.rs`); its runs of the known set; and the records that its rows point to. Nothing else has to
+/// move with it: seeds, topics, the budget account and the marks of passes belong to the whole crawl, and what is `derived`
+/// is made anew. A partition moves from one machine to another through here.
 pub(crate) trait Durable: Send {
     /// Appends a record to the archive. It is durable with the next commit.
     fn keep(&mut self, keep: &Keep<'_>) -> Result<Location>;
