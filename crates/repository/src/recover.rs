@@ -98,7 +98,7 @@ impl Repository {
         repository.checkpoint()?;
         let in_force = repository.shared.live().known.generations();
         recovery.runs_removed = sieve::remove_orphans(&dir.join(sieve::FOLDER), in_force)?;
-        tracing::info!(
+        tracing::debug!(
             dir = %dir.display(),
             position = applied,
             groups_replayed = recovery.groups_replayed,

@@ -50,6 +50,7 @@ impl Appliers<'_> {
             self.hints.find_named_files(self.core, &effects.page, &effects.report);
         }
         self.follow_redirect(&mut effects);
+        tell(&effects);
         let list = effects.list.take();
         let file = list.is_some().then(|| effects.page.clone());
         let moment = effects.report.started;
@@ -156,6 +157,21 @@ impl Appliers<'_> {
             core.announce(found);
         }
     }
+}
+
+/// What became of the visit, for whoever follows the log.
+fn tell(effects: &VisitEffects) {
+    let VisitEffects { page, finding, report, event, .. } = effects;
+    tracing::debug!(
+        url = page.url.as_str(),
+        outcome = report.outcome.name(),
+        state = page.state.name(),
+        decided_by = ?finding.verdict.decided_by(),
+        changed = finding.counted,
+        version = page.version.map(|version| version.number),
+        event = event.as_ref().map(|event| event.kind.name()),
+        "visit taken"
+    );
 }
 
 fn push_found(core: &mut Core, id: vernal_model::Partition, here: discovery::FoundHere) {

@@ -41,6 +41,7 @@ pub(crate) fn take_robots(
     if core.settings.hints && kept.is_none() {
         hints.find_sitemaps(core, origin, &row);
     }
+    tracing::debug!(origin = origin.as_str(), outcome = report.outcome.name(), "robots.txt taken");
     let visit = visit_beside_pages(report, record);
     core.work.push(id, Deed::RobotsRead { site: home.clone(), row, visit });
     Ok(())

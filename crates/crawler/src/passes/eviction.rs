@@ -243,6 +243,7 @@ fn leave(core: &mut Core, plan: &mut Planner, swap: &Swap, now: Moment) -> Resul
     partition.refresh.policy.forget(key);
     partition.refresh.invalidate();
     partition.count_held(&site, -1);
+    tracing::debug!(url = page.url.as_str(), importance = swap.leaves.importance, "page evicted");
     let row = EvictionRow {
         moment: now,
         importance: swap.leaves.importance,

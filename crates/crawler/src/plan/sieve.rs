@@ -68,6 +68,7 @@ impl Planner {
                     }
                 }
             }
+            tracing::debug!(partition = partition.0, admitted = admitted.len(), barred = barred.len(), "URLs sieved");
             core.work.push(partition, Deed::Sieved { through, admitted, barred });
         }
         Ok(())

@@ -37,6 +37,7 @@ pub(crate) fn answered(core: &mut Core, request: &Request, report: &Report, now:
             let back_off = delay.scaled(2f64.powi(i32::from(profile.failures.min(16)))).min(BACK_OFF_MAX);
             profile.not_before = now + retry_after.unwrap_or_default().max(back_off);
             let until = profile.not_before;
+            tracing::debug!(site = request.site.as_str(), %until, failures = profile.failures, "site backs off");
             sites.politeness.hold(&request.site, until);
         }
     }
