@@ -46,9 +46,8 @@ impl Scope {
     }
 
     pub fn set_seeds(&mut self, seeds: Vec<Seed>) {
-        self.seeds_weigh = seeds.iter().any(|seed| seed.weight != 1.0);
-        let promising = |seed: &Seed| seed.at_least_every.is_some() || seed.at_most_every.is_some();
-        self.promises = !self.settings.promises.is_empty() || seeds.iter().any(promising);
+        self.seeds_weigh = seeds.iter().any(weighs);
+        self.promises = !self.settings.promises.is_empty() || seeds.iter().any(promises);
         self.digest = digest(&self.settings, &seeds);
         self.dispatcher.set_seeds(seeds);
     }
@@ -56,6 +55,8 @@ impl Scope {
     /// One seed wishes something else now, or is new.
     pub fn put_seed(&mut self, seed: Seed) {
         let after = digest_of_seed(&seed);
+        self.seeds_weigh |= weighs(&seed);
+        self.promises |= promises(&seed);
         let before = self.dispatcher.put_seed(seed);
         self.digest = self.digest.wrapping_sub(before.as_ref().map_or(0, digest_of_seed)).wrapping_add(after);
     }
@@ -114,6 +115,14 @@ impl Scope {
             ImportanceBy::Links => Ok(importance(work.score(key)?.unwrap_or(1.0), weight)),
         }
     }
+}
+
+fn weighs(seed: &Seed) -> bool {
+    seed.weight != 1.0
+}
+
+fn promises(seed: &Seed) -> bool {
+    seed.at_least_every.is_some() || seed.at_most_every.is_some()
 }
 
 /// The seeds are summed up, so that one of many may change cheaply.
