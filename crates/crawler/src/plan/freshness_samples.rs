@@ -93,7 +93,7 @@ impl FreshnessSamples {
             self.drawn = self.draw(core, now)?;
         }
         // The policy came first: then the visit is no draw by chance.
-        self.drawn = self.drawn.filter(|&key| !core.is_busy(key));
+        self.drawn = self.drawn.filter(|&key| !core.in_flight.has(key));
         let Some(key) = self.drawn.filter(|&key| core.partitions.may_ask(key, now)) else { return Ok(None) };
         self.drawn = None;
         self.out = Some(key);
@@ -117,7 +117,7 @@ impl FreshnessSamples {
             let key = PageKey::new(PartitionId(home as u8), place as u32);
             let Some(page) = core.work.page(key)? else { continue };
             let is_ours = page.state == PageState::Held && visit_owner(&page) == VisitOwner::Policy;
-            if !is_ours || core.is_busy(key) {
+            if !is_ours || core.in_flight.has(key) {
                 continue;
             }
             if now.since(page.last_visit) >= core.settings.refresh_min {
