@@ -107,6 +107,7 @@ mod tests {
     use vernal_model::Partition;
 
     use super::*;
+    use crate::testing;
 
     fn request(page: Option<u32>, asked: Asked) -> Request {
         let page = page.map(|number| PageKey::new(Partition(0), number));
@@ -117,8 +118,8 @@ mod tests {
     fn a_page_is_in_flight_from_its_order_to_its_report_and_a_stray_report_ends_nothing() {
         let mut in_flight = InFlight::default();
         let (page, robots) = (in_flight.next_id(), in_flight.next_id());
-        let held = Box::new(Page { state: PageState::Held, ..Page::default() });
-        in_flight.sent(page, request(Some(7), Asked::Again(held)));
+        let held = testing::held("http://a.org/7", 7);
+        in_flight.sent(page, request(Some(7), Asked::Again(Box::new(held))));
         let home = Site::new("a.org");
         let asked = Asked::Robots { origin: Origin::new("http://a.org"), home, for_visit: false };
         in_flight.sent(robots, request(None, asked));
@@ -135,8 +136,8 @@ mod tests {
     fn a_visit_that_may_bring_a_page_counts_as_a_first_visit_until_its_report() {
         let mut in_flight = InFlight::default();
         let id = in_flight.next_id();
-        let failed = Box::new(Page { state: PageState::Failed, ..Page::default() });
-        in_flight.sent(id, request(Some(1), Asked::Again(failed)));
+        let failed = testing::failed("http://a.org/1", 1, testing::START);
+        in_flight.sent(id, request(Some(1), Asked::Again(Box::new(failed))));
         assert_eq!(in_flight.first_visits(), 1);
         in_flight.ended(id);
         assert_eq!(in_flight.first_visits(), 0);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use vernal_model::{
-    Cadence, Document, Exchange, Fingerprint, HintSource, ListedRows, Listing, ListingKind, Moment, PageKey,
-    Report, Span, Stamp,
+    Cadence, Document, Exchange, Fingerprint, HintSource, ListedRows, Listing, ListingKind, Moment, PageKey, Report,
+    Span, Stamp,
 };
 use vernal_policy::estimate::trust::Look;
 
@@ -131,7 +131,7 @@ fn fields<'a>(exchange: &'a Exchange, name: &str) -> impl Iterator<Item = &'a st
 
 #[cfg(test)]
 mod tests {
-    use vernal_model::Url;
+    use vernal_model::{Listed, Url};
 
     use super::*;
 
@@ -158,7 +158,7 @@ mod tests {
         assert!(first.moved.iter().all(|moved| !moved.was_listed) && first.moved.len() == 3);
         let second = delta(PageKey::default(), &new, first.rows.put.iter().copied().collect());
         let told: Vec<(&str, bool)> =
-            second.moved.iter().map(|moved| (moved.entry.url.path(), moved.was_listed)).collect();
+            second.moved.iter().map(|moved| (new.entries[moved.place].url.path(), moved.was_listed)).collect();
         assert_eq!(told, [("/a", true), ("/d", false)]);
         assert_eq!(second.rows.gone, [old.entries[2].url.fingerprint()]);
     }
@@ -167,9 +167,7 @@ mod tests {
     fn a_day_that_moved_may_mean_its_last_hour_and_a_new_one_must_be_sure() {
         let today = entry("a", Some((at(5), at(6))));
         let noon = at(5) + Span::from_hours(12);
-        let said = |was_listed, seen| {
-            super::said(ListingKind::Sitemap, &Moved { entry: &today, was_listed }, false, seen, at(6))
-        };
+        let said = |was_listed, seen| super::said(ListingKind::Sitemap, (today.stamp, was_listed), false, seen, at(6));
         assert_eq!(said(true, noon), Some(noon));
         assert_eq!(said(false, noon), None);
         assert_eq!(said(false, at(4)), Some(at(5)));
@@ -179,13 +177,11 @@ mod tests {
     #[test]
     fn dates_far_ahead_and_missing_dates_of_sitemaps_say_nothing() {
         let ahead = entry("a", Some((at(9), at(9))));
-        let moved = Moved { entry: &ahead, was_listed: true };
-        assert_eq!(said(ListingKind::Sitemap, &moved, false, at(1), at(2)), None);
-        let bare = entry("a", None);
-        let moved = Moved { entry: &bare, was_listed: false };
-        assert_eq!(said(ListingKind::Sitemap, &moved, false, at(1), at(2)), None);
-        assert_eq!(said(ListingKind::Feed, &moved, false, at(1), at(2)), Some(at(2)));
-        assert_eq!(said(ListingKind::Feed, &moved, true, at(1), at(2)), None, "everything is new at the first reading");
+        assert_eq!(said(ListingKind::Sitemap, (ahead.stamp, true), false, at(1), at(2)), None);
+        let bare = (None, false);
+        assert_eq!(said(ListingKind::Sitemap, bare, false, at(1), at(2)), None);
+        assert_eq!(said(ListingKind::Feed, bare, false, at(1), at(2)), Some(at(2)));
+        assert_eq!(said(ListingKind::Feed, bare, true, at(1), at(2)), None, "everything is new at the first reading");
     }
 
     #[test]
