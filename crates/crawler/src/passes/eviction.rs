@@ -305,7 +305,7 @@ mod tests {
                 all.push((state == NodeState::Held, Ranked { importance: f32::from(importance), page, left }));
             }
             // By sorting.
-            all.sort_by(|(_, one), (_, other)| one.cmp(other));
+            all.sort_by_key(|(_, of)| *of);
             let held: Vec<PageKey> = all.iter().filter(|(held, _)| *held).map(|(_, of)| of.page).take(limit).collect();
             let known = all.iter().rev().filter(|(held, _)| !held);
             let known: Vec<PageKey> = known.map(|(_, of)| of.page).take(limit).collect();
