@@ -392,3 +392,6 @@ fn keep_visit(core: &mut Core, home: &Site, now: Moment) {
     let free = earliest.unwrap_or(now).min(now + core.settings.delay);
     core.coordinator.robots_answered(free);
 }
+
+#[cfg(test)]
+mod tests;

@@ -186,3 +186,93 @@ impl Crawler {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::{Outcome, Seed};
+
+    use super::*;
+    use crate::testing::{Bench, START, Web, after, html, seed, unhindered, url};
+    use crate::{Act, Settings};
+
+    const ROOT: &str = "http://a.example/";
+
+    fn crawled() -> Bench {
+        let mut web = Web::of_sites(&["a.example"], 3);
+        web.put_as("http://a.example/robots.txt", "text/plain", "User-agent: *\nDisallow: /p1\nCrawl-delay: 3\n");
+        web.put(ROOT, &html("The front page.", &["/p0", "/p1", "http://b.example/"]));
+        let mut bench = Bench::seeded(Settings { policy: "vernal".into(), ..unhindered() }, &[ROOT]);
+        bench.run_for(&web, Span::from_secs(60));
+        bench.commit();
+        bench
+    }
+
+    #[test]
+    fn a_check_says_what_stands_between_a_url_and_its_visit_and_asks_nobody() {
+        let mut bench = crawled();
+        let orders = bench.crawler.pulse().orders_sent;
+        let mut check = |text: &str| bench.crawler.check(&url(text), after(60)).unwrap();
+        let front = check(ROOT);
+        assert_eq!((front.state, front.robots, front.in_scope, front.seed), ("held", "allowed", true, Some(url(ROOT))));
+        assert_eq!((front.crawl_delay_secs, front.site_standing), (Some(3.0), "active"));
+        assert_eq!((front.robots_read, front.robots_stale), (Some(START), false));
+        let forbidden = check("http://a.example/p1");
+        assert_eq!((forbidden.state, forbidden.robots), ("refused", "forbidden"));
+        let elsewhere = check("http://b.example/");
+        assert_eq!((elsewhere.state, elsewhere.robots, elsewhere.in_scope), ("unknown", "unknown", false));
+        assert_eq!(check("http://a.example/never").state, "unknown");
+        assert_eq!(bench.crawler.pulse().orders_sent, orders);
+        assert!(!bench.crawler.has_uncommitted());
+    }
+
+    #[test]
+    fn a_blocked_site_is_never_free() {
+        let mut bench = crawled();
+        bench.crawler.act(Act::Block(url(ROOT).site()), after(60)).unwrap();
+        let check = bench.crawler.check(&url(ROOT), after(60)).unwrap();
+        assert_eq!((check.site_standing, check.next_slot), ("blocked", Moment::NEVER));
+    }
+
+    #[test]
+    fn every_page_of_ours_has_its_reasons_and_strangers_have_none() {
+        let mut bench = crawled();
+        let mut why = |text: &str| bench.crawler.why(&url(text), after(60)).unwrap();
+        let names = |reasons: Option<Vec<(String, String)>>| {
+            reasons.map(|reasons| reasons.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
+        };
+        let held = names(why(ROOT)).expect("it is held");
+        assert!(["state", "last visit", "visits compared"].iter().all(|name| held.contains(&(*name).to_owned())));
+        let refused = names(why("http://a.example/p1")).expect("it is known");
+        assert!(refused.contains(&"tried again at".to_owned()), "{refused:?}");
+        assert_eq!(why("http://b.example/"), None);
+        bench.admit(&["http://a.example/later"]);
+        let waiting = names(bench.crawler.why(&url("http://a.example/later"), after(60)).unwrap()).unwrap();
+        assert!(waiting.contains(&"pages that link to it".to_owned()), "{waiting:?}");
+    }
+
+    #[test]
+    fn promises_that_nothing_can_keep_name_what_would() {
+        let least = Seed { at_least_every: Some(Span::from_secs(10)), ..seed(ROOT) };
+        let settings = Settings {
+            policy: "vernal".into(),
+            budget: "1/day".parse().unwrap(),
+            delay: Span::from_hours(1),
+            ..unhindered()
+        };
+        let mut bench = Bench::new(settings);
+        assert!(!bench.crawler.has_promises());
+        assert_eq!(bench.crawler.promises_kept(START).promised, 0);
+        bench.crawler.act(Act::AddSeeds(vec![least]), START).unwrap();
+        bench.admit(&[]);
+        bench.read(ROOT, &html("Words.", &[]));
+        bench.meet(ROOT, Outcome::NotModified);
+        let kept = bench.crawler.promises_kept(after(86_400));
+        assert!(bench.crawler.has_promises());
+        assert_eq!((kept.promised, kept.overdue), (1, 1));
+        assert!(kept.most_overdue > Span::from_hours(23) && kept.needs_per_day > kept.per_day);
+        let is_budget =
+            |remedy: &Remedy<Site>| matches!(remedy, Remedy::Budget { per_day } if *per_day == kept.needs_per_day);
+        let is_delay = |remedy: &Remedy<Site>| matches!(remedy, Remedy::Delay { at_most, now, .. } if at_most < now);
+        assert!(kept.remedies.iter().any(is_budget) && kept.remedies.iter().any(is_delay), "{:?}", kept.remedies);
+    }
+}

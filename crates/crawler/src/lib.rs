@@ -22,6 +22,8 @@ mod restore;
 mod scope;
 mod settings;
 mod sites;
+#[cfg(test)]
+mod testing;
 mod weights;
 mod work;
 

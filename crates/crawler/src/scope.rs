@@ -46,9 +46,8 @@ impl Scope {
     }
 
     pub fn set_seeds(&mut self, seeds: Vec<Seed>) {
-        self.seeds_weigh = seeds.iter().any(|seed| seed.weight != 1.0);
-        let promising = |seed: &Seed| seed.at_least_every.is_some() || seed.at_most_every.is_some();
-        self.promises = !self.settings.promises.is_empty() || seeds.iter().any(promising);
+        self.seeds_weigh = seeds.iter().any(weighs);
+        self.promises = !self.settings.promises.is_empty() || seeds.iter().any(promises);
         self.digest = digest(&self.settings, &seeds);
         self.dispatcher.set_seeds(seeds);
     }
@@ -56,6 +55,8 @@ impl Scope {
     /// One seed wishes something else now, or is new.
     pub fn put_seed(&mut self, seed: Seed) {
         let after = digest_of_seed(&seed);
+        self.seeds_weigh |= weighs(&seed);
+        self.promises |= promises(&seed);
         let before = self.dispatcher.put_seed(seed);
         self.digest = self.digest.wrapping_sub(before.as_ref().map_or(0, digest_of_seed)).wrapping_add(after);
     }
@@ -116,6 +117,14 @@ impl Scope {
     }
 }
 
+fn weighs(seed: &Seed) -> bool {
+    seed.weight != 1.0
+}
+
+fn promises(seed: &Seed) -> bool {
+    seed.at_least_every.is_some() || seed.at_most_every.is_some()
+}
+
 /// The seeds are summed up, so that one of many may change cheaply.
 fn digest(settings: &Settings, seeds: &[Seed]) -> u64 {
     let Settings { depth, include, exclude, .. } = settings;
@@ -126,4 +135,130 @@ fn digest(settings: &Settings, seeds: &[Seed]) -> u64 {
 fn digest_of_seed(seed: &Seed) -> u64 {
     let Seed { url, scope, depth, moved_to, .. } = seed;
     xxh3_64(format!("{url} {scope} {depth:?} {moved_to:?}").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use vernal_model::{Scope as RuleReach, Span};
+
+    use super::*;
+    use crate::settings::{Wish, WishOf};
+    use crate::testing::{Bench, held, seed, unhindered, url};
+    use crate::weights::Weights;
+
+    fn scope(settings: Settings, seeds: Vec<Seed>) -> Scope {
+        Scope::new(&Arc::new(settings), seeds).unwrap()
+    }
+
+    fn any_seed() -> impl Strategy<Value = Seed> {
+        let reaches = [RuleReach::Page, RuleReach::Prefix, RuleReach::Site, RuleReach::Domain, RuleReach::Any];
+        let wishes = (0u32..3, prop::option::of(0u16..3), prop::option::of(0u32..2), 0u8..3);
+        (prop::sample::select(reaches.to_vec()), wishes).prop_map(|(scope, (number, depth, moved_to, weight))| Seed {
+            scope,
+            depth,
+            moved_to: moved_to.map(|to| url(&format!("http://m{to}.example/"))),
+            weight: f32::from(weight),
+            ..seed(&format!("http://s{number}.example/"))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_seed_at_a_time_makes_the_same_scope_as_all_at_once(
+            seeds in prop::collection::vec(any_seed(), 0..8),
+        ) {
+            let mut one_by_one = scope(Settings::default(), Vec::new());
+            let mut all: Vec<Seed> = Vec::new();
+            for seed in seeds {
+                one_by_one.put_seed(seed.clone());
+                match all.iter_mut().find(|known| known.url == seed.url) {
+                    Some(known) => *known = seed,
+                    None => all.push(seed),
+                }
+                let at_once = scope(Settings::default(), all.clone());
+                prop_assert_eq!(one_by_one.digest(), at_once.digest());
+                prop_assert_eq!(one_by_one.seeds(), at_once.seeds());
+                for number in 0..3 {
+                    let at = url(&format!("http://s{number}.example/x"));
+                    prop_assert_eq!(one_by_one.contains(&at, 1), at_once.contains(&at, 1));
+                    prop_assert_eq!(one_by_one.weight_of(&at, 1), at_once.weight_of(&at, 1));
+                }
+            }
+        }
+
+        #[test]
+        fn digests_are_equal_exactly_where_all_that_decides_is_equal(one in any_seed(), other in any_seed()) {
+            let decides = |seed: &Seed| (seed.url.clone(), seed.scope, seed.depth, seed.moved_to.clone());
+            let digest = |seed: &Seed| scope(Settings::default(), vec![seed.clone()]).digest();
+            prop_assert_eq!(digest(&one) == digest(&other), decides(&one) == decides(&other));
+            let both = |first: &Seed, second: &Seed| scope(Settings::default(), vec![first.clone(), second.clone()]);
+            prop_assert_eq!(both(&one, &other).digest(), both(&other, &one).digest(), "their order decides nothing");
+        }
+    }
+
+    #[test]
+    fn the_rules_of_the_settings_are_part_of_the_digest() {
+        let digest = |settings: Settings| scope(settings, vec![seed("http://a.example/")]).digest();
+        let plain = digest(Settings::default());
+        let include = vec!["a".to_owned()];
+        assert_ne!(digest(Settings { include: include.clone(), ..Settings::default() }), plain);
+        assert_ne!(digest(Settings { exclude: include, ..Settings::default() }), plain);
+        assert_ne!(digest(Settings { depth: Some(3), ..Settings::default() }), plain);
+        assert_eq!(digest(Settings { pages_max: 3, ..Settings::default() }), plain);
+    }
+
+    #[test]
+    fn a_page_weighs_what_the_greatest_of_its_seeds_says_times_the_settings() {
+        let weights =
+            Weights { patterns: vec![(vernal_frontier::pattern("/news").unwrap(), 3.0)], ..Weights::default() };
+        let seeds = [("http://a.example/", 2.0), ("http://a.example/news/", 5.0)];
+        let seeds = seeds.map(|(at, weight)| Seed { weight, scope: RuleReach::Prefix, ..seed(at) });
+        let scope = scope(Settings { weights, ..Settings::default() }, seeds.to_vec());
+        assert!(scope.has_weights());
+        assert_eq!(scope.weight_of(&url("http://a.example/x"), 1), 2.0);
+        assert_eq!(scope.weight_of(&url("http://a.example/news/x"), 1), 15.0);
+        assert_eq!(scope.weight_of(&url("http://b.example/news"), 1), 3.0, "no seed speaks of it");
+        assert!(!self::scope(Settings::default(), vec![seed("http://a.example/")]).has_weights());
+    }
+
+    #[test]
+    fn the_strictest_of_all_wishes_is_promised() {
+        let (hour, day) = (Span::from_hours(1), Span::from_days(1));
+        let least = |every| Promise { at_least_every: Some(every), at_most_every: None };
+        let most = |every| Promise { at_least_every: None, at_most_every: Some(every) };
+        let promises = vec![
+            Wish { of: WishOf::Tag("news".into()), promise: least(hour) },
+            Wish { of: WishOf::Pattern(vernal_frontier::pattern("/slow").unwrap()), promise: most(day) },
+        ];
+        let tagged = Seed { tags: vec!["news".into()], at_least_every: Some(day), ..seed("http://a.example/") };
+        let scope = scope(Settings { promises, ..Settings::default() }, vec![tagged]);
+        assert!(scope.has_promises());
+        assert_eq!(scope.promise_of(&url("http://a.example/x"), 1), least(hour));
+        let slow = Promise { at_least_every: Some(hour), at_most_every: Some(day) };
+        assert_eq!(scope.promise_of(&url("http://a.example/slow"), 1), slow);
+        assert_eq!(scope.promise_of(&url("http://b.example/x"), 1), Promise::default());
+        assert!(!self::scope(Settings::default(), vec![seed("http://a.example/")]).has_promises());
+    }
+
+    #[test]
+    fn importance_is_the_weight_and_where_links_are_asked_their_score_times_it() {
+        for (by, expected) in [(ImportanceBy::None, 2.0), (ImportanceBy::Links, 8.0)] {
+            let mut bench = Bench::new(Settings { importance: by, ..unhindered() });
+            let core = &mut bench.crawler.core;
+            core.scope.set_seeds(vec![Seed { weight: 2.0, ..seed("http://a.example/") }]);
+            let page = held("http://a.example/", 0);
+            let row = vernal_model::WeightRow { chunk: 0, scores: vec![4.0] };
+            core.work.push(page.key.partition, vernal_model::Deed::Weighed(row));
+            assert_eq!(core.scope.importance_of(&core.work, page.key, &page.url, 0).unwrap(), expected);
+            let unknown = held("http://a.example/", 1);
+            assert_eq!(core.scope.importance_of(&core.work, unknown.key, &unknown.url, 0).unwrap(), 2.0);
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_nobody_can_read_is_refused() {
+        let settings = Settings { include: vec!["(".into()], ..Settings::default() };
+        assert!(Scope::new(&Arc::new(settings), Vec::new()).is_err());
+    }
 }

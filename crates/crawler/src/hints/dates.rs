@@ -38,3 +38,30 @@ pub fn date_of(report: &Report) -> Option<Moment> {
     let date = report.validators.last_modified.as_deref().and_then(Moment::parse_http_date)?;
     (date <= report.started + AHEAD_MAX).then(|| date.min(report.started))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{START, after, answered, order};
+
+    fn report(date: Option<Moment>) -> Report {
+        let mut report = answered(order("http://a.example/", Default::default()), START, "text/html", "Words.");
+        report.validators.last_modified = date.map(|date| date.http_date().into());
+        report
+    }
+
+    #[test]
+    fn a_date_is_believed_to_the_hour_of_the_visit_and_not_beyond() {
+        assert_eq!(date_of(&report(None)), None);
+        let before = START - Span::from_days(3);
+        assert_eq!(date_of(&report(Some(before))), Some(before));
+        assert_eq!(date_of(&report(Some(after(200)))), Some(START), "clocks differ");
+        assert_eq!(date_of(&report(Some(after(301)))), None, "an hour that is still to come");
+        let mut unread = report(Some(before));
+        unread.outcome = Outcome::NotModified;
+        assert_eq!(date_of(&unread), None);
+        let mut garbled = report(None);
+        garbled.validators.last_modified = Some("yesterday".into());
+        assert_eq!(date_of(&garbled), None);
+    }
+}

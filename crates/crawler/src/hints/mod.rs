@@ -17,5 +17,7 @@ pub(crate) mod moved_entries;
 pub(crate) mod schedule;
 mod subscription_book;
 mod subscriptions;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use self::hearing::Hints;

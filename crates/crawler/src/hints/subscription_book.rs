@@ -87,3 +87,49 @@ impl SubscriptionBook {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use vernal_model::Partition;
+
+    use super::*;
+    use crate::testing::{after, url};
+
+    proptest! {
+        #[test]
+        fn the_first_that_is_due_is_the_first_of_all_that_were_placed(
+            deeds in prop::collection::vec((0u32..4, 0u8..4, 0u64..50), 1..40),
+        ) {
+            let (mut book, mut model) = (SubscriptionBook::default(), BTreeMap::new());
+            let site = Site::new("a.example");
+            for (number, deed, secs) in deeds {
+                let file = PageKey::new(Partition(0), number);
+                match deed {
+                    0 => {
+                        book.want(file, &site, &url("http://hub.example/"), &url("http://a.example/"), None, after(secs));
+                        model.entry(file).or_insert(Some(after(secs)));
+                    }
+                    1 => {
+                        book.place(file, after(secs));
+                        model.entry(file).and_modify(|due| *due = Some(after(secs)));
+                    }
+                    2 => {
+                        book.take(file);
+                        model.entry(file).and_modify(|due| *due = None);
+                    }
+                    _ => {
+                        book.forget(file);
+                        model.remove(&file);
+                    }
+                }
+                let first = model.iter().filter_map(|(&file, &due)| Some((due?, file))).min();
+                prop_assert_eq!(book.next(), first.map(|(due, _)| due));
+                prop_assert_eq!(book.first_due(after(60)), first.map(|(_, file)| file));
+                prop_assert_eq!(book.of_topic(&url("http://a.example/")), model.keys().copied().collect::<Vec<_>>());
+            }
+        }
+    }
+}

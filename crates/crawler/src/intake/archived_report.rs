@@ -204,3 +204,80 @@ fn bare(order: Order, started: Moment, exchange: Exchange) -> Report {
         exchange: Some(exchange),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, START, html, unhindered, url};
+
+    const PAGE: &str = "http://a.example/x";
+
+    /// The record that the last visit to the page left.
+    fn kept(bench: &mut Bench) -> Record {
+        bench.commit();
+        let reader = bench.crawler.reader();
+        let visits = reader.visits(bench.page(PAGE).unwrap().key).unwrap();
+        let location = visits.last().and_then(|visit| visit.record).expect("it was kept");
+        reader.body(&location).unwrap()
+    }
+
+    fn bench() -> Bench {
+        let mut bench = Bench::seeded(unhindered(), &["http://a.example/"]);
+        bench.admit(&[PAGE]);
+        bench
+    }
+
+    #[test]
+    fn a_record_of_a_page_is_the_report_that_it_was_made_of() {
+        let mut bench = bench();
+        let body = html("These are the words.", &["/a", "http://b.example/"]);
+        let mut given = None;
+        bench.visit(PAGE, |order, now| {
+            let report = crate::testing::answered(order, now, "text/html", &body);
+            given = Some(report.clone());
+            report
+        });
+        let (record, given) = (kept(&mut bench), given.unwrap());
+        assert!(!is_revisit(&record) && robots_origin(&record).is_none());
+        let back = report(&record).unwrap();
+        assert_eq!((back.order.url.as_str(), back.started), (PAGE, START));
+        assert_eq!((&back.outcome, &back.document), (&given.outcome, &given.document));
+        assert_eq!(
+            back.signature.map(|signature| signature.payload),
+            given.signature.map(|signature| signature.payload)
+        );
+        assert_eq!(back.exchange.map(|exchange| exchange.body), Some(body.into_bytes()));
+    }
+
+    #[test]
+    fn a_record_of_the_same_bytes_is_a_revisit_with_their_digest() {
+        let mut bench = bench();
+        let body = html("These are the words.", &[]);
+        bench.read(PAGE, &body);
+        let payload = bench.page(PAGE).and_then(|page| page.version).unwrap().payload;
+        bench.now += Span::from_days(1);
+        bench.read(PAGE, &body);
+        let record = kept(&mut bench);
+        assert!(is_revisit(&record));
+        let back = report(&record).unwrap();
+        assert_eq!(back.outcome, Outcome::Read { status: 200 });
+        assert_eq!(back.signature.map(|signature| signature.payload), Some(payload));
+        assert_eq!((back.started, back.document), (bench.now, None));
+    }
+
+    #[test]
+    fn the_robots_txt_of_an_origin_is_known_as_such() {
+        let mut bench = Bench::seeded(unhindered(), &["http://a.example/"]);
+        let mut web = crate::testing::Web::default();
+        web.put_as("http://a.example/robots.txt", "text/plain", "User-agent: *\nDisallow: /no\n");
+        bench.step(&web);
+        bench.commit();
+        let reader = bench.crawler.reader();
+        let (_, visit) = reader.visit_book().next().unwrap().unwrap();
+        let record = reader.body(&visit.record.unwrap()).unwrap();
+        assert_eq!(robots_origin(&record), Some(url(PAGE).origin()));
+        let back = report(&record).unwrap();
+        assert_eq!((back.order.kind, back.outcome), (OrderKind::Robots, Outcome::Read { status: 200 }));
+        assert!(back.document.is_some_and(|document| document.text.contains("/no")));
+    }
+}

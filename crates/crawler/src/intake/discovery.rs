@@ -140,3 +140,104 @@ pub(crate) fn redirect(report: &Report, hops: u8, depth: u16, page: PageKey) -> 
     }
     Some(Found { url: to.clone(), via: Via::Redirect { hops: hops + 1 }, depth, found_on: Some(page), forward: 0 })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+    use vernal_model::{AnchorPlace, Link, Moment};
+
+    use super::*;
+    use crate::testing::{order, url};
+
+    const KINDS: [LinkKind; 4] = [LinkKind::Anchor, LinkKind::Canonical, LinkKind::Image, LinkKind::Feed];
+
+    fn target(number: u8) -> Url {
+        url(&format!("http://s{}.example/{number}", number % 3))
+    }
+
+    /// Links to every third site are out of scope.
+    fn is_in_scope(url: &Url) -> bool {
+        url.site_text() != "s2.example"
+    }
+
+    fn report(links: &[(u8, usize, bool)]) -> Report {
+        let link = |&(number, kind, nofollow): &(u8, usize, bool)| Link {
+            target: target(number),
+            kind: KINDS[kind],
+            rel: if nofollow { Rel::NOFOLLOW } else { Rel::default() },
+            anchor: AnchorPlace::default(),
+        };
+        let document = Document { links: links.iter().map(link).collect(), ..Document::default() };
+        let order = order("http://a.example/", PageKey::default());
+        let unanswered = Report::unanswered(order, Moment::EPOCH, Moment::EPOCH, Outcome::Read { status: 200 });
+        Report { document: Some(document), ..unanswered }
+    }
+
+    fn links_of() -> impl Strategy<Value = Vec<(u8, usize, bool)>> {
+        prop::collection::vec((0u8..12, 0..KINDS.len(), prop::bool::weighted(0.2)), 0..20)
+    }
+
+    /// The links of one version, and the row that is kept of it.
+    fn met(
+        report: &Report,
+        old: Option<&DocumentRow>,
+        recent: &mut Recent,
+    ) -> (BTreeMap<Partition, FoundHere>, DocumentRow) {
+        let mut row = DocumentRow { links: packed(report.document.as_ref().unwrap()), ..DocumentRow::default() };
+        let in_scope = |url: &Url, _| is_in_scope(url);
+        let found = links(report, &mut row.links, old, 3, recent, &in_scope, &Url::partition);
+        (found, row)
+    }
+
+    /// The targets that a version leads to.
+    fn followed(links: &[(u8, usize, bool)]) -> BTreeSet<Url> {
+        let followed = links.iter().filter(|(_, kind, nofollow)| *kind < 2 && !nofollow);
+        followed.map(|(number, ..)| target(*number)).filter(is_in_scope).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn between_two_versions_links_are_found_and_gone_as_sets_say(
+            first in links_of(), second in links_of(), remembers in any::<bool>(),
+        ) {
+            let mut recent = Recent::new();
+            let (found, old) = met(&report(&first), None, &mut recent);
+            let urls = |found: &BTreeMap<Partition, FoundHere>| -> BTreeSet<Url> {
+                found.values().flat_map(|here| here.urls.iter().map(|found| found.url.clone())).collect()
+            };
+            prop_assert_eq!(urls(&found), followed(&first));
+            prop_assert!(found.values().all(|here| here.gone.is_empty() && here.again.is_empty()));
+            let all = found.values().flat_map(|here| &here.urls);
+            prop_assert!(all.clone().all(|found| found.depth == 4 && found.via == Via::Link));
+            prop_assert_eq!(all.count(), followed(&first).len(), "each once");
+            for (id, targets) in counted(&old) {
+                let here: BTreeSet<Fingerprint> = found[&id].urls.iter().map(|found| found.url.fingerprint()).collect();
+                prop_assert_eq!(targets.into_iter().collect::<BTreeSet<_>>(), here, "each is counted where it lies");
+            }
+
+            let mut recent = if remembers { recent } else { Recent::new() };
+            let (found, _) = met(&report(&second), Some(&old), &mut recent);
+            let (before, after) = (followed(&first), followed(&second));
+            let marks = |urls: BTreeSet<&Url>| urls.into_iter().map(Url::fingerprint).collect::<BTreeSet<_>>();
+            let gone = found.values().flat_map(|here| here.gone.iter().copied()).collect::<BTreeSet<_>>();
+            prop_assert_eq!(gone, marks(before.difference(&after).collect()));
+            let again = found.values().flat_map(|here| here.again.iter().copied());
+            let new = found.values().flat_map(|here| here.urls.iter().map(|found| found.url.fingerprint()));
+            prop_assert_eq!(again.chain(new).collect::<BTreeSet<_>>(), marks(after.difference(&before).collect()));
+        }
+    }
+
+    #[test]
+    fn a_url_that_was_met_lately_is_not_spelled_out_again() {
+        let mut recent = Recent::new();
+        let links = [(1, 0, false), (3, 0, false)];
+        met(&report(&links[..1]), None, &mut recent);
+        let (found, _) = met(&report(&links), None, &mut recent);
+        let again: Vec<Fingerprint> = found.values().flat_map(|here| here.again.clone()).collect();
+        assert_eq!(again, [target(1).fingerprint()]);
+        assert_eq!(found.values().map(|here| here.urls.len()).sum::<usize>(), 1);
+        assert!(!recent.met(Fingerprint(0)) && !recent.met(Fingerprint(0)), "an empty slot is no URL");
+    }
+}

@@ -24,6 +24,8 @@ mod judging;
 pub(crate) mod page_life;
 mod robots_answer;
 pub(crate) mod sessions;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 pub(crate) use self::apply_effects::Appliers;

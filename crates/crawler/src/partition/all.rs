@@ -186,3 +186,76 @@ pub(crate) fn bits(bits: u64) -> impl Iterator<Item = usize> {
 }
 
 const _: () = assert!(PartitionId::COUNT as u32 == u64::BITS, "one bit for each partition");
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{START, after, site_of_partition, url};
+
+    fn partitions() -> Partitions {
+        Partitions::new(&Settings::default(), START).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn the_places_of_bits_are_those_that_are_set_and_come_in_order(number in any::<u64>()) {
+            let set: Vec<usize> = (0..64).filter(|place| number >> place & 1 == 1).collect();
+            prop_assert_eq!(bits(number).collect::<Vec<_>>(), set);
+        }
+
+        #[test]
+        fn sums_are_those_of_all_partitions_once_they_are_known_to_be_active(
+            held in prop::collection::vec((0u8..64, 1i64..50, 0u64..50), 0..12),
+        ) {
+            let mut partitions = partitions();
+            let mut model = std::collections::BTreeMap::new();
+            for (place, (id, pages, waiting)) in held.into_iter().enumerate() {
+                let site = Site::new(&format!("s{place}.example"));
+                let partition = partitions.of_mut(PartitionId(id));
+                partition.count_held(&site, pages);
+                let number = partition.sites.number(&site);
+                partition.waiting.recall(number, waiting);
+                let (of, also) = model.entry(usize::from(id)).or_insert((0, 0));
+                (*of, *also) = (*of + pages as u64, *also + waiting);
+            }
+            partitions.note_active();
+            prop_assert_eq!(bits(partitions.active_bits()).collect::<Vec<_>>(), model.keys().copied().collect::<Vec<_>>());
+            prop_assert_eq!(partitions.held(), model.values().map(|(held, _)| held).sum::<u64>());
+            prop_assert_eq!(partitions.waiting(), model.values().map(|(_, waiting)| waiting).sum::<u64>());
+            let sums = partitions.sums();
+            prop_assert_eq!((sums.held, sums.waiting), (partitions.held(), partitions.waiting()));
+        }
+    }
+
+    #[test]
+    fn a_site_stays_in_the_partition_in_which_it_was_settled_first() {
+        let mut partitions = partitions();
+        let (site, at) = (Site::new("a.example"), url("http://a.example/x"));
+        assert_eq!((partitions.home_of(&at), partitions.home_of_site(&site)), (at.partition(), None));
+        let elsewhere = PartitionId((at.partition().0 + 1) % PartitionId::COUNT);
+        assert!(partitions.settle(&site, elsewhere));
+        assert!(!partitions.settle(&site, at.partition()), "it is known");
+        assert_eq!((partitions.home_of(&at), partitions.home_of_site(&site)), (elsewhere, Some(elsewhere)));
+        assert!(partitions.is_known(&site) && partitions.sites() == 1);
+    }
+
+    #[test]
+    fn a_site_of_each_partition_can_be_named() {
+        for id in [0, 17, 63] {
+            let site = site_of_partition(id);
+            assert_eq!(partitions().home_of(&url(&format!("http://{site}/"))), PartitionId(id));
+        }
+    }
+
+    #[test]
+    fn rates_are_summed_up_once_in_so_long() {
+        let mut partitions = partitions();
+        let every = Span::from_secs(60);
+        assert!(partitions.sum_up_rates(every, START));
+        assert!(!partitions.sum_up_rates(every, after(59)));
+        assert!(partitions.sum_up_rates(every, after(60)));
+        assert_eq!(partitions.mean_rate(), RateSums::default().mean(), "nothing was learned");
+    }
+}

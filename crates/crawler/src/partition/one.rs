@@ -175,3 +175,193 @@ impl Partition {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use vernal_model::{Outcome, Refusal, Span, Url};
+
+    use super::*;
+    use crate::testing::{START, failed, held, key_of, url};
+
+    const MOST: u64 = 3;
+
+    fn partition() -> Partition {
+        let settings = Settings { per_site_pages_max: Some(MOST), ..Settings::default() };
+        Partition::new(url("http://a.example/").partition(), &settings, START).unwrap()
+    }
+
+    #[derive(Copy, Clone, Debug)]
+    enum Event {
+        Began,
+        Ended,
+        Came,
+        Went,
+        SiteState(SiteState),
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        let standings = [SiteState::Active, SiteState::Active, SiteState::Paused, SiteState::Blocked];
+        let standing = prop::sample::select(standings.to_vec()).prop_map(Event::SiteState);
+        prop_oneof![Just(Event::Began), Just(Event::Ended), Just(Event::Came), Just(Event::Went), standing]
+    }
+
+    proptest! {
+        #[test]
+        fn a_site_is_open_while_it_is_active_and_has_fewer_pages_than_it_may(
+            events in prop::collection::vec((0usize..2, event()), 1..60),
+        ) {
+            let sites = [Site::new("a.example"), Site::new("b.example")];
+            let mut partition = partition();
+            let mut model = [(0u64, 0u64, SiteState::Active); 2];
+            for (place, event) in events {
+                let (site, (pages, visits, standing)) = (&sites[place], &mut model[place]);
+                match event {
+                    Event::Began => {
+                        partition.first_visit_began(site);
+                        *visits += 1;
+                    }
+                    Event::Ended => {
+                        partition.first_visit_ended(site);
+                        *visits = visits.saturating_sub(1);
+                    }
+                    Event::Came => {
+                        partition.count_held(site, 1);
+                        *pages += 1;
+                    }
+                    Event::Went if *pages > 0 => {
+                        partition.count_held(site, -1);
+                        *pages -= 1;
+                    }
+                    Event::Went => {}
+                    Event::SiteState(new) => {
+                        partition.set_standing(site, new);
+                        *standing = new;
+                    }
+                }
+                prop_assert_eq!(partition.held, model.iter().map(|(pages, ..)| pages).sum::<u64>());
+                for (site, &(pages, visits, standing)) in sites.iter().zip(&model) {
+                    let is_open = standing == SiteState::Active && pages + visits < MOST;
+                    prop_assert_eq!(partition.sites.site(site).is_none_or(SiteLife::is_open), is_open);
+                    prop_assert_eq!(partition.sites.held_of(site), pages);
+                    let may_ask = partition.sites.earliest_new(site) <= START;
+                    prop_assert_eq!(may_ask, is_open, "full or closed sites are not asked for new pages");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_pages_go_on_behind_those_that_are_given() {
+        let mut partition = partition();
+        partition.recall_numbers(7);
+        assert_eq!((partition.number_page(), partition.number_page(), partition.numbers()), (7, 8, 9));
+    }
+
+    #[test]
+    fn a_row_that_is_taken_up_gives_the_site_its_delay_its_hold_and_its_traps() {
+        let (mut partition, site) = (partition(), Site::new("a.example"));
+        let until = START + Span::from_secs(50);
+        let profile = vernal_model::SiteProfile {
+            not_before: until,
+            crawl_delay: Some(Span::from_secs(9)),
+            ..Default::default()
+        };
+        let counts = vernal_model::SiteCounts { waiting: 4, ..Default::default() };
+        partition.recall_site(&SiteRow { site: site.clone(), partition: partition.id, profile, counts });
+        assert_eq!(partition.sites.politeness.earliest(&site), until);
+        assert_eq!(partition.sites.politeness.delay(&site), Span::from_secs(9));
+        assert_eq!((partition.waiting.len(), partition.is_quiet()), (4, false));
+    }
+
+    #[test]
+    fn a_site_that_was_paused_is_taken_up_closed_and_its_urls_wait_behind_it() {
+        let (mut partition, site) = (partition(), Site::new("a.example"));
+        let profile = vernal_model::SiteProfile { standing: SiteState::Paused, ..Default::default() };
+        let counts = vernal_model::SiteCounts { waiting: 4, ..Default::default() };
+        partition.recall_site(&SiteRow { site: site.clone(), partition: partition.id, profile, counts });
+        assert!(partition.waiting.is_empty());
+        assert_eq!(partition.sites.politeness.earliest(&site), Moment::NEVER);
+        partition.set_standing(&site, SiteState::Active);
+        assert_eq!(partition.waiting.len(), 4);
+        assert!(partition.sites.politeness.earliest(&site) < Moment::NEVER);
+    }
+
+    fn due(partition: &Partition, now: Moment) -> bool {
+        let facts = Facts {
+            visits_left: 1,
+            refresh_min: Span::ZERO,
+            held: 1,
+            per_day: 1e6,
+            mean_rate: 1.0,
+            counts_bytes: false,
+            may_abandon: false,
+            any_site: true,
+        };
+        partition.next_due(facts, now).is_some()
+    }
+
+    #[test]
+    fn a_page_is_with_the_policy_or_with_the_retries_and_never_with_both() {
+        let far = START + Span::from_days(9);
+        for (page, with_policy) in [
+            (held("http://a.example/1", 1), true),
+            (failed("http://a.example/1", 1, START), false),
+            (Page { misses: 1, ..held("http://a.example/1", 1) }, false),
+            (Page { state: PageState::Left, ..held("http://a.example/1", 1) }, false),
+        ] {
+            let mut partition = partition();
+            partition.recall_page(&page, Promise::default(), START);
+            assert_eq!(due(&partition, far), with_policy, "{:?}", page.state);
+            let is_retried = visit_owner(&page) != VisitOwner::Policy && page.state != PageState::Left;
+            assert_eq!(partition.retries.len(), usize::from(is_retried));
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_process_refused_is_looked_at_once_more_at_once() {
+        let mut partition = partition();
+        let refused = Page {
+            state: PageState::Refused,
+            last_outcome: Outcome::Refused(Refusal::Robots),
+            failures: 3,
+            ..failed("http://a.example/1", 1, START + Span::from_days(1))
+        };
+        partition.recall_page(&refused, Promise::default(), START);
+        assert!(partition.has_quick_retries(Lane::New));
+        assert_eq!(partition.next_retry(Lane::New, START), Some(refused.key));
+        assert_eq!(partition.next_retry(Lane::New, START), None);
+    }
+
+    #[test]
+    fn retries_of_new_pages_wait_while_their_site_is_full_and_those_of_held_ones_do_not() {
+        let (mut partition, site) = (partition(), Site::new("a.example"));
+        partition.recall_page(&failed("http://a.example/1", 1, START), Promise::default(), START);
+        partition.recall_page(&Page { misses: 1, ..held("http://a.example/2", 2) }, Promise::default(), START);
+        partition.count_held(&site, MOST as i64);
+        assert_eq!(partition.next_retry(Lane::New, START), None);
+        assert!(!partition.has_quick_retries(Lane::New), "a full site keeps no crawl from its end");
+        assert_eq!(partition.next_retry(Lane::Due, START), Some(key_of("http://a.example/2", 2)));
+        partition.count_held(&site, -1);
+        let later = START + Span::from_secs(61);
+        assert_eq!(partition.next_retry(Lane::New, later), Some(key_of("http://a.example/1", 1)));
+    }
+
+    #[test]
+    fn pages_keep_their_site_and_share_the_number_of_their_first_folder() {
+        let mut partition = partition();
+        let page = held("http://a.example/news/1", 1);
+        partition.place(&page);
+        partition.place(&Page { url: url("http://b.example/news/1"), ..page.clone() });
+        let sites = &mut partition.sites;
+        assert_eq!(sites.life_of(page.key).map(|life| life.site.as_str()), Some("a.example"));
+        assert_eq!(sites.site_of_url(page.key, &page.url), Site::new("a.example"));
+        assert_eq!(sites.site_of_url(page.key, &url("http://b.example/")), Site::new("b.example"));
+        assert_eq!(sites.site_of(key_of("http://a.example/", 99)), None);
+        let number = |sites: &mut SiteBook, site: u32, text: &str| sites.path_number(site, &Url::parse(text).unwrap());
+        let news = number(sites, 0, "http://a.example/news/1");
+        assert_eq!(number(sites, 0, "http://a.example/news/2"), news);
+        assert_ne!(number(sites, 0, "http://a.example/old/2"), news);
+        assert_ne!(number(sites, 1, "http://a.example/news/2"), news, "of another site");
+    }
+}

@@ -139,3 +139,92 @@ impl RefreshQueue {
         (self.policy.as_mut(), RefreshView { facts, sites, now })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::Span;
+
+    use super::*;
+    use crate::Settings;
+    use crate::testing::{START, after, held};
+
+    fn facts(held: u64) -> Facts {
+        Facts {
+            visits_left: 1,
+            refresh_min: Span::ZERO,
+            held,
+            per_day: 1e6,
+            mean_rate: 1.0,
+            counts_bytes: false,
+            may_abandon: false,
+            any_site: false,
+        }
+    }
+
+    #[test]
+    fn a_policy_that_nobody_knows_is_named_with_those_that_there_are() {
+        let error = RefreshQueue::new("guess").err().expect("there is none").to_string();
+        assert!(error.contains("`guess`") && error.contains("round-robin"), "{error}");
+    }
+
+    #[test]
+    fn what_the_best_visit_is_worth_is_remembered_until_something_happens() {
+        let mut queue = RefreshQueue::new("vernal").unwrap();
+        queue.told_best(Some(Best::AtMost(2.0)), START);
+        assert_eq!((queue.best().map(Best::most), queue.asked()), (Some(2.0), Some(START)));
+        queue.chose(Some(4));
+        assert_eq!((queue.asked(), queue.last_chosen()), (None, Some(4)), "a visit was taken out");
+        queue.told_best(Some(Best::Exactly(1.0)), START);
+        queue.invalidate();
+        assert_eq!(queue.asked(), None);
+        queue.told_best(Some(Best::Exactly(1.0)), START);
+        queue.told_nothing(7);
+        assert_eq!((queue.best().map(Best::most), queue.asked()), (None, None));
+    }
+
+    #[test]
+    fn a_queue_that_had_nothing_has_nothing_within_the_tick_unless_something_happens() {
+        let mut queue = RefreshQueue::new("round-robin").unwrap();
+        queue.told_nothing(7);
+        assert!(queue.has_nothing(7) && !queue.has_nothing(8));
+        queue.put_back(held("http://a.example/", 0).key);
+        assert!(!queue.has_nothing(7));
+        queue.told_nothing(7);
+        queue.invalidate();
+        assert!(!queue.has_nothing(7));
+    }
+
+    #[test]
+    fn a_page_that_was_chosen_is_out_until_it_is_put_back() {
+        for policy in ["round-robin", "change-frequency", "refresh-time", "nutch-adaptive", "vernal"] {
+            let mut sites = SiteBook::new(&Settings::default(), START);
+            let (mut queue, page) = (RefreshQueue::new(policy).unwrap(), held("http://a.example/", 0));
+            sites.note_page(&page);
+            queue.recall(&mut sites, &page, Promise::default());
+            let mut chance = vernal_model::Chance::new(1);
+            let mut chosen = |queue: &mut RefreshQueue, day: u64| {
+                let now = after(day * 86_400);
+                let (policy, view) = queue.with_view(&sites, facts(1), now);
+                policy.choose(&view, now, &mut chance)
+            };
+            let first = (1..400).find(|&day| !chosen(&mut queue, day).is_empty()).expect("some day it is due");
+            assert_eq!(chosen(&mut queue, first), [], "{policy}");
+            queue.put_back(page.key);
+            let again = (first..first + 400).find(|&day| chosen(&mut queue, day) == [page.key]);
+            assert!(again.is_some(), "{policy}");
+        }
+    }
+
+    #[test]
+    fn pages_of_sites_that_are_closed_are_not_chosen() {
+        let settings = Settings::default();
+        let mut partition = crate::partition::Partition::new(Default::default(), &settings, START).unwrap();
+        let page = held("http://a.example/", 0);
+        partition.recall_page(&page, Promise::default(), START);
+        partition.set_standing(&page.url.site(), vernal_model::SiteState::Blocked);
+        let crate::partition::Partition { refresh, sites, .. } = &mut partition;
+        let now = after(86_400);
+        let (policy, view) = refresh.with_view(sites, Facts { any_site: true, ..facts(1) }, now);
+        assert_eq!(policy.choose(&view, now, &mut vernal_model::Chance::new(1)), []);
+    }
+}

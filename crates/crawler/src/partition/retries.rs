@@ -105,9 +105,13 @@ fn lane_of(page: &Page) -> Lane {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
     use vernal_model::Partition;
 
     use super::*;
+    use crate::testing::{START, after, failed, held};
 
     #[test]
     fn a_site_that_is_not_free_holds_nobody_else_back() {
@@ -121,5 +125,56 @@ mod tests {
         assert_eq!(taken, Some(page(5_000)));
         assert_eq!(retries.len(), 1_000, "the others wait on");
         assert_eq!(retries.first(), Some(now + LOOK_AGAIN));
+    }
+
+    proptest! {
+        #[test]
+        fn every_retry_comes_once_at_its_time_or_when_its_site_is_free(
+            times in prop::collection::vec((0u64..100, 0u64..150), 1..30),
+        ) {
+            let mut retries = Retries::default();
+            let mut wanted = BTreeMap::new();
+            for (number, &(at, free)) in times.iter().enumerate() {
+                let page = failed("http://a.example/", number as u32, after(at));
+                retries.place(&page);
+                wanted.insert(page.key, (after(at), after(free)));
+            }
+            for second in 0..300 {
+                let now = after(second);
+                while let Some(key) = retries.take(Lane::New, now, |key| wanted[&key].1) {
+                    let (at, free) = wanted.remove(&key).expect("it comes once");
+                    prop_assert!(at <= now && free <= now);
+                    prop_assert_eq!(now, at.max(free), "and no later than it may");
+                }
+                prop_assert_eq!(retries.len(), wanted.len());
+            }
+            prop_assert!(wanted.is_empty() && retries.first().is_none());
+        }
+    }
+
+    #[test]
+    fn pages_that_were_held_are_paid_for_by_refreshing_and_others_by_discovery() {
+        let mut retries = Retries::default();
+        retries.place(&failed("http://a.example/1", 1, START));
+        let missing = Page { misses: 1, failures: 0, not_before: after(5), ..held("http://a.example/2", 2) };
+        retries.place(&missing);
+        retries.place(&held("http://a.example/3", 3));
+        assert_eq!(retries.len(), 2, "a page that is well is with the policy");
+        assert!(retries.is_due(Lane::New, START) && !retries.is_due(Lane::Due, START));
+        assert!(retries.is_due(Lane::Due, after(5)));
+        assert_eq!(retries.held().collect::<Vec<_>>(), [missing.key]);
+        assert_eq!(retries.quick(Lane::New).count(), 1);
+        assert_eq!(retries.quick(Lane::Due).count(), 0, "a miss is no failure that goes away soon");
+    }
+
+    #[test]
+    fn a_page_that_could_not_be_asked_for_is_due_at_once_and_once() {
+        let mut retries = Retries::default();
+        let page = failed("http://a.example/1", 1, after(50));
+        retries.place(&page);
+        retries.place_now(&page, START);
+        assert_eq!(retries.len(), 1);
+        assert_eq!(retries.take(Lane::New, START, |_| START), Some(page.key));
+        assert_eq!((retries.len(), retries.quick(Lane::New).count()), (0, 0));
     }
 }

@@ -271,3 +271,6 @@ pub(crate) fn window_row(row: UrlRow) -> Waiting {
         admitted: row.admitted,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -278,3 +278,180 @@ pub(crate) fn remembered(core: &Core, before: &Page, now: Moment) -> Result<Opti
 fn is_in_trouble(page: &Page) -> bool {
     page.state == PageState::Held && page.failures > QUICK_RETRIES_MAX
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+    use vernal_model::{Partition, Seed, Span};
+
+    use super::*;
+    use crate::Settings;
+    use crate::in_flight::{Asked, Request};
+    use crate::testing::{Bench, START, after, held, key_of, seed, unhindered};
+
+    proptest! {
+        #[test]
+        fn a_ranking_keeps_the_least_important_held_and_the_most_important_others(
+            limit in 0usize..8, pages in prop::collection::vec((0u8..20, 0u8..3), 0..40),
+        ) {
+            let mut ranking = Ranking { limit, ..Ranking::default() };
+            let mut all = Vec::new();
+            for (number, (importance, state)) in pages.into_iter().enumerate() {
+                let page = PageKey::new(Partition(0), number as u32);
+                let state = [NodeState::Held, NodeState::Waiting, NodeState::Left][usize::from(state)];
+                ranking.add(page, f32::from(importance), state);
+                let left = state == NodeState::Left;
+                all.push((state == NodeState::Held, Ranked { importance: f32::from(importance), page, left }));
+            }
+            // By sorting.
+            all.sort_by_key(|(_, of)| *of);
+            let held: Vec<PageKey> = all.iter().filter(|(held, _)| *held).map(|(_, of)| of.page).take(limit).collect();
+            let known = all.iter().rev().filter(|(held, _)| !held);
+            let known: Vec<PageKey> = known.map(|(_, of)| of.page).take(limit).collect();
+            prop_assert_eq!(ranking.held.into_sorted_vec().iter().map(|of| of.page).collect::<Vec<_>>(), held);
+            let kept: Vec<PageKey> = ranking.known.into_sorted_vec().iter().map(|Reverse(of)| of.page).collect();
+            prop_assert_eq!(kept, known);
+        }
+    }
+
+    #[test]
+    fn a_page_that_cannot_be_read_any_more_counts_a_part_of_what_it_would() {
+        let page = PageKey::new(Partition(0), 1);
+        let mut ranking = Ranking { limit: 2, troubled: [page].into(), ..Ranking::default() };
+        ranking.add(page, 2.0, NodeState::Held);
+        assert_eq!(ranking.held.pop().map(|of| of.importance), Some(2.0 * TROUBLED_SHARE));
+    }
+
+    /// A full collection of four pages, beside three known URLs.
+    fn full(settings: Settings) -> Bench {
+        let mut bench = Bench::seeded(Settings { pages_max: 4, ..settings }, &["http://a.example/s"]);
+        bench.admit(&["http://a.example/w0", "http://a.example/w1", "http://a.example/w2"]);
+        (10..14).for_each(|number| bench.hold(&page(number)));
+        assert!(bench.crawler.core.is_collection_full());
+        bench
+    }
+
+    fn page(number: u32) -> Page {
+        held(&format!("http://a.example/h{number}"), number)
+    }
+
+    fn known(bench: &Bench, number: u32) -> PageKey {
+        let url = crate::testing::url(&format!("http://a.example/w{number}"));
+        bench.crawler.core.work.key_of(&url).unwrap().and_then(|known| known.key).unwrap()
+    }
+
+    /// A turn over pages of these importances, held from number ten and known from zero.
+    fn evict(bench: &mut Bench, importances: &[f32], others: &[f32]) -> BTreeSet<u32> {
+        let mut ranking = Ranking::of(&bench.crawler.core);
+        for (place, &importance) in importances.iter().enumerate() {
+            ranking.add(page(10 + place as u32).key, importance, NodeState::Held);
+        }
+        for (place, &importance) in others.iter().enumerate() {
+            ranking.add(known(bench, place as u32), importance, NodeState::Waiting);
+        }
+        let crate::crawler::Crawler { core, plan, .. } = &mut bench.crawler;
+        let mut eviction = EvictionPass::default();
+        assert!(!eviction.is_due(core, START) && eviction.next(core, START).is_none());
+        eviction.begin(link_scores::Ranked { ranking, mark: GraphMark::default() });
+        assert!(eviction.is_due(core, START));
+        eviction.turn(core, plan, START).unwrap();
+        assert!(eviction.has_ended() && eviction.take_mark().is_some());
+        core.work.commit(START).unwrap();
+        let left =
+            |number: &u32| core.work.page(page(*number).key).unwrap().is_none_or(|page| page.state == PageState::Left);
+        (10..14).filter(left).collect()
+    }
+
+    #[test]
+    fn pages_make_room_only_for_others_that_are_better_by_the_margin() {
+        for (others, leave) in [
+            (vec![1.2, 1.2, 1.2], vec![]),
+            (vec![1.3, 1.0, 1.0], vec![10]),
+            (vec![9.0, 2.6, 2.4], vec![10, 11]),
+            (vec![9.0, 9.0, 9.0], vec![10, 11, 12]),
+        ] {
+            let mut bench = full(unhindered());
+            let left = evict(&mut bench, &[1.0, 2.0, 3.0, 4.0], &others);
+            assert_eq!(left, leave.iter().copied().collect(), "{others:?}");
+            let core = &bench.crawler.core;
+            assert_eq!(core.partitions.held(), 4 - leave.len() as u64);
+            for number in leave {
+                let row = core.work.left(page(number).key).unwrap().expect("it says why");
+                assert!(is_better(row.better, row.importance) && row.made_room_for != page(number).key);
+            }
+            let first = bench.crawler.plan.wanted.take(START, |_, _| START).map(|(key, _)| key);
+            let is_outstanding = others[0] > 5.0;
+            assert_eq!(first, is_outstanding.then(|| known(&bench, 0)), "the best comes first");
+        }
+    }
+
+    #[test]
+    fn what_somebody_asked_for_and_what_is_busy_never_leaves() {
+        let protections: [fn(&mut Bench); 5] = [
+            |bench| bench.crawler.core.scope.put_seed(seed("http://a.example/h10")),
+            |bench| {
+                let least = Some(Span::from_days(1));
+                let one =
+                    Seed { at_least_every: least, scope: vernal_model::Scope::Prefix, ..seed("http://a.example/h") };
+                bench.crawler.core.scope.set_seeds(vec![one]);
+            },
+            |bench| {
+                let asked = Asked::Again(Box::new(page(10)));
+                let request = Request { page: Some(page(10).key), site: page(10).url.site(), address: None, asked };
+                let id = bench.crawler.core.in_flight.next_id();
+                bench.crawler.core.in_flight.sent(id, request);
+            },
+            |bench| {
+                let visited = crate::testing::visit(Some(PageState::Held), &page(10), None);
+                bench.crawler.core.work.push(page(10).key.partition, Deed::Visited(Box::new(visited)));
+            },
+            |bench| {
+                let row = Page { failures: 1, ..page(10) };
+                let visited = crate::testing::visit(Some(PageState::Held), &row, None);
+                bench.crawler.core.work.push(row.key.partition, Deed::Visited(Box::new(visited)));
+                bench.crawler.core.work.commit(START).unwrap();
+            },
+        ];
+        for (place, protect) in protections.into_iter().enumerate() {
+            let mut bench = full(unhindered());
+            protect(&mut bench);
+            let left = evict(&mut bench, &[0.1, 50.0, 50.0, 50.0], &[9.0, 9.0, 9.0]);
+            assert!(left.is_empty(), "{place}: {left:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_held_beyond_the_limit_leaves_for_nobody() {
+        let mut bench = full(unhindered());
+        bench.crawler.core.settings = std::sync::Arc::new(Settings { pages_max: 2, ..unhindered() });
+        let left = evict(&mut bench, &[4.0, 3.0, 2.0, 1.0], &[]);
+        assert_eq!(left, [12, 13].into());
+        let row = bench.crawler.core.work.left(page(13).key).unwrap().unwrap();
+        assert_eq!(row.made_room_for, page(13).key);
+    }
+
+    #[test]
+    fn where_there_is_room_nobody_leaves() {
+        let mut bench = full(unhindered());
+        bench.crawler.core.settings = std::sync::Arc::new(Settings { pages_max: 100, ..unhindered() });
+        assert!(evict(&mut bench, &[1.0, 1.0, 1.0, 1.0], &[9.0, 9.0, 9.0]).is_empty());
+    }
+
+    #[test]
+    fn who_left_may_not_return_for_a_week_and_has_its_history_for_longer() {
+        let mut bench = full(unhindered());
+        evict(&mut bench, &[1.0, 2.0, 3.0, 4.0], &[9.0, 0.0, 0.0]);
+        let core = &bench.crawler.core;
+        let place = Ranked { importance: 9.0, page: page(10).key, left: true };
+        assert!(!may_come(core, &place, START).unwrap());
+        assert!(may_come(core, &place, START + RETURN_AFTER).unwrap());
+        let row = core.work.page(page(10).key).unwrap().unwrap();
+        let remembered = |now| remembered(core, &row, now).unwrap().map(|page| page.state);
+        assert_eq!(remembered(after(60)), Some(PageState::Held));
+        assert_eq!(remembered(START + HISTORY_KEPT), None);
+        assert_eq!(super::remembered(core, &page(11), START).unwrap(), None, "it is with its policy already");
+        assert_eq!(key_of("http://a.example/h10", 10), row.key);
+    }
+}

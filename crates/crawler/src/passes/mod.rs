@@ -10,6 +10,8 @@ mod all;
 pub(crate) mod eviction;
 pub(crate) mod link_scores;
 mod scope_rescan;
+#[cfg(test)]
+mod tests;
 pub mod topics;
 
 pub(crate) use self::all::Passes;

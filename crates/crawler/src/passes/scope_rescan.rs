@@ -153,3 +153,103 @@ fn uncounted(row: &DocumentRow) -> HashSet<Fingerprint> {
         followed().filter(|link| link.counted != CountedIn::NOWHERE).map(|link| link.target).collect();
     followed().map(|link| link.target).filter(|target| !counted.contains(target)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::Seed;
+
+    use super::*;
+    use crate::crawler::Crawler;
+    use crate::testing::{Bench, START, after, held, html, seed, unhindered, url};
+
+    const PAGE: &str = "http://a.example/x";
+
+    /// Turns until none is due; says how many there were.
+    fn turns(bench: &mut Bench) -> usize {
+        let mut turns = 0;
+        while bench.crawler.passes.scope_rescan.is_due(&bench.crawler.core, bench.now) {
+            turn(bench);
+            turns += 1;
+        }
+        turns
+    }
+
+    fn turn(bench: &mut Bench) {
+        let Crawler { core, plan, passes, .. } = &mut bench.crawler;
+        core.work.commit(bench.now).unwrap();
+        passes.scope_rescan.turn(core, plan, bench.now).unwrap();
+        core.work.commit(bench.now).unwrap();
+    }
+
+    /// A page that leads out of the scope, met with it.
+    fn bench() -> Bench {
+        let mut bench = Bench::seeded(unhindered(), &["http://a.example/"]);
+        bench.admit(&[PAGE]);
+        bench.read(PAGE, &html("Words.", &["/a", "http://b.example/1", "http://c.example/"]));
+        turns(&mut bench);
+        bench
+    }
+
+    #[test]
+    fn links_that_a_wider_scope_covers_are_found_once_and_without_a_request() {
+        let mut bench = bench();
+        let found = bench.crawler.core.work.found();
+        let requests = bench.crawler.core.work.requests();
+        assert!(!bench.crawler.passes.scope_rescan.waits(&bench.crawler.core));
+        bench.crawler.core.scope.put_seed(seed("http://b.example/"));
+        assert!(bench.crawler.passes.scope_rescan.waits(&bench.crawler.core));
+        assert_eq!(turns(&mut bench), 2, "one over the pages, and one that finds no more of them");
+        assert_eq!(bench.crawler.core.work.found(), found + 1);
+        assert_eq!(bench.crawler.core.work.requests(), requests);
+        assert!(bench.crawler.passes.scope_rescan.has_ended());
+        bench.crawler.core.scope.put_seed(Seed { depth: Some(7), ..seed("http://b.example/") });
+        bench.now = after(700);
+        turns(&mut bench);
+        assert_eq!(bench.crawler.core.work.found(), found + 1, "a link that is counted is not found again");
+        bench.admit(&[]);
+        assert!(bench.crawler.core.work.key_of(&url("http://b.example/1")).unwrap().is_some());
+        assert!(bench.crawler.core.work.key_of(&url("http://c.example/")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_pass_goes_on_where_its_mark_says_in_the_next_process() {
+        let mut bench = Bench::seeded(unhindered(), &["http://a.example/"]);
+        for number in 0..PAGES_PER_TURN as u32 + 10 {
+            bench.hold(&held(&format!("http://a.example/{number}"), number + 1));
+        }
+        turn(&mut bench);
+        let mark = bench.crawler.passes.scope_rescan.mark;
+        assert_eq!(bench.crawler.passes.scope_rescan.progress(&bench.crawler.core), Some(PAGES_PER_TURN as u64));
+        let (scope, last) = mark.following.expect("it is under way");
+        assert_eq!((scope, last.is_some()), (bench.crawler.core.scope.digest(), true));
+        let mut bench = bench.reopened();
+        assert_eq!(bench.crawler.passes.scope_rescan.mark, mark);
+        turn(&mut bench);
+        let pass = &bench.crawler.passes.scope_rescan;
+        assert_eq!(pass.looked_at, 10, "the others were met before");
+        turn(&mut bench);
+        let pass = &bench.crawler.passes.scope_rescan;
+        assert!(pass.has_ended() && !pass.waits(&bench.crawler.core));
+        assert_eq!(pass.progress(&bench.crawler.core), None);
+    }
+
+    #[test]
+    fn a_scope_that_changes_again_begins_a_new_pass_and_not_too_often() {
+        let mut bench = bench();
+        let page = held("http://w.example/", 0);
+        let waits = |bench: &mut Bench| {
+            let partition = bench.crawler.core.partitions.of_mut(page.key.partition);
+            let site = partition.sites.number(&page.url.site());
+            partition.waiting.recall(site, 1_000);
+            bench.crawler.core.partitions.note_active();
+        };
+        bench.crawler.core.scope.put_seed(seed("http://b.example/"));
+        turns(&mut bench);
+        bench.crawler.core.scope.put_seed(seed("http://c.example/"));
+        waits(&mut bench);
+        let Crawler { core, passes, .. } = &bench.crawler;
+        assert!(!passes.scope_rescan.is_due(core, START), "there is other work");
+        assert_eq!(passes.scope_rescan.next(core, START), Some(START + PASS_EVERY));
+        assert!(passes.scope_rescan.is_due(core, START + PASS_EVERY));
+    }
+}

@@ -197,3 +197,80 @@ impl Planner {
 fn again(core: &Core, key: PageKey, by: Chooser) -> Result<Option<Candidate>> {
     Ok(core.work.page(key)?.map(|page| Candidate::Again { page: Box::new(page), by }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, START, after, failed, held, unhindered};
+
+    #[test]
+    fn retries_get_a_quarter_of_the_visits_and_save_up_a_few() {
+        let (mut turns, mut spent) = (RetryTurns::default(), 0);
+        for _ in 0..1_000 {
+            if turns.earn() {
+                turns.spend();
+                spent += 1;
+            }
+        }
+        assert!((250..=252).contains(&spent), "{spent}");
+        (0..1_000).for_each(|_| _ = turns.earn());
+        let saved = (0..100).take_while(|_| {
+            let is_whole = turns.saved >= 1.0;
+            turns.spend();
+            is_whole
+        });
+        assert_eq!(saved.count(), RETRIES_SAVED_MAX as usize);
+    }
+
+    #[test]
+    fn where_no_retry_was_due_nobody_is_asked_again_within_the_tick() {
+        let mut bench = Bench::new(unhindered());
+        bench.hold(&held("http://a.example/0", 0));
+        let (mut turns, core) = (RetryTurns::default(), &mut bench.crawler.core);
+        assert_eq!(turns.next(core, 1, Lane::New, START), None);
+        let page = failed("http://a.example/1", 1, START);
+        core.partitions.of_mut(page.key.partition).place(&page);
+        assert_eq!(turns.next(core, 1, Lane::New, START), None, "it came behind the back of this tick");
+        assert_eq!(turns.next(core, 2, Lane::New, START), Some(page.key));
+        assert_eq!(turns.next(core, 2, Lane::New, START), None);
+        core.partitions.of_mut(page.key.partition).retries.place_now(&page, START);
+        turns.place_now();
+        assert_eq!(turns.next(core, 2, Lane::New, START), Some(page.key), "it was put back");
+    }
+
+    #[test]
+    fn a_retry_that_is_well_again_or_left_is_passed_over() {
+        let mut bench = Bench::new(unhindered());
+        let page = failed("http://a.example/1", 1, START);
+        bench.hold(&page);
+        let (mut plan, core) = (Planner::default(), &mut bench.crawler.core);
+        plan.begin_tick();
+        let found = plan.retry_candidate(core, Lane::New, after(1)).unwrap();
+        assert!(matches!(found, Some(Candidate::Again { by: Chooser::Retry, .. })));
+        plan.give_back(core, found.unwrap(), after(1));
+        let well = Page { last_visit: after(1), ..held("http://a.example/1", 1) };
+        let visited = crate::testing::visit(Some(PageState::Failed), &well, None);
+        core.work.push(well.key.partition, vernal_model::Deed::Visited(Box::new(visited)));
+        plan.begin_tick();
+        assert!(plan.retry_candidate(core, Lane::New, after(2)).unwrap().is_none());
+        assert_eq!(core.partitions.of(well.key.partition).retries.len(), 0);
+    }
+
+    #[test]
+    fn a_full_collection_reads_nothing_new() {
+        let mut bench = Bench::new(crate::Settings { pages_max: 2, ..unhindered() });
+        bench.hold(&held("http://a.example/0", 0));
+        bench.hold(&failed("http://a.example/1", 1, START));
+        let (plan, core) = (&mut bench.crawler.plan, &mut bench.crawler.core);
+        plan.begin_tick();
+        let sums = core.partitions.sums();
+        let candidate = plan.new_candidate(core, sums, START).unwrap();
+        assert!(matches!(&candidate, Some(Candidate::Again { page, .. }) if page.key.number == 1));
+        plan.give_back(core, candidate.unwrap(), START);
+        core.partitions
+            .of_mut(held("http://a.example/2", 2).key.partition)
+            .count_held(&vernal_model::Site::new("a.example"), 1);
+        let sums = core.partitions.sums();
+        assert!(plan.new_candidate(core, sums, START).unwrap().is_none());
+    }
+}

@@ -212,3 +212,157 @@ fn pool_topics(partitions: &mut Partitions) {
         policy.hear_topic_rates(&rates);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use vernal_model::Site;
+
+    use super::*;
+    use crate::Settings;
+    use crate::testing::{Bench, START, after, held, site_of_partition, unhindered, waiting};
+
+    /// Partitions in which so many URLs wait each.
+    fn with_waiting(waits: &BTreeMap<u8, u32>) -> Partitions {
+        let mut partitions = Partitions::new(&Settings::default(), START).unwrap();
+        for (&id, &count) in waits {
+            let site = site_of_partition(id);
+            let partition = partitions.of_mut(PartitionId(id));
+            partition.sites.number(&site);
+            for number in 0..count {
+                assert!(partition.waiting.window.accept(waiting(&format!("http://{site}/{number}"), number)));
+            }
+        }
+        partitions.note_active();
+        partitions
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+        #[test]
+        fn the_round_for_new_urls_gives_every_partition_its_turn(
+            waits in prop::collection::btree_map(0u8..64, 1u32..6, 1..6),
+        ) {
+            let (mut partitions, mut turns) = (with_waiting(&waits), PartitionTurns::default());
+            let (mut left, mut round) = (waits.clone(), Vec::new());
+            while let Some(next) = turns.next_new(&mut partitions, START) {
+                let id = next.page.partition.0;
+                // Nobody has a second turn before each of the others that have something left had one.
+                if round.contains(&id) {
+                    prop_assert!(left.iter().all(|(other, &count)| count == 0 || round.contains(other)));
+                    round.clear();
+                }
+                round.push(id);
+                *left.get_mut(&id).expect("it waits there") -= 1;
+            }
+            prop_assert!(left.values().all(|&count| count == 0), "{:?}", left);
+        }
+
+        #[test]
+        fn what_partitions_are_owed_sums_up_to_nothing(
+            held in prop::collection::vec(1i64..40, 1..6),
+            visits in prop::collection::vec(0usize..6, 0..30),
+        ) {
+            let mut partitions = Partitions::new(&Settings::default(), START).unwrap();
+            let mut turns = PartitionTurns::default();
+            for (id, &pages) in held.iter().enumerate() {
+                partitions.at_mut(id).count_held(&Site::new("a.example"), pages);
+            }
+            partitions.note_active();
+            for visit in visits {
+                turns.charge(&mut partitions, PartitionId((visit % held.len()) as u8));
+            }
+            let all = partitions.held();
+            turns.credit(&mut partitions, all);
+            let credits: f64 = partitions.iter().map(|partition| partition.refresh.credit).sum();
+            prop_assert!(credits.abs() < 1e-9, "{credits}");
+        }
+    }
+
+    #[test]
+    fn a_partition_is_chosen_by_its_share_of_the_held_pages() {
+        let mut partitions = Partitions::new(&Settings::default(), START).unwrap();
+        let mut turns = PartitionTurns::default();
+        for (id, pages) in [(3, 70), (9, 20), (40, 10)] {
+            partitions.at_mut(id).count_held(&Site::new("a.example"), pages);
+        }
+        let (mut visits, all) = (BTreeMap::new(), 0b1 << 3 | 0b1 << 9 | 0b1 << 40);
+        for _ in 0..1_000 {
+            turns.credit(&mut partitions, 100);
+            let first = take_first(&partitions, &mut { all }, By::Share).unwrap();
+            turns.charge(&mut partitions, PartitionId(first as u8));
+            *visits.entry(first).or_insert(0i32) += 1;
+        }
+        for (id, share) in [(3, 700), (9, 200), (40, 100)] {
+            assert!((visits[&id] - share).abs() <= 2, "{visits:?}");
+        }
+    }
+
+    #[test]
+    fn who_claims_the_most_comes_first_and_of_equals_the_lowest_number() {
+        let mut partitions = Partitions::new(&Settings::default(), START).unwrap();
+        for (id, value) in [(2, 1.0), (5, 3.0), (7, 3.0), (60, 2.0)] {
+            partitions.at_mut(id).refresh.told_best(Some(Best::Exactly(value)), START);
+        }
+        let mut order = 1 << 2 | 1 << 5 | 1 << 7 | 1 << 60 | 1 << 1;
+        let taken: Vec<usize> = std::iter::from_fn(|| take_first(&partitions, &mut order, By::Value)).collect();
+        assert_eq!(taken, [5, 7, 60, 2, 1], "who says nothing comes last");
+        assert_eq!(order, 0);
+    }
+
+    /// Two partitions with pages, and the pages.
+    fn two_partitions(policy: &str) -> (Bench, Vec<PageKey>) {
+        let mut bench = Bench::new(Settings { policy: policy.into(), per_site: 4, ..unhindered() });
+        let mut keys = Vec::new();
+        for id in [1, 2] {
+            for number in 0..4 {
+                let page = held(&format!("http://{}/{number}", site_of_partition(id)), number);
+                bench.hold(&page);
+                keys.push(page.key);
+            }
+        }
+        (bench, keys)
+    }
+
+    #[test]
+    fn every_due_page_is_chosen_once_until_it_is_put_back() {
+        for policy in ["round-robin", "change-frequency", "refresh-time", "nutch-adaptive", "vernal"] {
+            let (mut bench, keys) = two_partitions(policy);
+            let (mut turns, core) = (PartitionTurns::default(), &mut bench.crawler.core);
+            let now = after(400 * 86_400);
+            core.coordinator.account.in_hand = 1e6;
+            let mut chosen = Vec::new();
+            for tick in 0..64 {
+                let sums = core.partitions.sums();
+                chosen.extend(turns.choose(core, tick, sums, now));
+            }
+            let before = chosen.len();
+            chosen.sort_unstable();
+            chosen.dedup();
+            assert_eq!(chosen.len(), before, "{policy} chose a page twice");
+            assert!(chosen.iter().all(|key| keys.contains(key)) && !chosen.is_empty(), "{policy}: {chosen:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_chosen_where_nothing_can_be_spent() {
+        let (mut bench, _) = two_partitions("vernal");
+        let (mut turns, core) = (PartitionTurns::default(), &mut bench.crawler.core);
+        core.coordinator.account.in_hand = 0.0;
+        let sums = core.partitions.sums();
+        assert_eq!(turns.choose(core, 1, sums, after(86_400)), []);
+        core.coordinator.account.in_hand = 1.0;
+        assert_eq!(turns.choose(core, 1, Sums::default(), after(86_400)), [], "nor where nothing is held");
+    }
+
+    #[test]
+    fn a_policy_whose_values_compare_gives_one_page_at_a_time() {
+        let (mut bench, _) = two_partitions("vernal");
+        let (mut turns, core) = (PartitionTurns::default(), &mut bench.crawler.core);
+        core.coordinator.account.in_hand = 100.0;
+        let sums = core.partitions.sums();
+        assert_eq!(turns.choose(core, 1, sums, after(30 * 86_400)).len(), 1, "the next may lie in the other partition");
+    }
+}

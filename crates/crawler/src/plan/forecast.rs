@@ -364,3 +364,6 @@ impl View for Slot<'_> {
         self.per_day
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,7 +93,7 @@ impl FreshnessSamples {
             self.drawn = self.draw(core, now)?;
         }
         // The policy came first: then the visit is no draw by chance.
-        self.drawn = self.drawn.filter(|&key| !core.is_busy(key));
+        self.drawn = self.drawn.filter(|&key| !core.in_flight.has(key));
         let Some(key) = self.drawn.filter(|&key| core.partitions.may_ask(key, now)) else { return Ok(None) };
         self.drawn = None;
         self.out = Some(key);
@@ -117,7 +117,7 @@ impl FreshnessSamples {
             let key = PageKey::new(PartitionId(home as u8), place as u32);
             let Some(page) = core.work.page(key)? else { continue };
             let is_ours = page.state == PageState::Held && visit_owner(&page) == VisitOwner::Policy;
-            if !is_ours || core.is_busy(key) {
+            if !is_ours || core.in_flight.has(key) {
                 continue;
             }
             if now.since(page.last_visit) >= core.settings.refresh_min {
@@ -127,5 +127,92 @@ impl FreshnessSamples {
             return Ok(None);
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::Span;
+
+    use super::*;
+    use crate::Settings;
+    use crate::testing::{Bench, after, failed, held, unhindered};
+
+    const DAY: u64 = 86_400;
+
+    fn bench() -> Bench {
+        let mut bench = Bench::new(unhindered());
+        (0..5).for_each(|number| bench.hold(&held(&format!("http://a.example/{number}"), number)));
+        bench.hold(&failed("http://a.example/9", 9, after(0)));
+        bench
+    }
+
+    #[test]
+    fn one_visit_to_held_pages_in_fifty_is_a_sample() {
+        let (bench, mut samples, mut drawn) = (bench(), FreshnessSamples::default(), 0);
+        for visit in 0..1_000 {
+            samples.count_visit();
+            if let Some(key) = samples.sample(&bench.crawler.core, after(DAY)).unwrap() {
+                assert!(key.number < 5, "a page that is not held is none");
+                assert_eq!(samples.sample(&bench.crawler.core, after(DAY)).unwrap(), None, "one at a time");
+                samples.hear(key, Some(visit % 2 == 0), 1.0);
+                drawn += 1;
+            }
+        }
+        assert_eq!(drawn, 20);
+        assert_eq!(samples.measured().map(|measured| measured.samples), Some(20));
+    }
+
+    #[test]
+    fn a_sample_that_could_not_be_asked_for_waits_on() {
+        let (bench, mut samples) = (bench(), FreshnessSamples { visits: SAMPLE_EVERY, ..Default::default() });
+        let core = &bench.crawler.core;
+        let key = samples.sample(core, after(DAY)).unwrap().expect("it is time for one");
+        assert!(samples.concern(key));
+        samples.put_back(key);
+        assert!(samples.concern(key));
+        assert_eq!(samples.sample(core, after(DAY)).unwrap(), Some(key), "no other is drawn in its place");
+        samples.hear(PageKey::new(key.partition, 77), Some(true), 1.0);
+        assert_eq!(samples.measured(), None, "only the sample is heard");
+        samples.hear(key, None, 1.0);
+        assert_eq!(samples.measured(), None, "there was nothing to compare with");
+        assert!(!samples.concern(key));
+    }
+
+    #[test]
+    fn a_page_read_within_its_shortest_refresh_time_counts_as_fresh_without_a_visit() {
+        let (bench, mut samples) = (bench(), FreshnessSamples { visits: SAMPLE_EVERY, ..Default::default() });
+        assert_eq!(samples.sample(&bench.crawler.core, after(60)).unwrap(), None);
+        assert_eq!(samples.measured(), Some(Measured { fresh: 1, samples: 1, weighted: 1.0 }));
+    }
+
+    #[test]
+    fn every_held_page_is_drawn_with_the_same_chance() {
+        let (mut bench, mut draws) = (bench(), [0u32; 5]);
+        for _ in 0..500 {
+            let mut samples = FreshnessSamples { visits: SAMPLE_EVERY, ..Default::default() };
+            bench.crawler.core.in_flight.next_id();
+            let drawn = samples.sample(&bench.crawler.core, after(DAY)).unwrap();
+            draws[drawn.expect("most numbers are held").number as usize] += 1;
+        }
+        assert!(draws.iter().all(|draws| (60..140).contains(draws)), "{draws:?}");
+    }
+
+    #[test]
+    fn a_page_counts_by_its_importance() {
+        let mut samples = FreshnessSamples::default();
+        samples.note(true, 3.0);
+        samples.note(false, 1.0);
+        assert_eq!(samples.measured(), Some(Measured { fresh: 1, samples: 2, weighted: 0.75 }));
+        (0..SAMPLES_KEPT).for_each(|_| samples.note(false, 1.0));
+        let measured = samples.measured().unwrap();
+        assert_eq!((measured.fresh, measured.samples as usize), (0, SAMPLES_KEPT), "the old ones are forgotten");
+    }
+
+    #[test]
+    fn who_visits_each_page_once_samples_nothing() {
+        let bench = Bench::new(Settings { once: true, refresh_min: Span::ZERO, ..unhindered() });
+        let mut samples = FreshnessSamples { visits: SAMPLE_EVERY, ..Default::default() };
+        assert_eq!(samples.sample(&bench.crawler.core, after(DAY)).unwrap(), None);
     }
 }

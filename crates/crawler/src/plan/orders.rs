@@ -184,3 +184,6 @@ pub(crate) fn send(core: &mut Core, lane: Lane, site: Site, order: Order, asked:
     core.in_flight.sent(order.id, Request { page, site, address, asked });
     order
 }
+
+#[cfg(test)]
+mod tests;

@@ -89,3 +89,87 @@ impl SecondLooks {
         Some(found.1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+    use crate::testing::{Bench, START, after, answered, held, html, order, unhindered};
+
+    /// A visit to a page that says this.
+    fn note(bench: &mut Bench, looks: &mut SecondLooks, number: u32, body: &str) {
+        let text = format!("http://a.example/{number}");
+        let page = held(&text, number);
+        let report = answered(order(&text, page.key), START, "text/html", body);
+        looks.note(&mut bench.crawler.core, &page, &report);
+    }
+
+    #[test]
+    fn a_template_of_a_site_is_looked_at_once() {
+        let (mut bench, mut looks) = (Bench::new(unhindered()), SecondLooks::default());
+        let one = |words: &str| html(words, &["/a", "/b"]);
+        note(&mut bench, &mut looks, 1, &one("One page says this."));
+        note(&mut bench, &mut looks, 2, &one("One page says this."));
+        assert_eq!((looks.waiting.len(), looks.next()), (1, Some(START + LOOK_AFTER)));
+        assert!(looks.concern(held("http://a.example/1", 1).key));
+        let site = vernal_model::Site::new("a.example");
+        let id = held("http://a.example/1", 1).key.partition;
+        let looked_at = &bench.crawler.core.partitions.of(id).sites.site(&site).unwrap().profile.looked_at;
+        assert_eq!(looked_at.len(), 1, "the site remembers it");
+    }
+
+    #[test]
+    fn text_and_crawls_that_end_have_no_second_looks() {
+        let mut looks = SecondLooks::default();
+        let mut bench = Bench::new(Settings { once: true, ..unhindered() });
+        note(&mut bench, &mut looks, 1, &html("Words.", &[]));
+        assert_eq!(looks.next(), None);
+        let mut bench = Bench::new(unhindered());
+        let page = held("http://a.example/1", 1);
+        let report = answered(order("http://a.example/1", page.key), START, "text/plain", "Words.");
+        looks.note(&mut bench.crawler.core, &page, &report);
+        assert_eq!(looks.next(), None);
+    }
+
+    #[test]
+    fn second_looks_are_at_most_two_in_a_hundred_orders() {
+        let mut looks = SecondLooks::default();
+        looks.waiting.extend((0..500).map(|number| (START, held("http://a.example/", number).key)));
+        let mut sent = 0u64;
+        for orders in 0..1_000 {
+            if let Some(page) = looks.next_look(orders, |_| true, after(1)) {
+                sent += 1;
+                assert!(looks.ended(page) && !looks.ended(page), "a look is over with its visit");
+            }
+            assert!(sent <= orders / LOOK_EVERY + 1, "{sent} of {orders}");
+        }
+        assert_eq!(sent, 20);
+    }
+
+    #[test]
+    fn a_look_that_could_not_be_sent_keeps_its_turn() {
+        let (mut looks, first, second) =
+            (SecondLooks::default(), held("http://a.example/", 1).key, held("http://a.example/", 2).key);
+        looks.waiting.extend([(after(1), first), (after(2), second)]);
+        assert_eq!(looks.next_look(0, |_| true, START), None, "its time has not come");
+        assert_eq!(looks.next_look(0, |page| page == second, after(9)), Some(second), "the site of the other is busy");
+        looks.put_back(second);
+        assert_eq!(looks.next_look(0, |_| true, after(9)), Some(first));
+        assert_eq!(looks.next_look(0, |_| true, after(9)), None, "one was sent");
+        looks.put_back(first);
+        looks.put_back(first);
+        assert_eq!((looks.sent, looks.waiting.len()), (0, 2));
+    }
+
+    #[test]
+    fn the_first_record_behind_the_time_of_a_look_was_that_look() {
+        let (mut looks, page) = (SecondLooks::default(), held("http://a.example/", 1).key);
+        looks.waiting.insert((after(300), page));
+        looks.suppose(page, after(10));
+        assert!(!looks.ended(page), "it came too soon");
+        looks.suppose(page, after(400));
+        assert!(looks.ended(page));
+        looks.suppose(page, after(500));
+        assert!(!looks.ended(page), "there was one look");
+    }
+}

@@ -127,3 +127,97 @@ pub(crate) fn draw(core: &mut Core, now: Moment) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use vernal_model::{Fingerprint, Found};
+
+    use super::*;
+    use crate::Settings;
+    use crate::testing::{Bench, START, after, held, unhindered, url};
+
+    fn found(core: &mut Core, urls: u32, again: u32) {
+        let found = |number| Found {
+            url: url(&format!("http://a.example/{number}")),
+            via: Via::Link,
+            depth: 1,
+            found_on: None,
+            forward: 0,
+        };
+        let again = (0..again).map(|number| Fingerprint(number.into())).collect();
+        let deed = Deed::Found { urls: (0..urls).map(found).collect(), again };
+        core.work.push(url("http://a.example/").partition(), deed);
+    }
+
+    #[test]
+    fn new_urls_pass_at_once_where_little_waits_and_soon_where_much_does() {
+        let mut bench = Bench::new(Settings { concurrency: 2, ..unhindered() });
+        let (sieve, core) = (Sieve { ran: START }, &mut bench.crawler.core);
+        assert_eq!(sieve.next(core), None, "nothing was found");
+        found(core, 1, 0);
+        assert_eq!(sieve.next(core), Some(START));
+        let page = held("http://a.example/", 0);
+        let site = core.partitions.of_mut(page.key.partition).sites.number(&page.url.site());
+        core.partitions.of_mut(page.key.partition).waiting.recall(site, 4);
+        core.partitions.note_active();
+        assert_eq!(sieve.next(core), Some(START + SIEVE_EVERY));
+    }
+
+    #[test]
+    fn links_to_known_urls_wait_for_others_to_pile_up() {
+        let mut bench = Bench::new(unhindered());
+        let (sieve, core) = (Sieve { ran: START }, &mut bench.crawler.core);
+        found(core, 0, 1);
+        assert_eq!(sieve.next(core), Some(START + SIEVE_FEW_EVERY));
+        found(core, 0, SIEVE_LINKS_MIN as u32);
+        assert_eq!(sieve.next(core), Some(START + SIEVE_EVERY));
+        found(core, 0, SIEVE_URLS_MAX as u32);
+        assert_eq!(sieve.next(core), Some(START), "the memory of a pass is bounded");
+    }
+
+    #[test]
+    fn a_crawl_that_ends_waits_for_no_links() {
+        let mut bench = Bench::new(Settings { once: true, ..unhindered() });
+        let (sieve, core) = (Sieve { ran: START }, &mut bench.crawler.core);
+        found(core, 0, 1);
+        assert_eq!(sieve.next(core), Some(START));
+    }
+
+    #[test]
+    fn a_url_is_admitted_once_and_what_lies_outside_is_barred() {
+        let mut bench = Bench::seeded(unhindered(), &["http://a.example/"]);
+        let (core, plan) = (&mut bench.crawler.core, &mut bench.crawler.plan);
+        for text in ["http://a.example/1", "http://a.example/1", "http://b.example/"] {
+            core.announce(Found { url: url(text), via: Via::Link, depth: 1, found_on: None, forward: 0 });
+        }
+        core.work.commit(START).unwrap();
+        plan.sieve(core, after(1)).unwrap();
+        core.work.commit(after(1)).unwrap();
+        plan.sieved(core);
+        core.partitions.note_active();
+        let known = |text: &str| core.work.key_of(&url(text)).unwrap();
+        assert_eq!(core.partitions.waiting(), 2, "the seed and the link");
+        assert!(known("http://a.example/1").is_some_and(|known| known.key.is_some() && known.back_links == 2));
+        assert!(known("http://b.example/").is_some_and(|known| known.key.is_none()));
+        assert_eq!((core.work.found(), core.work.new_urls()), (0, 0));
+        core.announce(Found { url: url("http://a.example/1"), via: Via::Link, depth: 1, found_on: None, forward: 0 });
+        core.work.commit(after(2)).unwrap();
+        plan.sieve(core, after(2)).unwrap();
+        core.work.commit(after(2)).unwrap();
+        assert_eq!(core.partitions.waiting(), 2, "it is known");
+    }
+
+    #[test]
+    fn urls_deeper_than_their_seed_may_lead_are_barred() {
+        let mut bench = Bench::seeded(Settings { depth: Some(2), ..unhindered() }, &["http://a.example/"]);
+        let (core, plan) = (&mut bench.crawler.core, &mut bench.crawler.plan);
+        for depth in 1..5 {
+            let url = url(&format!("http://a.example/{depth}"));
+            core.announce(Found { url, via: Via::Link, depth, found_on: None, forward: 0 });
+        }
+        core.work.commit(START).unwrap();
+        plan.sieve(core, after(1)).unwrap();
+        core.partitions.note_active();
+        assert_eq!(core.partitions.waiting(), 3, "the seed, and two levels below it");
+    }
+}

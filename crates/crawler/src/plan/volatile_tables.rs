@@ -108,3 +108,58 @@ fn table_of(core: &Core, hints: &Hints, key: PageKey, now: Moment) -> Result<Opt
     let table = core.work.page(table)?.filter(|table| visit_owner(table) == VisitOwner::Policy);
     Ok(table.map(|table| (page, table)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+    use crate::settings::Promise;
+    use crate::testing::{START, after, held};
+
+    #[test]
+    fn a_page_waits_for_its_table_once_and_until_the_newest_word() {
+        let (mut tables, page) = (VolatileTables::default(), held("http://a.example/", 1).key);
+        tables.wait(page, after(10));
+        tables.wait(page, after(5));
+        assert_eq!((tables.next(), tables.until.len()), (Some(after(5)), 1));
+        assert!(tables.take(page) && !tables.take(page));
+        assert_eq!(tables.next(), None);
+    }
+
+    #[test]
+    fn a_page_whose_time_has_come_or_whose_table_moved_is_with_its_policy_again() {
+        let mut partitions = Partitions::new(&Settings::default(), START).unwrap();
+        let pages = [held("http://a.example/1", 1), held("http://a.example/2", 2)];
+        let (id, now) = (pages[0].key.partition, after(86_400));
+        let choose = |partitions: &mut Partitions| {
+            let facts = crate::partition::Facts {
+                visits_left: 9,
+                refresh_min: Span::ZERO,
+                held: 2,
+                per_day: 1e6,
+                mean_rate: 1.0,
+                counts_bytes: false,
+                may_abandon: false,
+                any_site: false,
+            };
+            let crate::partition::Partition { refresh, sites, .. } = partitions.of_mut(id);
+            let (policy, view) = refresh.with_view(sites, facts, now);
+            policy.choose(&view, now, &mut vernal_model::Chance::new(1))
+        };
+        for page in &pages {
+            partitions.of_mut(id).recall_page(page, Promise::default(), START);
+        }
+        assert_eq!(choose(&mut partitions).len(), 2);
+        let mut tables = VolatileTables::default();
+        tables.wait(pages[0].key, after(10));
+        tables.wait(pages[1].key, after(20));
+        tables.release_due(&mut partitions, after(9));
+        assert_eq!(choose(&mut partitions), []);
+        tables.release_due(&mut partitions, after(10));
+        assert_eq!(choose(&mut partitions), [pages[0].key]);
+        tables.release(&mut partitions, pages[1].key);
+        assert_eq!(choose(&mut partitions), [pages[1].key]);
+        tables.release(&mut partitions, pages[1].key);
+        assert_eq!(choose(&mut partitions), [], "a page that waits for nothing is not given back");
+    }
+}

@@ -88,6 +88,7 @@ impl Wanted {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use vernal_model::Partition;
 
     use super::*;
@@ -108,5 +109,51 @@ mod tests {
         assert_eq!((wanted.place_of(key(1)), wanted.place_of(key(2))), (Some(0), None));
         wanted.renew(Vec::new(), false);
         assert!(wanted.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn every_wanted_url_is_taken_once_and_the_most_important_of_the_free_first(
+            sites in prop::collection::vec(0u64..40, 1..60),
+        ) {
+            let key = |number| PageKey::new(Partition(0), number);
+            let (mut wanted, mut left) = (Wanted::default(), BTreeSet::new());
+            let best = sites.iter().enumerate().map(|(place, free)| {
+                left.insert(place as u32);
+                (key(place as u32), Site::new(&free.to_string()))
+            });
+            wanted.renew(best.collect(), true);
+            for second in 0..41 {
+                let now = Moment::from_secs(100 + second);
+                let earliest = |_: PageKey, site: &Site| Moment::from_secs(100 + site.as_str().parse::<i64>().unwrap());
+                while let Some((taken, _)) = wanted.take(now, earliest) {
+                    let is_free = |place: &&u32| sites[**place as usize] as i64 <= second;
+                    prop_assert_eq!(Some(&taken.number), left.iter().find(is_free));
+                    left.remove(&taken.number);
+                }
+            }
+            prop_assert!(left.is_empty() && wanted.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_was_taken_from_its_place_and_given_back_outlives_the_next_opinion() {
+        let waiting = crate::testing::waiting("http://a.example/1", 1);
+        let (now, page) = (Moment::from_secs(100), waiting.page);
+        let mut wanted = Wanted::default();
+        wanted.put_back(waiting, now);
+        wanted.renew(vec![(page, Site::new("a.example"))], false);
+        let taken = wanted.take(now, |_, _| now);
+        assert_eq!(taken.map(|(key, waiting)| (key, waiting.is_some())), Some((page, true)));
+        assert!(wanted.take(now, |_, _| now).is_none());
+    }
+
+    #[test]
+    fn a_site_that_cannot_tell_when_it_is_free_is_looked_at_again_soon() {
+        let (mut wanted, now) = (Wanted::default(), Moment::from_secs(100));
+        wanted.renew(vec![(PageKey::default(), Site::new("a.example"))], false);
+        assert!(wanted.take(now, |_, _| Moment::NEVER).is_none());
+        assert_eq!(wanted.next(), Some(now + LOOK_AGAIN));
+        assert!(!wanted.is_empty());
     }
 }

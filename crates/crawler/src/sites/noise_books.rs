@@ -63,3 +63,62 @@ impl NoiseBooks {
         noisy
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use vernal_document::noise;
+    use vernal_model::{NoisePattern, RuleReach};
+
+    use super::*;
+    use crate::testing::{Bench, START, unhindered};
+
+    fn site(number: usize) -> Site {
+        Site::new(&format!("s{number}.example"))
+    }
+
+    /// A rule that a person gives.
+    fn rule(books: &mut NoiseBooks, work: &mut Work, number: usize) {
+        let site = site(number);
+        let what = NoisePattern::Words { shape: "* visitors".into(), place: 0 };
+        let book = books.book(work, &site).unwrap();
+        let rows = noise::add(&site, book, what, RuleReach::Site, "it counts", START).expect("there is room");
+        assert_eq!(books.learn(work, Partition(0), rows), None, "it is of no page");
+    }
+
+    #[test]
+    fn a_book_that_made_room_is_read_again_with_all_that_was_learned_committed_or_not() {
+        let (mut bench, mut books) = (Bench::new(unhindered()), NoiseBooks::new(2));
+        let work = &mut bench.crawler.core.work;
+        for round in 1..=3 {
+            for number in 0..5 {
+                rule(&mut books, work, number);
+                assert!(books.books.len() <= 2 && books.read.len() == books.books.len());
+            }
+            for number in 0..5 {
+                let rules = books.book(work, &site(number)).unwrap().rules.len();
+                assert_eq!(rules, round, "in round {round}");
+            }
+            if round == 2 {
+                work.commit(START).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn the_book_that_was_read_first_makes_room() {
+        let (bench, mut books) = (Bench::new(unhindered()), NoiseBooks::new(2));
+        let work = &bench.crawler.core.work;
+        for number in [0, 1, 0, 2] {
+            books.book(work, &site(number)).unwrap();
+        }
+        assert!(!books.books.contains_key(&site(0)), "looking at it again made it no younger");
+        assert!(books.books.contains_key(&site(1)) && books.books.contains_key(&site(2)));
+    }
+
+    #[test]
+    fn nothing_learned_is_no_deed() {
+        let (mut bench, mut books) = (Bench::new(unhindered()), NoiseBooks::new(2));
+        assert_eq!(books.learn(&mut bench.crawler.core.work, Partition(0), NoiseRows::new(site(0))), None);
+        assert!(bench.crawler.core.work.is_empty());
+    }
+}

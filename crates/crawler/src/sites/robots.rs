@@ -304,4 +304,87 @@ mod tests {
             }
         }
     }
+
+    fn bench() -> crate::testing::Bench {
+        crate::testing::Bench::new(crate::testing::unhindered())
+    }
+
+    fn page(text: &str) -> Url {
+        crate::testing::url(text)
+    }
+
+    #[test]
+    fn the_gate_asks_once_and_opens_or_shuts_by_the_answer() {
+        let (bench, mut book) = (bench(), RobotsBook::new("vernal"));
+        let (work, now) = (&bench.crawler.core.work, Moment::from_secs(1_000));
+        let (yes, no) = (page("http://a.org/yes"), page("http://a.org/no"));
+        assert_eq!(book.gate(&yes, work, now).unwrap(), Gate::Ask(page("http://a.org/robots.txt")));
+        assert_eq!(book.told(&yes, work, now).unwrap(), "unknown");
+        book.asked(&yes.origin());
+        assert_eq!(book.gate(&yes, work, now).unwrap(), Gate::Asking);
+        book.answered(&yes.origin(), &report(Outcome::Read { status: 200 }, "User-agent: *\nDisallow: /no\n"), now);
+        assert_eq!(book.gate(&yes, work, now).unwrap(), Gate::Open);
+        assert_eq!(book.gate(&no, work, now).unwrap(), Gate::Forbidden);
+        assert!(matches!(book.gate(&no, work, now + DAY).unwrap(), Gate::Ask(_)), "a copy holds for a day");
+        let other = page("https://a.org/no");
+        assert!(matches!(book.gate(&other, work, now).unwrap(), Gate::Ask(_)), "another scheme is another origin");
+    }
+
+    #[test]
+    fn robots_txt_itself_and_gopher_are_always_open() {
+        let (bench, mut book) = (bench(), RobotsBook::new("vernal"));
+        let work = &bench.crawler.core.work;
+        for text in ["http://a.org/robots.txt", "gopher://a.org/1/x"] {
+            assert_eq!(book.gate(&page(text), work, Moment::EPOCH).unwrap(), Gate::Open, "{text}");
+        }
+    }
+
+    #[test]
+    fn redirects_are_followed_so_far_and_then_there_is_no_file() {
+        let (bench, mut book) = (bench(), RobotsBook::new("vernal"));
+        let (work, now, url) = (&bench.crawler.core.work, Moment::from_secs(1_000), page("http://a.org/"));
+        for _ in 0..ROBOTS_HOPS_MAX {
+            book.answered(&url.origin(), &report(moved(), ""), now);
+            assert_eq!(book.gate(&url, work, now).unwrap(), Gate::Ask(page("http://b.org/robots.txt")));
+        }
+        book.answered(&url.origin(), &report(moved(), ""), now);
+        assert_eq!(book.gate(&url, work, now).unwrap(), Gate::Open);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_had_is_asked_for_more_and_more_seldom_and_patience_ends() {
+        for failure in unreachable() {
+            let (bench, mut book) = (bench(), RobotsBook::new("vernal"));
+            let (work, url, mut now) = (&bench.crawler.core.work, page("http://a.org/"), Moment::from_secs(1_000));
+            let mut waits = Vec::new();
+            for failures in 1..7u16 {
+                book.answered(&url.origin(), &report(failure.clone(), ""), now);
+                let Gate::Unreachable { until, patient } = book.gate(&url, work, now).unwrap() else { panic!("open") };
+                assert_eq!(patient, failures <= UNREACHABLE_PATIENCE, "{failures}");
+                waits.push(until.since(now));
+                now = until;
+            }
+            assert_eq!(waits[0], UNREACHABLE_AGAIN);
+            assert!(waits.is_sorted() && waits[5] == UNREACHABLE_AGAIN_MAX, "{waits:?}");
+        }
+    }
+
+    #[test]
+    fn the_books_stay_bounded_and_read_again_what_made_room() {
+        let (mut bench, mut book) = (bench(), RobotsBook::new("vernal"));
+        let now = crate::testing::START;
+        let mut known = crate::testing::held("http://s0.org/", 0);
+        known.url = page("http://s0.org/x");
+        bench.hold(&known);
+        let rules = report(Outcome::Read { status: 200 }, "User-agent: *\nDisallow: /no\n");
+        let (row, _) = book.answered(&page("http://s0.org/").origin(), &rules, now);
+        let visit = crate::testing::visit(None, &known, None).visit;
+        let (site, work) = (page("http://s0.org/").site(), &mut bench.crawler.core.work);
+        work.push(known.key.partition, vernal_model::Deed::RobotsRead { site, row, visit });
+        for number in 1..2 * PARSED_MAX {
+            book.gate(&page(&format!("http://s{number}.org/")), work, now).unwrap();
+            assert!(book.entries.len() <= PARSED_MAX);
+        }
+        assert_eq!(book.gate(&page("http://s0.org/no"), work, now).unwrap(), Gate::Forbidden);
+    }
 }

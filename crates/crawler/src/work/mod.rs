@@ -4,6 +4,10 @@
 //! - `group`: those deeds, and where the newest rows are among them.
 
 mod group;
+#[cfg(test)]
+mod tests;
 mod unit;
 
+#[cfg(test)]
+pub(crate) use self::unit::Durable;
 pub(crate) use self::unit::{WHOLE, Work};
