@@ -180,7 +180,7 @@ impl Hints {
                 && let Some(seen) = page.last_confirmed.filter(|_| page.state == PageState::Held)
                 && let Some(said) = moved_entries::said(kind, (entry.stamp, moved.was_listed), is_first, seen, now)
             {
-                self.place_hint(core, tables, &page, (&mut hints, rows), source, said, now);
+                self.place_hint(core, tables, &page, (&mut hints, rows), (source, said), now);
             }
             if hints != before {
                 rows.pages.push((key, hints));
@@ -197,8 +197,7 @@ impl Hints {
         tables: &mut VolatileTables,
         page: &Page,
         (hints, rows): (&mut PageHints, &mut HintRows),
-        source: HintSource,
-        said: Moment,
+        (source, said): (HintSource, Moment),
         now: Moment,
     ) {
         let mean_rate = core.partitions.mean_rate();
@@ -375,7 +374,7 @@ impl Hints {
                 Some(place) => rows.pages.swap_remove(place).1,
                 None => self.book.page(page.key, core.work.acknowledged())?,
             };
-            self.place_hint(core, tables, &page, (&mut hints, &mut rows), source, now, now);
+            self.place_hint(core, tables, &page, (&mut hints, &mut rows), (source, now), now);
             rows.pages.push((page.key, hints));
             by_site.insert(site, rows);
         }

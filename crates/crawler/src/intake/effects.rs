@@ -142,7 +142,6 @@ impl Intake {
     }
 
     /// The verdict, what it taught of noise, what becomes of the event, and the row of the older version if it was read.
-    #[expect(clippy::type_complexity, reason = "four results of one stage, taken apart at once")]
     fn judged(
         &mut self,
         core: &mut Core,

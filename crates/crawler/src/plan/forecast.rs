@@ -149,10 +149,8 @@ impl<'a> Course<'a> {
         let mut policy = vernal_policy::by_name(&settings.policy)
             .ok_or_else(|| Error::Policy(settings.policy.clone(), vernal_policy::NAMES.join(", ")))?;
         for (number, (_, state)) in sites.iter().enumerate() {
-            if !state.is_empty() {
-                if let Some(policy) = policy.site_memory() {
-                    policy.recall_site(number as u32, state);
-                }
+            if let Some(policy) = policy.site_memory().filter(|_| !state.is_empty()) {
+                policy.recall_site(number as u32, state);
             }
         }
         for (number, planned) in pages.iter().enumerate() {

@@ -133,7 +133,7 @@ impl Work {
     /// Why and when a page last left the collection, if it ever did.
     pub fn left(&self, key: PageKey) -> Result<Option<EvictionRow>> {
         match self.group.left(key) {
-            Some(row) => Ok(Some(row.clone())),
+            Some(row) => Ok(Some(*row)),
             None => Ok(self.reader.left(key)?),
         }
     }

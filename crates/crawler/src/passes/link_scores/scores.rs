@@ -239,7 +239,7 @@ impl Pass for LinkScores {
             return self.is_under_way();
         }
         let held = core.partitions.held();
-        let visits = core.work.requests().0.saturating_sub(self.mark.visits);
+        let visits = core.work.acknowledged().totals().visits.saturating_sub(self.mark.visits);
         let (pages_min, least, every) = match (needs_scores(core), core.settings.links_at_hand) {
             (true, _) => (1, VISITS_MIN.max((held as f64 * VISITS_SHARE) as u64), PASS_EVERY_MIN),
             (false, true) => (IDLE_PAGES_MIN, IDLE_PAGES_MIN.max(held / 2), IDLE_PASS_EVERY),
