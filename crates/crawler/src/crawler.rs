@@ -210,7 +210,7 @@ impl Crawler {
         conduct::answered(core, &request, &report, now);
         match request.asked {
             Asked::Robots { origin, home, for_visit } => {
-                take_robots(core, &self.hints, (&origin, &home), &report, None, now)?;
+                take_robots(core, (&origin, &home), &report, None, now)?;
                 if for_visit {
                     keep_visit(core, &home, now);
                 }

@@ -263,7 +263,7 @@ impl<'c> Restoring<'c> {
         self.crawler.core.partitions.settle(&home, id);
         self.restored.visits += 1;
         self.restored.robots += 1;
-        take_robots(&mut self.crawler.core, &self.crawler.hints, (origin, &home), report, Some(at), report.started)
+        take_robots(&mut self.crawler.core, (origin, &home), report, Some(at), report.started)
     }
 
     fn lost(&mut self, line: String) {

@@ -78,7 +78,10 @@ pub fn modules_beside_their_folder(house: &House) -> Vec<Breach> {
         let is_root = ["/mod.rs", "/lib.rs", "/main.rs"].iter().any(|name| file.path.ends_with(name));
         !is_root
             && file.path.contains("/src/")
-            && house.paths.iter().any(|path| path.starts_with(&folder) && path.ends_with(".rs"))
+            // Long tests may lie beside their part: they make no folder of modules.
+            && house.paths.iter().any(|path| {
+                path.strip_prefix(&folder).is_some_and(|below| below.ends_with(".rs") && below != "tests.rs")
+            })
     };
     let breach = |file: &RustFile| {
         let detail = format!("the front page of a folder is its mod.rs: {}/mod.rs", module_folder(&file.path));

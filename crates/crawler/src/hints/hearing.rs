@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use vernal_document::robots::Robots;
 use vernal_model::{
-    Deed, Found, HintFile, HintRows, HintSource, LinkKind, Moment, Origin, Outcome, Page, PageHints, PageKey,
-    PageState, Partition as PartitionId, PendingHint, Report, RobotsAnswer, RobotsRow, Site, SiteList, SiteListKind,
-    Span, Url, Via,
+    Deed, Found, HintFile, HintRows, HintSource, LinkKind, Moment, Outcome, Page, PageHints, PageState,
+    Partition as PartitionId, PendingHint, Report, Site, SiteList, SiteListKind, Span, Url, Via,
 };
 use vernal_policy::estimate::trust;
 
+use super::announce;
 use super::book::HintBook;
 use super::dates;
 use super::moved_entries::{self, Delta};
@@ -20,16 +19,6 @@ use crate::intake::page_life::{VisitOwner, visit_owner};
 use crate::plan::volatile_tables::VolatileTables;
 use crate::{Acted, Result};
 
-/// Sitemaps that one robots.txt may name to us.
-const SITEMAPS_NAMED_MAX: usize = 100;
-/// Files of hints of one site; an index that names more is followed up to here.
-const FILES_MAX: usize = 1_000;
-/// Indexes within indexes: the standard allows none, and sites have one.
-const INDEX_DEPTH_MAX: u16 = 2;
-/// Feeds and tables that one page may name to us.
-const NAMED_BY_PAGE_MAX: usize = 8;
-/// Lists are read before pages: what is found on a page with more links goes first (Yadav 2012, 3.1.2).
-const FORWARD_OF_FILES: u32 = 10_000;
 /// URLs of one push.
 const PUSHED_MAX: usize = 10_000;
 
@@ -73,37 +62,6 @@ impl Hints {
         self.place_files(core, &|_| false, now)
     }
 
-    /// The sitemaps that a robots.txt names; where it names none, the place where most sites have theirs. Each is found like
-    /// a link, so that it is tried once.
-    pub fn find_sitemaps(&self, core: &mut Core, origin: &Origin, row: &RobotsRow) {
-        let named = match &row.answer {
-            RobotsAnswer::Text(text) => Robots::parse(text.as_bytes()).sitemaps().to_vec(),
-            RobotsAnswer::AllowAll => Vec::new(),
-            RobotsAnswer::DisallowAll | RobotsAnswer::MovedTo { .. } => return,
-        };
-        let Ok(root) = Url::parse(&format!("{origin}/")) else { return };
-        let named = if named.is_empty() { vec!["/sitemap.xml".to_owned()] } else { named };
-        for reference in named.iter().take(SITEMAPS_NAMED_MAX) {
-            if let Ok(url) = root.join(reference.trim()) {
-                find_file(core, url, Via::Sitemap, 0, None);
-            }
-        }
-    }
-
-    /// The feeds and the table that a page names.
-    pub fn find_named_files(&self, core: &mut Core, page: &Page, report: &Report) {
-        let Some(document) = report.document.as_ref().filter(|document| !document.directives.nofollow) else { return };
-        let named = document.links.iter().filter_map(|link| match link.kind {
-            LinkKind::Feed => Some((link.target.clone(), Via::Feed)),
-            LinkKind::Companion => Some((link.target.clone(), Via::Companion)),
-            _ => None,
-        });
-        let named: Vec<(Url, Via)> = named.take(NAMED_BY_PAGE_MAX).collect();
-        for (url, via) in named {
-            find_file(core, url, via, page.depth.saturating_add(1), Some(page.key));
-        }
-    }
-
     /// Takes what moved in a file: URLs for the sieve, hints for the policy, and how the file looks.
     pub fn take_list(
         &mut self,
@@ -116,10 +74,10 @@ impl Hints {
         let site = page.url.site();
         let source = moved_entries::source_of(listing.kind);
         let is_first = self.book.file(&site, page.key).is_none();
-        if page.state != PageState::Held || (is_first && self.book.files_of(&site, source) >= FILES_MAX) {
+        if page.state != PageState::Held || (is_first && self.book.files_of(&site, source) >= announce::FILES_MAX) {
             return Ok(());
         }
-        find_listed(core, page, listing, &delta);
+        announce::find_listed(core, page, listing, &delta);
         let mut rows = HintRows::of(&site);
         if listing.kind != SiteListKind::SitemapIndex {
             let mut row = self.book.trust(&site, source).cloned().unwrap_or_default();
@@ -393,43 +351,5 @@ fn source_of_via(via: Via) -> Option<HintSource> {
         Via::Sitemap => Some(HintSource::Sitemap),
         Via::Feed => Some(HintSource::Feed),
         _ => None,
-    }
-}
-
-/// Announces a file of hints, so that it is tried once.
-fn find_file(core: &mut Core, url: Url, via: Via, depth: u16, found_on: Option<PageKey>) {
-    if !core.scope.contains(&url, depth) || core.recent.met(url.fingerprint()) {
-        return;
-    }
-    let id = core.partitions.home_of(&url);
-    let found = Found { url, via, depth, found_on, forward: FORWARD_OF_FILES };
-    core.work.push(id, Deed::Found { urls: vec![found], again: Vec::new() });
-}
-
-/// URLs that were not in the list before go to the sieve. Nobody knows how many links lead to them, so that a limit of
-/// depth leaves them to their links.
-fn find_listed(core: &mut Core, page: &Page, listing: &SiteList, delta: &Delta) {
-    let kind = listing.kind;
-    let via = match kind {
-        SiteListKind::Sitemap => Via::Sitemap,
-        SiteListKind::SitemapIndex if page.depth < INDEX_DEPTH_MAX => Via::Sitemap,
-        SiteListKind::Feed => Via::Feed,
-        SiteListKind::SitemapIndex | SiteListKind::VolatileTable => return,
-    };
-    let is_index = kind == SiteListKind::SitemapIndex;
-    let depth = page.depth.saturating_add(1);
-    let forward = if is_index { FORWARD_OF_FILES } else { 0 };
-    let limit = if is_index { FILES_MAX } else { usize::MAX };
-    let mut found: BTreeMap<PartitionId, Vec<Found>> = BTreeMap::new();
-    for moved in delta.moved.iter().filter(|moved| !moved.was_listed).take(limit) {
-        let url = &listing.entries[moved.place].url;
-        let reach = if is_index { depth } else { u16::MAX };
-        if core.scope.contains(url, reach) && !core.recent.met(url.fingerprint()) {
-            let row = Found { url: url.clone(), via, depth, found_on: Some(page.key), forward };
-            found.entry(core.partitions.home_of(url)).or_default().push(row);
-        }
-    }
-    for (id, urls) in found {
-        core.work.push(id, Deed::Found { urls, again: Vec::new() });
     }
 }

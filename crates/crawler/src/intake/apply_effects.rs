@@ -10,7 +10,7 @@ use super::verdict::Verdict;
 use super::{VisitEffects, discovery};
 use crate::Result;
 use crate::core::Core;
-use crate::hints::Hints;
+use crate::hints::{Hints, announce};
 use crate::passes::eviction;
 use crate::passes::topics::Topics;
 use crate::plan::Planner;
@@ -47,7 +47,7 @@ impl Appliers<'_> {
         let document = effects.report.document.as_ref().filter(|_| effects.finding.is_new_version);
         self.topics.categorise(self.core, &effects.page, was_held, document)?;
         if self.core.settings.hints && effects.finding.is_new_version {
-            self.hints.find_named_files(self.core, &effects.page, &effects.report);
+            announce::find_named_files(self.core, &effects.page, &effects.report);
         }
         self.follow_redirect(&mut effects);
         tell(&effects);

@@ -6,12 +6,11 @@ use vernal_repository::bodies::{Keep, KeepKind};
 use super::archive_record;
 use crate::Result;
 use crate::core::Core;
-use crate::hints::Hints;
+use crate::hints::announce;
 
 /// `kept` is where the record lies already, if it does.
 pub(crate) fn take_robots(
     core: &mut Core,
-    hints: &Hints,
     (origin, home): (&Origin, &Site),
     report: &Report,
     kept: Option<Location>,
@@ -39,7 +38,7 @@ pub(crate) fn take_robots(
         core.note_site(home, id);
     }
     if core.settings.hints && kept.is_none() {
-        hints.find_sitemaps(core, origin, &row);
+        announce::find_sitemaps(core, origin, &row);
     }
     tracing::debug!(origin = origin.as_str(), outcome = report.outcome.name(), "robots.txt taken");
     let visit = visit_beside_pages(report, record);

@@ -391,8 +391,8 @@ fn the_row_of_robots_txt_and_its_delay_reach_the_site() {
     };
     let report = answered(robots, START, "text/plain", "User-agent: *\nCrawl-delay: 5\nDisallow: /no\n");
     let (origin, home) = (url(PAGE).origin(), url(PAGE).site());
-    let crate::crawler::Crawler { core, hints, .. } = &mut bench.crawler;
-    super::take_robots(core, hints, (&origin, &home), &report, None, START).unwrap();
+    let crate::crawler::Crawler { core, .. } = &mut bench.crawler;
+    super::take_robots(core, (&origin, &home), &report, None, START).unwrap();
     assert_eq!(core.partitions.of(url(PAGE).partition()).sites.politeness.delay(&home), Span::from_secs(5));
     let row = core.work.robots(&origin).unwrap().expect("it was read");
     assert!(matches!(&row.answer, vernal_model::RobotsAnswer::Text(text) if text.contains("/no")));
