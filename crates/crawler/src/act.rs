@@ -8,21 +8,21 @@ use crate::plan::freshness_samples::Measured;
 pub enum Act {
     AddSeeds(Vec<Seed>),
     RemoveSeed(Url),
-    /// `None` is the whole crawl.
+    /// `None` pauses the whole crawl.
     Pause(Option<Site>),
     Resume(Option<Site>),
     Block(Site),
-    /// Somebody says that these pages have changed.
+    /// A person or program says that these pages have changed.
     Hint {
         source: HintSource,
         urls: Vec<Url>,
     },
-    /// A hub speaks of the subscription to this feed.
+    /// A hub sends a message about the subscription to this feed.
     Hub {
         topic: Url,
         word: HubWord,
     },
-    /// A person's word on what differs without meaning.
+    /// A person decides what differs without meaning.
     Noise {
         site: Site,
         word: NoiseWord,
@@ -31,9 +31,9 @@ pub enum Act {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum HubWord {
-    /// It asks whether we meant it, and would send for so long.
+    /// The hub verifies that we meant the request, and offers a lease of this length.
     Verifies { lease: Option<Span> },
-    /// It will not send.
+    /// The hub denies the subscription.
     Denies,
 }
 
@@ -41,16 +41,16 @@ pub enum HubWord {
 pub enum NoiseWord {
     /// This is noise.
     Add { what: NoisePattern, on: RuleReach, reason: String },
-    /// This rule is wrong: what it speaks of means something.
+    /// This rule is wrong: the differences that it matches have meaning.
     Allow { rule: u32, reason: String },
     /// Take the rule away with its evidence.
     Forget { rule: u32 },
 }
 
-/// What an act came to.
+/// The result of an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acted {
-    /// So many seeds were new, so many known already (their wishes were renewed).
+    /// How many seeds were new, and how many were known already (their settings were updated).
     Seeds {
         new: usize,
         known: usize,
@@ -58,23 +58,23 @@ pub enum Acted {
     Removed(bool),
     Done,
     UnknownSite(Site),
-    /// So many known pages were hinted at, so many URLs are new to us, so many are none of ours.
+    /// How many known pages got a hint, how many URLs are new, and how many are out of scope.
     Hinted {
         hinted: usize,
         found: usize,
         ignored: usize,
     },
-    /// Whether a hub spoke of a subscription that we asked for.
+    /// Whether the message is about a subscription that we asked for.
     Subscribed(bool),
-    /// The rule that a word made or spoke of.
+    /// The rule that was made or changed.
     Ruled(u32),
     /// The site has no such rule.
     UnknownRule(u32),
-    /// The site's book is full of rules that people gave.
+    /// The site's noise book holds as many rules given by people as it may.
     BookFull,
 }
 
-/// What stands between a URL and its next visit, without a request.
+/// What keeps a URL from its next visit; found out without a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     pub url: Url,
@@ -83,24 +83,24 @@ pub struct Check {
     pub seed: Option<Url>,
     /// `allowed`, `forbidden`, `unreachable` or `unknown` (not asked yet).
     pub robots: &'static str,
-    /// When the copy of robots.txt that is in force was read, and whether the file could not be had since: then the copy
-    /// stays in force (RFC 9309, 2.4).
+    /// When the copy of robots.txt in force was read, and whether later requests for the file failed. Such a copy stays
+    /// in force (RFC 9309, 2.4).
     pub robots_read: Option<Moment>,
     pub robots_stale: bool,
     pub crawl_delay_secs: Option<f64>,
     pub trap: Option<String>,
     /// `unknown`, `waiting`, `barred`, or the state of the page.
     pub state: &'static str,
-    /// The earliest Moment at which its site may be asked.
+    /// The earliest Moment at which the URL's site may be asked.
     pub next_slot: Moment,
     pub site_standing: &'static str,
 }
 
-/// The crawl at this instant, beyond what the tables say.
+/// The current state of the crawl, beyond what the tables hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pulse {
     pub in_flight: usize,
-    /// URLs in the windows of the frontiers.
+    /// URLs in memory, in the windows of the frontiers.
     pub window: usize,
     pub orders_sent: u64,
     pub reports_taken: u64,
@@ -108,17 +108,19 @@ pub struct Pulse {
     pub paused: bool,
     /// Fetching has stopped because the disk is nearly full.
     pub disk_full: bool,
-    /// Sites known to this process, and those of them that are held back now by a back-off.
+    /// Sites known to this process, and how many of them are in back-off now.
     pub sites: usize,
     pub sites_backing_off: usize,
     pub budget_in_hand: f64,
     /// The share of the held pages, by importance, that the policy believes to be up to date; `None` without a model.
     pub believed: Option<f64>,
-    /// The same as random samples show it.
+    /// The same share, as measured by random samples.
     pub measured: Option<Measured>,
     pub retries_waiting: usize,
-    /// So many URLs are known, more than a pass over all links may take: none is made. `None` while they may be taken.
+    /// The number of known URLs when it exceeds the limit of a pass over all links, so that no pass is made; else
+    /// `None`.
     pub pass_refused_urls: Option<u64>,
-    /// The scope has changed: so many held pages have been met with it so far. `None` when all have.
+    /// While held pages are rescanned after a change of the scope: how many are done so far. `None` when no rescan is
+    /// due.
     pub scope_pass_pages: Option<u64>,
 }

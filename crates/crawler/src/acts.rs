@@ -1,4 +1,4 @@
-//! What a person asks of the crawl. Every act is durable when it returns.
+//! The acts that people ask of the crawl. Every act is durable when the call returns.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::work::WHOLE;
 use crate::{Act, Acted, NoiseWord, Result};
 
 impl Crawler {
-    /// Does what a person asks for.
+    /// Carries out one act.
     pub fn act(&mut self, act: Act, now: Moment) -> Result<Acted> {
         let (core, tables) = (&mut self.core, &mut self.plan.tables);
         let acted = match act {
@@ -79,7 +79,7 @@ fn remove_seed(core: &mut Core, url: &Url) -> Acted {
     Acted::Removed(true)
 }
 
-/// A person has the last word on what is noise.
+/// Applies a person's decision on what is noise, which overrides what was learned.
 fn rule_on_noise(core: &mut Core, site: Site, word: NoiseWord, now: Moment) -> Result<Acted> {
     let Some(id) = core.partitions.home_of_site(&site) else { return Ok(Acted::UnknownSite(site)) };
     let book = core.sites.noise.book(&core.work, &site)?;

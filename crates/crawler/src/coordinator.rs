@@ -7,7 +7,7 @@ use vernal_model::{Budget, BudgetAccount, BudgetUnit, Moment, Share};
 
 use crate::Settings;
 
-/// Which door a visit comes through.
+/// Which kind of page a visit is for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// URLs never visited.
@@ -16,9 +16,9 @@ pub(crate) enum Lane {
     Due,
 }
 
-/// Neither lane gets less than this of a shared budget while it has something to ask for.
+/// Each lane gets at least this share of a shared budget while it has pages to visit.
 pub(crate) const LANE_SHARE_MIN: f64 = 0.1;
-/// The split is kept over about so many visits.
+/// The actual split is averaged over about this many visits.
 const SPLIT_MEMORY: f64 = 1_000.0;
 
 pub(crate) struct Coordinator {
@@ -26,7 +26,7 @@ pub(crate) struct Coordinator {
     pub account: BudgetAccount,
     /// Whether the budget account changed since it was journalled.
     pub account_moved: bool,
-    /// How many pages there are in truth, which only a trial can know.
+    /// The true number of pages online, which only a trial can know.
     pub pages_online: Option<u64>,
     sent_new: f64,
     sent_due: f64,
@@ -50,7 +50,7 @@ impl Coordinator {
         }
     }
 
-    /// The share of discovery: waiting / (waiting + held), within 10 and 90 per cent.
+    /// The share of visits for discovery: waiting / (waiting + held), within 10 and 90 per cent.
     pub(crate) fn discovery_share(waiting: u64, held: u64) -> Share {
         if waiting == 0 {
             return Share::clamped(LANE_SHARE_MIN);
@@ -59,13 +59,13 @@ impl Coordinator {
         Share::clamped(share.clamp(LANE_SHARE_MIN, 1.0 - LANE_SHARE_MIN))
     }
 
-    /// The lane that is behind its share; the other one may use what this one leaves.
+    /// The lane that is behind its share. The other lane may use what this one leaves.
     pub(crate) fn lane(&self, share: Share) -> Lane {
         let sent = self.sent_new + self.sent_due;
         if sent == 0.0 || self.sent_new <= share.value() * sent { Lane::New } else { Lane::Due }
     }
 
-    /// A percentage of the held pages is a budget for refreshing alone: then discovery is bounded by politeness only.
+    /// A budget given as a percentage of the held pages is for refreshing alone: then only politeness bounds discovery.
     fn is_charged(&self, lane: Lane) -> bool {
         lane == Lane::Due || self.budget.unit != BudgetUnit::PercentOfHeld
     }
@@ -94,7 +94,7 @@ impl Coordinator {
         }
     }
 
-    /// A request leaves.
+    /// Charges a request that leaves.
     pub(crate) fn sent(&mut self, lane: Lane) {
         if self.sent_new + self.sent_due > SPLIT_MEMORY {
             self.sent_new /= 2.0;
@@ -109,12 +109,14 @@ impl Coordinator {
         }
     }
 
-    /// A request for a robots.txt leaves. It belongs to no lane, and a percentage of the held pages, which says how many of
-    /// them are visited, does not pay for it: else a small site would spend its visits on its robots.txt.
+    /// Charges a request for a robots.txt. It belongs to no lane. A budget given as a percentage of the held pages says
+    /// how many of them are visited, so it does not pay for this request: else a small site would spend its visits on
+    /// its robots.txt.
     ///
-    /// Whether it stands for the visit that will follow it, which is kept for it until then. Without that, when the
-    /// robots.txt of many sites have become too old at once, all of them are asked for as long as one visit is in hand, from
-    /// the site with the most valuable page down to the one with the least, and the visit goes to whoever is left.
+    /// Returns whether a visit is reserved for the page whose robots.txt is asked for. Without the reservation, when
+    /// the robots.txt of many sites expire at once, all of them are asked for as long as one visit is left, from the
+    /// site with the most valuable page down to the least valuable, and the visit goes to the first site that happens
+    /// to be free.
     #[must_use]
     pub(crate) fn sent_for_robots(&mut self, lane: Lane) -> bool {
         if self.budget.unit == BudgetUnit::Visits {
@@ -125,25 +127,25 @@ impl Coordinator {
         stands_for_visit
     }
 
-    /// A robots.txt that stands for a visit was answered: that visit can leave at this Moment.
+    /// A robots.txt with a reserved visit was answered: the visit can leave at this Moment.
     pub(crate) fn robots_answered(&mut self, free: Moment) {
         self.behind_robots = self.behind_robots.saturating_sub(1);
         self.behind_delay.push(Reverse(free));
     }
 
-    /// Visits whose site is free by now are kept for nobody any more: they are the next that are chosen, or others are better.
+    /// Releases the reservations of visits whose site is free by now: the policy chooses them next, or prefers others.
     pub(crate) fn release(&mut self, now: Moment) {
         while self.behind_delay.peek().is_some_and(|&Reverse(free)| free <= now) {
             self.behind_delay.pop();
         }
     }
 
-    /// When the first of them is released.
+    /// The Moment of the first release.
     pub(crate) fn next_release(&self) -> Option<Moment> {
         self.behind_delay.peek().map(|&Reverse(free)| free)
     }
 
-    /// A request came back with so many bytes on the wire.
+    /// Adds the bytes that a request cost on the wire.
     pub(crate) fn weighed(&mut self, wire_bytes: u64) {
         if self.budget.unit == BudgetUnit::WireBytes {
             self.spend(wire_bytes as f64);

@@ -1,5 +1,5 @@
-//! What all parts of the crawler stand on: the unit of work, the partitions, the scope, the sites, the budget, and the orders
-//! that are under way. Each owns its fields; here is only what needs several of them at once.
+//! The state that all parts of the crawler share: the unit of work, the partitions, the scope, the sites, the budget,
+//! and the orders under way. Each part owns its fields; this file holds only what needs several of them at once.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ pub(crate) struct Core {
     pub sites: Sites,
     pub coordinator: Coordinator,
     pub in_flight: InFlight,
-    /// URLs that were announced to the sieve lately.
+    /// URLs that were recently announced to the sieve.
     pub recent: Recent,
     pub chance: Chance,
 }
 
 impl Core {
-    /// Whether something is under way with a page: it is ordered, or its row is not committed yet.
+    /// Whether the page is being worked on: it is ordered, or its row is not committed yet.
     pub fn is_busy(&self, page: PageKey) -> bool {
         self.in_flight.has(page) || self.work.is_open(page)
     }
@@ -38,12 +38,12 @@ impl Core {
         self.may_discover_beside(self.partitions.held())
     }
 
-    /// The same, where so many pages are held.
+    /// Whether another page may be read for the first time when this many pages are held.
     pub fn may_discover_beside(&self, held: u64) -> bool {
         held + self.in_flight.first_visits() < self.settings.pages_max
     }
 
-    /// Whether all room is taken and something waits for some, or more is held than should be.
+    /// Whether the collection is full and a URL waits for room, or more pages are held than the limit allows.
     pub fn is_collection_full(&self) -> bool {
         let held = self.partitions.held();
         let known = self.work.acknowledged().totals().known;
@@ -56,13 +56,13 @@ impl Core {
         self.work.push(id, Deed::Found { urls: vec![found], again: Vec::new() });
     }
 
-    /// Journals how we stand towards a site now.
+    /// Journals the current state of a site.
     pub fn note_site(&mut self, site: &Site, id: PartitionId) {
         let profile = self.partitions.of_mut(id).sites.site_mut(site).profile.clone();
         self.work.push(id, Deed::SiteSeen(site.clone(), profile));
     }
 
-    /// Sets the standing of a site, here and in the journal; false if the site is not known.
+    /// Sets the state of a site, here and in the journal; returns false if the site is not known.
     pub fn set_standing(&mut self, site: &Site, standing: SiteState) -> bool {
         let Some(id) = self.partitions.home_of_site(site) else { return false };
         self.partitions.of_mut(id).set_standing(site, standing);
@@ -70,7 +70,7 @@ impl Core {
         true
     }
 
-    /// Writes down what the policies remember of all sites.
+    /// Journals what the policies remember of all sites.
     pub fn remember_sites(&mut self) {
         for id in (0..PartitionId::COUNT).map(PartitionId) {
             for number in 0..self.partitions.of(id).sites.len() as u32 {
@@ -81,7 +81,7 @@ impl Core {
         }
     }
 
-    /// Writes down what the policy remembers of a site.
+    /// Journals what the policy remembers of one site.
     pub fn remember_site(&mut self, id: PartitionId, number: u32) {
         let Partition { sites, refresh, .. } = self.partitions.of_mut(id);
         let life = sites.at_mut(number);
@@ -102,7 +102,7 @@ impl Core {
         }
     }
 
-    /// The mean cost of a request so far.
+    /// The mean number of bytes per request so far.
     pub fn mean_visit_bytes(&self) -> f64 {
         let (visits, wire_bytes) = self.work.requests();
         wire_bytes as f64 / visits.max(1) as f64
@@ -115,12 +115,12 @@ impl Core {
         self.coordinator.refresh_per_day(waiting, held, mean_bytes)
     }
 
-    /// The numbers that are the same for every partition: summed up once by whoever asks all of them.
+    /// The numbers that are the same for every partition. A caller that asks all partitions sums them up once.
     pub fn all_facts(&self, left: usize, sums: Sums) -> AllFacts {
         let held = sums.held;
         let per_day = self.refresh_per_day(sums);
-        // A process that ends when nothing is due takes a page up only when its turn has come: when the budget would have
-        // come round to it. One that goes on for ever spends its budget as it flows, on the pages whose turn is next.
+        // A process that ends when nothing is due visits a page only when the budget would have reached it. A process
+        // that runs for ever spends its budget as it accrues, on the pages that come next.
         let turn = Span::from_secs_f64(held as f64 / per_day.max(f64::MIN_POSITIVE) * 86_400.0);
         let refresh_min = self.settings.refresh_min;
         AllFacts(Facts {
@@ -136,12 +136,12 @@ impl Core {
     }
 }
 
-/// What the policies of all partitions together may see.
+/// What the policies of all partitions can see.
 #[derive(Copy, Clone)]
 pub(crate) struct AllFacts(Facts);
 
 impl AllFacts {
-    /// The part of one partition: its share of the visits goes with its share of the held pages.
+    /// The part of one partition, whose share of the visits equals its share of the held pages.
     pub fn of(self, partition: &Partition) -> Facts {
         let AllFacts(all) = self;
         let per_day = if all.held == 0 { 0.0 } else { all.per_day * partition.held as f64 / all.held as f64 };

@@ -1,4 +1,4 @@
-//! The wiring: reports, ticks and acts come in, orders go out. What happens to them is written in the parts.
+//! The wiring: reports, ticks and acts come in, orders go out. The parts do the work.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ use crate::sites::{Sites, conduct};
 use crate::work::{WHOLE, Work};
 use crate::{DiskFreeMin, Error, Pulse, Result, Settings};
 
-/// Candidates looked at for one order: each turned down leaves a deed or a hold behind, so this only bounds one tick.
+/// Candidates examined for one order. A rejected candidate leaves a deed or a hold, so this limit only bounds one tick.
 const LOOKS_PER_ORDER: usize = 64;
 
-/// A deterministic state machine over a repository: the live loop, the simulator and the tests call [`Crawler::step`],
-/// carry the orders out, and bring the reports back.
+/// A deterministic state machine over a repository. The live loop, the simulator and the tests call [`Crawler::step`],
+/// carry out the orders, and hand in the reports.
 pub struct Crawler {
     pub(crate) core: Core,
     pub(crate) plan: Planner,
@@ -42,7 +42,7 @@ pub struct Crawler {
 }
 
 impl Crawler {
-    /// Takes up the work where the tables say it is. Nothing is written before the first step or act.
+    /// Restores the state from the tables. Nothing is written before the first step or act.
     pub fn open(repository: Repository, settings: Settings, now: Moment) -> Result<Crawler> {
         let settings = Arc::new(settings);
         let reader = repository.reader();
@@ -95,7 +95,7 @@ impl Crawler {
         Ok(())
     }
 
-    /// One step: the orders that may leave now, and a turn of each pass over the whole repository that is due.
+    /// One step: returns the orders that may leave now, and gives each pass that is due one turn.
     pub fn step(&mut self, now: Moment) -> Result<Vec<Order>> {
         let orders = self.tick(now)?;
         self.run_passes(now)?;
@@ -174,7 +174,7 @@ impl Crawler {
         }
     }
 
-    /// A turn of each pass that is due.
+    /// Gives each pass that is due one turn.
     fn run_passes(&mut self, now: Moment) -> Result<()> {
         if !self.started || self.paused || self.disk.is_full() {
             return Ok(());
@@ -198,7 +198,7 @@ impl Crawler {
         Ok(())
     }
 
-    /// A report comes in.
+    /// Handles a report.
     pub fn report(&mut self, report: Report, now: Moment) -> Result<()> {
         let core = &mut self.core;
         let stray = Error::StrayReport(report.order.id.0);
@@ -224,7 +224,7 @@ impl Crawler {
         Ok(())
     }
 
-    /// What a report of a page changes is worked out, and then done.
+    /// Works out what the report of a page changes, and applies it.
     pub(crate) fn take_page(&mut self, asked: Asked, report: Report, restored: Option<&Restored<'_>>) -> Result<()> {
         let (before, waiting): (Option<Page>, _) = match asked {
             Asked::First(waiting) => (None, Some(waiting)),
@@ -242,7 +242,7 @@ impl Crawler {
         !self.core.work.is_empty()
     }
 
-    /// Writes, syncs and applies everything that was done. This is the one place where that happens.
+    /// Writes, syncs and applies all pending deeds. Nothing else commits.
     pub fn commit(&mut self, now: Moment) -> Result<()> {
         let Core { coordinator, work, .. } = &mut self.core;
         if std::mem::take(&mut coordinator.account_moved) {
@@ -254,7 +254,7 @@ impl Crawler {
         Ok(())
     }
 
-    /// A clean end.
+    /// Shuts down cleanly.
     pub fn close(mut self, now: Moment) -> Result<()> {
         self.core.remember_sites();
         self.commit(now)?;
@@ -288,7 +288,7 @@ impl Crawler {
         self.next_wake_or_soon(now, now)
     }
 
-    /// The same for somebody who will not look before `soon`: any wake until then is as good as the first.
+    /// Like `next_wake`, for a caller that will not step before `soon`: any wake up to then will do.
     pub fn next_wake_or_soon(&self, now: Moment, soon: Moment) -> Option<Moment> {
         if self.paused {
             return None;
@@ -343,12 +343,12 @@ impl Crawler {
         }
     }
 
-    /// What this process has done for passes over all links.
+    /// The work that this process has done in passes over all links.
     pub fn weighed(&self) -> Weighed {
         self.passes.link_scores.weighed()
     }
 
-    /// What this process has done for passes that tell topics apart.
+    /// The work that this process has done in topic passes.
     pub fn topic_work(&self) -> TopicWork {
         self.passes.topics.work()
     }
@@ -361,31 +361,32 @@ impl Crawler {
         &self.core.settings
     }
 
-    /// Changes the room on the disk below which fetching stops.
+    /// Changes the least free disk space; below it fetching stops.
     pub fn set_disk_free_min(&mut self, least: DiskFreeMin) {
         self.disk.set_free_min(least);
     }
 
-    /// For trials, which know the truth: so many pages are online now, and a percentage of the held pages is of no more.
+    /// For trials, which know the truth: sets how many pages are online. A percentage of the held pages counts no more
+    /// than these.
     pub fn set_pages_online(&mut self, pages: u64) {
         self.core.coordinator.pages_online = Some(pages);
     }
 }
 
-/// The budget account as it was left.
+/// The budget account as it was journalled last.
 fn account(settings: &Settings, reader: &Reader, partitions: &Partitions, now: Moment) -> BudgetAccount {
     let mut account = reader.account();
     let begun = BudgetAccount::begun(&settings.budget, reader.totals().held, now);
     if account.filled == Moment::EPOCH {
         account = begun;
     }
-    // The budget may have another unit now: neither an old debt nor an old plenty outlives what the account holds.
+    // The budget may have another unit now: the balance, positive or negative, is cut to what the account can hold.
     let most = begun.in_hand * (partitions.saves_up().secs_f64() / BudgetAccount::IN_HAND_MAX.secs_f64());
     account.in_hand = account.in_hand.clamp(-begun.in_hand, most);
     account
 }
 
-/// A visit waited for the robots.txt of this site: it is kept until the site is free, and no longer than the usual delay.
+/// Reserves the visit that waited for this site's robots.txt until the site is free, at most for the usual delay.
 fn keep_visit(core: &mut Core, home: &Site, now: Moment) {
     let home_id = core.partitions.home_of_site(home);
     let earliest = home_id.map(|id| core.partitions.of(id).sites.politeness.earliest(home));

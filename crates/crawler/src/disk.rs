@@ -1,11 +1,11 @@
-//! Fetching stops while the disk is nearly full, and goes on by itself.
+//! Fetching stops while the disk is nearly full, and resumes by itself.
 
 use vernal_model::{Moment, Span};
 
 use crate::work::Work;
 use crate::{DiskFreeMin, Result};
 
-/// The free disk is looked at so often (in the crawl's own time, at most at every tick).
+/// How often free disk space is checked (in the crawl's own time, at most once per tick).
 const CHECK_EVERY: Span = Span::from_secs(1);
 
 pub(crate) struct DiskWatch {
@@ -23,12 +23,12 @@ impl DiskWatch {
         self.free_min = free_min;
     }
 
-    /// As it was at the last look.
+    /// The result of the last check.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// When a full disk is looked at again.
+    /// When a full disk is checked again.
     pub fn next(&self) -> Moment {
         self.checked + CHECK_EVERY
     }

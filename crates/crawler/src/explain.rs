@@ -1,4 +1,4 @@
-//! Why things are as they are, for people: nothing is changed here.
+//! Explains the state of the crawl to people; nothing is changed here.
 
 use vernal_model::{Moment, PageKey, PageState, Site, SiteState, Span, Url};
 use vernal_policy::collection::{HISTORY_KEPT, RETURN_AFTER};
@@ -10,22 +10,22 @@ use crate::intake::page_life::{VisitOwner, visit_owner};
 use crate::plan::choosing::show_view;
 use crate::{Check, Result};
 
-/// How the promises stand.
+/// Whether promises are kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PromisesKept {
-    /// Pages that were promised a visit at least so often, and those of them that are overdue.
+    /// Pages that were promised a visit within some time, and how many of them are overdue.
     pub promised: u64,
     pub overdue: u64,
     pub most_overdue: Span,
-    /// Visits a day that all promises together need, and those that the budget pays for.
+    /// Visits a day that all promises together need, and visits a day that the budget pays for.
     pub needs_per_day: f64,
     pub per_day: f64,
-    /// What would keep those that are not kept.
+    /// Changes of settings that would let the broken promises be kept.
     pub remedies: Vec<Remedy<Site>>,
 }
 
 impl Crawler {
-    /// What stands between a URL and its next visit.
+    /// What keeps a URL from its next visit.
     pub fn check(&mut self, url: &Url, now: Moment) -> Result<Check> {
         let known = self.core.work.key_of(url)?;
         let state = match known {
@@ -71,10 +71,10 @@ impl Crawler {
         })
     }
 
-    /// Why this page is due when it is, in words and numbers; `None` when it is not a page of ours.
+    /// Why this page is due when it is, in words and numbers; `None` if no such page is known.
     pub fn why(&mut self, url: &Url, now: Moment) -> Result<Option<Vec<(String, String)>>> {
         let Some(page) = self.core.work.page_by_url(url)? else { return self.why_waiting(url) };
-        // Who has not chosen yet does not know what may be spent, nor whether pages may be abandoned.
+        // A policy that has not chosen yet does not know its budget, nor whether pages may be abandoned.
         show_view(&mut self.core, page.key.partition, now);
         let mut reasons = vec![
             ("state".to_owned(), page.state.name().to_owned()),
@@ -96,7 +96,7 @@ impl Crawler {
         Ok(Some(reasons))
     }
 
-    /// Why a URL that is known was not visited yet; `None` when it does not wait.
+    /// Why a known URL was not visited yet; `None` when it does not wait.
     fn why_waiting(&self, url: &Url) -> Result<Option<Vec<(String, String)>>> {
         let Some(known) = self.core.work.key_of(url)? else { return Ok(None) };
         let Some(key) = known.key.filter(|_| known.state == KnownState::Waiting) else { return Ok(None) };
@@ -112,7 +112,7 @@ impl Crawler {
         Ok(Some(reasons))
     }
 
-    /// Where a URL stands with the collection, in words.
+    /// Whether the collection holds a URL and what it would need to be held, in words.
     fn why_held(&self, key: PageKey, state: Option<PageState>) -> Result<Vec<(String, String)>> {
         let mut reasons = Vec::new();
         let mut say = |name: &str, value: String| reasons.push((name.to_owned(), value));
@@ -153,7 +153,7 @@ impl Crawler {
         Ok(reasons)
     }
 
-    /// Whether anybody promised anything.
+    /// Whether any promise was made.
     pub fn has_promises(&self) -> bool {
         self.core.scope.has_promises()
     }
@@ -164,7 +164,7 @@ impl Crawler {
             let Some(policy) = partition.refresh.policy.promising() else { continue };
             let unkept = policy.unkept(now);
             let site_of = |number: u32| &partition.sites.at(number).site;
-            // The budget is that of all partitions and judged below.
+            // The budget is shared by all partitions and judged below.
             for remedy in unkept.remedies(f64::INFINITY, |site| partition.sites.politeness.delay(site_of(site))) {
                 if let Remedy::Delay { site, at_most, now } = remedy {
                     named.push(Remedy::Delay { site: site_of(site).clone(), at_most, now });

@@ -6,11 +6,11 @@ use foldhash::{HashMap, HashSet};
 use vernal_frontier::Waiting;
 use vernal_model::{OrderId, Origin, Page, PageKey, PageState, Site};
 
-/// What an order that left was for.
+/// The purpose of an order that left.
 pub(crate) struct Request {
-    /// The page that was asked for, if it was one.
+    /// The requested page, if the order was for a page.
     pub page: Option<PageKey>,
-    /// The site that was really asked.
+    /// The site that the request goes to.
     pub site: Site,
     pub address: Option<IpAddr>,
     pub asked: Asked,
@@ -22,7 +22,7 @@ pub(crate) enum Asked {
     Robots {
         origin: Origin,
         home: Site,
-        /// It stands for a visit that follows it.
+        /// Whether a visit is reserved behind this request.
         for_visit: bool,
     },
     Subscription {
@@ -45,7 +45,7 @@ impl Asked {
 pub(crate) struct InFlight {
     requests: HashMap<OrderId, Request>,
     pages: HashSet<PageKey>,
-    /// Requests that may bring a page which is not held yet.
+    /// Visits under way that may bring a page which is not held yet.
     first_visits: u64,
     sent: u64,
     reports: u64,
@@ -64,7 +64,7 @@ impl InFlight {
         self.requests.insert(id, request);
     }
 
-    /// What the order was for whose report came back; `None` if there is no such order.
+    /// Removes the order whose report came back, and returns its request; `None` if there is no such order.
     pub fn ended(&mut self, id: OrderId) -> Option<Request> {
         let request = self.requests.remove(&id)?;
         self.reports += 1;

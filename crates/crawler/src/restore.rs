@@ -1,9 +1,9 @@
-//! Everything anew from the archive alone: each record becomes a report again and goes the way of every report, so that
-//! one code serves the living crawl and its repair. Nothing is written to the archive.
+//! Rebuilds all state from the archive alone: each record becomes a report again and is handled like every report, so
+//! that the crawl and its repair share one code. Nothing is written to the archive.
 //!
-//! A page must have its number before its visit is journalled, so that records are taken in batches: first the pages
-//! that the batch meets for the first time are admitted, then its visits follow. What the pages link to is found again
-//! and waits for the sieve; it is met with the seeds when the crawl goes on.
+//! A page must have its number before its visit is journalled, so records are handled in batches: first the pages that
+//! are new in the batch are admitted, then its visits follow. The links of the pages are announced again and wait for
+//! the sieve, which checks them against the seeds when the crawl continues.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,17 +19,17 @@ use crate::in_flight::Asked;
 use crate::intake::{self, archived_report, discovery, take_robots};
 use crate::partition::window_row;
 
-/// Records of one batch, and bytes of their blocks: what is held in memory at once.
+/// Records of one batch, and bytes of their blocks: these bound the memory.
 const BATCH_RECORDS_MAX: usize = 1_024;
 const BATCH_BYTES_MAX: usize = 32 << 20;
-/// Links remembered to tell from where a page was found first; pages found beyond them count as found by nobody.
+/// Links kept in memory to tell on which page another was found first; pages beyond the limit have no such page.
 const LEADS_MAX: usize = 4_000_000;
-/// Lines about single records; more are counted.
+/// Lines about single records; further ones are only counted.
 const LOST_TOLD_MAX: usize = 1_000;
-/// Likely seeds told.
+/// Likely seeds reported.
 const LIKELY_SEEDS_MAX: usize = 100;
 
-/// What came back, and what did not.
+/// What was restored, and what was not.
 #[derive(Clone, Debug, Default)]
 pub struct Restored {
     pub pages: u64,
@@ -37,14 +37,14 @@ pub struct Restored {
     pub visits: u64,
     pub robots: u64,
     pub links_found: u64,
-    /// Pages that no restored page leads to: most of them were seeds.
+    /// Pages that no restored page links to: most of them were seeds.
     pub likely_seeds: Vec<Url>,
     /// What could not be restored, record by record.
     pub lost: Vec<String>,
     pub lost_total: u64,
 }
 
-/// From where a page was found first.
+/// The page on which another page was found first.
 #[derive(Copy, Clone)]
 struct Lead {
     found_on: PageKey,
@@ -75,15 +75,15 @@ enum What {
 struct Restoring<'c> {
     crawler: &'c mut Crawler,
     restored: Restored,
-    /// From where pages that have no number yet were found first.
+    /// Where pages that have no number yet were found first.
     leads: HashMap<Fingerprint, Lead>,
-    /// The sites that were ever asked, when no seed says what the scope is.
+    /// The sites that were ever visited, used as the scope when no seed is known.
     sites: Option<HashSet<Site>>,
 }
 
 impl Crawler {
     /// Restores pages, versions, visits, links and robots rows from the records of the archive into a repository that
-    /// knows nothing yet but perhaps its seeds. `progress` hears records done and records in all.
+    /// holds nothing yet, except perhaps its seeds. `progress` is called with records done and records in all.
     pub fn restore(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Restored> {
         let Timeline { records, sites, damaged } = timeline(self.reader().dir(), &mut |_, _| {})?;
         let mut restoring = Restoring::new(self);
@@ -115,7 +115,7 @@ impl Crawler {
         Ok(Restored { pages, versions: totals.versions, links_found: totals.found_pending, ..restored })
     }
 
-    /// Ends the repair that `Repository::begin_repair` began: from now on the folder opens as any other.
+    /// Ends the repair that `Repository::begin_repair` began: the repository opens normally afterwards.
     pub fn end_repair(&mut self, now: Moment) -> Result<()> {
         self.commit(now)?;
         self.core.work.end_repair()
@@ -161,7 +161,7 @@ impl<'c> Restoring<'c> {
         Ok(())
     }
 
-    /// Gives every page of the batch its number, in the order in which they were first asked for.
+    /// Assigns every page of the batch its number, in the order of the first visits.
     fn admit_batch(&mut self, batch: &mut [Item]) -> Result<()> {
         let mut here: HashMap<Url, Place> = HashMap::new();
         let mut admitted: BTreeMap<PartitionId, Vec<Admitted>> = BTreeMap::new();
@@ -273,7 +273,7 @@ impl<'c> Restoring<'c> {
         }
     }
 
-    /// Remembers where the targets of this page's links were found first.
+    /// Remembers on which page the targets of this page's links were found first.
     fn follow(&mut self, report: &Report, Place { key: page, depth, via }: Place) {
         if let Outcome::Moved { to: Some(to), .. } = &report.outcome {
             let hops = if let Via::Redirect { hops } = via { hops.saturating_add(1) } else { 1 };

@@ -1,4 +1,4 @@
-//! What people wished: which URLs are within the scope, what pages count for, and how often they are to be visited.
+//! What people configured: which URLs are within the scope, the weights of pages, and how often pages must be visited.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl Scope {
         self.dispatcher.set_seeds(seeds);
     }
 
-    /// One seed wishes something else now, or is new.
+    /// Adds a seed, or replaces its settings.
     pub fn put_seed(&mut self, seed: Seed) {
         let after = digest_of_seed(&seed);
         self.seeds_weigh |= weighs(&seed);
@@ -78,13 +78,13 @@ impl Scope {
         self.digest
     }
 
-    /// Whether anybody promised anything.
+    /// Whether any promise was made.
     pub fn has_promises(&self) -> bool {
         self.promises
     }
 
-    /// How often at least and at most a page is to be visited: the strictest wish of the seeds that cover it and of the
-    /// settings. Almost nobody promises anything, and then nothing is asked.
+    /// How often at least and at most a page must be visited: the strictest promise of the seeds that cover it and of
+    /// the settings. Without any promise, which is the usual case, nothing is computed.
     pub fn promise_of(&self, url: &Url, depth: u16) -> Promise {
         if !self.promises {
             return Promise::default();
@@ -92,12 +92,12 @@ impl Scope {
         promise_of(self.seeds(), &self.settings.promises, url, depth)
     }
 
-    /// Whether people say of any URL that it counts more or less than others.
+    /// Whether any URL has a weight other than 1.
     pub fn has_weights(&self) -> bool {
         self.seeds_weigh || !self.settings.weights.is_empty()
     }
 
-    /// The greatest weight of the seeds that cover a URL, times what the settings say of it. Almost nobody says anything.
+    /// The greatest weight of the seeds that cover a URL, times its weight in the settings. Usually there are none.
     pub fn weight_of(&self, url: &Url, depth: u16) -> f32 {
         let by_settings = if self.settings.weights.is_empty() { 1.0 } else { self.settings.weights.weight_of(url) };
         if !self.seeds_weigh {
@@ -107,7 +107,8 @@ impl Scope {
         covering.map(|seed| seed.weight).max_by(f32::total_cmp).unwrap_or(1.0) * by_settings
     }
 
-    /// What a page counts in freshness: what people say of it, times what links say where they are asked.
+    /// The weight of a page in freshness: the weight that people gave it, times its link score if link scores are
+    /// enabled.
     pub fn importance_of(&self, work: &Work, key: PageKey, url: &Url, depth: u16) -> Result<f32> {
         let weight = self.weight_of(url, depth);
         match self.settings.importance {
@@ -125,7 +126,7 @@ fn promises(seed: &Seed) -> bool {
     seed.at_least_every.is_some() || seed.at_most_every.is_some()
 }
 
-/// The seeds are summed up, so that one of many may change cheaply.
+/// The digests of the seeds are added up, so that a change of one seed among many is cheap.
 fn digest(settings: &Settings, seeds: &[Seed]) -> u64 {
     let Settings { depth, include, exclude, .. } = settings;
     let rules = xxh3_64(format!("{depth:?} {include:?} {exclude:?}").as_bytes());

@@ -1,4 +1,4 @@
-//! What a crawl is asked to do; every setting in force is printed at start.
+//! The settings of a crawl; every setting in force is printed at start.
 
 use vernal_frontier::VisitOrder;
 use vernal_model::{AddressLimits, Budget, Kind, Kinds, Scope, Seed, Site, Span, TimeOrigin, Url};
@@ -19,37 +19,37 @@ pub struct Settings {
     pub budget: Budget,
     /// A name of `vernal_policy::NAMES`.
     pub policy: String,
-    /// Topics are reckoned anew so often; never where nobody asks for them.
+    /// How often topics are computed; `None` disables them.
     pub topics_every: Option<Span>,
-    /// The mean change rate and what policies believe of their pages are summed up so often, over all pages.
+    /// How often the mean change rate and the beliefs of the policies are summed up over all pages.
     pub rates_every: Span,
     pub visit_order: VisitOrder,
-    /// A pass over all links takes at most so many URLs; beyond them none is made, and everybody is told.
+    /// The most URLs that a pass over all links may take; with more, no pass is made, and the status says so.
     pub pass_urls_max: u32,
-    /// Where nobody needs the scores, a pass is made now and then all the same, for whoever asks what links to a page.
+    /// Whether passes run now and then even if nothing needs the scores, to answer which pages link to a page.
     pub links_at_hand: bool,
-    /// It lays down what it has read after so many pages, for the next process to go on there.
+    /// A pass writes a checkpoint after reading this many pages, for the next process to resume.
     pub pass_piece_pages: usize,
-    /// What the importance of pages is made of, and what people say of it.
+    /// How importance is computed, and the weights that people gave.
     pub importance: ImportanceBy,
     pub weights: Weights,
-    /// How often pages are visited at least and at most, whatever the policy thinks.
+    /// How often pages must be visited at least and at most, whatever the policy prefers.
     pub promises: Vec<Wish>,
     /// The kinds of change that count for the schedule.
     pub counts: Kinds,
-    /// Whether sites are asked for, and believed in, what they say of their own changes.
+    /// Whether the crawl reads and uses the hints that sites give about their own changes.
     pub hints: bool,
-    /// Where hubs may send what is new in feeds; without it none is asked to.
+    /// The URL to which hubs may send what is new in feeds; without it no hub is asked.
     pub callback: Option<Callback>,
-    /// Sites where nothing that was learned to be noise is set aside; `strict` says so of all.
+    /// Sites where no learned noise is set aside; `strict` applies this to all sites.
     pub strict: bool,
     pub strict_sites: Vec<Site>,
-    /// Books of what is noise at a site that are kept in memory. More than a group has visits, so that there is always one
-    /// that can go without a commit.
+    /// Noise books of sites that are kept in memory. The limit exceeds the visits of a group, so that one book can
+    /// always be dropped without a commit.
     pub noise_books_max: usize,
-    /// Between two requests to one site.
+    /// The delay between two requests to one site.
     pub delay: Span,
-    /// A crawl-delay of robots.txt wins over `delay` up to this.
+    /// A crawl-delay in robots.txt overrides `delay` up to this.
     pub delay_max: Span,
     /// Requests to one site at a time.
     pub per_site: u16,
@@ -57,7 +57,7 @@ pub struct Settings {
     pub concurrency: usize,
     /// No page is refreshed sooner than this after its last visit.
     pub refresh_min: Span,
-    /// A page that is never worth a visit may be left for ever.
+    /// Whether a page that is never worth a visit may be abandoned.
     pub abandon: bool,
     pub address: AddressLimits,
     pub group: GroupLimits,
@@ -69,13 +69,13 @@ pub struct Settings {
     pub visits_max: Option<u64>,
     /// Fetching stops while less than this is free on the disk.
     pub disk_free_min: DiskFreeMin,
-    /// How the time of the repository is counted from now on, for its journal.
+    /// The time origin of the repository from now on, for its journal.
     pub time_origin: Option<TimeOrigin>,
     /// The chance number of this process.
     pub chance: u64,
 }
 
-/// The address at which hubs reach us, and the secret that theirs are made of.
+/// The URL at which hubs reach us, and the secret from which each hub's secret is derived.
 #[derive(Clone)]
 pub struct Callback {
     pub url: Url,
@@ -98,7 +98,7 @@ impl std::fmt::Debug for Callback {
     }
 }
 
-/// A page is visited at least, and at most, so often.
+/// How often a page is visited at least, and at most.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Promise {
     pub at_least_every: Option<Span>,
@@ -118,7 +118,7 @@ pub enum WishOf {
     Pattern(vernal_frontier::Pattern),
 }
 
-/// The strictest wish of the seeds that cover a URL and of the settings.
+/// The strictest promise of the seeds that cover a URL and of the settings.
 pub(crate) fn promise_of(seeds: &[Seed], wishes: &[Wish], url: &Url, depth: u16) -> Promise {
     let covering = || seeds.iter().filter(|seed| seed.covers(url, depth));
     let of_seeds = covering().map(|seed| (seed.at_least_every, seed.at_most_every));
@@ -131,7 +131,7 @@ pub(crate) fn promise_of(seeds: &[Seed], wishes: &[Wish], url: &Url, depth: u16)
 }
 
 impl WishOf {
-    /// Whether it speaks of this URL, which the given seeds cover.
+    /// Whether it applies to this URL, which the given seeds cover.
     fn holds<'s>(&self, url: &Url, mut covering: impl Iterator<Item = &'s Seed>) -> bool {
         match self {
             WishOf::Tag(tag) => covering.any(|seed| seed.tags.contains(tag)),
@@ -147,7 +147,7 @@ pub struct GroupLimits {
     pub bytes: usize,
 }
 
-/// The smaller of the two counts, so that neither a small nor a large disk is wasted.
+/// The smaller of the two limits applies, so that neither a small nor a large disk is wasted.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct DiskFreeMin {
     pub bytes: u64,
@@ -155,7 +155,7 @@ pub struct DiskFreeMin {
 }
 
 impl DiskFreeMin {
-    /// Fetching goes on to the last byte: for crawls that must not depend on the machine they run on.
+    /// Fetching continues to the last byte: for crawls that must not depend on the machine they run on.
     pub const NOTHING: DiskFreeMin = DiskFreeMin { bytes: 0, share: 0.0 };
 }
 
@@ -165,16 +165,16 @@ impl Default for DiskFreeMin {
     }
 }
 
-/// Topics change slowly: a pass a day is enough for a policy that samples by them.
+/// Topics change slowly: one pass a day is enough for a policy that samples by them.
 const TOPICS_EVERY: Span = Span::from_days(1);
 
 impl Settings {
-    /// How often topics are reckoned where nobody says so: for the policies that ask for them.
+    /// How often topics are computed by default: only for policies that use them.
     pub fn topics_for(policy: &str) -> Option<Span> {
         vernal_policy::wants_topics(policy).then_some(TOPICS_EVERY)
     }
 
-    /// Whether nothing that was learned is set aside at this site.
+    /// Whether no learned noise is set aside at this site.
     pub fn is_strict(&self, site: &Site) -> bool {
         self.strict || self.strict_sites.contains(site)
     }

@@ -201,12 +201,12 @@ enum Served {
     Outcome(Outcome),
 }
 
-/// What lies where; everything else is gone.
+/// The pages of an invented web by URL; every other URL is gone.
 #[derive(Clone, Default)]
 pub struct Web(BTreeMap<Url, Served>);
 
 impl Web {
-    /// Sites of so many pages each, all of which a front page names.
+    /// Sites with this many pages each, all linked from a front page.
     pub fn of_sites(sites: &[&str], pages: usize) -> Self {
         let mut web = Web::default();
         for site in sites {
@@ -246,7 +246,7 @@ impl Web {
 pub struct Bench {
     pub crawler: Crawler,
     pub now: Moment,
-    /// Who was asked, and when.
+    /// The requested URLs, and when.
     pub asked: Vec<(Moment, String)>,
     settings: Settings,
     folder: TempDir,
@@ -306,19 +306,19 @@ impl Bench {
         (key, Asked::First(Box::new(waiting)))
     }
 
-    /// A visit to a URL that is known, answered with this.
+    /// Visits a known URL, which answers with this report.
     pub fn visit(&mut self, text: &str, answer: impl FnOnce(Order, Moment) -> Report) {
         let (key, asked) = self.asked_for(text);
         let report = answer(order(text, key), self.now);
         self.crawler.take_page(asked, report, None).unwrap();
     }
 
-    /// The same, answered with a page that says this.
+    /// Visits a known URL, which answers with this HTML page.
     pub fn read(&mut self, text: &str, body: &str) {
         self.visit(text, |order, now| answered(order, now, "text/html", body));
     }
 
-    /// The same, with any other outcome.
+    /// Visits a known URL, with an outcome that brings no page.
     pub fn meet(&mut self, text: &str, outcome: Outcome) {
         self.visit(text, |order, now| Report::unanswered(order, now, now, outcome));
     }

@@ -1,11 +1,11 @@
-//! What people say of the importance of pages: it multiplies what links say.
+//! The weights that people give to pages: they multiply the link scores.
 
 use std::collections::HashMap;
 
 use vernal_frontier::Pattern;
 use vernal_model::{Fingerprint, Url};
 
-/// What the importance of held pages is made of, beside what people say.
+/// How the importance of held pages is computed, apart from the weights that people give.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum ImportanceBy {
     /// The links between pages.
@@ -15,7 +15,7 @@ pub enum ImportanceBy {
     None,
 }
 
-/// Weights by URL. All that speak of a URL multiply.
+/// Weights by URL. All weights that apply to a URL are multiplied.
 #[derive(Clone, Debug, Default)]
 pub struct Weights {
     pub patterns: Vec<(Pattern, f32)>,

@@ -1,4 +1,4 @@
-//! Files of hints, and the URLs that they list, on their way to the sieve.
+//! Announces files of hints, and the URLs that they list, to the sieve.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use vernal_model::{
 use super::moved_entries::Delta;
 use crate::core::Core;
 
-/// Sitemaps that one robots.txt may name to us.
+/// Sitemaps accepted from one robots.txt.
 const SITEMAPS_NAMED_MAX: usize = 100;
-/// Indexes within indexes: the standard allows none, and sites have one.
+/// Nesting depth of sitemap indexes: the standard allows none, but sites use one.
 const INDEX_DEPTH_MAX: u16 = 2;
-/// Feeds and tables that one page may name to us.
+/// Feeds and tables accepted from one page.
 const NAMED_BY_PAGE_MAX: usize = 8;
 /// Lists are read before pages: what is found on a page with more links goes first (Yadav 2012, 3.1.2).
 const FORWARD_OF_FILES: u32 = 10_000;
-/// Files of hints of one site; an index that names more is followed up to here.
+/// Files of hints per site; further files that an index names are ignored.
 pub(super) const FILES_MAX: usize = 1_000;
 
-/// The sitemaps that a robots.txt names; where it names none, the place where most sites have theirs. Each is found like
-/// a link, so that it is tried once.
+/// Announces the sitemaps that a robots.txt names, or the usual location if it names none. Each is announced like a
+/// link, so that it is tried once.
 pub(crate) fn find_sitemaps(core: &mut Core, origin: &Origin, row: &RobotsRow) {
     let named = match &row.answer {
         RobotsAnswer::Text(text) => Robots::parse(text.as_bytes()).sitemaps().to_vec(),
@@ -39,7 +39,7 @@ pub(crate) fn find_sitemaps(core: &mut Core, origin: &Origin, row: &RobotsRow) {
     }
 }
 
-/// The feeds and the table that a page names.
+/// Announces the feeds and the table that a page names.
 pub(crate) fn find_named_files(core: &mut Core, page: &Page, report: &Report) {
     let Some(document) = report.document.as_ref().filter(|document| !document.directives.nofollow) else { return };
     let named = document.links.iter().filter_map(|link| match link.kind {
@@ -63,8 +63,8 @@ fn find_file(core: &mut Core, url: Url, via: Via, depth: u16, found_on: Option<P
     core.work.push(id, Deed::Found { urls: vec![found], again: Vec::new() });
 }
 
-/// URLs that were not in the list before go to the sieve. Nobody knows how many links lead to them, so that a limit of
-/// depth leaves them to their links.
+/// Announces URLs that were not in the list before. Their link depth is unknown, so a depth limit leaves them to be
+/// found through links.
 pub(super) fn find_listed(core: &mut Core, page: &Page, listing: &SiteList, delta: &Delta) {
     let kind = listing.kind;
     let via = match kind {

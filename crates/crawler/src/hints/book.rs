@@ -1,5 +1,5 @@
-//! What sites say of their own changes, as far as this process needs it at hand: trust and files of every site, the rows of
-//! pages that the tables do not have yet, and of most others the little that is in them.
+//! The hints of sites that this process keeps in memory: trust and files of every site, the rows of pages that the
+//! tables do not have yet, and a short form of most other rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +9,16 @@ use vernal_repository::{Reader, SiteHints};
 
 use crate::Result;
 
-/// Pages of which it is remembered who speaks of them; of others the tables are asked.
+/// Pages whose sources are kept in memory; for other pages the tables are read.
 const SPOKEN_OF_PAGES_MAX: usize = 1 << 17;
 
 #[derive(Default)]
 pub(crate) struct HintBook {
     sites: HashMap<Site, SiteHints>,
-    /// Rows that wait for the next commit: each is written once, however many visits of the group changed it.
+    /// Rows that wait for the next commit. Each is written once, however many visits of the group changed it.
     pages: BTreeMap<PageKey, (Site, PageHints)>,
-    /// Who speaks of pages of which nothing else is said, as far as there is room: of a site with a sitemap that is all
-    /// that most rows say, and each visit asks for it. Looked up only, never walked through.
+    /// Which sources list pages of which nothing else is known, as far as memory allows. At a site with a sitemap most
+    /// rows say only that, and each visit reads it. Looked up only, never iterated.
     spoken_of: HashMap<PageKey, u8>,
     sources: BTreeSet<(Site, HintSource)>,
     has_tables: bool,
@@ -41,7 +41,7 @@ impl HintBook {
         self.sites.get(site)
     }
 
-    /// All sites that speak, in no order that matters.
+    /// All sites that give hints, in an order that must not matter.
     pub(crate) fn sites(&self) -> impl Iterator<Item = (&Site, &SiteHints)> {
         self.sites.iter()
     }
@@ -60,7 +60,7 @@ impl HintBook {
         self.sites.get(site).map_or(0, |hints| hints.files.iter().filter(|(_, file)| file.source == source).count())
     }
 
-    /// What is said of one page, the newest word of it.
+    /// The newest row of hints about one page.
     pub(crate) fn page(&self, key: PageKey, reader: &Reader) -> Result<PageHints> {
         if let Some(&spoken_of) = self.spoken_of.get(&key) {
             return Ok(PageHints { spoken_of, ..PageHints::default() });
@@ -71,7 +71,7 @@ impl HintBook {
         }
     }
 
-    /// Takes in what is said of a page from now on.
+    /// Replaces the hints about a page.
     pub(crate) fn note(&mut self, key: PageKey, hints: &PageHints) {
         let says_more = *hints != PageHints { spoken_of: hints.spoken_of, ..PageHints::default() };
         if says_more || (self.spoken_of.len() >= SPOKEN_OF_PAGES_MAX && !self.spoken_of.contains_key(&key)) {
@@ -81,7 +81,7 @@ impl HintBook {
         }
     }
 
-    /// Takes rows up; those of pages and sources wait here, the others come back for a deed of their own.
+    /// Adds rows. Rows of pages and sources wait here for the commit; the others are returned for a deed of their own.
     pub(crate) fn take(&mut self, mut rows: HintRows) -> HintRows {
         let site = rows.site.clone();
         rows.pages.iter().for_each(|(key, hints)| self.note(*key, hints));
@@ -110,7 +110,7 @@ impl HintBook {
         rows
     }
 
-    /// The rows that wait, site by site, for the deeds of a commit.
+    /// The waiting rows, site by site, for the deeds of a commit.
     pub(crate) fn untold(&mut self) -> Vec<HintRows> {
         let mut rows: BTreeMap<Site, HintRows> = BTreeMap::new();
         for (key, (site, hints)) in std::mem::take(&mut self.pages) {

@@ -1,5 +1,5 @@
-//! What pages say of the hour of their last change (Last-Modified), and how far it is believed: site by site, by what visits
-//! found (`policy/estimate/dates.rs`).
+//! The Last-Modified dates of pages, and how far they are trusted: learned for each site from what visits found
+//! (`policy/estimate/dates.rs`).
 
 use vernal_model::{HintRows, HintSource, Moment, Outcome, Page, Report, Span};
 use vernal_policy::estimate::dates;
@@ -7,18 +7,18 @@ use vernal_policy::estimate::dates;
 use super::Hints;
 use crate::core::Core;
 
-/// Clocks differ: a date so far ahead of ours is still taken for now.
+/// Clocks differ: a date up to this far in the future counts as now.
 const AHEAD_MAX: Span = Span::from_secs(300);
 
 impl Hints {
-    /// When a page last changed, if its site's dates have proved good: evidence for the policy.
+    /// When a page last changed, if the dates of its site have proved right: evidence for the policy.
     pub fn believed_date(&self, core: &Core, page: &Page, report: &Report) -> Option<Moment> {
         let date = core.settings.hints.then(|| date_of(report)).flatten()?;
         let row = self.book.trust(&page.url.site(), HintSource::LastModified)?;
         dates::dates_are_believed(row).then_some(date)
     }
 
-    /// A page that was compared bears a date: what the visit found judges it.
+    /// Judges the date of a page that was compared by what the visit found.
     pub fn judge_date(&self, rows: &mut HintRows, report: &Report, changed: bool, seen: Moment) {
         let Some(date) = date_of(report) else { return };
         let mut row = self.book.trust(&rows.site, HintSource::LastModified).cloned().unwrap_or_default();
@@ -30,7 +30,7 @@ impl Hints {
     }
 }
 
-/// The date that an answer bears; nothing of answers that are no page, and of hours that are still to come.
+/// The date of an answer; `None` for answers that are no page and for dates in the future.
 pub fn date_of(report: &Report) -> Option<Moment> {
     if !matches!(report.outcome, Outcome::Read { .. }) {
         return None;

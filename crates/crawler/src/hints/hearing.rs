@@ -1,5 +1,5 @@
-//! What sites say of their own changes: their files are named, found and read as pages; what moves in them is a hint; and
-//! every visit shows how far hints are to be trusted.
+//! Handles what sites say of their own changes: their files are named, found and read as pages; an entry that moves in
+//! them is a hint; and every visit shows how far hints can be trusted.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ use crate::intake::page_life::{VisitOwner, visit_owner};
 use crate::plan::volatile_tables::VolatileTables;
 use crate::{Acted, Result};
 
-/// URLs of one push.
+/// URLs accepted in one push.
 const PUSHED_MAX: usize = 10_000;
 
-/// What sites say of their own changes, as this process knows it.
+/// The hints that this process knows.
 pub(crate) struct Hints {
     pub book: HintBook,
     pub subscriptions: SubscriptionBook,
-    /// When the files of hints were last given their places.
+    /// When the files of hints were last scheduled.
     pub files_placed: Moment,
 }
 
@@ -38,7 +38,7 @@ impl Default for Hints {
 }
 
 impl Hints {
-    /// Takes up hints that wait for visits, and the files and pages that are scheduled by what their sites have earned.
+    /// Restores hints that wait for visits, and reschedules the files and pages whose schedule depends on hints.
     pub fn recall(&mut self, core: &mut Core, now: Moment) -> Result<()> {
         if !core.settings.hints {
             return Ok(());
@@ -62,7 +62,7 @@ impl Hints {
         self.place_files(core, &|_| false, now)
     }
 
-    /// Takes what moved in a file: URLs for the sieve, hints for the policy, and how the file looks.
+    /// Handles the entries that moved in a file: URLs for the sieve, hints for the policy, and statistics of the file.
     pub fn take_list(
         &mut self,
         core: &mut Core,
@@ -111,7 +111,7 @@ impl Hints {
         Ok(())
     }
 
-    /// Entries about pages of the file's own site that we know are evidence.
+    /// Uses entries as evidence if they are about pages of the file's own site that we know.
     fn hear_listed(
         &mut self,
         core: &mut Core,
@@ -147,8 +147,8 @@ impl Hints {
         Ok(())
     }
 
-    /// Lets one hint wait for the page's next visit, worth what its source has earned. A second word of the same source adds
-    /// nothing: a source that cries all day is no better than one that says it once.
+    /// Stores one hint until the page's next visit, weighted by the trust in its source. A second hint of the same
+    /// source adds nothing, so that a source gains nothing by repeating itself.
     fn place_hint(
         &mut self,
         core: &mut Core,
@@ -182,7 +182,7 @@ impl Hints {
         tables.release(&mut core.partitions, page.key);
     }
 
-    /// Hears what a visit says of the hints that were given of its page, and what the page says of itself.
+    /// Judges by a visit the hints that were given about its page, and records what the page says of itself.
     pub fn hear_visit(
         &mut self,
         core: &mut Core,
@@ -233,7 +233,7 @@ impl Hints {
         Ok(())
     }
 
-    /// Every source that speaks of the page is judged by what the visit found: by its words or by its silence.
+    /// Judges every source that lists the page by what the visit found, whether or not the source gave a hint.
     fn judge(
         &self,
         mean_rate: f64,
@@ -247,9 +247,9 @@ impl Hints {
         for source in HintSource::ALL.into_iter().filter(|source| !source.is_cadence()) {
             let pending = hints.pending_of(source);
             let row = known.and_then(|known| known.trust(source));
-            // Whoever pushes speaks of every page of the site.
+            // A source that pushes covers every page of the site.
             let is_push = matches!(source, HintSource::IndexNow | HintSource::WebSub) && row.is_some();
-            // A list that was not read since the visit before had no occasion to speak.
+            // A list that was not read since the previous visit could not have given a hint.
             let read = known.and_then(|known| known.last_read(source));
             let was_asked = is_push || read.is_some_and(|read| read > seen);
             let speaks = is_push || hints.spoken_of & source.bit() != 0;
@@ -281,7 +281,7 @@ impl Hints {
         }
     }
 
-    /// What visits taught of hints since the last commit becomes deeds of this one.
+    /// Turns what visits taught about hints since the last commit into deeds.
     pub fn flush(&mut self, core: &mut Core) {
         for rows in self.book.untold() {
             let home =
@@ -292,7 +292,7 @@ impl Hints {
         }
     }
 
-    /// URLs that somebody pushed to our door: known pages get a hint, others in the scope go to the sieve.
+    /// Handles URLs that were pushed to us: known pages get a hint, other URLs in the scope go to the sieve.
     pub fn take_push(
         &mut self,
         core: &mut Core,
@@ -345,7 +345,7 @@ impl Hints {
     }
 }
 
-/// The source that speaks of a page which was found so.
+/// The source that lists a page which was found this way.
 fn source_of_via(via: Via) -> Option<HintSource> {
     match via {
         Via::Sitemap => Some(HintSource::Sitemap),

@@ -1,12 +1,12 @@
 //! What sites say of their own changes, and what that does to the schedule.
 //!
 //! - [`Hints`]: the book, the subscriptions, and when files of hints were last given their places.
-//! - `announce`: files of hints, and the URLs that they list, on their way to the sieve.
-//! - `hearing`: files and pages speak, visits show who was right.
-//! - `schedule`: when files of hints are read, and which pages are left alone because their site's word has proved good.
-//! - `book`: trust and files of every site, and what is said of pages.
-//! - `moved_entries`: what a file says that it did not say before.
-//! - `dates`: how far Last-Modified is believed.
+//! - `announce`: announces files of hints, and the URLs that they list, to the sieve.
+//! - `hearing`: handles the hints in files and pages, and judges them by what visits found.
+//! - `schedule`: when files of hints are read, and which pages are visited less often because trusted hints cover them.
+//! - `book`: trust and files of every site, and the hints about single pages.
+//! - `moved_entries`: entries of a file that are new or have a new date.
+//! - `dates`: how far Last-Modified is trusted.
 //! - `subscriptions`, `subscription_book`: hubs of feeds are asked to send what is new.
 //! - `hmac`: the signatures of hubs, and the secrets that hubs are given.
 

@@ -1,4 +1,4 @@
-//! What a file of hints says that it did not say before.
+//! Entries of a file of hints that are new or have a new date.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use vernal_model::{
 };
 use vernal_policy::estimate::trust::Look;
 
-/// Dates so close to the hour at which a list was read are "just now".
+/// A date this close to the time at which a list was read counts as "just now".
 const JUST_NOW: Span = Span::from_hours(1);
-/// Clocks differ, and so do zones that nobody named: dates beyond this after now mean nothing.
+/// Clocks differ, and some dates name no time zone: a date further in the future than this is ignored.
 const AHEAD_MAX: Span = Span::from_days(1);
 
 /// An entry that is new or whose date has moved.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub(crate) struct Moved {
-    /// The place of the entry in the list.
+    /// The index of the entry in the list.
     pub place: usize,
-    /// It stood in the list before, with another date or none.
+    /// The entry was in the list before, with another date or none.
     pub was_listed: bool,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn source_of(kind: SiteListKind) -> HintSource {
     }
 }
 
-/// What the dates of a list look like as a whole.
+/// Statistics of the dates in a list.
 pub(crate) fn look(listing: &SiteList, now: Moment) -> Look {
     let stamps = || listing.entries.iter().filter_map(|entry| entry.stamp);
     let mut counts: HashMap<Moment, usize> = HashMap::new();
@@ -73,7 +73,8 @@ pub(crate) fn look(listing: &SiteList, now: Moment) -> Look {
     }
 }
 
-/// When the page changed by this entry's word, if that is after it was last seen; `None` if it says nothing new.
+/// When the page changed according to this entry, if that is after its last visit; `None` if the entry says nothing
+/// new.
 pub(crate) fn said(
     listing: SiteListKind,
     (stamp, was_listed): (Option<DateRange>, bool),
@@ -82,7 +83,7 @@ pub(crate) fn said(
     now: Moment,
 ) -> Option<Moment> {
     let Some(stamp) = stamp else {
-        // A feed that names a page anew says that something is new there; a table without dates moved as a whole.
+        // A feed that lists a page for the first time reports news; a table without dates moved as a whole.
         let is_news = match listing {
             SiteListKind::Feed => !was_listed,
             SiteListKind::VolatileTable => true,
@@ -90,12 +91,12 @@ pub(crate) fn said(
         };
         return (is_news && !is_first).then_some(now);
     };
-    // A date that moved means all that it may mean; one that was never seen before must be sure.
+    // A new date of a known entry is read as late as it may mean; the first date of an entry must be certainly later.
     let latest = if was_listed { stamp.until } else { stamp.from };
     (latest > seen && stamp.from <= now + AHEAD_MAX).then(|| stamp.from.max(seen).min(now))
 }
 
-/// What a page says of its own changes, by its tag and its headers.
+/// What a page says of its own changes, in its meta tag and its headers.
 pub(crate) fn cadences(document: &Document, report: &Report) -> Vec<Cadence> {
     let tag = document.meta_updates.as_deref().and_then(vernal_document::cadence::meta_updates);
     let headers = report.exchange.as_ref().and_then(|exchange| {

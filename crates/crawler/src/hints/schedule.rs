@@ -1,4 +1,4 @@
-//! When files of hints are read, and which pages are left alone because their site's word has proved good.
+//! When files of hints are read, and which pages are visited less often because their site's hints have proved right.
 
 use vernal_model::{HintSource, Moment, Page, PageHints, PageKey, Site, SiteListKind, Span, TrustRow};
 use vernal_policy::estimate::trust;
@@ -9,34 +9,35 @@ use crate::core::Core;
 use crate::intake::page_life::{VisitOwner, visit_owner};
 use crate::settings::Promise;
 
-/// One visit to a site in so many goes to its files of hints: while nothing is known of them, when they have proved good,
-/// and when they are muted.
+/// A file of hints gets one of so many visits to its site: while nothing is known of the site's files, when they have
+/// proved right, and when they are muted.
 const VISITS_PER_FILE: f64 = 20.0;
 const VISITS_PER_TRUSTED_FILE: f64 = 8.0;
 const VISITS_PER_MUTED_FILE: f64 = 100.0;
-/// The places of files are thought over so often.
+/// How often files of hints are rescheduled.
 const PLACED_EVERY: Span = Span::from_hours(6);
-/// A source has proved good when so many of its hints were judged and so many of them were right.
+/// A source is proved when at least this many of its hints were judged and at least this share of them was right.
 const PROVED_OUTCOMES_MIN: f64 = 5.0;
 const PROVED_PRECISION_MIN: f64 = 0.5;
-/// A table answers for its page when it has announced this share of the page's changes; then the page is looked at so often.
+/// A table covers its page once it has announced this share of the page's changes; the page is then visited this
+/// seldom.
 const TABLE_RECALL_MIN: f64 = 0.4;
 pub(crate) const TABLE_REST: Span = Span::from_days(30);
 
 impl Hints {
-    /// Gives a page its place again, with the promise that hints make of it.
+    /// Reschedules a page, with the promise that its hints make.
     pub fn place_page(&self, core: &mut Core, page: &Page, hints: &PageHints, now: Moment) {
         let mut promise = core.scope.promise_of(&page.url, page.depth);
         if let Some(rest) = self.rest_by_hints(&page.url.site(), hints) {
-            // What a person wished goes before what a site says.
+            // A person's wish overrides what a site says.
             let rest = promise.at_least_every.map_or(rest, |least| rest.min(least));
             promise.at_most_every = promise.at_most_every.max(Some(rest));
         }
         core.partitions.of_mut(page.key.partition).recall_page(page, promise, now);
     }
 
-    /// How long a page may be left alone by its own word or by that of its table, as far as they are believed. A hint that it
-    /// has changed ends the rest.
+    /// How long a page needs no visit, by its own hints or those of its table, as far as they are trusted. A hint that
+    /// the page has changed ends this.
     pub fn rest_by_hints(&self, site: &Site, hints: &PageHints) -> Option<Span> {
         let is_hinted = hints.pending.iter().any(|hint| hint.worth > Span::ZERO);
         if is_hinted || (hints.cadence.is_empty() && hints.companion.is_none()) {
@@ -49,8 +50,8 @@ impl Hints {
         own.chain(table.map(|_| TABLE_REST)).max()
     }
 
-    /// Gives a file of hints its place: worth as much as the changes that it announces, and asked for no more often than its
-    /// share of the site's visits.
+    /// Schedules a file of hints: its importance is that of the changes it announces, and it is read no more often than
+    /// its share of the site's visits allows.
     pub fn place_file(&self, core: &mut Core, page: &Page, now: Moment) {
         let Some((importance, every)) = self.worth_of_file(core, page) else { return };
         let wished = core.scope.promise_of(&page.url, page.depth);
@@ -60,7 +61,7 @@ impl Hints {
         core.partitions.of_mut(page.key.partition).recall_page(&page, promise, now);
     }
 
-    /// Gives all files their places anew, now and then: sites grow, budgets change, and trust is earned between readings.
+    /// Reschedules all files now and then: sites grow, budgets change, and trust changes between readings.
     pub fn place_files(&mut self, core: &mut Core, is_chosen: &dyn Fn(PageKey) -> bool, now: Moment) -> Result<()> {
         if !core.settings.hints || core.settings.once || now.since(self.files_placed) < PLACED_EVERY {
             return Ok(());
@@ -85,12 +86,12 @@ impl Hints {
         let file = self.book.file(&site, page.key)?;
         let row = self.book.trust(&site, file.source).cloned().unwrap_or_default();
         if file.kind == SiteListKind::VolatileTable && row.muted.is_none() {
-            // A table stands for its pages, and is asked before them.
+            // A table covers its pages, and is read before them.
             return Some((file.entries.max(1) as f32, core.settings.refresh_min));
         }
         let files = self.book.files_of(&site, file.source).max(1) as f64;
         let partition = core.partitions.of(page.key.partition);
-        // A list is read before the pages that it lists: the site will have as many.
+        // A list is read before its pages are held, so the site counts as at least as large as its lists.
         let expected = u64::from(file.entries) * self.book.files_of(&site, file.source) as u64;
         let pages = partition.sites.held_of(&site).max(expected).max(1) as f64;
         let sums = core.partitions.sums();
@@ -107,7 +108,7 @@ impl Hints {
         Some(((pages / files * announced).max(1.0) as f32, every))
     }
 
-    /// What hints say of a page and how far they are believed, in words.
+    /// The hints about a page and how far they are trusted, in words.
     pub fn words(&self, core: &Core, page: &Page) -> Result<Vec<(String, String)>> {
         let mut words = Vec::new();
         let site = page.url.site();

@@ -1,4 +1,4 @@
-//! How we stand with the hubs of feeds, and when each is asked next.
+//! The state of the subscriptions with hubs, and when each hub is asked next.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use vernal_model::{Moment, PageKey, Site, SubscriptionRow, Url};
 #[derive(Default)]
 pub(crate) struct SubscriptionBook {
     feeds: BTreeMap<PageKey, Feed>,
-    /// The feeds whose hub is to be asked, by when.
+    /// The feeds whose hub must be asked, by time.
     due: BTreeSet<(Moment, PageKey)>,
 }
 
@@ -16,16 +16,16 @@ pub(crate) struct Feed {
     pub site: Site,
     pub hub: Url,
     pub topic: Url,
-    /// Where the hub sent us, for the next request alone.
+    /// The URL that the hub redirected to, for the next request only.
     pub sent_to: Option<Url>,
     pub hops: u8,
-    /// Nothing before the hub was first asked.
+    /// `None` until the hub is first asked.
     pub row: Option<SubscriptionRow>,
     due: Option<Moment>,
 }
 
 impl SubscriptionBook {
-    /// Takes up a feed with its hub; one that is known with the same hub stays as it stands.
+    /// Adds a feed with its hub; a known feed with the same hub is left unchanged.
     pub(crate) fn want(
         &mut self,
         file: PageKey,
@@ -46,7 +46,7 @@ impl SubscriptionBook {
         self.place(file, due);
     }
 
-    /// The feed names no hub any more; what the hub still sends ends with its lease.
+    /// The feed names no hub any more; a running subscription ends with its lease.
     pub(crate) fn forget(&mut self, file: PageKey) {
         if let Some(due) = self.feeds.remove(&file).and_then(|feed| feed.due) {
             self.due.remove(&(due, file));
@@ -57,12 +57,12 @@ impl SubscriptionBook {
         self.feeds.get_mut(&file)
     }
 
-    /// The feeds that a hub knows by this URL.
+    /// The feeds whose topic has this URL.
     pub(crate) fn of_topic(&self, topic: &Url) -> Vec<PageKey> {
         self.feeds.iter().filter(|(_, feed)| feed.topic == *topic).map(|(file, _)| *file).collect()
     }
 
-    /// The feed whose hub is to be asked first, if it is time.
+    /// The first feed whose hub must be asked now, if any.
     pub(crate) fn first_due(&self, now: Moment) -> Option<PageKey> {
         self.due.first().filter(|(due, _)| *due <= now).map(|(_, file)| *file)
     }
@@ -71,7 +71,7 @@ impl SubscriptionBook {
         self.due.first().map(|(due, _)| *due)
     }
 
-    /// The hub of this feed is asked then.
+    /// Schedules the next request to the hub of this feed.
     pub(crate) fn place(&mut self, file: PageKey, due: Moment) {
         self.take(file);
         if let Some(feed) = self.feeds.get_mut(&file) {
@@ -80,7 +80,7 @@ impl SubscriptionBook {
         }
     }
 
-    /// The hub of this feed is being asked.
+    /// Removes the feed from the schedule, because its hub is being asked.
     pub(crate) fn take(&mut self, file: PageKey) {
         if let Some(due) = self.feeds.get_mut(&file).and_then(|feed| feed.due.take()) {
             self.due.remove(&(due, file));

@@ -1,5 +1,5 @@
-//! Asking the hubs of feeds to send what is new (WebSub, W3C 2018): the one thing that this crawl sends rather than asks for.
-//! It goes the way of every request: budget, delay, robots.txt and guard stand before it, and the visit book keeps it.
+//! Asks the hubs of feeds to send what is new (WebSub, W3C 2018): the only request by which this crawl sends data. It
+//! passes budget, delay, robots.txt and guard like every request, and is recorded in the visit book.
 
 use vernal_model::{
     Deed, Form, HintFile, HintSource, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Partition, Report, Site,
@@ -17,23 +17,24 @@ use crate::settings::Callback;
 use crate::sites::robots::Gate;
 use crate::{Acted, HubWord, Result};
 
-/// Hubs are asked to send for so long; most give ten days whatever they are asked for.
+/// The lease that hubs are asked for; most grant ten days whatever they are asked for.
 const LEASE_WISHED: Span = Span::from_days(10);
-/// What a hub grants is taken within these: a shorter lease would mean asking all day, a longer one is forgotten by then.
+/// A hub's lease is clamped to this range: a shorter lease would need constant renewal, a longer one would be
+/// forgotten.
 const LEASE_MIN: Span = Span::from_hours(1);
 const LEASE_MAX: Span = Span::from_days(60);
-/// The lease is renewed when so much of it is over.
+/// The lease is renewed after this share of it.
 const RENEWED_AT: f64 = 0.9;
-/// A hub that took the request has so long to ask whether we meant it; then it is asked again.
+/// A hub that accepted the request must verify it within this time; then it is asked again.
 const VERIFIED_WITHIN: Span = Span::from_days(1);
-/// A hub that failed is asked again after this, doubled with each failure up to the other.
+/// The wait before a hub that failed is asked again; it doubles with each failure up to the maximum below.
 const AGAIN_AFTER: Span = Span::from_hours(1);
 const AGAIN_AFTER_MAX: Span = Span::from_days(7);
-/// Redirects of one request to a hub.
+/// Redirects followed for one request to a hub.
 const HOPS_MAX: u8 = 5;
 
 impl Hints {
-    /// Takes up the feeds that name hubs.
+    /// Restores the feeds that name hubs.
     pub fn recall_subscriptions(&mut self, core: &Core, now: Moment) {
         if !subscribes(core) {
             return;
@@ -48,7 +49,7 @@ impl Hints {
         }
     }
 
-    /// A feed was read: its hub is asked once, and again before the lease ends.
+    /// Notes the hub of a feed that was read: it is asked once, and again before the lease ends.
     pub fn want_subscription(
         &mut self,
         core: &Core,
@@ -63,12 +64,12 @@ impl Hints {
         }
         let hub = file.hub.as_ref().filter(|hub| matches!(hub.scheme(), "http" | "https"));
         let Some(hub) = hub else { return self.subscriptions.forget(key) };
-        // A feed speaks for its own site: under the name of another it would let its hub speak for that one.
+        // A feed may only name a topic on its own site: with another site's topic, its hub could speak for that site.
         let topic = file.topic.as_ref().filter(|topic| topic.site_text() == site.as_str()).unwrap_or(&file.url);
         self.subscriptions.want(key, site, hub, topic, row, now);
     }
 
-    /// The next request to a hub that may leave now, or the one for its robots.txt.
+    /// The next request to a hub that may leave now, or the request for its robots.txt.
     pub fn subscription_order(&mut self, core: &mut Core, now: Moment) -> Result<Option<Order>> {
         while core.coordinator.can_spend(Lane::Due)
             && let Some(file) = self.subscriptions.first_due(now)
@@ -80,7 +81,8 @@ impl Hints {
             let free = core.partitions.of_mut(id).sites.politeness.earliest(&site);
             let busy = core.address_is_busy(&site, id, now);
             if free > now || busy.is_some() {
-                // While the hub is asked something, or is closed, nobody can say when it will be free.
+                // While a request to the hub is under way, or the hub's site is closed, nobody knows when the site will
+                // be free.
                 let free = if free == Moment::NEVER { now } else { free };
                 self.subscriptions.place(file, free.max(busy.unwrap_or(now)).max(now + LOOK_AGAIN));
                 continue;
@@ -123,7 +125,7 @@ impl Hints {
             gap: Span::ZERO,
         };
         if let Some(feed) = self.subscriptions.feed(file) {
-            // Whoever took the last request and never came back to it has failed.
+            // A hub that accepted the last request and never verified it has failed.
             let failures = feed.row.as_ref().map_or(0, |row| match row.standing {
                 SubscriptionState::Asked => row.failures.saturating_add(1),
                 _ => row.failures,
@@ -142,9 +144,9 @@ impl Hints {
         send(core, Lane::Due, site, order, Asked::Subscription { file }, now)
     }
 
-    /// What a hub answered. It may have asked whether we meant it before, or do so later.
+    /// Handles the answer of a hub. The hub may have verified the request already, or may do so later.
     pub fn take_subscription(&mut self, core: &mut Core, file: PageKey, report: &Report, now: Moment) {
-        // The request brought a secret, and the answer is for people: neither is kept.
+        // The request carried a secret, and the answer is meant for people: neither is archived.
         let visit = visit_beside_pages(report, None);
         let id = core.partitions.home_of(&report.order.url);
         core.work.push(id, Deed::HubAsked { site: report.order.url.site(), visit });
@@ -176,7 +178,7 @@ impl Hints {
         }
     }
 
-    /// A request that came to nothing: it is tried again later, and later.
+    /// The request failed: it is retried later, with a wait that grows.
     fn end_subscription(&mut self, core: &mut Core, file: PageKey, answer: Box<str>, now: Moment) {
         let Some(feed) = self.subscriptions.feed(file) else { return };
         let failures = feed.row.as_ref().map_or(0, |row| row.failures);
@@ -195,7 +197,7 @@ impl Hints {
         self.tell_subscription(core, file);
     }
 
-    /// A hub asks whether we meant it, or says no. Only what was asked for is meant.
+    /// Handles a hub's verification or denial. Only a subscription that we asked for is confirmed.
     pub fn hear_hub(&mut self, core: &mut Core, topic: &Url, word: HubWord, now: Moment) -> Acted {
         let mut is_meant = false;
         for file in self.subscriptions.of_topic(topic) {
@@ -230,12 +232,12 @@ impl Hints {
     }
 }
 
-/// Who ends when there is nothing to do cannot be sent anything.
+/// A process that ends when idle cannot receive what hubs send.
 fn subscribes(core: &Core) -> bool {
     core.settings.hints && !core.settings.once && core.settings.callback.is_some()
 }
 
-/// A hub is a site like others: what is known of it outlives this process.
+/// A hub is a site like any other: what is known of it is journalled.
 fn know_hub(core: &mut Core, site: &Site, id: Partition) {
     if core.partitions.settle(site, id) {
         core.note_site(site, id);

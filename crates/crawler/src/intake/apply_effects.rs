@@ -1,5 +1,5 @@
-//! The effects of a visit reach everything that hears of visits: noise books, policy, hints, schedule, topics, and at last
-//! the journal.
+//! Passes the effects of a visit to every part that learns from it: noise books, policy, hints, schedule, topics, and
+//! last the journal.
 
 use vernal_model::{Deed, DocumentRow, Page, PageState, Seed, Visit, Visited};
 use vernal_policy::Seen;
@@ -16,11 +16,11 @@ use crate::passes::topics::Topics;
 use crate::plan::Planner;
 use crate::work::WHOLE;
 
-/// What a policy remembers of a site is written down after so many visits to it, and at a clean end: after a crash it has
-/// forgotten at most so many observations of the site, and none of its pages.
+/// What a policy remembers of a site is journalled after this many visits to it, and at a clean shutdown. After a crash
+/// the policy has lost at most so many observations of the site, and none of its pages.
 const SITE_LEARNED_MAX: u32 = 64;
 
-/// The parts that hear of visits.
+/// The parts that learn from visits.
 pub(crate) struct Appliers<'a> {
     pub core: &'a mut Core,
     pub plan: &'a mut Planner,
@@ -29,7 +29,7 @@ pub(crate) struct Appliers<'a> {
 }
 
 impl Appliers<'_> {
-    /// All deeds of the visit are pushed here, its own last but for what its list announces.
+    /// Pushes all deeds of the visit: its own is the last, except for what its list announces.
     pub fn apply(&mut self, mut effects: VisitEffects) -> Result<()> {
         let core = &mut *self.core;
         for rows in std::mem::take(&mut effects.finding.noise) {
@@ -63,7 +63,7 @@ impl Appliers<'_> {
         }
     }
 
-    /// Gives the page to whoever visits it next, and lets the policy learn from the visit.
+    /// Passes the page to the part that decides its next visit, and lets the policy learn from this one.
     fn teach(&mut self, effects: &mut VisitEffects) -> Result<()> {
         let VisitEffects { report, before, page, finding, .. } = effects;
         let (before, core) = (before.as_ref(), &mut *self.core);
@@ -110,24 +110,24 @@ impl Appliers<'_> {
             }
         }
         if once {
-            // It has had its visit in this process; the next process takes it up again from its row.
+            // The page was visited in this process; the next process loads it from its row.
             core.partitions.of_mut(page.key.partition).refresh.policy.forget(page.key);
         }
         Ok(())
     }
 
-    /// Hints are judged by what the visit found.
+    /// Judges hints by what the visit found.
     fn hear(&mut self, effects: &VisitEffects) -> Result<()> {
         if !self.core.settings.hints {
             return Ok(());
         }
         let VisitEffects { report, before, page, finding, list, waiting, .. } = effects;
-        // A list was found like what it lists, and does not speak of itself.
+        // A list was found in the same way as the pages it lists, and gives no hints about itself.
         let via = waiting.as_ref().map(|waiting| waiting.via).filter(|_| list.is_none());
         self.hints.hear_visit(self.core, before.as_ref(), page, report, via, finding.learned)
     }
 
-    /// Found URLs go to the sieve, and what the page leads to is noted.
+    /// Sends found URLs to the sieve, and notes that the page led to them.
     fn announce(&mut self, effects: &mut VisitEffects) {
         let VisitEffects { before, page, document, found, .. } = effects;
         let mut named_urls = false;
@@ -141,7 +141,7 @@ impl Appliers<'_> {
         self.plan.discovery_pages.note_visit(before.as_ref(), page, named_urls, self.core.settings.once);
     }
 
-    /// A redirect target is admitted like a link; a seed that redirects moves its scope to the target.
+    /// Admits a redirect target like a link; a seed that redirects moves its scope to the target.
     fn follow_redirect(&mut self, effects: &mut VisitEffects) {
         let Some((found, is_in_scope)) = effects.redirect.take() else { return };
         let core = &mut *self.core;
@@ -159,7 +159,7 @@ impl Appliers<'_> {
     }
 }
 
-/// What became of the visit, for whoever follows the log.
+/// Logs what became of the visit.
 fn tell(effects: &VisitEffects) {
     let VisitEffects { page, finding, report, event, .. } = effects;
     tracing::debug!(

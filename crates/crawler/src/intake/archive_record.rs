@@ -1,11 +1,11 @@
-//! What the archive writes of a visit.
+//! The archive record of a visit.
 
 use vernal_model::{Digest, Outcome, Page, Protocol, Report};
 use vernal_repository::bodies::{Keep, KeepKind};
 
 use super::verdict::Verdict;
 
-/// The record of this visit, or `None` when there is nothing to keep or the page asked us not to.
+/// The record of this visit, or `None` when there is nothing to keep or the page asked not to be kept.
 pub(crate) fn record<'a>(report: &'a Report, verdict: &Verdict, before: Option<&'a Page>) -> Option<Keep<'a>> {
     let exchange = report.exchange.as_ref()?;
     let asks_for_no_copy = report.document.as_ref().is_some_and(|document| document.directives.noarchive);
@@ -15,7 +15,7 @@ pub(crate) fn record<'a>(report: &'a Report, verdict: &Verdict, before: Option<&
     let what = match (&report.outcome, verdict) {
         _ if asks_for_no_copy => return None,
         (Outcome::NotModified, _) => {
-            // Without a body of ours to point to, a 304 would be a record that nobody can replay.
+            // Without a kept body to refer to, a 304 would be a record that cannot be replayed.
             let (version, target) = referred?;
             KeepKind::Revisit { target, date: version.moment, server_not_modified: true }
         }

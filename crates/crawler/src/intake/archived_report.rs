@@ -1,5 +1,5 @@
-//! The way back: a kept record as the report that it was made of, as far as the record tells. Seconds are all that a
-//! record knows of time, and a revisit carries no body.
+//! Turns a kept record back into the report that it was made from, as far as possible. Records have times in whole
+//! seconds, and a revisit record has no body.
 
 use vernal_document::{IncrementalReader, Input, Parsed, Parts, StatusMeaning, UnpackLimits};
 use vernal_model::{
@@ -10,7 +10,7 @@ use vernal_repository::bodies::{HttpMessage, Record};
 
 use super::archive_record::digest_of;
 
-/// A record that says nothing else than "the same as then".
+/// Whether the record only says that the body equals an earlier one.
 pub(crate) fn is_revisit(record: &Record) -> bool {
     record.kind() == "revisit"
 }
@@ -20,7 +20,7 @@ pub(crate) fn robots_origin(record: &Record) -> Option<Origin> {
     record.robots_for().map(Origin::new)
 }
 
-/// The report of a record, to an order without a page yet; `Err` says what is wrong with the record.
+/// The report of a record, for an order that has no page yet; `Err` says what is wrong with the record.
 pub(crate) fn report(record: &Record) -> Result<Report, String> {
     let url = record.target().and_then(|target| Url::parse(target).ok()).ok_or("it has no URL")?;
     let started = record.date().ok_or("it has no date")?;
@@ -62,7 +62,7 @@ fn revisit(record: &Record, order: Order, started: Moment, payload: Digest) -> R
         _ => Outcome::NotModified,
     };
     let validators = http.as_ref().map(validators).unwrap_or_default();
-    // Equal bytes have an equal digest, and nothing else of the signature is asked for then.
+    // Equal bytes have an equal digest, and no other field of the signature is needed then.
     let signature = (!confirmed).then(|| Signature { payload, ..Signature::default() });
     let exchange = exchange(record, record.block.clone(), Vec::new());
     Report { outcome, validators, signature, ..bare(order, started, exchange) }
@@ -125,8 +125,8 @@ fn read(
     }
 }
 
-/// The words of a kept version, as far as the newer one `beside` it does not lend them; without that, its words, links and
-/// parts. `None` for a record that holds no body. The body is unpacked into `room`.
+/// The words of a kept version that cannot be reused from the newer version `beside`; without `beside`, its words,
+/// links and parts. `None` for a record without a body. The body is decompressed into `room`.
 pub(crate) fn words(
     record: &Record,
     url: &Url,

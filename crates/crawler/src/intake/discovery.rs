@@ -8,19 +8,19 @@ use vernal_model::{
     Url, Via,
 };
 
-/// Redirects followed from the URL first asked for.
+/// Redirects followed from the URL that was first requested.
 pub(crate) const HOPS_MAX: u8 = 10;
 
-/// What lies in one partition of what a report named.
+/// The URLs of one partition that a report names.
 #[derive(Default, Debug)]
 pub(crate) struct FoundHere {
     pub urls: Vec<Found>,
     pub again: Vec<Fingerprint>,
-    /// Links that the page had before and has no more.
+    /// Links that the page had before and no longer has.
     pub gone: Vec<Fingerprint>,
 }
 
-/// The recently found: a fixed table of fingerprints, so that the links every page repeats are spelled out once.
+/// URLs found recently: a fixed table of fingerprints, so that links repeated on every page are spelled out only once.
 pub(crate) struct Recent {
     slots: Box<[u64]>,
 }
@@ -33,7 +33,7 @@ impl Recent {
         Recent { slots: vec![0; RECENT_SLOTS].into() }
     }
 
-    /// Whether this URL was met lately; from now on it was.
+    /// Adds the URL and returns whether it was in the table already.
     pub(crate) fn met(&mut self, fingerprint: Fingerprint) -> bool {
         let slot = &mut self.slots[fingerprint.0 as usize % RECENT_SLOTS];
         let known = *slot == fingerprint.0 && fingerprint.0 != 0;
@@ -55,7 +55,7 @@ pub(crate) fn packed(document: &Document) -> Vec<LinkRow> {
         .collect()
 }
 
-/// Kinds of links that lead to pages; images, styles and scripts are recorded and not crawled.
+/// Whether a link leads to a page; images, styles and scripts are recorded and not crawled.
 pub(crate) fn is_followed(kind: LinkKind, rel: Rel) -> bool {
     let leads_to_a_page = matches!(
         kind,
@@ -64,8 +64,8 @@ pub(crate) fn is_followed(kind: LinkKind, rel: Rel) -> bool {
     leads_to_a_page && !rel.contains(Rel::NOFOLLOW)
 }
 
-/// Groups the followed links of a page by partition, and marks in its rows where each is counted. `old` is the document
-/// we kept before: its links are counted already, and those that are not there any more are gone.
+/// Groups the followed links of a page by partition, and marks in its rows where each link is counted. `old` is the
+/// previous version: its links are counted already, and those missing from the new version are reported as gone.
 pub(crate) fn links(
     report: &Report,
     rows: &mut [LinkRow],
@@ -78,7 +78,7 @@ pub(crate) fn links(
     let mut found: BTreeMap<Partition, FoundHere> = BTreeMap::new();
     let kept = old.map_or(&[][..], |old| &old.links);
     let announced = kept.iter().filter(|link| link.counted != CountedIn::NOWHERE);
-    // Looked up only, never walked through: its order is chance.
+    // Looked up only, never iterated: its order is random.
     let mut before: HashMap<Fingerprint, CountedIn> = HashMap::with_capacity(kept.len());
     before.extend(announced.map(|link| (link.target, link.counted)));
     let mut met: HashSet<Fingerprint> = HashSet::with_capacity(rows.len());
@@ -111,7 +111,7 @@ pub(crate) fn links(
             });
         }
     }
-    // Most pages have all of them still.
+    // Most pages still have all their links.
     let gone = if before.is_empty() { &[] } else { kept };
     for link in gone {
         if let Some(partition) = before.remove(&link.target).and_then(CountedIn::partition) {
@@ -132,7 +132,7 @@ pub(crate) fn counted(row: &DocumentRow) -> BTreeMap<Partition, Vec<Fingerprint>
     counted
 }
 
-/// The target of a redirect, so many hops further than the page itself.
+/// The target of a redirect, with the number of hops up to it.
 pub(crate) fn redirect(report: &Report, hops: u8, depth: u16, page: PageKey) -> Option<Found> {
     let Outcome::Moved { to: Some(to), .. } = &report.outcome else { return None };
     if hops >= HOPS_MAX || *to == report.order.url {

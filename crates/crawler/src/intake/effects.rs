@@ -1,5 +1,5 @@
-//! The stages of a visit in their order, and what they come to. Nothing of the crawl is changed here but caches and the
-//! archive, which gets the record.
+//! The stages of a visit in their order, and the effects they produce. Only caches change here, and the archive, which
+//! gets the record.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -18,33 +18,33 @@ use crate::Result;
 use crate::core::Core;
 use crate::hints::moved_entries::{self, Delta};
 
-/// A report of a page, with what was known before.
+/// A report of a page, with what was known of the page before.
 pub(crate) struct Arrived<'a> {
     pub report: Report,
     /// The page's row, if it was visited before.
     pub before: Option<Page>,
-    /// How it waited, if it was not.
+    /// How the URL waited, if it was not visited before.
     pub waiting: Option<Box<Waiting>>,
-    /// The visit is one soon after another, which tells of noise alone.
+    /// The visit is a second look, from which only noise is learned.
     pub second_look: bool,
-    /// The report was made of a record that lies in the archive already.
+    /// The report was made from a record that is already in the archive.
     pub restored: Option<&'a Restored<'a>>,
 }
 
-/// How a restored report is taken.
+/// The context of a report that is restored from the archive.
 pub(crate) struct Restored<'a> {
-    /// Where its record lies.
+    /// Where its record is.
     pub location: Location,
-    /// The sites that were ever asked, when no seed says what the scope is.
+    /// The sites that were ever visited, used as the scope when no seed is known.
     pub sites: Option<&'a HashSet<Site>>,
 }
 
-/// Everything that a visit changes, worked out before anything is changed.
+/// All changes that a visit makes, worked out before anything is changed.
 pub(crate) struct VisitEffects {
     pub report: Report,
     pub before: Option<Page>,
     pub waiting: Option<Box<Waiting>>,
-    /// The page's row after the visit; what the policy remembers of it is yet to be put in.
+    /// The page's row after the visit, still without the policy's state.
     pub page: Page,
     pub finding: Finding,
     /// Where the archive keeps the visit.
@@ -52,11 +52,11 @@ pub(crate) struct VisitEffects {
     pub event: Option<Event>,
     /// The row of a new version.
     pub document: Option<DocumentRow>,
-    /// URLs that the page names, by partition, and links that it had and has no more.
+    /// URLs that the page names, by partition, and links that it no longer has.
     pub found: BTreeMap<PartitionId, FoundHere>,
-    /// The target of a redirect, and whether it lies within the scope.
+    /// The target of a redirect, and whether it is within the scope.
     pub redirect: Option<(Found, bool)>,
-    /// What moved in a file of hints.
+    /// The entries that moved in a file of hints.
     pub list: Option<(Box<SiteList>, Delta)>,
 }
 
@@ -66,14 +66,14 @@ pub(crate) struct Finding {
     pub noise: Vec<NoiseRows>,
     pub second_look: bool,
     pub is_new_version: bool,
-    /// Whether something changed that counts for the schedule, and what the policy may learn of it.
+    /// Whether something changed that counts for the schedule, and whether something changed that the policy may learn.
     pub counted: Option<bool>,
     pub learned: Option<bool>,
     pub degree: f32,
 }
 
 impl Intake {
-    /// What this report changes; `None` for a report of a page that nobody knew, which cannot be.
+    /// Works out what this report changes; `None` for a report of a page that is not known, which should not occur.
     pub fn effects(&mut self, core: &mut Core, arrived: Arrived<'_>) -> Result<Option<VisitEffects>> {
         let Arrived { mut report, before, waiting, second_look, restored } = arrived;
         sessions::drop_sessions(&core.partitions, &mut report);
@@ -99,7 +99,7 @@ impl Intake {
             Some(list) => Some((moved_entries::delta(key, &list, core.work.listed(key)?), list)),
             None => None,
         };
-        // A list has changed when what it lists has moved, whatever else its file says.
+        // A list has changed when its entries have moved, whatever else differs in the file.
         let moved = list.as_ref().zip(counted).map(|((delta, _), _)| !delta.is_empty());
         let learned = moved.or(counted).filter(|_| !second_look);
         let degree = verdict.degree();
@@ -141,7 +141,8 @@ impl Intake {
         }))
     }
 
-    /// The verdict, what it taught of noise, what becomes of the event, and the row of the older version if it was read.
+    /// The verdict, what was learned of noise, what becomes of the event, and the row of the older version if it was
+    /// read.
     fn judged(
         &mut self,
         core: &mut Core,
@@ -165,13 +166,13 @@ impl Intake {
     }
 }
 
-/// The list that a file of hints holds, where hints are heard.
+/// The list in a file of hints, if hints are enabled.
 fn list_of(core: &Core, report: &mut Report) -> Option<Box<SiteList>> {
     let list = report.document.as_mut().and_then(|document| document.listing.take()).filter(|_| core.settings.hints)?;
     Some(moved_entries::with_hub(list, report))
 }
 
-/// What the tables keep of a new version.
+/// The row that the tables keep of a new version.
 fn document_row(report: &Report, old: Option<&DocumentRow>, next_paragraph: u32) -> Option<DocumentRow> {
     let (document, signature) = report.document.as_ref().zip(report.signature.as_ref())?;
     Some(DocumentRow {
@@ -188,7 +189,7 @@ fn document_row(report: &Report, old: Option<&DocumentRow>, next_paragraph: u32)
 }
 
 /// The URLs that the page names and did not name before, marked as counted in the row of the new version. Without a new
-/// version, the links of a page stop to count when it goes, and count again when it comes back.
+/// version, the links of a page are no longer counted when the page goes, and counted again when it comes back.
 fn found_urls(
     core: &mut Core,
     before: Option<&Page>,
@@ -197,7 +198,7 @@ fn found_urls(
     (row, old): (Option<&mut DocumentRow>, Option<&DocumentRow>),
     restored: Option<&Restored<'_>>,
 ) -> Result<BTreeMap<PartitionId, FoundHere>> {
-    // The links of a page that left the collection count on: we know of no others.
+    // The links of a page that left the collection stay counted: its later links are unknown.
     let counts = |state: PageState| matches!(state, PageState::Held | PageState::Left);
     let counted_before = before.is_some_and(|page| counts(page.state));
     let Some(row) = row else {
@@ -243,7 +244,7 @@ fn links_counted_again(
     Ok(found)
 }
 
-/// Where the seeds are lost, every site that was asked once is within the scope.
+/// When the seeds are lost, every site that was visited once is within the scope.
 fn in_scope(core: &Core, restored: Option<&Restored<'_>>, url: &Url, depth: u16) -> bool {
     match restored.and_then(|restored| restored.sites) {
         Some(sites) => sites.contains(url.site_text()),
@@ -251,7 +252,7 @@ fn in_scope(core: &Core, restored: Option<&Restored<'_>>, url: &Url, depth: u16)
     }
 }
 
-/// A page that is gone takes its paragraphs with it: consumers drop them by their numbers.
+/// Adds all paragraphs of a page that is gone to its event: consumers drop them by their numbers.
 fn with_all_paragraphs(core: &Core, mut event: Event) -> Result<Event> {
     let Some(document) = core.work.document(event.page)? else { return Ok(event) };
     let marks = document.signature.paragraphs.iter().enumerate();

@@ -1,11 +1,11 @@
-//! What the feed says of a visit. An event is told only when there is something a person can read.
+//! The event that the feed gets for a visit. There is an event only when it has something that a person can read.
 
 use vernal_document::noise::FoldingKind;
 use vernal_model::{Change, Event, EventKind, Outcome, Page, PageState, Report};
 
 use super::verdict::Verdict;
 
-/// What is told goes over to the event, words and all; of the verdict only who decided it stays.
+/// Moves the reported change into the event, words included; the verdict keeps only which test decided.
 pub(crate) fn event(
     before: Option<&Page>,
     after: &Page,
@@ -24,10 +24,10 @@ pub(crate) fn event(
         (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_change() => match folding {
             FoldingKind::Own => (EventKind::Changed, told(change)),
             FoldingKind::Template(_) => (EventKind::Template, told(change)),
-            // The site has told of it.
+            // An earlier event of the site reports this difference already.
             FoldingKind::Counted(_) => return None,
         },
-        // Kept for those who ask for noise too; the feed leaves it out.
+        // Kept for readers who ask for noise too; the feed leaves it out.
         (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_noise() => (EventKind::Changed, told(change)),
         (Outcome::Gone { .. }, _) if after.state == PageState::Gone && was_held && was != Some(PageState::Gone) => {
             (EventKind::Gone, Change::default())
@@ -73,11 +73,11 @@ fn has_body(page: Option<&Page>) -> bool {
     page.and_then(|page| page.version).is_some_and(|version| version.location.is_some())
 }
 
-/// Words that an event keeps itself. A page that was written anew has many times more, and they lie in its two versions
-/// already: whoever tells the event reads them there.
+/// Words that an event keeps itself. A page that was rewritten has far more; readers of the event find those in the
+/// page's two versions.
 const WORDS_BYTES_MAX: usize = 2 << 10;
 
-/// The first paragraph keeps its words in any case, so that there is something to read when older versions were given up.
+/// The first paragraph always keeps its words, so that there is something to read after older versions were removed.
 fn with_first_words(mut change: Change) -> Change {
     let mut kept = 0;
     for paragraph in &mut change.paragraphs {

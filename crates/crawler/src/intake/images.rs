@@ -1,5 +1,5 @@
-//! Images that a page still names and whose bytes are others than they were: a reader sees it, and no mark of the page does.
-//! Only images that were fetched can tell: those that somebody seeded or that a page leads to, as pages of their own.
+//! Images that a page still names and whose bytes changed: a reader sees the difference, but no mark of the page shows
+//! it. This works only for images that are visited as pages of their own, because they were seeded or linked.
 
 use vernal_model::{Change, DocumentRow, Kind, LinkKind, Note, Page, Report, Url, Version};
 
@@ -9,7 +9,7 @@ use crate::core::Core;
 /// Images of one page that are looked up, each once.
 const IMAGES_MAX: usize = 32;
 
-/// Notes the images whose bytes changed between the version that we hold and this answer.
+/// Notes the images whose bytes changed between the held version and this answer.
 pub(super) fn note_images(
     core: &Core,
     before: &Page,

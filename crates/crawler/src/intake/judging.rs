@@ -1,8 +1,8 @@
-//! What differs between two versions, and whether it means something: cheapest test first.
+//! What differs between two versions, and whether the difference has meaning: cheapest test first.
 //!
-//! Marks are compared first, and what the site's rules explain is set aside. Only if something is left is the older body
-//! read, so that the change has words, and judged again with the words at hand. One verdict serves the feed, the history
-//! and what the policy learns.
+//! Marks are compared first, and differences that the site's rules explain are set aside. Only if something is left is
+//! the older body read, so that the change has words, and judged again with them. One verdict serves the feed, the
+//! history and what the policy learns.
 
 use vernal_document::noise::{self, FoldingKind, NoiseInput};
 use vernal_document::{IncrementalReader, Input, Parts, compare, diff, tell_closely};
@@ -17,27 +17,27 @@ use super::verdict::Verdict;
 use crate::Result;
 use crate::core::Core;
 
-/// What an ordinary page unpacks to; the room of a larger one is given back.
+/// The decompressed size of an ordinary page; the buffer shrinks to this after a larger one.
 const OLDER_BODY_BYTES_MAX: usize = 256 << 10;
 
-/// What a visit found, with what it taught of noise.
+/// What a visit found, and what was learned of noise.
 pub(crate) struct Judged {
     pub verdict: Verdict,
-    /// What it taught of noise, first of the page and then of its template.
+    /// What was learned of noise, first for the page and then for its template.
     pub noise: Vec<NoiseRows>,
     /// What becomes of the event (see `noise::fold`).
     pub folding: FoldingKind,
 }
 
-/// Turns reports into what they change.
+/// Judges what differs between the report of a page and its last version.
 #[derive(Default)]
 pub(crate) struct Intake {
-    /// Room for one older version, unpacked.
+    /// The buffer for one older version, decompressed.
     older_body: Vec<u8>,
 }
 
 impl Intake {
-    /// Compares an answer with the version that we hold. The numbers of its paragraphs are written into the report.
+    /// Compares an answer with the held version, and writes the paragraph numbers into the report.
     pub fn judge(
         &mut self,
         core: &mut Core,
@@ -73,7 +73,8 @@ impl Intake {
         Ok(Judged { verdict: Verdict::Differs(change), noise, folding })
     }
 
-    /// By the marks alone where they tell enough, else with the words of both bodies. Only the last judgement counts.
+    /// Judges by the marks alone where they suffice, else with the words of both bodies. Only the last judgement
+    /// counts.
     fn judged_closely(
         &mut self,
         core: &mut Core,
@@ -103,7 +104,7 @@ impl Intake {
         Ok((explained.unwrap_or(change), rows))
     }
 
-    /// The change with its words, from both bodies; `None` if the older one is needed and cannot be read any more.
+    /// The change with its words, from both bodies; `None` if the older body is needed and can no longer be read.
     fn closer(
         &mut self,
         core: &Core,
@@ -117,12 +118,12 @@ impl Intake {
         let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
         let beside = is_text_alone.then(|| IncrementalReader::new(&marked.paragraphs, new));
         let mut change = change.clone();
-        // Where nothing but new words came, all that stood there before stands there still.
+        // Where only new words were added, all earlier paragraphs are unchanged.
         if let Some(old) = beside.as_ref().and_then(IncrementalReader::reused_document) {
             tell_closely((&old, &Parts::default()), (new, &Parts::default()), &mut change);
             return Ok(Some(Closer { change, old }));
         }
-        // An older body that is lost is no reason to lose the newer one: then marks have to do.
+        // A lost older body must not lose the newer one: the marks have to do.
         let Ok(kept) = core.work.record(&location) else { return Ok(None) };
         let room = &mut self.older_body;
         let words = archived_report::words(&kept, &before.url, beside.as_ref(), room);
@@ -136,7 +137,7 @@ impl Intake {
     }
 }
 
-/// The change without what is explained, if something is, and what the visit taught.
+/// The change without its explained part, if there is one, and what was learned from the visit.
 fn explained(
     core: &mut Core,
     pair: &Pair<'_>,
@@ -168,7 +169,7 @@ fn explained(
     }))
 }
 
-/// A visit that found the same as before also says something about what differs now and then.
+/// A visit that found the page unchanged is also evidence about differences that come and go.
 pub(crate) fn learn_quiet(
     core: &mut Core,
     page: &Page,
@@ -184,7 +185,7 @@ pub(crate) fn learn_quiet(
     Ok(Some(noise::unchanged(&site, page.key, moment, second_look, book, &noise)))
 }
 
-/// Two versions of a page that are held against each other, and what is known of noise there.
+/// Two versions of a page that are compared, and what is known of noise on that page.
 struct Pair<'a> {
     site: &'a Site,
     page: PageKey,
@@ -199,7 +200,7 @@ struct Closer {
     old: Document,
 }
 
-/// Hands the paragraph numbers on to the new version. A first version gets the first numbers.
+/// Passes the paragraph numbers on to the new version. A first version gets the first numbers.
 pub(crate) fn number_paragraphs(old: Option<&DocumentRow>, signature: &mut Signature, verdict: &mut Verdict) -> u32 {
     let mut next = old.map_or(1, |old| old.next_paragraph.max(1));
     let marks = old.map_or(&[][..], |old| &old.signature.paragraphs);
@@ -212,13 +213,13 @@ pub(crate) fn number_paragraphs(old: Option<&DocumentRow>, signature: &mut Signa
     next
 }
 
-/// The parts of the new body, which reading it did not keep. It is unpacked into `room`.
+/// The parts of the new body, which the first reading did not keep. The body is decompressed into `room`.
 fn parts_again(report: &Report, room: &mut Vec<u8>) -> Option<Parts> {
     let exchange = report.exchange.as_ref()?;
     let payload = report.signature.as_ref()?.payload;
     vernal_document::unpack_into(&exchange.response_head, &exchange.body, &Default::default(), room).ok()?;
     let document = report.document.as_ref()?;
-    // What the pass settled on is given as the site's word, so that both readings agree.
+    // The charset that the first reading chose is given as the header's, so that both readings agree.
     let content_type = format!("{}; charset={}", document.content_type, document.charset);
     Some(vernal_document::parts(&Input {
         url: &report.order.url,
@@ -230,7 +231,7 @@ fn parts_again(report: &Report, room: &mut Vec<u8>) -> Option<Parts> {
     }))
 }
 
-/// Where nothing but bytes can be compared, other bytes are other content.
+/// Where only bytes can be compared, different bytes mean different content.
 fn only_bytes(report: &Report) -> Verdict {
     let Some(document) = &report.document else { return Verdict::Silent };
     let mut change = Change { magnitude: 1.0, ..Change::default() };
@@ -247,7 +248,7 @@ fn only_bytes(report: &Report) -> Verdict {
     Verdict::Differs(change)
 }
 
-/// What the quiet marks alone set aside is named by its kind.
+/// Names a difference that only the quiet marks set aside by its kind.
 fn name_what_was_set_aside(change: &mut Change) {
     for kind in change.kinds.iter().filter(|&kind| !change.left.contains(kind)) {
         if !change.noise.iter().any(|aside| aside.kind == kind) {
@@ -257,7 +258,7 @@ fn name_what_was_set_aside(change: &mut Change) {
     }
 }
 
-/// A change that is told has something that a person can read: where no paragraph and no note says it, the marks do.
+/// Makes sure a reported change has something to read: without a paragraph or a note, the marks provide it.
 fn leave_something_to_read(change: &mut Change, old: &Signature, new: Option<&Signature>) {
     let Some(new) = new.filter(|_| change.is_change() && change.paragraphs.is_empty() && change.notes.is_empty())
     else {

@@ -1,17 +1,17 @@
 //! A report becomes one [`VisitEffects`] value, and that is applied (paper 003's document-and-URL buffer).
 //!
 //! - `effects`: the stages in their order, and what they come to.
-//! - `verdict`: is it the same page as before, and by which test do we know.
-//! - `judging`: what differs, and whether it means something.
+//! - `verdict`: whether the page is the same as before, and which test decided.
+//! - `judging`: what differs, and whether the difference has meaning.
 //! - `images`: images whose bytes changed under a page that names them.
-//! - `archive_record`: what the archive writes of the visit.
-//! - `page_life`: the page's row after the visit, and when it is wanted again.
-//! - `events`: what the feed says of it.
-//! - `discovery`: the URLs it names.
+//! - `archive_record`: the archive record of the visit.
+//! - `page_life`: the page's row after the visit, and when the next visit is due.
+//! - `events`: the event that the feed gets.
+//! - `discovery`: the URLs that the report names.
 //! - `sessions`: session ids in links, and the traps of a site.
-//! - `apply_effects`: the effects reach policy, schedule, hints, topics and journal.
+//! - `apply_effects`: passes the effects to policy, schedule, hints, topics and journal.
 //! - `robots_answer`: the answer to a request for robots.txt.
-//! - `archived_report`: the way back: a kept record as the report that it was made of.
+//! - `archived_report`: turns a kept record back into the report that it was made from.
 
 mod apply_effects;
 pub(crate) mod archive_record;

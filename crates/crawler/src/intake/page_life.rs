@@ -1,5 +1,5 @@
-//! The page's row after a visit, and when the page is wanted again. A page is in exactly one place: with the policy
-//! (held and well), with the retries (at `not_before`), or with neither for ever.
+//! The page's row after a visit, and when the next visit is due. A page is in exactly one place: with the policy (held
+//! and readable), with the retries (at `not_before`), or with neither for ever.
 
 use vernal_frontier::Waiting;
 use vernal_model::{
@@ -12,16 +12,17 @@ use super::verdict::Verdict;
 const GONE_MISSES_MIN: u16 = 3;
 /// … over at least this long, because sites lose pages for an afternoon.
 const GONE_AFTER: Span = Span::from_days(1);
-/// The first look after a miss; the next one comes when it can decide. More of them would cost a web whose pages come and
-/// go most of its visits, and win nothing.
+/// The first retry after a miss; the next one comes when it can decide. On a web whose pages come and go, more retries
+/// would cost most of the visits and gain nothing.
 const MISS_AGAIN: Span = Span::from_hours(1);
-/// A page that is gone is looked at once more so often.
+/// How often a page that is gone is visited again.
 const GONE_AGAIN: Span = Span::from_days(30);
 
-/// A failed visit is tried again after this, then after four times this: quick retries, which count as waiting.
+/// The wait before the first retry of a failed visit; the next retry waits four times as long. These quick retries
+/// count as waiting.
 const RETRY_AGAIN: Span = Span::from_secs(30);
 pub(crate) const QUICK_RETRIES_MAX: u16 = 2;
-/// After the quick ones, the wait begins here and doubles up to `RETRY_MAX`.
+/// After the quick retries, the wait begins here and doubles up to `RETRY_MAX`.
 const RETRY_SLOW: Span = Span::from_days(1);
 const RETRY_MAX: Span = Span::from_days(30);
 
@@ -30,7 +31,7 @@ const MOVED_AGAIN: Span = Span::from_days(7);
 /// A permanent redirect is remembered this long before the old URL is asked again.
 const MOVED_PERMANENTLY_AGAIN: Span = Span::from_days(90);
 
-/// Who decides on the page's next visit.
+/// Which part decides on the page's next visit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum VisitOwner {
     Policy,
@@ -38,7 +39,7 @@ pub(crate) enum VisitOwner {
         at: Moment,
         quick: bool,
     },
-    /// It left the collection: nobody comes back to it unless it is wanted again.
+    /// The page left the collection: it is not visited again unless it is wanted again.
     Nobody,
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn first_row(waiting: &Waiting, report: &Report) -> Page {
     }
 }
 
-/// The row after this visit. `record` is where the body went, if it was kept.
+/// The row after this visit. `record` is where the body is kept, if it was kept.
 pub(crate) fn after(mut page: Page, report: &Report, verdict: &Verdict, record: Option<Location>) -> Page {
     let now = report.started;
     page.last_visit = now;
@@ -97,12 +98,12 @@ pub(crate) fn after(mut page: Page, report: &Report, verdict: &Verdict, record: 
         }
         Outcome::Gone { .. } => missed(&mut page, now),
         Outcome::Blocked { .. } => {
-            // A wall does not go away within minutes: no quick retries.
+            // A block is not lifted within minutes: no quick retries.
             page.failures = page.failures.max(QUICK_RETRIES_MAX);
             failed(&mut page, PageState::Blocked, now);
         }
         Outcome::Refused(_) => {
-            // What we hold stays held; we only may not look at it now.
+            // A held page stays held; it only may not be visited now.
             if page.version.is_none() {
                 page.state = PageState::Refused;
             }
@@ -138,7 +139,7 @@ fn read(page: &mut Page, report: &Report, verdict: &Verdict, status: u16, record
     });
 }
 
-/// The page answered for itself.
+/// The page was read, or its site confirmed that it is unchanged.
 fn confirmed(page: &mut Page, now: Moment) {
     page.state = PageState::Held;
     page.last_confirmed = Some(now);
@@ -157,7 +158,7 @@ fn missed(page: &mut Page, now: Moment) {
     page.misses = page.misses.saturating_add(1);
     let since = *page.missing_since.get_or_insert(now);
     let confirmed_gone = page.misses >= GONE_MISSES_MIN && now.since(since) >= GONE_AFTER;
-    // A URL that never was a page has nothing to lose.
+    // Nothing is held of a URL that was never read: one miss is enough.
     if page.version.is_none() || page.state == PageState::Gone || confirmed_gone {
         page.state = PageState::Gone;
         page.not_before = now + GONE_AGAIN;

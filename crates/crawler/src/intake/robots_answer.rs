@@ -1,4 +1,4 @@
-//! The answer to a request for robots.txt: a record, a row, a delay, and the sitemaps that it names.
+//! The answer to a request for robots.txt: a record, a row, a delay, and the sitemaps that the file names.
 
 use vernal_model::{Deed, Location, Moment, Origin, Report, Site, Visit};
 use vernal_repository::bodies::{Keep, KeepKind};
@@ -8,7 +8,7 @@ use crate::Result;
 use crate::core::Core;
 use crate::hints::announce;
 
-/// `kept` is where the record lies already, if it does.
+/// `kept` is the location of the record, if there is one already.
 pub(crate) fn take_robots(
     core: &mut Core,
     (origin, home): (&Origin, &Site),
@@ -46,7 +46,7 @@ pub(crate) fn take_robots(
     Ok(())
 }
 
-/// A visit that is to no page of the books: to a robots.txt or a hub.
+/// A visit that belongs to no known page: to a robots.txt or a hub.
 pub(crate) fn visit_beside_pages(report: &Report, record: Option<Location>) -> Visit {
     Visit {
         started: report.started,

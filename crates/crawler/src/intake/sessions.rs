@@ -1,15 +1,15 @@
-//! Session ids in links, and the traps of a site: what content that was met before teaches of URLs.
+//! Session ids in links, and the traps of a site: content met before under another URL shows both.
 
 use vernal_model::{DocumentRow, Page, Report};
 
 use crate::core::Core;
 use crate::partition::Partitions;
 
-/// Traps told per site.
+/// Traps journalled per site.
 const TRAPS_TOLD_MAX: usize = 100;
 
-/// Takes the sessions that were learned out of the links, so that one page stays one page. Targets of redirects keep
-/// theirs: some sites give nobody a page without one.
+/// Removes learned session ids from the links, so that one page keeps one URL. Targets of redirects keep theirs: some
+/// sites serve no page without one.
 pub(crate) fn drop_sessions(partitions: &Partitions, report: &mut Report) {
     let Some(document) = report.document.as_mut() else { return };
     if !partitions.iter().any(|partition| partition.sites.traps.has_sessions()) {
@@ -23,7 +23,7 @@ pub(crate) fn drop_sessions(partitions: &Partitions, report: &mut Report) {
     }
 }
 
-/// Notes what a body says of the pattern that its URL is of, and journals a trap that it shows.
+/// Notes what a body shows about its URL's pattern, and journals a trap that it reveals.
 pub(crate) fn watch_for_traps(core: &mut Core, page: &Page, document: &DocumentRow) {
     let (id, site) = (page.key.partition, page.url.site());
     let sites = &mut core.partitions.of_mut(id).sites;

@@ -1,15 +1,15 @@
-//! Is it the same page as before, and by which test do we know: validators, then bytes, then signatures.
+//! Whether a page is the same as before, and which test decided: validators, then bytes, then signatures.
 
 use vernal_model::{Change, DecidedBy, Kind, Kinds, Outcome, Page, Report};
 
 /// What a visit says about the content of the page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verdict {
-    /// The first body we ever read of it.
+    /// The first body that was read of the page.
     First,
     /// Confirmed unchanged by the site, or by equal bytes.
     Same(DecidedBy),
-    /// Other bytes. The change may be empty: then nothing that we compare differs.
+    /// The bytes differ. The change may be empty: then nothing that is compared differs.
     Differs(Change),
     /// The answer says nothing about the content.
     Silent,
@@ -24,12 +24,12 @@ impl Verdict {
         }
     }
 
-    /// Whether something differs that means something: `None` when there was nothing to compare with.
+    /// Whether a meaningful difference was found: `None` when there was nothing to compare with.
     pub(crate) fn changed(&self) -> Option<bool> {
         self.changed_in(Kinds::of(&Kind::ALL))
     }
 
-    /// The same of some kinds alone: what a policy may learn.
+    /// Like `changed`, for some kinds of change only: what a policy may learn.
     pub(crate) fn changed_in(&self, kinds: Kinds) -> Option<bool> {
         match self {
             Verdict::First | Verdict::Silent => None,
@@ -46,7 +46,7 @@ impl Verdict {
     }
 }
 
-/// Whether the bytes alone settle it, so that no row has to be read.
+/// The verdict if the cheap tests alone decide it, so that no row has to be read.
 pub(crate) fn by_cheap_tests(before: Option<&Page>, report: &Report) -> Option<Verdict> {
     let version = before.and_then(|page| page.version);
     match (&report.outcome, version) {

@@ -1,4 +1,4 @@
-//! All partitions of this process, and what is only known of them together.
+//! All partitions of this process, and the sums over them.
 
 use foldhash::{HashMap, HashMapExt};
 use vernal_model::{BudgetAccount, Moment, PageKey, Partition as PartitionId, Site, Span, Url};
@@ -10,19 +10,20 @@ use crate::{Result, Settings};
 
 pub(crate) struct Partitions {
     all: Vec<Partition>,
-    /// The partition of each known site, by its row: the public-suffix list may have changed since.
+    /// The partition of each known site, from its row: the public-suffix list may have changed since.
     home: HashMap<Site, PartitionId>,
-    /// The partitions in which anything can happen, a bit for each: most crawls live in a few of them, and walking
-    /// through all for every order would cost more than the order.
+    /// The partitions that have sites, a bit for each. Most crawls use few partitions, and iterating over all of them
+    /// for every order would cost more than the order.
     active: u64,
     /// The mean change rate per day over all partitions, and when it was summed up.
     mean_rate: f64,
     rates_summed: Option<Moment>,
-    /// What the policies believed of their pages when the rates were summed up.
+    /// What the policies believed of their pages when the rates were last summed up.
     belief: Option<Belief>,
 }
 
-/// What is held and what waits, over all partitions: whoever asks several times for one order walks through them once.
+/// What is held and what waits, over all partitions. A caller that needs it several times for one order sums it up
+/// once.
 #[derive(Copy, Clone, Default)]
 pub(crate) struct Sums {
     pub held: u64,
@@ -42,7 +43,7 @@ impl Partitions {
         })
     }
 
-    /// Takes up the sites that the tables know.
+    /// Restores the sites that the tables know.
     pub fn recall_sites(&mut self, reader: &Reader) {
         for row in reader.sites() {
             self.home.insert(row.site.clone(), row.partition);
@@ -80,13 +81,13 @@ impl Partitions {
         &mut self.all[index]
     }
 
-    /// Looks anew which partitions have sites at all.
+    /// Recomputes which partitions have sites.
     pub fn note_active(&mut self) {
         let active = self.all.iter().enumerate().filter(|(_, partition)| !partition.is_quiet());
         self.active = active.fold(0, |bits, (index, _)| bits | 1 << index);
     }
 
-    /// The partitions in which anything can happen, a bit for each.
+    /// The partitions that have sites, a bit for each.
     pub fn active_bits(&self) -> u64 {
         self.active
     }
@@ -109,7 +110,7 @@ impl Partitions {
         self.home.contains_key(site)
     }
 
-    /// From now on the site is known; says whether it was not before.
+    /// Notes that the site is known; returns whether it was new.
     pub fn settle(&mut self, site: &Site, id: PartitionId) -> bool {
         let is_new = !self.home.contains_key(site);
         if is_new {
@@ -118,7 +119,7 @@ impl Partitions {
         is_new
     }
 
-    /// Sites that are known.
+    /// The number of known sites.
     pub fn sites(&self) -> usize {
         self.home.len()
     }
@@ -131,7 +132,7 @@ impl Partitions {
         self.active().map(|partition| partition.waiting.len()).sum()
     }
 
-    /// Both in one walk.
+    /// Pages held and URLs waiting, in one iteration.
     pub fn sums(&self) -> Sums {
         self.active().fold(Sums::default(), |sums, partition| Sums {
             held: sums.held + partition.held,
@@ -144,7 +145,7 @@ impl Partitions {
         self.of(page.partition).sites.may_ask(page, now)
     }
 
-    /// For how long the policy, which is the same in all partitions, saves up what it is paid.
+    /// How long the policy, which is the same in all partitions, may save up its budget.
     pub fn saves_up(&self) -> Span {
         self.all.first().map_or(BudgetAccount::IN_HAND_MAX, |partition| partition.refresh.policy.saves_up())
     }
@@ -153,12 +154,12 @@ impl Partitions {
         self.mean_rate
     }
 
-    /// What the policies believe of their pages, as it was summed up last.
+    /// What the policies believed of their pages when it was last summed up.
     pub fn belief(&self) -> Option<Belief> {
         self.belief
     }
 
-    /// Sums up what all policies know of change rates, if that is `every` ago; says whether it was done.
+    /// Sums up what all policies know of change rates, if the last time is `every` ago; returns whether it did.
     pub fn sum_up_rates(&mut self, every: Span, now: Moment) -> bool {
         if self.rates_summed.is_some_and(|at| now.since(at) < every) {
             return false;
@@ -175,7 +176,7 @@ impl Partitions {
     }
 }
 
-/// The places of the bits that are set, lowest first.
+/// The positions of the bits that are set, lowest first.
 pub(crate) fn bits(bits: u64) -> impl Iterator<Item = usize> {
     let mut left = bits;
     std::iter::from_fn(move || {

@@ -1,10 +1,10 @@
 //! One partition's life. A cheap struct, not a thread or a store.
 //!
-//! - [`Partition`]: its parts, and what moves between them.
-//! - [`SiteBook`]: its sites: conduct, delay, traps, and which page is whose.
+//! - [`Partition`]: its parts, and how pages move between them.
+//! - [`SiteBook`]: its sites: conduct, delay, traps, and the site of each page.
 //! - [`WaitingUrls`]: URLs that wait for their first visit, from disk into the window and out of it.
-//! - [`RefreshQueue`]: held pages with the policy, and what a visit to the best of them is worth.
-//! - [`Retries`]: pages that are neither.
+//! - [`RefreshQueue`]: held pages with the policy, and the value of the best visit.
+//! - [`Retries`]: pages that are with neither of them.
 //! - [`RefreshView`]: what the policy can see.
 //! - [`Partitions`]: all of them.
 

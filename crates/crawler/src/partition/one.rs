@@ -1,4 +1,4 @@
-//! The parts of one partition, and what moves between them.
+//! The parts of one partition, and how pages move between them.
 
 use vernal_model::{Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SiteRow, SiteState};
 
@@ -34,13 +34,13 @@ impl Partition {
         })
     }
 
-    /// Takes up a site that the tables know.
+    /// Restores a site from the tables.
     pub fn recall_site(&mut self, row: &SiteRow) {
         let number = self.sites.number(&row.site);
         let life = self.sites.at_mut(number);
         life.profile = row.profile.clone();
         life.undrawn = row.counts.waiting;
-        // Whoever had this folder before may have asked the site a moment ago and died before saying so.
+        // An earlier process may have asked the site just before it died, without recording it.
         self.sites.politeness.asked_before(&row.site);
         self.sites.traps.recall(&row.site, &row.profile.traps);
         self.sites.politeness.hold(&row.site, row.profile.not_before);
@@ -55,8 +55,8 @@ impl Partition {
         }
     }
 
-    /// Takes up a page that the tables know. What an earlier process refused may be allowed now, so that it is looked at
-    /// once more; if it is not, no request leaves.
+    /// Restores a page from the tables. A page that an earlier process refused may be allowed now, so it is checked
+    /// once more; if it is still refused, no request leaves.
     pub fn recall_page(&mut self, page: &Page, promise: Promise, now: Moment) {
         self.place(page);
         if page.state == PageState::Refused {
@@ -67,30 +67,30 @@ impl Partition {
         }
     }
 
-    /// Numbers of pages up to this are given.
+    /// Marks page numbers up to this as used.
     pub fn recall_numbers(&mut self, next_number: u32) {
         self.next_number = next_number;
     }
 
-    /// The number of a page that is admitted now.
+    /// Assigns the number of a page that is admitted now.
     pub fn number_page(&mut self) -> u32 {
         self.next_number += 1;
         self.next_number - 1
     }
 
-    /// How many numbers of pages are given.
+    /// The number of page numbers in use.
     pub fn numbers(&self) -> u32 {
         self.next_number
     }
 
-    /// Notes the site of a page, and puts it among the retries if that is where it belongs.
+    /// Notes the site of a page, and adds the page to the retries if it belongs there.
     pub fn place(&mut self, page: &Page) {
         self.sites.note_page(page);
         self.waiting.visited(page.key);
         self.retries.place(page);
     }
 
-    /// The next page of this lane whose retry has come and whose site may be asked.
+    /// The next page of this lane that is due for a retry and whose site may be asked.
     pub fn next_retry(&mut self, lane: Lane, now: Moment) -> Option<PageKey> {
         let Partition { retries, sites, .. } = self;
         retries.take(lane, now, |page| {
@@ -120,7 +120,7 @@ impl Partition {
         self.refresh.policy.next_due(&RefreshView { facts, sites: &self.sites, now }, now)
     }
 
-    /// Whether nothing at all happens here, so that no look is needed.
+    /// Whether the partition has nothing to do, so that it can be skipped.
     pub fn is_quiet(&self) -> bool {
         self.sites.len() == 0
     }
@@ -145,7 +145,7 @@ impl Partition {
         self.check_full(site);
     }
 
-    /// A page came to be held, or is held no more.
+    /// Counts a page that becomes held, or is no longer held.
     pub fn count_held(&mut self, site: &Site, change: i64) {
         self.held = self.held.saturating_add_signed(change);
         let life = self.sites.site_mut(site);
@@ -153,7 +153,7 @@ impl Partition {
         self.check_full(site);
     }
 
-    /// A site that has its pages is not drawn from until it has fewer.
+    /// Stops drawing from a site that has all the pages it may have, until it has fewer.
     fn check_full(&mut self, site: &Site) {
         let most = self.per_site_pages_max;
         let life = self.sites.site_mut(site);
@@ -163,7 +163,7 @@ impl Partition {
         }
     }
 
-    /// Changes what decides whether the site is open to discovery, and keeps window and counts true to it.
+    /// Changes a condition for the site's discovery, and keeps window and counts consistent with it.
     fn change_openness(&mut self, site: &Site, change: impl FnOnce(&mut SiteLife)) {
         let number = self.sites.number(site);
         let was_open = self.sites.at(number).is_open();

@@ -1,4 +1,4 @@
-//! The held pages of one partition with their policy, and what is known of the best visit that it would make.
+//! The held pages of one partition with their policy, and the value of the policy's best visit.
 
 use vernal_model::{Moment, Page, PageKey, Span, TopicOf};
 use vernal_policy::{Best, Held, Refresh};
@@ -10,12 +10,12 @@ use crate::{Error, Result};
 
 pub(crate) struct RefreshQueue {
     pub policy: Box<dyn Refresh>,
-    /// What the partition is owed in visits to held pages, when several partitions want one.
+    /// Visits to held pages that the partition is owed, when several partitions want one.
     pub credit: f64,
-    /// What its best visit is worth, where the policy can say so, and when that was asked.
+    /// The value of its best visit, where the policy knows it, and when the policy was asked.
     best: Option<Best>,
     asked: Option<Moment>,
-    /// The tick at which the policy was asked and had nothing to choose, if nothing happened here since.
+    /// The tick at which the policy had nothing to choose, if nothing changed here since.
     nothing_at: Option<u64>,
     /// The site of the page that the policy chose last.
     last_chosen: Option<u32>,
@@ -28,7 +28,7 @@ impl RefreshQueue {
         Ok(RefreshQueue { policy, credit: 0.0, best: None, asked: None, nothing_at: None, last_chosen: None })
     }
 
-    /// Gives a page to the policy.
+    /// Adds a page to the policy.
     pub fn recall(&mut self, sites: &mut SiteBook, page: &Page, promise: Promise) {
         let site = sites.site_of(page.key).unwrap_or(NO_SITE);
         let path = sites.path_number(site, &page.url);
@@ -48,7 +48,7 @@ impl RefreshQueue {
         });
     }
 
-    /// The page counts so much from now on.
+    /// Sets the importance of a page.
     pub fn weigh(&mut self, page: PageKey, importance: f32) {
         if let Some(policy) = self.policy.weighable() {
             policy.weigh(page, importance);
@@ -56,7 +56,7 @@ impl RefreshQueue {
         self.invalidate();
     }
 
-    /// A hint that the page changed since its last visit, worth so much waiting.
+    /// Passes on a hint that the page changed since its last visit; `worth` is the waiting time that it counts for.
     pub fn hint(&mut self, page: PageKey, worth: Span) {
         if let Some(policy) = self.policy.hinted() {
             policy.hint(page, worth);
@@ -64,32 +64,32 @@ impl RefreshQueue {
         self.invalidate();
     }
 
-    /// The topics of a page as they are from now on.
+    /// Sets the topics of a page.
     pub fn topics(&mut self, page: PageKey, topics: &[TopicOf]) {
         if let Some(policy) = self.policy.topical() {
             policy.topics(page, topics);
         }
     }
 
-    /// What the policy remembers of a site, if that is new since it was last asked for.
+    /// What the policy remembers of a site, if that changed since the last call.
     pub fn site_state(&mut self, site: u32) -> Option<Vec<u8>> {
         self.policy.site_memory().and_then(|policy| policy.site_state(site))
     }
 
-    /// Gives the policy what it remembered of a site.
+    /// Restores what the policy remembered of a site.
     pub fn recall_site(&mut self, site: u32, state: &[u8]) {
         if let Some(policy) = self.policy.site_memory() {
             policy.recall_site(site, state);
         }
     }
 
-    /// A page that the policy chose is not visited after all.
+    /// Returns a page that the policy chose and that is not visited after all.
     pub fn put_back(&mut self, page: PageKey) {
         self.policy.put_back(page);
         self.nothing_at = None;
     }
 
-    /// Something happened here: what the best visit is worth must be asked again.
+    /// Something changed here: the value of the best visit must be asked again.
     pub fn invalidate(&mut self) {
         self.asked = None;
         self.nothing_at = None;
@@ -99,7 +99,7 @@ impl RefreshQueue {
         self.best
     }
 
-    /// When the policy was last asked for the value of its best visit, if nothing happened since.
+    /// When the policy was last asked for the value of its best visit, if nothing changed since.
     pub fn asked(&self) -> Option<Moment> {
         self.asked
     }
@@ -109,17 +109,17 @@ impl RefreshQueue {
         self.nothing_at == Some(tick)
     }
 
-    /// What the best visit is worth now.
+    /// Stores the value of the best visit as of now.
     pub fn told_best(&mut self, best: Option<Best>, now: Moment) {
         (self.best, self.asked) = (best, Some(now));
     }
 
-    /// The policy had nothing to choose.
+    /// Notes that the policy had nothing to choose at this tick.
     pub fn told_nothing(&mut self, tick: u64) {
         (self.best, self.asked, self.nothing_at) = (None, None, Some(tick));
     }
 
-    /// The policy chose these pages, this one last.
+    /// Notes that the policy chose pages, and the site of the last one.
     pub fn chose(&mut self, site_of_last: Option<u32>) {
         (self.asked, self.last_chosen) = (None, site_of_last);
     }
@@ -129,7 +129,7 @@ impl RefreshQueue {
         self.last_chosen
     }
 
-    /// The policy, and what it can see.
+    /// The policy, and the view that it may see.
     pub fn with_view<'a>(
         &'a mut self,
         sites: &'a SiteBook,

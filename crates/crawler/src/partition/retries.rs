@@ -1,4 +1,4 @@
-//! Pages that are not with the policy, by the Moment they are wanted again.
+//! Pages that are not with the policy, by the Moment at which they are retried.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,30 +7,30 @@ use vernal_model::{Moment, Page, PageKey, PageState, Span};
 use crate::coordinator::Lane;
 use crate::intake::page_life::{VisitOwner, visit_owner};
 
-/// Retries that are due are looked through so far in one go for one whose site is free.
+/// Due retries examined in one call to find one whose site is free.
 const LOOKS_MAX: usize = 256;
-/// A page whose site cannot tell when it will be free is looked at again after this.
+/// The wait before a page is tried again whose site has no known Moment at which it is free.
 const LOOK_AGAIN: Span = Span::from_secs(60);
 
 #[derive(Default)]
 pub(crate) struct Retries {
-    /// Pages never read, which discovery pays for, and pages held, which refreshing pays for.
+    /// Pages that were never read, which discovery pays for, and held pages, which refreshing pays for.
     new: BTreeSet<(Moment, PageKey)>,
     held: BTreeSet<(Moment, PageKey)>,
-    /// Those that come so soon that a crawl is not done before them, and the lane that pays.
+    /// Retries so soon that a crawl does not end before them, and the lane that pays.
     quick: BTreeMap<PageKey, Lane>,
 }
 
 impl Retries {
-    /// Puts a page where its row says; a page that is with the policy is left alone.
+    /// Schedules a page by its row; a page that is with the policy is left alone.
     pub(crate) fn place(&mut self, page: &Page) {
         if let VisitOwner::Retry { at, quick } = visit_owner(page) {
             self.insert(page, at, quick);
         }
     }
 
-    /// A page whose time has come, whatever its row says: it was taken out and could not be asked for after all, or an
-    /// earlier process refused what may be allowed now.
+    /// Makes a page due now, whatever its row says: it was taken out and could not be visited after all, or an earlier
+    /// process refused what may be allowed now.
     pub(crate) fn place_now(&mut self, page: &Page, now: Moment) {
         if let VisitOwner::Retry { at, quick } = visit_owner(page) {
             self.list(lane_of(page)).remove(&(at, page.key));
@@ -38,8 +38,8 @@ impl Retries {
         }
     }
 
-    /// Takes out the first page of a lane whose time has come and whose site is free. `free` tells when a page's site
-    /// may be asked; pages of sites that are not free step aside until then, so that they do not stand before others.
+    /// Takes out the first page of a lane that is due and whose site is free. `free` returns when a page's site may be
+    /// asked. Pages of busy sites are rescheduled to that Moment, so that they do not block others.
     pub(crate) fn take(&mut self, lane: Lane, now: Moment, free: impl Fn(PageKey) -> Moment) -> Option<PageKey> {
         for _ in 0..LOOKS_MAX {
             let list = self.list(lane);
@@ -61,7 +61,7 @@ impl Retries {
         [self.new.first(), self.held.first()].into_iter().flatten().map(|&(at, _)| at).min()
     }
 
-    /// Whether the time of some page of a lane has come, be its site free or not.
+    /// Whether some page of a lane is due, whether or not its site is free.
     pub(crate) fn is_due(&self, lane: Lane, now: Moment) -> bool {
         let list = match lane {
             Lane::New => &self.new,
@@ -70,7 +70,7 @@ impl Retries {
         list.first().is_some_and(|&(at, _)| at <= now)
     }
 
-    /// Held pages that could not be read the last time.
+    /// Held pages whose last visit failed.
     pub(crate) fn held(&self) -> impl Iterator<Item = PageKey> {
         self.held.iter().map(|&(_, page)| page)
     }

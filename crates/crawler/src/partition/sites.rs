@@ -1,4 +1,4 @@
-//! The sites of one partition: how each stands with us, when it may be asked, which traps it has, and which page is whose.
+//! The sites of one partition: their state, when each may be asked, its traps, and the site of each page.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use vernal_model::{Moment, Page, PageKey, Site, SiteProfile, SiteState, Url};
 
 use crate::Settings;
 
-/// First parts of paths that are told apart; pages beyond share one.
+/// Distinct first path segments that are kept; pages beyond this limit share one number.
 const PATHS_MAX: usize = 100_000;
 
 /// No site of this partition has this number.
@@ -21,7 +21,7 @@ pub(crate) struct SiteBook {
     by_name: HashMap<Site, u32>,
     /// The site of each visited page, by page number.
     site_of: Vec<u32>,
-    /// The first parts of paths, by site: pages that share one are siblings.
+    /// The first path segments, by site: pages that share one are siblings.
     paths: HashMap<(u32, Box<str>), u32>,
 }
 
@@ -29,18 +29,18 @@ pub(crate) struct SiteBook {
 pub(crate) struct SiteLife {
     pub site: Site,
     pub profile: SiteProfile,
-    /// URLs that wait on disk and are not in the window.
+    /// URLs of this site that wait on disk and are not in the window.
     pub undrawn: u64,
     /// The bands in which URLs of this site wait, each with the arrival up to which it has been drawn.
     pub drawn: BTreeMap<u8, Option<u64>>,
-    /// Whether `drawn` knows the bands that lie on disk from before.
+    /// Whether `drawn` includes the bands that were on disk at start.
     pub bands_read: bool,
     /// Pages held, and first visits under way.
     pub held: u64,
     pub first_visits: u64,
-    /// The site has the pages it may have: what waits goes on waiting, on disk.
+    /// The site has the pages it may have: its waiting URLs stay on disk.
     pub full: bool,
-    /// Visits that the policy learned from since what it remembers of the site was last written down.
+    /// Visits that the policy learned from since its memory of the site was last journalled.
     pub learned: u32,
 }
 
@@ -59,7 +59,7 @@ impl SiteLife {
         }
     }
 
-    /// Whether new pages of it may be visited.
+    /// Whether new pages of the site may be visited.
     pub fn is_open(&self) -> bool {
         self.profile.standing == SiteState::Active && !self.full
     }
@@ -87,12 +87,12 @@ impl SiteBook {
         self.sites.len()
     }
 
-    /// The number of a site, if it has one here.
+    /// The number of a site, if it has one in this partition.
     pub fn number_of(&self, site: &Site) -> Option<u32> {
         self.by_name.get(site).copied()
     }
 
-    /// The number of a site, new ones being given the next.
+    /// The number of a site; a new site gets the next number.
     pub fn number(&mut self, site: &Site) -> u32 {
         if let Some(&number) = self.by_name.get(site) {
             return number;
@@ -107,7 +107,7 @@ impl SiteBook {
         self.sites.get(number as usize)
     }
 
-    /// The site of this number, which must be one that was given here.
+    /// The site with this number, which must have been assigned here.
     pub fn at(&self, number: u32) -> &SiteLife {
         &self.sites[number as usize]
     }
@@ -146,13 +146,13 @@ impl SiteBook {
         self.site_of(page).map(|site| self.at(site))
     }
 
-    /// The site of a page's URL; one that is known already is not spelled out again.
+    /// The site of a page's URL; a known site is not parsed again.
     pub fn site_of_url(&self, page: PageKey, url: &Url) -> Site {
         let known = self.life_of(page).map(|life| &life.site);
         known.filter(|site| site.as_str() == url.site_text()).cloned().unwrap_or_else(|| url.site())
     }
 
-    /// The number of the first part of a path within its site.
+    /// The number of the first path segment within its site.
     pub fn path_number(&mut self, site: u32, url: &Url) -> u32 {
         let first = url.first_folder();
         let next = self.paths.len() as u32;

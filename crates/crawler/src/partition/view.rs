@@ -15,7 +15,7 @@ pub(crate) struct Facts {
     pub mean_rate: f64,
     pub counts_bytes: bool,
     pub may_abandon: bool,
-    /// Look at what is due, whether or not its site is free at this instant.
+    /// Choose among all due pages, whether or not their sites are free now.
     pub any_site: bool,
 }
 

@@ -1,4 +1,4 @@
-//! URLs that wait for their first visit: how they come from disk into the window of a partition, and leave it again.
+//! URLs that wait for their first visit: how they move from disk into the window of a partition, and out of it.
 
 use std::collections::BTreeSet;
 
@@ -10,26 +10,26 @@ use vernal_repository::{Reader, UrlRow};
 use super::{SiteBook, SiteLife};
 use crate::Result;
 
-/// The window of one partition: there are sixty-four of them, so that this bounds the URLs in memory to 128 Ki.
+/// The window of one partition. With 64 partitions, this bounds the URLs in memory to 128 Ki.
 const WINDOW: FrontierLimits = FrontierLimits { window_max: 2_048, per_site_max: 256 };
 /// A site draws more from disk when fewer than this of its URLs are in the window.
 const SITE_WINDOW_LOW: usize = 64;
-/// A site that cannot be asked for longer than this leaves its part of the window to others, if they want it.
+/// A site that cannot be asked for longer than this gives its part of a full window to other sites.
 const AWAY_MIN: Span = Span::from_secs(10);
-/// A full window is looked through for such sites at most so often.
+/// The shortest time between two searches of a full window for such sites.
 const LOOK_THROUGH_EVERY: Span = Span::from_secs(1);
 
 pub(crate) struct WaitingUrls {
     pub window: Frontier,
     /// Sites whose part of the window runs low while more of their URLs wait on disk.
     low: BTreeSet<u32>,
-    /// Sites that cannot be asked for a while and have left the window to others, by the Moment at which they come back.
+    /// Sites that cannot be asked for a while and were removed from the window, by the Moment at which they come back.
     away: BTreeSet<(Moment, u32)>,
-    /// When a full window was last looked through for such sites.
+    /// When a full window was last searched for such sites.
     looked_through: Moment,
     /// URLs of open sites that wait on disk.
     undrawn: u64,
-    /// URLs that were taken past the window, because they are wanted before all others.
+    /// URLs that bypassed the window, because they are wanted before all others.
     taken: HashSet<PageKey>,
 }
 
@@ -57,7 +57,7 @@ impl WaitingUrls {
         self.undrawn == 0 && self.window.is_empty()
     }
 
-    /// Takes up an open site of which so many URLs wait on disk.
+    /// Restores an open site with this many URLs waiting on disk.
     pub fn recall(&mut self, site: u32, undrawn: u64) {
         self.undrawn += undrawn;
         self.low.insert(site);
@@ -80,8 +80,8 @@ impl WaitingUrls {
         }
     }
 
-    /// Draws waiting URLs from disk into the window for the sites that run low, earliest free site first.
-    /// Pages that are `busy` (ordered and not yet committed) still lie there and are passed over.
+    /// Draws waiting URLs from disk into the window for the sites that run low, earliest free site first. Pages that
+    /// are `busy` (ordered and not yet committed) are still on disk and are skipped.
     pub fn draw(
         &mut self,
         id: PartitionId,
@@ -106,7 +106,7 @@ impl WaitingUrls {
                 self.away.insert((earliest, number));
                 continue;
             }
-            // What finds no room stays low.
+            // A site without room in the window stays marked as low.
             if wants && (self.window.room_for(&life.site) == 0 || !self.draw_site(id, life, reader, busy)?) {
                 self.low.insert(number);
             }
@@ -114,7 +114,7 @@ impl WaitingUrls {
         Ok(())
     }
 
-    /// Sites that may be asked again soon want their part of the window again.
+    /// Marks sites that may be asked again soon as low, so that they get their part of the window back.
     fn bring_back(&mut self, now: Moment) {
         while let Some(&(until, number)) = self.away.first().filter(|(until, _)| *until <= now) {
             self.away.remove(&(until, number));
@@ -122,7 +122,7 @@ impl WaitingUrls {
         }
     }
 
-    /// Lets sites that cannot be asked for a while out of a window that is full, so that they do not starve the others.
+    /// Removes sites that cannot be asked for a while from a full window, so that they do not starve the others.
     fn make_room(&mut self, sites: &mut SiteBook, now: Moment) {
         if !self.window.is_full() || now.since(self.looked_through) < LOOK_THROUGH_EVERY {
             return;
@@ -139,7 +139,7 @@ impl WaitingUrls {
         }
     }
 
-    /// Whether the window took all that was drawn.
+    /// Draws URLs of one site; returns whether the window accepted all of them.
     fn draw_site(
         &mut self,
         id: PartitionId,
@@ -176,7 +176,7 @@ impl WaitingUrls {
         Ok(true)
     }
 
-    /// Takes a waiting URL past all others, out of the window or from disk.
+    /// Takes a waiting URL before all others, out of the window or from disk.
     pub fn take(&mut self, sites: &mut SiteBook, row: UrlRow) -> Option<Waiting> {
         if !self.taken.insert(row.page) {
             return None;
@@ -197,12 +197,12 @@ impl WaitingUrls {
         self.taken.contains(&key)
     }
 
-    /// A page had its first visit: it waits no more.
+    /// Notes that a page had its first visit.
     pub fn visited(&mut self, key: PageKey) {
         self.taken.remove(&key);
     }
 
-    /// A URL of this site was admitted and waits on disk.
+    /// Notes that a URL of this site was admitted and waits on disk.
     pub fn admitted(&mut self, sites: &mut SiteBook, site: &Site, band: u8) {
         let life = sites.site_mut(site);
         life.undrawn += 1;
@@ -213,19 +213,19 @@ impl WaitingUrls {
         }
     }
 
-    /// A site may have no new pages visited any more.
+    /// Closes a site to first visits.
     pub fn close_site(&mut self, sites: &mut SiteBook, site: u32) {
         self.undrawn -= sites.at(site).undrawn;
         self.undraw(sites, site);
     }
 
-    /// New pages of a site may be visited again.
+    /// Opens a site to first visits again.
     pub fn open_site(&mut self, sites: &SiteBook, site: u32) {
         self.undrawn += sites.at(site).undrawn;
         self.low.insert(site);
     }
 
-    /// Empties the window of a site that may not be asked; its URLs wait on disk as before.
+    /// Removes a site that may not be asked from the window; its URLs stay on disk.
     fn undraw(&mut self, sites: &mut SiteBook, site: u32) {
         let life = sites.at_mut(site);
         life.undrawn += self.window.drop_site(&life.site).len() as u64;
@@ -233,13 +233,13 @@ impl WaitingUrls {
     }
 }
 
-/// Whether a site that is free at `earliest` cannot be asked for a while. One whose requests are all under way is not
-/// away: an answer may come at any time.
+/// Whether a site that is free at `earliest` cannot be asked for a while. A site whose requests are all under way does
+/// not count: an answer may come at any time.
 fn is_away(earliest: Moment, now: Moment) -> bool {
     earliest != Moment::NEVER && earliest > now + AWAY_MIN
 }
 
-/// The bands in which URLs of this site wait: one look per band.
+/// The bands in which URLs of this site wait: one read per band.
 fn waiting_bands(id: PartitionId, site: &Site, reader: &Reader) -> Result<Vec<u8>> {
     let mut bands = Vec::new();
     let mut after = None;
@@ -254,7 +254,7 @@ fn place(site: &Site, band: u8, arrival: u64) -> Option<WaitingPlace> {
     Some(WaitingPlace { site: site.clone(), band, arrival })
 }
 
-/// The place just before everything in this band.
+/// The place just before the first URL of this band.
 fn before_band(site: &Site, band: u8) -> Option<WaitingPlace> {
     band.checked_sub(1).and_then(|earlier| place(site, earlier, u64::MAX))
 }

@@ -33,7 +33,7 @@ impl Passes {
         [&self.scope_rescan, &self.topics, &self.link_scores, &self.eviction]
     }
 
-    /// The pass of this place in their order.
+    /// The pass at this index of their order.
     pub fn at(&mut self, place: usize) -> &mut dyn Pass {
         match place {
             0 => &mut self.scope_rescan,
@@ -43,7 +43,7 @@ impl Passes {
         }
     }
 
-    /// What one pass leaves for the next: new scores are what eviction ranks by.
+    /// Passes the result of one pass to the next: eviction ranks by the new scores.
     pub fn hand_over(&mut self) {
         if let Some(ranked) = self.link_scores.take_ranked() {
             self.eviction.begin(ranked);
@@ -53,12 +53,12 @@ impl Passes {
         }
     }
 
-    /// The last pass over all links that came to its end.
+    /// The mark of the last completed pass over all links.
     pub fn graph_mark(&self) -> GraphMark {
         self.link_scores.mark()
     }
 
-    /// When the first of them is worth a turn.
+    /// The Moments at which the passes next have work.
     pub fn next(&self, core: &Core, now: Moment) -> impl Iterator<Item = Moment> {
         self.all().map(|pass| pass.next(core, now)).into_iter().flatten()
     }

@@ -1,4 +1,4 @@
-//! The collection: what is held is bounded, what is known is not. Behind a pass over all links the least important held
+//! Bounds the pages that are held; known URLs are not bounded. After a pass over all links, the least important held
 //! pages make room for more important URLs that are known and not held.
 
 use std::cmp::Reverse;
@@ -19,22 +19,22 @@ use crate::plan::Planner;
 use crate::plan::wanted::{WANTED_MAX, Wanted};
 use crate::work::WHOLE;
 
-/// While there is room, so many of the best are drawn first where the order of visits is that of importance.
+/// While there is room and visits are ordered by importance, this many of the best URLs are drawn first.
 const AHEAD_MAX: usize = 4_096;
-/// For every URL that room is made for, this share more is wanted: some turn out to be no pages.
+/// For every URL that room is made for, this share more is wanted: some URLs turn out not to be pages.
 const SPARE_SHARE: f64 = 0.25;
-/// A page that cannot be read any more counts so much of what it would: what is held of it only gets older.
+/// The importance of a page that can no longer be read is multiplied by this: its copy only gets older.
 const TROUBLED_SHARE: f32 = 0.2;
 
-/// The least important held pages and the most important others, gathered while scores are told.
+/// The least important held pages and the most important other URLs, collected while scores are written.
 #[derive(Default)]
 pub(crate) struct Ranking {
     limit: usize,
-    /// The most important of the least important on top.
+    /// The most important of the least important is on top.
     held: BinaryHeap<Ranked>,
-    /// The least important of the most important on top.
+    /// The least important of the most important is on top.
     known: BinaryHeap<Reverse<Ranked>>,
-    /// Held pages that could not be read the last time. Looked up only.
+    /// Held pages whose last visits failed. Looked up only.
     troubled: HashSet<PageKey>,
 }
 
@@ -53,7 +53,7 @@ impl PartialOrd for Ranked {
     }
 }
 
-/// Of two that count the same the first one known is the more important.
+/// At equal importance, the URL that was known first ranks higher.
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.importance.total_cmp(&other.importance).then_with(|| other.page.cmp(&self.page))
@@ -61,7 +61,7 @@ impl Ord for Ranked {
 }
 
 impl Ranking {
-    /// As much of a ranking as somebody will look at.
+    /// An empty ranking, bounded to the entries that eviction needs.
     pub fn of(core: &Core) -> Self {
         let full = (swaps_max(core.settings.pages_max) as f64 * (1.0 + SPARE_SHARE)) as usize * 2;
         let ahead = if core.settings.visit_order == VisitOrder::Importance { AHEAD_MAX } else { 0 };
@@ -94,7 +94,7 @@ impl Ranking {
     }
 }
 
-/// The pass that makes room for what is more important.
+/// The pass that evicts pages for more important ones.
 #[derive(Default)]
 pub(crate) struct EvictionPass {
     ranked: Option<link_scores::Ranked>,
@@ -103,7 +103,7 @@ pub(crate) struct EvictionPass {
 }
 
 impl EvictionPass {
-    /// New scores were told: held pages and others are met with each other.
+    /// Starts with the ranking by new scores.
     pub fn begin(&mut self, ranked: link_scores::Ranked) {
         self.ranked = Some(ranked);
     }
@@ -135,7 +135,7 @@ impl Pass for EvictionPass {
         Ok(())
     }
 
-    /// With the mark the pass over all links is over: nothing of it is needed any more.
+    /// The mark ends the pass over all links: its files are no longer needed.
     fn checkpoint(&mut self, core: &Core) -> Result<()> {
         if std::mem::take(&mut self.has_ended) {
             forget_sweeps(core.work.derived())?;
@@ -148,7 +148,7 @@ impl Pass for EvictionPass {
     }
 }
 
-/// Makes room for what is more important, and says what a URL needs to get in; 0 while there is room.
+/// Makes room for more important URLs, and returns the importance that a URL needs to get in; 0 while there is room.
 fn make_room(core: &mut Core, plan: &mut Planner, ranking: Ranking, now: Moment) -> Result<f32> {
     if !ranking.is_wanted() {
         return Ok(0.0);
@@ -171,7 +171,7 @@ fn make_room(core: &mut Core, plan: &mut Planner, ranking: Ranking, now: Moment)
             held.push(Weighted { page: place.page, importance: place.importance });
         }
     }
-    // Where more is held than should be, because the limit was lowered, the least important leave for nobody.
+    // Where more pages are held than a lowered limit allows, the least important leave without a replacement.
     let surplus = core.partitions.held().saturating_sub(core.settings.pages_max) as usize;
     let rest = held.split_off(surplus.min(held.len()));
     let swaps = swaps(&rest, &known, room, wishes - held.len());
@@ -209,7 +209,7 @@ fn want(
     Ok(())
 }
 
-/// Whether a URL may come in: it still waits, or left long enough ago.
+/// Whether a URL may be held: it still waits, or it left long enough ago.
 fn may_come(core: &Core, place: &Ranked, now: Moment) -> Result<bool> {
     if core.is_busy(place.page) {
         return Ok(false);
@@ -221,8 +221,8 @@ fn may_come(core: &Core, place: &Ranked, now: Moment) -> Result<bool> {
     Ok(left.is_none_or(|left| now.since(left.moment) >= RETURN_AFTER))
 }
 
-/// The page, if it may leave: it is held and well, or has failed for long, nothing is under way with it, and nobody
-/// asked for it.
+/// The page, if it may be evicted: it is held and readable or has failed for long, nothing is under way with it, and no
+/// person asked for it.
 fn may_leave(core: &Core, plan: &Planner, key: PageKey) -> Result<Option<Page>> {
     if core.is_busy(key) || plan.concerns(key) {
         return Ok(None);
@@ -256,8 +256,8 @@ fn leave(core: &mut Core, plan: &mut Planner, swap: &Swap, now: Moment) -> Resul
     Ok(())
 }
 
-/// The page's row as its policy knew it, for a page that comes back to it: from the retries, or from outside of the
-/// collection if it left so short a time ago that its history still tells something.
+/// The page's row as its policy knew it, for a page that returns to the policy: from the retries, or after an eviction
+/// so recent that the page's history is still useful.
 pub(crate) fn remembered(core: &Core, before: &Page, now: Moment) -> Result<Option<Page>> {
     let is_remembered = match visit_owner(before) {
         VisitOwner::Policy => false,
@@ -268,13 +268,13 @@ pub(crate) fn remembered(core: &Core, before: &Page, now: Moment) -> Result<Opti
         state: PageState::Held,
         misses: 0,
         failures: 0,
-        // What failed since told nothing of the page.
+        // Visits that failed since taught nothing about the page.
         last_visit: before.last_confirmed.unwrap_or(before.last_visit),
         ..before.clone()
     }))
 }
 
-/// Held, and failing beyond the quick retries.
+/// Held, and failing after its quick retries.
 fn is_in_trouble(page: &Page) -> bool {
     page.state == PageState::Held && page.failures > QUICK_RETRIES_MAX
 }

@@ -1,7 +1,7 @@
 //! Work over the whole repository, in turns between orders and reports.
 //!
 //! - [`Pass`]: what they have in common.
-//! - `scope_rescan`: held pages meet a scope that has changed.
+//! - `scope_rescan`: held pages are checked against a changed scope.
 //! - `topics`: which pages are thought to change together.
 //! - `link_scores`: how important pages are by the links between them.
 //! - `eviction`: which pages are worth holding.
@@ -22,20 +22,20 @@ use crate::Result;
 use crate::core::Core;
 use crate::plan::Planner;
 
-/// A pass that is under way goes on after this.
+/// The wait before the next turn of a pass that is under way.
 pub(crate) const TURN_EVERY: Span = Span::from_millis(1);
 
 /// Work over the whole repository. Each turn takes some milliseconds, so that orders and reports never wait long.
 pub(crate) trait Pass {
     /// Whether a pass is under way, or it is time for one.
     fn is_due(&self, core: &Core, now: Moment) -> bool;
-    /// When it is worth looking again; `None` if nothing is known that will ever be due.
+    /// When to check again; `None` if no later Moment is known.
     fn next(&self, core: &Core, now: Moment) -> Option<Moment>;
-    /// Whether a turn walks through tables, so that what is on its way to them is committed before.
+    /// Whether a turn reads tables, so that pending deeds must be committed before it.
     fn reads_tables(&self) -> bool;
     /// The next piece of work.
     fn turn(&mut self, core: &mut Core, plan: &mut Planner, now: Moment) -> Result<()>;
-    /// Lays down how far the pass is, for the next process to go on there. What its last turn pushed is committed by now,
+    /// Writes the progress of the pass, for the next process to resume. The deeds of the last turn are committed by now
     /// if the pass reads tables or has ended.
     fn checkpoint(&mut self, core: &Core) -> Result<()>;
     /// Whether the last turn was the last of its pass, so that it is committed at once.

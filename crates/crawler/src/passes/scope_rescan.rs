@@ -1,8 +1,8 @@
-//! When the scope grows, the pages that we hold are met with it once more: links that led out of it are read again from
-//! the kept bodies and announced, without a request. A pass goes through the held pages in the order of their keys, a few
-//! at a time; how far it came is a deed, so that it goes on where a process ended.
+//! When the scope changes, the held pages are checked against it: links that led out of the old scope are read again
+//! from the kept bodies and announced, without a request. A pass goes through the held pages in the order of their
+//! keys, a few per turn. Its progress is a deed, so that the next process can resume it.
 //!
-//! Whether the scope grew or shrank is not asked: any other scope than the last one begins a pass, and a link that is
+//! A pass does not depend on whether the scope grew or shrank: every changed scope begins one, and a link that is
 //! counted already is not announced again.
 
 use std::collections::{BTreeMap, HashSet};
@@ -17,16 +17,16 @@ use crate::intake::{archived_report, sessions};
 use crate::plan::Planner;
 use crate::work::WHOLE;
 
-/// Pages looked at in one turn, so that orders and reports do not wait for a pass.
+/// Pages examined in one turn, so that orders and reports do not wait for a pass.
 const PAGES_PER_TURN: usize = 64;
-/// While there is other work, a scope that changes again and again begins a new pass only so often.
+/// While there is other work, new passes begin at most this often, however often the scope changes.
 const PASS_EVERY: Span = Span::from_secs(600);
 
-/// Where the passes stand.
+/// The state of the passes.
 pub(crate) struct ScopeRescan {
     mark: ScopeMark,
     begun: Moment,
-    /// Pages looked at in the pass that is under way.
+    /// Pages examined in the pass under way.
     looked_at: u64,
 }
 
@@ -35,12 +35,12 @@ impl ScopeRescan {
         ScopeRescan { mark, begun: Moment::EPOCH, looked_at: 0 }
     }
 
-    /// Whether held pages wait to be met with the scope in force.
+    /// Whether held pages still have to be checked against the scope in force.
     pub fn waits(&self, core: &Core) -> bool {
         self.mark.followed != core.scope.digest()
     }
 
-    /// Pages looked at so far, while a pass is due or under way.
+    /// Pages examined so far, while a pass is due or under way.
     pub fn progress(&self, core: &Core) -> Option<u64> {
         self.waits(core).then_some(self.looked_at)
     }
@@ -88,7 +88,7 @@ impl Pass for ScopeRescan {
         Ok(())
     }
 
-    /// How far it is is a deed of each turn.
+    /// Each turn writes its progress as a deed.
     fn checkpoint(&mut self, _: &Core) -> Result<()> {
         Ok(())
     }
@@ -108,7 +108,7 @@ fn announce_links(core: &mut Core, page: &Page) -> Result<()> {
     if uncounted.is_empty() {
         return Ok(());
     }
-    // A record that cannot be read says nothing; `verify` tells of it.
+    // A record that cannot be read is skipped; `verify` reports it.
     let Ok(kept) = core.work.acknowledged().body(&location) else { return Ok(()) };
     let Ok(mut report) = archived_report::report(&kept) else { return Ok(()) };
     sessions::drop_sessions(&core.partitions, &mut report);
@@ -146,7 +146,7 @@ fn announce_links(core: &mut Core, page: &Page) -> Result<()> {
     Ok(())
 }
 
-/// Targets of followed links that are counted nowhere.
+/// Targets of followed links that no partition counts yet.
 fn uncounted(row: &DocumentRow) -> HashSet<Fingerprint> {
     let followed = || row.links.iter().filter(|link| discovery::is_followed(link.kind, link.rel));
     let counted: HashSet<Fingerprint> =

@@ -1,4 +1,4 @@
-//! The next page worth a visit, lane by lane. Choose late: a page is chosen when its visit can really be sent.
+//! Finds the next page worth a visit, lane by lane. Choose late: a page is chosen when its visit can really be sent.
 
 use vernal_frontier::Waiting;
 use vernal_model::{Moment, Page, PageKey, PageState};
@@ -11,8 +11,8 @@ use crate::hints::Hints;
 use crate::intake::page_life::{VisitOwner, visit_owner};
 use crate::partition::{Sums, bits};
 
-/// The part of the visits to held pages that goes to pages which could not be read the last time, while others are due:
-/// where many pages go away, their going would else be all that is seen. A few visits may be saved up.
+/// The share of visits to held pages for retries of failed pages while others are due. Where many pages go away,
+/// retries would otherwise use up all visits. A few retries may be saved up.
 const RETRIES_SHARE: f64 = 0.25;
 const RETRIES_SAVED_MAX: f64 = 8.0;
 
@@ -22,11 +22,11 @@ pub(crate) enum Candidate {
     Again { page: Box<Page>, by: Chooser },
 }
 
-/// Who chose a page that was visited before.
+/// Which part chose a page that was visited before.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Chooser {
     Policy,
-    /// It could not be read the last time.
+    /// Its last visit failed.
     Retry,
     DiscoveryPages,
     /// It left the collection, and the last pass over all links wants it back.
@@ -35,11 +35,11 @@ pub(crate) enum Chooser {
     Sample,
 }
 
-/// When pages that could not be read the last time have their turn.
+/// Limits how often pages whose last visit failed are retried.
 pub(crate) struct RetryTurns {
-    /// Retries of held pages that may be made before other visits.
+    /// Retries of held pages that may go before other visits.
     saved: f64,
-    /// The tick at which no retry was due any more, for each lane.
+    /// The tick at which no retry was due, for each lane.
     nothing_at: [Option<u64>; 2],
 }
 
@@ -50,12 +50,12 @@ impl Default for RetryTurns {
 }
 
 impl RetryTurns {
-    /// A page was put among the retries: it may be due at once.
+    /// A page was added to the retries: it may be due at once.
     pub fn place_now(&mut self) {
         self.nothing_at = [None; 2];
     }
 
-    /// A visit to a held page earns retries a part of one; says whether they have a whole one.
+    /// Adds the share of a retry that a visit to a held page allows; returns whether a whole one is saved up.
     fn earn(&mut self) -> bool {
         self.saved = (self.saved + RETRIES_SHARE).min(RETRIES_SAVED_MAX);
         self.saved >= 1.0
@@ -65,7 +65,8 @@ impl RetryTurns {
         self.saved -= 1.0;
     }
 
-    /// Where none was due, nobody is asked again within the tick, unless a page came back meanwhile.
+    /// The next due retry. If none is due, the partitions are not asked again within the tick, unless a page was put
+    /// back.
     fn next(&mut self, core: &mut Core, tick: u64, lane: Lane, now: Moment) -> Option<PageKey> {
         if self.nothing_at[lane as usize] == Some(tick) {
             return None;
@@ -80,7 +81,7 @@ impl RetryTurns {
 }
 
 impl Planner {
-    /// The next page worth a visit, from the lane that is behind its share or else from the other.
+    /// The next page worth a visit, from the lane that is behind its share or else from the other lane.
     pub fn candidate(&mut self, core: &mut Core, hints: &Hints, now: Moment) -> Result<Option<(Lane, Candidate)>> {
         let sums = core.partitions.sums();
         let first = core.coordinator.lane(Coordinator::discovery_share(sums.waiting, sums.held));
@@ -119,7 +120,7 @@ impl Planner {
         Ok(self.turns.next_new(&mut core.partitions, now).map(|waiting| Candidate::First(Box::new(waiting))))
     }
 
-    /// The most important URL that the last pass over all links named and whose site is free.
+    /// The most important URL that the last pass over all links wants and whose site is free.
     fn wanted_candidate(&mut self, core: &mut Core, now: Moment) -> Result<Option<Candidate>> {
         while !self.wanted.is_empty() {
             let partitions = &core.partitions;
@@ -149,7 +150,7 @@ impl Planner {
         Ok(None)
     }
 
-    /// The next page that is tried again. One that left the collection meanwhile, or was read again, is not.
+    /// The next page to retry. A page that left the collection meanwhile, or was read again, is skipped.
     fn retry_candidate(&mut self, core: &mut Core, lane: Lane, now: Moment) -> Result<Option<Candidate>> {
         while let Some(key) = self.retry_turns.next(core, self.tick(), lane, now) {
             let page = core.work.page(key)?;
@@ -188,7 +189,7 @@ impl Planner {
             }
             return again(core, key, Chooser::Policy);
         }
-        // What the policy leaves.
+        // The policy had nothing to choose: retry another failed page.
         self.retry_candidate(core, Lane::Due, now)
     }
 }

@@ -1,5 +1,5 @@
-//! Which held page is worth the next visit. Policies whose values can be compared are served in the order of value over
-//! all partitions; the others by each partition's share of the held pages.
+//! Chooses the held page for the next visit. Policies with comparable values are asked in the order of value over all
+//! partitions; the others by each partition's share of the held pages.
 
 use std::collections::BTreeMap;
 
@@ -11,37 +11,37 @@ use crate::coordinator::Lane;
 use crate::core::Core;
 use crate::partition::{Partition, Partitions, Sums, bits};
 
-/// What a partition's best page is worth is asked again after this, if nothing happened there before: time goes on and
-/// sites get free.
+/// The value of a partition's best page is asked again after this, even if nothing changed there: time passes and sites
+/// get free.
 const BEST_EVERY: Span = Span::from_secs(1);
 
-/// What the order of the partitions goes by.
+/// What the partitions are ordered by.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum By {
-    /// What their best visits are worth.
+    /// The value of their best visits.
     Value,
-    /// What they are owed.
+    /// The visits that they are owed.
     Share,
 }
 
-/// How exactly a partition says what its best visit is worth.
+/// How exactly a partition must state the value of its best visit.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Asking {
     AtMost,
     Exactly,
 }
 
-/// The round over the partitions: which one is asked next.
+/// The rotation over the partitions: which one is asked next.
 #[derive(Default)]
 pub(crate) struct PartitionTurns {
-    /// Where the round for new pages goes on.
+    /// The partition at which the rotation for new pages continues.
     next: usize,
-    /// Visits to held pages that the partitions' credits do not know of yet.
+    /// Visits to held pages that are not yet added to the partitions' credits.
     uncredited: f64,
 }
 
 impl PartitionTurns {
-    /// The next new URL, from the partition whose turn it is to the last, then from the first.
+    /// The next new URL; partitions are asked in rotation, starting after the last one that gave a URL.
     pub fn next_new(&mut self, partitions: &mut Partitions, now: Moment) -> Option<Waiting> {
         let turn = self.next % usize::from(PartitionId::COUNT);
         for step in bits(partitions.active_bits().rotate_right(turn as u32)) {
@@ -55,8 +55,8 @@ impl PartitionTurns {
         None
     }
 
-    /// Asks the policies, and gives what one of them chose, the first one last. It is out until its visit is learned or it
-    /// is put back.
+    /// Asks the policies, and returns the pages that one of them chose, the first one last. A chosen page stays out of
+    /// its policy until the policy learns from the visit or the page is put back.
     pub fn choose(&mut self, core: &mut Core, tick: u64, sums: Sums, now: Moment) -> Vec<PageKey> {
         let left = core.coordinator.visits_left(Lane::Due).min(core.settings.concurrency - core.in_flight.len());
         if left == 0 || sums.held == 0 {
@@ -66,7 +66,7 @@ impl PartitionTurns {
             pool_topics(&mut core.partitions);
         }
         let (mut order, by) = self.asked_from(core, tick, sums, now);
-        // A value holds for one page: the next best may lie in another partition, unless there is no other.
+        // A value holds for one page: the next best may be in another partition, unless there is only one.
         let left = match by {
             By::Value if order.count_ones() == 1 => {
                 core.partitions.at(order.trailing_zeros() as usize).room_of_last(now).clamp(1, left)
@@ -76,7 +76,8 @@ impl PartitionTurns {
         };
         let all = core.all_facts(left, sums);
         while let Some(index) = take_first(&core.partitions, &mut order, by) {
-            // Who comes first by what it is worth at most says what it really is, unless nobody is left to be compared with.
+            // If the first partition stated only an upper bound, it must state the exact value, unless no other is left
+            // to compare.
             let is_bound = matches!(core.partitions.at(index).refresh.best(), Some(Best::AtMost(_)));
             if by == By::Value && order != 0 && is_bound {
                 order |= ask_values(core, 1 << index, Asking::Exactly, sums, now);
@@ -98,8 +99,8 @@ impl PartitionTurns {
         Vec::new()
     }
 
-    /// The partitions that are asked, a bit for each, and what their order goes by. One that had nothing to choose a moment
-    /// ago is not asked again within the tick: where much waits and little is due, that would be most of the work.
+    /// The partitions to ask, a bit for each, and what they are ordered by. A partition that had nothing to choose is
+    /// not asked again within the tick: where much waits and little is due, that would be most of the work.
     fn asked_from(&mut self, core: &mut Core, tick: u64, sums: Sums, now: Moment) -> (u64, By) {
         let (mut holding, mut asked, mut known, mut with_value) = (0, 0, 0, 0);
         for index in bits(core.partitions.active_bits()) {
@@ -114,7 +115,7 @@ impl PartitionTurns {
                 with_value |= if partition.refresh.best().is_some() { bit } else { 0 };
             }
         }
-        // A lone one whose policy knows values has nothing to be compared with.
+        // A single partition whose policy knows values needs no comparison.
         let is_alone = u64::count_ones(holding) == 1;
         if !is_alone || with_value == 0 {
             let unknown = asked & !known;
@@ -127,13 +128,13 @@ impl PartitionTurns {
         (asked, By::Share)
     }
 
-    /// A visit to a held page of one partition: the others are owed one by their share of the held pages.
+    /// Charges a visit to a held page to one partition: the others are owed one by their share of the held pages.
     pub fn charge(&mut self, partitions: &mut Partitions, id: PartitionId) {
         self.uncredited += 1.0;
         partitions.of_mut(id).refresh.credit -= 1.0;
     }
 
-    /// Gives the partitions what they are owed for the visits since last time.
+    /// Adds to the partitions' credits for the visits since the last call.
     fn credit(&mut self, partitions: &mut Partitions, held: u64) {
         let each = std::mem::take(&mut self.uncredited) / held.max(1) as f64;
         for partition in partitions.iter_mut() {
@@ -142,13 +143,13 @@ impl PartitionTurns {
     }
 }
 
-/// Lets the policy of a partition see what it would see if it chose now.
+/// Shows the policy of a partition the view that it would get if it chose now.
 pub(crate) fn show_view(core: &mut Core, partition: PartitionId, now: Moment) {
     let sums = core.partitions.sums();
     ask_values(core, 1 << partition.0, Asking::AtMost, sums, now);
 }
 
-/// Asks the partitions what their best visit is worth, and says which of them know.
+/// Asks the partitions for the value of their best visit, and returns those that know it.
 fn ask_values(core: &mut Core, asked: u64, asking: Asking, sums: Sums, now: Moment) -> u64 {
     if asked == 0 {
         return 0;
@@ -169,7 +170,7 @@ fn ask_values(core: &mut Core, asked: u64, asking: Asking, sums: Sums, now: Mome
     with_value
 }
 
-/// Takes out the partition that comes first: the one whose best visit is worth the most, or that is owed the most.
+/// Removes and returns the first partition: the one whose best visit has the highest value, or that is owed the most.
 fn take_first(partitions: &Partitions, order: &mut u64, by: By) -> Option<usize> {
     let claim = |index: usize| match by {
         By::Value => partitions.at(index).refresh.best().map_or(f64::NEG_INFINITY, Best::most),
@@ -180,7 +181,7 @@ fn take_first(partitions: &Partitions, order: &mut u64, by: By) -> Option<usize>
     let mut most = claim(first);
     for index in left {
         let claim = claim(index);
-        // Of equals the lowest number comes first.
+        // Among equals the lowest number comes first.
         if claim.total_cmp(&most).is_gt() {
             (first, most) = (index, claim);
         }
@@ -189,7 +190,7 @@ fn take_first(partitions: &Partitions, order: &mut u64, by: By) -> Option<usize>
     Some(first)
 }
 
-/// Lets every partition hear what all have found in their samples of topics, and of the topics' change rates.
+/// Passes the samples of topics, and the topics' change rates, of all partitions to each partition.
 fn pool_topics(partitions: &mut Partitions) {
     let mut samples: BTreeMap<(u64, TopicId), (u32, u32)> = BTreeMap::new();
     let mut rates: BTreeMap<TopicId, RateSums> = BTreeMap::new();
@@ -224,7 +225,7 @@ mod tests {
     use crate::Settings;
     use crate::testing::{Bench, START, after, held, site_of_partition, unhindered, waiting};
 
-    /// Partitions in which so many URLs wait each.
+    /// Partitions with this many waiting URLs each.
     fn with_waiting(waits: &BTreeMap<u8, u32>) -> Partitions {
         let mut partitions = Partitions::new(&Settings::default(), START).unwrap();
         for (&id, &count) in waits {

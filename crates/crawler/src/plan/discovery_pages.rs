@@ -1,6 +1,6 @@
-//! Discovery pages: held pages that name pages we do not know yet, such as front pages and lists. Such a page changes so
-//! often that a policy which seeks freshness alone gives it up, and with it all that it would have led to. So a part of the
-//! visits to held pages goes to discovery pages, each when it is expected to name one new page.
+//! Discovery pages: held pages that link to unknown pages, such as front pages and lists. Such a page changes so often
+//! that a policy which maximises freshness alone abandons it, and with it all the pages that it would have led to. So a
+//! share of the visits to held pages goes to discovery pages, each when it is expected to name one new page.
 
 use std::collections::BTreeSet;
 
@@ -12,29 +12,29 @@ use crate::coordinator::LANE_SHARE_MIN;
 use crate::core::Core;
 use crate::intake::page_life::{VisitOwner, visit_owner};
 
-/// What was found on a page counts less and less, over about this long.
+/// Finds on a page are weighted less as they age, over about this time.
 const MEMORY: Span = Span::from_days(30);
-/// A page that is expected to lead to nothing for so long is no discovery page.
+/// A page that is not expected to name a new page within this time is no discovery page.
 const EXPECTED_WITHIN: Span = Span::from_days(30);
-/// A seed is thought to name one new page in so long, until it shows what it is.
+/// A seed is assumed to name one new page in this time, until its visits show the real rate.
 const SEED_NAMES_ONE_IN: Span = Span::from_days(1);
-/// After a start nobody remembers who led where: a page that differed at so many visits, and at all that could be
-/// compared, is thought to name a page each time.
+/// After a restart, the finds of each page are unknown: a page compared at least this often that differed every time is
+/// assumed to name one new page per visit.
 const CHANGES_SUPPOSED: u32 = 2;
-/// DiscoveryPages that are remembered; more are not noted.
+/// Discovery pages kept in memory; further ones are not noted.
 const DISCOVERY_PAGES_MAX: usize = 100_000;
-/// DiscoveryPages whose turn has come that are looked at for one visit: their sites may be busy.
+/// Due discovery pages examined for one visit: their sites may be busy.
 const LOOKS_MAX: usize = 16;
-/// A discovery page that was sent for and not read has its turn again after this.
+/// A discovery page that was ordered and not read is due again after this.
 const AGAIN_AFTER: Span = Span::from_hours(1);
-/// Visits that may be saved up, so that a busy hour is not followed by a flood.
+/// Visits that may be saved up, so that a busy hour is not followed by a burst.
 const SAVED_MAX: f64 = 8.0;
 
 #[derive(Default)]
 pub(crate) struct DiscoveryPages {
-    /// Looked up only, never walked through: its order is chance.
+    /// Looked up only, never iterated: its order is random.
     pages: HashMap<PageKey, DiscoveryPage>,
-    /// When each is expected to name a new page.
+    /// When each page is expected to name a new page.
     turns: BTreeSet<(Moment, PageKey)>,
     /// Pages that were read again and named URLs which have not passed the sieve.
     told: HashSet<PageKey>,
@@ -42,7 +42,7 @@ pub(crate) struct DiscoveryPages {
     saved: f64,
 }
 
-/// What a page led to, and over which time; both fade.
+/// The number of new pages that a page named, and over which time; both decay.
 #[derive(Copy, Clone, Debug)]
 struct DiscoveryPage {
     found: f64,
@@ -52,14 +52,14 @@ struct DiscoveryPage {
 }
 
 impl DiscoveryPage {
-    /// How long it takes to name one new page.
+    /// The expected time until the page names one new page.
     fn one_in(&self) -> Span {
         Span::from_secs_f64((self.days / self.found.max(f64::MIN_POSITIVE)).min(1e6) * 86_400.0)
     }
 }
 
 impl DiscoveryPages {
-    /// A page is thought to name one new page in so long.
+    /// Assumes that a page names one new page in this time.
     fn suppose(&mut self, page: PageKey, visited: Moment, one_in: Span) {
         if !self.pages.contains_key(&page) && self.pages.len() < DISCOVERY_PAGES_MAX {
             let days = one_in.secs_f64() / 86_400.0;
@@ -68,7 +68,7 @@ impl DiscoveryPages {
         }
     }
 
-    /// A page was read again, or confirmed.
+    /// Notes that a page was read again, or confirmed unchanged.
     fn visited(&mut self, page: PageKey, now: Moment) {
         let Some(entry) = self.pages.get_mut(&page) else { return };
         let days = now.since(entry.visited).secs_f64() / 86_400.0;
@@ -78,7 +78,7 @@ impl DiscoveryPages {
         self.place(page);
     }
 
-    /// Links of a page that was read again are on their way to the sieve.
+    /// Notes that links of a page that was read again are on their way to the sieve.
     fn told(&mut self, page: PageKey, before: Moment, now: Moment) {
         self.told.insert(page);
         if !self.pages.contains_key(&page) && self.pages.len() < DISCOVERY_PAGES_MAX {
@@ -99,7 +99,7 @@ impl DiscoveryPages {
         }
     }
 
-    /// Everything that was told has passed the sieve; who led to nothing is forgotten.
+    /// All announced links have passed the sieve; pages that named nothing new are forgotten.
     pub fn all_sieved(&mut self) {
         for page in std::mem::take(&mut self.told) {
             if self.pages.get(&page).is_some_and(|entry| entry.one_in() > EXPECTED_WITHIN) {
@@ -114,12 +114,12 @@ impl DiscoveryPages {
         }
     }
 
-    /// A visit to a held page earns discovery pages a part of one.
+    /// Adds the share of a discovery visit that a visit to a held page allows.
     fn earn(&mut self) {
         self.saved = (self.saved + LANE_SHARE_MIN).min(SAVED_MAX);
     }
 
-    /// Gives a page its turn: when it is expected to name one new page.
+    /// Schedules a page for the time at which it is expected to name a new page.
     fn place(&mut self, page: PageKey) {
         let Some(entry) = self.pages.get_mut(&page) else { return };
         self.turns.remove(&(entry.turn, page));
@@ -132,7 +132,7 @@ impl DiscoveryPages {
         self.turns.insert((entry.turn, page));
     }
 
-    /// The first page whose turn has come and that may be visited.
+    /// Takes the first page that is due and may be visited.
     fn take(&mut self, now: Moment, may_ask: impl Fn(PageKey) -> bool) -> Option<PageKey> {
         if self.saved < 1.0 {
             return None;
@@ -147,13 +147,13 @@ impl DiscoveryPages {
         Some(page)
     }
 
-    /// A page that was taken cannot be asked for yet: it has its turn again, before those that came after it.
+    /// Puts back a page that was taken and cannot be visited yet, before those that were due after it.
     pub fn put_back(&mut self, page: PageKey) {
         self.saved = (self.saved + 1.0).min(SAVED_MAX);
         self.place(page);
     }
 
-    /// The page that is to be visited now to find new ones, if it is time for one.
+    /// The discovery page to visit now, if one is due.
     pub fn next_page(&mut self, core: &Core, now: Moment) -> Result<Option<Page>> {
         if core.settings.once {
             return Ok(None);
@@ -170,7 +170,8 @@ impl DiscoveryPages {
         }
     }
 
-    /// Notes what a visit says about whether the page leads to others. Who visits each page once needs no such pages.
+    /// Learns from a visit whether the page names new pages. A crawl that visits each page once needs no discovery
+    /// pages.
     pub fn note_visit(&mut self, before: Option<&Page>, page: &Page, named_urls: bool, once: bool) {
         let now = page.last_visit;
         if page.last_confirmed != Some(now) || once {
@@ -188,7 +189,7 @@ impl DiscoveryPages {
         }
     }
 
-    /// Takes a page up after a start.
+    /// Restores a page after a restart.
     pub fn recall(&mut self, page: &Page, once: bool) {
         let differs_always = page.compared >= CHANGES_SUPPOSED && page.changes == page.compared;
         if differs_always && page.state == PageState::Held && !once {
@@ -214,7 +215,7 @@ mod tests {
         Moment::from_secs(0) + DAY.scaled(number)
     }
 
-    /// A page that is visited whenever its turn has come, and names so many new pages a day from a day on.
+    /// A page that is visited whenever it is due, and names this many new pages on each day.
     fn visits(names_per_day: impl Fn(f64) -> f64, days: u32) -> Vec<f64> {
         let (mut pages, mut named, mut visits) = (DiscoveryPages::default(), 0.0, Vec::new());
         pages.suppose(page(1), day(0.0), SEED_NAMES_ONE_IN);

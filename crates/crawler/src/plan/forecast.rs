@@ -1,8 +1,8 @@
-//! Who would be visited when, and what it would win, without a request: the policy takes up the held pages as a crawl
-//! would and chooses slot by slot, and every visit it makes finds nothing out.
+//! Forecasts which pages would be visited when, and what that would gain, without a request. The policy loads the held
+//! pages as in a crawl and chooses slot by slot; no visit of the forecast finds a result.
 //!
-//! The forecast is the policy's own belief: it is as good as its model. A policy without a model gives visits and no
-//! freshness.
+//! The forecast is the policy's own belief, and only as good as its model. A policy without a model forecasts visits
+//! and no freshness.
 
 use std::collections::HashMap;
 
@@ -16,15 +16,15 @@ use crate::intake::page_life::{VisitOwner, visit_owner};
 use crate::settings::{Promise, promise_of};
 use crate::{Error, Result, Settings};
 
-/// No slot of a plan is longer than this, unless there would be more of them than the hours of a year.
+/// The longest slot of a plan, unless a year would then have more slots than it has hours.
 const SLOT_MAX: Span = Span::from_hours(1);
 const SLOTS_MAX: f64 = 24.0 * 366.0;
-/// A promise is looked at so often within its time, so that no slot hides a wait that breaks it.
+/// Slots within the time of a promise, so that no slot hides a wait that breaks the promise.
 const LOOKS_PER_PROMISE: f64 = 4.0;
-/// So often it is reckoned how much is believed to be up to date, for that looks at every page.
+/// How often the believed freshness is computed during a plan, because that reads every page.
 const LOOKS_MAX: f64 = 96.0;
 
-/// What would happen, budget by budget.
+/// What is expected to happen, budget by budget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The first visits under the first budget, in order.
@@ -40,7 +40,7 @@ pub struct PlannedVisit {
     pub last_visit: Moment,
 }
 
-/// What one budget would come to.
+/// The forecast for one budget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
     pub budget: Budget,
@@ -50,7 +50,7 @@ pub struct Forecast {
     pub now: Option<f64>,
     pub end: Option<f64>,
     pub mean: Option<f64>,
-    /// Pages that were promised a visit at least so often and would wait longer, and the longest such wait.
+    /// Promises of regular visits that would be broken, and the longest delay among them.
     pub promises: u64,
     pub promises_broken: u64,
     pub longest_overdue: Span,
@@ -58,7 +58,7 @@ pub struct Forecast {
     pub slot: Span,
 }
 
-/// One held page under its number in the plan.
+/// A held page under its number in the plan.
 struct Planned {
     page: Page,
     site: u32,
@@ -81,7 +81,7 @@ pub fn plan(
 ) -> Result<Plan> {
     let (pages, sites) = held(reader, settings)?;
     let totals = reader.totals();
-    // What a request really costs, most of which find nothing new; before the first one a plan has no page.
+    // The mean cost of a request so far, most of which find nothing new; before the first request a plan has no page.
     let visit_bytes = totals.wire_bytes as f64 / totals.visits.max(1) as f64;
     let mut plan = Plan { visits: Vec::new(), forecasts: Vec::new() };
     for (index, &budget) in budgets.iter().enumerate() {
@@ -93,7 +93,7 @@ pub fn plan(
     Ok(plan)
 }
 
-/// The pages that are in the policy's hands, numbered anew, and the names of their sites with what is remembered of them.
+/// The pages that are with the policy, numbered anew, and the names of their sites with the policy's memory of them.
 fn held(reader: &Reader, settings: &Settings) -> Result<(Vec<Planned>, Vec<Remembered>)> {
     let seeds: Vec<Seed> = reader.seeds()?;
     let mut postures: HashMap<Site, Box<[u8]>> = HashMap::new();
@@ -123,7 +123,7 @@ fn held(reader: &Reader, settings: &Settings) -> Result<(Vec<Planned>, Vec<Remem
     Ok((pages, sites))
 }
 
-/// One budget's way through the plan.
+/// The simulation of one budget.
 struct Course<'a> {
     policy: Box<dyn Refresh>,
     pages: &'a [Planned],
@@ -183,7 +183,7 @@ impl<'a> Course<'a> {
             abandon: settings.abandon,
             last_visit: pages.iter().map(|planned| planned.page.last_visit).collect(),
             visited: vec![false; pages.len()],
-            // Policies know visits to the second, and rest by whole ones.
+            // Policies know visits and refresh times in whole seconds.
             now: whole_second(now),
             forecast: Forecast {
                 budget,
@@ -200,7 +200,7 @@ impl<'a> Course<'a> {
         })
     }
 
-    /// A budget of bytes pays for visits of so many.
+    /// Converts a budget of bytes into visits of this size.
     fn costing(mut self, visit_bytes: f64) -> Self {
         if self.forecast.budget.unit == BudgetUnit::WireBytes {
             self.per_day /= visit_bytes.max(1.0);
@@ -208,7 +208,8 @@ impl<'a> Course<'a> {
         self
     }
 
-    /// As long as a page rests, or a part of what is promised to the most demanding one, if that is less than an hour.
+    /// The length of a slot: the refresh minimum, or a fraction of the shortest promise if that is less; at most an
+    /// hour.
     fn slot(&self, span: Span) -> Span {
         let promised = self.pages.iter().filter_map(|planned| planned.promise.at_least_every).min();
         let promised = promised.map_or(SLOT_MAX, |promised| promised.scaled(1.0 / LOOKS_PER_PROMISE));
@@ -248,7 +249,7 @@ impl<'a> Course<'a> {
                     self.visit(page, &mut room, listed, visits);
                 }
             }
-            // What is not spent does not pile up beyond what the purse holds.
+            // Unspent visits do not accumulate beyond what the budget account may hold.
             in_hand = in_hand.min((self.per_day * self.policy.saves_up().days_f64()).max(1.0));
             self.now += slot;
             if self.now >= look {
@@ -288,10 +289,10 @@ impl<'a> Course<'a> {
         });
     }
 
-    /// Counts a promise that such a wait would break.
+    /// Counts a promise that such a wait breaks.
     fn note_wait(&mut self, planned: &Planned, from: Moment, to: Moment) {
         let Some(promised) = planned.promise.at_least_every else { return };
-        // A visit is as late as its slot at most.
+        // A visit may be late by up to one slot.
         let late = to.since(from + promised);
         if late > self.forecast.slot {
             self.forecast.promises_broken += 1;
@@ -299,7 +300,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Promises that are broken and were not made good before the end.
+    /// Counts promises that are still broken at the end.
     fn count_broken(&mut self, end: Moment) {
         for number in 0..self.pages.len() {
             self.note_wait(&self.pages[number], self.last_visit[number], end);
@@ -312,7 +313,7 @@ impl<'a> Course<'a> {
     }
 }
 
-/// The first whole second that is not before this.
+/// The first whole second at or after this Moment.
 fn whole_second(moment: Moment) -> Moment {
     Moment::from_secs((moment.micros() + 999_999).div_euclid(1_000_000))
 }
@@ -321,11 +322,11 @@ fn key(number: usize) -> PageKey {
     PageKey::new(Partition(0), number as u32)
 }
 
-/// What the policy sees in one slot.
+/// The view of the policy in one slot.
 struct Slot<'a> {
     left: usize,
     pages: &'a [Planned],
-    /// Requests that each site has room for in this slot.
+    /// The number of requests that each site may get in this slot.
     room: &'a [f64],
     per_day: f64,
     refresh_min: Span,

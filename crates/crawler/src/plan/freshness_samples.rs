@@ -1,5 +1,5 @@
-//! How fresh the copy really is: now and then a held page is drawn by pure chance and visited, whatever the policy thinks.
-//! The share of such samples that had not changed is freshness as measured, beside what the policy believes.
+//! Measures how fresh the copy really is: now and then a held page is drawn at random and visited, whatever the policy
+//! prefers. The share of samples that had not changed is the measured freshness, beside the policy's belief.
 
 use std::collections::VecDeque;
 
@@ -9,31 +9,32 @@ use crate::Result;
 use crate::core::Core;
 use crate::intake::page_life::{VisitOwner, visit_owner};
 
-/// One visit to a held page in so many is a sample: two per cent of the budget.
+/// One of so many visits to held pages is a sample: two per cent of the budget.
 const SAMPLE_EVERY: u32 = 50;
-/// Freshness is measured over the last so many samples.
+/// Freshness is measured over this many of the latest samples.
 const SAMPLES_KEPT: usize = 1_000;
-/// Draws for one sample: numbers of pages that are not held are drawn in vain.
+/// Draws for one sample: a draw may hit the number of a page that is not held.
 const DRAWS_MAX: usize = 32;
 
 #[derive(Default)]
 pub(crate) struct FreshnessSamples {
     /// Visits to held pages since the last sample.
     visits: u32,
-    /// Drawn, and waiting for its site; it is not drawn again, or busy sites would be sampled less.
+    /// The page that was drawn and waits for its site. No other is drawn meanwhile, or busy sites would be sampled
+    /// less.
     drawn: Option<PageKey>,
-    /// The page whose visit is under way as a sample.
+    /// The page whose sample visit is under way.
     out: Option<PageKey>,
-    /// Whether each of the last samples was fresh, and how much its page counts.
+    /// Whether each of the last samples was fresh, and the importance of its page.
     were_fresh: VecDeque<(bool, f32)>,
 }
 
-/// Freshness as the samples show it.
+/// Freshness as measured by the samples.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Measured {
     pub fresh: u32,
     pub samples: u32,
-    /// The share that was fresh when each page counts by its importance.
+    /// The share that was fresh, each page weighted by its importance.
     pub weighted: f64,
 }
 
@@ -48,7 +49,7 @@ impl FreshnessSamples {
         (samples > 0).then_some(Measured { fresh, samples, weighted })
     }
 
-    /// A visit to a held page is chosen. Where there are none, there are no samples either: they would tell of idle hours alone.
+    /// Counts a visit to a held page. Without such visits there are no samples: they would measure idle hours only.
     pub fn count_visit(&mut self) {
         self.visits += 1;
     }
@@ -57,14 +58,14 @@ impl FreshnessSamples {
         self.drawn == Some(page) || self.out == Some(page)
     }
 
-    /// A page could not be visited now; if it was the sample, it waits on.
+    /// Notes that a page could not be visited now; if it was the sample, it keeps waiting.
     pub fn put_back(&mut self, page: PageKey) {
         if self.out == Some(page) {
             (self.out, self.drawn) = (None, Some(page));
         }
     }
 
-    /// Hears what a visit found, if it was a sample.
+    /// Records what a visit found, if it was a sample.
     pub fn hear(&mut self, page: PageKey, changed: Option<bool>, importance: f32) {
         if self.out != Some(page) {
             return;
@@ -80,7 +81,7 @@ impl FreshnessSamples {
         self.were_fresh.push_back((was_fresh, importance));
     }
 
-    /// The page that is to be visited as a sample now, if it is time for one.
+    /// The page to visit as a sample now, if one is due.
     pub fn sample(&mut self, core: &Core, now: Moment) -> Result<Option<PageKey>> {
         if core.settings.once || self.out.is_some() {
             return Ok(None);
@@ -92,7 +93,7 @@ impl FreshnessSamples {
             self.visits = 0;
             self.drawn = self.draw(core, now)?;
         }
-        // The policy came first: then the visit is no draw by chance.
+        // The policy chose the page first, so this visit is not a random draw.
         self.drawn = self.drawn.filter(|&key| !core.in_flight.has(key));
         let Some(key) = self.drawn.filter(|&key| core.partitions.may_ask(key, now)) else { return Ok(None) };
         self.drawn = None;
@@ -100,8 +101,8 @@ impl FreshnessSamples {
         Ok(Some(key))
     }
 
-    /// A held page, each with the same chance. One that was read within its shortest refresh time may not be visited; it is a
-    /// sample all the same, and counts as fresh. To pass it over would be to measure the older part of the copy alone.
+    /// Draws a held page uniformly at random. A page that was read within its shortest refresh time may not be visited;
+    /// it is counted as a fresh sample. To skip it would be to measure the older part of the copy alone.
     fn draw(&mut self, core: &Core, now: Moment) -> Result<Option<PageKey>> {
         let mut chance = core.chance.stream("samples").numbered(core.in_flight.orders());
         let known: u64 = core.partitions.iter().map(|partition| u64::from(partition.numbers())).sum();

@@ -1,16 +1,16 @@
-//! Which order leaves next.
+//! Decides which order leaves next.
 //!
-//! - [`Planner`]: what is wanted, and in which turn.
+//! - [`Planner`]: the parts that ask for visits, and their order.
 //! - `candidates`: the next page worth a visit, lane by lane.
 //! - `choosing`: which partition's policy has the best held page.
-//! - `orders`: a candidate becomes an order, if nothing stands in its way.
+//! - `orders`: turns a candidate into an order, if nothing prevents it.
 //! - `sieve`: how found URLs become waiting ones.
 //! - `second_looks`: visits soon after another, to learn what is noise.
-//! - `freshness_samples`: how fresh the copy really is.
-//! - `discovery_pages`: held pages that lead to new ones.
+//! - `freshness_samples`: measures how fresh the copy really is.
+//! - `discovery_pages`: held pages that link to new ones.
 //! - `volatile_tables`: pages that wait for the table of their changing parts.
 //! - `wanted`: URLs that the last pass over all links found worth a visit before all others.
-//! - `forecast`: who would be visited when, without a request.
+//! - `forecast`: which pages would be visited when, without a request.
 
 pub(crate) mod candidates;
 pub(crate) mod choosing;

@@ -1,4 +1,4 @@
-//! A candidate becomes an order, if nothing stands in its way; what does is noted, and the page waits.
+//! Turns a candidate into an order, if nothing prevents it; otherwise the reason is noted, and the page waits.
 
 use vernal_model::{
     Found, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Refusal, Report, Site, Span, Url, Validators, Via,
@@ -12,20 +12,20 @@ use crate::core::Core;
 use crate::in_flight::{Asked, Request};
 use crate::sites::robots::Gate;
 
-/// A site that waits for another one looks again after this.
+/// The wait of a site that depends on another site, before it is checked again.
 pub(crate) const LOOK_AGAIN: Span = Span::from_millis(200);
 
-/// What became of a candidate.
+/// The result for a candidate.
 pub(crate) enum Answer {
     Order(Order),
-    /// We may not ask for it: no request, but the visit book knows why.
+    /// The page may not be requested: no request leaves, but the visit book records the reason.
     Refused(Asked, Box<Report>),
-    /// It waits.
+    /// The page waits.
     NotNow,
 }
 
 impl Planner {
-    /// Turns a candidate into an order, if nothing stands in the way.
+    /// Turns a candidate into an order, if nothing prevents it.
     pub fn order(&mut self, core: &mut Core, lane: Lane, candidate: Candidate, now: Moment) -> Result<Answer> {
         let (key, url) = match &candidate {
             Candidate::First(waiting) => (waiting.page, waiting.url.clone()),
@@ -52,7 +52,7 @@ impl Planner {
             }
             Gate::Unreachable { patient: false, .. } => Ok(self.refused(candidate, Refusal::RobotsUnreachable, now)),
             Gate::Asking => {
-                // The answer reopens the site; until then a short hold keeps this loop from looking again.
+                // The answer reopens the site; until then a short hold keeps this loop from trying it again.
                 self.hold(core, &site, candidate, now + LOOK_AGAIN, now);
                 Ok(Answer::NotNow)
             }
@@ -63,7 +63,7 @@ impl Planner {
         }
     }
 
-    /// Nothing is asked of the site until then.
+    /// Holds all requests to the site until then.
     fn hold(&mut self, core: &mut Core, site: &Site, candidate: Candidate, until: Moment, now: Moment) {
         let id = match &candidate {
             Candidate::First(waiting) => waiting.page.partition,
@@ -85,12 +85,13 @@ impl Planner {
         let (key, validators, held, asked) = match candidate {
             Candidate::First(waiting) => (waiting.page, Validators::default(), None, Asked::First(waiting)),
             Candidate::Again { page, by } => {
-                // Not before: a page whose robots.txt is asked for first would cost its partition two turns, and the visit
-                // that was kept for it would go to another one, whose robots.txt is asked for in its place.
+                // Charged here and not earlier: a page whose robots.txt is asked for first would be charged to its
+                // partition twice, and the visit reserved for it would go to another page, whose robots.txt would then
+                // be asked for.
                 if by == Chooser::Policy {
                     self.turns.charge(&mut core.partitions, page.key.partition);
                 }
-                // Validators are only worth sending when we hold the body that they speak of.
+                // Validators are only worth sending when we hold the body that they belong to.
                 let validators = page.version.map(|_| page.validators.clone()).unwrap_or_default();
                 let held = page.version.map(|version| version.payload);
                 (page.key, validators, held, Asked::Again(page))
@@ -116,7 +117,8 @@ impl Planner {
     }
 }
 
-/// Why a page that we never held lies in a trap that was understood after it was admitted. Seeds lie in none.
+/// The trap that contains a page which was never held, if the trap was recognised after the admission. Seeds are
+/// exempt.
 fn trapped_since(core: &Core, candidate: &Candidate, url: &Url) -> Option<String> {
     let (id, was_held) = match candidate {
         Candidate::First(waiting) => (waiting.page.partition, false),
@@ -126,7 +128,7 @@ fn trapped_since(core: &Core, candidate: &Candidate, url: &Url) -> Option<String
     core.scope.seed_at(url).is_none().then_some(words)
 }
 
-/// A URL that is not asked because of its session is found without it, like the target of a redirect.
+/// Announces the URL without its session id in place of one that is not requested, like the target of a redirect.
 fn announce_without_session(core: &mut Core, candidate: &Candidate, url: &Url) {
     let (id, depth, found_on) = match candidate {
         Candidate::First(waiting) => (waiting.page.partition, waiting.depth, waiting.found_on),
@@ -138,7 +140,7 @@ fn announce_without_session(core: &mut Core, candidate: &Candidate, url: &Url) {
     }
 }
 
-/// The robots.txt of the URL's origin, which may lie elsewhere after redirects; then that site must be free too.
+/// An order for the robots.txt of the URL's origin. After redirects it may be on another site, which must be free too.
 pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: Url, now: Moment) -> Option<Order> {
     let asked_site = robots_url.site();
     let id = core.partitions.home_of(&robots_url);
@@ -146,7 +148,7 @@ pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: U
     let free = core.partitions.of(id).sites.politeness.earliest(&asked_site);
     let busy = core.address_is_busy(&asked_site, id, now);
     if free > now || busy.is_some() {
-        // While that site is asked something, or is closed, nobody can say when it will be free.
+        // While a request to that site is under way, or the site is closed, nobody knows when it will be free.
         let until = if free == Moment::NEVER { now + LOOK_AGAIN } else { free.max(now + LOOK_AGAIN) };
         let until = busy.map_or(until, |busy| until.max(busy));
         let home_id = core.partitions.home_of(url);
@@ -168,7 +170,7 @@ pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: U
     Some(send(core, lane, asked_site, order, Asked::Robots { origin, home, for_visit }, now))
 }
 
-/// Notes that an order leaves. `site` is that of the order's URL.
+/// Records that an order leaves. `site` is that of the order's URL.
 pub(crate) fn send(core: &mut Core, lane: Lane, site: Site, order: Order, asked: Asked, now: Moment) -> Order {
     if !matches!(asked, Asked::Robots { .. }) {
         core.coordinator.sent(lane);

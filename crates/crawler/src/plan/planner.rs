@@ -1,4 +1,4 @@
-//! What is wanted, and in which turn.
+//! The parts that ask for visits, and their order.
 
 use vernal_model::{Moment, PageKey, PageState};
 
@@ -22,14 +22,14 @@ pub(crate) struct Planner {
     pub wanted: Wanted,
     pub retry_turns: RetryTurns,
     pub turns: PartitionTurns,
-    /// Due pages that the policies chose and that have not left yet, the next one last.
+    /// Due pages that the policies chose and that have not been ordered yet, the next one last.
     pub chosen: Vec<PageKey>,
-    /// How often orders were asked for.
+    /// The number of ticks so far.
     ticks: u64,
 }
 
 impl Planner {
-    /// Orders are asked for.
+    /// Begins a tick.
     pub fn begin_tick(&mut self) {
         self.ticks += 1;
     }
@@ -38,7 +38,7 @@ impl Planner {
         self.ticks
     }
 
-    /// Pages that policies chose wait for their order.
+    /// Whether pages that policies chose wait for their order.
     pub fn has_chosen(&self) -> bool {
         !self.chosen.is_empty()
     }
@@ -47,17 +47,17 @@ impl Planner {
         self.chosen.contains(&page)
     }
 
-    /// A page that was chosen is not to be visited after all.
+    /// Removes a chosen page that is not to be visited after all.
     pub fn drop_chosen(&mut self, page: PageKey) {
         self.chosen.retain(|chosen| *chosen != page);
     }
 
-    /// Whether a visit to this page is meant to show something, or waits to.
+    /// Whether this page has a special visit, such as a second look or a sample, that waits or is under way.
     pub fn concerns(&self, page: PageKey) -> bool {
         self.samples.concern(page) || self.second_looks.concern(page)
     }
 
-    /// A candidate cannot be asked for now: it waits where it came from.
+    /// Returns a candidate that cannot be ordered now to the part that it came from.
     pub fn give_back(&mut self, core: &mut Core, candidate: Candidate, now: Moment) {
         match candidate {
             Candidate::First(waiting) if core.partitions.of(waiting.page.partition).waiting.is_taken(waiting.page) => {
@@ -66,7 +66,7 @@ impl Planner {
             Candidate::First(waiting) => {
                 core.partitions.of_mut(waiting.page.partition).waiting.window.put_back(*waiting);
             }
-            // It stays where it is; the next pass may want it again.
+            // It stays outside of the collection; the next pass may want it again.
             Candidate::Again { page, .. } if page.state == PageState::Left => {}
             Candidate::Again { page, by: Chooser::Retry } => {
                 self.retry_turns.place_now();

@@ -1,5 +1,6 @@
-//! Second looks: a page is visited once more some minutes after its first visit, once per template of a site. What differs
-//! then differs without meaning. They take at most two per cent of the requests and tell the policy nothing of rates.
+//! Second looks: a page is visited once more some minutes after its first visit, once per template of a site. A
+//! difference found then is noise. Second looks use at most two per cent of the requests, and the policy does not learn
+//! change rates from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,31 +9,31 @@ use vernal_model::{Media, Moment, Page, PageKey, Report, Span};
 
 use crate::core::Core;
 
-/// The second look comes so long after the first visit: long enough for a clock or a counter, too short for news.
+/// The wait from the first visit to the second look: long enough for a clock or a counter to move, too short for news.
 const LOOK_AFTER: Span = Span::from_secs(300);
-/// One request in so many is a second look at most.
+/// At most one of so many requests is a second look.
 const LOOK_EVERY: u64 = 50;
-/// Second looks that wait; more are not noted.
+/// Second looks that may wait; further ones are not noted.
 const WAITING_MAX: usize = 1_000;
-/// Templates of one site that are looked at.
+/// Templates of one site that get a second look.
 const TEMPLATES_MAX: usize = 32;
 
 #[derive(Default)]
 pub(crate) struct SecondLooks {
     waiting: BTreeSet<(Moment, PageKey)>,
     sent: u64,
-    /// Those under way, and when each was due.
+    /// Second looks under way, and when each was due.
     out: BTreeMap<PageKey, Moment>,
 }
 
 impl SecondLooks {
-    /// Whether this visit was a second look; from now on it is over.
+    /// Ends the second look at this page; returns whether there was one.
     pub fn ended(&mut self, page: PageKey) -> bool {
         self.out.remove(&page).is_some()
     }
 
-    /// It could not be sent now, and keeps its turn: its robots.txt may have been asked for, and if the others went before it
-    /// theirs would be as well.
+    /// Puts back a second look that could not be sent. It stays first: its robots.txt may have been asked for, and if
+    /// others went before it, theirs would be asked for as well.
     pub fn put_back(&mut self, page: PageKey) {
         if let Some(due) = self.out.remove(&page) {
             self.sent -= 1;
@@ -40,7 +41,8 @@ impl SecondLooks {
         }
     }
 
-    /// A record does not say that its visit was a second look. The first one after that was due most likely was.
+    /// A record does not say whether its visit was a second look. The first visit after a second look was due is taken
+    /// for it.
     pub fn suppose(&mut self, page: PageKey, started: Moment) {
         let mut due = self.waiting.iter().take_while(|&&(at, _)| at <= started);
         if let Some(&found) = due.find(|&&(_, waiting)| waiting == page) {
@@ -76,7 +78,7 @@ impl SecondLooks {
         self.waiting.insert((report.started + LOOK_AFTER, page.key));
     }
 
-    /// The page whose second look has come and whose site may be asked, where so many orders have left.
+    /// The page whose second look is due and whose site may be asked, if the number of orders so far allows one.
     pub fn next_look(&mut self, orders: u64, may_ask: impl Fn(PageKey) -> bool, now: Moment) -> Option<PageKey> {
         if self.sent * LOOK_EVERY > orders {
             return None;

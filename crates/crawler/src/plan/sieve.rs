@@ -1,5 +1,5 @@
-//! How found URLs become waiting ones: the sieve tells the new from the known, the scope and the trap book
-//! decide, and the windows of the partitions are fed from disk.
+//! Turns found URLs into waiting ones: the sieve separates new URLs from known ones, the scope and the trap book decide
+//! on admission, and the windows of the partitions are filled from disk.
 
 use vernal_frontier::{band, rank};
 use vernal_model::{Admitted, Deed, Moment, Outcome, Partition as PartitionId, Refusal, Span, Via, WaitingPlace};
@@ -10,12 +10,13 @@ use crate::Result;
 use crate::core::Core;
 use crate::partition::{Partition, bits};
 
-/// Found URLs that one pass of the sieve takes at most; it bounds the memory of a pass.
+/// Found URLs that one run of the sieve takes at most; bounds its memory.
 const SIEVE_URLS_MAX: usize = 200_000;
-/// URLs that may be new are sieved so often, so that a site whose URLs are all new does not wait for others to pile up.
+/// How often URLs that may be new are sieved, so that a site whose URLs are all new does not wait for more to
+/// accumulate.
 const SIEVE_EVERY: Span = Span::from_secs(30);
-/// Links to known URLs are only to be counted. Fewer than this are worth a pass, which writes two groups of deeds, only after a
-/// while: where time runs fast, half a minute goes by between any two visits.
+/// Links to known URLs only need counting. Fewer than this are worth a run, which writes two groups of deeds, only
+/// after a longer wait: where time runs fast, half a minute passes between any two visits.
 const SIEVE_LINKS_MIN: u64 = 256;
 const SIEVE_FEW_EVERY: Span = Span::from_secs(300);
 
@@ -31,7 +32,7 @@ impl Default for Sieve {
 }
 
 impl Sieve {
-    /// When what was found is to pass the sieve; at once where nothing else is left to ask for.
+    /// When the sieve should run next; at once where few other URLs are left to visit.
     pub fn next(&self, core: &Core) -> Option<Moment> {
         let found = core.work.found();
         if found == 0 {
@@ -39,7 +40,7 @@ impl Sieve {
         }
         let runs_low = (core.partitions.waiting() as usize) < 2 * core.settings.concurrency;
         let may_be_new = core.work.new_urls() > 0;
-        // Nothing waits for links to be counted but the end of a crawl that has one.
+        // Only the end of a crawl with `once` waits for links to be counted.
         let is_missed = may_be_new || (core.settings.once && core.in_flight.is_empty());
         if (runs_low && is_missed) || found as usize >= SIEVE_URLS_MAX {
             return Some(self.ran);
@@ -50,7 +51,8 @@ impl Sieve {
 }
 
 impl Planner {
-    /// Lets what was found pass the sieve. Everything must be committed before, and the decisions must be after.
+    /// Runs the sieve on the found URLs. Everything must be committed before, and the decisions must be committed
+    /// after.
     pub fn sieve(&mut self, core: &mut Core, now: Moment) -> Result<()> {
         self.sieve.ran = now;
         for PartitionSieving { partition, through, fresh } in core.work.sieve(SIEVE_URLS_MAX)?.partitions {
@@ -74,7 +76,7 @@ impl Planner {
         Ok(())
     }
 
-    /// The decisions of the sieve are committed.
+    /// Handles the commit of the sieve's decisions.
     pub fn sieved(&mut self, core: &mut Core) {
         if core.work.sieved() {
             self.discovery_pages.all_sieved();
@@ -91,7 +93,7 @@ impl Planner {
         let found = &candidate.found;
         let site = found.url.site();
         let partition = core.partitions.of_mut(id);
-        // What a person gave as a seed is no trap.
+        // A URL that a person gave as a seed is no trap.
         if found.via != Via::Seed
             && let Some(words) = partition.sites.traps.suspects(&found.url, now)
         {
@@ -116,7 +118,7 @@ impl Planner {
     }
 }
 
-/// Keeps URLs within reach of the sites that can be asked.
+/// Fills the windows with URLs of the sites that can be asked.
 pub(crate) fn draw(core: &mut Core, now: Moment) -> Result<()> {
     core.partitions.note_active();
     for index in bits(core.partitions.active_bits()) {

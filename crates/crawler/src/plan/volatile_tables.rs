@@ -1,6 +1,6 @@
-//! Table before page (paper 004): a page that names a table of its changing parts waits for the table. When the policy wants
-//! the page, the table is asked first, and the page only when its table moved, when a person's promise is due, or
-//! when the table has answered for it long enough.
+//! Table before page (paper 004): a page that names a table of its changing parts waits for the table. When the policy
+//! chooses the page, the table is read first. The page is visited only when its table moved, when a person's promise is
+//! due, or when the table has replaced visits to it for long enough.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,10 +16,10 @@ use crate::hints::schedule::{TABLE_REST, is_proved};
 use crate::intake::page_life::{VisitOwner, visit_owner};
 use crate::partition::Partitions;
 
-/// A table of which little is known answers for its page no longer than this.
+/// A table of which little is known replaces visits to its page for at most this long.
 const UNPROVED_REST: Span = Span::from_days(7);
-/// A table that misses most changes is not asked first. Before anything is known three in ten are expected to be told, and
-/// six missed in a row are enough to fall below this.
+/// A table that misses most changes is not read first. Before anything is known, it is expected to announce three
+/// changes in ten; six missed in a row are enough to fall below this.
 const RECALL_MIN: f64 = 0.2;
 
 /// Pages that the policy chose and that wait for their tables.
@@ -45,7 +45,7 @@ impl VolatileTables {
         until.is_some_and(|until| self.until.remove(&(until, page)))
     }
 
-    /// Gives pages back to the policy whose tables did not move in time.
+    /// Returns pages to the policy whose tables did not move in time.
     pub fn release_due(&mut self, partitions: &mut Partitions, now: Moment) {
         while let Some(&(until, page)) = self.until.first()
             && until <= now
@@ -54,7 +54,7 @@ impl VolatileTables {
         }
     }
 
-    /// Gives a page back to the policy: its table moved, or its time has come.
+    /// Returns a page to the policy: its table moved, or its time has come.
     pub fn release(&mut self, partitions: &mut Partitions, page: PageKey) {
         if self.take(page) {
             let refresh = &mut partitions.of_mut(page.partition).refresh;
@@ -65,7 +65,7 @@ impl VolatileTables {
 }
 
 impl Planner {
-    /// Whom to visit where the policy chose this page: the page, its table, or nobody for now.
+    /// The page to visit when the policy chose this one: the page itself, its table, or none for now.
     pub fn table_first(&mut self, core: &Core, hints: &Hints, key: PageKey, now: Moment) -> Result<Option<PageKey>> {
         if !hints.book.has_tables() || core.settings.once || !core.settings.hints {
             return Ok(Some(key));
@@ -77,7 +77,7 @@ impl Planner {
             return Ok(None);
         }
         if now.since(table.last_visit) < refresh_min {
-            // It was asked just now and has not moved.
+            // The table was read just now and has not moved.
             self.tables.wait(page.key, table.last_visit + refresh_min);
             return Ok(None);
         }
@@ -87,7 +87,7 @@ impl Planner {
     }
 }
 
-/// The page and the table that answers for it, if one does now.
+/// The page and its table, if the table is to be read first now.
 fn table_of(core: &Core, hints: &Hints, key: PageKey, now: Moment) -> Result<Option<(Page, Page)>> {
     let known = hints.book.page(key, core.work.acknowledged())?;
     let has_moved = known.pending_of(HintSource::Companion).is_some();

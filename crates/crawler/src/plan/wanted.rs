@@ -5,31 +5,31 @@ use std::collections::{BTreeSet, HashMap};
 use vernal_frontier::Waiting;
 use vernal_model::{Moment, PageKey, Site, Span};
 
-/// URLs wanted at most; each has its site beside it in memory.
+/// URLs wanted at most; each is kept in memory with its site.
 pub(crate) const WANTED_MAX: usize = 65_536;
-/// Wanted URLs are looked through so far in one go for one whose site is free.
+/// Wanted URLs examined in one call to find one whose site is free.
 const LOOKS_MAX: usize = 256;
-/// A URL whose site cannot tell when it will be free is looked at again after this.
+/// The wait before a URL is tried again whose site has no known Moment at which it is free.
 const LOOK_AGAIN: Span = Span::from_secs(60);
 
 #[derive(Default)]
 pub(crate) struct Wanted {
-    /// By the Moment they may be asked for, then by their place in the order of importance.
+    /// By the Moment at which they may be visited, then by importance.
     order: BTreeSet<(Moment, u32, PageKey)>,
     entries: HashMap<PageKey, Entry>,
-    /// Only these may take the room that there is: it was made for them.
+    /// Only these URLs may use the free room: it was made for them.
     pub alone: bool,
 }
 
 struct Entry {
     site: Site,
     place: u32,
-    /// Taken from disk or window already, and given back.
+    /// Already taken from disk or window, and put back.
     waiting: Option<Box<Waiting>>,
 }
 
 impl Wanted {
-    /// Another pass has another opinion. What was taken out and could not be asked for stays.
+    /// Replaces the list after another pass. URLs that were taken out and put back stay.
     pub(crate) fn renew(&mut self, best: Vec<(PageKey, Site)>, alone: bool) {
         self.alone = alone;
         self.entries.retain(|_, entry| entry.waiting.is_some());
@@ -47,7 +47,8 @@ impl Wanted {
         self.order.is_empty()
     }
 
-    /// The first whose site is free. Those whose site is not step aside until it is.
+    /// Takes the first URL whose site is free. URLs of busy sites are rescheduled to the Moment at which the site is
+    /// free.
     pub(crate) fn take(
         &mut self,
         now: Moment,
@@ -68,19 +69,19 @@ impl Wanted {
         None
     }
 
-    /// It could not be asked for now.
+    /// Puts back a URL that could not be ordered now.
     pub(crate) fn put_back(&mut self, waiting: Waiting, now: Moment) {
         let (key, site) = (waiting.page, waiting.place.site.clone());
         self.order.insert((now, 0, key));
         self.entries.insert(key, Entry { site, place: 0, waiting: Some(Box::new(waiting)) });
     }
 
-    /// When the first of them may be asked for.
+    /// When the first of them may be visited.
     pub(crate) fn next(&self) -> Option<Moment> {
         self.order.first().map(|&(at, _, _)| at)
     }
 
-    /// The place in the order, for whoever asks why.
+    /// The rank of a URL in the list, for explanations.
     pub(crate) fn place_of(&self, key: PageKey) -> Option<u32> {
         self.entries.get(&key).map(|entry| entry.place)
     }

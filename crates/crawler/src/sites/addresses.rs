@@ -1,13 +1,13 @@
-//! The wider politeness: an address behind many sites has its own limit, kept above the partitions.
+//! The wider politeness: an address with many sites has its own limit, kept above the partitions.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use vernal_model::{AddressLimits, Moment, Span};
 
-/// Starts may come together within this, because ticks do.
+/// Starts may come together within this time, because ticks do.
 const TOLERANCE: Span = Span::from_millis(100);
-/// So many addresses are remembered before those that hold nobody back are forgotten.
+/// Addresses kept in memory; beyond this, addresses that delay no request are forgotten.
 const ADDRESSES_MAX: usize = 100_000;
 
 pub(crate) struct AddressBook {
@@ -18,7 +18,7 @@ pub(crate) struct AddressBook {
 #[derive(Copy, Clone, Default)]
 struct Entry {
     in_flight: u32,
-    /// When the next start would come if all were evenly spaced; a start may come `TOLERANCE` before.
+    /// When the next start would be if all starts were evenly spaced; a start may come `TOLERANCE` earlier.
     next_start: Moment,
 }
 
@@ -41,7 +41,7 @@ impl AddressBook {
         entry.next_start = entry.next_start.max(now) + spacing;
     }
 
-    /// Such that no second has more starts than the limit, those that came together included.
+    /// Spaced so that no second has more starts than the limit, including starts that came together.
     fn spacing(&self) -> Span {
         let per_second = self.limits.per_second;
         Span::from_secs_f64((1.0 + TOLERANCE.secs_f64()) / (per_second - 1.0).max(per_second / 2.0))
@@ -53,7 +53,7 @@ impl AddressBook {
         }
     }
 
-    /// Addresses that hold nobody back any more need no memory.
+    /// Forgets addresses that delay no request any more.
     fn make_room(&mut self, now: Moment) {
         if self.addresses.len() >= ADDRESSES_MAX {
             self.addresses.retain(|_, entry| entry.in_flight > 0 || entry.next_start > now);

@@ -1,13 +1,13 @@
-//! How a site behaved when it was asked, and what that means for the next request.
+//! How a site behaved when it was asked, and what follows for the next request.
 
 use vernal_model::{Failure, Moment, Outcome, Report, Span, Wall};
 
 use crate::core::Core;
 use crate::in_flight::Request;
 
-/// A site that fails is left alone for its delay, doubled with each failure in a row, up to this.
+/// A site that fails is not asked for its delay, doubled with each failure in a row, up to this.
 const BACK_OFF_MAX: Span = Span::from_hours(1);
-/// The least first step of a back-off, so that a crawl without delay backs off too.
+/// The shortest first step of a back-off, so that a crawl without delay backs off too.
 const BACK_OFF_MIN: Span = Span::from_secs(1);
 
 /// Frees the site's slot and notes how the site behaves.
@@ -46,7 +46,7 @@ pub(crate) fn answered(core: &mut Core, request: &Request, report: &Report, now:
     }
 }
 
-/// Whether the site itself, not only this page, is in trouble; with the wait that it asked for.
+/// Whether the site itself, not only this page, is in trouble, and the wait that it asked for.
 fn site_trouble(outcome: &Outcome) -> Option<Option<Span>> {
     match outcome {
         Outcome::Failed(Failure::Status { status, retry_after }) if *status == 429 || *status >= 500 => {

@@ -1,4 +1,4 @@
-//! The noise books of sites that were visited lately, and what single pages have shown.
+//! The noise books of recently visited sites, and the pending observations of single pages.
 
 use std::collections::VecDeque;
 
@@ -10,12 +10,12 @@ use crate::Result;
 use crate::work::Work;
 
 pub(crate) struct NoiseBooks {
-    /// Looked up for every visit, and never walked through: its order is chance.
+    /// Looked up for every visit, never iterated: its order is random.
     books: HashMap<Site, NoiseBook>,
-    /// In the order in which they were read.
+    /// The sites in the order in which their books were read.
     read: VecDeque<Site>,
     books_max: usize,
-    /// Of all sites.
+    /// The pending observations of all sites.
     sightings: PendingFolds,
 }
 
@@ -29,7 +29,7 @@ impl NoiseBooks {
         }
     }
 
-    /// A site's book. It is read when it is not at hand; then the one that was read first makes room.
+    /// A site's noise book. It is read if it is not in memory; the book that was read first is then dropped.
     pub fn book(&mut self, work: &Work, site: &Site) -> Result<&NoiseBook> {
         if !self.books.contains_key(site) {
             if self.read.len() >= self.books_max
@@ -43,13 +43,13 @@ impl NoiseBooks {
         Ok(self.books.get(site).expect("it was read if it was not there"))
     }
 
-    /// The same, with what single pages have shown.
+    /// A site's noise book, with the pending observations of single pages.
     pub fn with_sightings(&mut self, work: &Work, site: &Site) -> Result<(&NoiseBook, &mut PendingFolds)> {
         self.book(work, site)?;
         Ok((self.books.get(site).expect("it was read just now"), &mut self.sightings))
     }
 
-    /// Writes down what was learned, here and in the journal; says whether the page has a row about noise now, if that
+    /// Stores what was learned, here and in the journal; returns whether the page has a row about noise now, if that
     /// row was written.
     pub fn learn(&mut self, work: &mut Work, id: Partition, rows: NoiseRows) -> Option<bool> {
         if rows.is_empty() {

@@ -1,5 +1,5 @@
-//! What each origin's robots.txt says to us, kept across restarts by the tables and matched by a pure function before
-//! any page order leaves (RFC 9309).
+//! The robots.txt of each origin, kept across restarts by the tables and matched by a pure function before any page
+//! order leaves (RFC 9309).
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::work::Work;
 
 /// RFC 9309, 2.4: a copy is not used for more than a day, unless the file cannot be reached.
 const ROBOTS_KEPT: Span = Span::from_days(1);
-/// A file that cannot be reached is asked for again after this, then after four times this, then hourly.
+/// The wait before an unreachable file is asked for again, then four times this, then an hour.
 const UNREACHABLE_AGAIN: Span = Span::from_secs(30);
 const UNREACHABLE_AGAIN_MAX: Span = Span::from_hours(1);
-/// A refusal of our own guard is looked at again after this: it costs no request.
+/// A refusal of our own guard is checked again after this: it costs no request.
 const REFUSED_KEPT: Span = Span::from_secs(60);
-/// After so many failures the pages are told to be refused; until then they wait.
+/// After this many failures the pages count as refused; until then they wait.
 const UNREACHABLE_PATIENCE: u16 = 2;
 /// RFC 9309, 2.3.1.2: at least five hops are followed.
 const ROBOTS_HOPS_MAX: u8 = 5;
@@ -26,7 +26,7 @@ const PARSED_MAX: usize = 4_096;
 
 pub(crate) struct RobotsBook {
     agent: Arc<str>,
-    /// Looked up for every order; walked through in the order of origins alone, for that of the map is chance.
+    /// Looked up for every order; iterated only in the order of origins, because the map's own order is random.
     entries: HashMap<Origin, Entry>,
 }
 
@@ -37,19 +37,19 @@ struct Entry {
     failures: u16,
 }
 
-/// What stands between a URL and an order for it.
+/// What keeps a URL from being ordered.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Gate {
     Open,
     Forbidden,
-    /// Forbidden for now, because the file could not be had; look again then.
+    /// Forbidden for now, because the file could not be read; check again then.
     Unreachable {
         until: Moment,
         patient: bool,
     },
-    /// Ask for this robots.txt first.
+    /// This robots.txt must be asked for first.
     Ask(Url),
-    /// It has been asked for.
+    /// The robots.txt has been asked for.
     Asking,
 }
 
@@ -92,7 +92,7 @@ impl RobotsBook {
         })
     }
 
-    /// What is known without asking, for people: allowed, forbidden, unreachable or unknown.
+    /// What is known without a request, for people: allowed, forbidden, unreachable or unknown.
     pub(crate) fn told(&mut self, url: &Url, work: &Work, now: Moment) -> Result<&'static str> {
         Ok(match self.gate(url, work, now)? {
             Gate::Open => "allowed",
@@ -102,7 +102,7 @@ impl RobotsBook {
         })
     }
 
-    /// When the copy in force was read, and whether the file could not be had since.
+    /// When the copy in force was read, and whether later requests for the file failed.
     pub(crate) fn copy_in_force(&mut self, url: &Url, work: &Work) -> Result<Option<(Moment, bool)>> {
         let row = self.entry(url, work)?.row.as_ref();
         let in_force = row.filter(|row| matches!(row.answer, RobotsAnswer::Text(_) | RobotsAnswer::AllowAll));
@@ -115,7 +115,7 @@ impl RobotsBook {
         }
     }
 
-    /// The row that this answer makes, and the delay that it asks for.
+    /// The row for this answer, and the delay that the file asks for.
     pub(crate) fn answered(&mut self, origin: &Origin, report: &Report, now: Moment) -> (RobotsRow, Option<Span>) {
         let entry = self.entries.entry(origin.clone()).or_insert(Entry::empty());
         let before = entry.row.take();
@@ -147,7 +147,7 @@ impl RobotsBook {
                 entry.failures = entry.failures.saturating_add(1);
                 let wait = UNREACHABLE_AGAIN.scaled(4f64.powi(i32::from(entry.failures.min(8)) - 1));
                 row.expires = now + wait.min(UNREACHABLE_AGAIN_MAX);
-                // A copy that we have stays in force while the file cannot be reached (RFC 9309, 2.4).
+                // An existing copy stays in force while the file cannot be reached (RFC 9309, 2.4).
                 row.answer = good.unwrap_or(RobotsAnswer::DisallowAll);
             }
         }
@@ -158,7 +158,7 @@ impl RobotsBook {
         };
         let delay = match (&entry.parsed, &row.copy) {
             (Some(robots), _) => robots.crawl_delay(&self.agent),
-            // On the way to where the file has moved, what we last read of it holds.
+            // While redirects to the file's new URL are followed, the last copy that was read stays in force.
             (None, Some(RobotsAnswer::Text(text))) => Robots::parse(text.as_bytes()).crawl_delay(&self.agent),
             _ => None,
         };
@@ -167,14 +167,14 @@ impl RobotsBook {
     }
 
     fn entry(&mut self, url: &Url, work: &Work) -> Result<&mut Entry> {
-        // Twice looked up and not spelled out: nearly always it is there.
+        // Looked up twice to avoid a copy of the key: the entry nearly always exists.
         if !self.entries.contains_key(url.origin_text()) {
             let origin = url.origin();
             self.make_room();
             let mut row = work.robots(&origin)?;
             let never_read = |row: &&mut RobotsRow| row.answer == RobotsAnswer::DisallowAll || row.last_read.is_none();
             if let Some(row) = row.as_mut().filter(never_read) {
-                // A new process asks again at once whether the file can be had.
+                // A new process asks again at once whether the file can be read.
                 row.expires = row.fetched;
             }
             self.entries.insert(origin, Entry { row, ..Entry::empty() });
@@ -186,7 +186,7 @@ impl RobotsBook {
         if self.entries.len() < PARSED_MAX {
             return;
         }
-        // Any quarter will do: a row that is needed again is one read away.
+        // Any quarter will do: a dropped row can be read again.
         let mut origins: Vec<Origin> = self.entries.keys().cloned().collect();
         origins.sort_unstable();
         for origin in origins.iter().skip(3).step_by(4) {
@@ -203,7 +203,7 @@ impl Entry {
     }
 }
 
-/// The last copy that was really read: what is in force, unless something else took its place for a while.
+/// The last copy that was really read: it is in force, unless another answer replaced it for a while.
 fn good_copy(row: RobotsRow) -> Option<RobotsAnswer> {
     row.copy.or(match row.answer {
         kept @ (RobotsAnswer::Text(_) | RobotsAnswer::AllowAll) if row.last_read.is_some() => Some(kept),
@@ -211,10 +211,10 @@ fn good_copy(row: RobotsRow) -> Option<RobotsAnswer> {
     })
 }
 
-/// What the answer means; `None` is "unreachable".
+/// The meaning of an answer; `None` is "unreachable".
 fn verdict(report: &Report, hops: u8) -> Option<RobotsAnswer> {
     match &report.outcome {
-        // The guard stands before the pages of this origin too: they are refused one by one, with its words.
+        // The guard also checks the pages of this origin: they are refused one by one, with the guard's reason.
         Outcome::Refused(_) => Some(RobotsAnswer::AllowAll),
         Outcome::Read { .. } => {
             let text = report.document.as_ref().map_or("", |document| document.text.as_str());
@@ -223,10 +223,10 @@ fn verdict(report: &Report, hops: u8) -> Option<RobotsAnswer> {
         Outcome::Moved { to: Some(to), .. } if hops < ROBOTS_HOPS_MAX => {
             Some(RobotsAnswer::MovedTo { to: to.clone(), hops: hops + 1 })
         }
-        // More hops than the standard asks us to follow, or nowhere: as if there were none.
+        // Too many hops, or a redirect without a target: treated as if there were no file.
         Outcome::Moved { .. } | Outcome::Gone { .. } => Some(RobotsAnswer::AllowAll),
         Outcome::Blocked { status, .. } if (400..500).contains(status) => Some(RobotsAnswer::AllowAll),
-        // 429 says "not now"; being asked to come later is no permission to come at once.
+        // 429 says "not now"; a request to come later is no permission to come at once.
         Outcome::Failed(Failure::Status { status, .. }) if (400..500).contains(status) && *status != 429 => {
             Some(RobotsAnswer::AllowAll)
         }

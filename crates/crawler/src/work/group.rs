@@ -1,5 +1,5 @@
-//! Deeds on their way to the journal: a group is written, synced and applied as one. The rows that its deeds carry are found
-//! here until then.
+//! Deeds on their way to the journal: a group is written, synced and applied as one. Until then, the rows that its
+//! deeds carry are read from here.
 
 use foldhash::HashMap;
 use vernal_model::{
@@ -9,34 +9,34 @@ use vernal_model::{
 
 use crate::GroupLimits;
 
-/// The capacity of at most so many deeds is kept from group to group.
+/// The largest capacity, in deeds, that is reused from group to group.
 const CAPACITY_KEPT_MAX: usize = 1 << 14;
 
 #[derive(Default)]
 pub(super) struct Group {
     deeds: Vec<(Partition, Deed)>,
-    /// An empty list with the capacity that an earlier group came to need.
+    /// An empty list with the capacity that an earlier group needed.
     spare: Vec<(Partition, Deed)>,
-    /// Where the newest rows of a page are among the deeds.
+    /// The positions of the newest rows of a page among the deeds.
     pages: HashMap<PageKey, Newest>,
-    /// Where the newest rows of scores are, by partition and chunk.
+    /// The positions of the newest rows of scores, by partition and chunk.
     scores: HashMap<(Partition, u32), u32>,
     counts: Counts,
     visits: usize,
     bytes: usize,
 }
 
-/// What the totals of the tables do not count yet.
+/// Counts that are not yet in the totals of the tables.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub visits: u64,
     pub wire_bytes: u64,
-    /// Links on their way to the sieve, and the URLs among them that are spelled out and may be new.
+    /// Links on their way to the sieve, and how many of them are spelled out and may be new.
     pub found: u64,
     pub new_urls: u64,
 }
 
-/// The places of the newest deeds that carry rows of one page.
+/// The positions of the newest deeds that carry rows of one page.
 #[derive(Copy, Clone, Default)]
 struct Newest {
     page: Option<u32>,
@@ -93,7 +93,7 @@ impl Group {
         self.pages.entry(page).or_default()
     }
 
-    /// Bytes that the archive got with this group.
+    /// Adds the bytes that the archive got with this group.
     pub fn kept(&mut self, bytes: usize) {
         self.bytes += bytes;
     }
@@ -110,7 +110,7 @@ impl Group {
         self.counts
     }
 
-    /// Whether the row of a page in the tables is behind this group.
+    /// Whether this group has a newer row of a page than the tables.
     pub fn has_page(&self, page: PageKey) -> bool {
         self.pages.get(&page).is_some_and(|newest| newest.page.is_some())
     }
@@ -162,7 +162,7 @@ impl Group {
         }
     }
 
-    /// The versions of a page that are on their way, the oldest first.
+    /// The versions of a page in this group, the oldest first.
     pub fn versions(&self, page: PageKey) -> impl Iterator<Item = Version> {
         let deeds = if self.has_page(page) { &self.deeds[..] } else { &[] };
         deeds.iter().filter_map(move |(_, deed)| match deed {
@@ -174,7 +174,7 @@ impl Group {
         })
     }
 
-    /// What was learned of noise at a site, the oldest first. It is asked for seldom: when a book is read from the tables.
+    /// What was learned of noise at a site, the oldest first. It is needed seldom: when a book is read from the tables.
     pub fn noise_of(&self, site: &Site) -> impl Iterator<Item = &NoiseRows> {
         self.deeds.iter().filter_map(move |(_, deed)| match deed {
             Deed::NoiseLearned(rows) if rows.site == *site => Some(&**rows),
@@ -182,7 +182,7 @@ impl Group {
         })
     }
 
-    /// What moved in a list, the oldest first.
+    /// The entries that moved in a list, the oldest first.
     pub fn listed(&self, file: PageKey) -> impl Iterator<Item = &ListEntryRows> {
         self.deeds.iter().filter_map(move |(_, deed)| match deed {
             Deed::Hinted(rows) => rows.listed.as_ref().filter(|listed| listed.file == file),
@@ -208,7 +208,7 @@ impl Group {
         std::mem::replace(self, Group { deeds, pages, ..Group::default() }).deeds
     }
 
-    /// Takes back the list that `take` gave, once it is committed: the group after the next has its capacity.
+    /// Takes back the list that `take` returned, once it is committed: the group after the next reuses its capacity.
     pub fn give_back(&mut self, mut deeds: Vec<(Partition, Deed)>) {
         deeds.clear();
         if deeds.capacity() <= CAPACITY_KEPT_MAX {

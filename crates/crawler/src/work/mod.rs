@@ -1,7 +1,7 @@
 //! The unit of work: the only way to read or write state while a report, a tick or an act is handled.
 //!
-//! - [`Work`]: reads that see what is on its way to the journal, writes as deeds, and the one commit.
-//! - `group`: those deeds, and where the newest rows are among them.
+//! - [`Work`]: reads that include pending deeds, writes as deeds, and the one commit.
+//! - `group`: the pending deeds, and the positions of the newest rows among them.
 
 mod group;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The unit of work beside one that commits after each deed: no read may tell them apart.
+//! Compares the unit of work with one that commits after each deed: no read may show a difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

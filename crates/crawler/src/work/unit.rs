@@ -1,4 +1,4 @@
-//! Reads that see what is on its way to the journal, writes as deeds, and the one commit.
+//! Reads that include pending deeds, writes as deeds, and the one commit.
 
 use std::collections::HashMap;
 
@@ -27,11 +27,11 @@ pub(crate) trait Durable: Send {
     fn keep(&mut self, keep: &Keep<'_>) -> Result<Location>;
     /// Writes, syncs and applies one group of deeds, with the records that were kept before.
     fn commit(&mut self, deeds: &[(Partition, Deed)], now: Moment) -> Result<()>;
-    /// Tells which of the URLs that were found are new.
+    /// Decides which of the found URLs are new.
     fn sieve(&mut self, urls_max: usize) -> Result<Sieving>;
     /// The folder of this machine, for files that passes derive from the state: they never move with it.
     fn derived(&self) -> &Repository;
-    /// A repair has come to its end.
+    /// Ends a repair.
     fn end_repair(&mut self) -> Result<()>;
     fn close(self: Box<Self>) -> Result<()>;
 }
@@ -88,12 +88,12 @@ impl Work {
         }
     }
 
-    /// Acknowledged state alone: for passes, which commit before they read, and for rows that only the sieve writes.
+    /// Acknowledged state only: for passes, which commit before they read, and for rows that only the sieve writes.
     pub fn acknowledged(&self) -> &Reader {
         &self.reader
     }
 
-    /// The row of a page as it is now.
+    /// The current row of a page.
     pub fn page(&self, key: PageKey) -> Result<Option<Page>> {
         match self.group.page(key) {
             Some(page) => Ok(Some(page.clone())),
@@ -107,7 +107,7 @@ impl Work {
         Ok(self.page(key)?.filter(|page| page.url == *url))
     }
 
-    /// What is known of a URL. The known set changes at the sieve alone.
+    /// What is known of a URL. Only the sieve changes the known set.
     pub fn key_of(&self, url: &Url) -> Result<Option<Known>> {
         Ok(self.reader.key_of(url)?)
     }
@@ -158,7 +158,7 @@ impl Work {
         }
     }
 
-    /// The scores of one run of numbers (see `WeightRow`); empty before a pass met them.
+    /// The scores of one range of page numbers (see `WeightRow`); empty before a pass computed them.
     pub fn scores(&self, partition: Partition, chunk: u32) -> Result<Vec<f32>> {
         match self.group.scores(partition, chunk) {
             Some(scores) => Ok(scores.to_vec()),
@@ -166,7 +166,7 @@ impl Work {
         }
     }
 
-    /// What links alone say of a URL, scaled so that the mean over the held pages is 1; `None` before a pass met it.
+    /// The link score of a URL, scaled so that the mean over the held pages is 1; `None` before a pass computed it.
     pub fn score(&self, key: PageKey) -> Result<Option<f32>> {
         let (chunk, place) = WeightRow::place(key.number);
         match self.group.scores(key.partition, chunk) {
@@ -182,7 +182,7 @@ impl Work {
         }
     }
 
-    /// What a list of URLs said when it was last read.
+    /// The entries of a list when it was last read.
     pub fn listed(&self, file: PageKey) -> Result<HashMap<Fingerprint, Option<DateRange>>> {
         let mut listed = self.reader.listed(file)?;
         for rows in self.group.listed(file) {
@@ -197,7 +197,7 @@ impl Work {
         Ok(self.bodies.read(location)?)
     }
 
-    /// Requests so far, and their bytes on the wire.
+    /// The number of requests so far, and their bytes on the wire.
     pub fn requests(&self) -> (u64, u64) {
         let (totals, open) = (self.reader.totals(), self.group.counts());
         (totals.visits + open.visits, totals.wire_bytes + open.wire_bytes)
@@ -208,7 +208,7 @@ impl Work {
         self.reader.totals().found_pending + self.group.counts().found
     }
 
-    /// URLs among them that are spelled out and may be new.
+    /// URLs among the found links that are spelled out and may be new.
     pub fn new_urls(&self) -> u64 {
         self.new_urls + self.group.counts().new_urls
     }
@@ -221,7 +221,7 @@ impl Work {
         Ok(self.reader.disk_free()?)
     }
 
-    /// Whether the row of a page in the tables is not yet what it is here.
+    /// Whether the group has a newer row of this page than the tables.
     pub fn is_open(&self, page: PageKey) -> bool {
         self.group.has_page(page)
     }
@@ -230,7 +230,7 @@ impl Work {
         self.group.is_empty()
     }
 
-    /// Whether so much is on its way that it should be committed.
+    /// Whether the group is so large that it should be committed.
     pub fn is_full(&self) -> bool {
         self.group.is_full(self.limits)
     }
@@ -245,7 +245,7 @@ impl Work {
         self.durable.keep(keep)
     }
 
-    /// Writes, syncs and applies everything that was pushed. From here on all readers see it.
+    /// Writes, syncs and applies everything that was pushed. All readers see it afterwards.
     pub fn commit(&mut self, now: Moment) -> Result<()> {
         if self.group.is_empty() {
             return Ok(());
@@ -258,12 +258,12 @@ impl Work {
         Ok(())
     }
 
-    /// Tells which URLs are new among those that were found; everything must be committed.
+    /// Decides which of the found URLs are new; everything must be committed before.
     pub fn sieve(&mut self, urls_max: usize) -> Result<Sieving> {
         self.durable.sieve(urls_max)
     }
 
-    /// The decisions of the sieve are committed: says whether nothing waits for it any more.
+    /// Handles the commit of the sieve's decisions; returns whether the sieve has no links left.
     pub fn sieved(&mut self) -> bool {
         let is_done = self.reader.totals().found_pending == 0;
         if is_done {
@@ -272,7 +272,7 @@ impl Work {
         is_done
     }
 
-    /// Where passes lay down how far they are.
+    /// The folder where passes write their checkpoints.
     pub fn derived(&self) -> &Repository {
         self.durable.derived()
     }

@@ -1,5 +1,5 @@
-//! Where a pass over all links stands: kept behind each sweep, and taken up by the next process. What is read and not swept
-//! yet lies in the pieces of the repository (`graph/pieces.rs`).
+//! The checkpoint of a pass over all links: written after each sweep, and resumed by the next process. Links that are
+//! read and not swept yet are in the pieces of the repository (`graph/pieces.rs`).
 
 use std::borrow::Cow;
 
@@ -14,9 +14,9 @@ use super::scores::{Stage, Sweeping, telling};
 use crate::Result;
 use crate::core::Core;
 
-/// The name under which it is kept.
+/// The name of the checkpoint.
 const NAME: &str = "links";
-/// A pass that began longer ago begins anew: its links are too old to be worth the rest of the way.
+/// A pass older than this is restarted: its links are too old.
 const KEPT_MAX: Span = Span::from_days(7);
 
 #[derive(Serialize, Deserialize)]
@@ -28,7 +28,7 @@ struct Checkpoint<'a> {
 }
 
 impl Sweeping {
-    /// Keeps the scores as they are behind a sweep, or before the first. From here on nothing is gathered again.
+    /// Writes the scores after a sweep, or before the first. From here on no links are gathered again.
     pub fn keep(&self, folder: &Repository, is_still: bool) -> Result<()> {
         let Sweeping { begun, gathered, scores, .. } = self;
         let (states, scores) = (Cow::Borrowed(&gathered.states[..]), Cow::Borrowed(scores));
@@ -37,14 +37,14 @@ impl Sweeping {
     }
 }
 
-/// The pass has ended.
+/// Removes the checkpoint of a pass that has ended.
 pub(crate) fn forget(folder: &Repository) -> Result<()> {
     folder.forget_gathering()?;
     Ok(folder.forget_pass(NAME)?)
 }
 
 impl LinkScores {
-    /// Goes on where the process before stood, if it left a pass that is worth it.
+    /// Resumes the pass of the previous process, if it is still usable.
     pub(super) fn resume(&self, core: &Core, now: Moment) -> Result<Option<Stage>> {
         if let Some(stage) = self.resume_sweeps(core, now)? {
             return Ok(Some(stage));

@@ -1,9 +1,9 @@
-//! The pass over all links that says how important pages are: the links are gathered and sorted by target, the scores are
-//! swept until they stand still, and what came out is told to the partitions as deeds. A pass that the end of a process cuts
-//! short goes on in the next.
+//! The pass over all links that computes how important pages are: the links are gathered and sorted by target, the
+//! scores are swept until they converge, and the results are written to the partitions as deeds. A pass that is
+//! interrupted by the end of a process is resumed in the next.
 //!
 //! - `scores`: the stages of a pass, and when one is due.
-//! - `checkpoint`: where it stands, kept behind each sweep.
+//! - `checkpoint`: the progress of a pass, written after each sweep.
 
 mod checkpoint;
 mod scores;

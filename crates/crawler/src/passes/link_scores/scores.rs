@@ -13,46 +13,46 @@ use crate::plan::Planner;
 use crate::weights::ImportanceBy;
 use crate::work::Work;
 
-/// While somebody needs the scores, a pass begins after so many visits, or this share of the held pages …
+/// When scores are needed, a pass begins after this many visits, or visits to this share of the held pages …
 const VISITS_MIN: u64 = 64;
 const VISITS_SHARE: f64 = 0.2;
-/// … and at most so often: a pass over a million pages takes half a minute.
+/// … and at most this often: a pass over a million pages takes half a minute.
 const PASS_EVERY_MIN: Span = Span::from_secs(600);
-/// While nobody does, a pass keeps the links by target at hand, and is made seldom. Fewer pages than this are read through
-/// in no time when somebody asks who links to one of them: for them it is never made.
+/// When scores are not needed, a pass only keeps links indexed by target, and runs seldom. With fewer pages than this a
+/// direct search for the links to a page is fast enough, so no pass runs.
 const IDLE_PAGES_MIN: u64 = 10_000;
 const IDLE_PASS_EVERY: Span = Span::from_days(1);
-/// Work of one turn, in pages whose links are read; it takes some milliseconds.
+/// The work of one turn, in pages whose links are read; it takes some milliseconds.
 const PAGES_PER_TURN: usize = 256;
-/// A node of a sweep costs this part of reading a page.
+/// Nodes of a sweep that cost as much as reading one page.
 const NODES_PER_PAGE: usize = 64;
-/// A row of scores is told again when one of them moved by more than this: less changes no choice.
+/// A row of scores is written again when one of them moved by more than this; smaller moves change no choice.
 const MOVED_MIN: f32 = 0.01;
 
-/// Where the passes stand.
+/// The state of the passes.
 pub(crate) struct LinkScores {
     stage: Stage,
-    /// The last pass that came to its end.
+    /// The mark of the last completed pass.
     mark: GraphMark,
-    /// There are so many URLs, more than a pass may take.
+    /// The number of URLs, if it exceeds the limit of a pass.
     refused: Option<u64>,
     weighed: Weighed,
-    /// A pass whose scores are told, and whose ranking waits for eviction.
+    /// A pass whose scores are written, and whose ranking waits for eviction.
     ranked: Option<Ranked>,
 }
 
-/// What this process has done for passes over all links.
+/// The work that this process has done in passes over all links.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Weighed {
     /// Pages whose links were read.
     pub pages: u64,
-    /// Sweeps that came to their end.
+    /// Completed sweeps.
     pub sweeps: u64,
-    /// Rows of scores that were told.
+    /// Rows of scores that were written.
     pub rows: u64,
 }
 
-/// A pass whose scores are told: only what a URL needs to be held is missing in its mark.
+/// A pass whose scores are written: its mark still lacks the importance that a URL needs to be held.
 pub(crate) struct Ranked {
     pub ranking: Ranking,
     pub mark: GraphMark,
@@ -63,11 +63,11 @@ pub(super) enum Stage {
     #[default]
     Idle,
     Gathering(Box<LinkGathering>),
-    /// The links out of each page are counted.
+    /// Counting the links out of each page.
     Counting(Box<Counting>),
     Sweeping(Box<Sweeping>),
     Telling(Box<Telling>),
-    /// The scores are told; the ranking is with eviction.
+    /// The scores are written; eviction has the ranking.
     Told,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct Telling {
     gathered: GatheredLinks,
     scores: Scores,
     mean: f64,
-    /// The next row to be told.
+    /// The next row to be written.
     partition: u8,
     chunk: u32,
     ranking: Ranking,
@@ -105,22 +105,22 @@ impl LinkScores {
         self.mark
     }
 
-    /// How many URLs there were when a pass was refused because of it.
+    /// The number of URLs when a pass was refused because of it.
     pub fn refused(&self) -> Option<u64> {
         self.refused
     }
 
-    /// What this process has done for passes over all links.
+    /// The work that this process has done in passes over all links.
     pub fn weighed(&self) -> Weighed {
         self.weighed
     }
 
-    /// The pass whose scores were told just now, for eviction.
+    /// The pass whose scores were just written, for eviction.
     pub fn take_ranked(&mut self) -> Option<Ranked> {
         self.ranked.take()
     }
 
-    /// Eviction has done its part: the pass is over, with this mark.
+    /// Ends the pass with this mark, after eviction.
     pub fn end(&mut self, mark: GraphMark) {
         (self.mark, self.stage) = (mark, Stage::Idle);
     }
@@ -129,7 +129,7 @@ impl LinkScores {
         !matches!(self.stage, Stage::Idle | Stage::Told)
     }
 
-    /// Goes on for at most about so many pages; says how many it was.
+    /// Continues for about this many pages at most; returns how many were done.
     fn go_on(&mut self, core: &mut Core, pages: usize, now: Moment) -> Result<usize> {
         let (stage, done) = match std::mem::take(&mut self.stage) {
             Stage::Idle => (Stage::Idle, pages),
@@ -153,7 +153,7 @@ impl LinkScores {
         Ok((Stage::Counting(Box::new(counting)), pages / 4))
     }
 
-    /// One part of a sweep; behind the last node another begins, until the scores stand still.
+    /// Does one part of a sweep. After the last node another sweep begins, until the scores converge.
     fn sweep(&mut self, core: &Core, mut sweeping: Box<Sweeping>, pages: usize) -> Result<(Stage, usize)> {
         let mut sources = Vec::new();
         for done in 0..pages * NODES_PER_PAGE {
@@ -170,7 +170,7 @@ impl LinkScores {
         Ok((Stage::Sweeping(sweeping), pages))
     }
 
-    /// Tells one row of scores, or ends the pass behind the last.
+    /// Writes one row of scores, or ends the pass after the last row.
     fn tell(&mut self, core: &mut Core, mut telling: Box<Telling>, now: Moment) -> Result<(Stage, usize)> {
         let id = PartitionId(telling.partition);
         let (count, first) = (telling.gathered.index.numbering().count(id), telling.chunk * WeightRow::NUMBERS);
@@ -190,7 +190,7 @@ impl LinkScores {
         let told = numbers.clone().map(|number| (scores.score(node_of(number)) / mean) as f32).collect();
         let row = WeightRow { chunk: telling.chunk, scores: told };
         let moved = has_moved(&before, &row.scores);
-        // A row that has not moved is what its policy knows already.
+        // The policy already knows a row that has not moved.
         let pages = if moved || telling.ranking.is_wanted() { row.scores.len() } else { 1 };
         if pages > 1 {
             let nodes: Vec<usize> = numbers.clone().map(node_of).collect();
@@ -207,7 +207,7 @@ impl LinkScores {
         Ok((Stage::Telling(telling), pages))
     }
 
-    /// All rows are told: what they came to is ranked.
+    /// All rows are written: passes the ranking on.
     fn rank(&mut self, telling: Telling, now: Moment) {
         let Telling { begun, gathered, scores, ranking, .. } = telling;
         let mark = GraphMark {
@@ -253,7 +253,7 @@ impl Pass for LinkScores {
         self.is_under_way().then_some(now + TURN_EVERY)
     }
 
-    /// Links of pages that are on their way are met by the next pass.
+    /// Links of uncommitted visits are left to the next pass.
     fn reads_tables(&self) -> bool {
         false
     }
@@ -273,18 +273,18 @@ impl Pass for LinkScores {
         Ok(())
     }
 
-    /// Sweeps lay down their scores themselves: they read no row.
+    /// Each sweep writes its own checkpoint.
     fn checkpoint(&mut self, _: &Core) -> Result<()> {
         Ok(())
     }
 
-    /// A pass over all links ends with the eviction that it leads to.
+    /// A pass over all links ends with the eviction that follows it.
     fn has_ended(&self) -> bool {
         false
     }
 }
 
-/// Whether anything but the order of back links waits for scores.
+/// Whether anything but the order by back links needs scores.
 fn needs_scores(core: &Core) -> bool {
     core.settings.importance == ImportanceBy::Links
         || core.settings.visit_order == VisitOrder::Importance
@@ -310,8 +310,8 @@ fn count_links(core: &Core, mut counting: Box<Counting>, pages: usize) -> Result
     Ok((Stage::Counting(counting), pages))
 }
 
-/// The scores stand still. Whoever takes up a pass here goes over all rows again, for the ranking; rows that were
-/// told have not moved and are not told a second time.
+/// The scores have converged. A process that resumes here goes over all rows again, for the ranking; rows that were
+/// written already have not moved and are not written again.
 pub(super) fn telling(core: &Core, sweeping: Sweeping) -> Stage {
     let Sweeping { begun, gathered, scores, .. } = sweeping;
     let mean = scores.mean(|node| gathered.states[node] == NodeState::Held);
@@ -319,7 +319,7 @@ pub(super) fn telling(core: &Core, sweeping: Sweeping) -> Stage {
     Stage::Telling(Box::new(Telling { begun, gathered, scores, mean, partition: 0, chunk: 0, ranking }))
 }
 
-/// What one URL counts from now on, for its policy and for the collection.
+/// Passes the importance of one URL to its policy and to the ranking.
 fn weigh(core: &mut Core, key: PageKey, score: f32, state: NodeState, ranking: &mut Ranking) -> Result<()> {
     if state == NodeState::Other || (state != NodeState::Held && !ranking.is_wanted()) {
         return Ok(());
@@ -333,7 +333,7 @@ fn weigh(core: &mut Core, key: PageKey, score: f32, state: NodeState, ranking: &
     Ok(())
 }
 
-/// What people say of a URL that is known; 1 where nobody says anything, and then nothing is read.
+/// The weight that people gave a known URL; 1 if there are no weights, and then nothing is read.
 fn weight_of(core: &Core, key: PageKey, state: NodeState) -> Result<f32> {
     if !core.scope.has_weights() {
         return Ok(1.0);
@@ -345,7 +345,7 @@ fn weight_of(core: &Core, key: PageKey, state: NodeState) -> Result<f32> {
     })
 }
 
-/// The scores that were told last, by node; 0 where there is none.
+/// The scores that were written last, by node; 0 where there is none.
 fn told(work: &Work, gathered: &GatheredLinks) -> Result<Vec<f32>> {
     let numbering = gathered.index.numbering();
     let mut scores = Vec::with_capacity(numbering.len() as usize);

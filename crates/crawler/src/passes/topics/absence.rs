@@ -1,4 +1,4 @@
-//! Why there are no topics, in words.
+//! Explains in words why there are no topics.
 
 use vernal_document::terms::{TopicLimits, Vocabulary};
 use vernal_repository::Reader;
@@ -6,7 +6,7 @@ use vernal_repository::Reader;
 use super::PAGES_MIN;
 use crate::Result;
 
-/// Pages whose words are looked at.
+/// Pages whose words are examined.
 const LOOKED_AT_MAX: usize = 20_000;
 
 /// Why a repository has no topics; `None` where it has some.

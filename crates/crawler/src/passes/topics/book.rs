@@ -1,4 +1,4 @@
-//! The topics there are, by their words, and what they say of a page that was just read (Algorithm 2 of seed 001).
+//! The topics, by their words, and how a page that was just read is categorised (Algorithm 2 of seed 001).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,9 +10,9 @@ use crate::Result;
 
 #[derive(Clone, Debug, Default)]
 pub struct TopicBook {
-    /// Looked up only, never walked through: its order is chance.
+    /// Looked up only, never iterated: its order is random.
     by_word: HashMap<Box<str>, Known>,
-    /// Those without pages too: a number is never given to another word.
+    /// Topics without pages are included: a number is never reused for another word.
     rows: BTreeMap<TopicId, TopicRow>,
     mark: TopicMark,
 }
@@ -40,7 +40,7 @@ impl TopicBook {
         }
     }
 
-    /// The number of a word's topic, whether or not it has pages.
+    /// The number of a word's topic, whether or not the topic has pages.
     pub(super) fn id(&self, word: &str) -> Option<TopicId> {
         self.by_word.get(word).map(|known| known.topic)
     }
@@ -53,7 +53,7 @@ impl TopicBook {
         self.rows.values()
     }
 
-    /// What a page with these words, linked from these pages, is best known for.
+    /// The topics of a page with these words and these pages linking to it.
     pub fn known_for(&self, terms: &PageTerms, linked_from: &[LinkedFrom<'_>]) -> Vec<TopicOf> {
         let own = terms.words.iter().filter_map(|word| self.by_word.get(word).copied());
         let own: Vec<Known> = own.filter(|known| known.holders > 0).collect();

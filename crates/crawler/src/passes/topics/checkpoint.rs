@@ -1,8 +1,8 @@
-//! Where a pass for topics stands: kept now and then, and taken up by the next process.
+//! The checkpoint of a topic pass: written now and then, and resumed by the next process.
 //!
-//! Two files: how far the pass is, and, once all is gathered, what it was gathered from, which is large and stays as it is
-//! while columns are reckoned. What is written afterwards need not be kept: topics that a page has already are not written
-//! again.
+//! There are two files: the progress of the pass, and, once everything is gathered, the gathered data, which is large
+//! and does not change while columns are computed. Later results need no checkpoint: topics that a page already has are
+//! not written again.
 
 use vernal_model::{Moment, Span};
 use vernal_policy::topic::{Graph, Reckoning};
@@ -12,19 +12,20 @@ use super::pass::{Pass, ROWS_PER_TURN, Stage};
 use super::stages::Gathering;
 use crate::Result;
 
-/// The names under which the two are kept.
+/// The names of the two files.
 const PROGRESS: &str = "topics";
 const GATHERED: &str = "topics-gathered";
-/// A pass that began longer ago begins anew: too many pages have come and gone.
+/// A pass older than this is restarted: too many pages have come and gone.
 const KEPT_MAX: Span = Span::from_days(7);
-/// While pages are read, keeping takes as long as reading some part of them; it is done after half as many more.
+/// While pages are read, a checkpoint takes as long as reading some part of them; it is written after half as many
+/// more.
 const PAGES_PER_TURN_KEPT: usize = 2 * ROWS_PER_TURN;
-/// While columns are reckoned, it takes as long as a turn for so many pages, and is made a thirtieth of the work.
+/// While columns are computed, a checkpoint costs one turn per so many pages, and is held to a thirtieth of the work.
 const PAGES_PER_TURN_RECKONED: usize = 1_000;
 
 impl Pass {
-    /// Keeps how far it is, when it is time for that: every so many pages that were read, and never so often that it would
-    /// be much of the work. The deeds of its turns have to be committed before.
+    /// Writes a checkpoint when one is due: after every so many pages read, and never so often that it becomes much of
+    /// the work. The deeds of the pass's turns must be committed before.
     pub(crate) fn keep(&mut self, folder: &Repository, piece_pages: usize) -> Result<()> {
         let (least, has_begun) = match &self.stage {
             Stage::Counting { counted, .. } => (counted.pages.len() / PAGES_PER_TURN_KEPT, false),
@@ -47,8 +48,8 @@ impl Pass {
         Ok(())
     }
 
-    /// Goes on where the process before stood, if it left a pass that is worth it: one that would be the next of `passes`, is
-    /// reckoned in the same way and not too old.
+    /// Resumes the pass of the previous process, if it is still usable: it would be the next of `passes`, computes in
+    /// the same way, and is not too old.
     pub(crate) fn resume(reader: &Reader, reckoning: Reckoning, passes: u32, now: Moment) -> Option<Pass> {
         let mut pass: Pass = reader.kept_pass(PROGRESS)?;
         let (moment, before) = pass.begun;
@@ -72,7 +73,7 @@ impl Pass {
         Some(pass)
     }
 
-    /// The pass has ended.
+    /// Removes the checkpoint of a pass that has ended.
     pub(crate) fn forget(folder: &Repository) -> Result<()> {
         folder.forget_pass(PROGRESS)?;
         Ok(folder.forget_pass(GATHERED)?)

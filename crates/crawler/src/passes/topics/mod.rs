@@ -1,12 +1,12 @@
-//! Topics of the whole repository: a pass over all held pages, in turns, whose results arrive as deeds; and between two
-//! passes the topics of a page when it is read.
+//! Topics of the whole repository: a pass over all held pages, in turns, whose results are deeds; between two passes,
+//! the topics of a page when it is read.
 //!
-//! - [`Source`]: what a pass reads: pages, their words, their links.
-//! - [`Pass`]: counts words, gathers who has which and who links to whom, reckons reputations column by column, and writes
-//!   what became of it.
-//! - `checkpoint`: how far a pass is, kept for the next process.
+//! - [`Source`]: the input of a pass: pages, their words, their links.
+//! - [`Pass`]: counts words, gathers which pages have which words and links, computes reputations column by column, and
+//!   writes the results.
+//! - `checkpoint`: the progress of a pass, kept for the next process.
 //! - [`why_none`]: why there are no topics.
-//! - [`TopicBook`]: the topics there are, by their words; a page that was just read is categorised with it.
+//! - [`TopicBook`]: the topics, by their words; categorises a page that was just read.
 
 mod absence;
 mod book;
@@ -23,5 +23,5 @@ pub use source::{HeldPage, Source};
 
 pub(crate) use turns::{Topics, forget_topics};
 
-/// Below so many pages there is nothing to tell topics by.
+/// With fewer pages than this, topics cannot be told apart.
 pub(crate) const PAGES_MIN: u64 = 50;

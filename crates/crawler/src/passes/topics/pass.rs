@@ -1,8 +1,8 @@
-//! One pass over the repository, in turns that are short enough to stand between two reports.
+//! One pass over the repository, in turns that are short enough to fit between two reports.
 //!
-//! What was read of bodies is kept as rows, so that the next pass reads only what is new. The rest is reckoned in memory and
-//! kept now and then (`standing`): a pass that a process did not live to end goes on in the next. The same rows give the same
-//! deeds, however often the pass was cut.
+//! The words read from bodies are kept as rows, so that the next pass reads only new bodies. Everything else is
+//! computed in memory, with a checkpoint now and then (`checkpoint`), so that the next process can resume an interrupted
+//! pass. The same rows give the same deeds, however often the pass was interrupted.
 
 use std::collections::HashMap;
 
@@ -15,27 +15,27 @@ use super::stages::{Counted, Gathering, Reckoned};
 use super::{Source, TopicBook};
 use crate::Result;
 
-/// Pages whose rows are read in one turn, and bodies among them: some milliseconds.
+/// Pages whose rows are read in one turn; the limit for bodies follows. A turn takes some milliseconds.
 pub(super) const ROWS_PER_TURN: usize = 256;
 const BODIES_PER_TURN: usize = 32;
-/// Links walked along in one turn.
+/// Links followed in one turn.
 const STEPS_PER_TURN: u64 = 500_000;
 /// Rows written in one turn.
 const PAGES_WRITTEN_PER_TURN: usize = 1_024;
 const TOPICS_WRITTEN_PER_TURN: usize = 4_096;
 
-/// What one turn came to.
+/// The result of one turn.
 #[derive(Debug, Default)]
 pub struct Turn {
     pub deeds: Vec<(Partition, Deed)>,
-    /// Pages whose topics are others now, for the policies.
+    /// Pages whose topics changed, for the policies.
     pub told: Vec<(PageKey, Vec<TopicOf>)>,
-    /// The last turn of the pass.
+    /// Whether this was the last turn of the pass.
     pub has_ended: bool,
     pub work: TopicWork,
 }
 
-/// What was done for a pass.
+/// The work done in passes.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct TopicWork {
     /// Bodies that were read for their words.
@@ -43,9 +43,9 @@ pub struct TopicWork {
     /// Pages whose words were counted, and pages whose words and links were gathered.
     pub counted: u64,
     pub gathered: u64,
-    /// Words whose reputations were reckoned.
+    /// Words whose reputations were computed.
     pub columns: u64,
-    /// Pages that have other topics now.
+    /// Pages whose topics changed.
     pub categorised: u64,
 }
 
@@ -63,9 +63,9 @@ impl std::ops::AddAssign for TopicWork {
 pub struct Pass {
     pub(super) stage: Stage,
     pub(super) reckoning: Reckoning,
-    /// When it began, and how many passes had ended then.
+    /// When it began, and how many passes had ended by then.
     pub(super) begun: (Moment, u32),
-    /// Turns since it was last kept.
+    /// Turns since the last checkpoint.
     #[serde(skip)]
     pub(super) turns_unkept: usize,
 }
@@ -109,14 +109,14 @@ pub(super) enum Stage {
 }
 
 impl Pass {
-    /// A pass that begins now, when so many have ended before.
+    /// A pass that begins now, after so many completed passes.
     pub fn new(reckoning: Reckoning, passes: u32, now: Moment) -> Self {
         let (vocabulary, counted) = (Vocabulary::default(), Counted::default());
         let stage = Stage::Counting { after: None, vocabulary, counted };
         Pass { stage, reckoning, begun: (now, passes), turns_unkept: 0 }
     }
 
-    /// The next piece of work; `now` is the Moment at which a pass that ends with it has ended.
+    /// Does the next piece of work; `now` is the end of the pass if this turn ends it.
     pub fn turn(&mut self, source: &dyn Source, book: &TopicBook, now: Moment) -> Result<Turn> {
         let mut turn = Turn::default();
         self.stage = match std::mem::replace(&mut self.stage, Stage::Ended) {
@@ -143,7 +143,7 @@ impl Pass {
         Ok(turn)
     }
 
-    /// What it is at, and how far, in words.
+    /// The current stage and its progress, for people.
     pub fn progress(&self) -> (&'static str, usize, usize) {
         match &self.stage {
             Stage::Counting { counted, .. } => ("reading words", counted.pages.len(), 0),
@@ -156,7 +156,7 @@ impl Pass {
     }
 }
 
-/// Reads words that are missing or old, and counts all.
+/// Reads words that are missing or outdated, and counts all words.
 fn count(
     source: &dyn Source,
     book: &TopicBook,
@@ -177,7 +177,7 @@ fn count(
         let terms = match kept {
             Some(terms) => terms,
             None if read.len() == BODIES_PER_TURN => {
-                // The rest of these pages is for the next turn.
+                // The remaining pages are left to the next turn.
                 turn.deeds.extend(by_partition(read, Deed::TermsRead));
                 return Ok(Stage::Counting { after, vocabulary, counted });
             }
@@ -197,7 +197,7 @@ fn count(
     Ok(Stage::Counting { after: Some(last), vocabulary, counted })
 }
 
-/// Who has which of the words, and who links to whom.
+/// Gathers which pages have which words, and the links between pages.
 fn gather(source: &dyn Source, at: usize, mut gathering: Box<Gathering>, turn: &mut Turn) -> Result<Stage> {
     let end = (at + ROWS_PER_TURN).min(gathering.pages());
     turn.work.gathered = (end - at) as u64;
@@ -215,7 +215,7 @@ fn gather(source: &dyn Source, at: usize, mut gathering: Box<Gathering>, turn: &
     Ok(Stage::Reckoning { column: 0, gathered: gathering, graph, room, best, least })
 }
 
-/// Some columns of reputations; all of them in the end.
+/// Computes some columns of reputations per turn, until all are done.
 fn reckon(
     reckoning: Reckoning,
     mut column: usize,
@@ -241,13 +241,13 @@ fn reckon(
     column
 }
 
-/// Room to go on with these; and for each page what a reputation must be better than: most are not, and are told so by one
-/// look.
+/// Workspace to continue with these; and for each page the reputation that a topic must exceed: most do not, and one
+/// comparison shows it.
 pub(super) fn room_for(best: &[Best]) -> (Workspace, Vec<f32>) {
     (Workspace::new(best.len()), best.iter().map(|best| best.least(TOPICS_OF_A_PAGE)).collect())
 }
 
-/// The topics of pages that have others now.
+/// Writes the topics of pages where they changed.
 fn write(
     source: &dyn Source,
     book: &TopicBook,
@@ -259,7 +259,7 @@ fn write(
     let end = (at + PAGES_WRITTEN_PER_TURN).min(reckoned.pages());
     for number in at..end {
         let (key, topics) = reckoned.take(number);
-        // A page that went meanwhile has none.
+        // A page that is no longer held has no topics.
         if source.topics_of(key)? != topics && (topics.is_empty() || source.is_held(key)?) {
             turn.told.push((key, topics));
         }
@@ -273,7 +273,7 @@ fn write(
     Ok(Stage::Naming { at: 0, rows, mark })
 }
 
-/// The topics themselves, and that the pass has ended.
+/// Writes the topics themselves, and that the pass has ended.
 fn name(at: usize, rows: Vec<TopicRow>, mark: TopicMark, turn: &mut Turn) -> Stage {
     let end = (at + TOPICS_WRITTEN_PER_TURN).min(rows.len());
     if at < end {
@@ -287,7 +287,7 @@ fn name(at: usize, rows: Vec<TopicRow>, mark: TopicMark, turn: &mut Turn) -> Sta
     Stage::Ended
 }
 
-/// What belongs to no partition lies in the log of the first.
+/// What belongs to no partition is in the log of the first.
 const WHOLE: Partition = Partition(0);
 
 /// One deed for the pages of each partition; pages come in the order of their keys.

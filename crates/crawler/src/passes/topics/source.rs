@@ -1,5 +1,5 @@
-//! What a pass reads. It is a trait so that links can come from elsewhere than the document rows one day, and so that a
-//! pass can be measured on a web that lies on no disk.
+//! The input of a pass. It is a trait so that links may come from elsewhere than the document rows later, and so that a
+//! pass can be measured on a web that is not on disk.
 
 use std::collections::HashSet;
 
@@ -18,20 +18,20 @@ pub struct HeldPage {
     /// The number of its newest version.
     pub version: u32,
     pub location: Option<Location>,
-    /// Changes that its visits found, and the days over which they were made.
+    /// Changes that its visits found, and the number of days in which they happened.
     pub changes: u32,
     pub watched_days: f64,
 }
 
 pub trait Source {
-    /// Held pages in the order of their keys, beginning behind `after`, and the last key that was looked at; no key when
+    /// Held pages in the order of their keys, starting after `after`, and the last key that was examined; no key when
     /// there are no more.
     fn pages(&self, after: Option<PageKey>, limit: usize) -> Result<(Vec<HeldPage>, Option<PageKey>)>;
-    /// The words of a page as they were last read, of whatever version.
+    /// The words of a page as they were last read, from whatever version.
     fn terms(&self, page: PageKey) -> Result<Option<PageTerms>>;
     /// The words of a page read anew from its newest version.
     fn read(&self, page: &HeldPage) -> Result<PageTerms>;
-    /// The pages that a page links to, each once: O(q) is how many they are.
+    /// The targets of a page's links, each once: their number is O(q).
     fn links(&self, page: PageKey) -> Result<Vec<Fingerprint>>;
     /// Whether a page is still held.
     fn is_held(&self, page: PageKey) -> Result<bool>;
@@ -39,10 +39,10 @@ pub trait Source {
     fn topics_of(&self, page: PageKey) -> Result<Vec<TopicOf>>;
 }
 
-/// What the repository keeps.
+/// The source that reads the repository.
 pub(crate) struct Kept<'a> {
     pub reader: &'a Reader,
-    /// Takes out of links what was learned to be a session, as when pages are read for the first time.
+    /// Removes learned session ids from links, as when pages are read for the first time.
     pub drop_sessions: &'a dyn Fn(&mut Report),
 }
 
@@ -57,7 +57,7 @@ impl Source for Kept<'_> {
         Ok(self.reader.terms(page)?)
     }
 
-    /// A record that cannot be read has no words; `verify` tells of it. So has a page that asks not to be kept.
+    /// A record that cannot be read has no words; `verify` reports it. Nor has a page that asks not to be kept.
     fn read(&self, page: &HeldPage) -> Result<PageTerms> {
         let nothing = PageTerms { version: page.version, ..PageTerms::default() };
         let Some(location) = &page.location else { return Ok(nothing) };
@@ -92,7 +92,7 @@ fn held(page: &Page) -> HeldPage {
     }
 }
 
-/// The targets of the links that are followed, each once.
+/// The targets of the followed links, each once.
 pub(crate) fn followed(row: &DocumentRow) -> Vec<Fingerprint> {
     let mut met = HashSet::with_capacity(row.links.len());
     let links = row.links.iter().filter(|link| discovery::is_followed(link.kind, link.rel));

@@ -1,4 +1,4 @@
-//! What a pass holds in memory from stage to stage: about a kilobyte for each page.
+//! What a pass holds in memory during its stages: about a kilobyte for each page.
 
 use serde::{Deserialize, Serialize};
 use vernal_model::{Fingerprint, Moment, PageKey, PageTerms, TopicId, TopicMark, TopicOf, TopicRow};
@@ -7,9 +7,9 @@ use vernal_policy::topic::{Best, Graph};
 use super::pass::{Columns, Numbers, next_topic};
 use super::{HeldPage, TopicBook};
 
-/// Words that links give to pages, held at a time; beyond them the links of the later pages say nothing. 12 bytes each.
+/// Anchor words held at a time, 12 bytes each. Beyond the limit, the links of later pages add no words.
 const ANCHOR_WORDS_MAX: usize = 16 << 20;
-/// Words that links give to one page: those that the most links say.
+/// Anchor words kept for one page: those that the most links use.
 const ANCHOR_WORDS_OF_A_PAGE_MAX: usize = 8;
 
 /// The held pages under dense numbers.
@@ -35,26 +35,26 @@ impl Counted {
         self.pages.push(Watched { key: page.key, fingerprint: page.fingerprint, changes, watched_days });
     }
 
-    /// The numbers of pages that were kept.
+    /// Rebuilds the numbers of the pages from a checkpoint.
     pub fn number(&mut self) {
         let numbered = self.pages.iter().enumerate();
         self.numbers = numbered.map(|(number, page)| (page.fingerprint, number as u32)).collect();
     }
 }
 
-/// Who has which word, and who links to whom.
+/// Which pages have which words, and the links between pages.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Gathering {
     counted: Counted,
-    /// The topics that are reckoned, by the alphabet of their words; a column for each.
+    /// The topics that are computed, in the alphabetical order of their words; a column for each.
     topics: Vec<(TopicId, Box<str>)>,
     #[serde(skip)]
     columns: Columns,
     next: TopicId,
     graph: Graph,
-    /// (column, page), sorted in the end.
+    /// (column, page), sorted at the end.
     holders: Vec<(u32, u32)>,
-    /// (page, column, how many links say so).
+    /// (page, column, number of links that use the word).
     said: Vec<(u32, u32, u32)>,
     /// Where each column begins in `pages_of`.
     starts: Vec<u32>,
@@ -77,7 +77,7 @@ impl Gathering {
         gathering
     }
 
-    /// The numbers of pages and columns.
+    /// Rebuilds the numbers of pages and columns.
     pub fn number(&mut self) {
         self.counted.number();
         let numbered = self.topics.iter().enumerate();
@@ -112,7 +112,7 @@ impl Gathering {
         self.graph.push(&targets, links.len() as u32);
     }
 
-    /// Makes one of all that say the same of the same page.
+    /// Merges entries about the same page and column.
     fn sum_up_said(&mut self) {
         self.said.sort_unstable();
         self.said.dedup_by(|later, earlier| {
@@ -124,7 +124,7 @@ impl Gathering {
         });
     }
 
-    /// Sorts what was gathered into columns, and gives the links away.
+    /// Sorts the gathered data into columns, and hands over the links.
     pub fn finish(&mut self) -> Graph {
         self.sum_up_said();
         let mut said = std::mem::take(&mut self.said);
@@ -149,18 +149,18 @@ impl Gathering {
         std::mem::take(&mut self.graph)
     }
 
-    /// A topic and the pages that contain its word or are called so by links.
+    /// A topic and the pages that contain its word or whose in-links use it.
     pub fn column(&self, column: usize) -> (TopicId, &[u32]) {
         let (from, to) = (self.starts[column] as usize, self.starts[column + 1] as usize);
         (self.topics[column].0, &self.pages_of[from..to])
     }
 }
 
-/// What became of it.
+/// The results of a pass.
 pub(super) struct Reckoned {
     gathered: Gathering,
     best: Vec<Best>,
-    /// By column: pages in the topic, their changes, and the days they were watched.
+    /// By column: pages in the topic, their changes, and the days over which they were observed.
     sums: Vec<(u32, u64, f64)>,
     columns: std::collections::BTreeMap<TopicId, usize>,
     with_topics: u32,
@@ -177,7 +177,7 @@ impl Reckoned {
         self.gathered.pages()
     }
 
-    /// The topics of a page; they are counted on the way.
+    /// The topics of a page, which are counted on the way.
     pub fn take(&mut self, number: usize) -> (PageKey, Vec<TopicOf>) {
         let topics = std::mem::take(&mut self.best[number]).into_topics();
         let page = &self.gathered.counted.pages[number];
@@ -191,7 +191,7 @@ impl Reckoned {
         (page.key, topics)
     }
 
-    /// The rows of topics that are others now, in the order of their numbers, and the mark of the pass.
+    /// The rows of topics that changed, in the order of their numbers, and the mark of the pass.
     pub fn rows(&self, book: &TopicBook, now: Moment) -> (Vec<TopicRow>, TopicMark) {
         let mut rows: Vec<TopicRow> = Vec::new();
         for (column, (id, word)) in self.gathered.topics.iter().enumerate() {
@@ -200,10 +200,10 @@ impl Reckoned {
             rows.push(TopicRow { id: *id, word: word.clone(), holders, pages, changes, watched_days });
         }
         let topics = rows.iter().filter(|row| row.pages > 0).count() as u32;
-        // A word that is no topic any more keeps its number and nothing else.
+        // A word that is no longer a topic keeps only its number.
         let fallen = book.rows().filter(|row| row.holders > 0 && !self.columns.contains_key(&row.id));
         rows.extend(fallen.map(|row| TopicRow { id: row.id, word: row.word.clone(), ..TopicRow::default() }));
-        // Those that are named already, perhaps by a process that did not live to end the pass, are not named again.
+        // Rows that are written already, perhaps by an interrupted process, are not written again.
         rows.retain(|row| book.row(row.id) != Some(row));
         rows.sort_unstable_by_key(|row| row.id);
         let mark = TopicMark {

@@ -1,4 +1,4 @@
-//! Topics in the ring: passes at their time, a page's topics when it is read, and what the policies hear of both.
+//! Topics in the crawl: when passes run, a page's topics when it is read, and what the policies learn from both.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,23 +15,23 @@ use crate::intake::sessions;
 use crate::passes::{Pass, TURN_EVERY};
 use crate::plan::Planner;
 
-/// In-links that a page is categorised by when it is read; more change little (Table 2 of seed 001 levels off), and each is two
-/// rows to read.
+/// In-links by which a page is categorised when it is read. More change little (Table 2 of seed 001 levels off), and
+/// each costs reading two rows.
 const IN_LINKS_MAX: usize = 32;
 /// Pages that link to others, with their topics, kept at a time.
 const PARENTS_MAX: usize = 1_024;
 
-/// Where topics stand.
+/// The state of the topics.
 pub(crate) struct Topics {
     book: TopicBook,
-    /// When this process took up its work.
+    /// When this process started.
     opened: Moment,
     pass: Option<TopicPass>,
-    /// What this process has done for passes.
+    /// The work that this process has done in passes.
     work: TopicWork,
-    /// Looked up only, never walked through: its order is chance.
+    /// Looked up only, never iterated: its order is random.
     parents: HashMap<PageKey, (Vec<TopicOf>, u32)>,
-    /// The last turn ended its pass.
+    /// Whether the last turn ended its pass.
     has_ended: bool,
 }
 
@@ -47,7 +47,7 @@ impl Topics {
         }
     }
 
-    /// Takes up the topics that the tables know, if they are wanted.
+    /// Restores the topics from the tables, if topics are enabled.
     pub fn recall(&mut self, core: &mut Core) -> Result<()> {
         if core.settings.topics_every.is_none() {
             return Ok(());
@@ -60,20 +60,20 @@ impl Topics {
         Ok(())
     }
 
-    /// What this process has done for passes.
+    /// The work that this process has done in passes.
     pub fn work(&self) -> TopicWork {
         self.work
     }
 
-    /// The pass that the process before did not live to end, or a new one.
+    /// Resumes the interrupted pass of the previous process, or begins a new one.
     fn take_up_pass(&self, core: &Core, now: Moment) -> TopicPass {
         let (reckoning, passes) = (Reckoning::default(), self.book.mark().passes);
         let resumed = TopicPass::resume(core.work.acknowledged(), reckoning, passes, now);
         resumed.unwrap_or_else(|| TopicPass::new(reckoning, passes, now))
     }
 
-    /// A page was read: its words are kept, and its topics are those that its words and the pages that are known to link to it
-    /// give it, until a pass knows better. A page that is held no more has none.
+    /// Categorises a page that was read: keeps its words, and assigns topics by its words and the pages known to link
+    /// to it, until the next pass. A page that is no longer held has no topics.
     pub fn categorise(
         &mut self,
         core: &mut Core,
@@ -105,7 +105,7 @@ impl Topics {
         Ok(())
     }
 
-    /// The pages into a page that are known without a search, with their topics and their O(q): the one that it was found on,
+    /// The pages known without a search to link to a page, with their topics and their O(q): the page it was found on,
     /// and those of the last pass over all links.
     fn parents(&mut self, core: &Core, page: &Page) -> Result<Vec<(Vec<TopicOf>, u32)>> {
         if self.book.mark().passes == 0 {
@@ -137,7 +137,7 @@ impl Pass for Topics {
         let Some(every) = core.settings.topics_every else { return false };
         let is_time = match self.book.mark().ended {
             Some(ended) => now.since(ended) >= every && ended <= now,
-            // The first one waits until all that there is was read, or for as long as any other.
+            // The first pass waits until all current pages are read, or for as long as any other pass.
             None => {
                 let is_through =
                     core.partitions.waiting() == 0 && core.in_flight.first_visits() == 0 && core.work.found() == 0;
@@ -197,7 +197,7 @@ impl Pass for Topics {
     }
 }
 
-/// A page that is held no more has no topics.
+/// Removes the topics of a page that is no longer held.
 pub(crate) fn forget_topics(core: &mut Core, page: PageKey) {
     if core.settings.topics_every.is_some() {
         core.work.push(page.partition, Deed::Categorised(vec![(page, Vec::new())]));

@@ -1,4 +1,4 @@
-//! A plan keeps to its budget and to what may be asked, and asks nobody.
+//! A plan keeps to its budget and to the limits of sites, and makes no request.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What stands between a candidate and its order, one thing at a time.
+//! The conditions that keep a candidate from becoming an order, one at a time.
 
 use std::net::IpAddr;
 
