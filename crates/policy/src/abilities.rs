@@ -1,23 +1,23 @@
-//! What a policy may be able to do beyond choosing and learning. Each ability is asked for by its name: `policy.valued()` is
-//! `None` where the policy has none.
+//! What a policy can do beyond choosing and learning. Each ability has an accessor: `policy.valued()` is `None` where
+//! the policy lacks the ability.
 
 use vernal_model::{Moment, PageKey, Span, TopicId, TopicOf};
 
 use crate::{Unkept, View};
 
-/// A policy whose visits have values, so that partitions can be served in the order of value. Policies whose order means
-/// nothing beyond their own pages are served by their share.
+/// A policy whose visits have values, so that partitions can be served in the order of value. Policies whose order
+/// cannot be compared with that of other partitions are served by their share of the held pages.
 pub trait Valued {
     /// The value of the visit that `choose` would give first.
     fn best(&mut self, view: &dyn View, now: Moment) -> Option<f64>;
-    /// The same, or what that visit is worth at most where to tell it exactly costs more: of many that are compared, only
-    /// those that come first by this need be asked for `best`.
+    /// The value of that visit, or an upper bound where the exact value costs more: among many candidates, only those
+    /// that come first by this need be asked for `best`.
     fn best_at_most(&mut self, view: &dyn View, now: Moment) -> Option<Best> {
         self.best(view, now).map(Best::Exactly)
     }
 }
 
-/// What the best visit of a policy is worth.
+/// The value of a policy's best visit.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Best {
     Exactly(f64),
@@ -34,47 +34,47 @@ impl Best {
 
 /// A policy that counts important pages more, and can be told that the importance of a page changed.
 pub trait Weighable {
-    /// The page counts so much from now on.
+    /// Sets the importance of a page.
     fn weigh(&mut self, page: PageKey, importance: f32);
 }
 
-/// A policy that listens to hints of change.
+/// A policy that uses hints of change.
 pub trait Hinted {
-    /// Hears a hint that the page changed since its last visit, worth so much waiting.
+    /// Learns a hint that the page changed since its last visit; `worth` is the waiting time that it counts for.
     fn hint(&mut self, page: PageKey, worth: Span);
 }
 
-/// A policy that remembers of a site more than its pages.
+/// A policy that keeps state of a site beyond that of its pages.
 pub trait SiteMemory {
-    /// What it remembers of a site, if that is new since it was last asked for; kept as a row of the site and given back by
+    /// The state of a site, if it changed since the last call; stored as a row of the site and restored by
     /// `recall_site` before the site's pages are recalled.
     fn site_state(&mut self, site: u32) -> Option<Vec<u8>>;
     fn recall_site(&mut self, site: u32, state: &[u8]);
 }
 
-/// A policy that knows topics, and pools over all partitions what their pages showed.
+/// A policy that knows topics, and pools the observations of its pages over all partitions.
 pub trait Topical {
-    /// Hears the topics of a page that it knows, as they become, the one with the best reputation first.
+    /// Sets the topics of a page that the policy knows, the one with the best reputation first.
     fn topics(&mut self, page: PageKey, topics: &[TopicOf]);
-    /// What the samples of its cycle have found in each topic, so that all partitions can judge topics together.
+    /// The results of its samples in this cycle by topic, so that all partitions can judge topics together.
     fn topic_samples(&self) -> Vec<TopicSample> {
         Vec::new()
     }
-    /// Hears what all partitions have found, its own included.
+    /// Learns the samples of all partitions, its own included.
     fn hear_topic_samples(&mut self, samples: &[TopicSample]) {
         let _ = samples;
     }
-    /// What its pages showed of each topic's change rate, so that all partitions can expect the same of new sites.
+    /// The change rates of its pages by topic, so that all partitions can expect the same of new sites.
     fn topic_rates(&self) -> Vec<TopicRates> {
         Vec::new()
     }
-    /// Hears what the pages of all partitions showed, its own included.
+    /// Learns the change rates by topic of all partitions, its own included.
     fn hear_topic_rates(&mut self, rates: &[TopicRates]) {
         let _ = rates;
     }
 }
 
-/// What one cycle's samples found in a topic.
+/// The results of one cycle's samples in a topic.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TopicSample {
     pub cycle: u64,
@@ -83,7 +83,7 @@ pub struct TopicSample {
     pub changed: u32,
 }
 
-/// What the pages of a topic showed of their change rates: Σ of their mean rates, and how many were compared.
+/// The change rates of a topic's pages: Σ of their mean rates, and how many were compared.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct TopicRates {
     pub topic: TopicId,
@@ -92,9 +92,9 @@ pub struct TopicRates {
 
 /// A policy with a model of change rates.
 pub trait Believing {
-    /// What it knows of change rates; the mean over all partitions comes back through `View::mean_rate`.
+    /// Its sums of change rates; the mean over all partitions comes back through `View::mean_rate`.
     fn rates(&self) -> RateSums;
-    /// How much of what it knows it believes to be up to date.
+    /// The share of its pages that it believes to be up to date.
     fn belief(&self, now: Moment) -> Option<Belief> {
         let _ = now;
         None
@@ -108,7 +108,7 @@ pub struct RateSums {
     pub weight: f64,
 }
 
-/// Before anything is known a page is expected to change so often a day, and that counts as much as so many sites.
+/// The prior: a page's expected changes per day, and the number of sites that this prior counts as.
 const RATE_FIRST: f64 = 0.02;
 const RATE_FIRST_WEIGHT: f64 = 2.0;
 
@@ -120,7 +120,7 @@ impl RateSums {
 
     /// The mean change rate per day.
     pub fn mean(self) -> f64 {
-        // Sums may fall below zero by the rounding of what was taken away from them.
+        // Rounding while values are subtracted may push the sums below zero.
         let (weighted, weight) = (self.weighted.max(0.0), self.weight.max(0.0));
         (RATE_FIRST_WEIGHT * RATE_FIRST + weighted) / (RATE_FIRST_WEIGHT + weight)
     }

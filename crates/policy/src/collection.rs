@@ -1,29 +1,29 @@
 //! Which pages a collection of bounded size holds: the least important make room for more important ones that are known
 //! and not held (All_Urls and Coll_Urls of Sharma and Dixit's architecture, after Cho and Garcia-Molina 2000).
 //!
-//! Nothing flaps: a newcomer must be better by a margin, only a part of the collection changes in one pass, and whoever
-//! left may not come back for a while.
+//! The collection must not oscillate: a newcomer must be better by a margin, only a part of the collection changes in
+//! one pass, and a page that left may not return for a while.
 
 use vernal_model::{PageKey, Span};
 
-/// A newcomer must be so much better than the page that makes room for it.
+/// A newcomer must be better by this factor than the page that makes room for it.
 pub const MARGIN: f32 = 1.25;
-/// The share of the collection that may change in one pass, and the least that may.
+/// The share of the collection that may change in one pass, and the smallest number of pages that may.
 pub const SWAPS_SHARE: f64 = 0.1;
 pub const SWAPS_MIN: usize = 16;
 /// A page that left may not return before this has passed.
 pub const RETURN_AFTER: Span = Span::from_days(7);
-/// What was learned of a page that left is remembered so long; a page that returns later begins anew.
+/// The history of a page that left is kept this long; a page that returns later starts without history.
 pub const HISTORY_KEPT: Span = Span::from_days(90);
 
-/// A page or an unread URL with what it counts.
+/// A page or an unread URL with its importance.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Weighted {
     pub page: PageKey,
     pub importance: f32,
 }
 
-/// A page that leaves, and the one that it leaves for.
+/// A page that leaves, and the page that replaces it.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Swap {
     pub leaves: Weighted,
@@ -35,13 +35,13 @@ pub fn swaps_max(pages_max: u64) -> usize {
     SWAPS_MIN.max((pages_max as f64 * SWAPS_SHARE) as usize)
 }
 
-/// Whether a URL of this importance would take the place of that one.
+/// Whether a URL of this importance may replace a page of that importance.
 pub fn is_better(comes: f32, leaves: f32) -> bool {
     comes >= leaves * MARGIN
 }
 
-/// The swaps that better the collection most: the best newcomers for the least important pages. `held` comes with the
-/// least important first, `known` with the most important first. The newcomers first fill the `room` that there is.
+/// The swaps that improve the collection most: the best newcomers for the least important pages. `held` is sorted with
+/// the least important first, `known` with the most important first. The newcomers first fill the free `room`.
 pub fn swaps(held: &[Weighted], known: &[Weighted], room: usize, swaps_max: usize) -> Vec<Swap> {
     let pairs = held.iter().zip(known.iter().skip(room)).take(swaps_max);
     let better = pairs.take_while(|(leaves, comes)| is_better(comes.importance, leaves.importance));

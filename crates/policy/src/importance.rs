@@ -2,16 +2,17 @@
 //!
 //! The rules:
 //! - Every URL that is known is a node, whether it was read or not; a URL that was not read has no links of its own.
-//! - A link counts once for each pair of pages, however often it stands there; a link from a page to itself, one that asks
-//!   not to be followed, and one that leads out of the scope count for nothing.
-//! - Who reads a page follows one of its links with probability 0.85, each with the same, and else begins anew anywhere.
-//! - Whoever is at a page without links begins anew anywhere.
+//! - A link counts once for each pair of pages, however often it occurs; a link from a page to itself, a nofollow link,
+//!   and a link that leads out of the scope do not count.
+//! - A reader follows one of the page's links with probability 0.85, each equally likely, and else restarts at a random
+//!   page.
+//! - A reader of a page without links restarts at a random page.
 //!
-//! With the last two rules the scores are, up to a factor, the one solution of x_t = (1 − d) + d · Σ x_s / links of s over the
-//! pages s that link to t: what pages without links give away falls evenly on all, and only makes the factor. So it is
-//! left out of the sum, and the sweep is a plain Gauss-Seidel step: each node takes the newest values of its sources, one
-//! array is enough, and the last scores are a good beginning when a few links changed. Scores are told with a mean of 1
-//! over the nodes that are counted.
+//! With the last two rules the scores are, up to a factor, the one solution of x_t = (1 − d) + d · Σ x_s / links of s
+//! over the pages s that link to t: the weight of pages without links spreads evenly over all pages and only changes
+//! the factor. So it is left out of the sum, and the sweep is a plain Gauss-Seidel step: each node uses the newest
+//! values of its sources, one array is enough, and the last scores are a good start when a few links changed. Scores
+//! are scaled to a mean of 1 over the nodes that are counted.
 //!
 //! A sweep that moves all scores together by a share m of their sum leaves them within m · d / (1 − d) of the solution.
 
@@ -21,24 +22,24 @@ use serde::{Deserialize, Serialize};
 pub const DAMPING: f64 = 0.85;
 /// Sweeps end when the scores together moved by less than this share of their sum: then they are right to five digits.
 pub const TOLERANCE: f64 = 1e-6;
-/// Sweeps at most; with this damping a sweep takes away at least 15 % of what is wrong, and a hundred leave one part in
-/// ten million.
+/// Sweeps at most; with this damping a sweep removes at least 15 % of the error, and a hundred leave one part in ten
+/// million.
 pub const SWEEPS_MAX: u32 = 100;
-/// No page counts less or more than this: the tail of links is long, and neither a page without links shall never be
-/// visited nor a hub always.
+/// Bounds of a page's importance. The distribution of links has a long tail: a page without links must still be
+/// visited, and a hub must not take all visits.
 pub const IMPORTANCE_MIN: f32 = 0.01;
 pub const IMPORTANCE_MAX: f32 = 100.0;
 
-/// What a page counts: what links say of it, times what people say.
+/// The importance of a page: its link score times the weight that people gave it.
 pub fn importance(score: f32, weight: f32) -> f32 {
     let product = score * weight;
     if product.is_finite() { product.clamp(IMPORTANCE_MIN, IMPORTANCE_MAX) } else { 1.0 }
 }
 
-/// Scores on their way: twelve bytes for each node.
+/// Scores during the sweeps: twelve bytes for each node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scores {
-    /// What each node gives along each of its links; all that it has where it has none.
+    /// The share of a node's score that each of its links gets; the whole score where the node has no links.
     shares: Vec<f64>,
     links: Vec<u32>,
     moved: f64,
@@ -47,7 +48,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// `links` counts the links out of each node; `before` is what was known of a node, where something was.
+    /// `links` is the number of links out of each node; `before` returns the last score of a node, if there is one.
     pub fn new(links: Vec<u32>, before: impl Fn(usize) -> Option<f32>) -> Self {
         let sound = |score: &f32| score.is_finite() && *score > 0.0;
         let scores = (0..links.len()).map(|node| f64::from(before(node).filter(sound).unwrap_or(1.0)));
@@ -62,7 +63,7 @@ impl Scores {
         Scores { shares, links, moved: 0.0, sum: 0.0, sweeps: 0 }
     }
 
-    /// Takes up one node with the nodes that link to it; in each sweep every node comes once, in any order that stays.
+    /// Updates one node from the nodes that link to it. Each sweep visits every node once, always in the same order.
     pub fn sweep(&mut self, node: u32, sources: &[u32]) {
         let taken: f64 = sources.iter().map(|&source| self.shares[source as usize]).sum();
         let score = 1.0 - DAMPING + DAMPING * taken;
@@ -73,8 +74,8 @@ impl Scores {
         self.shares[node] = score / links;
     }
 
-    /// Ends a sweep, and says whether it was the last: the scores moved by less than `tolerance` of their sum, or there
-    /// were sweeps enough.
+    /// Ends a sweep, and returns whether it was the last: the scores moved by less than `tolerance` of their sum, or
+    /// the limit of sweeps is reached.
     pub fn end_sweep(&mut self, tolerance: f64) -> bool {
         let still = self.moved <= tolerance * self.sum;
         (self.moved, self.sum) = (0.0, 0.0);
@@ -95,7 +96,7 @@ impl Scores {
         self.shares[node] * f64::from(self.links[node].max(1))
     }
 
-    /// The mean over some nodes, by which scores are divided when they are told; 1 if there are none.
+    /// The mean score over some nodes, by which scores are divided; 1 if there are none.
     pub fn mean(&self, counts: impl Fn(usize) -> bool) -> f64 {
         let counted = (0..self.links.len()).filter(|&node| counts(node)).map(|node| self.score(node));
         let (count, sum) = counted.fold((0u64, 0.0), |(count, sum), score| (count + 1, sum + score));
@@ -109,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// PageRank as it is written: the whole matrix, dangling rows and all, until nothing moves.
+    /// PageRank by its definition: the whole matrix with its dangling rows, until the scores converge.
     fn dense(nodes: usize, links: &[(usize, usize)]) -> Vec<f64> {
         let mut matrix = vec![vec![0.0; nodes]; nodes];
         for (source, row) in matrix.iter_mut().enumerate() {

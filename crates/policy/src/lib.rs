@@ -1,15 +1,15 @@
 //! When to come back; pure, and shared by live crawl and simulation.
 //!
 //! A policy has two verbs ([`Refresh`]): `choose` gives the next pages to visit within the budget that its [`View`]
-//! shows, `learn` hears what each visit found. What else it may be able to do is asked for by name ([`Valued`], [`Hinted`],
-//! [`Topical`] and others). What it remembers of a page travels in at most 40 bytes with the visit's
-//! deed, and `recall` takes it up after a restart.
+//! shows, `learn` gets the result of each visit. Other abilities are optional ([`Valued`], [`Hinted`], [`Topical`] and
+//! others). A policy's state of a page is stored with the visit's deed in at most 40 bytes, and `recall` restores it
+//! after a restart.
 //!
-//! - [`estimate`]: what a history of visits says.
+//! - [`estimate`]: estimates change rates from the history of visits.
 //! - [`schedule`]: the policies.
 //! - [`topic`]: which pages are thought to change together.
-//! - [`measure`]: how well it went.
-//! - [`importance`]: what links say of a page; [`collection`]: which pages are worth holding.
+//! - [`measure`]: measures of freshness and cost.
+//! - [`importance`]: importance by links; [`collection`]: which pages are worth holding.
 
 mod abilities;
 pub mod collection;

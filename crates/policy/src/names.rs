@@ -6,7 +6,7 @@ use crate::schedule::{
     RefreshTime, RoundRobin, Rule, Sampling, Size, StormcrawlerAdaptive, Strides,
 };
 
-/// Every policy there is, with what makes it. A name after a colon is an option of the policy before it.
+/// All policies with their constructors. The part of a name after a colon is an option of the policy before it.
 const POLICIES: &[(&str, Make)] = &[
     (RoundRobin::NAME, || Box::new(RoundRobin::new(Points::AsPaid))),
     ("round-robin:random", || Box::new(Strides::<RandomOrder>::new())),
@@ -69,7 +69,7 @@ pub const NAMES: &[&str] = &{
     names
 };
 
-/// The policy of a name, with promises kept around it.
+/// The policy of this name, wrapped so that promises are kept.
 pub fn by_name(name: &str) -> Option<Box<dyn Refresh>> {
     let &(name, make) = POLICIES.iter().find(|&&(known, _)| known == name)?;
     Some(Box::new(Promises::around(name, make())))

@@ -1,5 +1,5 @@
-//! One weekly cycle of the founding papers' experiments, as a policy sees it: so many pages, so many downloads, one visit
-//! at a time, and no site ever without room. The re-enactments of the laboratory and the paper tests share it.
+//! One weekly cycle of the founding papers' experiments, as a policy sees it: a number of pages, a number of downloads,
+//! one visit at a time, and every site always has room. The laboratory's re-enactments and the paper tests share it.
 
 use vernal_model::{PageKey, Span};
 

@@ -10,24 +10,24 @@ pub struct Held<'a> {
     pub page: PageKey,
     /// A number of the page's site, the same for all its pages while this process lives.
     pub site: u32,
-    /// A number of the first part of its path within the site, the same for all pages that share it.
+    /// A number of the first path segment within the site, the same for all pages that share the segment.
     pub path: u32,
     pub importance: f32,
     pub admitted: Moment,
     pub last_visit: Moment,
-    /// What a visit is expected to cost on the wire; 0 if nobody knows.
+    /// The expected bytes of a visit on the wire; 0 if unknown.
     pub wire_bytes: u64,
-    /// Promises: visit it at least, and at most, so often.
+    /// Promises: how often to visit it at least, and at most.
     pub at_least_every: Option<Span>,
     pub at_most_every: Option<Span>,
-    /// The change rate per day, where somebody knows it (laboratory, hindsight).
+    /// The change rate per day, if it is known (laboratory, hindsight).
     pub known_rate: Option<f64>,
     pub state: &'a PolicyState,
 }
 
 impl<'a> Held<'a> {
-    /// A page that was first read at this Moment and is like any other: of weight one, without promises, and nothing is known
-    /// of its path, its size and its rate.
+    /// A page that was first read at this Moment, with default values: weight one, no promises, and unknown path, size
+    /// and rate.
     pub fn new(page: PageKey, site: u32, read: Moment, state: &'a PolicyState) -> Self {
         Held {
             page,
@@ -62,7 +62,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// A visit of which nothing is known but that it took place.
+    /// A visit of which nothing else is known.
     pub fn new(page: PageKey, moment: Moment) -> Self {
         Seen { page, moment, previous: None, changed: None, degree: 0.0, last_modified: None, wire_bytes: 0 }
     }
@@ -70,7 +70,7 @@ impl Seen {
 
 /// All that a policy can see of the world when it chooses.
 pub trait View {
-    /// How many visits may be given out now.
+    /// How many visits may be chosen now.
     fn visits_left(&self) -> usize;
     /// Whether the page's site can be asked before the next tick.
     fn has_room(&self, page: PageKey) -> bool;
@@ -80,15 +80,15 @@ pub trait View {
     fn held(&self) -> u64;
     /// Visits a day that the refresh budget pays for.
     fn per_day(&self) -> f64;
-    /// The mean change rate per day over all partitions, as the coordinator last summed it up; `None` if nobody did.
+    /// The mean change rate per day over all partitions, as last summed up by the coordinator; `None` before that.
     fn mean_rate(&self) -> Option<f64> {
         None
     }
-    /// Whether the budget is counted in bytes, so that a visit costs what the page weighs on the wire.
+    /// Whether the budget is counted in bytes, so that a visit costs the page's bytes on the wire.
     fn counts_bytes(&self) -> bool {
         false
     }
-    /// Whether a page that is never worth a visit may be left for ever.
+    /// Whether a page that is never worth a visit may be abandoned.
     fn may_abandon(&self) -> bool {
         false
     }
@@ -96,31 +96,31 @@ pub trait View {
 
 /// A rule that chooses which held pages to visit again.
 ///
-/// A page is known from `recall` or `learn` until `forget`. A page that was chosen is in flight: it is not chosen again until
-/// `learn` or `put_back` names it. Same inputs, same choice. What else a policy may be able to do is in `abilities`.
+/// A page is known from `recall` or `learn` until `forget`. A chosen page is in flight: it is not chosen again until
+/// `learn` or `put_back` names it. Same inputs, same choice. Optional abilities are in `abilities`.
 pub trait Refresh: Send {
     fn name(&self) -> &'static str;
-    /// Takes up a page that is held: at the start, and when a page was read for the first time, after its `learn`.
+    /// Adds a held page: at the start, and after the `learn` of a page that was read for the first time.
     fn recall(&mut self, held: &Held<'_>);
     /// The next pages to visit, the most urgent first; at most `view.visits_left()`.
     fn choose(&mut self, view: &dyn View, now: Moment, chance: &mut Chance) -> Vec<PageKey>;
-    /// Hears what a visit found, and gives back what is to be remembered of the page.
+    /// Learns what a visit found, and returns the state to store with the page.
     fn learn(&mut self, seen: &Seen) -> PolicyState;
     /// A chosen page could not be visited now.
     fn put_back(&mut self, page: PageKey);
     /// The page is no longer held.
     fn forget(&mut self, page: PageKey);
-    /// When `choose` may next have an answer; `None` if nothing is known that will ever be due. Pages that are due and
-    /// only wait for their site do not count: the crawler knows when their site gets free.
+    /// When `choose` may next have an answer; `None` if no later Moment is known. Pages that are due and only wait for
+    /// their site do not count: the crawler knows when their site gets free.
     fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment>;
-    /// Why the page is visited when it is, as names and values in words and numbers; empty if the page is not known.
+    /// Why the page is visited when it is, as names with values; empty if the page is not known.
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)>;
-    /// For how long visits that are paid for may be saved up: a policy that visits in some hours of the day alone needs more
-    /// than the account holds otherwise.
+    /// For how long unspent visits may be saved up: a policy that visits only in some hours of the day needs more than
+    /// the account holds otherwise.
     fn saves_up(&self) -> Span {
         BudgetAccount::IN_HAND_MAX
     }
-    /// Its abilities, each where it has it.
+    /// The policy's abilities; `None` where it lacks one.
     fn valued(&mut self) -> Option<&mut dyn Valued> {
         None
     }

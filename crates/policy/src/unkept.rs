@@ -1,19 +1,19 @@
-//! Promises that are not kept, and what would keep them.
+//! Promises that are not kept, and the remedies.
 
 use std::collections::BTreeMap;
 
 use vernal_model::Span;
 
-/// The promises of a policy's pages to be visited at least so often, and how far behind they are.
+/// The promises of a policy's pages, and how far behind their visits are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unkept {
-    /// Pages with such a promise, and those of them that are overdue.
+    /// Pages with such a promise, and how many of them are overdue.
     pub promised: u64,
     pub overdue: u64,
     pub most_overdue: Span,
     /// Visits a day that all promises together need.
     pub needs_per_day: f64,
-    /// The same for each site with such promises.
+    /// The visits a day for each site with such promises.
     pub sites: BTreeMap<u32, SiteNeed>,
 }
 
@@ -23,7 +23,7 @@ pub struct SiteNeed {
     pub overdue: u64,
 }
 
-/// What would keep promises that are not kept.
+/// A change of settings that would let the promises be kept.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Remedy<S = u32> {
     /// A budget for held pages of at least so many visits a day.
@@ -45,7 +45,7 @@ impl Unkept {
         need.overdue += is_overdue;
     }
 
-    /// Another partition's promises beside these; site numbers are a partition's own, so that its sites are not taken.
+    /// Adds another partition's promises. Its sites are left out, because site numbers are local to a partition.
     pub fn join(&mut self, other: &Unkept) {
         self.promised += other.promised;
         self.overdue += other.overdue;
@@ -53,8 +53,8 @@ impl Unkept {
         self.needs_per_day += other.needs_per_day;
     }
 
-    /// What stands in the way of the promises: a budget below what they need, and sites whose delay allows less. Empty
-    /// if they can all be kept, even if some are still overdue.
+    /// What prevents the promises from being kept: a budget below what they need, and sites whose delay allows too few
+    /// visits. Empty if all can be kept, even if some are still overdue.
     pub fn remedies(&self, per_day: f64, delay_of: impl Fn(u32) -> Span) -> Vec<Remedy> {
         let mut remedies = Vec::new();
         if self.needs_per_day > per_day {

@@ -1,5 +1,5 @@
-//! How sure a share is that was seen in a sample (Wilson 1927). The normal interval has no width at 0 and 1, which is
-//! where small samples often are.
+//! The confidence of a share that was estimated from a sample (Wilson 1927). The normal interval has no width at 0 and
+//! 1, which small samples often show.
 
 /// An interval in which the true share lies with some confidence.
 #[derive(Copy, Clone, Debug, PartialEq)]

@@ -1,25 +1,26 @@
-//! How far the dates that pages bear (Last-Modified) are to be believed, by what visits found.
+//! How far the Last-Modified dates of pages are trusted, learned from what visits found.
 //!
-//! A date that moved since the visit before, and the page with it, is right: it places the change in time. A date that moved
-//! while the page stayed as it is, or that says "just now" of a page which nobody looked at for long, is wrong. A page that
-//! changed under its old date was missed.
+//! A date that moved since the previous visit, together with the page, is right: it places the change in time. A date
+//! that moved while the page did not change, or that says "just now" of a page not visited for long, is wrong. A page
+//! that changed under its old date was missed.
 
 use vernal_model::{Moment, Muted, Span, TrustRow};
 
 use super::trust::{fade, precision};
 
-/// A date so close to the visit is "just now": of a page that was left alone for much longer, chance hardly explains it.
+/// A date this close to the visit is "just now": if the previous visit was much earlier, this is hardly chance.
 const JUST_NOW: Span = Span::from_secs(60);
 const LONG_SINCE: Span = Span::from_hours(1);
-/// Dates are believed from so many on, if so many of them were right.
+/// Dates are trusted once at least this many were judged and at least this share of them was right.
 const BELIEVED_OUTCOMES_MIN: f64 = 5.0;
 const BELIEVED_PRECISION_MIN: f64 = 0.8;
-/// They are muted when so many were judged and fewer than this share was right, and heard again above the other.
+/// Dates are muted when at least this many were judged and less than this share was right; they are used again above
+/// the second share.
 const MUTED_OUTCOMES_MIN: f64 = 10.0;
 const MUTED_BELOW: f64 = 0.2;
 const HEARD_ABOVE: f64 = 0.4;
 
-/// Hears what a visit found of a page that bears a date.
+/// Learns what a visit found of a page with a date.
 pub fn hear_date(row: &mut TrustRow, date: Moment, seen: Moment, changed: bool, now: Moment) {
     fade(row, now);
     let has_moved = date > seen;
@@ -38,7 +39,7 @@ pub fn hear_date(row: &mut TrustRow, date: Moment, seen: Moment, changed: bool, 
     judge(row, now);
 }
 
-/// Whether a change may be placed where the date says.
+/// Whether changes are placed in time by the dates.
 pub fn dates_are_believed(row: &TrustRow) -> bool {
     row.muted.is_none() && row.right + row.wrong >= BELIEVED_OUTCOMES_MIN && precision(row) >= BELIEVED_PRECISION_MIN
 }

@@ -1,4 +1,4 @@
-//! Evidence fades: what was seen a half-life ago counts half.
+//! Evidence decays: an observation one half-life ago counts half.
 
 use vernal_model::Span;
 
@@ -7,7 +7,7 @@ pub fn kept_after(elapsed: Span, half_life: Span) -> f64 {
     if half_life == Span::ZERO { 0.0 } else { (-elapsed.secs_f64() / half_life.secs_f64()).exp2() }
 }
 
-/// Counts of changes and of days watched that fade with a half-life.
+/// Counts of changes and of observed days that decay with a half-life.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Fading {
     pub changes: f64,
@@ -15,7 +15,7 @@ pub struct Fading {
 }
 
 impl Fading {
-    /// First all that is old fades by the Span since the last visit, then the visit counts in full.
+    /// Decays the old counts by the Span since the last visit, then adds this visit in full.
     pub fn hear(&mut self, elapsed: Span, changes: f64, days: f64, half_life: Span) {
         let kept = kept_after(elapsed, half_life);
         self.changes = self.changes * kept + changes;

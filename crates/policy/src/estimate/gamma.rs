@@ -1,8 +1,8 @@
-//! What visits say about one page's change rate: a Gamma distribution, kept by assumed density filtering.
+//! The belief about one page's change rate: a Gamma distribution, kept by assumed density filtering.
 //!
 //! A visit after an unchanged time `o` multiplies the density of the rate by e^(−rate·o), which stays a Gamma. A visit
-//! that found a change multiplies it by 1 − e^(−rate·o), which does not: the Gamma with the same mean and variance takes
-//! its place. All times are in days.
+//! that found a change multiplies it by 1 − e^(−rate·o), which does not: it is replaced by the Gamma with the same mean
+//! and variance. All times are in days.
 
 /// Below this expected number of changes the moments cancel in floating point; their limit is exact enough.
 const CHANGES_TINY: f64 = 1e-6;
@@ -15,7 +15,7 @@ pub struct Gamma {
 }
 
 impl Gamma {
-    /// The belief of somebody who knows only the mean rate of pages like this one.
+    /// The belief before any visit, from the mean rate of similar pages.
     pub fn prior(mean: f64) -> Self {
         Gamma { a: 1.0, b: 1.0 / mean }
     }

@@ -1,10 +1,10 @@
 //! Hints as effective time: each hint that a page changed is worth some days of waiting (Busa-Fekete and others, 2025).
 //!
-//! A source of hints tells a change with probability `recall`, and cries `false_rate` times a day for nothing. What is
-//! left unsaid changes at (1 − recall)·rate; a hint multiplies the probability that the page is up to date by
-//! false_rate / (recall·rate + false_rate), as β more days without a word would.
+//! A source announces a change with probability `recall`, and gives `false_rate` false alarms a day. Changes that are
+//! not announced come at (1 − recall)·rate; a hint multiplies the probability that the page is up to date by false_rate
+//! / (recall·rate + false_rate), as β more days without a hint would.
 
-/// No hint is worth more than this: a source that never cries in vain would make it endless.
+/// No hint is worth more than this: for a source without false alarms the value would be infinite.
 const DAYS_PER_HINT_MAX: f64 = 365.0;
 
 /// β: the days that one hint is worth.
@@ -17,8 +17,8 @@ pub fn days_per_hint(rate: f64, recall: f64, false_rate: f64) -> f64 {
     ((said / false_rate).ln() / unsaid).min(DAYS_PER_HINT_MAX)
 }
 
-/// The same for a clock that counts every change, said or unsaid, as the policies' own does: on it too a hint multiplies the
-/// probability that the page is up to date by false_rate / (recall·rate + false_rate).
+/// Like `days_per_hint`, for a clock that counts every change, announced or not, as the policies' own does: on it too a
+/// hint multiplies the probability that the page is up to date by false_rate / (recall·rate + false_rate).
 pub fn days_per_hint_of_all(rate: f64, recall: f64, false_rate: f64) -> f64 {
     let said = recall * rate + false_rate;
     if said <= false_rate || said.is_nan() {

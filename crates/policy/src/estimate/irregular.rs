@@ -1,13 +1,13 @@
-//! The most likely change rate of a page that was visited whenever it suited: the rate at which
-//! Σ τ/(e^(rate·τ) − 1) over the visits that found a change equals Σ τ over those that did not.
+//! The most likely change rate of a page that was visited at irregular times: the rate at which Σ τ/(e^(rate·τ) − 1)
+//! over the visits that found a change equals Σ τ over those that did not.
 
 /// One visit: days since the visit before, and whether it found a change.
 pub type Look = (f64, bool);
 
-/// Rates beyond these, per day, are told as these.
+/// Rates beyond these bounds, per day, are clamped to them.
 pub const RATE_MIN: f64 = 1e-9;
 pub const RATE_MAX: f64 = 1e6;
-/// Halvings of the bracket: more than a double holds.
+/// Bisection steps: more than the precision of a double needs.
 const STEPS: usize = 200;
 
 /// The most likely rate per day: 0 if no visit found a change, [`RATE_MAX`] if every one did, `None` without visits.
@@ -23,7 +23,7 @@ pub fn irregular(looks: &[Look]) -> Option<f64> {
     let excess = |rate: f64| span(true).map(|&(days, _)| days / (rate * days).exp_m1()).sum::<f64>() - quiet;
     let (mut low, mut high) = (RATE_MIN, RATE_MAX);
     for _ in 0..STEPS {
-        // The rate lies over many orders of magnitude: halve its logarithm.
+        // The rate spans many orders of magnitude: bisect its logarithm.
         let middle = (low * high).sqrt();
         if excess(middle) > 0.0 { low = middle } else { high = middle }
     }

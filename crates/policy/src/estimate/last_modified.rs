@@ -1,9 +1,9 @@
 //! The change rate from Last-Modified: a visit that finds a change also tells when the last one was (Cho and
 //! Garcia-Molina 2003, section 5).
 //!
-//! Seen backwards from the visit, the last change is the first one met, so that the time back to it, or to the visit
-//! before if there was none, is what a Poisson process is measured by. The time from the visit before up to the last
-//! change is not: it is longer the more changes there were.
+//! Seen backwards from the visit, the last change is the first event, so the time back to it, or to the previous visit
+//! if there was none, is the sample of a Poisson process. The time from the previous visit up to the last change is no
+//! such sample: it is longer the more changes there were.
 
 /// N changes in T days without one, from n visits.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -14,8 +14,8 @@ pub struct LastModified {
 }
 
 impl LastModified {
-    /// A visit `days` after the one before. If it found a change, `changed_ago` says how many days before the visit the
-    /// page was last modified; a value outside the time between the visits is brought to its nearest end.
+    /// Adds a visit `days` after the previous one. If it found a change, `changed_ago` is how many days before the
+    /// visit the page was last modified; a value outside the time between the visits is clamped to it.
     pub fn hear(&mut self, days: f64, changed_ago: Option<f64>) {
         self.visits += 1.0;
         match changed_ago {
@@ -27,7 +27,7 @@ impl LastModified {
         }
     }
 
-    /// N/T; `None` before anything was watched.
+    /// N/T; `None` before the first observation.
     pub fn rate(&self) -> Option<f64> {
         (self.days > 0.0).then(|| self.changes / self.days)
     }

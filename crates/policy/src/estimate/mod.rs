@@ -1,4 +1,4 @@
-//! What a history of visits says.
+//! Estimates from a history of visits.
 //!
 //! - `degree_of_success`: the share of the last visits that found a change.
 //! - `regular`, `irregular`, `last_modified`, `stochastic`: change rates, by what the visits could see.
@@ -6,8 +6,8 @@
 //! - `gamma`: a belief about one page's change rate.
 //! - `site_clock`: the operational time of a site, learned from visits to its pages.
 //! - `hint`: what a hint is worth in days of waiting.
-//! - `dates`: how far the dates that pages bear are to be believed.
-//! - `trust`: how far a source of hints is to be believed, by what came of its hints.
+//! - `dates`: how far the Last-Modified dates of pages are trusted.
+//! - `trust`: how far a source of hints is trusted, by the results of its hints.
 
 mod confidence;
 pub mod dates;

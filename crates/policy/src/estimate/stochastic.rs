@@ -30,7 +30,7 @@ pub struct Approximation {
     visits: f64,
 }
 
-/// The steps shrink slower than 1/k, so that a poor first guess is forgotten, and fast enough to settle.
+/// The steps shrink more slowly than 1/k, so that a poor first guess is forgotten, and fast enough to converge.
 const STEP_POWER: f64 = -0.75;
 
 impl Approximation {
@@ -48,7 +48,7 @@ impl Approximation {
     }
 }
 
-/// The same with a memory of its last move: x ← x + η_k·(I·(x + p) − x) + ζ_k·(x − x before).
+/// The same step with momentum: x ← x + η_k·(I·(x + p) − x) + ζ_k·(x − x before).
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct HeavyBall {
     rate: f64,
@@ -56,7 +56,7 @@ pub struct HeavyBall {
     visits: f64,
 }
 
-/// ζ: the share of the last move that is made again.
+/// ζ: the share of the last step that is repeated.
 const MOMENTUM: f64 = 0.3;
 
 impl HeavyBall {

@@ -1,47 +1,48 @@
-//! How far a source of hints is to be believed: its recall, its false alarms and its precision, learned from what visits
+//! How far a source of hints is trusted: its recall, its false alarms and its precision, learned from what visits
 //! found, site by site and source by source.
 //!
-//! A visit finds the page changed or not, and a hint was heard before it or not. Hinted and changed is right, hinted and
-//! unchanged is wrong, changed without a hint is missed. Hinted and changed may also be chance: the page changed unsaid
-//! before a false alarm, or by itself while the alarm waited for its visit, with probability
-//! s = 1 − e^(−unsaid·before − rate·wait). Of such a visit the share p / (p + (1 − p)·s) counts as right, p being the
-//! precision believed before (one step of expectation and maximisation); the rest is a false alarm and a missed change.
+//! A visit finds the page changed or not, and a hint came before it or not. Hinted and changed is right, hinted and
+//! unchanged is wrong, changed without a hint is missed. Hinted and changed may also be chance: the page changed
+//! without a hint before a false alarm, or by itself while the alarm waited for its visit, with probability s = 1 −
+//! e^(−unsaid·before − rate·wait). Of such a visit the share p / (p + (1 − p)·s) counts as right, p being the precision
+//! believed before (one step of expectation and maximisation); the rest is a false alarm and a missed change.
 //!
-//! False alarms are counted per day up to the first hint after a visit: a source that cries every day cries once a day,
-//! however seldom we come. All counts fade with a half-life, so that a source may fall and rise again.
+//! False alarms are counted per day up to the first hint after a visit: a source that gives a hint every day counts
+//! once a day, however seldom we visit. All counts decay with a half-life, so that trust may fall and rise again.
 
 use vernal_model::{Moment, Muted, Span, TrustRow};
 
 use super::{days_per_hint_of_all, kept_after};
 
-/// Outcomes count half after this: sites change their ways with their software.
+/// Outcomes count half after this time: sites change their behaviour with their software.
 const HALF_LIFE: Span = Span::from_days(90);
-/// Before anything is known a source announces three changes in ten, and that counts as much as so many changes.
+/// The prior of recall: a source announces three changes in ten; the prior counts as this many changes.
 const RECALL_FIRST: f64 = 0.3;
 const RECALL_FIRST_WEIGHT: f64 = 10.0;
-/// Before anything is known one hint in two is right; it counts as two outcomes. False alarms are as frequent as changes,
-/// and that counts as one of them.
+/// The prior of precision: one hint in two is right; the prior counts as two outcomes. False alarms are as frequent as
+/// changes, and that prior counts as one of them.
 const PRECISION_FIRST: f64 = 0.5;
 const PRECISION_FIRST_WEIGHT: f64 = 2.0;
 const FALSE_FIRST_WEIGHT: f64 = 1.0;
-/// A source is muted when so many of its hints were judged and fewer than this share was right …
+/// A source is muted when at least this many of its hints were judged and less than this share was right …
 const MUTED_OUTCOMES_MIN: f64 = 10.0;
 const MUTED_BELOW: f64 = 0.1;
-/// … and heard again when more than this share is.
+/// … and used again when more than this share is right.
 const HEARD_ABOVE: f64 = 0.2;
-/// A list says nothing of when pages change if more than this share of at least so many dates is one and the same, or is
-/// the hour at which we asked.
+/// A list tells nothing about changes if, of at least this many dates, more than this share is one and the same, or is
+/// the hour at which the list was read.
 const LOOK_DATES_MIN: usize = 20;
 const LOOK_SHARE_MAX: f64 = 0.9;
-/// What a page says of itself is believed from so many outcomes on, if so many of them were right; both of one site.
+/// A page's own statements are trusted once at least this many were judged and at least this share was right; both per
+/// site.
 const CADENCE_OUTCOMES_MIN: f64 = 5.0;
 const CADENCE_RIGHT_MIN: f64 = 0.9;
-/// It is left alone for this share of its period, so that the visit still judges its word.
+/// Such a page is not visited for this share of its period, so that the visit still tests the statement.
 const REST_SHARE: f64 = 0.9;
-/// However static a page says it is, it is looked at so often.
+/// However static a page says it is, it is visited at least this often.
 const REST_MAX: Span = Span::from_days(30);
 
-/// What one visit says of one source.
+/// What one visit shows about one source.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Since the visit before.
@@ -51,7 +52,7 @@ pub struct Outcome {
     pub changed: bool,
 }
 
-/// What a list looks like, whatever it says of each page.
+/// Statistics of the dates in a list.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {
     pub dated: usize,
@@ -61,7 +62,7 @@ pub struct Look {
     pub now: usize,
 }
 
-/// Hears what a visit found. `mean_rate` is that of all pages, per day.
+/// Learns what a visit found. `mean_rate` is that of all pages, per day.
 pub fn hear(row: &mut TrustRow, outcome: Outcome, mean_rate: f64, now: Moment) {
     fade(row, now);
     let rate = change_rate(row, mean_rate);
@@ -87,17 +88,17 @@ pub fn hear(row: &mut TrustRow, outcome: Outcome, mean_rate: f64, now: Moment) {
     row.missed += 1.0 - right;
 }
 
-/// The share of real changes that it announces.
+/// The share of real changes that the source announces.
 pub fn recall(row: &TrustRow) -> f64 {
     (row.right + RECALL_FIRST * RECALL_FIRST_WEIGHT) / (row.right + row.missed + RECALL_FIRST_WEIGHT)
 }
 
-/// The share of its hints that were followed by a real change.
+/// The share of the source's hints that were followed by a real change.
 pub fn precision(row: &TrustRow) -> f64 {
     (row.right + PRECISION_FIRST * PRECISION_FIRST_WEIGHT) / (row.right + row.wrong + PRECISION_FIRST_WEIGHT)
 }
 
-/// Changes of one page that it speaks of, per day.
+/// The change rate of one page that the source covers, per day.
 pub fn change_rate(row: &TrustRow, mean_rate: f64) -> f64 {
     (row.right + row.missed + 1.0) / (row.watched_days + 1.0 / mean_rate.max(f64::MIN_POSITIVE))
 }
@@ -114,7 +115,7 @@ pub fn page_rate(row: &TrustRow, mean_rate: f64, changes: u32, days: f64) -> f64
     (f64::from(changes) + 1.0) / (days.max(0.0) + 1.0 / change_rate(row, mean_rate))
 }
 
-/// The waiting that a hint for a page with this change rate is worth; nothing from a source that is muted.
+/// The waiting time that a hint for a page with this change rate counts for; zero for a muted source.
 pub fn worth(row: &TrustRow, rate: f64, mean_rate: f64) -> Span {
     if row.muted.is_some() {
         return Span::ZERO;
@@ -123,7 +124,7 @@ pub fn worth(row: &TrustRow, rate: f64, mean_rate: f64) -> Span {
     Span::from_secs_f64(days * 86_400.0)
 }
 
-/// Mutes a source whose hints are followed by nothing, and hears it again when they are. Says whether that changed.
+/// Mutes a source whose hints are followed by no changes, and unmutes it when they are. Returns whether that changed.
 pub fn judge_by_outcomes(row: &mut TrustRow, now: Moment) -> bool {
     let judged = row.right + row.wrong;
     match &row.muted {
@@ -141,7 +142,8 @@ pub fn judge_by_outcomes(row: &mut TrustRow, now: Moment) -> bool {
     }
 }
 
-/// Mutes a source whose list says the same of every page, and hears it again when it does not. Says whether that changed.
+/// Mutes a source whose list has the same date for every page, and unmutes it when it does not. Returns whether that
+/// changed.
 pub fn judge_by_look(row: &mut TrustRow, look: Look, now: Moment) -> bool {
     let many = |part: usize| look.dated >= LOOK_DATES_MIN && part as f64 > LOOK_SHARE_MAX * look.dated as f64;
     let why = match () {
@@ -162,8 +164,8 @@ pub fn judge_by_look(row: &mut TrustRow, look: Look, now: Moment) -> bool {
     }
 }
 
-/// Hears whether a page that said it would stay as it is for a period had changed before its end. A visit after a part of
-/// the period proves that part.
+/// Learns whether a page that announced no change for a period had changed before the period's end. A visit after a
+/// part of the period tests that part.
 pub fn hear_cadence(row: &mut TrustRow, elapsed: Span, period: Span, changed: bool, now: Moment) {
     if elapsed > period {
         return;
@@ -177,7 +179,7 @@ pub fn hear_cadence(row: &mut TrustRow, elapsed: Span, period: Span, changed: bo
     }
 }
 
-/// How long such a page may be left alone, if its site's word has proved good.
+/// How long such a page needs no visit, if its site's statements have proved right.
 pub fn rest(row: &TrustRow, period: Span) -> Option<Span> {
     let judged = row.right + row.wrong;
     let is_believed = judged >= CADENCE_OUTCOMES_MIN && row.right / judged >= CADENCE_RIGHT_MIN;

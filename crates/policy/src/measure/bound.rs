@@ -1,8 +1,8 @@
-//! What no policy can beat, to hold the measured freshness against.
+//! Upper bounds that no policy can exceed, to compare the measured freshness with.
 //!
 //! - With known rates and changes that are independent: the optimum of Cho and Garcia-Molina, for a window without end
 //!   and, certified, for one of finite length.
-//! - On a recorded history: the schedule of somebody who knows the future.
+//! - On a recorded history: the schedule of a policy that knows the future.
 
 use crate::schedule::allocation::{Allocation, Wanted, missed_inverse};
 
@@ -35,8 +35,8 @@ pub fn change_ratio_bound(rates: impl Iterator<Item = f64>, per_day: f64) -> f64
     -(-rates.sum::<f64>() / per_day).exp_m1()
 }
 
-/// The same with each visit counted by importance: Σ w·f·(1 − e^(−Δ/f)) / Σ w·f over the visits that maximise the sum.
-/// At the optimum w·h(x) is the same for all pages that are visited, x = Δ/f.
+/// The bound with each visit weighted by importance: Σ w·f·(1 − e^(−Δ/f)) / Σ w·f over the visits that maximise the
+/// sum. At the optimum w·h(x) is the same for all pages that are visited, x = Δ/f.
 pub fn weighted_change_ratio_bound(pages: &[Wanted], per_day: f64) -> f64 {
     let visits = |page: &Wanted, price: f64| match price < page.importance && page.rate > 0.0 {
         true => page.rate / missed_inverse(price / page.importance),

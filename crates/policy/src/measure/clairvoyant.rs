@@ -1,6 +1,6 @@
-//! What somebody could reach who knew every change beforehand: every version is a task that may be done from its change
-//! to the next one, the earlier the better, and each slot has so many visits to give. Versions are independent of each
-//! other, so that this holds for every web.
+//! The best result of a policy that knows every change beforehand. Every version can be visited from its change to the
+//! next one, the earlier the better, and each slot has a number of visits. Versions are independent of each other, so
+//! the result holds for every web.
 //!
 //! - With equal importance, taking the version that lasts longest first is best, slot by slot (swap any two visits to
 //!   see it).
@@ -10,10 +10,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Steps in which one price for all slots is looked for.
+/// Steps in the search for the one price of all slots.
 const PRICE_STEPS: usize = 80;
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
-/// Steps in which each slot's own price is bettered, as long as versions times slots stay below a limit.
+/// Steps that improve each slot's own price, as long as versions times slots stay below a limit.
 const SLOT_PRICE_STEPS: u32 = 200;
 const SLOT_PRICE_PAIRS_MAX: usize = 1 << 20;
 
@@ -25,7 +25,7 @@ pub struct Version {
     pub importance: f64,
 }
 
-/// An instant at which visits are given out, and how many.
+/// An instant at which visits are available, and how many.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Slot {
     pub at: f64,
@@ -41,14 +41,14 @@ pub struct Clairvoyant {
 }
 
 impl Clairvoyant {
-    /// Versions that are gone before counting begins win nothing and are left out.
+    /// Versions that end before counting begins are worth nothing and are left out.
     pub fn new(versions: impl Iterator<Item = Version>, slots: Vec<Slot>, counted_from: f64) -> Self {
         let mut versions: Vec<Version> = versions.filter(|version| version.until > counted_from).collect();
         versions.sort_by(|a, b| a.from.total_cmp(&b.from));
         Clairvoyant { versions, slots, counted_from }
     }
 
-    /// Days times importance that can be won: exact for equal importance, else a bound.
+    /// Days times importance that can be gained: exact for equal importance, else a bound.
     pub fn won(&self) -> f64 {
         let equal = self.versions.windows(2).all(|pair| pair[0].importance == pair[1].importance);
         if equal { self.longest_first() } else { self.bound() }
@@ -74,7 +74,7 @@ impl Clairvoyant {
         won
     }
 
-    /// For any prices y ≥ 0 of slots, Σ visits·y + Σ versions max(0, max over slots of value − y) is not exceeded.
+    /// For any prices y ≥ 0 of slots, Σ visits·y + Σ versions max(0, max over slots of value − y) is an upper bound.
     pub fn bound(&self) -> f64 {
         let price = self.best_price();
         let one = self.bound_at(price);
@@ -84,18 +84,18 @@ impl Clairvoyant {
         }
     }
 
-    /// What a version is worth at the slot of this number.
+    /// The value of visiting a version in this slot.
     fn worth(&self, version: &Version, slot: usize) -> f64 {
         version.importance * (version.until - self.slots[slot].at.max(self.counted_from))
     }
 
-    /// The slots at which a version can be had.
+    /// The slots in which a version can be visited.
     fn slots_of(&self, version: &Version) -> std::ops::Range<usize> {
         let first = self.slots.partition_point(|slot| slot.at < version.from);
         first..self.slots.partition_point(|slot| slot.at < version.until).max(first)
     }
 
-    /// The bound with one price for all slots: a version is then taken as early as it can be.
+    /// The bound with one price for all slots: a version is then visited as early as possible.
     fn bound_at(&self, price: f64) -> f64 {
         let visits: f64 = self.slots.iter().map(|slot| slot.visits as f64).sum();
         let gain = |version: &Version| match self.slots_of(version) {
@@ -115,8 +115,8 @@ impl Clairvoyant {
         (low + high) / 2.0
     }
 
-    /// Each slot's price goes up where it is asked for more often than it has visits, and down where less: more steps
-    /// give a sharper bound, and each gives a true one.
+    /// Raises the price of a slot with more demand than visits, and lowers it where demand is less. Each step gives a
+    /// valid bound, and more steps give a sharper one.
     fn bettered(&self, price: f64) -> f64 {
         let mut prices = vec![price; self.slots.len()];
         let mut best = f64::INFINITY;

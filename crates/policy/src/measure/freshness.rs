@@ -7,7 +7,7 @@ pub fn freshness(up_to_date: u64, held: u64) -> Share {
     if held == 0 { Share::clamped(1.0) } else { Share::clamped(up_to_date as f64 / held as f64) }
 }
 
-/// The same, with each page counted by its importance.
+/// The share of pages up to date, with each page weighted by its importance.
 pub fn weighted_freshness(pages: impl Iterator<Item = (f32, bool)>) -> Share {
     let (mut fresh, mut all) = (0.0, 0.0);
     for (importance, up_to_date) in pages {

@@ -1,5 +1,5 @@
-//! How much of the way from round-robin to the policy that knows every rate a third one went: the one definition of the
-//! gap and of both its ends, for the laboratory, for replays and for every test.
+//! The share of the gap between round-robin and the policy with known rates that a third policy closes: the one
+//! definition of the gap and of both its ends, for the laboratory, for replays and for every test.
 //!
 //! - One end is `round-robin`.
 //! - The other end is `hindsight`: the index policy (freshness alone, elapsed time) that is told, before the first day,
@@ -20,14 +20,14 @@ pub const GAP_TO: &str = "hindsight";
 /// 0.8134.
 pub const HINDSIGHT_RATE_MIN: f64 = 0.0005;
 
-/// The average rate of a page as nobody could know it before the end: changes seen over days online.
+/// The average rate of a page in hindsight: changes seen over days online.
 pub fn hindsight_rate(changes: usize, days_online: f64) -> f64 {
     let rate = if days_online > 0.0 { changes as f64 / days_online } else { 0.0 };
     rate.max(HINDSIGHT_RATE_MIN)
 }
 
 /// (F − F_rr)/(F_hindsight − F_rr): 0 is no better than round-robin, 1 as good as with known rates, above 1 better.
-/// `None` where who knows the rates is no better than round-robin: there is no gap, and nothing can be said.
+/// `None` where the policy with known rates is no better than round-robin: then there is no gap to measure.
 pub fn gap_closed(freshness: f64, round_robin: f64, hindsight: f64) -> Option<f64> {
     let gap = hindsight - round_robin;
     (gap > 1e-9).then(|| (freshness - round_robin) / gap)

@@ -1,4 +1,5 @@
-//! How well it went. What only divides leaves the counting to its caller; `Visits`, `PageLife` and `OverTime` count.
+//! Measures of freshness and cost. Pure ratios leave the counting to the caller; `Visits`, `PageLife` and `OverTime`
+//! count.
 
 mod age;
 pub mod bound;

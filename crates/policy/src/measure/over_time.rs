@@ -1,5 +1,5 @@
-//! How fresh pages were over a stretch of time: each page tells when it was visited and when it changed, and at the end
-//! the means are read off. Time is in days, and a page counts by its importance.
+//! How fresh pages were over a period: the visits and changes of each page are recorded, and the means are read at the
+//! end. Time is in days, and a page counts by its importance.
 //!
 //! - freshness: the share of the time that it was up to date;
 //! - age: how long ago its first unseen change was, nothing while it was up to date;
@@ -18,7 +18,7 @@ pub struct PageLife {
     visits: u64,
 }
 
-/// The sums over all pages and all the time that was measured.
+/// The sums over all pages and all the measured time.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct OverTime {
     days: f64,
@@ -26,7 +26,7 @@ pub struct OverTime {
     age_days: f64,
     harmonic_days: f64,
     missed_days: f64,
-    /// Pages of which no visit was told.
+    /// Pages without a recorded visit.
     pub never_visited: u64,
     pub pages: u64,
 }
@@ -49,7 +49,7 @@ impl PageLife {
         self.missed = (self.missed + degree).min(1.0);
     }
 
-    /// The page was visited: whether that found a change.
+    /// Records a visit; returns whether it found a change.
     pub fn visited(&mut self, now: Moment, importance: f64, sums: &mut OverTime) -> bool {
         self.advance(now, importance, sums);
         let found = !self.is_fresh();
@@ -58,7 +58,7 @@ impl PageLife {
         found
     }
 
-    /// Measures up to this Moment; called at the end of what is measured, and by the two above.
+    /// Measures up to this Moment; called at the end of the measurement, and by the two above.
     pub fn advance(&mut self, now: Moment, importance: f64, sums: &mut OverTime) {
         let days = now.since(self.since).days_f64() * importance;
         sums.days += days;
@@ -80,7 +80,7 @@ impl PageLife {
         sums.never_visited += u64::from(self.visits == 0);
     }
 
-    /// Begins to measure anew, as after a warm-up: what is stale stays so.
+    /// Restarts the measurement, as after a warm-up; stale pages stay stale.
     pub fn restart(&mut self, now: Moment) {
         self.since = now;
         self.visits = 0;
@@ -88,7 +88,7 @@ impl PageLife {
 }
 
 impl OverTime {
-    /// The share of the time that pages were up to date; no time at all is fresh.
+    /// The share of the time that pages were up to date; 1 if no time was measured.
     pub fn freshness(&self) -> Share {
         if self.days <= 0.0 { Share::clamped(1.0) } else { Share::clamped(self.fresh_days / self.days) }
     }

@@ -1,4 +1,4 @@
-//! The topics that a page is best known for: a short list that stays sorted while columns come by, one after the other.
+//! The topics that a page is best known for: a short list that stays sorted while the columns are processed one by one.
 
 use serde::{Deserialize, Serialize};
 use vernal_model::{TopicId, TopicOf};
@@ -13,7 +13,7 @@ pub struct Best {
 }
 
 impl Best {
-    /// Takes the topic in if it is among the best `most`.
+    /// Adds the topic if it is among the best `most`.
     pub fn offer(&mut self, topic: TopicId, reputation: f32, most: usize) {
         let offered = TopicOf { topic, reputation };
         let is_better = |other: &TopicOf| {
@@ -33,7 +33,7 @@ impl Best {
         self.topics.insert(place, offered);
     }
 
-    /// What a reputation must at least be to be taken in.
+    /// The least reputation that is still added.
     pub fn least(&self, most: usize) -> f32 {
         match most.checked_sub(1) {
             Some(last) => self.topics.get(last).map_or(0.0, |of| of.reputation),

@@ -22,7 +22,7 @@ pub struct Known {
     pub holders: u32,
 }
 
-/// topic(u): what the page is best known for, as far as its in-links and its own words tell.
+/// topic(u): the page's best topics, as far as its in-links and its own words show.
 pub fn known_for(words: &[Known], linked_from: &[LinkedFrom<'_>], jump: f64, most: usize) -> Vec<TopicOf> {
     let mut reputations: BTreeMap<TopicId, f64> = BTreeMap::new();
     for linked in linked_from {
@@ -41,15 +41,15 @@ pub fn known_for(words: &[Known], linked_from: &[LinkedFrom<'_>], jump: f64, mos
     best.into_topics()
 }
 
-/// The topics there are, each with its pages: the C₁ … Cₙ that Algorithm 2 puts out.
+/// The known topics, each with its pages: the C₁ … Cₙ that Algorithm 2 puts out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalogue {
     topics: BTreeMap<TopicId, Vec<PageKey>>,
 }
 
 impl Catalogue {
-    /// Puts a page into its topics, new ones being added. As printed, lines 9 to 12 put it only into topics that are new
-    /// to the system, which is a slip: then a topic would have one page for ever.
+    /// Adds a page to its topics, which are created where new. As printed, lines 9 to 12 add it only to topics that are
+    /// new to the system, which is a slip: then a topic would have one page for ever.
     pub fn classify(&mut self, page: PageKey, topics: &[TopicOf]) {
         for of in topics {
             let pages = self.topics.entry(of.topic).or_default();

@@ -29,7 +29,7 @@ pub enum Draw<'a> {
     ByAuthority(&'a [Vec<f64>]),
 }
 
-/// What a page counts for that another topic has sampled already.
+/// How a page counts for a topic after another topic has sampled it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Overlap {
     /// It is one of the topic's k pages (Algorithm 3).
@@ -168,5 +168,5 @@ pub fn enact(members: &[Vec<u32>], cycle: &Cycle<'_>, changed: &dyn Fn(u32) -> b
     downloads
 }
 
-/// The confidence of an estimate that nobody asked another of.
+/// The default confidence of an estimate.
 const CONFIDENCE: f64 = 0.95;

@@ -1,14 +1,14 @@
-//! Pages and their links under dense numbers, packed: one array of targets, one of places in it.
+//! Pages and their links under dense numbers, packed: one array of targets, one of offsets into it.
 
 use serde::{Deserialize, Serialize};
 
 /// Links between pages that are numbered from 0 on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graph {
-    /// Where the targets of each page begin; one more than there are pages.
+    /// The offset of each page's first target; one more entry than there are pages.
     starts: Vec<u32>,
     targets: Vec<u32>,
-    /// O(q): all links out of each page, to pages that are not in here too.
+    /// O(q): the number of all links out of each page, including those to pages outside of the graph.
     out: Vec<u32>,
 }
 
@@ -17,7 +17,7 @@ impl Graph {
         Graph { starts: vec![0], targets: Vec::new(), out: Vec::new() }
     }
 
-    /// The next page: the pages in here that it links to, each once, and O(q), how many links lead out of it in all.
+    /// Adds the next page: the pages of the graph that it links to, each once, and O(q), the number of all its links.
     pub fn push(&mut self, targets: &[u32], out: u32) {
         if self.starts.is_empty() {
             self.starts.push(0);
@@ -39,7 +39,7 @@ impl Graph {
         self.targets.len()
     }
 
-    /// Targets may name pages that were never pushed, if a caller is careless: those are left out by whoever walks.
+    /// Targets may name pages that were never pushed; callers skip those.
     pub fn targets(&self, page: u32) -> &[u32] {
         let at = page as usize;
         match (self.starts.get(at), self.starts.get(at + 1)) {

@@ -1,12 +1,12 @@
-//! What the pages have and hold back of one word: a small table by page, open-addressed, so that a look-up is one or two
-//! reads of memory.
+//! The values and residuals of all pages for one word: a small open-addressed table by page, so that a look-up costs
+//! one or two memory reads.
 
 use std::collections::VecDeque;
 
-/// One page of a column, or nothing.
+/// One page of a column, or an empty slot.
 #[derive(Copy, Clone, Debug)]
 struct Slot {
-    /// The page and its marks.
+    /// The page number and its flags.
     key: u32,
     sum: f64,
     held_back: f64,
@@ -18,25 +18,25 @@ const FREE: Slot = Slot { key: EMPTY, sum: 0.0, held_back: 0.0 };
 pub(super) struct KeptColumn {
     /// N_t.
     pub holders: u32,
-    /// Pages that hold back too much.
+    /// Pages whose residual exceeds the tolerance.
     pub queue: VecDeque<u32>,
-    /// A power of two of them.
+    /// The length is a power of two.
     slots: Vec<Slot>,
     taken: usize,
 }
 
 const EMPTY: u32 = u32::MAX;
-/// The page is queued.
+/// Flag: the page is queued.
 const QUEUED: u32 = 1 << 31;
-/// The page's own list of words that it has handed on names this one.
+/// Flag: the page's own list of passed-on words contains this word.
 const LISTED: u32 = 1 << 30;
-/// Pages that can be told apart.
+/// The mask of the page number.
 const PAGE: u32 = LISTED - 1;
-/// Sums of rounding errors, after a page has lost a word.
+/// Values up to this are rounding errors, left after a page lost a word.
 const NOTHING: f64 = 1e-13;
 
 impl KeptColumn {
-    /// Adds to what a page holds back; whether it is queued by this.
+    /// Adds to the residual of a page; returns whether this queued the page.
     pub fn give(&mut self, page: u32, what: f64, enough: f64) -> bool {
         let slot = self.slot_for(page);
         slot.held_back += what;
@@ -48,7 +48,7 @@ impl KeptColumn {
         false
     }
 
-    /// Takes what a page holds back into its sum; how much it is, and whether the page has to list this word.
+    /// Adds the residual of a page to its sum; returns the residual, and whether the page must list this word.
     pub fn hand_on(&mut self, page: u32) -> (f64, bool) {
         let Some(at) = self.place_of(page) else { return (0.0, false) };
         let slot = &mut self.slots[at];
@@ -59,7 +59,7 @@ impl KeptColumn {
         (what, is_first)
     }
 
-    /// What a page has handed on; nothing where that came to nothing, and then its list need not name this word any more.
+    /// What a page has passed on; `None` if that became zero, and then its list need not contain this word any more.
     pub fn sum_if_listed(&mut self, page: u32) -> Option<f64> {
         let at = self.place_of(page)?;
         let slot = &mut self.slots[at];
@@ -88,7 +88,7 @@ impl KeptColumn {
         }
     }
 
-    /// The slot of a page; it is made where there is none.
+    /// The slot of a page, which is created if there is none.
     fn slot_for(&mut self, page: u32) -> &mut Slot {
         if (self.taken + 1) * 8 > self.slots.len() * 7 {
             self.grow();
@@ -107,7 +107,7 @@ impl KeptColumn {
         &mut self.slots[at]
     }
 
-    /// Makes room, without what came to nothing.
+    /// Enlarges the table, and drops slots whose values became zero.
     fn grow(&mut self) {
         let mut kept = std::mem::take(&mut self.slots);
         kept.retain(is_kept);
@@ -128,7 +128,7 @@ fn is_kept(slot: &Slot) -> bool {
     slot.key != EMPTY && (is_marked || slot.sum.abs() + slot.held_back.abs() >= NOTHING)
 }
 
-/// Pages that follow each other lie apart (Knuth's multiplier).
+/// Spreads consecutive page numbers over the table (Knuth's multiplier).
 fn spread(page: u32) -> usize {
     (page.wrapping_mul(0x9E37_79B1) >> 7) as usize
 }

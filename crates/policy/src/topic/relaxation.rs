@@ -1,13 +1,13 @@
-//! Reputations that are kept up while pages arrive, change and go: only what a change disturbs is reckoned again.
+//! Keeps reputations up to date while pages arrive, change and go: only what a change affects is computed again.
 //!
-//! For each page and word two numbers are kept: S, what the page has and has handed on (see `reputation`), and what it
-//! holds back. What is true is S and all that would still come if everything held back were handed on. A change of a page
-//! alters what it and its old and new targets hold back, exactly; handing on more than the tolerance, around the page and
-//! a limited number of times, is all the rest. So nothing is lost by stopping early, and relaxing to the end gives what a
-//! reckoning from nothing would give.
+//! For each page and word two numbers are kept: S, what the page has and has passed on (see `reputation`), and its
+//! residual, which it has not passed on yet. The true value is S plus everything that would still arrive if all
+//! residuals were passed on. A change of a page alters its residual and those of its old and new targets exactly. After
+//! that, residuals above the tolerance are passed on, around the page and a limited number of times. So stopping early
+//! loses nothing, and relaxing to the end gives the result of a full computation.
 //!
-//! Words do not meddle with each other, so that the numbers lie by word ([`KeptColumn`]) and one word is handed on until
-//! it rests before the next: everything that it touches lies in a few kilobytes.
+//! Words are independent of each other, so the numbers are stored by word ([`KeptColumn`]) and one word is relaxed
+//! until no residual exceeds the tolerance before the next word begins: its data fits in a few kilobytes.
 
 use std::collections::VecDeque;
 
@@ -16,12 +16,12 @@ use vernal_model::TopicId;
 use super::kept_column::KeptColumn;
 use super::{Best, Reckoning};
 
-/// What one relaxation did.
+/// The work of one relaxation.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relaxed {
     pub pushes: usize,
     pub steps: u64,
-    /// Pages and words that still hold back more than the tolerance.
+    /// Pairs of page and word whose residual still exceeds the tolerance.
     pub waiting: usize,
 }
 
@@ -31,7 +31,7 @@ pub struct Reputations {
     pages: Vec<Node>,
     /// By word.
     columns: Vec<KeptColumn>,
-    /// Words of which some page holds back too much.
+    /// Words for which the residual of some page exceeds the tolerance.
     queue: VecDeque<u32>,
     waiting: usize,
 }
@@ -44,7 +44,7 @@ struct Node {
     out: u32,
     /// The pages that link to it, in no order.
     sources: Vec<u32>,
-    /// Words that it has handed on; some of them may have come to nothing since.
+    /// Words that it has passed on; the values of some may have become zero since.
     handed_on: Vec<u32>,
 }
 
@@ -81,8 +81,8 @@ impl Reputations {
         }
     }
 
-    /// What was handed on along links that are no more is taken back, and handed on along the new ones; links that stay as
-    /// they are do not notice.
+    /// Takes back what was passed on along removed links, and passes it on along new ones; unchanged links cost
+    /// nothing.
     fn change_links(&mut self, page: u32, targets: Vec<u32>, out: u32) {
         let node = &mut self.pages[page as usize];
         let stays = 1.0 - self.reckoning.jump;
@@ -139,7 +139,7 @@ impl Reputations {
         }
     }
 
-    /// Hands on what is held back, at most so often; what is left waits for the next time.
+    /// Passes residuals on, at most this many times; what is left waits for the next call.
     pub fn relax(&mut self, pushes_max: usize) -> Relaxed {
         let mut relaxed = Relaxed::default();
         let stays = 1.0 - self.reckoning.jump;
@@ -173,7 +173,7 @@ impl Reputations {
         self.columns.get(word as usize).map_or(0.0, |column| column.reputation(page))
     }
 
-    /// What a page is best known for: its own words, and those that the pages which link to it have handed on.
+    /// The topics that a page is best known for: its own words, and those that the pages linking to it have passed on.
     pub fn best(&self, page: u32, most: usize) -> Best {
         let mut best = Best::default();
         let Some(node) = self.pages.get(page as usize) else { return best };
@@ -195,7 +195,7 @@ fn lacks(sorted: &[u32], number: &u32) -> bool {
     sorted.binary_search(number).is_err()
 }
 
-/// By how much more of a page's sums each target gets than before; targets for which nothing changes are left out.
+/// The increase of each target's share of a page's sums; targets whose share does not change are left out.
 fn shifts(old: &[u32], new: &[u32], old_each: f64, each: f64) -> Vec<(u32, f64)> {
     let gone = old.iter().filter(|target| lacks(new, target)).map(|&target| (target, -old_each));
     let here = new.iter().map(|target| {

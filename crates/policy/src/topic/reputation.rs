@@ -7,12 +7,12 @@
 //! R(p, t) = (1 − d) · Σ over links q → p of R(q, t) / O(q)  +  d / N_t if p contains t
 //! ```
 //!
-//! Words do not meddle with each other, so the matrix is reckoned one column at a time. A column is linear in what its
-//! pages begin with, so that S = N_t · R does not need to know N_t: everything here works on S and divides at the end.
+//! Words are independent of each other, so the matrix is computed one column at a time. A column is linear in the
+//! initial values of its pages, so S = N_t · R does not need N_t: everything here works on S and divides at the end.
 //!
-//! [`by_sweeps`] goes through the links again and again, as the algorithm is printed. [`by_pushes`] comes to the same
-//! numbers by handing on what each page has not handed on yet, and stops where that is next to nothing: a word that
-//! stands on forty of a million pages touches some hundreds of them, not a million.
+//! [`by_sweeps`] iterates over all links repeatedly, as the algorithm is printed. [`by_pushes`] computes the same
+//! numbers by passing on the residual of each page, and stops when the residuals are negligible: a word on forty of a
+//! million pages touches some hundreds of pages, not a million.
 
 use std::collections::VecDeque;
 
@@ -20,28 +20,29 @@ use serde::{Deserialize, Serialize};
 
 use super::Graph;
 
-/// How reputations are reckoned.
+/// The parameters by which reputations are computed.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reckoning {
     /// d: how often the surfer jumps.
     pub jump: f64,
-    /// What a page may hold back, as a share of what a word on the page itself gives it.
+    /// The residual that a page may keep, as a share of what a word on the page itself contributes.
     pub tolerance: f64,
 }
 
 impl Default for Reckoning {
-    /// d as in PageRank. A hundredth: what is held back could not move a topic that a page contains itself.
+    /// d as in PageRank. The tolerance is a hundredth: such residuals cannot change a topic that a page contains
+    /// itself.
     fn default() -> Self {
         Reckoning { jump: 0.15, tolerance: 0.01 }
     }
 }
 
-/// At so many pages the tolerance is all of what was asked for; a smaller web is reckoned more finely, in proportion: it
-/// costs little there, and where everybody links to everybody much of a reputation comes in small change.
+/// From this many pages on, the full tolerance applies; for a smaller web it is reduced in proportion: precision costs
+/// little there, and in a densely linked web much of a reputation consists of many small contributions.
 const PAGES_OF_FULL_TOLERANCE: f64 = 100_000.0;
 
 impl Reckoning {
-    /// The same for a web of so many pages.
+    /// These parameters for a web of this many pages.
     #[must_use]
     pub fn for_pages(self, pages: usize) -> Reckoning {
         let share = (pages as f64 / PAGES_OF_FULL_TOLERANCE).min(1.0);
@@ -54,9 +55,9 @@ impl Reckoning {
 pub struct Column {
     /// (page, R), by page.
     pub reputations: Vec<(u32, f64)>,
-    /// All reputations together may lack so much, and never exceed the true ones.
+    /// An upper bound on what all reputations together lack; none of them exceeds its true value.
     pub missing: f64,
-    /// Links that were walked along: the cost, counted and not timed.
+    /// Links that were followed: the cost, counted and not timed.
     pub steps: u64,
 }
 
@@ -67,7 +68,7 @@ impl Column {
     }
 }
 
-/// Room for one column, used again for the next.
+/// The workspace for one column, reused for the next.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     cells: Vec<Cell>,
@@ -75,7 +76,7 @@ pub struct Workspace {
     queue: VecDeque<u32>,
 }
 
-/// What a page has and has handed on, and what it holds back; side by side, for pages are met in any order.
+/// What a page has and has passed on, and its residual; stored together, because pages are accessed in random order.
 #[derive(Copy, Clone, Debug, Default)]
 struct Cell {
     sum: f64,
@@ -101,7 +102,7 @@ impl Workspace {
     }
 }
 
-/// The column of the word that stands on the pages `holders`, by pushes.
+/// The column of the word that occurs on the pages `holders`, by pushes.
 pub fn by_pushes(graph: &Graph, holders: &[u32], reckoning: Reckoning, room: &mut Workspace) -> Column {
     let mut reputations = Vec::new();
     let mut column = each_by_pushes(graph, holders, reckoning, room, |page, reputation| {
@@ -112,8 +113,8 @@ pub fn by_pushes(graph: &Graph, holders: &[u32], reckoning: Reckoning, room: &mu
     column
 }
 
-/// The same without the column: `each` hears of every page with a reputation once, in no order that means anything. For
-/// passes, which look at each number once.
+/// Computes the column without storing it: `each` is called once for every page with a reputation, in no meaningful
+/// order. For passes, which read each number once.
 pub fn each_by_pushes(
     graph: &Graph,
     holders: &[u32],
@@ -141,7 +142,7 @@ pub fn each_by_pushes(
         }
     }
     for page in room.touched.drain(..) {
-        // What is held back belongs to the page all the same; only its heirs lack it.
+        // The residual belongs to the page all the same; only the pages it links to lack it.
         let Cell { sum, held_back, .. } = std::mem::take(&mut room.cells[page as usize]);
         column.missing += held_back * (1.0 - jump) / jump / count;
         if sum + held_back > 0.0 {
@@ -151,8 +152,8 @@ pub fn each_by_pushes(
     column
 }
 
-/// The same as Algorithm 1 is printed: every link in every sweep, until no reputation moves by more than the tolerance
-/// (as a share of 1/N_t). For small graphs, and to hold the pushes against.
+/// The column as Algorithm 1 is printed: every link in every sweep, until no reputation moves by more than the
+/// tolerance (as a share of 1/N_t). For small graphs, and to check the pushes.
 pub fn by_sweeps(graph: &Graph, holders: &[u32], reckoning: Reckoning) -> Column {
     let jump = reckoning.jump.clamp(1e-6, 1.0);
     let first = 1.0 / holders.len().max(1) as f64;
@@ -188,5 +189,5 @@ pub fn by_sweeps(graph: &Graph, holders: &[u32], reckoning: Reckoning) -> Column
     column
 }
 
-/// Each sweep leaves 1 − d of what was wrong before: with the smallest d that anyone uses this is far below any tolerance.
+/// Each sweep leaves 1 − d of the error: with the smallest d in use, this is far below any tolerance.
 const SWEEPS_MAX: usize = 10_000;

@@ -1,6 +1,6 @@
-//! Time cut into bins: fine ones for the last days, wider ones before.
+//! Time divided into bins: narrow ones for the last days, wider ones before.
 
-/// Bins in a day, at their finest.
+/// Bins per day at the finest resolution.
 pub(super) const PER_DAY: f64 = 4.0;
 /// A bin of 6 hours joins its day when the day is this old, a day its four days when they are this old, and four days
 /// are dropped when they are this old; in bins of 6 hours.
@@ -14,8 +14,8 @@ const FOUR_DAYS: u32 = 16;
 pub(super) struct Bin {
     /// In bins of 6 hours since 1970.
     pub start: u32,
-    /// First the exposure: changes expected of the pages visited, if time ran at speed 1. Then the changes laid into this
-    /// bin, as each of the three clocks sees it. They lie side by side so that they are reckoned with all at once.
+    /// First the exposure: changes expected of the visited pages if time ran at speed 1. Then the changes assigned to
+    /// this bin by each of the three clocks. They are stored together so that all are computed at once.
     pub held: [f32; 4],
 }
 
@@ -38,16 +38,16 @@ impl Bin {
     }
 }
 
-/// Oldest first, without gaps; the last one is as wide as the finest.
+/// Oldest first, without gaps; the last one has the finest width.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bins {
     all: Vec<Bin>,
-    /// The newest day for which old bins were joined.
+    /// The newest day for which old bins were merged.
     joined: u32,
 }
 
 impl Bins {
-    /// As they were kept.
+    /// The bins as they were stored.
     pub fn of(all: Vec<Bin>) -> Self {
         Bins { all, joined: 0 }
     }
@@ -56,7 +56,7 @@ impl Bins {
         &self.all
     }
 
-    /// Newest first, each with its start, its end, and itself to be changed.
+    /// Newest first, each with its start, its end, and mutable access.
     pub fn newest_first_mut(&mut self) -> impl Iterator<Item = (f64, f64, &mut Bin)> {
         let mut ends = self.all.last().map_or(0.0, |bin| f64::from(bin.start + 1) / PER_DAY);
         self.all.iter_mut().rev().map(move |bin| {
@@ -74,8 +74,8 @@ impl Bins {
         })
     }
 
-    /// Cuts the time from `last` until `now` into bins, joins those that grew old and drops the oldest. Whether any were
-    /// joined or dropped.
+    /// Divides the time from `last` until `now` into bins, merges old bins and drops the oldest. Returns whether any
+    /// were merged or dropped.
     pub fn roll(&mut self, last: f64, now: f64) -> bool {
         let newest = quarter(now);
         let oldest = quarter(last).max(newest.saturating_sub(ALL_KEPT)).min(newest);
@@ -92,7 +92,7 @@ impl Bins {
                 self.all.extend((next.max(newest.saturating_sub(ALL_KEPT))..=newest).map(Bin::at));
             }
         }
-        // Which bins are joined depends on the newest day only, and on bins that were added before all others.
+        // Which bins are merged depends only on the newest day, and on bins that were added before all others.
         if self.joined == newest / DAY && !moved {
             return false;
         }
@@ -129,7 +129,7 @@ impl Bins {
     }
 }
 
-/// What was joined when follows from the rest.
+/// `joined` follows from the other fields.
 impl PartialEq for Bins {
     fn eq(&self, other: &Self) -> bool {
         self.all == other.all

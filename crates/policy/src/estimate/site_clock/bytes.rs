@@ -1,10 +1,10 @@
-//! How a clock is kept: format (1), record (4 × 8), bins (2, then for each: start 4, exposure 4, counts 3 × 4),
-//! little-endian.
+//! The storage format of a clock: format (1), record (4 × 8), bins (2, then for each: start 4, exposure 4, counts 3 ×
+//! 4), little-endian.
 
 use super::bins::{Bin, Bins};
 use super::clock::SiteClock;
 
-/// The longest clock: fine bins, days and four-days, with those that wait to be joined.
+/// The longest clock: fine bins, days and four-days, with those that are not merged yet.
 const BINS_MAX: usize = 256;
 const FORMAT: u8 = 1;
 
@@ -19,7 +19,7 @@ impl SiteClock {
         }
     }
 
-    /// `None` if the bytes are not a clock of ours, to the last one.
+    /// `None` if the bytes are not exactly one clock of ours.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&format, mut rest) = bytes.split_first()?;
         let mut record = [0.0; 4];

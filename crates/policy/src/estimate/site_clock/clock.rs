@@ -1,35 +1,35 @@
-//! What visits say to a clock, and the time it shows for a page.
+//! What a clock learns from visits, and the operational time of a page.
 
 use super::bins::{Bin, Bins};
 use super::reading::{ReadBin, Reading};
 use crate::estimate::Gamma;
 
-/// Stiffness of the three clocks, in pseudo-changes per day. The first is that of plain time, which runs at speed 1
-/// whatever it is.
+/// Stiffness of the three clocks, in pseudo-changes per day. The first entry is plain time, which runs at speed 1
+/// whatever its stiffness.
 const STIFFNESS: [f32; 4] = [1.0, 0.05, 0.15, 0.6];
-/// How much of a clock's record of foretelling is kept from visit to visit.
+/// The share of a clock's prediction record that is kept from visit to visit.
 const RECORD_KEPT: f64 = 0.9995;
-/// The share of a page's change that has nothing to do with its siblings: it keeps every page's clock moving.
+/// The share of a page's changes that is independent of its siblings: it keeps every page's clock moving.
 const OWN_SHARE: f64 = 0.1;
-/// The mean speed is held at 1 as soon as so many changes were expected, and this many pseudo-changes say that it is 1.
+/// The mean speed is held at 1 once this many changes were expected; the same number of pseudo-changes pull it to 1.
 const PACE_CHANGES: f64 = 2.0;
-/// The clocks of sites with so many pages are as stiff as that; those of smaller sites less, by the square root: the fewer
-/// pages a site has, the rarer are its publications, and the more of its pages each one touches.
+/// The clocks of sites with at least this many pages have full stiffness; those of smaller sites less, by the square
+/// root: the fewer pages a site has, the rarer are its publications, and the more of its pages each one touches.
 const STIFF_PAGES_MIN: u32 = 64;
 
 #[derive(Clone, Debug)]
 pub struct SiteClock {
     pub(super) bins: Bins,
-    /// How well each clock foretold what visits found: the three, and last the one that ignores siblings.
+    /// How well each clock predicted what visits found: the three clocks, and last plain time, which ignores siblings.
     pub(super) record: [f64; 4],
-    /// How far each is trusted for it.
+    /// The weight of each clock that follows from its record.
     weights: [f64; 4],
-    /// Σ of what the bins hold: exposure, and the counts of each clock.
+    /// The sums over all bins: exposure, and the counts of each clock.
     sums: [f64; 4],
-    /// What the counts of each clock are multiplied with, so that it neither gains nor loses; plain time does neither.
+    /// The factor for the counts of each clock that keeps its mean speed at 1; plain time needs none.
     pace: [f32; 4],
-    /// How many pages go by it, up to a power of two so that few that come or go make it another clock, and how stiff it is
-    /// for that.
+    /// The number of pages that use the clock, rounded to a power of two so that small changes do not alter the clock,
+    /// and the stiffness that follows from it.
     pages: u32,
     stiffness: f64,
 }
@@ -49,14 +49,15 @@ impl SiteClock {
         clock
     }
 
-    /// Cuts the time from `last` until `now` into bins, joins those that grew old and drops the oldest.
+    /// Divides the time from `last` until `now` into bins, merges old bins and drops the oldest.
     pub fn roll(&mut self, last: f64, now: f64) {
         if self.bins.roll(last, now) {
             self.add_up();
         }
     }
 
-    /// Hears how many pages go by it; whether that makes it another clock. If nobody tells, they are many.
+    /// Sets how many pages use the clock; returns whether that alters the clock. Without this call, many pages are
+    /// assumed.
     pub fn shared_by(&mut self, pages: u32) -> bool {
         let pages = pages.clamp(1, STIFF_PAGES_MIN).next_power_of_two();
         if self.pages == pages {
@@ -67,7 +68,7 @@ impl SiteClock {
         true
     }
 
-    /// How far each clock is trusted; they sum up to 1.
+    /// The weight of each clock; they sum up to 1.
     pub fn weights(&self) -> [f64; 4] {
         self.weights
     }
@@ -80,7 +81,7 @@ impl SiteClock {
         self.settle_pace();
     }
 
-    /// Changes expected over changes laid, of all bins.
+    /// Computes the pace: changes expected over changes assigned, for all bins.
     fn settle_pace(&mut self) {
         let exposure = self.sums[0];
         self.pace = match exposure < PACE_CHANGES {
@@ -91,7 +92,7 @@ impl SiteClock {
 
     /// The operational time from `last` until `now` on each of the three clocks.
     pub fn times(&self, last: f64, now: f64) -> [f64; 3] {
-        // The first is plain time within the bins; what lies outside them runs at the same speed.
+        // The first is plain time within the bins; time outside of them runs at the same speed.
         let mut times = [0.0; 4];
         for (starts, ends, bin) in self.bins.newest_first() {
             if ends <= last {
@@ -112,21 +113,21 @@ impl SiteClock {
         self.mixed(self.times(last, now), now - last)
     }
 
-    /// The operational time of which this are the times on each clock, and as it is.
+    /// The operational time that follows from the times of each clock and the elapsed time.
     pub fn mixed(&self, times: [f64; 3], elapsed: f64) -> f64 {
         let weights = self.weights;
         let shared: f64 = (0..3).map(|clock| weights[clock] * times[clock]).sum::<f64>() + weights[3] * elapsed;
         OWN_SHARE * elapsed + (1.0 - OWN_SHARE) * shared
     }
 
-    /// Hears of a visit at `now` to a page last visited at `last`. `before` is what was believed of its rate before the
+    /// Learns from a visit at `now` to a page last visited at `last`. `before` is the belief about its rate before the
     /// visit, `rate` its mean after it. The bins must have been rolled to `now`.
     pub fn hear(&mut self, before: Gamma, rate: f64, last: f64, now: f64, changed: bool) {
         let times = self.times(last, now);
         self.hear_times(times, before, rate, (last, now), changed);
     }
 
-    /// The same for those who have the `times` from `last` until `now`.
+    /// Like `hear`, for callers that have the `times` from `last` until `now`.
     pub fn hear_times(&mut self, times: [f64; 3], before: Gamma, rate: f64, visits: (f64, f64), changed: bool) {
         let (last, now) = visits;
         let survivals = times.map(|time| before.survival(time));
@@ -173,13 +174,13 @@ impl SiteClock {
     }
 }
 
-/// Adds to what a bin holds, and says by how much it grew, rounded as it is kept.
+/// Adds to a value of a bin, and returns by how much it grew after rounding to the stored precision.
 fn grow(held: &mut f32, more: f64) -> f64 {
     let before = std::mem::replace(held, *held + more as f32);
     f64::from(*held) - f64::from(before)
 }
 
-/// What is added up follows from the bins, but for the rounding of the order in which it came.
+/// The sums follow from the bins, except for rounding that depends on the order of addition.
 impl PartialEq for SiteClock {
     fn eq(&self, other: &Self) -> bool {
         self.bins == other.bins && self.record == other.record
@@ -204,22 +205,22 @@ fn speeds(bin: &Bin, width: f64, pace: &[f32; 4]) -> [f32; 4] {
     speeds
 }
 
-/// How much of one time lies within another; nothing or less if they do not meet.
+/// The length of the overlap of two intervals; zero or less if they do not overlap.
 fn overlap((last, now): (f64, f64), (starts, ends): (f64, f64)) -> f64 {
     let until = if now < ends { now } else { ends };
     let from = if last > starts { last } else { starts };
     until - from
 }
 
-/// How many changes stand behind the one that was seen, over the time in which they are laid.
+/// The expected number of changes behind the one that was seen, per day of the time to which they are assigned.
 fn laid_per_day(before: Gamma, time: f64, survival: f64) -> f64 {
     let probability = 1.0 - survival;
     let changes = if probability > 0.0 { (before.mean() * time / probability).max(1.0) } else { 1.0 };
     if time > 0.0 { changes / time } else { 0.0 }
 }
 
-/// How much of its gain a clock gives back, as a power: all of it costs freshness on sites that publish together, three
-/// quarters cost none and are as good where pages change on their own.
+/// The exponent by which the pace corrects a clock's gain: full correction costs freshness on sites that publish
+/// together; three quarters cost none and are as good where pages change on their own.
 fn three_quarters(pace: f64) -> f64 {
     pace.sqrt() * pace.sqrt().sqrt()
 }

@@ -1,12 +1,12 @@
-//! All of a clock at one instant, added up, so that many pages are read at once.
+//! A clock's state at one instant as cumulative sums, so that many pages can be read fast.
 
 use super::bins::PER_DAY;
 
-/// All speeds of a clock at one instant, added up, so that many pages are read at once.
+/// The speeds of a clock at one instant as cumulative sums, so that many pages can be read fast.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     now: f64,
-    /// Where the bins begin; time before runs at speed 1.
+    /// The start of the first bin; earlier time runs at speed 1.
     edge: f64,
     bins: Vec<ReadBin>,
     /// Operational time from the edge until now.
@@ -23,7 +23,7 @@ pub struct ReadBin {
 }
 
 impl Reading {
-    /// Takes the speeds, newest bin first, adds them up and then turns them round.
+    /// Sums up the speeds, newest bin first, and then reverses the order.
     pub(super) fn take(&mut self, now: f64, bins: impl Iterator<Item = ReadBin>) {
         self.now = now;
         self.bins.clear();
@@ -49,8 +49,8 @@ impl Reading {
         &self.bins
     }
 
-    /// The bin in which an instant lies; `None` for those before all bins. After the newest there is no evidence yet: time
-    /// runs at speed 1, in bins as fine as any.
+    /// The bin that contains an instant; `None` for instants before all bins. After the newest bin there is no evidence
+    /// yet: time runs at speed 1, in bins of the finest width.
     pub fn bin_of(&self, instant: f64) -> Option<ReadBin> {
         let after = self.bins.partition_point(|bin| bin.start <= instant);
         let bin = self.bins.get(after.checked_sub(1)?)?;
@@ -61,7 +61,7 @@ impl Reading {
         Some(ReadBin { start, width: 1.0 / PER_DAY, speed: 1.0, until_now: self.now - start })
     }
 
-    /// What the operational time of a page is that was last visited at `last`.
+    /// The operational time of a page that was last visited at `last`.
     pub fn operational(&self, last: f64) -> f64 {
         match self.bin_of(last) {
             Some(bin) => bin.until_now - bin.speed * (last - bin.start),
@@ -69,7 +69,7 @@ impl Reading {
         }
     }
 
-    /// The hour that it is by this clock for those who last looked before all bins.
+    /// The clock's reading now, for pages whose last visit was before all bins.
     pub fn since_origin(&self) -> f64 {
         if self.bins.is_empty() { self.now } else { self.edge + self.since_edge }
     }
