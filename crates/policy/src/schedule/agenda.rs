@@ -213,3 +213,188 @@ impl<T> Agenda<T> {
 fn alone(page: PageKey) -> u64 {
     1 << 63 | u64::from(page.partition.0) << 32 | u64::from(page.number)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use vernal_model::Partition;
+
+    use super::*;
+
+    /// What an agenda should hold, page by page.
+    #[derive(Clone, Debug)]
+    struct Row {
+        due: Moment,
+        last_visit: Moment,
+        site: Option<u32>,
+        is_in_flight: bool,
+    }
+
+    /// One site has no room.
+    struct Plain {
+        rows: BTreeMap<PageKey, Row>,
+        full: Option<u32>,
+        refresh_min: Span,
+    }
+
+    impl View for Plain {
+        fn visits_left(&self) -> usize {
+            usize::MAX
+        }
+
+        fn has_room(&self, page: PageKey) -> bool {
+            self.full.is_none() || self.rows[&page].site != self.full
+        }
+
+        fn refresh_min(&self) -> Span {
+            self.refresh_min
+        }
+
+        fn held(&self) -> u64 {
+            self.rows.len() as u64
+        }
+
+        fn per_day(&self) -> f64 {
+            0.0
+        }
+    }
+
+    impl Plain {
+        /// The pages that may be drawn, by their due Moments.
+        fn ready(&self, terms: Terms) -> Vec<PageKey> {
+            let is_ready = |row: &Row| {
+                let rested = row.last_visit + self.refresh_min <= terms.now;
+                !row.is_in_flight && rested && row.due + terms.wait <= terms.until
+            };
+            let mut ready: Vec<(Moment, PageKey)> = Vec::new();
+            for (&page, row) in self.rows.iter().filter(|&(&page, row)| is_ready(row) && self.has_room(page)) {
+                ready.push((row.due, page));
+            }
+            ready.sort_unstable();
+            ready.into_iter().map(|(_, page)| page).collect()
+        }
+
+        fn next_due(&self, wait: Span, now: Moment) -> Option<Moment> {
+            let waiting = self.rows.values().filter(|row| !row.is_in_flight);
+            waiting.map(|row| (row.due + wait).max(row.last_visit + self.refresh_min).max(now)).min()
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Act {
+        Put { number: u32, site: Option<u32>, last_visit: i64, due: i64 },
+        PutBack(u32),
+        Forget(u32),
+        Draw { visits_max: usize, full: Option<u32> },
+    }
+
+    fn acts() -> impl Strategy<Value = Vec<Act>> {
+        let number = || 0u32..12;
+        let put = (number(), prop::option::of(0u32..3), 0i64..20, 0i64..40);
+        let draw = (0usize..6, prop::option::of(0u32..3));
+        let act = prop_oneof![
+            5 => put.prop_map(|(number, site, last_visit, due)| Act::Put { number, site, last_visit, due }),
+            2 => number().prop_map(Act::PutBack),
+            1 => number().prop_map(Act::Forget),
+            3 => draw.prop_map(|(visits_max, full)| Act::Draw { visits_max, full }),
+        ];
+        prop::collection::vec(act, 1..60)
+    }
+
+    fn key(number: u32) -> PageKey {
+        PageKey::new(Partition((number % 2) as u8), number)
+    }
+
+    proptest! {
+        /// Whoever looks at every page finds the same ones, in the same order.
+        #[test]
+        fn pages_are_drawn_as_from_a_plain_list(
+            acts in acts(), refresh_min in 0u64..8, wait in 0u64..4, is_order_alone in any::<bool>(),
+        ) {
+            let mut agenda = Agenda::default();
+            let mut plain = Plain { rows: BTreeMap::new(), full: None, refresh_min: Span::from_secs(refresh_min) };
+            for (second, act) in (0i64..).zip(acts) {
+                let now = Moment::from_secs(second);
+                let terms = match is_order_alone {
+                    true => Terms::next_in_order(now),
+                    false => Terms { wait: Span::from_secs(wait), until: now, now },
+                };
+                match act {
+                    Act::Put { number, site, last_visit, due } => {
+                        let page = key(number);
+                        let [last_visit, due] = [last_visit, due].map(Moment::from_secs);
+                        agenda.put(page, site, last_visit, due, number);
+                        // Who does not know the site leaves the page where it was.
+                        let site = site.or_else(|| plain.rows.get(&page)?.site);
+                        plain.rows.insert(page, Row { due, last_visit, site, is_in_flight: false });
+                    }
+                    Act::PutBack(number) => {
+                        agenda.put_back(key(number));
+                        plain.rows.entry(key(number)).and_modify(|row| row.is_in_flight = false);
+                    }
+                    Act::Forget(number) => {
+                        agenda.forget(key(number));
+                        plain.rows.remove(&key(number));
+                    }
+                    Act::Draw { visits_max, full } => {
+                        plain.full = full;
+                        let ready = plain.ready(terms);
+                        prop_assert_eq!(agenda.is_ready(&plain, terms), !ready.is_empty());
+                        let drawn = agenda.draw(&plain, terms, visits_max);
+                        prop_assert_eq!(drawn.len(), visits_max.min(ready.len()));
+                        match refresh_min {
+                            0 => prop_assert_eq!(&drawn[..], &ready[..drawn.len()]),
+                            // A site goes by its first page, rested or not.
+                            _ => prop_assert!(drawn.iter().all(|page| ready.contains(page))),
+                        }
+                        for page in drawn {
+                            let row = plain.rows.get_mut(&page).unwrap();
+                            prop_assert!(!std::mem::replace(&mut row.is_in_flight, true), "drawn twice");
+                        }
+                    }
+                }
+                plain.full = None;
+                let wait = Span::from_secs(wait);
+                prop_assert_eq!(agenda.next_due(&plain, wait, now), plain.next_due(wait, now));
+                prop_assert_eq!(agenda.len(), plain.rows.len());
+                for (&page, row) in &plain.rows {
+                    prop_assert_eq!(agenda.is_home(page), !row.is_in_flight);
+                    prop_assert_eq!(agenda.find(page).map(|entry| (entry.due, entry.note)), Some((row.due, page.number)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_site_without_room_is_asked_once_however_many_pages_it_has() {
+        use std::cell::Cell;
+
+        struct Counting(Cell<u32>);
+        impl View for Counting {
+            fn visits_left(&self) -> usize {
+                usize::MAX
+            }
+            fn has_room(&self, _: PageKey) -> bool {
+                self.0.set(self.0.get() + 1);
+                false
+            }
+            fn refresh_min(&self) -> Span {
+                Span::ZERO
+            }
+            fn held(&self) -> u64 {
+                0
+            }
+            fn per_day(&self) -> f64 {
+                0.0
+            }
+        }
+        let (mut agenda, view) = (Agenda::default(), Counting(Cell::new(0)));
+        for number in 0..1_000 {
+            agenda.put(key(number), Some(number % 3), Moment::EPOCH, Moment::EPOCH, ());
+        }
+        assert!(agenda.draw(&view, Terms::next_in_order(Moment::EPOCH), 10).is_empty());
+        assert_eq!(view.0.get(), 3);
+    }
+}
