@@ -130,7 +130,7 @@ proptest! {
         let mut now = Moment::from_secs(1_700_000_000);
         let (mut policy, mut rows) = recalled(&promised, now);
         for hour in hours {
-            now = now + Span::from_hours(hour.passed);
+            now += Span::from_hours(hour.passed);
             let view = TestView::of(rows.len() as u64, hour.visits_left);
             let owed = owed(&rows, now);
             let chosen = policy.choose(&view, now, &mut Chance::new(1));

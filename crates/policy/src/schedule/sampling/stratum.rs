@@ -35,13 +35,13 @@ pub(super) struct Stratum {
     /// Its own number in this cycle, for equal ranks.
     pub lot: u64,
     pub pages: u64,
-    /// At home and not visited in this cycle, in this cycle's random order; where downloads may come again, those too.
+    /// Not in flight and not visited in this cycle, in this cycle's random order; where downloads may come again, those too.
     pub waiting: BTreeSet<(u64, PageKey)>,
     /// Those of them that were not visited in this cycle: all, unless downloads may come again.
     pub unvisited: u64,
     /// How many pages to sample in this cycle.
     pub quota: u64,
-    /// Sampled in this cycle, answered or out.
+    /// Sampled in this cycle, answered or in flight.
     pub sampled: u64,
     /// Downloaded beside the sample in this cycle.
     pub taken: u64,
@@ -200,8 +200,12 @@ mod tests {
 
         /// Quotas are in proportion to shares: after any number of downloads nobody is a whole download behind.
         #[test]
-        fn proportional_downloads_follow_the_shares_that_changed(answers in prop::collection::vec(answers(), 1..6), downloads in 1u64..200) {
-            let mut strata: Vec<Stratum> = (0u64..).zip(&answers).map(|(lot, &(tries, hits))| sampled(tries, hits, lot)).collect();
+        fn proportional_downloads_follow_the_shares_that_changed(
+            answers in prop::collection::vec(answers(), 1..6),
+            downloads in 1u64..200,
+        ) {
+            let strata = (0u64..).zip(&answers).map(|(lot, &(tries, hits))| sampled(tries, hits, lot));
+            let mut strata: Vec<Stratum> = strata.collect();
             let all: f64 = strata.iter().filter_map(|stratum| stratum.rate(Rule::Proportional)).sum();
             for _ in 0..downloads {
                 let next = strata.iter_mut().min_by_key(|stratum| stratum.ranked(Rule::Proportional, ADAPTIVE)).unwrap();
@@ -215,7 +219,11 @@ mod tests {
         }
 
         #[test]
-        fn a_sample_that_is_not_complete_comes_before_all_downloads((tries, hits) in answers(), more in 1u64..9, lot in any::<u64>()) {
+        fn a_sample_that_is_not_complete_comes_before_all_downloads(
+            (tries, hits) in answers(),
+            more in 1u64..9,
+            lot in any::<u64>(),
+        ) {
             let mut growing = sampled(tries, hits, lot);
             growing.quota += more;
             for rule in [Rule::Proportional, Rule::Greedy, Rule::Hybrid] {
@@ -231,7 +239,10 @@ mod tests {
         }
 
         #[test]
-        fn the_threshold_leaves_the_wanted_share_at_or_above_it(rates in prop::collection::vec(0.0f64..1.0, 1..50), share in 0.01f64..1.0) {
+        fn the_threshold_leaves_the_wanted_share_at_or_above_it(
+            rates in prop::collection::vec(0.0f64..1.0, 1..50),
+            share in 0.01f64..1.0,
+        ) {
             let threshold = Adaptive::threshold_of(&mut rates.clone(), share);
             let wanted = rates.len() as f64 * share;
             prop_assert!(rates.iter().filter(|&&rate| rate >= threshold).count() as f64 >= wanted);
@@ -239,7 +250,11 @@ mod tests {
         }
 
         #[test]
-        fn a_topic_comes_back_from_its_key_and_no_path_is_taken_for_one(topic in any::<u32>(), site in 0u32..1 << 27, path in any::<u32>()) {
+        fn a_topic_comes_back_from_its_key_and_no_path_is_taken_for_one(
+            topic in any::<u32>(),
+            site in 0u32..1 << 27,
+            path in any::<u32>(),
+        ) {
             let of = |key: u64| Stratum { key, ..Stratum::default() }.topic();
             prop_assert_eq!(of(topic_key(TopicId(topic))), Some(TopicId(topic)));
             prop_assert_eq!(of(u64::from(site) << 32 | u64::from(path)), None);
