@@ -2,7 +2,7 @@
 //! overdue first, and pages that are to be visited at most so often are held back from it until they may be.
 //!
 //! A page without promises costs one look into an empty place. The policy inside needs to know nothing: a page that is
-//! served here and that it chooses as well is visited once, and one that it chooses too early is kept out until its
+//! served here and that it chooses as well is visited once, and one that it chooses too early is held back until its
 //! time and then put back.
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ pub struct Promises {
     name: &'static str,
     inner: Box<dyn Refresh>,
     promised: Pages<Promise>,
-    /// Pages at home that are promised a visit, by the Moment of the promise.
+    /// Pages that are promised a visit and not in flight, by the Moment of the promise.
     due: BTreeSet<(Moment, PageKey)>,
     /// Pages that the policy chose too early, by the Moment at which they may be visited.
     early: BTreeSet<(Moment, PageKey)>,
@@ -44,9 +44,9 @@ struct Promise {
     site: u32,
     last_visit: Moment,
     /// On its way, whoever sent it.
-    out: bool,
+    is_in_flight: bool,
     /// The policy inside thinks that it sent it.
-    out_inside: bool,
+    is_in_flight_inside: bool,
 }
 
 impl Promise {
@@ -57,8 +57,8 @@ impl Promise {
             at_most_every: held.at_most_every,
             site: held.site,
             last_visit: held.last_visit,
-            out: false,
-            out_inside: false,
+            is_in_flight: false,
+            is_in_flight_inside: false,
         })
     }
 
@@ -177,11 +177,11 @@ impl Promises {
 
     fn take_out(&mut self, page: PageKey) {
         let Some(promise) = self.promised.find_mut(page) else { return };
-        promise.out = true;
+        promise.is_in_flight = true;
         if let Some(due) = promise.due() {
             self.due.remove(&(due, page));
         }
-        if promise.out_inside {
+        if promise.is_in_flight_inside {
             self.early.remove(&(promise.allowed_from(), page));
         }
     }
@@ -191,7 +191,7 @@ impl Promises {
         while let Some(&(from, page)) = self.early.first().filter(|&&(from, _)| from <= now) {
             self.early.remove(&(from, page));
             if let Some(promise) = self.promised.find_mut(page) {
-                promise.out_inside = false;
+                promise.is_in_flight_inside = false;
             }
             self.inner.put_back(page);
         }
@@ -200,8 +200,8 @@ impl Promises {
     /// Whether a page that the policy chose may go; else it is kept.
     fn may_go(&mut self, page: PageKey, now: Moment) -> bool {
         let Some(promise) = self.promised.find_mut(page) else { return true };
-        promise.out_inside = true;
-        if promise.out {
+        promise.is_in_flight_inside = true;
+        if promise.is_in_flight {
             return false;
         }
         let from = promise.allowed_from();
@@ -265,15 +265,16 @@ impl Refresh for Promises {
 
     fn learn(&mut self, seen: &Seen) -> PolicyState {
         if let Some(promise) = self.clear(seen.page) {
-            let home = Promise { last_visit: seen.moment, out: false, out_inside: false, ..promise };
-            self.keep(seen.page, home);
+            let waiting =
+                Promise { last_visit: seen.moment, is_in_flight: false, is_in_flight_inside: false, ..promise };
+            self.keep(seen.page, waiting);
         }
         self.inner.learn(seen)
     }
 
     fn put_back(&mut self, page: PageKey) {
         let Some(promise) = self.clear(page) else { return self.inner.put_back(page) };
-        self.keep(page, Promise { out: false, out_inside: false, ..promise });
+        self.keep(page, Promise { is_in_flight: false, is_in_flight_inside: false, ..promise });
         self.inner.put_back(page);
     }
 
@@ -306,7 +307,7 @@ impl Refresh for Promises {
         let Some(promise) = self.promised.find(page) else { return words };
         if let (Some(every), Some(due)) = (promise.at_least_every, promise.due()) {
             let standing = match due {
-                due if promise.out => format!("due {due}, on its way"),
+                due if promise.is_in_flight => format!("due {due}, on its way"),
                 due if due > now => format!("due in {}", due.since(now)),
                 due => format!("overdue by {}, served before all others", now.since(due)),
             };

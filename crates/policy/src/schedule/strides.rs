@@ -108,7 +108,7 @@ impl<R: Rule> Strides<R> {
                 break;
             }
             let is_current = self.agenda.find(page).is_some_and(|entry| entry.last_visit == visit);
-            if is_current && self.agenda.is_home(page) && view.has_room(page) {
+            if is_current && self.agenda.is_waiting(page) && view.has_room(page) {
                 late.push((visit, page));
             }
         }
@@ -140,10 +140,10 @@ impl<R: Rule> Strides<R> {
         }
     }
 
-    /// The oldest last visit of a page at home.
+    /// The oldest last visit of a page that is not in flight.
     fn oldest(&self) -> Option<Moment> {
         let current = |&&(visit, page): &&(Moment, PageKey)| {
-            self.agenda.is_home(page) && self.agenda.find(page).is_some_and(|entry| entry.last_visit == visit)
+            self.agenda.is_waiting(page) && self.agenda.find(page).is_some_and(|entry| entry.last_visit == visit)
         };
         if self.unsorted {
             return self.waiting.iter().filter(current).map(|&(visit, _)| visit).min();
@@ -209,8 +209,8 @@ impl<R: Rule> Refresh for Strides<R> {
         if self.agenda.is_ready(view, Terms::next_in_order(now)) {
             return Some(now);
         }
-        let homes = self.waiting.iter().filter(|&&(_, page)| self.agenda.is_home(page));
-        homes.map(|&(visit, _)| visit + view.refresh_min()).filter(|&rested| rested > now).min()
+        let waiting = self.waiting.iter().filter(|&&(_, page)| self.agenda.is_waiting(page));
+        waiting.map(|&(visit, _)| visit + view.refresh_min()).filter(|&rested| rested > now).min()
     }
 
     fn why(&self, page: PageKey, now: Moment) -> Words {

@@ -57,3 +57,52 @@ impl Cycle {
         (self.start, self.length) == (other.start, other.length)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::TestView;
+
+    fn view(held: u64, per_day: f64, refresh_min: u64) -> TestView {
+        TestView { per_day, refresh_min: Span::from_secs(refresh_min), ..TestView::of(held, 1) }
+    }
+
+    proptest! {
+        #[test]
+        fn a_moment_lies_in_one_cycle_and_the_next_begins_where_that_ends(
+            held in 0u64..100_000, per_day in 0.0f64..1e6, refresh_min in 0u64..40 * 86_400, now in 0i64..4_000_000_000,
+        ) {
+            let (view, now) = (view(held, per_day, refresh_min), Moment::from_secs(now));
+            let cycle = Cycle::of(&view, now);
+            prop_assert!(cycle.start <= now && now < cycle.end());
+            prop_assert!(cycle.length >= view.refresh_min && cycle.length >= LENGTH_MIN.min(WEEK));
+            let last = Moment::from_micros(cycle.end().micros() - 1);
+            prop_assert!(Cycle::of(&view, cycle.start) == cycle && Cycle::of(&view, last) == cycle);
+            let next = Cycle::of(&view, cycle.end());
+            prop_assert_eq!((next.start, next.number), (cycle.end(), cycle.number + 1));
+            prop_assert!(!next.is(&cycle));
+        }
+
+        #[test]
+        fn a_cycle_pays_for_no_more_than_most_pages_unless_it_would_be_too_short(
+            held in 1u64..100_000, per_day in 0.0f64..1e6, refresh_min in 0u64..86_400,
+        ) {
+            let view = view(held, per_day, refresh_min);
+            let cycle = Cycle::of(&view, Moment::from_secs(1_700_000_000));
+            let least = view.refresh_min.max(LENGTH_MIN);
+            prop_assert!(cycle.share <= SHARE_MAX || cycle.length < least + least, "{cycle:?}");
+            let paid_for = per_day * cycle.length.days_f64() / held as f64;
+            prop_assert!((cycle.share - paid_for).abs() <= 1e-9 * paid_for);
+        }
+    }
+
+    #[test]
+    fn a_budget_that_is_no_number_pays_for_nothing() {
+        for per_day in [f64::NAN, f64::INFINITY, -3.0] {
+            let cycle = Cycle::of(&view(10, per_day, 0), Moment::EPOCH);
+            assert_eq!((cycle.share, cycle.length), (0.0, WEEK));
+        }
+    }
+}

@@ -34,7 +34,8 @@ pub(super) struct Entry {
     pub last_visit: Moment,
     pub recent: RecentVisits,
     pub last: Last,
-    pub out: Option<Errand>,
+    /// While it is in flight.
+    pub errand: Option<Errand>,
     /// Downloads after the first visit of the cycle.
     pub again: u8,
     pub stratum: u32,
@@ -60,7 +61,7 @@ pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, lot: u6
     let add = |number: &mut u64| *number = number.wrapping_add_signed(sign);
     let add_small = |number: &mut u32, by: u32| *number = number.wrapping_add_signed(sign as i32 * by as i32);
     add(&mut stratum.pages);
-    match entry.out {
+    match entry.errand {
         Some(Errand::Sample) => add(&mut stratum.sampled),
         Some(Errand::Download) => add(&mut stratum.taken),
         None if is_waiting(entry, cycle, stratum.come_again) => {
@@ -96,7 +97,7 @@ pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, lot: u6
 /// sampled.
 pub(super) fn is_waiting(entry: &Entry, cycle: Cycle, come_again: bool) -> bool {
     let was_downloaded = matches!(entry.last, Last::Download { .. });
-    entry.out.is_none() && (entry.last_visit < cycle.start || come_again && was_downloaded)
+    entry.errand.is_none() && (entry.last_visit < cycle.start || come_again && was_downloaded)
 }
 
 /// D/V in sixtieths.
@@ -163,4 +164,92 @@ pub(super) fn from_state(state: &PolicyState) -> Option<(RecentVisits, Last, u8)
         _ => return None,
     };
     (format == FORMAT).then_some((recent, last, again))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use vernal_model::{Partition, Span};
+
+    use super::*;
+
+    const START: Moment = Moment::from_secs(1_700_000_000);
+    const CYCLE: Cycle = Cycle { start: START, length: Span::from_days(7), number: 9, share: 0.1 };
+
+    fn entries() -> impl Strategy<Value = Entry> {
+        let last = prop_oneof![
+            any::<bool>().prop_map(|compared| Last::Download { compared }),
+            any::<Option<bool>>().prop_map(Last::Sample),
+        ];
+        let errand = prop_oneof![Just(None), Just(Some(Errand::Sample)), Just(Some(Errand::Download))];
+        let visits = prop::collection::vec(any::<bool>(), 0..14);
+        (last, errand, visits, 0u8..4, -9i64..7).prop_map(|(last, errand, visits, again, day)| {
+            let mut recent = RecentVisits::default();
+            visits.into_iter().for_each(|changed| recent.push(changed));
+            let last_visit = Moment::from_secs(START.secs() + day * 86_400);
+            let (site, path, admitted) = (3, 4, Moment::EPOCH);
+            Entry { site, path, admitted, last_visit, recent, last, errand, again, stratum: 0, lot: 0 }
+        })
+    }
+
+    fn key(number: usize) -> PageKey {
+        PageKey::new(Partition(0), number as u32)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_remembered_of_a_page_comes_back(entry in entries()) {
+            let state = state_of(&entry);
+            prop_assert_eq!(from_state(&state), Some((entry.recent, entry.last, entry.again)));
+            prop_assert!(state.bytes().len() <= 6);
+        }
+
+        #[test]
+        fn other_bytes_are_no_state_of_a_page(bytes in prop::collection::vec(any::<u8>(), 0..9)) {
+            let state = PolicyState::new(&bytes).unwrap();
+            if let Some((recent, last, again)) = from_state(&state) {
+                let sound = bytes[0] == FORMAT && bytes.len() <= 6 && bytes[4] <= 4;
+                prop_assert!(sound, "{:?} is {:?} {:?} {}", bytes, recent, last, again);
+            }
+        }
+
+        /// Whoever comes and leaves in any order leaves nothing behind.
+        #[test]
+        fn a_stratum_counts_the_pages_that_are_in_it(
+            entries in prop::collection::vec(entries(), 0..20),
+            come_again in any::<bool>(),
+        ) {
+            let mut stratum = Stratum { come_again, ..Stratum::default() };
+            for (number, entry) in entries.iter().enumerate() {
+                count(&mut stratum, key(number), entry, number as u64, CYCLE, 1);
+            }
+            let of = |what: &dyn Fn(&Entry) -> bool| entries.iter().filter(|&entry| what(entry)).count();
+            let is_visited = |entry: &Entry| entry.last_visit >= START;
+            prop_assert_eq!(stratum.pages as usize, entries.len());
+            prop_assert_eq!(stratum.waiting.len(), of(&|entry| is_waiting(entry, CYCLE, come_again)));
+            prop_assert_eq!(stratum.unvisited as usize, of(&|entry| entry.errand.is_none() && !is_visited(entry)));
+            let answered = of(&|entry| is_visited(entry) && matches!(entry.last, Last::Sample(Some(_))));
+            let changed = of(&|entry| is_visited(entry) && entry.last == Last::Sample(Some(true)));
+            prop_assert_eq!((stratum.tries as usize, stratum.hits as usize), (answered, changed));
+            prop_assert!(u64::from(stratum.tries) <= stratum.sampled && stratum.success <= SIXTIETHS * stratum.tries);
+            for (number, entry) in entries.iter().enumerate().rev() {
+                count(&mut stratum, key(number), entry, number as u64, CYCLE, -1);
+            }
+            prop_assert_eq!(format!("{stratum:?}"), format!("{:?}", Stratum { come_again, ..Stratum::default() }));
+        }
+
+        #[test]
+        fn what_was_known_before_a_cycle_does_not_change_within_it(
+            entry in entries(),
+            changed in any::<bool>(),
+            is_sample in any::<bool>(),
+        ) {
+            let before = Entry { last_visit: START - Span::from_secs(1), ..entry };
+            let mut after = Entry { last_visit: START + Span::from_secs(1), ..entry };
+            after.last = if is_sample { Last::Sample(Some(changed)) } else { Last::Download { compared: true } };
+            after.recent.push(changed);
+            prop_assert_eq!(history_before(&after, CYCLE), history_before(&before, CYCLE));
+            prop_assert_eq!(features(&after, CYCLE), features(&before, CYCLE));
+        }
+    }
 }

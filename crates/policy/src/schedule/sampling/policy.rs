@@ -54,7 +54,8 @@ pub struct Sampling {
     pub(super) adaptive: Adaptive,
     /// Whether a sample was answered since the threshold was found.
     pub(super) is_new: bool,
-    home: usize,
+    /// Pages that are not in flight.
+    waiting: usize,
 }
 
 impl Sampling {
@@ -76,7 +77,7 @@ impl Sampling {
             order: BTreeSet::new(),
             adaptive: Adaptive { step: ADAPTIVE_STEP, z: z_of(ADAPTIVE_CONFIDENCE), threshold: 0.0 },
             is_new: false,
-            home: 0,
+            waiting: 0,
         }
     }
 
@@ -109,7 +110,7 @@ impl Sampling {
             after.lot = self.lot_in(page, &after, cycle);
             self.pages.insert(page, after);
         }
-        self.home = self.home + usize::from(after.out.is_none()) - usize::from(before.out.is_none());
+        self.waiting = self.waiting + usize::from(after.errand.is_none()) - usize::from(before.errand.is_none());
         if let Some(cycle) = self.cycle {
             let mut nth = 0;
             while let Some(at) = self.stratum_at(page, &after, nth) {
@@ -131,14 +132,14 @@ impl Sampling {
 
     fn insert(&mut self, page: PageKey, mut entry: Entry) {
         self.remove(page);
-        self.home += 1;
+        self.waiting += 1;
         self.settle(page, &mut entry);
         self.pages.insert(page, entry);
     }
 
     fn remove(&mut self, page: PageKey) {
         let Some(entry) = self.pages.remove(page) else { return };
-        self.home -= usize::from(entry.out.is_none());
+        self.waiting -= usize::from(entry.errand.is_none());
         self.unsettle(page, &entry);
     }
 
@@ -195,7 +196,7 @@ impl Refresh for Sampling {
             last_visit: held.last_visit,
             recent,
             last,
-            out: None,
+            errand: None,
             again,
             stratum: 0,
             lot: 0,
@@ -217,7 +218,7 @@ impl Refresh for Sampling {
                     let is_unvisited = self.pages.find(page).is_some_and(|entry| self.is_unvisited(entry));
                     let is_sample = is_unvisited && self.strata[at as usize].class() == Class::Sample;
                     let errand = if is_sample { Errand::Sample } else { Errand::Download };
-                    self.change(page, |entry| entry.out = Some(errand));
+                    self.change(page, |entry| entry.errand = Some(errand));
                     chosen.push(page);
                     // Its rank has sunk or stayed; what stands before it has nothing to give now.
                     next = self.order.range(place..).next().copied();
@@ -240,7 +241,7 @@ impl Refresh for Sampling {
                 last_visit: seen.moment,
                 recent: RecentVisits::default(),
                 last: Last::Download { compared: false },
-                out: None,
+                errand: None,
                 again: 0,
                 stratum: 0,
                 lot: 0,
@@ -250,7 +251,7 @@ impl Refresh for Sampling {
         let is_again = self.is_again(seen);
         self.change(seen.page, |entry| {
             entry.last_visit = seen.moment;
-            let last = match entry.out.take() {
+            let last = match entry.errand.take() {
                 Some(Errand::Sample) => Last::Sample(seen.changed),
                 Some(Errand::Download) | None => Last::Download { compared: seen.changed.is_some() },
             };
@@ -267,7 +268,7 @@ impl Refresh for Sampling {
     }
 
     fn put_back(&mut self, page: PageKey) {
-        self.change(page, |entry| entry.out = None);
+        self.change(page, |entry| entry.errand = None);
     }
 
     fn forget(&mut self, page: PageKey) {
@@ -276,7 +277,7 @@ impl Refresh for Sampling {
     }
 
     fn next_due(&self, view: &dyn View, now: Moment) -> Option<Moment> {
-        if self.home == 0 {
+        if self.waiting == 0 {
             return None;
         }
         let cycle = Cycle::of(view, now);

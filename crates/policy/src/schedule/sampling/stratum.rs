@@ -35,13 +35,13 @@ pub(super) struct Stratum {
     /// Its own number in this cycle, for equal ranks.
     pub lot: u64,
     pub pages: u64,
-    /// At home and not visited in this cycle, in this cycle's random order; where downloads may come again, those too.
+    /// Not in flight and not visited in this cycle, in this cycle's random order; where downloads may come again, those too.
     pub waiting: BTreeSet<(u64, PageKey)>,
     /// Those of them that were not visited in this cycle: all, unless downloads may come again.
     pub unvisited: u64,
     /// How many pages to sample in this cycle.
     pub quota: u64,
-    /// Sampled in this cycle, answered or out.
+    /// Sampled in this cycle, answered or in flight.
     pub sampled: u64,
     /// Downloaded beside the sample in this cycle.
     pub taken: u64,
@@ -163,5 +163,118 @@ impl Adaptive {
         rates.sort_by(|a, b| b.total_cmp(a));
         let top = (rates.len() as f64 * share.clamp(0.0, 1.0)).ceil() as usize;
         top.checked_sub(1).and_then(|at| rates.get(at)).copied().unwrap_or(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ADAPTIVE: Adaptive = Adaptive { step: 3, z: 1.28, threshold: 0.4 };
+
+    /// A stratum whose sample was answered.
+    fn sampled(tries: u32, hits: u32, lot: u64) -> Stratum {
+        let (pages, is_in_turn, sampled) = (1_000, true, u64::from(tries));
+        Stratum { lot, pages, tries, hits, sampled, quota: sampled, is_in_turn, unvisited: 900, ..Stratum::default() }
+    }
+
+    fn answers() -> impl Strategy<Value = (u32, u32)> {
+        (1u32..40).prop_flat_map(|tries| (Just(tries), 0..=tries))
+    }
+
+    proptest! {
+        #[test]
+        fn the_greedy_order_is_that_of_the_shares_that_changed(one in answers(), other in answers()) {
+            let strata = [one, other].map(|(tries, hits)| sampled(tries, hits, 1));
+            let [one_rank, other_rank] = [0, 1].map(|index: usize| strata[index].ranked(Rule::Greedy, ADAPTIVE));
+            let [one_rate, other_rate] = [0, 1].map(|index: usize| strata[index].rate(Rule::Greedy).unwrap());
+            if one_rate > other_rate {
+                prop_assert!(one_rank < other_rank);
+            }
+            if one_rate == other_rate {
+                prop_assert_eq!(one_rank, other_rank);
+            }
+        }
+
+        /// Quotas are in proportion to shares: after any number of downloads nobody is a whole download behind.
+        #[test]
+        fn proportional_downloads_follow_the_shares_that_changed(
+            answers in prop::collection::vec(answers(), 1..6),
+            downloads in 1u64..200,
+        ) {
+            let strata = (0u64..).zip(&answers).map(|(lot, &(tries, hits))| sampled(tries, hits, lot));
+            let mut strata: Vec<Stratum> = strata.collect();
+            let all: f64 = strata.iter().filter_map(|stratum| stratum.rate(Rule::Proportional)).sum();
+            for _ in 0..downloads {
+                let next = strata.iter_mut().min_by_key(|stratum| stratum.ranked(Rule::Proportional, ADAPTIVE)).unwrap();
+                next.taken += 1;
+            }
+            for stratum in strata.iter().filter(|_| all > 0.0) {
+                let quota = stratum.rate(Rule::Proportional).unwrap() / all * downloads as f64;
+                prop_assert!(stratum.taken as f64 - quota < answers.len() as f64, "{} of {}", stratum.taken, quota);
+                prop_assert!(quota > 0.0 || stratum.taken == 0);
+            }
+        }
+
+        #[test]
+        fn a_sample_that_is_not_complete_comes_before_all_downloads(
+            (tries, hits) in answers(),
+            more in 1u64..9,
+            lot in any::<u64>(),
+        ) {
+            let mut growing = sampled(tries, hits, lot);
+            growing.quota += more;
+            for rule in [Rule::Proportional, Rule::Greedy, Rule::Hybrid] {
+                prop_assert!(growing.ranked(rule, ADAPTIVE) < sampled(40, 40, 0).ranked(rule, ADAPTIVE));
+            }
+        }
+
+        #[test]
+        fn who_is_not_in_turn_comes_last((tries, hits) in answers(), rule in 0usize..4) {
+            let rule = [Rule::Proportional, Rule::Greedy, Rule::Adaptive, Rule::Hybrid][rule];
+            let waits = Stratum { is_in_turn: false, ..sampled(tries, hits, 0) };
+            prop_assert!(sampled(40, 0, u64::MAX).ranked(rule, ADAPTIVE) < waits.ranked(rule, ADAPTIVE));
+        }
+
+        #[test]
+        fn the_threshold_leaves_the_wanted_share_at_or_above_it(
+            rates in prop::collection::vec(0.0f64..1.0, 1..50),
+            share in 0.01f64..1.0,
+        ) {
+            let threshold = Adaptive::threshold_of(&mut rates.clone(), share);
+            let wanted = rates.len() as f64 * share;
+            prop_assert!(rates.iter().filter(|&&rate| rate >= threshold).count() as f64 >= wanted);
+            prop_assert!((rates.iter().filter(|&&rate| rate > threshold).count() as f64) < wanted);
+        }
+
+        #[test]
+        fn a_topic_comes_back_from_its_key_and_no_path_is_taken_for_one(
+            topic in any::<u32>(),
+            site in 0u32..1 << 27,
+            path in any::<u32>(),
+        ) {
+            let of = |key: u64| Stratum { key, ..Stratum::default() }.topic();
+            prop_assert_eq!(of(topic_key(TopicId(topic))), Some(TopicId(topic)));
+            prop_assert_eq!(of(u64::from(site) << 32 | u64::from(path)), None);
+        }
+    }
+
+    #[test]
+    fn the_adaptive_rule_samples_until_it_is_sure() {
+        let class = |tries, hits| sampled(tries, hits, 0).ranked(Rule::Adaptive, ADAPTIVE).class;
+        assert_eq!([class(30, 28), class(30, 1), class(30, 12)], [Class::Accepted, Class::Download, Class::Sample]);
+        let silent = Stratum { tries: 1, ..sampled(3, 0, 0) };
+        assert_eq!(silent.ranked(Rule::Adaptive, ADAPTIVE).class, Class::Quiet, "what was sent for is waited for");
+        assert_eq!(class(2, 2), Class::Sample);
+    }
+
+    #[test]
+    fn what_other_partitions_found_counts_but_for_the_hybrid() {
+        let stratum = Stratum { elsewhere: (30, 15), ..sampled(10, 0, 0) };
+        assert_eq!(stratum.rate(Rule::Greedy), Some(15.0 / 40.0));
+        assert_eq!(stratum.rate(Rule::Hybrid), Some(0.0));
+        assert_eq!(Stratum::default().rate(Rule::Greedy), None);
     }
 }
