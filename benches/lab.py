@@ -1,5 +1,5 @@
 """The laboratory's speed: visits per CPU second of policies alone and of the whole crawler in virtual time, one replay of a
-recording with five policies, and with --huge the scheduler at 100 million pages.
+recording with five policies, and with --huge the scheduler at 10 million pages.
 
 CPU is user plus system time; what it takes to take up the pages and to choose for the first hour is told apart. The whole
 crawler is measured in the very binary that people have, by what it says of itself: from the empty repository to the last
@@ -13,7 +13,7 @@ SCALE, LAB = (os.path.join(RELEASE, "examples", name) for name in ("scale", "lab
 POLICIES = ["vernal", "bayes", "index", "round-robin", "proportional", "greedy", "adaptive", "hybrid", "correlated"]
 PAGES, SITES, VISITS = 100_000, 1_000, 300_000
 RING_POLICIES, RING_DAYS = ["vernal", "round-robin"], 21
-HUGE_PAGES, HUGE_SITES, HUGE_VISITS = 100_000_000, 1_000_000, 10_000_000
+HUGE_PAGES, HUGE_SITES, HUGE_VISITS = 10_000_000, 100_000, 30_000_000
 REPLAYED = "round-robin,hindsight,bayes,vernal,greedy"
 
 
