@@ -171,10 +171,10 @@ fn take_up(policy: &mut dyn Refresh, number: u32, page: &Page, told: Told) {
         moment(page.born),
         &PolicyState::default(),
     ));
-    if told.topics {
-        if let Some(topical) = policy.topical() {
-            topical.topics(key, &[TopicOf { topic: page.topic, reputation: 1.0 }]);
-        }
+    if told.topics
+        && let Some(topical) = policy.topical()
+    {
+        topical.topics(key, &[TopicOf { topic: page.topic, reputation: 1.0 }]);
     }
 }
 
