@@ -1,23 +1,14 @@
 //! When each site must be looked at again: one timer per site.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-/// With more entries than so many for each site, and no fewer than `ENTRIES_MIN`, those that are void are thrown out.
-const ENTRIES_PER_SITE: usize = 2;
-const ENTRIES_MIN: usize = 64;
+use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default)]
 pub struct Timers {
     /// By site, in days; infinite where none is set.
     instants: Vec<f64>,
-    /// The earliest first. Bits of positive numbers are in the order of the numbers. A timer that is set anew leaves its old
-    /// entry behind, void: among very many it would be far away in memory.
-    entries: BinaryHeap<Entry>,
+    /// By instant. Bits of positive numbers are in the order of the numbers.
+    order: BTreeSet<(u64, u32)>,
 }
-
-/// The instant's bits and the site.
-type Entry = Reverse<(u64, u32)>;
 
 impl Timers {
     /// Sets the timer of a site; an infinite instant clears it.
@@ -27,12 +18,14 @@ impl Timers {
             self.instants.resize(index + 1, f64::INFINITY);
         }
         let before = std::mem::replace(&mut self.instants[index], instant);
-        if before == instant || instant.is_infinite() {
+        if before == instant {
             return;
         }
-        match self.entries.len() < (ENTRIES_PER_SITE * self.instants.len()).max(ENTRIES_MIN) {
-            true => self.entries.push(entry(site, instant)),
-            false => self.entries = entries_of(&self.instants),
+        if before.is_finite() {
+            self.order.remove(&(before.to_bits(), site));
+        }
+        if instant.is_finite() {
+            self.order.insert((instant.to_bits(), site));
         }
     }
 
@@ -46,26 +39,13 @@ impl Timers {
     /// Clears the timers that have come; their sites, the earliest first.
     pub fn take_until(&mut self, now: f64) -> Vec<u32> {
         let mut due = Vec::new();
-        while let Some(&Reverse((bits, site))) = self.entries.peek().filter(|first| f64::from_bits(first.0.0) <= now) {
-            self.entries.pop();
-            let set = &mut self.instants[site as usize];
-            if set.to_bits() == bits {
-                *set = f64::INFINITY;
-                due.push(site);
-            }
+        while let Some(&(bits, site)) = self.order.first().filter(|first| f64::from_bits(first.0) <= now) {
+            self.order.remove(&(bits, site));
+            self.instants[site as usize] = f64::INFINITY;
+            due.push(site);
         }
         due
     }
-}
-
-fn entry(site: u32, instant: f64) -> Entry {
-    Reverse((instant.to_bits(), site))
-}
-
-/// One entry for each timer that is set.
-fn entries_of(instants: &[f64]) -> BinaryHeap<Entry> {
-    let set = (0u32..).zip(instants).filter(|(_, instant)| instant.is_finite());
-    set.map(|(site, &instant)| entry(site, instant)).collect()
 }
 
 #[cfg(test)]
@@ -106,17 +86,5 @@ mod tests {
                 prop_assert_eq!(due, expected);
             }
         }
-    }
-
-    #[test]
-    fn timers_that_are_set_again_and_again_take_no_more_room() {
-        let mut timers = Timers::default();
-        for round in 0..1_000u32 {
-            (0..100).for_each(|site| timers.set(site, f64::from(round * 100 + (site * 37) % 100)));
-        }
-        assert!(timers.entries.len() <= ENTRIES_PER_SITE * 100);
-        assert!(timers.take_until(99_899.0).is_empty(), "only what was set last counts");
-        let in_turn: Vec<u32> = timers.take_until(99_950.0);
-        assert!(in_turn.len() == 51 && in_turn.is_sorted_by_key(|site| (site * 37) % 100));
     }
 }
