@@ -40,6 +40,7 @@ const SLOWER: f64 = 1_000.0;
 /// policies must differ more.
 const APART_MAX: f64 = 1.9;
 const OTHERS: [&str; 2] = ["round-robin", "lambda"];
+const OTHER_CRAWLS: u64 = 4;
 
 type VisitsByPage = BTreeMap<String, u32>;
 
@@ -72,7 +73,9 @@ fn the_live_crawl_spends_its_visits_where_the_simulated_one_does() {
         "{elsewhere} of the visits went elsewhere, and {among} among simulated crawls"
     );
     for other in OTHERS {
-        let otherwise = from_simulated(&in_virtual_time(other, 0));
+        // One crawl of another policy differs by some hundredths from the next: the mean of a few is held against the limit.
+        let otherwise = (0..OTHER_CRAWLS).map(|chance| from_simulated(&in_virtual_time(other, chance))).sum::<f64>();
+        let otherwise = otherwise / OTHER_CRAWLS as f64;
         assert!(otherwise > APART_MAX * among, "{other} must be told apart, and differs by {otherwise} for {among}");
     }
 }
