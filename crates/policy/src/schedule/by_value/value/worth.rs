@@ -62,6 +62,8 @@ mod tests {
             let value = worth.curve(from + later).value;
             let now = worth.curve(from);
             prop_assume!(value > now.value * 1.001);
+            // What grows towards a limit has no time for a value that differs from the limit by rounding alone.
+            prop_assume!(value < worth.curve(1e6).value * (1.0 - 1e-9));
             let reached = worth.time_of(value, from, now);
             prop_assert!(reached >= from && reached <= from + later * (1.0 + 1e-6) + 1e-9, "{reached}");
             prop_assert!(worth.curve(reached).value >= value * 0.99, "{} of {value}", worth.curve(reached).value);
