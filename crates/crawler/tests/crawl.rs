@@ -2,13 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+mod invented;
 
-use vernal_crawler::{Act, Crawler, Settings};
+use std::collections::{BTreeMap, BTreeSet};
+
+use invented::{opened, seeded};
+use vernal_crawler::{Act, Settings};
 use vernal_frontier::audit;
 use vernal_model::{Chance, Moment, Page, PageState, Seed, Site, Span, Url};
-use vernal_repository::{Reader, Repository};
+use vernal_repository::Reader;
 use vernal_simulator::drift::DriftSettings;
 use vernal_simulator::trial::{StopReason, Trial};
 use vernal_simulator::web::{Shares, Web, WebSettings};
@@ -22,24 +24,6 @@ const TRAP_PAGES_PER_SITE_MAX: usize = 900;
 
 fn settings() -> Settings {
     Settings { once: true, concurrency: 32, ..Settings::default() }
-}
-
-/// A fixed number instead of a random one, so that records have the same ids and lengths in every trial.
-fn repository_settings() -> vernal_repository::Settings {
-    vernal_repository::Settings { id: Some(7), ..vernal_repository::Settings::default() }
-}
-
-fn opened(dir: &Path, settings: Settings, now: Moment) -> Crawler {
-    let (repository, _) = Repository::open(dir, repository_settings(), now).unwrap();
-    Crawler::open(repository, settings, now).unwrap()
-}
-
-/// A crawler of the whole web, seeded with the first page of each site.
-fn seeded(web: &Web, dir: &Path, settings: Settings, now: Moment) -> Crawler {
-    let mut crawler = opened(dir, settings, now);
-    let root = |site| Seed::new(Url::parse(&format!("{}/", web.root(site))).unwrap(), now);
-    crawler.act(Act::AddSeeds((0..web.sites()).map(root).collect()), now).unwrap();
-    crawler
 }
 
 fn pages(reader: &Reader) -> Vec<Page> {

@@ -3,31 +3,21 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+mod invented;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use vernal_crawler::{Act, Crawler, ImportanceBy, Settings, Weighed, Weights};
+use invented::{opened, seeded};
+use vernal_crawler::{ImportanceBy, Settings, Weighed, Weights};
 use vernal_frontier::VisitOrder;
-use vernal_model::{AddressLimits, Chance, CountedIn, Fingerprint, Moment, PageKey, PageState, Seed, Span, Url};
+use vernal_model::{AddressLimits, Chance, CountedIn, Fingerprint, Moment, PageKey, PageState, Span};
 use vernal_policy::importance::Scores;
-use vernal_repository::{Reader, Repository};
+use vernal_repository::Reader;
 use vernal_simulator::trial::{StopReason, Trial};
 use vernal_simulator::web::{PageNumber, Web, WebSettings};
 
 const STEPS_MAX: usize = 2_000_000;
-
-fn opened(dir: &Path, settings: Settings, now: Moment) -> Crawler {
-    let fixed = vernal_repository::Settings { id: Some(7), ..vernal_repository::Settings::default() };
-    let (repository, _) = Repository::open(dir, fixed, now).unwrap();
-    Crawler::open(repository, settings, now).unwrap()
-}
-
-fn seeded(web: &Web, dir: &Path, settings: Settings, now: Moment) -> Crawler {
-    let mut crawler = opened(dir, settings, now);
-    let root = |site| Seed::new(Url::parse(&format!("{}/", web.root(site))).unwrap(), now);
-    crawler.act(Act::AddSeeds((0..web.sites()).map(root).collect()), now).unwrap();
-    crawler
-}
 
 /// PageRank of the whole web as it is, by URL, with a mean of 1.
 fn true_importance(web: &Web) -> BTreeMap<String, f64> {

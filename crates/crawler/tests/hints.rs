@@ -3,13 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
-use std::collections::BTreeMap;
-use std::path::Path;
+mod invented;
 
-use vernal_crawler::{Act, Acted, Crawler, Settings};
+use std::collections::BTreeMap;
+
+use invented::{opened, seeded};
+use vernal_crawler::{Act, Acted, Settings};
 use vernal_frontier::audit;
-use vernal_model::{HintSource, Moment, Page, Seed, Site, Span, Url, Via};
-use vernal_repository::{Reader, Repository};
+use vernal_model::{HintSource, Moment, Page, Site, Span, Url, Via};
+use vernal_repository::Reader;
 use vernal_simulator::drift::DriftSettings;
 use vernal_simulator::trial::{StopReason, Trial};
 use vernal_simulator::web::{SitemapManner, Web, WebSettings};
@@ -19,19 +21,6 @@ const DAYS: u64 = 50;
 
 fn settings(hints: bool) -> Settings {
     Settings { hints, policy: "vernal".into(), budget: "10%/day".parse().unwrap(), ..Settings::default() }
-}
-
-fn opened(dir: &Path, settings: Settings, now: Moment) -> Crawler {
-    let id = vernal_repository::Settings { id: Some(7), ..vernal_repository::Settings::default() };
-    let (repository, _) = Repository::open(dir, id, now).unwrap();
-    Crawler::open(repository, settings, now).unwrap()
-}
-
-fn seeded(web: &Web, dir: &Path, settings: Settings, now: Moment) -> Crawler {
-    let mut crawler = opened(dir, settings, now);
-    let root = |site| Seed::new(Url::parse(&format!("{}/", web.root(site))).unwrap(), now);
-    crawler.act(Act::AddSeeds((0..web.sites()).map(root).collect()), now).unwrap();
-    crawler
 }
 
 fn pages(reader: &Reader) -> Vec<Page> {
