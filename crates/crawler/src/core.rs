@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use vernal_model::{BudgetUnit, Chance, Deed, Found, Moment, PageKey, Partition as PartitionId, Site, SiteState, Span};
+use vernal_model::{
+    BudgetUnit, Chance, Deed, Fingerprint, Found, Moment, PageKey, Partition as PartitionId, Site, SiteState, Span,
+};
 
 use crate::Settings;
 use crate::coordinator::Coordinator;
@@ -24,6 +26,8 @@ pub(crate) struct Core {
     pub in_flight: InFlight,
     /// URLs that were recently announced to the sieve.
     pub recent: Recent,
+    /// Whether a site has nothing left to visit but URLs that wait for the sieve.
+    pub site_ran_dry: bool,
     pub chance: Chance,
 }
 
@@ -53,7 +57,14 @@ impl Core {
     /// Announces one URL to the sieve.
     pub fn announce(&mut self, found: Found) {
         let id = self.partitions.home_of(&found.url);
-        self.work.push(id, Deed::Found { urls: vec![found], again: Vec::new() });
+        self.announce_all(id, vec![found], Vec::new());
+    }
+
+    /// Announces the URLs of one partition to the sieve, and links to URLs that were announced before.
+    pub fn announce_all(&mut self, id: PartitionId, urls: Vec<Found>, again: Vec<Fingerprint>) {
+        let partition = self.partitions.of(id);
+        self.site_ran_dry |= urls.iter().any(|found| partition.has_run_dry(found.url.site_text()));
+        self.work.push(id, Deed::Found { urls, again });
     }
 
     /// Journals the current state of a site.

@@ -55,6 +55,7 @@ impl Crawler {
             sites: Sites::new(&settings),
             in_flight: InFlight::default(),
             recent: Recent::new(),
+            site_ran_dry: false,
             chance: Chance::new(settings.chance).stream("crawler"),
             settings: Arc::clone(&settings),
         };

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 mod invented;
+mod small_web;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -503,4 +504,28 @@ fn sessions_are_learned_told_and_dropped_and_traps_cost_little_once_they_are_und
         }
     }
     assert!(sites > 0 && sessions == sites, "{sessions} of {sites}");
+}
+
+/// The visits to a chain of pages, each naming the next, within two minutes at one visit a second.
+fn chain_visits(links_beside: usize) -> usize {
+    let mut web = small_web::SmallWeb::new("1000000/s");
+    web.put("/robots.txt", "text/plain", "User-agent: *\nCrawl-delay: 1\n");
+    let beside: String = (0..links_beside).map(|number| format!("<a href=/beside/{number}>{number}</a> ")).collect();
+    web.put("/", "text/html", small_web::page("", &beside));
+    web.crawler
+        .act(Act::AddSeeds(vec![Seed::new(Url::parse("http://chain.example/chain/0").unwrap(), web.now)]), web.now)
+        .unwrap();
+    for number in 0..200 {
+        let next = format!("{}; <a href=/chain/{}>the next page</a>", small_web::said(number), number + 1);
+        web.put(format!("/chain/{number}").leak(), "text/html", small_web::page("", &next));
+    }
+    web.run_for(Span::from_secs(120));
+    web.asked.iter().filter(|(_, path)| path.starts_with("/chain/")).count()
+}
+
+#[test]
+fn a_chain_of_pages_is_followed_as_fast_beside_a_site_with_many_urls_as_alone() {
+    let (alone, beside) = (chain_visits(0), chain_visits(300));
+    assert!(alone >= 110, "{alone} alone");
+    assert!(beside * 10 >= alone * 9, "{beside} beside another site, {alone} alone");
 }

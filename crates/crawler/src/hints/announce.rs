@@ -60,7 +60,7 @@ fn find_file(core: &mut Core, url: Url, via: Via, depth: u16, found_on: Option<P
     }
     let id = core.partitions.home_of(&url);
     let found = Found { url, via, depth, found_on, forward: FORWARD_OF_FILES };
-    core.work.push(id, Deed::Found { urls: vec![found], again: Vec::new() });
+    core.announce_all(id, vec![found], Vec::new());
 }
 
 /// Announces URLs that were not in the list before. Their link depth is unknown, so a depth limit leaves them to be
@@ -87,6 +87,6 @@ pub(super) fn find_listed(core: &mut Core, page: &Page, listing: &SiteList, delt
         }
     }
     for (id, urls) in found {
-        core.work.push(id, Deed::Found { urls, again: Vec::new() });
+        core.announce_all(id, urls, Vec::new());
     }
 }

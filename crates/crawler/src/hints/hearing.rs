@@ -312,7 +312,7 @@ impl Hints {
                     found += 1;
                     let id = core.partitions.home_of(&url);
                     let row = Found { url, via: Via::Told, depth: 0, found_on: None, forward: 0 };
-                    core.work.push(id, Deed::Found { urls: vec![row], again: Vec::new() });
+                    core.announce_all(id, vec![row], Vec::new());
                 } else {
                     ignored += 1;
                 }

@@ -176,7 +176,7 @@ fn tell(effects: &VisitEffects) {
 
 fn push_found(core: &mut Core, id: vernal_model::Partition, here: discovery::FoundHere) {
     if !here.urls.is_empty() || !here.again.is_empty() {
-        core.work.push(id, Deed::Found { urls: here.urls, again: here.again });
+        core.announce_all(id, here.urls, here.again);
     }
     if !here.gone.is_empty() {
         core.work.push(id, Deed::Unlinked { gone: here.gone });

@@ -34,6 +34,13 @@ impl Partition {
         })
     }
 
+    /// Whether no URL of this site waits, neither on disk nor in the window. A site that is not known has none.
+    pub fn has_run_dry(&self, site: &str) -> bool {
+        let Some(number) = self.sites.number_of(site) else { return true };
+        let life = self.sites.at(number);
+        life.undrawn == 0 && self.waiting.window.len_of(&life.site) == 0
+    }
+
     /// Restores a site from the tables.
     pub fn recall_site(&mut self, row: &SiteRow) {
         let number = self.sites.number(&row.site);

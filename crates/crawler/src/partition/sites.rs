@@ -88,7 +88,7 @@ impl SiteBook {
     }
 
     /// The number of a site, if it has one in this partition.
-    pub fn number_of(&self, site: &Site) -> Option<u32> {
+    pub fn number_of(&self, site: &str) -> Option<u32> {
         self.by_name.get(site).copied()
     }
 

@@ -73,7 +73,7 @@ impl WaitingUrls {
     /// Marks a site whose part of the window runs low.
     fn check_low(&mut self, sites: &SiteBook, site: &Site) {
         if self.window.len_of(site) < SITE_WINDOW_LOW
-            && let Some(number) = sites.number_of(site)
+            && let Some(number) = sites.number_of(site.as_str())
             && sites.at(number).undrawn > 0
         {
             self.low.insert(number);

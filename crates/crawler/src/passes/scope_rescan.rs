@@ -140,7 +140,7 @@ fn announce_links(core: &mut Core, page: &Page) -> Result<()> {
         return Ok(());
     }
     for (id, here) in found {
-        core.work.push(id, Deed::Found { urls: here.urls, again: Vec::new() });
+        core.announce_all(id, here.urls, Vec::new());
     }
     core.work.push(page.key.partition, Deed::Relinked { page: page.key, document: Box::new(row) });
     Ok(())

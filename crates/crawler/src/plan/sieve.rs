@@ -19,6 +19,9 @@ const SIEVE_EVERY: Span = Span::from_secs(30);
 /// after a longer wait: where time runs fast, half a minute passes between any two visits.
 const SIEVE_LINKS_MIN: u64 = 256;
 const SIEVE_FEW_EVERY: Span = Span::from_secs(300);
+/// One run compares with every known URL, so the shortest time between two runs grows with their number. It keeps the
+/// sieve below a hundredth of a core.
+const SIEVE_SPAN_PER_KNOWN: Span = Span::from_micros(4);
 
 /// When the sieve ran last.
 pub(crate) struct Sieve {
@@ -32,7 +35,8 @@ impl Default for Sieve {
 }
 
 impl Sieve {
-    /// When the sieve should run next; at once where few other URLs are left to visit.
+    /// When the sieve should run next: at once where few other URLs are left to visit, and soon where a site has nothing
+    /// else to visit, however many URLs of other sites wait.
     pub fn next(&self, core: &Core) -> Option<Moment> {
         let found = core.work.found();
         if found == 0 {
@@ -46,7 +50,9 @@ impl Sieve {
             return Some(self.ran);
         }
         let few = !may_be_new && found < SIEVE_LINKS_MIN;
-        Some(self.ran + if few { SIEVE_FEW_EVERY } else { SIEVE_EVERY })
+        let usual = if few { SIEVE_FEW_EVERY } else { SIEVE_EVERY };
+        let soon = SIEVE_SPAN_PER_KNOWN.scaled(core.work.acknowledged().totals().known as f64);
+        Some(self.ran + if core.site_ran_dry { usual.min(soon) } else { usual })
     }
 }
 
@@ -55,6 +61,7 @@ impl Planner {
     /// after.
     pub fn sieve(&mut self, core: &mut Core, now: Moment) -> Result<()> {
         self.sieve.ran = now;
+        core.site_ran_dry = false;
         for PartitionSieving { partition, through, fresh } in core.work.sieve(SIEVE_URLS_MAX)?.partitions {
             let (mut admitted, mut barred) = (Vec::new(), Vec::new());
             for candidate in fresh {
@@ -163,6 +170,23 @@ mod tests {
         core.partitions.of_mut(page.key.partition).waiting.recall(site, 4);
         core.partitions.note_active();
         assert_eq!(sieve.next(core), Some(START + SIEVE_EVERY));
+    }
+
+    #[test]
+    fn a_site_with_nothing_else_to_visit_waits_for_no_other_site() {
+        let mut bench = Bench::new(Settings { concurrency: 2, ..unhindered() });
+        let (sieve, core) = (Sieve { ran: START }, &mut bench.crawler.core);
+        let busy = held("http://a.example/", 0);
+        let site = core.partitions.of_mut(busy.key.partition).sites.number(&busy.url.site());
+        core.partitions.of_mut(busy.key.partition).waiting.recall(site, 300);
+        core.partitions.of_mut(busy.key.partition).sites.at_mut(site).undrawn = 300;
+        core.partitions.note_active();
+        let link = |text: &str| Found { url: url(text), via: Via::Link, depth: 1, found_on: None, forward: 0 };
+        core.announce(link("http://a.example/1"));
+        assert_eq!(sieve.next(core), Some(START + SIEVE_EVERY), "this site has enough to do");
+        core.announce(link("http://b.example/1"));
+        let known = core.work.acknowledged().totals().known as f64;
+        assert_eq!(sieve.next(core), Some(START + SIEVE_SPAN_PER_KNOWN.scaled(known)));
     }
 
     #[test]
