@@ -86,6 +86,7 @@ impl Dialler {
     /// Opens a second connection to a known peer (FTP data).
     pub async fn connect_to(&self, address: IpAddr, port: u16) -> std::result::Result<TcpStream, Outcome> {
         let target = SocketAddr::new(address, port);
+        guard::check_data_port(port).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
         self.guard.check(target).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
         self.dial(target, self.timeouts.connect).await
     }

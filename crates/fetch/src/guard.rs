@@ -14,9 +14,10 @@ const PRIVATE_V4: [(Ipv4Addr, u8, &str); 4] = [
     (Ipv4Addr::new(192, 168, 0, 0), 16, "private"),
 ];
 
-const SHUT_V4: [(Ipv4Addr, u8, &str); 13] = [
+const SHUT_V4: [(Ipv4Addr, u8, &str); 14] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8, "this network"),
     (Ipv4Addr::new(100, 64, 0, 0), 10, "carrier-grade NAT"),
+    (Ipv4Addr::new(168, 63, 129, 16), 32, "metadata"),
     (Ipv4Addr::new(169, 254, 0, 0), 16, "link-local and metadata"),
     (Ipv4Addr::new(192, 0, 0, 0), 24, "protocol assignments"),
     (Ipv4Addr::new(192, 0, 2, 0), 24, "documentation"),
@@ -38,8 +39,12 @@ const SHUT_V6: [(Ipv6Addr, u8, &str); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, "documentation"),
 ];
 
-/// The cloud metadata address. It lies in a range that `allow_private` allows.
-const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x254);
+/// The networks of cloud metadata services. They lie in a range that `allow_private` allows and are denied all the same.
+const METADATA_V6: [(Ipv6Addr, u8, &str); 3] = [
+    (Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0, 0), 32, "metadata"),
+    (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32, "metadata"),
+    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0), 32, "metadata"),
+];
 
 /// Whether this address may be dialled. The error names the address and the rule that denies it.
 pub fn check(address: IpAddr, allow_private: bool) -> Result<(), String> {
@@ -129,17 +134,17 @@ fn shut_v6(address: Ipv6Addr, allow_private: bool) -> Option<&'static str> {
     if let [0x2002, high, low, ..] = parts {
         return shut_v4(inner_v4(high, low), false);
     }
-    if address == METADATA_V6 {
-        return Some("metadata");
-    }
+    let within = |rows: &[(Ipv6Addr, u8, &'static str)]| {
+        let hit = |(base, bits, _): &&(Ipv6Addr, u8, &str)| (address.to_bits() ^ base.to_bits()) >> (128 - bits) == 0;
+        rows.iter().find(hit).map(|row| row.2)
+    };
     if parts[0] & 0xfe00 == 0xfc00 {
-        return (!allow_private).then_some("private");
+        return within(&METADATA_V6).or_else(|| (!allow_private).then_some("private"));
     }
     if parts[0] & 0xe000 != 0x2000 {
         return Some(outside_global_unicast(parts[0]));
     }
-    let hit = |(base, bits, _): &&(Ipv6Addr, u8, &str)| (address.to_bits() ^ base.to_bits()) >> (128 - bits) == 0;
-    SHUT_V6.iter().find(hit).map(|row| row.2)
+    within(&SHUT_V6)
 }
 
 fn inner_v4(high: u16, low: u16) -> Ipv4Addr {
@@ -175,9 +180,24 @@ pub fn check_port(scheme: &str, port: u16) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a data connection of FTP may lead to this port. The server names it, and may name another service's.
+pub fn check_data_port(port: u16) -> Result<(), String> {
+    check_port("ftp data", port)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_names_no_port_of_another_service_for_its_data() {
+        for port in [0, 21, 22, 25, 6667] {
+            assert!(check_data_port(port).is_err(), "{port}");
+        }
+        for port in [20_000, 1_025, 65_535] {
+            assert!(check_data_port(port).is_ok(), "{port}");
+        }
+    }
 
     #[test]
     fn ports_of_other_services_are_shut() {
@@ -213,6 +233,7 @@ mod tests {
         "2852039166",
         "0251.0376.0251.0376",
         "169.254.43518",
+        "168.63.129.16",
         "192.0.0.1",
         "192.0.0.192",
         "192.0.2.1",
@@ -263,6 +284,12 @@ mod tests {
         "[3fff:fff::1]",
         "[5f00::1]",
         "[fd00:ec2::254]",
+        "[fd00:ec2::23]",
+        "[fd00:ec2:0::253]",
+        "[fd00:c1::a9fe:a9fe]",
+        "[fd20:ce::254]",
+        "[::ffff:168.63.129.16]",
+        "[64:ff9b::168.63.129.16]",
         "[fe80::1]",
         "[febf::1]",
         "[fec0::1]",
@@ -304,6 +331,7 @@ mod tests {
         "[::ffff:172.16.0.1]",
         "[fc00::1]",
         "[fd12:3456::1]",
+        "[fd20:cd::254]",
         "[fdff:ffff::1]",
     ];
 
@@ -327,6 +355,8 @@ mod tests {
         "198.17.1.1",
         "198.20.0.1",
         "223.255.255.255",
+        "168.63.129.15",
+        "168.63.129.17",
         "[2606:4700::1111]",
         "[2a00:1450:4001::1]",
         "[2001:200::1]",

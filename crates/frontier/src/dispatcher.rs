@@ -12,6 +12,8 @@ use vernal_model::{Fingerprint, Refusal, Scope, Seed, Url};
 /// The size limit of a compiled pattern. A larger one is refused when it is parsed.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
+const GOPHER_PORT: u16 = 70;
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("read the pattern `{pattern}`: {why}")]
@@ -58,6 +60,8 @@ struct Index {
     sites: HashMap<Box<str>, Reach>,
     domains: HashMap<Box<str>, Reach>,
     anywhere: Option<Reach>,
+    /// The sites of gopher seeds, ports included.
+    gopher_sites: HashSet<Box<str>>,
 }
 
 /// How many links may be followed. `None` in the seed is `u32::MAX` here.
@@ -111,6 +115,9 @@ impl Dispatcher {
         if self.settings.depth_max.is_some_and(|limit| depth > limit) || !self.index.covers(url, depth) {
             return false;
         }
+        if !self.index.speaks_gopher(url) {
+            return false;
+        }
         let matches = |patterns: &[Regex]| patterns.iter().any(|pattern| pattern.is_match(url.as_str()));
         if matches(&self.settings.exclude) {
             return false;
@@ -140,6 +147,9 @@ impl Index {
         let reach = seed.depth.map_or(Reach::MAX, Reach::from);
         self.add(seed.scope, &seed.url, reach);
         self.places.insert(seed.url.fingerprint(), place);
+        if seed.url.scheme() == "gopher" {
+            self.gopher_sites.insert(seed.url.site_text().into());
+        }
         if let Some(moved) = &seed.moved_to {
             self.add(seed.scope, moved, reach);
             // A seed is always in its own scope.
@@ -171,6 +181,11 @@ impl Index {
             || (!self.domains.is_empty() && reaches(self.domains.get(url.registrable_domain())))
             || (!self.pages.is_empty() && reaches(self.pages.get(url)))
             || (self.sites_with_folders.contains(site) && self.covers_folder(site, url.path(), depth))
+    }
+
+    /// A gopher selector can spell the commands of another service, so only a seed may name a port other than gopher's.
+    fn speaks_gopher(&self, url: &Url) -> bool {
+        url.scheme() != "gopher" || url.port() == GOPHER_PORT || self.gopher_sites.contains(url.site_text())
     }
 
     fn covers_folder(&self, site: &str, path: &str, depth: u16) -> bool {
@@ -223,6 +238,20 @@ mod tests {
         assert!(!dispatcher.in_scope(&url("http://a.org/blog/x"), 1));
         assert!(!dispatcher.in_scope(&url("http://a.org/docs/x.zip"), 1));
         assert!(!dispatcher.in_scope(&url("http://a.org/all.zip"), 0));
+    }
+
+    #[test]
+    fn gopher_is_spoken_to_its_own_port_or_to_one_that_a_seed_names() {
+        let seeds = vec![seed("http://a.org/", Scope::Any), seed("gopher://b.org:7070/", Scope::Any)];
+        let dispatcher = Dispatcher::new(settings(seeds));
+        for text in ["gopher://c.org/1", "gopher://c.org:70/1", "gopher://b.org:7070/0/x", "http://c.org:6379/"] {
+            assert!(dispatcher.in_scope(&url(text), 1), "{text}");
+        }
+        for text in
+            ["gopher://10.0.0.1:6379/1SET", "gopher://b.org:7071/", "gopher://a.org:80/", "gopher://c.org:7070/"]
+        {
+            assert!(!dispatcher.in_scope(&url(text), 1), "{text}");
+        }
     }
 
     #[test]

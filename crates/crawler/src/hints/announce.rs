@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use vernal_document::robots::Robots;
 use vernal_model::{
-    Deed, Found, LinkKind, Origin, Page, PageKey, Partition, Report, RobotsAnswer, RobotsRow, SiteList, SiteListKind,
-    Url, Via,
+    Found, LinkKind, Origin, Page, PageKey, Partition, Report, RobotsAnswer, RobotsRow, SiteList, SiteListKind, Url,
+    Via,
 };
 
 use super::moved_entries::Delta;

@@ -135,10 +135,17 @@ pub(crate) fn counted(row: &DocumentRow) -> BTreeMap<Partition, Vec<Fingerprint>
 /// The target of a redirect, with the number of hops up to it.
 pub(crate) fn redirect(report: &Report, hops: u8, depth: u16, page: PageKey) -> Option<Found> {
     let Outcome::Moved { to: Some(to), .. } = &report.outcome else { return None };
-    if hops >= HOPS_MAX || *to == report.order.url {
+    if hops >= HOPS_MAX || *to == report.order.url || leaves_the_web(&report.order.url, to) {
         return None;
     }
     Some(Found { url: to.clone(), via: Via::Redirect { hops: hops + 1 }, depth, found_on: Some(page), forward: 0 })
+}
+
+/// Whether a redirect leads from HTTP to another protocol. Such a redirect could make the crawler speak to a service that
+/// no link names, so it is kept in the visit and not followed.
+fn leaves_the_web(from: &Url, to: &Url) -> bool {
+    let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
+    is_web(from) && !is_web(to)
 }
 
 #[cfg(test)]

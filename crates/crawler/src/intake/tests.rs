@@ -256,6 +256,10 @@ fn the_target_of_a_redirect_is_found_one_hop_further_and_no_chain_is_endless() {
     let last = hops(&report, HOPS_MAX - 1).expect("the last hop");
     assert_eq!((last.via, last.depth), (Via::Redirect { hops: HOPS_MAX }, 3), "a redirect is no level deeper");
     assert!(hops(&report, HOPS_MAX).is_none());
+    for target in ["gopher://10.0.0.1:6379/1SET", "gopher://a.example/", "ftp://a.example/"] {
+        report.outcome = moved(target);
+        assert!(hops(&report, 0).is_none(), "{target}");
+    }
     report.outcome = Outcome::Moved { status: 302, to: None, permanent: false };
     assert!(hops(&report, 0).is_none());
 }
