@@ -6,14 +6,12 @@
 mod common;
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::Write;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 
+use common::edited::{Edited, shared_pairs, visit};
 use common::{Running, json_lines, output, refused, run, told, vernal};
 use serde_json::Value;
 
@@ -141,19 +139,6 @@ fn wrong_usage_of_compare_exits_2_and_a_missing_file_1() {
     assert!(complaint.contains("missing.html"), "{complaint}");
 }
 
-/// Unpacks the shared pairs; `None` where the set is not there.
-fn shared_pairs(into: &Path) -> Option<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/pairs");
-    let Ok(packed) = std::fs::File::open(folder.join("pairs.tar.zst")) else {
-        assert!(std::env::var_os("CI").is_none(), "the pair set is missing: {}", folder.display());
-        println!("skipped: {} is not there", folder.display());
-        return None;
-    };
-    let unpacked = ruzstd::decoding::StreamingDecoder::new(packed).unwrap();
-    tar::Archive::new(unpacked).unpack(into).unwrap();
-    Some(std::fs::read_to_string(folder.join("labels.jsonl")).unwrap())
-}
-
 #[test]
 fn labelled_pairs_judge_the_binary_within_the_bounds_and_bad_lines_are_named() {
     let dir = tempfile::tempdir().unwrap();
@@ -183,74 +168,6 @@ fn labelled_pairs_judge_the_binary_within_the_bounds_and_bad_lines_are_named() {
     for one in table["disagreements"].as_array().unwrap() {
         assert!(one["id"].is_string() && one["ours"] != one["label"], "{one}");
     }
-}
-
-/// A web of a few pages that a test edits.
-struct Edited {
-    address: SocketAddr,
-    pages: Arc<Mutex<HashMap<&'static str, String>>>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Edited {
-    fn serve(pages: &[(&'static str, String)]) -> Edited {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let pages: Arc<Mutex<HashMap<_, _>>> = Arc::new(Mutex::new(pages.iter().cloned().collect()));
-        let stop = Arc::new(AtomicBool::new(false));
-        let (shown, stopped) = (Arc::clone(&pages), Arc::clone(&stop));
-        let thread = std::thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                if stopped.load(Ordering::Relaxed) {
-                    break;
-                }
-                // A crawler that hangs up early is no fault of the page.
-                let _ = answer(stream, &shown);
-            }
-        });
-        Edited { address, pages, stop, thread: Some(thread) }
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
-    }
-
-    fn edit(&self, path: &'static str, body: String) {
-        self.pages.lock().unwrap().insert(path, body);
-    }
-}
-
-impl Drop for Edited {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        let _ = TcpStream::connect(self.address);
-        drop(self.thread.take().map(JoinHandle::join));
-    }
-}
-
-fn answer(stream: TcpStream, pages: &Mutex<HashMap<&'static str, String>>) -> std::io::Result<()> {
-    let mut lines = BufReader::new(&stream).lines();
-    let first = lines.next().transpose()?.unwrap_or_default();
-    for line in lines {
-        if line?.is_empty() {
-            break;
-        }
-    }
-    let path = first.split(' ').nth(1).unwrap_or_default();
-    let body = pages.lock().unwrap().get(path).cloned();
-    let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
-    let body = body.unwrap_or_default();
-    let kind = if path.ends_with(".png") { "image/png" } else { "text/html; charset=utf-8" };
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        body.len()
-    );
-    (&stream).write_all(format!("{head}{body}").as_bytes())
-}
-
-fn visit(data: &Path, url: &str) {
-    told(run(data).args(["--until-idle", "--refresh-min", "0s", "--budget", "1000000/s", url]));
 }
 
 /// Three versions of a page: a price, another price, and a paragraph more.

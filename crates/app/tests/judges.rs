@@ -116,8 +116,7 @@ fn index(judges: &Path, crawled: &Crawled) {
     assert_eq!(ours.len(), theirs.len());
 }
 
-/// Key, time and fields of each capture, sorted. The segment that is still written to has another name until it is
-/// exported.
+/// Key, time and fields of each capture, sorted.
 fn captures(index: &str) -> Vec<String> {
     let capture = |line: &str| {
         let (key, rest) = line.split_once(' ').unwrap();
@@ -127,7 +126,7 @@ fn captures(index: &str) -> Vec<String> {
         let fields = ["url", "mime", "status", "digest", "length", "offset", "filename"].map(field);
         format!("{key} {time} {fields:?}")
     };
-    let mut captures: Vec<String> = index.lines().map(capture).map(|line| line.replace(".gz.open", ".gz")).collect();
+    let mut captures: Vec<String> = index.lines().map(capture).collect();
     captures.sort();
     captures
 }

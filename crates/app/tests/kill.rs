@@ -13,13 +13,16 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
+use common::replica::Replica;
 use common::{Running, assert_sound, invented_in_real_time, json_lines, refused, told, vernal, wait_until, wall};
 use serde_json::Value;
 use vernal_model::{Chance, Moment, Span};
 use vernal_repository::{Cursor, Repository};
-use vernal_simulator::serve::Served;
-use vernal_simulator::web::{Shares, WebSettings};
+use vernal_simulator::drift::DriftSettings;
+use vernal_simulator::serve::{ServeOptions, Served, serve};
+use vernal_simulator::web::{Shares, Web, WebSettings};
 
 const ROUNDS_DEFAULT: u64 = 20;
 /// Kills within one crawl; more rounds are more crawls.
@@ -257,6 +260,45 @@ fn a_crawl_killed_at_random_instants_loses_nothing_and_ends_like_one_that_was_no
 fn kills_under_a_heavy_load_of_commits_lose_nothing() {
     let ground = Ground::new(WebSettings::plain(3, 2_000).still());
     crawl_with_kills(&ground, quick, 5, number("VERNAL_KILL_CHANCE", 1));
+}
+
+#[test]
+fn who_follows_the_feed_of_a_crawl_that_is_killed_again_and_again_holds_every_page() {
+    // The hour of the web goes faster than that on the wall: each page changes about every two seconds.
+    let start = wall();
+    let settings =
+        WebSettings { drift: DriftSettings::independent(2_000.0), origin: start, ..WebSettings::plain(3, 40) };
+    let web = Web::new(settings).unwrap();
+    let clock = Arc::new(move || start + wall().since(start).scaled(20.0));
+    let served = serve(&web, clock, &ServeOptions { spread_addresses: true, ..ServeOptions::default() }).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let mut chance = Chance::new(number("VERNAL_KILL_CHANCE", 1)).stream("followed");
+    let mut replica = Replica::default();
+    let mut crawl = quick(&data);
+    crawl.args(["--refresh-min", "0s", "--budget", "1000000/s"]).args(served.seeds());
+    for _ in 0..8 {
+        let running = Running::start(&mut crawl, &data);
+        let requests = served.counts().requests + 40 + chance.below(80);
+        wait_until("the crawl asks", || served.counts().requests >= requests);
+        // Now and then it is followed while the crawl works, up to any instant.
+        if chance.happens(0.5) {
+            replica.follow(&data);
+        }
+        drop(running);
+        replica.follow(&data);
+        replica.assert_is_that_of(&data);
+    }
+    let mut late = Replica::default();
+    late.follow(&data);
+    assert!(late.assert_is_that_of(&data) > 30);
+    assert_eq!(
+        (late.events, &late.cursor),
+        (replica.events, &replica.cursor),
+        "the feed is the same for who comes late"
+    );
+    assert!(late.events > 150, "{} events", late.events);
+    assert_sound(&data);
 }
 
 /// What a loss of power leaves behind an end: bytes that were never written, half of a write, or a write in disorder.

@@ -2,7 +2,7 @@
 
 use vernal_model::{HintSource, Moment, NoisePattern, RuleReach, Seed, Site, Span, Url};
 
-use crate::plan::freshness_samples::Measured;
+use crate::plan::measured::Measured;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
@@ -112,9 +112,7 @@ pub struct Pulse {
     pub sites: usize,
     pub sites_backing_off: usize,
     pub budget_in_hand: f64,
-    /// The share of the held pages, by importance, that the policy believes to be up to date; `None` without a model.
-    pub believed: Option<f64>,
-    /// The same share, as measured by random samples.
+    /// How fresh the copy is, as measured by random samples.
     pub measured: Option<Measured>,
     pub retries_waiting: usize,
     /// The number of known URLs when it exceeds the limit of a pass over all links, so that no pass is made; else

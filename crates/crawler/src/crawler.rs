@@ -39,6 +39,8 @@ pub struct Crawler {
     disk: DiskWatch,
     started: bool,
     pub(crate) paused: bool,
+    /// The digest of the promises that the policies were told.
+    pub(crate) promised: u64,
 }
 
 impl Crawler {
@@ -68,8 +70,10 @@ impl Crawler {
             disk: DiskWatch::new(settings.disk_free_min),
             started: false,
             paused: reader.paused_all(),
+            promised: 0,
         };
         crawler.recall(&reader, now)?;
+        crawler.promised = crawler.core.scope.promise_digest();
         Ok(crawler)
     }
 
@@ -98,6 +102,7 @@ impl Crawler {
 
     /// One step: returns the orders that may leave now, and gives each pass that is due one turn.
     pub fn step(&mut self, now: Moment) -> Result<Vec<Order>> {
+        self.renew_promises(now)?;
         let orders = self.tick(now)?;
         self.run_passes(now)?;
         Ok(orders)
@@ -262,7 +267,8 @@ impl Crawler {
         self.core.work.close()
     }
 
-    /// Whether nothing waits, nothing is under way and nothing is due.
+    /// Whether nothing waits, nothing is under way and nothing is due. What waits for a site that no request of this process
+    /// has reached does not count.
     pub fn is_idle(&self, now: Moment) -> bool {
         let Crawler { core, plan, passes, .. } = self;
         let may_discover = core.may_discover();
@@ -279,7 +285,7 @@ impl Crawler {
         core.partitions.iter().all(|partition| {
             let due = partition.next_due(Facts { any_site: true, ..all.of(partition) }, now);
             let nothing_due = due.is_none_or(|due| due > now);
-            let nothing_new = partition.waiting.is_empty() && !partition.has_quick_retries(Lane::New);
+            let nothing_new = !partition.has_reachable_urls() && !partition.has_quick_retries(Lane::New);
             (nothing_new || !may_discover) && !partition.has_quick_retries(Lane::Due) && nothing_due
         })
     }
@@ -324,7 +330,6 @@ impl Crawler {
     pub fn pulse(&self) -> Pulse {
         let Crawler { core, plan, passes, .. } = self;
         let sites = core.partitions.iter().flat_map(|partition| partition.sites.iter());
-        let belief = core.partitions.belief().filter(|belief| belief.weight > 0.0);
         Pulse {
             in_flight: core.in_flight.len(),
             window: core.partitions.iter().map(|partition| partition.waiting.window.len()).sum(),
@@ -336,7 +341,6 @@ impl Crawler {
             sites: core.partitions.sites(),
             sites_backing_off: sites.filter(|life| life.profile.failures > 0).count(),
             budget_in_hand: core.coordinator.account.in_hand,
-            believed: belief.map(|belief| belief.fresh / belief.weight),
             measured: plan.samples.measured(),
             pass_refused_urls: passes.link_scores.refused(),
             scope_pass_pages: passes.scope_rescan.progress(core),

@@ -7,6 +7,7 @@ use vernal_repository::KnownState;
 
 use crate::crawler::Crawler;
 use crate::intake::page_life::{VisitOwner, visit_owner};
+use crate::partition::Believed;
 use crate::plan::choosing::show_view;
 use crate::{Check, Result};
 
@@ -153,12 +154,23 @@ impl Crawler {
         Ok(reasons)
     }
 
+    /// What the policy believes of the freshness of the held pages. The only place where this is summed up.
+    pub fn believed(&mut self, now: Moment) -> Believed {
+        self.core.partitions.believed(now)
+    }
+
+    /// How likely a held page is up to date; `None` where the policy does not know it, or has no model.
+    pub fn belief_of(&self, page: PageKey, now: Moment) -> Option<f64> {
+        self.core.partitions.belief_of(page, now)
+    }
+
     /// Whether any promise was made.
     pub fn has_promises(&self) -> bool {
         self.core.scope.has_promises()
     }
 
-    pub fn promises_kept(&self, now: Moment) -> PromisesKept {
+    pub fn promises_kept(&mut self, now: Moment) -> Result<PromisesKept> {
+        self.renew_promises(now)?;
         let (mut all, mut named) = (Unkept::default(), Vec::new());
         for partition in self.core.partitions.iter().filter(|_| self.has_promises()) {
             let Some(policy) = partition.refresh.policy.promising() else { continue };
@@ -176,14 +188,14 @@ impl Crawler {
         if all.needs_per_day > per_day {
             named.insert(0, Remedy::Budget { per_day: all.needs_per_day });
         }
-        PromisesKept {
+        Ok(PromisesKept {
             promised: all.promised,
             overdue: all.overdue,
             most_overdue: all.most_overdue,
             needs_per_day: all.needs_per_day,
             per_day,
             remedies: named,
-        }
+        })
     }
 }
 
@@ -261,12 +273,12 @@ mod tests {
         };
         let mut bench = Bench::new(settings);
         assert!(!bench.crawler.has_promises());
-        assert_eq!(bench.crawler.promises_kept(START).promised, 0);
+        assert_eq!(bench.crawler.promises_kept(START).unwrap().promised, 0);
         bench.crawler.act(Act::AddSeeds(vec![least]), START).unwrap();
         bench.admit(&[]);
         bench.read(ROOT, &html("Words.", &[]));
         bench.meet(ROOT, Outcome::NotModified);
-        let kept = bench.crawler.promises_kept(after(86_400));
+        let kept = bench.crawler.promises_kept(after(86_400)).unwrap();
         assert!(bench.crawler.has_promises());
         assert_eq!((kept.promised, kept.overdue), (1, 1));
         assert!(kept.most_overdue > Span::from_hours(23) && kept.needs_per_day > kept.per_day);

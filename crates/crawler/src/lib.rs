@@ -18,12 +18,14 @@ mod intake;
 mod partition;
 mod passes;
 mod plan;
+mod promising;
 mod restore;
 mod scope;
 mod settings;
 mod sites;
 #[cfg(test)]
 mod testing;
+mod unreached;
 mod weights;
 mod work;
 
@@ -33,10 +35,12 @@ pub use error::{Error, Result};
 pub use explain::PromisesKept;
 pub use hints::hmac::{SignatureMethod, UnknownMethod, callback_key, hub_secret, keyed_digest};
 pub use hints::schedule::trust_words;
+pub use partition::Believed;
 pub use passes::link_scores::Weighed;
 pub use passes::topics;
-pub use plan::freshness_samples::Measured;
+pub use plan::measured::{Calibration, CalibrationBin, Measured, SAMPLES_MIN};
 pub use plan::{Forecast, Plan, PlannedVisit, plan};
 pub use restore::Restored;
 pub use settings::{Callback, DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};
+pub use unreached::UnreachedSeed;
 pub use weights::{ImportanceBy, Weights};

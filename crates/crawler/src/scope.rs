@@ -21,6 +21,8 @@ pub(crate) struct Scope {
     promises: bool,
     /// A digest of everything that decides what is within the scope.
     digest: u64,
+    /// A digest of everything that seeds say about promises.
+    promise_digest: u64,
 }
 
 impl Scope {
@@ -36,7 +38,8 @@ impl Scope {
             depth_max: settings.depth,
         });
         let settings = Arc::clone(settings);
-        let mut scope = Scope { settings, dispatcher, seeds_weigh: false, promises: false, digest: 0 };
+        let mut scope =
+            Scope { settings, dispatcher, seeds_weigh: false, promises: false, digest: 0, promise_digest: 0 };
         scope.set_seeds(seeds);
         Ok(scope)
     }
@@ -49,16 +52,19 @@ impl Scope {
         self.seeds_weigh = seeds.iter().any(weighs);
         self.promises = !self.settings.promises.is_empty() || seeds.iter().any(promises);
         self.digest = digest(&self.settings, &seeds);
+        self.promise_digest = seeds.iter().map(promise_digest_of_seed).fold(0, u64::wrapping_add);
         self.dispatcher.set_seeds(seeds);
     }
 
     /// Adds a seed, or replaces its settings.
     pub fn put_seed(&mut self, seed: Seed) {
-        let after = digest_of_seed(&seed);
+        let (after, promise_after) = (digest_of_seed(&seed), promise_digest_of_seed(&seed));
         self.seeds_weigh |= weighs(&seed);
         self.promises |= promises(&seed);
         let before = self.dispatcher.put_seed(seed);
         self.digest = self.digest.wrapping_sub(before.as_ref().map_or(0, digest_of_seed)).wrapping_add(after);
+        let promise_before = before.as_ref().map_or(0, promise_digest_of_seed);
+        self.promise_digest = self.promise_digest.wrapping_sub(promise_before).wrapping_add(promise_after);
     }
 
     pub fn seed_at(&self, url: &Url) -> Option<&Seed> {
@@ -76,6 +82,11 @@ impl Scope {
     /// Equal digests mean equal scopes.
     pub fn digest(&self) -> u64 {
         self.digest
+    }
+
+    /// Equal digests mean that every page is promised the same. Without any promise it is 0.
+    pub fn promise_digest(&self) -> u64 {
+        if self.promises { self.promise_digest } else { 0 }
     }
 
     /// Whether any promise was made.
@@ -138,6 +149,12 @@ fn digest_of_seed(seed: &Seed) -> u64 {
     xxh3_64(format!("{url} {scope} {depth:?} {moved_to:?}").as_bytes())
 }
 
+fn promise_digest_of_seed(seed: &Seed) -> u64 {
+    let Seed { tags, at_least_every, at_most_every, .. } = seed;
+    let says = format!("{tags:?} {at_least_every:?} {at_most_every:?}");
+    xxh3_64(says.as_bytes()).wrapping_mul(digest_of_seed(seed) | 1)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -179,6 +196,7 @@ mod tests {
                 }
                 let at_once = scope(Settings::default(), all.clone());
                 prop_assert_eq!(one_by_one.digest(), at_once.digest());
+                prop_assert_eq!(one_by_one.promise_digest, at_once.promise_digest);
                 prop_assert_eq!(one_by_one.seeds(), at_once.seeds());
                 for number in 0..3 {
                     let at = url(&format!("http://s{number}.example/x"));

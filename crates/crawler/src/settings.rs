@@ -63,6 +63,8 @@ pub struct Settings {
     pub group: GroupLimits,
     /// The product token that robots.txt groups are matched with.
     pub robots_agent: String,
+    /// Whether larger bodies are allowed than in the last run: pages that were too large are asked for again.
+    pub larger_bodies: bool,
     /// Visit each held page at most once in the life of this process (`--until-idle`).
     pub once: bool,
     /// Requests at most in the life of this process.
@@ -215,6 +217,7 @@ impl Default for Settings {
             address: AddressLimits::default(),
             group: GroupLimits { visits: 512, bytes: 1 << 20 },
             robots_agent: "vernal".into(),
+            larger_bodies: false,
             once: false,
             visits_max: None,
             disk_free_min: DiskFreeMin::default(),

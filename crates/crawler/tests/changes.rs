@@ -10,7 +10,7 @@ use vernal_model::{Event, EventKind, Kind, Moment, PageKey, Seed, Span, Url};
 use vernal_repository::{Cursor, Reader, Repository};
 use vernal_simulator::drift::DriftSettings;
 use vernal_simulator::trial::Trial;
-use vernal_simulator::web::{PageNumber, Web, WebSettings};
+use vernal_simulator::web::{PageNumber, Shares, Web, WebSettings, Writing};
 
 /// Events read at once.
 const BATCH: usize = 10_000;
@@ -78,6 +78,70 @@ fn noise_alone_raises_no_content_event_after_three_visits() {
     assert!(share <= 0.01, "{} of {later}, such as {:#?}", wrong.len(), wrong.first());
 }
 
+/// There are words that came or went, or a note that says in words what differs: marks of digests say nothing to people, and
+/// two sides that read the same say nothing either.
+fn assert_readable(event: &Event) {
+    let change = &event.change;
+    let has_words = change.paragraphs.iter().any(|one| one.before.is_some() || one.after.is_some());
+    assert!(has_words || !change.notes.is_empty(), "nothing to read in {event:#?}");
+    for note in &change.notes {
+        let [before, after] = [&note.before, &note.after].map(|side| side.as_deref().unwrap_or_default());
+        let is_made_up = note.what.contains("script") || note.what.contains("style");
+        assert!(
+            is_made_up || !format!("{before}{after}").contains("mark "),
+            "only a mark in {note:?} of {}",
+            event.url
+        );
+        assert!(before != after, "nothing differs in {note:?} of {}", event.url);
+    }
+}
+
+#[test]
+fn pictures_files_and_pages_whose_bodies_are_not_kept_say_what_changed() {
+    let drift = DriftSettings::independent(0.5);
+    let share = Shares { image: 0.2, pdf: 0.2, json: 0.1, feed: 0.1, noarchive: 0.3, ..Shares::none() };
+    for writing in [Writing::Words, Writing::Sentences] {
+        let web =
+            Web::new(WebSettings { writing, drift: drift.clone(), share: share.clone(), ..WebSettings::plain(2, 30) });
+        let (web, folder) = (web.unwrap(), tempfile::tempdir().unwrap());
+        let reader = crawled(&web, folder.path(), 10);
+        let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut without_body = 0;
+        for event in events(&reader).into_iter().filter(|event| event.kind == EventKind::Changed) {
+            assert_readable(&event);
+            let notes = event.change.notes.iter();
+            let words = notes.map(|note| {
+                let sides = [&note.before, &note.after].map(|side| side.as_deref().unwrap_or_default());
+                format!("{}: {}", note.what, sides.join(" → "))
+            });
+            told.entry(event.content_type.to_string()).or_default().extend(words);
+            // Words of an earlier version that is not kept cannot be told, and that is said.
+            let has_bodies = reader.versions(event.page).unwrap().iter().all(|version| version.location.is_some());
+            let lacks = |operation| {
+                move |one: &&vernal_model::ParagraphChange| one.operation == operation && one.before.is_none()
+            };
+            let removed = event.change.paragraphs.iter().find(lacks(vernal_model::Operation::Removed));
+            if let Some(removed) = removed.filter(|_| !has_bodies) {
+                without_body += 1;
+                assert!(
+                    event.change.notes.iter().any(|note| &*note.what == "earlier words"),
+                    "{removed:?} {}",
+                    event.url
+                );
+            }
+        }
+        let starts = |content_type: &str, start: &str| {
+            let notes = told.get(content_type).unwrap_or_else(|| panic!("no {content_type} in {:?}", told.keys()));
+            assert!(notes.iter().all(|note| note.starts_with(start)), "{content_type}: {notes:?}");
+        };
+        starts("image/png", "picture: ");
+        starts("application/pdf", "PDF: ");
+        starts("application/json", "JSON: ");
+        assert!(told["image/png"].iter().any(|note| note.contains(" PNG 8×8 → ")), "{:?}", told["image/png"]);
+        println!("{writing:?}: {without_body} events of pages without bodies; {told:#?}");
+    }
+}
+
 #[test]
 fn real_changes_are_found_beside_noise_and_each_event_has_something_to_read() {
     let drift = DriftSettings::independent(0.3);
@@ -87,10 +151,8 @@ fn real_changes_are_found_beside_noise_and_each_event_has_something_to_read() {
     let numbers = numbers(&web);
     let mut changed_at: BTreeSet<(PageKey, Moment)> = BTreeSet::new();
     for event in events(&reader) {
-        let has_words = event.change.paragraphs.iter().any(|one| one.before.is_some() || one.after.is_some());
-        let readable = has_words || !event.change.notes.is_empty();
         if matches!(event.kind, EventKind::Changed | EventKind::Template) && event.change.is_change() {
-            assert!(readable, "nothing to read in {event:#?}");
+            assert_readable(&event);
             assert!(event.seen_same.is_some_and(|same| same < event.seen_different));
         }
         if event.change.left.contains(Kind::Content) {

@@ -286,6 +286,8 @@ fn a_page_that_was_refused_is_tried_again_by_the_next_process() {
     // The first process meets a web in which the site has no name: its robots.txt cannot be had.
     let mut first = Trial::new(&nowhere, seeded(&web, folder.path(), settings(), start), start, 1);
     assert_eq!(first.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
+    assert_eq!(first.crawler().reader().totals().waiting, 1, "a crawl that ends by itself does not wait for it");
+    first.run_until(start + Span::from_secs(600)).unwrap();
     assert_eq!(first.crawler().reader().totals().refused, 1);
     let now = first.now() + Span::from_secs(5);
     first.close().unwrap();

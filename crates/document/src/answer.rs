@@ -2,6 +2,8 @@
 
 use vernal_model::{Document, Failure, Media, Moment, Order, OrderKind, Outcome, Span, Url, Wall};
 
+use crate::detect::leads_to_login;
+
 /// RFC 9309 asks crawlers to read at least this much of a robots.txt. The rest is ignored.
 const ROBOTS_BYTES_MAX: usize = 500 << 10;
 
@@ -45,7 +47,8 @@ pub fn of_status<'a>(
         404 | 410 => StatusMeaning::Final(Outcome::Gone { status }),
         _ if is_robots => StatusMeaning::Final(not_now()),
         401 | 403 | 407 | 451 => {
-            StatusMeaning::Reads(Outcome::Blocked { wall: Wall::Bot, status, evidence: format!("status {status}") })
+            let evidence = format!("status {status}");
+            StatusMeaning::Reads(Outcome::Blocked { wall: Wall::Forbidden, status, evidence })
         }
         429 | 500..600 => StatusMeaning::Reads(not_now()),
         _ => StatusMeaning::Final(not_now()),
@@ -73,7 +76,11 @@ pub fn robots_text(unpacked: &[u8]) -> Document {
 
 fn moved<'a>(order: &Order, status: u16, field: &dyn Fn(&str) -> Option<&'a str>, permanent: bool) -> Outcome {
     let to: Option<Url> = field("location").and_then(|target| order.url.join(target).ok());
-    Outcome::Moved { status, to, permanent }
+    let is_page = order.kind == OrderKind::Page;
+    match to.as_ref().filter(|to| is_page && leads_to_login(&order.url, to, permanent)) {
+        Some(to) => Outcome::Blocked { wall: Wall::Login, status, evidence: format!("status {status} to {to}") },
+        None => Outcome::Moved { status, to, permanent },
+    }
 }
 
 /// Reads Retry-After: seconds or an HTTP date, limited. `None` where the line is absent or invalid.
@@ -133,12 +140,26 @@ mod tests {
         let to = StatusMeaning::Final(Outcome::Moved { status: 307, to: None, permanent: false });
         assert_eq!(judged(307, "Location: javascript:alert(1)\r\n"), to);
         assert_eq!(judged(410, ""), StatusMeaning::Final(Outcome::Gone { status: 410 }));
-        assert!(matches!(judged(403, ""), StatusMeaning::Reads(Outcome::Blocked { wall: Wall::Bot, status: 403, .. })));
+        let refused = |outcome: StatusMeaning| match outcome {
+            StatusMeaning::Reads(outcome @ Outcome::Blocked { .. }) => outcome.detail(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused(judged(403, "")), "forbidden: status 403", "a refusal alone is no wall against robots");
         let plain = |status| Outcome::Failed(Failure::Status { status, retry_after: None });
         assert_eq!(judged(418, ""), StatusMeaning::Final(plain(418)));
         assert_eq!(judged(500, ""), StatusMeaning::Reads(plain(500)));
         assert_eq!(judged(204, ""), StatusMeaning::Final(plain(204)));
         assert!(matches!(judged(304, ""), StatusMeaning::Final(Outcome::Failed(Failure::Protocol(_)))));
+    }
+
+    #[test]
+    fn a_redirect_to_a_login_form_is_a_wall_and_for_a_robots_txt_it_is_a_redirect() {
+        let line = "Location: /login?next=%2Fa%2Fb\r\n";
+        let StatusMeaning::Final(outcome) = judged(302, line) else { panic!("a redirect is final") };
+        assert_eq!(outcome.detail(), "login wall: status 302 to http://example.org/login?next=%2Fa%2Fb");
+        let field = |name: &str| (name == "location").then_some("/login?next=/robots.txt");
+        let robots = of_status(&order(OrderKind::Robots), 302, &field, Moment::EPOCH);
+        assert!(matches!(robots, StatusMeaning::Final(Outcome::Moved { status: 302, to: Some(_), .. })));
     }
 
     #[test]

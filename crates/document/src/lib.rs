@@ -34,6 +34,7 @@ pub use noise::builtin;
 pub use parse::cadence;
 pub use parse::incremental::IncrementalReader;
 pub use parse::parts::{Part, Parts, parts};
+pub use parse::picture::picture_size;
 pub use parse::robots;
 pub use parse::site_lists;
 pub use parse::tree::{DocumentTree, Node, written_tree};

@@ -93,6 +93,7 @@ fn walls_are_told_and_pages_are_left_alone() {
             Some((Wall::Login, _)) => "login",
             Some((Wall::Parking, _)) => "parking",
             Some((Wall::SoftMissing, _)) => "missing",
+            Some((Wall::Forbidden, _)) => "forbidden",
         };
         assert_eq!(name, expected, "{}: {found:?}", case.display());
         assert!(found.is_none_or(|(_, evidence)| !evidence.is_empty()));

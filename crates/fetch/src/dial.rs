@@ -14,6 +14,7 @@ use vernal_model::{Failure, Outcome, Refusal, Stage, Url};
 
 use crate::dns::Resolve;
 use crate::guard::{self, Guard};
+use crate::hosts::Hosts;
 use crate::{Error, Result, Settings, Timeouts};
 
 /// So many addresses of one name are tried before the site counts as unreachable.
@@ -23,6 +24,7 @@ const ADDRESSES_TRIED_MAX: usize = 4;
 pub struct Dialler {
     guard: Guard,
     timeouts: Timeouts,
+    hosts: Arc<Hosts>,
     resolver: Arc<dyn Resolve>,
     tls: TlsConnector,
 }
@@ -45,6 +47,7 @@ impl Dialler {
         Ok(Dialler {
             guard: Guard { allow_private: settings.allow_private, own_listeners: settings.own_listeners.clone() },
             timeouts: settings.timeouts,
+            hosts: Arc::new(settings.hosts.clone()),
             resolver,
             tls: TlsConnector::from(Arc::new(tls_settings(settings)?)),
         })
@@ -54,15 +57,20 @@ impl Dialler {
     pub async fn look_up(&self, url: &Url) -> std::result::Result<Targets, Outcome> {
         guard::check_port(url.scheme(), url.port()).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
         let deadline = Instant::now() + self.timeouts.connect;
-        let addresses = match guard::literal(url.host()) {
-            Some(address) => vec![address],
+        let named = self.hosts.targets(url.host(), url.port());
+        let at_port = |addresses: Vec<IpAddr>| {
+            addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect()
+        };
+        let targets = match guard::literal(url.host()) {
+            _ if !named.is_empty() => named,
+            Some(address) => at_port(vec![address]),
             None => match timeout_at(deadline, self.resolver.resolve(url.host())).await {
-                Ok(Ok(addresses)) => addresses,
+                Ok(Ok(addresses)) => at_port(addresses),
                 Ok(Err(why)) => return Err(Outcome::Failed(Failure::Dns(why))),
                 Err(_) => return Err(Outcome::Failed(Failure::Dns("no answer in time".into()))),
             },
         };
-        let addresses = self.allowed(&addresses, url.port())?;
+        let addresses = self.allowed(targets)?;
         Ok(Targets { addresses, time_left: deadline.saturating_duration_since(Instant::now()) })
     }
 
@@ -103,11 +111,10 @@ impl Dialler {
     }
 
     /// The addresses that the guard allows; an outcome when it allows none.
-    fn allowed(&self, addresses: &[IpAddr], port: u16) -> std::result::Result<Vec<SocketAddr>, Outcome> {
+    fn allowed(&self, targets: Vec<SocketAddr>) -> std::result::Result<Vec<SocketAddr>, Outcome> {
         let mut refusal = None;
         let mut allowed = Vec::new();
-        for &address in addresses {
-            let target = SocketAddr::new(address, port);
+        for target in targets {
             match self.guard.check(target) {
                 Ok(()) => allowed.push(target),
                 Err(why) => {

@@ -21,6 +21,7 @@ pub mod worker;
 
 pub mod dns;
 pub mod guard;
+pub mod hosts;
 
 mod dial;
 mod stream;
@@ -36,6 +37,7 @@ mod validator;
 
 pub use body::unpack_body;
 pub use dns::Resolve;
+pub use hosts::{HostEntry, Hosts};
 pub use settings::{Clock, Error, Result, Settings, Timeouts};
 pub use visitor::Visitor;
 pub use worker::{Sink, Workers};

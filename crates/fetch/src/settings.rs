@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use vernal_model::{AddressLimits, Moment, Span};
 
+use crate::hosts::Hosts;
+
 /// The clock of the crawl, which its owner provides.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Moment;
@@ -41,6 +43,8 @@ pub struct Settings {
     pub headers_max: usize,
     /// Loopback and private addresses may be dialled. Link-local, metadata and other special addresses stay denied.
     pub allow_private: bool,
+    /// Where to connect for some hosts, in place of what the resolver says.
+    pub hosts: Hosts,
     /// Where we listen ourselves. These addresses are never dialled, whatever else is allowed.
     pub own_listeners: Vec<SocketAddr>,
     /// Whether HTTP/2 is offered to sites (by ALPN, over TLS only).
@@ -90,6 +94,7 @@ impl Default for Settings {
             head_bytes_max: 64 << 10,
             headers_max: 100,
             allow_private: false,
+            hosts: Hosts::default(),
             own_listeners: Vec::new(),
             http2: true,
             large_body_bytes: 512 << 10,

@@ -329,6 +329,33 @@ async fn a_public_name_for_a_private_address_is_refused() {
 }
 
 #[tokio::test]
+async fn a_host_of_the_table_is_visited_there_under_its_own_name_and_the_guard_judges_the_address() {
+    let server = serve_bytes(page("", "hello")).await;
+    let hosts = |entry: String| vernal_fetch::Hosts(vec![entry.parse().unwrap()]);
+    let visit_named = async |settings: Settings| {
+        let visitor = Visitor::new(Arc::new(settings), Arc::new(Noon), Names::new(&[])).unwrap();
+        visitor.visit(order("http://garden.example/")).await
+    };
+    let there = hosts(format!("garden.example:80:127.0.0.1:{}", server.port));
+    let report = visit_named(Settings { hosts: there.clone(), ..settings() }).await;
+    assert_eq!(report.exchange.unwrap().address, Some(LOOPBACK));
+    assert!(server.requests()[0].to_ascii_lowercase().contains("host: garden.example\r\n"), "{:?}", server.requests());
+    let metadata = hosts("garden.example:80:169.254.169.254".into());
+    let own = vec![(LOOPBACK, server.port).into()];
+    for shut in [
+        Settings { hosts: there.clone(), allow_private: false, ..settings() },
+        Settings { hosts: metadata, ..settings() },
+        Settings { hosts: there, own_listeners: own, ..settings() },
+    ] {
+        let report = visit_named(shut).await;
+        assert!(matches!(report.outcome, Outcome::Refused(Refusal::Guard(_))), "{:?}", report.outcome);
+    }
+    assert_eq!(server.connections(), 1);
+    let other = Settings { hosts: hosts("garden.example:81:127.0.0.1".into()), ..settings() };
+    assert_failed(&visit_named(other).await, &Failure::Dns("no such name".into()));
+}
+
+#[tokio::test]
 async fn our_own_listener_is_refused_even_when_private_addresses_are_allowed() {
     let server = serve_bytes(page("", "secret")).await;
     let own = Settings { own_listeners: vec![(LOOPBACK, server.port).into()], ..settings() };
@@ -431,10 +458,10 @@ async fn a_robots_file_of_any_size_and_kind_gives_bounded_text() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_wall() {
+async fn a_plain_refusal_blocks_the_page_and_is_no_wall_against_robots() {
     let report = visit_bytes("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n").await;
     match report.outcome {
-        Outcome::Blocked { wall: Wall::Bot, status: 403, .. } => {}
+        Outcome::Blocked { wall: Wall::Forbidden, status: 403, .. } => {}
         other => panic!("{other:?}"),
     }
     assert_eq!(report.validators, Validators::default());

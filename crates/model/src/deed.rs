@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, GraphMark, HintRows, Location, Moment, NoiseRows, Page,
-    PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteProfile, Subscription, TimeOrigin, TopicMark,
-    TopicOf, TopicRow, Url, Visit, WeightRow,
+    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, Folded, GraphMark, HintRows, Location, Moment, NoiseRows,
+    Page, PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteProfile, Subscription, TimeOrigin,
+    TopicMark, TopicOf, TopicRow, Url, VersionTold, Visit, WeightRow, noise_before,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,8 +47,9 @@ pub enum Deed {
     },
     /// Records were moved or removed: the new location of the record of each of these visits.
     Relocated(Vec<Relocated>),
-    /// A visit or a person changed the knowledge of noise.
-    NoiseLearned(Box<NoiseRows>),
+    /// [`Deed::NoiseLearned`] as folders of format 4 and before have it. Reading a journal turns it into that.
+    #[serde(skip_serializing)]
+    NoiseLearnedBefore(Box<noise_before::NoiseRows>),
     /// Links to URLs of this partition were removed: their page no longer has them, or is gone. They stop counting as back links
     /// when they pass the sieve.
     Unlinked {
@@ -85,6 +86,22 @@ pub enum Deed {
         site: Site,
         visit: Visit,
     },
+    /// A visit or a person changed the knowledge of noise.
+    NoiseLearned(Box<NoiseRows>),
+    /// What is kept of a version for those who follow the feed.
+    VersionTold(Box<VersionTold>),
+    /// A version joined folds. The site may have an event of it, which has the position of this deed.
+    Folded(Box<Folded>),
+}
+
+impl Deed {
+    /// The deed of today that says the same as one of an older format.
+    pub fn of_today(self) -> Deed {
+        match self {
+            Deed::NoiseLearnedBefore(rows) => Deed::NoiseLearned(Box::new((*rows).into())),
+            deed => deed,
+        }
+    }
 }
 
 /// The progress of the pass that compares held pages with the scope and announces their links that are inside now.

@@ -35,6 +35,8 @@ pub enum EventKind {
     Blocked,
     Erased,
     Template,
+    /// The page was blocked and is read again.
+    Unblocked,
 }
 
 impl EventKind {
@@ -48,6 +50,7 @@ impl EventKind {
             EventKind::Blocked => "blocked",
             EventKind::Erased => "erased",
             EventKind::Template => "template",
+            EventKind::Unblocked => "unblocked",
         }
     }
 }

@@ -10,11 +10,13 @@ mod change;
 mod deed;
 mod document;
 mod event;
+mod fold;
 mod graph;
 mod hint;
 mod id;
 mod moment;
 mod noise;
+mod noise_before;
 mod order;
 mod outcome;
 mod page;
@@ -38,6 +40,7 @@ pub use document::{
     Paragraph, Rel, Role,
 };
 pub use event::{Event, EventKind};
+pub use fold::{FoldKey, FoldRow, Folded, NumberRun, OperationFold, Telling, ToldFolds, VersionRow, VersionTold};
 pub use graph::{Eviction, EvictionRow, GraphMark, WeightRow};
 pub use hint::{
     Cadence, DateRange, HintFile, HintRows, HintSource, ListEntry, ListEntryRows, Muted, PageHints, PendingHint,
@@ -46,7 +49,8 @@ pub use hint::{
 pub use id::{Fingerprint, OrderId, PageKey, ParagraphKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span, TimeOrigin};
 pub use noise::{
-    Fold, Masked, NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageNoise, RuleReach, RuleState, Suspect,
+    Looks, Masked, NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageNoise, RuleForce, RuleReach, RuleState, Suspect,
+    TextClass,
 };
 pub use order::{Order, OrderKind, Validators};
 pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};

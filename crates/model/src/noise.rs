@@ -1,35 +1,27 @@
 //! Noise, which is a difference without meaning: learned rules, rules of people, and the evidence for them.
 //!
 //! Data only; the functions that learn and judge are in `vernal-document`. It is stored in the partition of the site and changes
-//! by deeds alone, in rows: one per rule, one per fold, one per page.
+//! by deeds alone, in rows: one per rule, one per page.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, Kinds, Moment, PageKey, Role, Site};
+use crate::{Kind, Moment, PageKey, Role, Site};
 
-/// The rules and the folds of one site.
+/// The rules of one site.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NoiseBook {
     /// The highest rule number ever used, so that none is used twice.
     pub last_id: u32,
     /// By number.
     pub rules: Vec<NoiseRule>,
-    /// By id.
-    pub folds: Vec<Fold>,
 }
 
 impl NoiseBook {
     /// The rule limit of a site. Beyond it, candidates and revoked rules are evicted first, the longest unused of them.
     pub const RULES_MAX: usize = 200;
-    /// The fold limit of a site. Beyond it the oldest is evicted.
-    pub const FOLDS_MAX: usize = 256;
 
     pub fn rule(&self, id: u32) -> Option<&NoiseRule> {
         self.rules.binary_search_by_key(&id, |rule| rule.id).ok().map(|place| &self.rules[place])
-    }
-
-    pub fn fold(&self, id: u64) -> Option<&Fold> {
-        self.folds.binary_search_by_key(&id, |fold| fold.id).ok().map(|place| &self.folds[place])
     }
 
     /// Applies changed rows.
@@ -41,17 +33,8 @@ impl NoiseBook {
                 Err(place) => self.rules.insert(place, rule.clone()),
             }
         }
-        for fold in &rows.folds {
-            match self.folds.binary_search_by_key(&fold.id, |known| known.id) {
-                Ok(place) => self.folds[place] = fold.clone(),
-                Err(place) => self.folds.insert(place, fold.clone()),
-            }
-        }
         if !rows.forgotten.is_empty() {
             self.rules.retain(|rule| !rows.forgotten.contains(&rule.id));
-        }
-        if !rows.unfolded.is_empty() {
-            self.folds.retain(|fold| !rows.unfolded.contains(&fold.id));
         }
     }
 }
@@ -65,21 +48,11 @@ pub struct NoiseRows {
     pub last_id: Option<u32>,
     pub rules: Vec<NoiseRule>,
     pub forgotten: Vec<u32>,
-    pub folds: Vec<Fold>,
-    pub unfolded: Vec<u64>,
 }
 
 impl NoiseRows {
     pub fn new(site: Site) -> Self {
-        NoiseRows {
-            site,
-            page: None,
-            last_id: None,
-            rules: Vec::new(),
-            forgotten: Vec::new(),
-            folds: Vec::new(),
-            unfolded: Vec::new(),
-        }
+        NoiseRows { site, page: None, last_id: None, rules: Vec::new(), forgotten: Vec::new() }
     }
 
     /// Whether there is nothing to write.
@@ -95,13 +68,18 @@ pub struct NoiseRule {
     pub id: u32,
     pub what: NoisePattern,
     pub on: RuleReach,
+    /// The text that it was proven for. A learned rule explains nothing in text that needs more proof.
+    pub class: TextClass,
     pub standing: RuleState,
+    /// When the first difference of its evidence was seen.
     pub since: Moment,
     /// When it last explained a difference.
     pub last: Moment,
-    /// Comparisons in which it differed, and those in which it could have.
+    pub force: RuleForce,
+    /// Comparisons in which it differed, and those in which it could have. Looks that found it the same are only in `looks`.
     pub differed: u32,
     pub compared: u32,
+    pub looks: Looks,
     /// Comparisons in a row without a difference.
     pub quiet: u16,
     /// Pages on which it was seen to differ.
@@ -116,6 +94,51 @@ pub struct NoiseRule {
     /// For a candidate: marks of the pages that had it and of their differences, so that neither a single page nor the same change
     /// on many pages counts as proof.
     pub seen: Vec<u64>,
+}
+
+/// The looks at something that can differ. A look is a visit at most minutes after the one before it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looks {
+    /// Looks at which it could have differed, and those at which it did.
+    pub made: u32,
+    pub differed: u32,
+}
+
+impl Looks {
+    /// Looks that found it the same.
+    pub fn same(self) -> u32 {
+        self.made.saturating_sub(self.differed)
+    }
+}
+
+/// What kind of text varies, in the order of the proof that it needs before it is silenced.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TextClass {
+    /// Navigation, footers, and differences that are no text.
+    #[default]
+    Frame,
+    Main,
+    /// A number beside a unit, a currency or a date word, wherever it stands.
+    Figure,
+}
+
+/// When a rule began to explain differences, and when it ceased to.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleForce {
+    pub from: Option<Moment>,
+    pub until: Option<Moment>,
+}
+
+impl RuleForce {
+    pub fn since(moment: Moment) -> Self {
+        RuleForce { from: Some(moment), until: None }
+    }
+
+    /// Whether the rule was in force at this Moment.
+    pub fn holds_at(self, moment: Moment) -> bool {
+        self.from.is_some_and(|from| from <= moment) && self.until.is_none_or(|until| moment < until)
+    }
 }
 
 /// The pattern of a rule.
@@ -164,6 +187,9 @@ pub enum RuleState {
     Allowed,
     /// Revoked by later evidence. It explains nothing any more.
     Turned,
+    /// Looks have shown that it is content: it stays the same for minutes and differs between visits farther apart. It explains
+    /// nothing, and ordinary visits do not teach it again.
+    Content,
 }
 
 impl RuleState {
@@ -174,6 +200,7 @@ impl RuleState {
             RuleState::Added => "added",
             RuleState::Allowed => "allowed",
             RuleState::Turned => "turned",
+            RuleState::Content => "content",
         }
     }
 }
@@ -201,6 +228,10 @@ impl PageNoise {
 pub struct Suspect {
     pub what: NoisePattern,
     pub role: Role,
+    /// The highest class of its differences.
+    pub class: TextClass,
+    /// When looks showed that it is content. Then it is never learned.
+    pub content_since: Option<Moment>,
     /// The last digest of the paragraph; 0 where there is none.
     pub digest: u64,
     pub since: Moment,
@@ -209,8 +240,7 @@ pub struct Suspect {
     pub quiet: u16,
     /// How often words changed that were taken for fixed.
     pub grown: u8,
-    /// Whether it differed between two visits minutes apart.
-    pub second_look: bool,
+    pub looks: Looks,
     /// Paragraphs that returned after they were gone.
     pub returned: u16,
     /// Digests of recent paragraphs at this place, for recognising those that return.
@@ -227,29 +257,4 @@ pub struct Masked {
     /// The digest of the paragraph, or of the anchor of a slot.
     pub digest: u64,
     pub rule: u32,
-}
-
-/// The same change of a paragraph on several pages of a site: the template was changed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Fold {
-    /// A mark of both digests.
-    pub id: u64,
-    /// The digest of the paragraph before and after; 0 where it was absent.
-    pub before: u64,
-    pub after: u64,
-    /// The kinds that are left and a mark of the notes. A page where these differ has a change of its own.
-    pub left: Kinds,
-    pub notes: u64,
-    pub first: Moment,
-    pub last: Moment,
-    /// The number of pages with the change.
-    pub pages: u32,
-    /// The first of them.
-    pub sample: Vec<PageKey>,
-    /// Whether the event of the site was raised.
-    pub told: bool,
-}
-
-impl Fold {
-    pub const SAMPLE_MAX: usize = 5;
 }

@@ -24,13 +24,15 @@ pub enum Outcome {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wall {
-    /// A challenge or a refusal for robots (403, 401 challenge pages, captchas).
+    /// A challenge or a refusal for robots: it says so, or a challenge service answered.
     Bot,
     Login,
     /// A parked domain.
     Parking,
     /// A page that says "not found" with status 200.
     SoftMissing,
+    /// A plain refusal (401, 403, 407, 451) that says nothing of robots.
+    Forbidden,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -130,6 +132,7 @@ impl Outcome {
                     Wall::Login => "login wall",
                     Wall::Parking => "parked domain",
                     Wall::SoftMissing => "soft 404",
+                    Wall::Forbidden => "forbidden",
                 };
                 format!("{wall}: {evidence}")
             }
@@ -155,7 +158,7 @@ impl Outcome {
                         Stage::Total => "whole answer",
                     }
                 ),
-                Failure::TooLarge => "body too large".into(),
+                Failure::TooLarge => "body too large: --body-max allows no more".into(),
                 Failure::Bomb => "unpacks to far more than it weighs".into(),
                 Failure::HeadTooLarge => "head too large".into(),
                 Failure::Protocol(why) => format!("protocol: {why}"),

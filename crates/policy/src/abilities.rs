@@ -3,7 +3,7 @@
 
 use vernal_model::{Moment, PageKey, Span, TopicId, TopicOf};
 
-use crate::{Unkept, View};
+use crate::{Held, Unkept, View};
 
 /// A policy whose visits have values, so that partitions can be served in the order of value. Policies whose order
 /// cannot be compared with that of other partitions are served by their share of the held pages.
@@ -94,10 +94,20 @@ pub struct TopicRates {
 pub trait Believing {
     /// Its sums of change rates; the mean over all partitions comes back through `View::mean_rate`.
     fn rates(&self) -> RateSums;
-    /// The share of its pages that it believes to be up to date.
-    fn belief(&self, now: Moment) -> Option<Belief> {
-        let _ = now;
+    /// Tells how likely each of its pages is up to date, one after the other. Whatever is said of freshness comes from here.
+    fn each_belief(&self, now: Moment, hear: &mut dyn FnMut(PageBelief)) {
+        let _ = (now, hear);
+    }
+    /// How likely one page is up to date; `None` if it is not known.
+    fn belief_of(&self, page: PageKey, now: Moment) -> Option<f64> {
+        let _ = (page, now);
         None
+    }
+    /// The sum of all beliefs.
+    fn belief(&self, now: Moment) -> Belief {
+        let mut belief = Belief::default();
+        self.each_belief(now, &mut |page| belief.add(page));
+        belief
     }
 }
 
@@ -126,9 +136,20 @@ impl RateSums {
     }
 }
 
-/// What a policy believes of the pages it knows, weighted by importance.
+/// What a policy believes of one page.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct PageBelief {
+    pub page: PageKey,
+    pub importance: f32,
+    /// The probability that it is up to date.
+    pub fresh: f64,
+}
+
+/// What a policy believes of the pages it knows.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Belief {
+    /// Σ P(up to date).
+    pub likely: f64,
     /// Σ importance · P(up to date).
     pub fresh: f64,
     /// Σ importance.
@@ -139,7 +160,28 @@ pub struct Belief {
 impl Belief {
     #[must_use]
     pub fn plus(self, other: Belief) -> Belief {
-        Belief { fresh: self.fresh + other.fresh, weight: self.weight + other.weight, pages: self.pages + other.pages }
+        Belief {
+            likely: self.likely + other.likely,
+            fresh: self.fresh + other.fresh,
+            weight: self.weight + other.weight,
+            pages: self.pages + other.pages,
+        }
+    }
+
+    pub fn add(&mut self, page: PageBelief) {
+        let importance = f64::from(page.importance);
+        let one = Belief { likely: page.fresh, fresh: importance * page.fresh, weight: importance, pages: 1 };
+        *self = self.plus(one);
+    }
+
+    /// The share of the pages that is believed to be up to date; `None` without pages.
+    pub fn share(&self) -> Option<f64> {
+        (self.pages > 0).then(|| self.likely / self.pages as f64)
+    }
+
+    /// The same share with each page weighted by its importance.
+    pub fn weighted_share(&self) -> Option<f64> {
+        (self.weight > 0.0).then(|| self.fresh / self.weight)
     }
 }
 
@@ -147,6 +189,9 @@ impl Belief {
 pub trait Promising {
     /// The promises of its pages, and which of them are not kept.
     fn unkept(&self, now: Moment) -> Unkept;
+    /// Sets what is promised of a page that the policy has; `in_flight` tells whether a visit to it is under way. Nothing else
+    /// that is known of the page changes.
+    fn promise(&mut self, held: &Held<'_>, in_flight: bool);
 }
 
 #[cfg(test)]

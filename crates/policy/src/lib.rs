@@ -26,8 +26,8 @@ pub mod topic;
 mod unkept;
 
 pub use abilities::{
-    Belief, Believing, Best, Hinted, Promising, RateSums, SiteMemory, TopicRates, TopicSample, Topical, Valued,
-    Weighable,
+    Belief, Believing, Best, Hinted, PageBelief, Promising, RateSums, SiteMemory, TopicRates, TopicSample, Topical,
+    Valued, Weighable,
 };
 pub use names::{NAMES, by_name, wants_topics};
 pub use one_cycle::OneCycle;

@@ -142,4 +142,9 @@ pub trait Refresh: Send {
     fn promising(&self) -> Option<&dyn Promising> {
         None
     }
+
+    /// The same, to change what is promised.
+    fn promising_mut(&mut self) -> Option<&mut dyn Promising> {
+        None
+    }
 }

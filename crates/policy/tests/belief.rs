@@ -56,8 +56,8 @@ fn believed_and_true(name: &str, changes_a_day: f64) -> (f64, f64) {
         }
         if hour > 24 * 14 {
             let later = now + Span::from_secs(1_800);
-            let belief = policy.believing().unwrap().belief(later).unwrap();
-            believed += belief.fresh / belief.weight;
+            let belief = policy.believing().unwrap().belief(later);
+            believed += belief.share().unwrap();
             let survival = |last: &Moment| (-changes_a_day * later.since(*last).days_f64()).exp();
             fresh += last.iter().map(survival).sum::<f64>() / f64::from(PAGES);
             hours += 1.0;

@@ -85,6 +85,8 @@ struct Hour {
     visits_left: usize,
     /// What becomes of each page in flight, by its number: visited, put back, forgotten, or nothing yet.
     fates: Vec<u8>,
+    /// What is promised anew of a page.
+    anew: Option<(usize, (Option<u64>, Option<u64>))>,
 }
 
 const PAGES: usize = 12;
@@ -94,8 +96,10 @@ fn key(number: usize) -> PageKey {
 }
 
 fn hours() -> impl Strategy<Value = Vec<Hour>> {
-    let hour = (0u64..6, 0usize..PAGES + 3, prop::collection::vec(0u8..12, PAGES));
-    prop::collection::vec(hour.prop_map(|(passed, visits_left, fates)| Hour { passed, visits_left, fates }), 1..25)
+    let anew = prop::option::of((0..PAGES, (prop::option::of(1u64..15), prop::option::of(1u64..15))));
+    let hour = (0u64..6, 0usize..PAGES + 3, prop::collection::vec(0u8..12, PAGES), anew);
+    let hour = hour.prop_map(|(passed, visits_left, fates, anew)| Hour { passed, visits_left, fates, anew });
+    prop::collection::vec(hour, 1..25)
 }
 
 fn promises() -> impl Strategy<Value = Vec<(Option<u64>, Option<u64>)>> {
@@ -131,6 +135,16 @@ proptest! {
         let (mut policy, mut rows) = recalled(&promised, now);
         for hour in hours {
             now += Span::from_hours(hour.passed);
+            if let Some((number, (least, most))) = hour.anew
+                && let Some(row) = rows.get_mut(&key(number))
+            {
+                (row.at_least_every, row.at_most_every) = (least.map(Span::from_hours), most.map(Span::from_hours));
+                let state = PolicyState::default();
+                let (at_least_every, at_most_every) = (row.at_least_every, row.at_most_every);
+                let held = Held::new(key(number), 0, row.last_visit, &state);
+                let held = Held { at_least_every, at_most_every, ..held };
+                policy.promising_mut().unwrap().promise(&held, row.is_in_flight);
+            }
             let view = TestView::of(rows.len() as u64, hour.visits_left);
             let owed = owed(&rows, now);
             let chosen = policy.choose(&view, now, &mut Chance::new(1));

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    BudgetAccount, DocumentRow, Event, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey, PageNoise,
-    PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin, TopicId, TopicMark,
-    TopicOf, TopicRow, Url, Version, Visit, WaitingPlace,
+    BudgetAccount, DocumentRow, Event, Fingerprint, FoldKey, FoldRow, Location, Moment, NoiseBook, Origin, Page,
+    PageKey, PageNoise, PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin,
+    ToldFolds, TopicId, TopicMark, TopicOf, TopicRow, Url, Version, VersionRow, Visit, WaitingPlace,
 };
 
 use crate::bodies::Record;
@@ -197,7 +197,7 @@ impl Reader {
 
 /// Noise.
 impl Reader {
-    /// The noise rules and folds of one site; empty where nothing was learned.
+    /// The noise rules of one site; empty where nothing was learned.
     pub fn noise_book(&self, site: &Site) -> Result<NoiseBook> {
         let mut book = NoiseBook::default();
         let Some(partition) = self.shared.live().partition_of(site.as_str()) else { return Ok(book) };
@@ -206,14 +206,13 @@ impl Reader {
             let (_, kind) = keys::noise_parts(&key).ok_or_else(|| Error::row("noise", "its key is too short"))?;
             match kind {
                 keys::NOISE_LAST_ID => book.last_id = decode("noise", &value)?,
-                keys::NOISE_RULE => book.rules.push(decode("noise", &value)?),
-                _ => book.folds.push(decode("noise", &value)?),
+                _ => book.rules.push(decode("noise", &value)?),
             }
         }
         Ok(book)
     }
 
-    /// Every site with noise rules or folds, by partition and name.
+    /// Every site with noise rules, by partition and name.
     pub fn noise_books(&self) -> Result<Vec<(Site, NoiseBook)>> {
         let mut sites: Vec<Site> = Vec::new();
         for guard in self.shared.tables.noise.iter() {
@@ -229,6 +228,30 @@ impl Reader {
     /// The noise evidence of one page; empty where there is none.
     pub fn page_noise(&self, key: PageKey) -> Result<PageNoise> {
         Ok(self.row(&self.shared.tables.page_noise, "page_noise", &key.bytes())?.unwrap_or_default())
+    }
+}
+
+/// What is kept for those who follow the feed.
+impl Reader {
+    /// What is kept of a version; `None` of a first one, and of those from before it was kept.
+    pub fn version_row(&self, page: PageKey, version: u32) -> Result<Option<VersionRow>> {
+        self.row(&self.shared.tables.version_rows, "version_rows", &keys::version_row(page, version))
+    }
+
+    /// The folds of one mark of a site in this partition.
+    pub fn folds(&self, partition: Partition, mark: u64) -> Result<Option<FoldRow>> {
+        self.row(&self.shared.tables.folds, "folds", &keys::fold(partition, mark))
+    }
+
+    /// Whether the page is one of those that joined the fold after its sample was full.
+    pub fn is_page_of_fold(&self, page: PageKey, fold: FoldKey) -> Result<bool> {
+        let key = keys::fold_page(page, fold);
+        self.shared.tables.folds.contains_key(key).map_err(Error::tables("look for a page of a fold"))
+    }
+
+    /// The folds that the event of a site is about; `None` of every other event, and of those from before folds were kept.
+    pub fn told_folds(&self, event: Cursor) -> Result<Option<ToldFolds>> {
+        self.row(&self.shared.tables.tellings, "tellings", &event.0.to_be_bytes())
     }
 }
 
@@ -332,9 +355,15 @@ impl Reader {
         Ok(events)
     }
 
+    /// Events before the cursor, newest first.
+    pub fn events_before(&self, before: Cursor, limit: usize) -> Result<Vec<(Cursor, EventId, Event)>> {
+        let rows = self.shared.tables.events.range(..before.0.to_be_bytes());
+        rows.rev().take(limit).map(event_row).collect()
+    }
+
     /// The newest events, newest first.
     pub fn latest_events(&self, limit: usize) -> Result<Vec<(Cursor, EventId, Event)>> {
-        self.shared.tables.events.iter().rev().take(limit).map(event_row).collect()
+        self.events_before(Cursor(u64::MAX), limit)
     }
 
     pub fn disk_free(&self) -> Result<DiskSpace> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
-use vernal_repository::archive::{ExportTo, cdxj, export_warc};
+use vernal_repository::archive::{ExportTo, IndexOf, cdxj, export_warc};
 use vernal_repository::bodies::{Segments, segments};
 use web::{BODY, LIMIT, gzipped, info, moment, sample};
 
@@ -66,7 +66,7 @@ fn our_index_is_that_of_the_indexer() {
     let Some(judges) = judges() else { return };
     let (dir, sealed) = repository();
     let mut ours = Vec::new();
-    cdxj(dir.path(), &mut ours).unwrap();
+    cdxj(dir.path(), IndexOf::Folder, &|_| true, &mut ours).unwrap();
     let theirs = output(Command::new(judges.join("cdxj-indexer")).arg("-s").arg(&sealed));
     assert_eq!(String::from_utf8(ours).unwrap(), theirs);
 }

@@ -7,9 +7,9 @@ mod web;
 use std::fs;
 
 use tempfile::TempDir;
-use vernal_repository::Error;
-use vernal_repository::archive::{ExportTo, cdxj, compact, export_warc};
+use vernal_repository::archive::{ExportTo, IndexOf, cdxj, compact, export_warc};
 use vernal_repository::bodies::{Bodies, End, Segments, scan, segments, verify};
+use vernal_repository::{Error, Record};
 use web::{LIMIT, info, moment, sample};
 
 fn opened(dir: &TempDir) -> Segments {
@@ -23,7 +23,7 @@ fn the_index_has_a_sorted_line_for_every_capture() {
     let places = sample(&mut writer);
     writer.seal().unwrap();
     let mut out = Vec::new();
-    cdxj(dir.path(), &mut out).unwrap();
+    cdxj(dir.path(), IndexOf::Folder, &|_| true, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 4);
@@ -51,6 +51,60 @@ fn an_export_of_a_revisit_brings_its_target_along() {
     assert_eq!(report.bytes, fs::metadata(&file).unwrap().len());
     let again = export_warc(dir.path(), ExportTo::File(&file), &|_| true);
     assert!(matches!(again, Err(Error::Io { .. })), "nothing is overwritten");
+}
+
+/// The index of an export: URL, file, offset and length of each line.
+fn index(dir: &TempDir, of: IndexOf<'_>, filter: &dyn Fn(&Record) -> bool) -> Vec<(String, String, u64, u64)> {
+    let mut out = Vec::new();
+    cdxj(dir.path(), of, filter, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let field = |line: &str, name: &str| {
+        let (_, rest) = line.split_once(&format!("\"{name}\": \"")).unwrap();
+        rest.split_once('"').unwrap().0.to_owned()
+    };
+    let number = |line: &str, name: &str| field(line, name).parse().unwrap();
+    let row =
+        |line: &str| (field(line, "url"), field(line, "filename"), number(line, "offset"), number(line, "length"));
+    text.lines().map(row).collect()
+}
+
+#[test]
+fn an_index_names_the_files_and_places_that_the_export_with_the_same_filter_writes() {
+    let dir = TempDir::new().unwrap();
+    let mut writer = opened(&dir);
+    sample(&mut writer);
+    writer.seal().unwrap();
+    sample(&mut writer);
+    let filters: [&dyn Fn(&Record) -> bool; 3] = [&|_| true, &|record| record.kind() == "revisit", &|record| {
+        record.target().is_some_and(|target| target.contains("/other"))
+    }];
+    for filter in filters {
+        let out = TempDir::new().unwrap();
+        let one = out.path().join("one.warc.gz");
+        let folder = out.path().join("many");
+        export_warc(dir.path(), ExportTo::Folder(&folder), filter).unwrap();
+        export_warc(dir.path(), ExportTo::File(&one), filter).unwrap();
+        for (of, within) in [(IndexOf::Folder, folder.as_path()), (IndexOf::File("one.warc.gz"), out.path())] {
+            let rows = index(&dir, of, filter);
+            assert!(!rows.is_empty());
+            let mut indexed = 0;
+            for (url, file, offset, length) in rows {
+                let found = scan(&within.join(&file)).unwrap().flatten().find(|scanned| scanned.offset == offset);
+                let scanned = found.unwrap_or_else(|| panic!("{file} has no record at {offset}"));
+                assert_eq!((scanned.record.target(), scanned.length), (Some(url.as_str()), length));
+                indexed += 1;
+            }
+            let captures = |path: &std::path::Path| {
+                let kinds = scan(path).unwrap().flatten().map(|scanned| scanned.record.kind().to_owned());
+                kinds.filter(|kind| kind == "response" || kind == "revisit").count()
+            };
+            let files: Vec<_> = match of {
+                IndexOf::File(_) => vec![one.clone()],
+                IndexOf::Folder => fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect(),
+            };
+            assert_eq!(indexed, files.iter().map(|path| captures(path)).sum::<usize>(), "no capture is left out");
+        }
+    }
 }
 
 #[test]

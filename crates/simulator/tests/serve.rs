@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use vernal_model::{Moment, Span};
 use vernal_simulator::scenario::Scenario;
 use vernal_simulator::serve::{Clock, ServeOptions, Served, serve, standalone};
-use vernal_simulator::web::{Behaviour, Class, Expected, Request, Web, WebSettings};
+use vernal_simulator::web::{Behaviour, Class, Expected, PageNumber, Request, Web, WebSettings, Writing};
 
 fn still_clock(now: Moment) -> Clock {
     Arc::new(move || now)
@@ -252,4 +252,19 @@ fn a_standalone_web_begins_with_the_clock_and_moves_with_it() {
     assert_eq!(body(), first);
     seconds.fetch_add(90 * 86_400, Relaxed);
     assert_ne!(body(), first);
+}
+
+#[test]
+fn named_sites_keep_their_names_in_links_and_are_found_at_their_addresses() {
+    let settings = WebSettings { writing: Writing::Sentences, ..WebSettings::plain(10, 12).still() };
+    let (served, _) = served(settings, &ServeOptions { named: true, ..ServeOptions::default() });
+    let roots: Vec<&str> = served.addresses().iter().map(|(root, _)| root.as_str()).collect();
+    assert_eq!(roots[..3], ["http://garden.example", "http://news.example", "http://shop.example"]);
+    assert_eq!(roots[8], "http://garden2.example", "no two sites have one name");
+    assert_eq!(served.web().url(PageNumber(0)), "http://garden.example/");
+    let (_, address) = served.addresses()[1];
+    let mut stream = TcpStream::connect(address).unwrap();
+    send(&mut stream, "/", "");
+    let body = String::from_utf8(receive(&mut stream).body).unwrap();
+    assert!(body.contains("The Valley Courier") && !body.contains("127.0.0.1"), "{body}");
 }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
-use vernal_crawler::{Act, Acted, Check, Crawler, PromisesKept, Pulse};
+use vernal_crawler::{Act, Acted, Believed, Check, Crawler, PromisesKept, Pulse};
 use vernal_model::{Moment, Url};
 use vernal_repository::Repository;
 
@@ -73,8 +73,16 @@ impl CrawlBackend {
         match self {
             CrawlBackend::Live(handle) => Ok(handle.ask(Input::Promises).await?),
             CrawlBackend::Stopped(stopped) => {
-                stopped.with(now, |crawler| Ok(crawler.has_promises().then(|| crawler.promises_kept(now))))
+                stopped.with(now, |crawler| crawler.has_promises().then(|| crawler.promises_kept(now)).transpose())
             }
+        }
+    }
+
+    /// How fresh the policy believes the copy to be. Status, status page and plan show this one belief.
+    pub async fn believed(&self, now: Moment) -> Result<Believed> {
+        match self {
+            CrawlBackend::Live(handle) => Ok(handle.ask(Input::Believed).await?),
+            CrawlBackend::Stopped(stopped) => stopped.with(now, |crawler| Ok(crawler.believed(now))),
         }
     }
 

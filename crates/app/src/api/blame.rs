@@ -6,13 +6,14 @@ use axum::extract::State;
 use serde::Serialize;
 use vernal_document::diff::{Blame, BlamedParagraph, SeenVersion};
 use vernal_document::noise::{self, Shape};
-use vernal_model::{Page, ParagraphMark};
+use vernal_model::Page;
 
 use super::answer::{self, ApiError, ApiResult};
 use super::body;
 use super::change::paragraph_id;
 use super::page;
 use super::parameters::{OfUrl, Parameters, url};
+use super::replica;
 use super::shared::{Shared, time};
 
 /// Versions that are walked over, the newest of them; what was there before counts as brought by the first.
@@ -96,21 +97,20 @@ fn blamed(shared: &Shared, page: &Page) -> Result<BlameAnswer, ApiError> {
             false => format!("no version of {} has a body", page.url),
         }));
     };
-    let marks = shared.reader.document(page.key)?.map(|row| row.signature.paragraphs).unwrap_or_default();
-    let is_newest = page.version.is_some_and(|version| version.number == last.number);
-    let marks = if is_newest { marks } else { Vec::new() };
+    let paragraphs = blame.finish();
+    let numbers = replica::numbers(shared, page.key, last.number, paragraphs.len())?.unwrap_or_default();
     Ok(BlameAnswer {
         url: page.url.to_string(),
         version: last.number,
         first: first.number,
         versions: newest.len(),
         without_body,
-        paragraphs: blame.finish().into_iter().map(|paragraph| shown(page, &marks, paragraph)).collect(),
+        paragraphs: paragraphs.into_iter().map(|paragraph| shown(page, &numbers, paragraph)).collect(),
     })
 }
 
-fn shown(page: &Page, marks: &[ParagraphMark], paragraph: BlamedParagraph) -> Paragraph {
-    let number = marks.get(paragraph.position as usize).map_or(0, |mark| mark.id);
+fn shown(page: &Page, numbers: &[u32], paragraph: BlamedParagraph) -> Paragraph {
+    let number = numbers.get(paragraph.position as usize).copied().unwrap_or(0);
     Paragraph {
         id: paragraph_id(Some(page.key), number),
         position: paragraph.position,

@@ -88,7 +88,10 @@ fn without_body(reader: &Reader, url: &Url, version: Version) -> Result<String, 
     let newest = page.and_then(|page| page.version);
     let is_given_up = newest.is_some_and(|newest| newest.number > version.number && newest.location.is_some());
     Ok(match is_given_up {
-        true => format!("the body of version {} of {url} was given up by `compact`", version.number),
+        true => format!(
+            "version {} of {url} has no body: it was given up by `compact`, or the page asked not to be archived then",
+            version.number
+        ),
         false => format!("{url} asked not to be archived: version {} has no body", version.number),
     })
 }

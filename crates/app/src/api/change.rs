@@ -37,6 +37,15 @@ pub struct Paragraph {
     pub others: Vec<u32>,
     pub before: Option<Box<str>>,
     pub after: Option<Box<str>>,
+    /// The parts of a split (in the new version), the sources of a merge (in the old one), or the items of a reordered list.
+    pub parts: Vec<PartJson>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct PartJson {
+    pub id: Option<String>,
+    pub position: u32,
+    pub text: Option<Box<str>>,
 }
 
 /// The plain questions, each answered for itself.
@@ -106,6 +115,7 @@ pub fn paragraph(page: Option<PageKey>, change: ParagraphChange) -> Paragraph {
         others: change.others,
         before: change.before,
         after: change.after,
+        parts: Vec::new(),
     }
 }
 

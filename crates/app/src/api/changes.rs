@@ -8,16 +8,17 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::sync::watch;
-use vernal_model::{Event, EventKind, Kind, Moment, Site};
+use vernal_model::{Event, Moment};
 use vernal_repository::{Cursor, EventId};
 
 use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
-use super::change::{self, ChangeJson, Paragraph};
-use super::event_text;
+use super::event_filter::{EventFilter, RolesAsked, event_kinds, kind};
+use super::event_json::EventAnswer;
+use super::folds::Folds;
 use super::parameters::{Parameters, site};
-use super::shared::{Seeds, Shared, time};
+use super::shared::{Seeds, Shared};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,47 +27,23 @@ pub struct ChangesQuery {
     since: Option<String>,
     site: Option<String>,
     kind: Option<String>,
+    /// Kinds of events, separated by commas.
+    event: Option<String>,
+    /// Only paragraphs of main text, or only those of the frame around it.
+    role: Option<RolesAsked>,
     tag: Option<String>,
     limit: Option<usize>,
+    /// Only so many of the newest events.
+    latest: Option<usize>,
     /// Also changes that are noise alone.
     #[serde(default)]
     with_noise: bool,
+    /// Every version of every page, with the exact steps for whoever keeps copies of pages.
+    #[serde(default)]
+    pages: bool,
     /// Without the words of pages that are new or back.
     #[serde(default)]
     brief: bool,
-}
-
-/// Which events are asked for, parsed.
-#[derive(Clone)]
-struct Filter {
-    not_before: Option<Moment>,
-    site: Option<Site>,
-    kind: Option<Kind>,
-    tag: Option<String>,
-    with_noise: bool,
-    brief: bool,
-}
-
-/// The event as clients see it: fields are only added, never renamed.
-#[derive(Serialize)]
-struct EventAnswer {
-    id: String,
-    cursor: String,
-    event: EventKind,
-    url: String,
-    site: String,
-    tags: Vec<String>,
-    title: String,
-    language: String,
-    content_type: String,
-    version: Option<u32>,
-    previous: Option<u32>,
-    seen_same: Option<String>,
-    seen_different: Option<String>,
-    #[serde(flatten)]
-    change: ChangeJson,
-    paragraphs: Vec<Paragraph>,
-    detail: String,
 }
 
 /// Events read from the tables at once.
@@ -76,20 +53,37 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
     let (start, filter) = read(&shared, &query)?;
     let seeds = shared.seeds()?;
     let limit = query.limit.unwrap_or(usize::MAX);
-    Ok(answer::lines(move |lines| write(&shared, &seeds, start, &filter, limit, lines)))
+    let Some(latest) = query.latest else {
+        return Ok(answer::lines(move |lines| {
+            let mut feed = FeedReader { shared: &shared, seeds: &seeds, filter: &filter, folds: Folds::default() };
+            feed.write(start, limit, lines)
+        }));
+    };
+    Ok(answer::lines(move |lines| {
+        let mut feed = FeedReader { shared: &shared, seeds: &seeds, filter: &filter, folds: Folds::default() };
+        feed.newest(start, latest)?.iter().take(limit).try_for_each(|event| Ok(lines.line(event)?))
+    }))
 }
 
 pub async fn schema() -> Response {
-    answer::value(&super::openapi::event_schema())
+    answer::value(&super::event_schema::event_schema())
 }
 
-fn read(shared: &Shared, query: &ChangesQuery) -> Result<(Cursor, Filter), ApiError> {
-    let mut filter = Filter {
+fn read(shared: &Shared, query: &ChangesQuery) -> Result<(Cursor, EventFilter), ApiError> {
+    if query.pages && (query.kind.is_some() || query.event.is_some() || query.role.is_some()) {
+        return Err(ApiError::bad_request(
+            "`pages` gives every event of a page, because a copy of it needs them all: leave out `kind`, `event` and `role`",
+        ));
+    }
+    let mut filter = EventFilter {
         not_before: None,
         site: query.site.as_deref().map(site).transpose()?,
         kind: query.kind.as_deref().map(kind).transpose()?,
+        events: query.event.as_deref().map(event_kinds).transpose()?,
+        role: query.role,
         tag: query.tag.clone(),
         with_noise: query.with_noise,
+        pages: query.pages,
         brief: query.brief,
     };
     let Some(since) = &query.since else { return Ok((Cursor::START, filter)) };
@@ -103,55 +97,67 @@ fn read(shared: &Shared, query: &ChangesQuery) -> Result<(Cursor, Filter), ApiEr
     Ok((Cursor::START, filter))
 }
 
-pub fn kind(text: &str) -> Result<Kind, ApiError> {
-    let found = Kind::ALL.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| {
-        ApiError::bad_request(format!(
-            "`{text}` is no kind of change; there are {}",
-            Kind::ALL.map(Kind::name).join(", ")
-        ))
-    })
+/// Reads the store and gives what was asked for.
+struct FeedReader<'a> {
+    shared: &'a Shared,
+    seeds: &'a Seeds,
+    filter: &'a EventFilter,
+    folds: Folds,
 }
 
-impl Filter {
-    fn covers(&self, event: &Event, seeds: &Seeds) -> bool {
-        let is_noise = event.kind == EventKind::Changed && !event.change.is_change();
-        let kinds = if self.with_noise { event.change.kinds } else { event.change.left };
-        (self.with_noise || !is_noise)
-            && self.not_before.is_none_or(|moment| event.seen_different >= moment)
-            && self.site.as_ref().is_none_or(|site| event.url.site_text() == site.as_str())
-            && self.kind.is_none_or(|kind| kinds.contains(kind))
-            && seeds.tagged(self.tag.as_deref(), &event.url, 0)
+impl FeedReader<'_> {
+    fn write(&mut self, start: Cursor, limit: usize, lines: &mut Lines) -> Result<(), StreamError> {
+        let (mut after, mut left) = (start, limit);
+        while left > 0 {
+            let batch = self.shared.reader.events(after, BATCH)?;
+            let Some((last, _, _)) = batch.last() else { break };
+            after = *last;
+            for (cursor, id, event) in batch {
+                // The rows of one cursor stay together, so that a reader can go on behind it.
+                let rows = if left > 0 { self.rows(cursor, id, event)? } else { Vec::new() };
+                left = left.saturating_sub(rows.len());
+                rows.iter().try_for_each(|row| lines.line(row))?;
+            }
+        }
+        Ok(())
     }
 
-    /// The event with all the words that it can have. A version that cannot be read takes nothing else from the feed.
-    fn told(&self, shared: &Shared, mut event: Event) -> Event {
-        if !self.brief {
-            let _ = event_text::fill(shared, &mut event);
+    /// The newest rows after the cursor, oldest first.
+    fn newest(&mut self, start: Cursor, latest: usize) -> Result<Vec<EventAnswer>, StreamError> {
+        let (mut newest, mut before) = (Vec::new(), Cursor(u64::MAX));
+        'reading: while newest.len() < latest {
+            let batch = self.shared.reader.events_before(before, BATCH)?;
+            let Some((last, _, _)) = batch.last() else { break };
+            before = *last;
+            for (cursor, id, event) in batch {
+                if cursor <= start || newest.len() >= latest {
+                    break 'reading;
+                }
+                newest.extend(self.rows(cursor, id, event)?.into_iter().rev());
+            }
         }
-        event
+        newest.truncate(latest);
+        newest.reverse();
+        Ok(newest)
     }
-}
 
-fn write(
-    shared: &Shared,
-    seeds: &Seeds,
-    start: Cursor,
-    filter: &Filter,
-    limit: usize,
-    lines: &mut Lines,
-) -> Result<(), StreamError> {
-    let (mut after, mut left) = (start, limit);
-    while left > 0 {
-        let batch = shared.reader.events(after, BATCH)?;
-        let Some((last, _, _)) = batch.last() else { break };
-        after = *last;
-        for (cursor, id, event) in batch.into_iter().filter(|(_, _, event)| filter.covers(event, seeds)).take(left) {
-            left -= 1;
-            lines.line(&shown(cursor, id, filter.told(shared, event), seeds))?;
+    /// The rows of one event of the store, if they were asked for.
+    fn rows(
+        &mut self,
+        cursor: Cursor,
+        id: EventId,
+        event: Event,
+    ) -> Result<Vec<EventAnswer>, vernal_repository::Error> {
+        if !self.filter.covers(&event, self.seeds) {
+            return Ok(Vec::new());
         }
+        let rows = match self.filter.pages {
+            true => self.folds.whole(self.shared, cursor, event)?,
+            false => self.folds.listed(self.shared, cursor, event)?,
+        };
+        let rows = rows.into_iter().filter_map(|row| self.filter.told(self.shared, row));
+        Ok(rows.map(|row| EventAnswer::of(self.shared, self.seeds, self.filter, (cursor, id), row)).collect())
     }
-    Ok(())
 }
 
 /// Server-sent events. `Last-Event-ID` wins over `since`, so that a client that lost its connection goes on where it was.
@@ -162,6 +168,9 @@ pub async fn stream(
 ) -> ApiResult {
     let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
     let query = ChangesQuery { since: last_id.or(query.since.clone()), ..query };
+    if query.latest.is_some() {
+        return Err(ApiError::bad_request("a stream has no latest events: give `since`"));
+    }
     let (start, filter) = read(&shared, &query)?;
     let following = Following {
         after: start,
@@ -183,7 +192,7 @@ pub async fn stream(
 struct Following {
     shared: Arc<Shared>,
     after: Cursor,
-    filter: Filter,
+    filter: EventFilter,
     /// `None` where nothing crawls: then the stream ends with what is there.
     acknowledged: Option<watch::Receiver<u64>>,
     stop: watch::Receiver<bool>,
@@ -223,15 +232,17 @@ impl Following {
     fn text(&mut self, mut batch: Vec<(Cursor, EventId, Event)>) -> Option<String> {
         let seeds = self.shared.seeds().ok()?;
         let mut text = String::new();
+        let mut feed =
+            FeedReader { shared: &self.shared, seeds: &seeds, filter: &self.filter, folds: Folds::default() };
         while let Some((last, _, _)) = batch.last() {
             self.after = *last;
-            let covered = batch.drain(..).filter(|(_, _, event)| self.filter.covers(event, &seeds)).take(self.left);
-            for (cursor, id, event) in covered {
-                self.left -= 1;
+            for (cursor, id, event) in batch {
                 let name = event.kind.name();
-                let data =
-                    serde_json::to_string(&shown(cursor, id, self.filter.told(&self.shared, event), &seeds)).ok()?;
-                text.push_str(&format!("id: {cursor}\nevent: {name}\ndata: {data}\n\n"));
+                for row in if self.left > 0 { feed.rows(cursor, id, event).ok()? } else { Vec::new() } {
+                    self.left = self.left.saturating_sub(1);
+                    let data = serde_json::to_string(&row).ok()?;
+                    text.push_str(&format!("id: {cursor}\nevent: {name}\ndata: {data}\n\n"));
+                }
             }
             if !text.is_empty() || self.left == 0 {
                 break;
@@ -244,28 +255,3 @@ impl Following {
 
 /// Proxies close a connection that is silent.
 const KEEP_ALIVE_EVERY: std::time::Duration = std::time::Duration::from_secs(15);
-
-fn shown(cursor: Cursor, id: EventId, event: Event, seeds: &Seeds) -> EventAnswer {
-    let mut change = event.change;
-    let paragraphs = std::mem::take(&mut change.paragraphs);
-    let mut change = ChangeJson::of(change);
-    change.decided_by = change.decided_by.filter(|_| event.kind != EventKind::New);
-    EventAnswer {
-        id: format!("e{id}"),
-        cursor: cursor.to_string(),
-        event: event.kind,
-        site: event.url.site_text().to_owned(),
-        tags: seeds.tags(&event.url, 0),
-        url: event.url.to_string(),
-        title: event.title.into(),
-        language: event.language.into(),
-        content_type: event.content_type.into(),
-        version: event.version,
-        previous: event.previous,
-        seen_same: event.seen_same.and_then(time),
-        seen_different: time(event.seen_different),
-        change,
-        paragraphs: paragraphs.into_iter().map(|one| change::paragraph(Some(event.page), one)).collect(),
-        detail: event.detail.into(),
-    }
-}

@@ -11,7 +11,7 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, WordEdit, render};
+use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, Reading, Unchanged, WordEdit, render};
 use vernal_document::noise::{self, NoiseInput};
 use vernal_document::{Parsed, compare_pages, source_text};
 use vernal_model::{Change, Event, Moment, Operation, Page, PageNoise, RuleState, Url, Version};
@@ -21,6 +21,7 @@ use super::body::{self, ReadBody};
 use super::change::{self, Answers, ChangeJson};
 use super::page::{self, VersionRow, version_row};
 use super::parameters::{Parameters, url};
+use super::replica;
 use super::shared::{Shared, time};
 use crate::output::{plain, remarks, verdict};
 
@@ -71,7 +72,7 @@ struct DiffAnswer {
 
 #[derive(Serialize)]
 struct Paragraph {
-    op: Operation,
+    op: Op,
     id: Option<String>,
     digest: String,
     role: &'static str,
@@ -82,6 +83,14 @@ struct Paragraph {
     before: Option<Box<str>>,
     after: Option<Box<str>>,
     words: Vec<WordEdit>,
+}
+
+/// What happened to a paragraph, or `same` where nothing did.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Op {
+    Changed(Operation),
+    Same(&'static str),
 }
 
 /// A browser may show this and do nothing else with it.
@@ -118,7 +127,10 @@ fn answered(shared: &Shared, page: &Page, from: Version, to: Version, query: &Di
     let events: Vec<Event> = events.into_iter().map(|(_, _, event)| event).collect();
     sides.number(shared, page, &events, &mut diff)?;
     Ok(match query.view {
-        View::Json => answer::value(&shown(page, &sides, change, diff, &events)),
+        View::Json => {
+            let whole = if query.full { Some(sides.marks(shared, page, &events)?) } else { None };
+            answer::value(&shown(page, &sides, change, diff, &events, whole.as_ref()))
+        }
         View::Html => html(&sides, &diff, query),
         View::Text | View::Source => text(&sides, &change, &diff, query),
     })
@@ -224,22 +236,28 @@ impl Sides {
         Ok(judgement.change)
     }
 
-    /// Writes the paragraphs' numbers in: those of the newest version are kept with it; those of older ones are known as
-    /// far as events tell of the same words.
+    /// Writes the paragraphs' numbers in, as they are kept of each version; in folders from before they were kept, as far
+    /// as events tell of the same words.
     fn number(&self, shared: &Shared, page: &Page, events: &[Event], diff: &mut Diff) -> Result<(), ApiError> {
+        let marks = self.marks(shared, page, events)?;
+        for paragraph in &mut diff.paragraphs {
+            paragraph.id = match paragraph.op {
+                Operation::Removed => marks.number_at(&self.old, marks.old.as_deref(), paragraph.position),
+                _ => marks.number_at(&self.new, marks.new.as_deref(), paragraph.position),
+            };
+        }
+        Ok(())
+    }
+
+    fn marks(&self, shared: &Shared, page: &Page, events: &[Event]) -> Result<Marks, ApiError> {
+        let numbers = |version: &Version, parsed: &Parsed| {
+            replica::numbers(shared, page.key, version.number, parsed.document.paragraphs.len())
+        };
+        let (old, new) = (numbers(&self.from, &self.old)?, numbers(&self.to, &self.new)?);
         let mut by_digest: HashMap<u64, u32> = HashMap::new();
         let told = events.iter().flat_map(|event| &event.change.paragraphs).filter(|one| one.id > 0);
         by_digest.extend(told.map(|one| (one.digest, one.id)));
-        let newest = shared.reader.document(page.key)?.map(|row| row.signature.paragraphs).unwrap_or_default();
-        by_digest.extend(newest.iter().filter(|mark| mark.id > 0).map(|mark| (mark.digest, mark.id)));
-        for paragraph in &mut diff.paragraphs {
-            let (document, _) = self.side(paragraph);
-            let place = paragraph.position as usize;
-            let Some(digest) = document.document.paragraphs.get(place).map(|one| one.digest) else { continue };
-            let exact = newest.get(place).filter(|mark| mark.digest == digest).map(|mark| mark.id);
-            paragraph.id = exact.or_else(|| by_digest.get(&digest).copied()).unwrap_or(0);
-        }
-        Ok(())
+        Ok(Marks { old, new, by_digest })
     }
 
     /// The version that has the paragraph at its place.
@@ -259,6 +277,24 @@ impl Sides {
     }
 }
 
+/// The known numbers of a page's paragraphs.
+struct Marks {
+    /// Those of the paragraphs of both versions, in order, where they were kept.
+    old: Option<Vec<u32>>,
+    new: Option<Vec<u32>>,
+    by_digest: HashMap<u64, u32>,
+}
+
+impl Marks {
+    /// The number of a paragraph of one of the versions; 0 where it is not known.
+    fn number_at(&self, version: &Parsed, kept: Option<&[u32]>, position: u32) -> u32 {
+        let place = position as usize;
+        let Some(digest) = version.document.paragraphs.get(place).map(|one| one.digest) else { return 0 };
+        let kept = kept.and_then(|numbers| numbers.get(place).copied());
+        kept.or_else(|| self.by_digest.get(&digest).copied()).unwrap_or(0)
+    }
+}
+
 fn named(version: &Version) -> String {
     format!("version {}, {}", version.number, version.moment.rfc3339())
 }
@@ -271,13 +307,32 @@ fn leave_out_noise(diff: &mut Diff, change: &Change) {
     diff.paragraphs.retain(told);
 }
 
-fn shown(page: &Page, sides: &Sides, change: Change, diff: Diff, events: &[Event]) -> DiffAnswer {
-    let digest = |paragraph: &ParagraphDiff| {
-        let place = paragraph.position as usize;
-        sides.side(paragraph).0.document.paragraphs.get(place).map_or(0, |one| one.digest)
-    };
+/// `whole`: the paragraphs that did not change are listed too.
+fn shown(
+    page: &Page,
+    sides: &Sides,
+    change: Change,
+    diff: Diff,
+    events: &[Event],
+    whole: Option<&Marks>,
+) -> DiffAnswer {
     let event =
         events.iter().find(|event| (event.previous, event.version) == (Some(sides.from.number), Some(sides.to.number)));
+    let changed = |one: &ParagraphDiff| {
+        let digest = sides.side(one).0.document.paragraphs.get(one.position as usize).map_or(0, |one| one.digest);
+        paragraph(page, digest, one.clone())
+    };
+    let paragraphs = match whole {
+        None => diff.paragraphs.iter().map(changed).collect(),
+        Some(marks) => {
+            let readings = diff::whole(&diff, &sides.old.document, &sides.new.document).into_iter();
+            let all = readings.map(|reading| match reading {
+                Reading::Changed(one) => changed(one),
+                Reading::Unchanged(one) => unchanged(page, sides, marks, one),
+            });
+            all.collect()
+        }
+    };
     DiffAnswer {
         url: page.url.to_string(),
         from: version_row(&sides.from),
@@ -287,23 +342,40 @@ fn shown(page: &Page, sides: &Sides, change: Change, diff: Diff, events: &[Event
         answers: Answers::of(&change, sides.bytes_differ()),
         change: ChangeJson::of(change),
         fallback: diff.fallback,
-        paragraphs: diff
-            .paragraphs
-            .into_iter()
-            .map(|one| Paragraph {
-                digest: change::digest(digest(&one)),
-                op: one.op,
-                id: change::paragraph_id(Some(page.key), one.id),
-                role: one.role.name(),
-                headings: one.headings,
-                position: one.position,
-                from: one.from,
-                others: one.others,
-                before: one.before,
-                after: one.after,
-                words: one.words,
-            })
-            .collect(),
+        paragraphs,
+    }
+}
+
+fn paragraph(page: &Page, digest: u64, one: ParagraphDiff) -> Paragraph {
+    Paragraph {
+        digest: change::digest(digest),
+        op: Op::Changed(one.op),
+        id: change::paragraph_id(Some(page.key), one.id),
+        role: one.role.name(),
+        headings: one.headings,
+        position: one.position,
+        from: one.from,
+        others: one.others,
+        before: one.before,
+        after: one.after,
+        words: one.words,
+    }
+}
+
+fn unchanged(page: &Page, sides: &Sides, marks: &Marks, one: Unchanged) -> Paragraph {
+    let digest = sides.new.document.paragraphs.get(one.position as usize).map_or(0, |paragraph| paragraph.digest);
+    Paragraph {
+        digest: change::digest(digest),
+        op: Op::Same("same"),
+        id: change::paragraph_id(Some(page.key), marks.number_at(&sides.new, marks.new.as_deref(), one.position)),
+        role: one.role.name(),
+        headings: one.headings,
+        position: one.position,
+        from: one.from,
+        others: Vec::new(),
+        before: one.from.is_some().then(|| one.text.clone()),
+        after: Some(one.text),
+        words: Vec::new(),
     }
 }
 

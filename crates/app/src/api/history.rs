@@ -9,6 +9,7 @@ use vernal_model::{DecidedBy, Event, EventKind, Location, Moment, Visit};
 
 use super::answer::{self, ApiResult};
 use super::change::ChangeJson;
+use super::folds::Folds;
 use super::page::{self, VersionRow, version_row};
 use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{Shared, time};
@@ -48,21 +49,24 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     let limit = asked.limit.unwrap_or(usize::MAX);
     let reader = shared.reader.clone();
     Ok(answer::lines(move |lines| {
+        let mut folds = Folds::default();
         let events = reader.page_events(page.key)?;
         let mut events: HashMap<Moment, Event> =
             events.into_iter().map(|(_, _, event)| (event.seen_different, event)).collect();
         for visit in visits.into_iter().rev().take(limit) {
             let event = events.remove(&visit.started);
-            lines.line(&row(visit, event))?;
+            let is_folded = event.as_ref().map(|event| folds.is_folded(&reader, event)).transpose()?;
+            lines.line(&row(visit, event, is_folded.unwrap_or_default()))?;
         }
         Ok(())
     }))
 }
 
-fn row(visit: Visit, event: Option<Event>) -> Row {
+fn row(visit: Visit, event: Option<Event>, is_folded: bool) -> Row {
     let is_first = visit.version.is_some_and(|version| version.number == 1);
     let is_other = visit.version.is_some() && !is_first && visit.decided_by != Some(DecidedBy::Nothing);
-    let folded = is_other && event.is_none();
+    // Folders from before every version had an event have none of folded ones.
+    let folded = is_folded || is_other && event.is_none();
     let compared = event.as_ref().filter(|event| !event.change.kinds.is_empty());
     let changed = match (&visit.decided_by, compared) {
         (_, Some(event)) => Some(event.change.is_change()),

@@ -16,7 +16,11 @@ mod check;
 mod compact;
 mod control;
 mod diff;
+mod event_filter;
+mod event_json;
+mod event_schema;
 mod event_text;
+mod folds;
 mod health;
 mod hints;
 mod history;
@@ -29,6 +33,7 @@ mod page;
 mod pages;
 mod parameters;
 mod plan;
+mod replica;
 mod seeds;
 mod settings;
 mod shared;
@@ -51,7 +56,7 @@ use axum::routing::{get, post};
 pub use access_guard::{AccessGuard, is_loopback};
 pub use backend::CrawlBackend;
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
-pub use openapi::event_schema;
+pub use event_schema::event_schema;
 pub use shared::Shared;
 
 /// No question is larger; seeds come in parts.

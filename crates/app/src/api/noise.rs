@@ -9,9 +9,9 @@ use vernal_document::noise::Shape;
 use vernal_model::{Kind, NoisePattern, NoiseRule, RuleReach, RuleState, Site};
 
 use super::answer::{self, ApiError, ApiResult};
-use super::changes::kind;
+use super::event_filter::kind;
 use super::page;
-use super::parameters::{Parameters, site, url};
+use super::parameters::{Fields, Parameters, site, url};
 use super::shared::{Shared, time};
 
 /// A reason is one line.
@@ -109,7 +109,7 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
     }))
 }
 
-pub async fn decide(State(shared): State<Arc<Shared>>, Parameters(request): Parameters<RuleRequest>) -> ApiResult {
+pub async fn decide(State(shared): State<Arc<Shared>>, Fields(request): Fields<RuleRequest>) -> ApiResult {
     let site = known_site(&shared, &request.site)?;
     let reason = reason(&request)?;
     let word = match request.word {
@@ -139,8 +139,14 @@ fn no_such_rule(site: &str, id: u32) -> ApiError {
 }
 
 fn standing(text: &str) -> Result<RuleState, ApiError> {
-    const ALL: [RuleState; 5] =
-        [RuleState::Suspected, RuleState::Learned, RuleState::Added, RuleState::Allowed, RuleState::Turned];
+    const ALL: [RuleState; 6] = [
+        RuleState::Suspected,
+        RuleState::Learned,
+        RuleState::Added,
+        RuleState::Allowed,
+        RuleState::Turned,
+        RuleState::Content,
+    ];
     ALL.into_iter().find(|standing| standing.name() == text).ok_or_else(|| {
         ApiError::bad_request(format!("`{text}` is no standing; there are {}", ALL.map(RuleState::name).join(", ")))
     })

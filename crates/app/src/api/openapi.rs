@@ -1,9 +1,10 @@
-//! The routes described for machines (OpenAPI 3.1), and the event as a JSON Schema.
+//! The routes described for machines (OpenAPI 3.1).
 
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use super::answer;
+use super::event_schema::event_schema;
 
 pub async fn show() -> Response {
     answer::value(&document())
@@ -21,6 +22,22 @@ const SINCE: Parameter =
     ("since", "string", false, "A cursor, or a time: RFC 3339, a date, 14 digits, or an age such as 7d");
 const KIND: Parameter = ("kind", "string", false, "structure, content, presentation or behaviour");
 const NOISE: Parameter = ("with_noise", "boolean", false, "Also changes that are noise alone");
+const EVENT: Parameter =
+    ("event", "string", false, "new, changed, gone, back, moved, blocked, erased or template; several with commas");
+const ROLE: Parameter = (
+    "role",
+    "string",
+    false,
+    "main: only main text; frame: only menus, headers, footers and what stands beside the content",
+);
+const LATEST: Parameter = ("latest", "integer", false, "Only the newest N events, oldest first");
+const PAGES: Parameter = (
+    "pages",
+    "boolean",
+    false,
+    "For whoever keeps copies of pages: every version of every page, folded and noise alone too, with the exact steps \
+     in `replica`",
+);
 const BRIEF: Parameter = ("brief", "boolean", false, "Without the words of pages that are new or back");
 
 const LINES: &str = "application/x-ndjson";
@@ -67,7 +84,12 @@ const ROUTES: &[Route] = &[
             ("from", "string", false, "A number, a time, latest or previous (default: the version before `to`)"),
             ("to", "string", false, "A number, a time, latest or previous (default: latest)"),
             ("view", "string", false, "json (default), text, source or html"),
-            ("full", "boolean", false, "Everything, not only what changed"),
+            (
+                "full",
+                "boolean",
+                false,
+                "Everything, not only what changed; in JSON unchanged paragraphs have the op `same`",
+            ),
             ("with_noise", "boolean", false, "Also what was set aside"),
             ("colour", "boolean", false, "Colours for a terminal, in text and source"),
         ],
@@ -126,11 +148,16 @@ const ROUTES: &[Route] = &[
         ],
         LINES,
     ),
-    get("/api/v1/changes", "The change feed from a cursor on", &[SINCE, SITE, KIND, TAG, NOISE, BRIEF, LIMIT], LINES),
+    get(
+        "/api/v1/changes",
+        "The change feed from a cursor on",
+        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, PAGES, BRIEF, LATEST, LIMIT],
+        LINES,
+    ),
     get(
         "/api/v1/changes/stream",
         "The change feed as server-sent events; Last-Event-ID is a cursor",
-        &[SINCE, SITE, KIND, TAG, NOISE, BRIEF, LIMIT],
+        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, PAGES, BRIEF, LIMIT],
         "text/event-stream",
     ),
     get("/api/v1/changes/schema", "The JSON Schema of an event", &[], JSON),
@@ -232,88 +259,26 @@ fn operation(route: &Route, path: &str) -> Value {
     if route.method == "post" && route.path.ends_with("/seeds") {
         operation["requestBody"] =
             json!({ "required": true, "content": { LINES: { "schema": { "type": "object" } } } });
+    } else if route.method == "post" && !route.parameters.is_empty() {
+        operation["requestBody"] = json!({
+            "required": false,
+            "description": "The parameters as fields, instead of in the query",
+            "content": { JSON: { "schema": fields_schema(route.parameters) } },
+        });
     }
     operation
+}
+
+fn fields_schema(parameters: &[Parameter]) -> Value {
+    let fields = parameters.iter().map(|(name, shape, _, says)| {
+        let field = json!({ "type": shape, "description": says });
+        ((*name).to_owned(), field)
+    });
+    json!({ "type": "object", "properties": fields.collect::<Map<String, Value>>() })
 }
 
 fn told(refused: &Value, says: &str) -> Value {
     let mut refused = refused.clone();
     refused["description"] = says.into();
     refused
-}
-
-/// The event, field by field. Fields are only added, never renamed.
-pub fn event_schema() -> Value {
-    let text = json!({ "type": "string" });
-    let number_or_null = json!({ "type": ["integer", "null"], "minimum": 1 });
-    let time_or_null = json!({ "type": ["string", "null"], "format": "date-time" });
-    let properties = json!({
-        "id": { "type": "string", "pattern": "^e[0-9]+-[0-9]+$" },
-        "cursor": { "type": "string", "pattern": "^c" },
-        "event": { "enum": ["new", "changed", "gone", "back", "moved", "blocked", "erased", "template"] },
-        "url": { "type": "string", "format": "uri" },
-        "site": text,
-        "tags": { "type": "array", "items": text },
-        "title": text,
-        "language": text,
-        "content_type": text,
-        "version": number_or_null,
-        "previous": number_or_null,
-        "seen_same": time_or_null,
-        "seen_different": time_or_null,
-        "kinds": { "type": "array", "items": kind_schema() },
-        "left": { "type": "array", "items": kind_schema() },
-        "magnitude": { "type": "number", "minimum": 0, "maximum": 1 },
-        "degree": { "enum": ["none", "hidden", "slight", "moderate", "large", "total"] },
-        "flapping": { "type": "boolean" },
-        "decided_by": { "type": ["string", "null"] },
-        "notes": { "type": "array", "items": difference_schema("what") },
-        "noise": { "type": "array", "items": difference_schema("detector") },
-        "paragraphs": { "type": "array", "items": paragraph_schema() },
-        "detail": text,
-    });
-    let required: Vec<&str> =
-        properties.as_object().map(|all| all.keys().map(String::as_str).collect()).unwrap_or_default();
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Event",
-        "type": "object",
-        "required": required,
-        "properties": properties,
-    })
-}
-
-fn kind_schema() -> Value {
-    json!({ "enum": ["structure", "content", "presentation", "behaviour"] })
-}
-
-/// A note, or what was set aside: told by `name`.
-fn difference_schema(name: &str) -> Value {
-    let text_or_null = json!({ "type": ["string", "null"] });
-    let mut properties = json!({ "kind": kind_schema(), "before": text_or_null, "after": text_or_null });
-    properties[name] = json!({ "type": "string" });
-    if name == "detector" {
-        properties["rule"] = json!({ "type": ["integer", "null"], "minimum": 1 });
-    }
-    json!({ "type": "object", "required": ["kind", name, "before", "after"], "properties": properties })
-}
-
-fn paragraph_schema() -> Value {
-    let text_or_null = json!({ "type": ["string", "null"] });
-    json!({
-        "type": "object",
-        "required": ["op", "id", "digest", "role", "headings", "position", "from", "others", "before", "after"],
-        "properties": {
-            "op": { "enum": ["added", "removed", "edited", "moved", "split", "merged"] },
-            "id": { "type": ["string", "null"], "pattern": "^p[0-9a-f]{2}-[0-9a-f]+-[0-9a-f]+$" },
-            "digest": { "type": "string" },
-            "role": { "type": "string" },
-            "headings": { "type": "array", "items": { "type": "string" } },
-            "position": { "type": "integer", "minimum": 0 },
-            "from": { "type": ["integer", "null"], "minimum": 0 },
-            "others": { "type": "array", "items": { "type": "integer", "minimum": 0 } },
-            "before": text_or_null,
-            "after": text_or_null,
-        },
-    })
 }

@@ -1,10 +1,11 @@
 //! The parameters of requests, parsed before any handler runs.
 
-use axum::extract::{FromRequestParts, Query, RawPathParams};
+use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
 use axum::http::Uri;
 use axum::http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use url::form_urlencoded;
 use vernal_model::{Site, Url};
 
@@ -27,6 +28,51 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> 
         let query = Query::<T>::try_from_uri(&asked);
         query.map(|Query(asked)| Parameters(asked)).map_err(|rejection| ApiError::bad_request(rejection.body_text()))
     }
+}
+
+/// The parameters of a request that changes something: in the query, or as the fields of a JSON object in the body.
+pub struct Fields<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Fields<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let (mut parts, body) = request.into_parts();
+        let body = String::from_request(Request::from_parts(parts.clone(), body), state).await;
+        let body = body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let fields = fields_of(&body)?;
+        if !fields.is_empty() {
+            let mut query = form_urlencoded::Serializer::new(parts.uri.query().unwrap_or_default().to_owned());
+            query.extend_pairs(&fields);
+            let asked = format!("{}?{}", parts.uri.path(), query.finish()).parse();
+            parts.uri = asked.map_err(|_| ApiError::bad_request("these fields are no parameters"))?;
+        }
+        let Parameters(asked) = Parameters::from_request_parts(&mut parts, state).await?;
+        Ok(Fields(asked))
+    }
+}
+
+/// The fields of a JSON object as the query would have them; an empty body has none.
+fn fields_of(body: &str) -> Result<Vec<(String, String)>, ApiError> {
+    if body.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let object: serde_json::Map<String, Value> = serde_json::from_str(body).map_err(|error| {
+        ApiError::bad_request(format!("give the parameters in the query, or as one JSON object in the body: {error}"))
+    })?;
+    let mut fields = Vec::new();
+    for (name, value) in object {
+        let text = match value {
+            Value::Null => continue,
+            Value::String(text) => text,
+            Value::Bool(_) | Value::Number(_) => value.to_string(),
+            Value::Array(_) | Value::Object(_) => {
+                return Err(ApiError::bad_request(format!("`{name}` must be a text, a number, true or false")));
+            }
+        };
+        fields.push((name, text));
+    }
+    Ok(fields)
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -91,6 +137,17 @@ impl Sort {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_fields_of_a_body_are_parameters_and_what_is_no_object_is_refused() {
+        let fields = fields_of(r#"{"site":"a.example","id":3,"brief":true,"reason":null}"#).unwrap();
+        let expected = [("brief", "true"), ("id", "3"), ("site", "a.example")];
+        assert_eq!(fields, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert!(fields_of(" \n").unwrap().is_empty());
+        for body in ["[1]", "site=a.example", "{\"site\":[\"a\"]}", "{"] {
+            assert_eq!(fields_of(body).unwrap_err().status.as_u16(), 400, "{body}");
+        }
+    }
+
     use super::*;
 
     #[test]

@@ -82,9 +82,11 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     let (reader, now) = (shared.reader.clone(), shared.clock.now());
     let limit = asked.limit.unwrap_or(VISITS_SHOWN);
     let policy = shared.settings.crawler.policy.clone();
+    let believed = shared.backend.believed(now).await.map_err(ApiError::failed)?.all.share();
     // A plan takes up every held page: not on the event loop.
-    let planned =
-        tokio::task::spawn_blocking(move || vernal_crawler::plan(&reader, &settings, &budgets, ahead, limit, now));
+    let planned = tokio::task::spawn_blocking(move || {
+        vernal_crawler::plan(&reader, &settings, &budgets, ahead, limit, (now, believed))
+    });
     let plan = planned.await.map_err(ApiError::failed)?.map_err(ApiError::failed)?;
     Ok(answer::value(&shown(policy, plan, now, ahead)))
 }

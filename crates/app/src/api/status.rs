@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
+use vernal_crawler::{Believed, CalibrationBin, Measured, SAMPLES_MIN};
 use vernal_model::{Moment, Site};
 use vernal_policy::Remedy;
 
@@ -75,13 +76,8 @@ struct Crawl {
     disk_full: bool,
     sites_backing_off: usize,
     budget_in_hand: f64,
-    /// The share of the held pages that the policy believes to be up to date; null without a model.
-    freshness_expected: Option<f64>,
-    /// The share of randomly drawn samples that had not changed; null before the first.
-    freshness_measured: Option<f64>,
-    /// The measured share again, with each page weighted by its importance.
-    freshness_measured_weighted: Option<f64>,
-    freshness_samples: u32,
+    #[serde(flatten)]
+    freshness: Freshness,
     /// The number of known URLs where it is more than a pass over all links may take; null where it is not.
     pass_refused_urls: Option<u64>,
     /// Held pages whose links were checked so far against a changed scope; null when all have been.
@@ -91,9 +87,92 @@ struct Crawl {
     retries_waiting: usize,
 }
 
+/// What the policy believes of the freshness of the copy, what samples drawn by chance found, and how right the belief was.
+#[derive(Default, Serialize)]
+struct Freshness {
+    /// The share of the held pages that the policy believes to be up to date; null without a model. The mean of what
+    /// `why` says of each page, and where a plan begins.
+    freshness_expected: Option<f64>,
+    /// The same share with each page weighted by its importance, and without pages of recognised traps.
+    freshness_expected_weighted: Option<f64>,
+    freshness_expected_outside_traps: Option<f64>,
+    /// Held pages of recognised traps.
+    trap_pages: u64,
+    /// The expected share, moved by what the samples found beyond what was believed of them, and the standard error of
+    /// that; null with too few samples.
+    freshness_calibrated: Option<f64>,
+    freshness_calibrated_error: Option<f64>,
+    /// Both again without pages of recognised traps.
+    freshness_calibrated_outside_traps: Option<f64>,
+    freshness_calibrated_outside_traps_error: Option<f64>,
+    /// The share of randomly drawn samples that had not changed; null before the first.
+    freshness_measured: Option<f64>,
+    /// The measured share again, with each page weighted by its importance, and without pages of recognised traps.
+    freshness_measured_weighted: Option<f64>,
+    freshness_measured_outside_traps: Option<f64>,
+    freshness_samples: u32,
+    freshness_samples_outside_traps: u32,
+    /// So many samples are needed before the belief is held against them.
+    freshness_samples_needed: u32,
+    /// What was believed of the samples and what they were, by how likely they were to be up to date.
+    calibration: Vec<BinJson>,
+}
+
+#[derive(Serialize)]
+struct BinJson {
+    believed_from: f64,
+    believed_to: f64,
+    samples: u32,
+    /// The mean of the probabilities that were believed, and the share that was up to date.
+    believed: f64,
+    found: f64,
+}
+
+impl Freshness {
+    fn of(believed: &Believed, measured: Option<&Measured>) -> Self {
+        let expected = believed.all.share();
+        let calibration = measured.and_then(|measured| measured.calibration.as_ref()).filter(|_| expected.is_some());
+        let outside = measured.and_then(|measured| measured.calibration_outside_traps.as_ref());
+        let outside = outside.zip(believed.outside_traps.share());
+        let bin = |bin: &CalibrationBin| BinJson {
+            believed_from: bin.from,
+            believed_to: bin.to,
+            samples: bin.samples,
+            believed: bin.believed,
+            found: bin.found,
+        };
+        Freshness {
+            freshness_expected: expected,
+            freshness_expected_weighted: believed.all.weighted_share(),
+            freshness_expected_outside_traps: believed.outside_traps.share(),
+            trap_pages: believed.all.pages - believed.outside_traps.pages,
+            freshness_calibrated: calibration.zip(expected).map(|(one, expected)| one.calibrated(expected)),
+            freshness_calibrated_error: calibration.map(|calibration| calibration.error),
+            freshness_calibrated_outside_traps: outside.map(|(one, expected)| one.calibrated(expected)),
+            freshness_calibrated_outside_traps_error: outside.map(|(calibration, _)| calibration.error),
+            freshness_measured: measured.map(Measured::share),
+            freshness_measured_weighted: measured.map(|measured| measured.weighted),
+            freshness_measured_outside_traps: measured.and_then(Measured::share_outside_traps),
+            freshness_samples: measured.map_or(0, |measured| measured.samples),
+            freshness_samples_outside_traps: measured.map_or(0, |measured| measured.samples_outside_traps),
+            freshness_samples_needed: SAMPLES_MIN,
+            calibration: calibration.map(|one| one.bins.iter().map(bin).collect()).unwrap_or_default(),
+        }
+    }
+}
+
 pub async fn show(State(shared): State<Arc<Shared>>) -> ApiResult {
     let promises = promises(&shared).await?;
-    status(&shared, promises)
+    let believed = believed(&shared).await?;
+    status(&shared, promises, believed.as_ref())
+}
+
+/// What a running crawl believes of its copy.
+pub async fn believed(shared: &Shared) -> Result<Option<Believed>, answer::ApiError> {
+    if shared.backend.is_stopped() {
+        return Ok(None);
+    }
+    Ok(Some(shared.backend.believed(shared.clock.now()).await.map_err(answer::ApiError::failed)?))
 }
 
 /// The crawler of a stopped crawl is opened only if there is a promise to judge.
@@ -120,7 +199,11 @@ pub fn remedy(remedy: &Remedy<Site>) -> String {
     }
 }
 
-fn status(shared: &Shared, promises: Option<Promises>) -> Result<Response, answer::ApiError> {
+fn status(
+    shared: &Shared,
+    promises: Option<Promises>,
+    believed: Option<&Believed>,
+) -> Result<Response, answer::ApiError> {
     let (reader, totals) = (&shared.reader, shared.reader.totals());
     let disk = reader.disk_free().ok();
     let status = Status {
@@ -154,12 +237,12 @@ fn status(shared: &Shared, promises: Option<Promises>) -> Result<Response, answe
         disk_free_bytes: disk.map(|disk| disk.free_bytes),
         disk_total_bytes: disk.map(|disk| disk.total_bytes),
         promises,
-        crawl: crawl(shared),
+        crawl: crawl(shared, believed),
     };
     Ok(answer::value(&status))
 }
 
-fn crawl(shared: &Shared) -> Option<Crawl> {
+fn crawl(shared: &Shared, believed: Option<&Believed>) -> Option<Crawl> {
     let pulse = shared.backend.pulse()?;
     Some(Crawl {
         process: std::process::id(),
@@ -174,10 +257,7 @@ fn crawl(shared: &Shared) -> Option<Crawl> {
         disk_full: pulse.disk_full,
         sites_backing_off: pulse.sites_backing_off,
         budget_in_hand: pulse.budget_in_hand,
-        freshness_expected: pulse.believed,
-        freshness_measured: pulse.measured.map(|measured| f64::from(measured.fresh) / f64::from(measured.samples)),
-        freshness_measured_weighted: pulse.measured.map(|measured| measured.weighted),
-        freshness_samples: pulse.measured.map_or(0, |measured| measured.samples),
+        freshness: believed.map(|believed| Freshness::of(believed, pulse.measured.as_ref())).unwrap_or_default(),
         pass_refused_urls: pulse.pass_refused_urls,
         scope_pass_pages: pulse.scope_pass_pages,
         waits_for_budget_until: waits_for_budget_until(shared).and_then(time),

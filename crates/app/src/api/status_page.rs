@@ -8,12 +8,13 @@ use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::Response;
-use vernal_crawler::PromisesKept;
-use vernal_model::{Event, Moment};
+use vernal_crawler::{Believed, PromisesKept};
+use vernal_model::{Event, EventKind, Moment};
 
 use super::answer::{self, ApiError};
+use super::folds::Folds;
 use super::shared::Shared;
-use super::status::{remedy, waits_for_budget_until};
+use super::status::{believed, remedy, waits_for_budget_until};
 use crate::output::{TimeStyle, bytes_shown};
 
 const SITES_SHOWN: usize = 20;
@@ -35,7 +36,8 @@ pub async fn show(State(shared): State<Arc<Shared>>) -> Result<Response, ApiErro
     );
     html.push_str("<link rel=\"stylesheet\" href=\"/style.css\"><h1>Vernal</h1>");
     let promises = shared.backend.promises(shared.clock.now()).await.map_err(ApiError::failed)?;
-    totals(&shared, promises, &mut html);
+    let believed = believed(&shared).await?;
+    totals(&shared, promises, believed, &mut html);
     sites(&shared, &mut html);
     changes(&shared, &mut html)?;
     html.push_str("<p>API: <a href=\"/api/v1/openapi.json\">openapi.json</a> · <a href=\"/api/v1/status\">status</a> · <a href=\"/metrics\">metrics</a></p>");
@@ -48,7 +50,7 @@ pub async fn style() -> Response {
     answer::typed("text/css; charset=utf-8", Body::from(STYLE))
 }
 
-fn totals(shared: &Shared, promises: Option<PromisesKept>, html: &mut String) {
+fn totals(shared: &Shared, promises: Option<PromisesKept>, believed: Option<Believed>, html: &mut String) {
     let totals = shared.reader.totals();
     let crawling = if shared.backend.pulse().is_some() { "crawling" } else { "stopped" };
     let paused = if shared.reader.paused_all() { ", paused" } else { "" };
@@ -68,7 +70,7 @@ fn totals(shared: &Shared, promises: Option<PromisesKept>, html: &mut String) {
     if totals.found_pending > 0 {
         rows.insert(2, ("found, not yet looked through", totals.found_pending.to_string()));
     }
-    rows.extend(pulse(shared));
+    rows.extend(pulse(shared, believed));
     if let Some(kept) = promises {
         rows.push(("promised pages overdue", format!("{} of {}", kept.overdue, kept.promised)));
         rows.extend(kept.remedies.iter().map(|one| ("would keep promises", remedy(one))));
@@ -80,7 +82,7 @@ fn totals(shared: &Shared, promises: Option<PromisesKept>, html: &mut String) {
 }
 
 /// A running crawl at this instant.
-fn pulse(shared: &Shared) -> Vec<(&'static str, String)> {
+fn pulse(shared: &Shared, believed: Option<Believed>) -> Vec<(&'static str, String)> {
     let Some(pulse) = shared.backend.pulse() else { return Vec::new() };
     let mut rows = vec![
         ("running since", shown_time(shared.clock.began())),
@@ -89,12 +91,18 @@ fn pulse(shared: &Shared) -> Vec<(&'static str, String)> {
         ("sites in trouble", pulse.sites_backing_off.to_string()),
         ("pages to try again", pulse.retries_waiting.to_string()),
     ];
-    if let Some(expected) = pulse.believed {
+    if let Some(expected) = believed.and_then(|believed| believed.all.share()) {
         rows.push(("fresh, as expected", format!("{:.1} %", expected * 100.0)));
     }
     if let Some(measured) = pulse.measured {
-        let share = 100.0 * f64::from(measured.fresh) / f64::from(measured.samples);
+        let share = 100.0 * measured.share();
         rows.push(("fresh, as measured", format!("{share:.1} % of {} samples", measured.samples)));
+        if let Some(outside) =
+            measured.share_outside_traps().filter(|_| measured.samples_outside_traps < measured.samples)
+        {
+            let samples = measured.samples_outside_traps;
+            rows.push(("the same without traps", format!("{:.1} % of {samples} samples", outside * 100.0)));
+        }
     }
     if let Some(until) = waits_for_budget_until(shared) {
         rows.push(("waiting for budget until", shown_time(until)));
@@ -153,9 +161,16 @@ fn changes(shared: &Shared, html: &mut String) -> Result<(), ApiError> {
 }
 
 fn latest(shared: &Shared) -> Result<Vec<Event>, ApiError> {
-    // Where much is noise, a page of events may be all noise; a few times as many are enough.
-    let events = shared.reader.latest_events(EVENTS_SHOWN * 10)?.into_iter().map(|(_, _, event)| event);
-    Ok(events.filter(|event| !event.change.is_noise()).take(EVENTS_SHOWN).collect())
+    // Where much is noise or folded, a page of events may be nothing else; a few times as many are enough.
+    let mut folds = Folds::default();
+    let mut rows = Vec::new();
+    for (cursor, _, event) in shared.reader.latest_events(EVENTS_SHOWN * 10)? {
+        let is_noise = event.kind == EventKind::Changed && !event.change.is_change();
+        if rows.len() < EVENTS_SHOWN && !is_noise {
+            rows.extend(folds.listed(shared, cursor, event)?.into_iter().map(|row| row.event));
+        }
+    }
+    Ok(rows)
 }
 
 /// Titles and URLs come from sites and may be hostile.

@@ -1,12 +1,15 @@
 //! `vernal changes`
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use serde_json::Value;
 
 use super::Context;
-use super::printed_list::{Question, cell, list, time};
+use super::event_words;
+use super::printed_list::{Question, cell, copy, time};
 use crate::error::{OrFail, Result};
-use crate::output::{Column, Sink, Table, quoted};
+use crate::output::{Column, Sink, Table};
 use crate::runtime::folder::Folder;
 
 #[derive(Args)]
@@ -20,15 +23,27 @@ pub struct Arguments {
     /// Only events of this site
     #[arg(long)]
     site: Option<String>,
+    /// Only these events: new, changed, gone, back, moved, blocked or template
+    #[arg(long, value_name = "EVENT", value_delimiter = ',')]
+    event: Vec<String>,
     /// Only changes of this kind: structure, content, presentation or behaviour
     #[arg(long)]
     kind: Option<String>,
+    /// Only main text (main), or only the menus, headers and footers around it (frame)
+    #[arg(long, value_name = "main|frame")]
+    role: Option<String>,
     /// Only events of pages that a seed with this tag covers
     #[arg(long)]
     tag: Option<String>,
     /// Also changes that are noise alone
     #[arg(long)]
     with_noise: bool,
+    /// For copies of pages: every version of every page, with the exact steps in `replica` (with --json)
+    #[arg(long, conflicts_with_all = ["event", "kind", "role"])]
+    pages: bool,
+    /// Show only the newest N
+    #[arg(long, value_name = "N", conflicts_with = "follow")]
+    latest: Option<usize>,
     /// Show at most N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -47,9 +62,6 @@ const COLUMNS: [Column; 7] = [
     Column::left("what"),
 ];
 
-/// What a row shows of the words that came and went.
-const WORDS_LETTERS_MAX: usize = 40;
-
 pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
     if arguments.schema {
         let mut sink = Sink::stdout();
@@ -60,26 +72,126 @@ pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
     let question = Question::at(path)
         .with("since", arguments.since.as_ref())
         .with("site", arguments.site.as_ref())
+        .with("event", (!arguments.event.is_empty()).then(|| arguments.event.join(",")))
         .with("kind", arguments.kind.as_ref())
+        .with("role", arguments.role.as_ref())
         .with("tag", arguments.tag.as_ref())
         .with("limit", arguments.limit)
+        .with("latest", arguments.latest)
         .when("with_noise", arguments.with_noise)
+        .when("pages", arguments.pages)
         .when("brief", !context.json);
     if arguments.follow {
         return follow(context, question).await;
     }
-    list(context, question, &COLUMNS, |event| row(context, event)).await
+    let folder = Folder::open(context, false).await?;
+    let answer = folder.get(question.text()).await?;
+    let mut sink = Sink::stdout();
+    if context.json {
+        copy(answer, &mut sink).await?;
+        return folder.close();
+    }
+    // Whoever asks for new pages wants to see them.
+    let sums = !arguments.event.iter().any(|event| event == "new") && !arguments.pages;
+    let mut shown = Shown { context, table: Table::new(&COLUMNS), new: NewPages::default() };
+    answer
+        .each_line(|line| {
+            let event: Value = serde_json::from_str(line).or_fail()?;
+            if sums && event["event"] == "new" {
+                shown.new.take(event);
+                return Ok(());
+            }
+            shown.new_pages(&mut sink)?;
+            shown.table.row(&mut sink, row(context, &event))
+        })
+        .await?;
+    shown.new_pages(&mut sink)?;
+    if shown.table.is_empty() {
+        tracing::info!("none");
+    }
+    shown.table.end(&mut sink)?;
+    folder.close()
+}
+
+/// The table, and the run of new pages that comes next in it.
+struct Shown<'a> {
+    context: &'a Context,
+    table: Table,
+    new: NewPages,
+}
+
+/// New pages that come one after the other: a first crawl finds thousands.
+#[derive(Default)]
+struct NewPages {
+    count: u64,
+    first: Vec<Value>,
+    last: Value,
+    sites: BTreeSet<String>,
+}
+
+/// So many new pages in a row are listed, more are counted.
+const NEW_LISTED_MAX: usize = 3;
+
+impl NewPages {
+    fn take(&mut self, event: Value) {
+        self.count += 1;
+        self.sites.insert(cell(&event, "site"));
+        if self.first.len() < NEW_LISTED_MAX {
+            self.first.push(event.clone());
+        }
+        self.last = event;
+    }
+
+    /// How many they are, and of which sites.
+    fn told(&self) -> String {
+        let others = self.sites.len().saturating_sub(1);
+        let site = self.sites.first().map_or("", String::as_str);
+        let and_others = match others {
+            0 => String::new(),
+            1 => " and 1 other site".to_owned(),
+            others => format!(" and {} other sites", grouped(others as u64)),
+        };
+        format!("{} new pages of {site}{and_others} (--event new lists them)", grouped(self.count))
+    }
+}
+
+impl Shown<'_> {
+    /// Shows the new pages that came before.
+    fn new_pages(&mut self, sink: &mut Sink) -> Result<()> {
+        let new = std::mem::take(&mut self.new);
+        if new.count as usize <= NEW_LISTED_MAX {
+            return new.first.iter().try_for_each(|event| self.table.row(sink, row(self.context, event)));
+        }
+        let mut cells = row(self.context, &new.last);
+        let site = new.sites.first().cloned().unwrap_or_default();
+        (cells[VERSION], cells[URL], cells[WHAT]) = ("-".into(), site, new.told());
+        self.table.row(sink, cells)
+    }
+}
+
+/// A number with its thousands set apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 fn row(context: &Context, event: &Value) -> Vec<String> {
+    let is_of_site = !event["fold"].is_null();
     vec![
         time(context, event, "seen_different"),
         cell(event, "event"),
         kinds(event),
-        cell(event, "version"),
+        if is_of_site { "-".into() } else { cell(event, "version") },
         cell(event, "cursor"),
-        cell(event, "url"),
-        what(event),
+        cell(event, if is_of_site { "site" } else { "url" }),
+        event_words::what(event),
     ]
 }
 
@@ -88,43 +200,10 @@ fn kinds(event: &Value) -> String {
     if is_noise { "noise".into() } else { cell(event, "left") }
 }
 
-/// The first words that differ, and how much more there is; else what else there is to read.
-fn what(event: &Value) -> String {
-    let (paragraphs, notes) = (rows(event, "paragraphs"), rows(event, "notes"));
-    let told = paragraphs.iter().find(|one| !one["before"].is_null() || !one["after"].is_null());
-    let first = match (told, notes.first(), rows(event, "noise").first()) {
-        (Some(paragraph), ..) => brief(&paragraph["before"], &paragraph["after"]),
-        (None, Some(note), _) => format!("{}: {}", cell(note, "what"), brief(&note["before"], &note["after"])),
-        (None, None, Some(aside)) => {
-            format!("{}: {}", cell(aside, "detector"), brief(&aside["before"], &aside["after"]))
-        }
-        (None, None, None) => return cell(event, "detail"),
-    };
-    match (paragraphs.len() + notes.len()).saturating_sub(1) {
-        0 => first,
-        more => format!("{first} (and {more} more)"),
-    }
-}
-
-fn rows<'a>(event: &'a Value, name: &str) -> &'a [Value] {
-    event[name].as_array().map_or(&[], Vec::as_slice)
-}
-
-/// Two texts without the words that they begin and end with alike.
-fn brief(before: &Value, after: &Value) -> String {
-    let words = |text: &'_ Value| -> Vec<String> {
-        text.as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
-    };
-    let (old, new) = (words(before), words(after));
-    let head = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
-    let rest = old.len().min(new.len()) - head;
-    let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
-    let cut = |words: &[String]| match &words[head..words.len() - tail] {
-        [] => "-".to_owned(),
-        words => quoted(&words.join(" "), WORDS_LETTERS_MAX),
-    };
-    format!("{} → {}", cut(&old), cut(&new))
-}
+/// The places of cells in a row.
+const VERSION: usize = 3;
+const URL: usize = 5;
+const WHAT: usize = 6;
 
 /// As wide as the longest time, event, kinds and cursor usually are.
 const WIDTHS: [usize; COLUMNS.len()] = [20, 8, 17, 7, 8, 40, 0];
@@ -157,11 +236,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_shows_only_the_words_that_differ() {
-        let told = |before: &str, after: &str| brief(&before.into(), &after.into());
-        assert_eq!(told("It costs €9.99 a month.", "It costs €12.99 a month."), "€9.99 → €12.99");
-        assert_eq!(told("a b", "a b c"), "- → c");
-        assert_eq!(brief(&Value::Null, &"New words".into()), "- → New words");
-        assert_eq!(told("a a", "a a a"), "- → a");
+    fn a_run_of_new_pages_is_one_number_with_its_sites() {
+        let mut new = NewPages::default();
+        for page in 0..1_204 {
+            new.take(
+                serde_json::json!({ "event": "new", "site": "a.example", "url": format!("http://a.example/{page}") }),
+            );
+        }
+        assert_eq!(new.told(), "1,204 new pages of a.example (--event new lists them)");
+        new.take(serde_json::json!({ "event": "new", "site": "b.example" }));
+        assert_eq!(new.told(), "1,205 new pages of a.example and 1 other site (--event new lists them)");
+        assert_eq!((grouped(7), grouped(1_000), grouped(1_234_567)), ("7".into(), "1,000".into(), "1,234,567".into()));
     }
 }

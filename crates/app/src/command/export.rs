@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use vernal_model::Site;
 use vernal_repository::Record;
-use vernal_repository::archive::{self, ExportTo};
+use vernal_repository::archive::{self, ExportTo, IndexOf};
 
 use super::{Context, trace};
 use crate::error::{Error, OrFail, Result};
@@ -21,16 +22,19 @@ pub struct Arguments {
     /// A file to write to; - is standard output, and a path that ends with a slash is a folder
     #[arg(long, value_name = "PATH")]
     out: String,
-    /// Only records of this site
+    /// Only records of this site (warc, cdxj)
     #[arg(long)]
     site: Option<String>,
+    /// The index (cdxj) of the one file that `export warc --out FILE` writes, instead of a file per segment
+    #[arg(long, value_name = "FILE")]
+    warc: Option<String>,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// WARC 1.1 records, byte for byte
     Warc,
-    /// The index that replay tools read
+    /// The index that replay tools read, of the files that `export warc` writes into a folder
     Cdxj,
     /// When pages changed, for `lab replay`: gzipped CSV if the path ends so, with a head file beside it
     Trace,
@@ -39,6 +43,11 @@ enum Format {
 /// Segments are only ever appended to, so that an export reads them beside a running crawl; the cursor it names is asked
 /// for first, and everything up to it is in the export.
 pub async fn export(context: &Context, arguments: &Arguments) -> Result<()> {
+    match arguments.format {
+        Format::Trace if arguments.site.is_some() => return Err(Error::usage("--site is for warc and cdxj")),
+        Format::Warc | Format::Trace if arguments.warc.is_some() => return Err(Error::usage("--warc is for cdxj")),
+        _ => {}
+    }
     let folder = Folder::open(context, false).await?;
     let status = folder.get("/api/v1/status").await?.json().await?;
     let cursor = status["cursor"].as_str().unwrap_or_default().to_owned();
@@ -79,8 +88,8 @@ fn shown(out: &str) -> &str {
 
 fn warc(context: &Context, arguments: &Arguments) -> Result<Option<u64>> {
     let data = &context.settings.data;
-    let site = arguments.site.as_deref();
-    let filter = |record: &Record| site.is_none_or(|site| is_of(record, site));
+    let site = site(arguments)?;
+    let filter = |record: &Record| site.as_ref().is_none_or(|site| is_of(record, site));
     if arguments.out == "-" {
         // The exporter names files; standard output gets a copy of one.
         let scratch = tempfile::tempdir().or_fail()?;
@@ -101,17 +110,22 @@ fn warc(context: &Context, arguments: &Arguments) -> Result<Option<u64>> {
     Ok(Some(report.records))
 }
 
-fn is_of(record: &Record, site: &str) -> bool {
+fn site(arguments: &Arguments) -> Result<Option<Site>> {
+    arguments.site.as_deref().map(crate::seeds::site).transpose().or_usage()
+}
+
+fn is_of(record: &Record, site: &Site) -> bool {
     let target = record.target().and_then(|target| vernal_model::Url::parse(target).ok());
-    target.is_some_and(|target| target.site_text() == site)
+    target.is_some_and(|target| target.site_text() == site.as_str())
 }
 
 fn cdxj(context: &Context, arguments: &Arguments, out: &str) -> Result<Option<u64>> {
-    if arguments.site.is_some() {
-        return Err(Error::usage("--site is for warc; an index covers all segments"));
-    }
+    let site = site(arguments)?;
+    let filter = |record: &Record| site.as_ref().is_none_or(|site| is_of(record, site));
+    let name = arguments.warc.as_deref().map(|path| Path::new(path).file_name().unwrap_or_default().to_string_lossy());
+    let of = name.as_deref().map_or(IndexOf::Folder, IndexOf::File);
     let mut sink = Sink::named(out)?;
-    let written = archive::cdxj(&context.settings.data, sink.writer());
+    let written = archive::cdxj(&context.settings.data, of, &filter, sink.writer());
     if let Err(vernal_repository::Error::Io { source, .. }) = &written
         && source.kind() == std::io::ErrorKind::BrokenPipe
     {

@@ -12,6 +12,7 @@ mod config;
 mod context;
 mod demo;
 mod diff;
+mod event_words;
 mod export;
 mod hints;
 mod history;

@@ -13,5 +13,5 @@ pub struct Arguments {
 }
 
 pub async fn pause(context: &Context, arguments: &Arguments) -> Result<()> {
-    act(context, "pause", "paused", arguments.site.as_deref()).await
+    act(context, "pause", |what| format!("paused {what}"), arguments.site.as_deref()).await
 }

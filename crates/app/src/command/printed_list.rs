@@ -4,26 +4,32 @@ use serde_json::Value;
 
 use super::Context;
 use crate::error::{OrFail, Result};
-use crate::output::{Column, Sink, Table, bytes_shown};
+use crate::output::{Column, Sink, Table, bytes_shown, readable};
 use crate::runtime::folder::{Answer, Folder};
 
 /// A question's path with its parameters, percent-encoded.
 pub struct Question {
     text: String,
-    has_parameters: bool,
+    path_bytes: usize,
+    /// The parameters as they were given.
+    given: Vec<(String, String)>,
 }
+
+/// Parameters that select nothing.
+const SHAPES: [&str; 5] = ["limit", "sort", "brief", "with_noise", "why"];
 
 impl Question {
     pub fn at(path: &str) -> Question {
-        Question { text: path.to_owned(), has_parameters: false }
+        Question { text: path.to_owned(), path_bytes: path.len(), given: Vec::new() }
     }
 
     pub fn with(mut self, name: &str, value: Option<impl ToString>) -> Question {
         if let Some(value) = value {
-            self.text.push(if std::mem::replace(&mut self.has_parameters, true) { '&' } else { '?' });
+            self.text.push(if self.given.is_empty() { '?' } else { '&' });
             self.text.push_str(name);
             self.text.push('=');
             encode(&value.to_string(), &mut self.text);
+            self.given.push((name.to_owned(), value.to_string()));
         }
         self
     }
@@ -35,6 +41,20 @@ impl Question {
 
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Says that nothing was found, and what was looked for.
+    fn nothing_found(&self) -> String {
+        let noun = match self.text[..self.path_bytes].rsplit('/').next().unwrap_or_default() {
+            "history" => "visits",
+            "noise" => "rules about noise",
+            noun => noun,
+        };
+        let selects = self.given.iter().filter(|(name, _)| !SHAPES.contains(&name.as_str()));
+        let selects: Vec<String> = selects
+            .map(|(name, value)| if value == "true" { name.clone() } else { format!("{name} {value}") })
+            .collect();
+        if selects.is_empty() { format!("no {noun} yet") } else { format!("no {noun} with {}", selects.join(", ")) }
     }
 }
 
@@ -84,7 +104,8 @@ pub async fn list_or(
             Some(question) => folder.get(question.text()).await?.json().await?["why"].as_str().map(str::to_owned),
             None => None,
         };
-        tracing::info!("{}", why.map_or_else(|| "none".to_owned(), |why| format!("none: {why}")));
+        let nothing = question.nothing_found();
+        tracing::info!("{}", why.map_or_else(|| nothing.clone(), |why| format!("{nothing}: {why}")));
     }
     table.end(&mut sink)?;
     folder.close()
@@ -138,7 +159,7 @@ pub fn cell(value: &Value, name: &str) -> String {
 pub fn shown(value: &Value) -> String {
     match value {
         Value::Null => "-".into(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => readable(text),
         Value::Array(items) if items.is_empty() => "-".into(),
         Value::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
@@ -168,6 +189,16 @@ pub fn bytes(value: &Value, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_list_says_what_was_not_found() {
+        let pages = Question::at("/api/v1/pages").with("limit", Some(3));
+        assert_eq!(pages.nothing_found(), "no pages yet");
+        let pages = pages.with("site", Some("a.example")).with("state", Some("gone"));
+        assert_eq!(pages.nothing_found(), "no pages with site a.example, state gone");
+        let links = Question::at("/api/v1/links").with("url", Some("http://a.example/")).when("back", true);
+        assert_eq!(links.nothing_found(), "no links with url http://a.example/, back");
+    }
 
     #[test]
     fn a_url_survives_as_a_parameter() {

@@ -13,5 +13,5 @@ pub struct Arguments {
 }
 
 pub async fn resume(context: &Context, arguments: &Arguments) -> Result<()> {
-    act(context, "resume", "resumed", arguments.site.as_deref()).await
+    act(context, "resume", |what| format!("resumed {what}"), arguments.site.as_deref()).await
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use vernal_crawler::UnreachedSeed;
 use vernal_model::{BudgetUnit, Span};
 use vernal_repository::Totals;
 
@@ -12,7 +13,7 @@ use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
 use crate::runtime::crawl::{self, Beginning, Checked, Crawl};
 use crate::runtime::folder;
-use crate::runtime::live::{Ended, Until};
+use crate::runtime::live::{Ended, Ending, Until};
 use crate::runtime::parts;
 use crate::runtime::progress::Progress;
 use crate::runtime::shutdown::Signals;
@@ -87,8 +88,13 @@ async fn crawl_until_the_end(
     conclude(context, ended, &totals)
 }
 
+/// Unreached seeds named one by one; the others are counted.
+const UNREACHED_TOLD_MAX: usize = 10;
+
 /// Logs why the crawl ended and its totals; with `--json`, prints them as one JSON object on standard output.
-fn conclude(context: &Context, ended: Ended, totals: &Totals) -> Result<()> {
+fn conclude(context: &Context, Ending { ended, unreached }: Ending, totals: &Totals) -> Result<()> {
+    // Whoever stops a crawl knows that it was not done; one that ends by itself must not pass for done.
+    let ends_by_itself = matches!(ended, Ended::Idle | Ended::VisitsSpent);
     let (name, why) = match ended {
         Ended::Failed(error) => return Err(Error::failed(error)),
         Ended::Idle => ("idle", "nothing is left to do"),
@@ -102,15 +108,33 @@ fn conclude(context: &Context, ended: Ended, totals: &Totals) -> Result<()> {
         totals.visits,
         totals.changes
     );
-    if !context.json {
-        return Ok(());
+    if context.json {
+        print_summary(context, name, totals, &unreached)?;
     }
+    let Some(first) = unreached.first() else { return Ok(()) };
+    for seed in unreached.iter().skip(1).take(UNREACHED_TOLD_MAX) {
+        tracing::warn!("the seed {} could not be reached: {}", seed.url, seed.why);
+    }
+    let told = match unreached.len() {
+        1 => format!("the seed {} could not be reached: {}", first.url, first.why),
+        many => format!("{many} seeds could not be reached; the first is {}: {}", first.url, first.why),
+    };
+    if ends_by_itself {
+        return Err(Error::Failed(told));
+    }
+    tracing::warn!("{told}");
+    Ok(())
+}
+
+fn print_summary(context: &Context, name: &str, totals: &Totals, unreached: &[UnreachedSeed]) -> Result<()> {
+    let unreached: Vec<_> =
+        unreached.iter().map(|seed| serde_json::json!({ "url": seed.url.as_str(), "why": seed.why })).collect();
     let summary = serde_json::json!({
         "ended": name, "data": context.settings.data.display().to_string(), "held": totals.held,
         "waiting": totals.waiting, "found_pending": totals.found_pending, "gone": totals.gone, "moved": totals.moved,
         "blocked": totals.blocked, "refused": totals.refused, "failed": totals.failed, "visits": totals.visits,
         "versions": totals.versions, "changes": totals.changes, "events": totals.events,
-        "wire_bytes": totals.wire_bytes, "body_bytes": totals.body_bytes,
+        "wire_bytes": totals.wire_bytes, "body_bytes": totals.body_bytes, "seeds_unreached": unreached,
     });
     let mut sink = Sink::stdout();
     sink.line(&summary.to_string())?;
@@ -118,7 +142,7 @@ fn conclude(context: &Context, ended: Ended, totals: &Totals) -> Result<()> {
 }
 
 /// Shows progress until the crawl ends by itself, whose reason is returned, or until a signal or the time stops it.
-async fn watch(context: &Context, crawl: &mut Crawl, signals: &mut Signals, real_time: Option<Span>) -> Option<Ended> {
+async fn watch(context: &Context, crawl: &mut Crawl, signals: &mut Signals, real_time: Option<Span>) -> Option<Ending> {
     let mut progress = Progress::new(context.log.clone(), &crawl.reader.totals());
     let mut ticks = tokio::time::interval(progress.every());
     ticks.tick().await;

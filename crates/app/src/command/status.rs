@@ -41,9 +41,7 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
         row("last moment", time(context, status, "last_moment")),
         row("disk free", bytes(status, "disk_free_bytes")),
     ]);
-    if let Some(fresh) = freshness(crawl) {
-        rows.push(row("fresh", fresh));
-    }
+    rows.extend(freshness(crawl).into_iter().map(|(name, value)| row(name, value)));
     rows.extend(promises(&status["promises"]).into_iter().map(|(name, value)| row(name, value)));
     if !crawl["waits_for_budget_until"].is_null() {
         rows.push(row("waiting for", format!("budget until {}", time(context, crawl, "waits_for_budget_until"))));
@@ -60,14 +58,42 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
     rows
 }
 
-/// What the policy believes and what samples drawn by chance show, side by side.
-fn freshness(crawl: &Value) -> Option<String> {
+/// What the policy believes, what samples drawn by chance show, and both without the pages of traps.
+fn freshness(crawl: &Value) -> Vec<(&'static str, String)> {
     let percent = |name: &str| crawl[name].as_f64().map(|share| format!("{:.1} %", share * 100.0));
-    let measured = percent("freshness_measured")
-        .map(|share| format!("{share} measured ({} samples)", cell(crawl, "freshness_samples")));
-    let both = [percent("freshness_expected").map(|share| format!("{share} expected")), measured];
-    let told: Vec<String> = both.into_iter().flatten().collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    let samples = |name: &str| crawl[name].as_u64().unwrap_or(0);
+    let told = |expected: &str, measured: &str, count: &str| {
+        let measured = percent(measured).map(|share| format!("{share} measured ({} samples)", samples(count)));
+        let both = [percent(expected).map(|share| format!("{share} expected")), measured];
+        let told: Vec<String> = both.into_iter().flatten().collect();
+        (!told.is_empty()).then(|| told.join(", "))
+    };
+    let calibrated = |name: &str, error: &str| {
+        let error = 100.0 * crawl[error].as_f64().unwrap_or(0.0);
+        percent(name).map(|share| format!("{share} ± {error:.1}"))
+    };
+    let mut rows = Vec::new();
+    rows.extend(told("freshness_expected", "freshness_measured", "freshness_samples").map(|fresh| ("fresh", fresh)));
+    match (calibrated("freshness_calibrated", "freshness_calibrated_error"), samples("freshness_samples")) {
+        (Some(share), _) => {
+            rows.push(("fresh, calibrated", format!("{share}, the expectation corrected by the samples")));
+        }
+        (None, few) if few > 0 && !crawl["freshness_expected"].is_null() => {
+            let needed = samples("freshness_samples_needed");
+            rows.push(("fresh, calibrated", format!("not yet: {few} of {needed} samples")));
+        }
+        _ => {}
+    }
+    if samples("trap_pages") > 0 {
+        let outside = ["freshness_expected_outside_traps", "freshness_measured_outside_traps"];
+        let fresh = told(outside[0], outside[1], "freshness_samples_outside_traps");
+        let error = "freshness_calibrated_outside_traps_error";
+        let corrected = calibrated("freshness_calibrated_outside_traps", error);
+        let corrected = corrected.map(|share| format!(", {share} calibrated")).unwrap_or_default();
+        let traps = format!("without {} pages of traps", samples("trap_pages"));
+        rows.extend(fresh.map(|fresh| ("fresh, no traps", format!("{fresh}{corrected}, {traps}"))));
+    }
+    rows
 }
 
 fn promises(promises: &Value) -> Vec<(&'static str, String)> {

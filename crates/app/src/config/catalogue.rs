@@ -386,6 +386,9 @@ pub static ALL: &[Setting] = &[
     switch("allow-private", "Also visit loopback and private addresses, for tests and intranets", |to| {
         &mut to.fetch.allow_private
     }),
+    many("resolve", "HOST:PORT:ADDRESS", "", "Connect there for URLs of HOST:PORT; or ADDRESS:PORT", |to, texts| {
+        put(&mut to.fetch.hosts.0, all(texts, parsed))
+    }),
     one("time-scale", "X", "1", "One real second counts as X, for demonstrations and tests", |to, text| {
         put(&mut to.time_scale, above_zero(text))
     }),

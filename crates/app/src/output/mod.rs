@@ -1,12 +1,15 @@
 //! What people and programs read on standard output: tables for the one, JSON for the other.
 
 mod bytes;
+mod readable;
 mod sink;
 mod table;
 mod time;
 mod verdict;
+mod width;
 
 pub use bytes::bytes_shown;
+pub use readable::readable;
 pub use sink::Sink;
 pub use table::{Column, Table};
 pub use time::TimeStyle;

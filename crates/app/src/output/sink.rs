@@ -21,6 +21,16 @@ impl Sink {
         io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
     }
 
+    /// The columns of the terminal that standard output is; `None` where it is none.
+    pub fn columns() -> Option<usize> {
+        if !io::stdout().is_terminal() {
+            return None;
+        }
+        let asked = rustix::termios::tcgetwinsize(io::stdout()).map(|size| usize::from(size.ws_col));
+        let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+        asked.ok().filter(|&columns| columns > 0).or_else(told).filter(|&columns| columns > 0)
+    }
+
     /// `-` is standard output.
     pub fn named(path: &str) -> Result<Sink> {
         if path == "-" {

@@ -12,11 +12,12 @@ use vernal_model::{Moment, Seed};
 use vernal_repository::{Reader, Recovery, Repository, TablesRecovery};
 
 use super::clock::{Clock, wall};
-use super::live::{self, Ended, Handle, LoopError, Until};
+use super::live::{self, Ended, Ending, Handle, LoopError, Until};
 use super::shutdown::Signals;
 use super::{folder, parts, runs, serving};
 use crate::api::{self, AccessGuard, CrawlBackend, Shared, is_loopback};
 use crate::command::Context;
+use crate::config::Settings;
 use crate::error::{Error, OrFail, Result};
 use crate::seeds::{self, Defaults, SEEDS_AT_ONCE, SeedEntry};
 
@@ -40,7 +41,7 @@ pub struct Crawl {
     pub reader: Reader,
     pub clock: Arc<Clock>,
     pub listening: Option<SocketAddr>,
-    ended: oneshot::Receiver<Ended>,
+    ended: oneshot::Receiver<Ending>,
     thread: JoinHandle<()>,
     stop: watch::Sender<bool>,
     servers: Vec<tokio::task::JoinHandle<()>>,
@@ -128,7 +129,10 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     for warning in warnings {
         tracing::warn!("{warning}");
     }
-    let crawler_settings = vernal_crawler::Settings { time_origin: Some(clock.origin()), ..checked.crawler };
+    let last = runs::settings_of_last_run(&settings.data);
+    let larger_bodies = last.is_some_and(|last| last.body_max > 0 && last.body_max < body_max(settings));
+    let crawler_settings =
+        vernal_crawler::Settings { time_origin: Some(clock.origin()), larger_bodies, ..checked.crawler };
     let mut crawler = Crawler::open(repository, crawler_settings, clock.now()).or_fail()?;
     for some in seeds.chunks(SEEDS_AT_ONCE) {
         crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()?;
@@ -155,6 +159,10 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     Ok(Crawl { handle, reader, clock, listening, ended, thread, stop, servers, data })
 }
 
+fn body_max(settings: &Settings) -> u64 {
+    settings.fetch.body_bytes_max as u64
+}
+
 fn note_run(context: &Context, started: Moment) -> Result<()> {
     let settings = &context.settings;
     let politeness = runs::Politeness { started, delay: settings.crawler.delay, per_site: settings.crawler.per_site };
@@ -164,6 +172,7 @@ fn note_run(context: &Context, started: Moment) -> Result<()> {
         allow_private: settings.fetch.allow_private,
         strict: settings.crawler.strict,
         strict_sites: settings.crawler.strict_sites.clone(),
+        body_max: body_max(settings),
         promises: context.in_force.given("promises").map(|given| given.values.clone()).unwrap_or_default(),
     };
     runs::append(&settings.data, politeness, run_settings)
@@ -218,12 +227,12 @@ async fn listen(address: SocketAddr) -> Result<TcpListener> {
 
 impl Crawl {
     /// Waits until the crawl has ended by itself.
-    pub async fn ended(&mut self) -> Ended {
-        (&mut self.ended).await.unwrap_or(Ended::Failed(LoopError::ThreadLost))
+    pub async fn ended(&mut self) -> Ending {
+        (&mut self.ended).await.unwrap_or_else(|_| Ended::Failed(LoopError::ThreadLost).into())
     }
 
     /// Asks for a clean stop and waits for it; another signal ends the process at once.
-    pub async fn stop(&mut self, signals: Signals) -> Ended {
+    pub async fn stop(&mut self, signals: Signals) -> Ending {
         self.handle.stop();
         signals.end_at_once_on_next();
         self.ended().await

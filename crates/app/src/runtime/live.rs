@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
-use vernal_crawler::{Act, Acted, Check, Crawler, PromisesKept, Pulse};
+use vernal_crawler::{Act, Acted, Believed, Check, Crawler, PromisesKept, Pulse, UnreachedSeed};
 use vernal_fetch::Workers;
-use vernal_model::{BudgetUnit, Order, OrderKind, Outcome, Report, Site, Url};
+use vernal_model::{BudgetUnit, Order, OrderKind, Outcome, Refusal, Report, Site, Url};
 
 use super::clock::Clock;
 
@@ -24,8 +24,8 @@ const INPUTS_PER_ROUND: usize = 256;
 /// With more orders in flight than this, the loop waits a moment so that several answers are taken together.
 const GATHER_ABOVE: u64 = 4;
 const GATHER_FOR: Duration = Duration::from_millis(1);
-/// Sites whose robots.txt failure is logged, each once; `vernal sites` shows all of them.
-const ROBOTS_LOGGED_MAX: usize = 100;
+/// Sites whose failure to give a robots.txt or a seed is logged, each once; `vernal sites` shows all of them.
+const UNREACHED_LOGGED_MAX: usize = 100;
 /// How long a stop waits for answers that are on their way.
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
 
@@ -38,6 +38,8 @@ pub enum Input {
     Why(Url, Reply<Reasons>),
     /// Which promises are kept and which are overdue; nothing where none was made.
     Promises(Reply<Option<PromisesKept>>),
+    /// How fresh the policy believes the copy to be.
+    Believed(Reply<Believed>),
     Stop,
 }
 
@@ -73,6 +75,19 @@ pub enum Ended {
     Idle,
     VisitsSpent,
     Failed(LoopError),
+}
+
+/// How a crawl ended, and the seeds that it could not reach.
+#[derive(Debug)]
+pub struct Ending {
+    pub ended: Ended,
+    pub unreached: Vec<UnreachedSeed>,
+}
+
+impl From<Ended> for Ending {
+    fn from(ended: Ended) -> Ending {
+        Ending { ended, unreached: Vec::new() }
+    }
 }
 
 /// The way to speak with the loop; cheap to clone.
@@ -143,7 +158,7 @@ pub fn start(
     clock: Arc<Clock>,
     until: Until,
     (inbox, inputs): (Inbox, Receiver<Input>),
-    ended: oneshot::Sender<Ended>,
+    ended: oneshot::Sender<Ending>,
 ) -> std::io::Result<(Handle, JoinHandle<()>)> {
     let status = Arc::new(Mutex::new(LoopStatus { pulse: crawler.pulse(), waits_for_budget: false }));
     let (acknowledged, watched) = watch::channel(0);
@@ -156,7 +171,7 @@ pub fn start(
         inputs,
         status,
         acknowledged,
-        robots_logged: HashSet::new(),
+        unreached_logged: HashSet::new(),
         pass_refusal_logged: false,
         orders_sent: 0,
         reports_received: 0,
@@ -178,7 +193,7 @@ struct CrawlLoop {
     inputs: Receiver<Input>,
     status: Arc<Mutex<LoopStatus>>,
     acknowledged: watch::Sender<u64>,
-    robots_logged: HashSet<Site>,
+    unreached_logged: HashSet<Site>,
     pass_refusal_logged: bool,
     /// Orders given to the workers.
     orders_sent: u64,
@@ -189,17 +204,17 @@ struct CrawlLoop {
 }
 
 impl CrawlLoop {
-    fn run(mut self) -> Ended {
+    fn run(mut self) -> Ending {
         let ended = match self.run_until_end() {
             Ok(ended) => ended,
             Err(error) => {
                 self.workers.stop();
-                return Ended::Failed(error.into());
+                return Ended::Failed(error.into()).into();
             }
         };
         match self.shut_down(&ended) {
-            Ok(()) => ended,
-            Err(error) => Ended::Failed(error.into()),
+            Ok(unreached) => Ending { ended, unreached },
+            Err(error) => Ended::Failed(error.into()).into(),
         }
     }
 
@@ -292,7 +307,7 @@ impl CrawlLoop {
                         detail = Some(outcome.detail()).filter(|detail| !detail.is_empty()).as_deref(),
                         "report received"
                     );
-                    self.log_robots_failure(&report);
+                    self.log_unreached(&report);
                     self.crawler.report(report, now)?;
                 }
             }
@@ -301,23 +316,30 @@ impl CrawlLoop {
             Input::Why(url, reply) => drop(reply.send(self.crawler.why(&url, now))),
             Input::Promises(reply) => {
                 let kept = self.crawler.has_promises().then(|| self.crawler.promises_kept(now));
-                drop(reply.send(Ok(kept)));
+                drop(reply.send(kept.transpose()));
             }
+            Input::Believed(reply) => drop(reply.send(Ok(self.crawler.believed(now)))),
             Input::Stop => return Ok(false),
         }
         Ok(true)
     }
 
-    /// A site whose robots.txt cannot be fetched is not crawled; the operator must be able to see why.
-    fn log_robots_failure(&mut self, report: &Report) {
-        if report.order.kind != OrderKind::Robots || self.robots_logged.len() >= ROBOTS_LOGGED_MAX {
+    /// A site whose robots.txt cannot be fetched is not crawled, and a seed that cannot be fetched leads nowhere; the operator
+    /// must be able to see why.
+    fn log_unreached(&mut self, report: &Report) {
+        if self.unreached_logged.len() >= UNREACHED_LOGGED_MAX {
             return;
         }
-        if let Outcome::Failed(_) | Outcome::Refused(_) = report.outcome
-            && self.robots_logged.insert(report.order.url.site())
-        {
-            let (url, why) = (&report.order.url, report.outcome.detail());
-            tracing::warn!("{url} could not be fetched ({why}): its pages wait unless an earlier copy is in force");
+        let (Outcome::Failed(_) | Outcome::Refused(Refusal::Guard(_))) = report.outcome else { return };
+        let (url, why) = (&report.order.url, report.outcome.detail());
+        match report.order.kind {
+            OrderKind::Robots if self.unreached_logged.insert(url.site()) => {
+                tracing::warn!("{url} could not be fetched ({why}): its pages wait unless an earlier copy is in force");
+            }
+            OrderKind::Page if self.crawler.is_seed(url) && self.unreached_logged.insert(url.site()) => {
+                tracing::warn!("the seed {url} could not be fetched ({why}); it is tried again");
+            }
+            _ => {}
         }
     }
 
@@ -354,8 +376,9 @@ impl CrawlLoop {
             && !self.crawler.is_idle(self.clock.now())
     }
 
-    /// Sends no more orders, waits for reports that are on their way, then commits and closes everything.
-    fn shut_down(mut self, ended: &Ended) -> vernal_crawler::Result<()> {
+    /// Sends no more orders, waits for reports that are on their way, then commits and closes everything. Gives the seeds that
+    /// could not be reached.
+    fn shut_down(mut self, ended: &Ended) -> vernal_crawler::Result<Vec<UnreachedSeed>> {
         // A stop that was asked for must come soon; a crawl that has spent its visits waits for all their answers.
         let patience = if matches!(ended, Ended::Stopped) { STOP_PATIENCE } else { self.workers.patience() };
         let deadline = now() + patience;
@@ -367,9 +390,11 @@ impl CrawlLoop {
             };
         }
         self.show();
+        let unreached = self.crawler.unreached_seeds(self.clock.now())?;
         tracing::debug!("closing the repository");
         self.workers.stop();
-        self.crawler.close(self.clock.now())
+        self.crawler.close(self.clock.now())?;
+        Ok(unreached)
     }
 }
 

@@ -68,7 +68,9 @@ pub fn repository_settings(settings: &Settings) -> vernal_repository::Settings {
 
 /// Whether these seeds may be crawled under this identity: `Ok` with a warning, or a refusal.
 pub fn identity(settings: &Settings, seeds: &[Seed]) -> Result<Option<String>> {
-    if !settings.fetch.contact.is_empty() || (settings.fetch.allow_private && seeds.iter().all(is_private)) {
+    if !settings.fetch.contact.is_empty()
+        || (settings.fetch.allow_private && seeds.iter().all(|seed| is_private(settings, seed)))
+    {
         return Ok(None);
     }
     let mut sites: Vec<&str> = seeds.iter().map(|seed| seed.url.site_text()).collect();
@@ -97,8 +99,13 @@ fn visits_per_day(budget: &Budget) -> f64 {
     }
 }
 
-/// A seed on an address of this machine or of a private network, by its literal or by the name `localhost`.
-fn is_private(seed: &Seed) -> bool {
+/// A seed on an address of this machine or of a private network, by its literal, by the name `localhost`, or by the hosts
+/// table.
+fn is_private(settings: &Settings, seed: &Seed) -> bool {
+    let targets = settings.fetch.hosts.targets(seed.url.host(), seed.url.port());
+    if !targets.is_empty() {
+        return targets.iter().all(|target| vernal_fetch::guard::check(target.ip(), false).is_err());
+    }
     let host = seed.url.host().trim_start_matches('[').trim_end_matches(']');
     match host.parse::<IpAddr>() {
         Ok(address) => vernal_fetch::guard::check(address, false).is_err(),
@@ -141,5 +148,11 @@ mod tests {
         let local = seeds((0..20).map(|n| format!("127.0.0.{}:8000", n + 1)));
         assert!(identity(&settings(&[("allow-private", "true"), ("budget", "50/s")]), &local).unwrap().is_none());
         assert!(identity(&settings(&[("budget", "50/s")]), &local).is_err());
+        let named = seeds((0..20).map(|n| format!("s{n}.example")));
+        let mut given: Vec<(&str, String)> = vec![("allow-private", "true".into()), ("budget", "50/s".into())];
+        given.extend((0..20).map(|n| ("resolve", format!("s{n}.example:80:127.0.0.{}:8000", n + 1))));
+        let given: Vec<(&str, &str)> = given.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        assert!(identity(&settings(&given), &named).unwrap().is_none(), "a private address by the hosts table");
+        assert!(identity(&settings(&given[..10]), &named).is_err());
     }
 }

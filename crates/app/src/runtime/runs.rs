@@ -4,7 +4,7 @@
 //! ```text
 //! DIR/runs.jsonl   one JSON object per line: {"started":RFC 3339,"delay_us":N,"per_site":N,"version":"0.2.0",
 //!                  "budget":"20%/day","policy":"round-robin","allow_private":false,"strict":false,"strict_sites":[],
-//!                  "promises":["tag:news at_least_every=1h"]}
+//!                  "promises":["tag:news at_least_every=1h"],"body_max":8388608}
 //!                  or {"repaired":RFC 3339}: visits before that came from records, which know whole seconds only
 //! ```
 
@@ -40,6 +40,9 @@ pub struct RunSettings {
     /// As they were given.
     #[serde(default)]
     pub promises: Vec<String>,
+    /// The largest body in bytes; 0 where the book does not say.
+    #[serde(default)]
+    pub body_max: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -124,6 +127,7 @@ mod tests {
             strict: false,
             strict_sites: Vec::new(),
             promises: vec!["tag:news at_least_every=1h".into()],
+            body_max: 8 << 20,
         }
     }
 

@@ -1,6 +1,9 @@
 //! The real binary, and a small invented web on loopback for it.
 #![allow(dead_code)]
 
+pub mod edited;
+pub mod replica;
+
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;

@@ -315,7 +315,7 @@ fn a_crawl_that_stops_within_a_page_is_not_idle_and_says_when_to_wake_it() {
     assert!(!bench.crawler.is_idle(START));
     let order = bench.crawler.step(START).unwrap().remove(0);
     assert!(!bench.crawler.is_idle(START), "an order is under way");
-    let failed = Outcome::Failed(Failure::Timeout(vernal_model::Stage::Connect));
+    let failed = Outcome::Failed(Failure::Status { status: 503, retry_after: None });
     bench.crawler.report(Report::unanswered(order, START, START, failed), START).unwrap();
     let wake = bench.crawler.next_wake(START).expect("the site is asked again");
     assert!(wake > START && !bench.crawler.is_idle(START));

@@ -7,7 +7,7 @@ use vernal_policy::Seen;
 use super::page_life::{VisitOwner, visit_owner};
 use super::sessions;
 use super::verdict::Verdict;
-use super::{VisitEffects, discovery};
+use super::{VisitEffects, discovery, walls};
 use crate::Result;
 use crate::core::Core;
 use crate::hints::{Hints, announce};
@@ -32,10 +32,13 @@ impl Appliers<'_> {
     /// Pushes all deeds of the visit: its own is the last, except for what its list announces.
     pub fn apply(&mut self, mut effects: VisitEffects) -> Result<()> {
         let core = &mut *self.core;
-        for rows in std::mem::take(&mut effects.finding.noise) {
+        if let Some(rows) = effects.finding.noise.take() {
             core.sites.noise.learn(&mut core.work, effects.page.key.partition, rows);
         }
-        self.plan.samples.hear(effects.page.key, effects.finding.counted, effects.page.importance);
+        let (before, page) = (effects.before.as_ref(), &effects.page);
+        walls::look_again_at_redirect(core, before, page, effects.report.finished)?;
+        let moment = effects.report.started;
+        self.plan.samples.hear(self.core, &effects.page, effects.finding.counted, moment);
         self.teach(&mut effects)?;
         self.hear(&effects)?;
         if effects.finding.verdict == Verdict::First {
@@ -53,8 +56,12 @@ impl Appliers<'_> {
         tell(&effects);
         let list = effects.list.take();
         let file = list.is_some().then(|| effects.page.clone());
-        let moment = effects.report.started;
-        self.core.work.push(effects.page.key.partition, Deed::Visited(Box::new(visited(effects))));
+        let partition = effects.page.key.partition;
+        if let Some(told) = effects.told.take() {
+            let deeds = told.deeds(&self.core.work, effects.event.as_ref())?;
+            deeds.into_iter().for_each(|deed| self.core.work.push(partition, deed));
+        }
+        self.core.work.push(partition, Deed::Visited(Box::new(visited(effects))));
         match (file, list) {
             (Some(file), Some((list, delta))) => {
                 self.hints.take_list(self.core, &mut self.plan.tables, &file, (&list, delta), moment)

@@ -3,17 +3,16 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use vernal_document::noise::FoldingKind;
 use vernal_frontier::Waiting;
 use vernal_model::{
-    DocumentRow, Event, EventKind, Found, Location, NoiseRows, Operation, Page, PageState, ParagraphChange,
+    DocumentRow, Event, EventKind, Found, Location, NoiseRows, Operation, Outcome, Page, PageState, ParagraphChange,
     ParagraphMark, Partition as PartitionId, Report, Site, SiteList, Url, Via,
 };
 
 use super::discovery::FoundHere;
 use super::judging::{Intake, learn_quiet, number_paragraphs};
 use super::verdict::Verdict;
-use super::{archive_record, discovery, events, page_life, sessions, verdict};
+use super::{archive_record, discovery, events, folding, page_life, sessions, verdict, walls};
 use crate::Result;
 use crate::core::Core;
 use crate::hints::moved_entries::{self, Delta};
@@ -50,6 +49,8 @@ pub(crate) struct VisitEffects {
     /// Where the archive keeps the visit.
     pub record: Option<Location>,
     pub event: Option<Event>,
+    /// What is kept of a later version for those who follow the feed.
+    pub told: Option<folding::Told>,
     /// The row of a new version.
     pub document: Option<DocumentRow>,
     /// URLs that the page names, by partition, and links that it no longer has.
@@ -63,7 +64,7 @@ pub(crate) struct VisitEffects {
 /// What a visit says of the page's content.
 pub(crate) struct Finding {
     pub verdict: Verdict,
-    pub noise: Vec<NoiseRows>,
+    pub noise: Option<NoiseRows>,
     pub second_look: bool,
     pub is_new_version: bool,
     /// Whether something changed that counts for the schedule, and whether something changed that the policy may learn.
@@ -77,9 +78,10 @@ impl Intake {
     pub fn effects(&mut self, core: &mut Core, arrived: Arrived<'_>) -> Result<Option<VisitEffects>> {
         let Arrived { mut report, before, waiting, second_look, restored } = arrived;
         sessions::drop_sessions(&core.partitions, &mut report);
+        walls::see_through_redirect(core, &mut report)?;
         let list = list_of(core, &mut report);
         let key = report.order.page;
-        let (mut verdict, noise, folding, old) = self.judged(core, before.as_ref(), &mut report, second_look)?;
+        let (mut verdict, noise, old) = self.judged(core, before.as_ref(), &mut report, second_look)?;
         let record = match archive_record::record(&report, &verdict, before.as_ref()) {
             _ if restored.is_some() => restored.map(|restored| restored.location),
             Some(keep) => Some(core.work.keep(&keep)?),
@@ -91,7 +93,7 @@ impl Intake {
             (None, None) => return Ok(None),
         };
         let mut page = page_life::after(row, &report, &verdict, record);
-        let noisy = noise.first().and_then(|rows| rows.page.as_ref()).map(|(_, noise)| !noise.is_empty());
+        let noisy = noise.as_ref().and_then(|rows| rows.page.as_ref()).map(|(_, noise)| !noise.is_empty());
         page.noisy = noisy.unwrap_or(page.noisy);
         page.importance = core.scope.importance_of(&core.work, page.key, &page.url, page.depth)?;
         let counted = verdict.changed_in(core.settings.counts);
@@ -108,7 +110,9 @@ impl Intake {
         if let Some(signature) = report.signature.as_mut().filter(|_| is_new_version) {
             next_paragraph = number_paragraphs(old.as_ref(), signature, &mut verdict);
         }
-        let event = events::event(before.as_ref(), &page, &report, &mut verdict, folding);
+        let was_blocked = was_blocked(core, before.as_ref())?;
+        let told = folding::Told::of((before.as_ref(), old.as_ref()), &page, &report, &verdict);
+        let event = events::event(before.as_ref(), &page, &report, &mut verdict, was_blocked);
         let event = match event {
             Some(event) if event.kind == EventKind::Gone => Some(with_all_paragraphs(core, event)?),
             event => event,
@@ -134,6 +138,7 @@ impl Intake {
             finding,
             record,
             event,
+            told,
             document,
             found,
             redirect,
@@ -141,28 +146,37 @@ impl Intake {
         }))
     }
 
-    /// The verdict, what was learned of noise, what becomes of the event, and the row of the older version if it was
-    /// read.
+    /// The verdict, what was learned of noise, and the row of the older version if it was read.
     fn judged(
         &mut self,
         core: &mut Core,
         before: Option<&Page>,
         report: &mut Report,
         second_look: bool,
-    ) -> Result<(Verdict, Vec<NoiseRows>, FoldingKind, Option<DocumentRow>)> {
+    ) -> Result<(Verdict, Option<NoiseRows>, Option<DocumentRow>)> {
         match (verdict::by_cheap_tests(before, report), before) {
             (Some(verdict), before) => {
                 let quiet = before.filter(|_| matches!(verdict, Verdict::Same(_)));
                 let noise = quiet.map(|page| learn_quiet(core, page, report.started, second_look)).transpose()?;
-                Ok((verdict, noise.flatten().into_iter().collect(), FoldingKind::Own, None))
+                Ok((verdict, noise.flatten(), None))
             }
             (None, Some(page)) => {
                 let old = core.work.document(report.order.page)?;
                 let judged = self.judge(core, page, old.as_ref(), report, second_look)?;
-                Ok((judged.verdict, judged.noise, judged.folding, old))
+                Ok((judged.verdict, judged.noise, old))
             }
-            (None, None) => Ok((Verdict::Silent, Vec::new(), FoldingKind::Own, None)),
+            (None, None) => Ok((Verdict::Silent, None, None)),
         }
+    }
+}
+
+/// Whether the last that the feed said of a page is that it is blocked. Failures and misses since then say nothing of the wall.
+fn was_blocked(core: &Core, before: Option<&Page>) -> Result<bool> {
+    let Some(page) = before.filter(|page| page.version.is_some()) else { return Ok(false) };
+    match page.last_outcome {
+        Outcome::Blocked { .. } => Ok(true),
+        Outcome::Read { .. } | Outcome::NotModified => Ok(false),
+        _ => Ok(core.work.last_event_kind(page.key)? == Some(EventKind::Blocked)),
     }
 }
 
@@ -204,8 +218,9 @@ fn found_urls(
     let Some(row) = row else {
         return links_counted_again(core, page, counted_before, counts(page.state));
     };
-    let traps = &mut core.partitions.of_mut(page.key.partition).sites.traps;
-    if before.is_none() && traps.is_copy(&page.url, row.signature.content) {
+    let sites = &mut core.partitions.of_mut(page.key.partition).sites;
+    if before.is_none() && sites.traps.is_copy(&page.url, row.signature.content) {
+        sites.trap_pages.put_into_trap(page.key);
         return Ok(BTreeMap::new());
     }
     let Core { scope, partitions, recent, .. } = core;

@@ -1,43 +1,46 @@
 //! The event that the feed gets for a visit. There is an event only when it has something that a person can read.
 
-use vernal_document::noise::FoldingKind;
 use vernal_model::{Change, Event, EventKind, Outcome, Page, PageState, Report};
 
 use super::verdict::Verdict;
 
-/// Moves the reported change into the event, words included; the verdict keeps only which test decided.
+/// What the feed says of a page that was behind a wall and is read again.
+const UNBLOCKED: &str = "no longer blocked";
+
+/// Moves the reported change into the event, words included; the verdict keeps only which test decided. `was_blocked`: the last
+/// that the feed said of the page is that it is blocked.
 pub(crate) fn event(
     before: Option<&Page>,
     after: &Page,
     report: &Report,
     verdict: &mut Verdict,
-    folding: FoldingKind,
+    was_blocked: bool,
 ) -> Option<Event> {
+    let is_unblocked = was_blocked && matches!(report.outcome, Outcome::Read { .. } | Outcome::NotModified);
     let was = before.map(|page| page.state);
     let was_held = before.is_some_and(|page| page.version.is_some());
     let (kind, change) = match (&report.outcome, verdict) {
-        (Outcome::Read { .. } | Outcome::NotModified, verdict) if was == Some(PageState::Gone) && was_held => {
+        (Outcome::Read { .. } | Outcome::NotModified, verdict)
+            if was_held && matches!(was, Some(PageState::Gone | PageState::Moved)) =>
+        {
             let change = if let Verdict::Differs(change) = verdict { told(change) } else { Change::default() };
             (EventKind::Back, change)
         }
         (Outcome::Read { .. }, Verdict::First) => (EventKind::New, Change::default()),
-        (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_change() => match folding {
-            FoldingKind::Own => (EventKind::Changed, told(change)),
-            FoldingKind::Template(_) => (EventKind::Template, told(change)),
-            // An earlier event of the site reports this difference already.
-            FoldingKind::Counted(_) => return None,
-        },
-        // Kept for readers who ask for noise too; the feed leaves it out.
-        (Outcome::Read { .. }, Verdict::Differs(change)) if change.is_noise() => (EventKind::Changed, told(change)),
+        (Outcome::Read { .. }, Verdict::Differs(change)) if is_unblocked && !change.is_change() => {
+            (EventKind::Unblocked, told(change))
+        }
+        // Also changes that are noise alone, and other bytes where nothing that is compared differs: a program that keeps
+        // a copy of the page has to know of every version. The feed leaves them out for other readers.
+        (Outcome::Read { .. }, Verdict::Differs(change)) => (EventKind::Changed, told(change)),
         (Outcome::Gone { .. }, _) if after.state == PageState::Gone && was_held && was != Some(PageState::Gone) => {
             (EventKind::Gone, Change::default())
         }
         (Outcome::Moved { .. }, _) if was_held && was != Some(PageState::Moved) => {
             (EventKind::Moved, Change::default())
         }
-        (Outcome::Blocked { .. }, _) if was_held && before.is_some_and(|page| !is_blocked(page)) => {
-            (EventKind::Blocked, Change::default())
-        }
+        (Outcome::Blocked { .. }, _) if was_held && !was_blocked => (EventKind::Blocked, Change::default()),
+        _ if is_unblocked => (EventKind::Unblocked, Change::default()),
         _ => return None,
     };
     let change = match has_body(before) && has_body(Some(after)) {
@@ -57,9 +60,9 @@ pub(crate) fn event(
         language: document.map_or("", |document| &document.language).into(),
         content_type: document.map_or("", |document| &document.content_type).into(),
         change,
-        detail: match folding {
-            FoldingKind::Template(pages) => format!("the same change on {pages} pages of the site so far").into(),
-            _ => report.outcome.detail().into(),
+        detail: match is_unblocked {
+            true => UNBLOCKED.into(),
+            false => report.outcome.detail().into(),
         },
     })
 }
@@ -90,8 +93,4 @@ fn with_first_words(mut change: Change) -> Change {
         }
     }
     change
-}
-
-fn is_blocked(page: &Page) -> bool {
-    matches!(page.last_outcome, Outcome::Blocked { .. })
 }

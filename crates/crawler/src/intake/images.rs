@@ -3,6 +3,7 @@
 
 use vernal_model::{Change, DocumentRow, Kind, LinkKind, Note, Page, Report, Url, Version};
 
+use super::readable::size_shown;
 use crate::Result;
 use crate::core::Core;
 
@@ -22,12 +23,13 @@ pub(super) fn note_images(
         let target = url.fingerprint();
         old.links.iter().any(|link| link.kind == LinkKind::Image && link.target == target)
     };
-    let links = report.document.iter().flat_map(|document| &document.links);
-    let images = links.filter(|link| link.kind == LinkKind::Image).map(|link| &link.target);
-    let mut images: Vec<&Url> = images.filter(|url| was_there(url)).collect();
+    let Some(document) = &report.document else { return Ok(()) };
+    let images = document.links.iter().filter(|link| link.kind == LinkKind::Image && was_there(&link.target));
+    // Each with what it shows, as the page says.
+    let mut images: Vec<(&Url, &str)> = images.map(|link| (&link.target, document.anchor(link).trim())).collect();
     images.sort_unstable();
-    images.dedup();
-    for url in images.into_iter().take(IMAGES_MAX) {
+    images.dedup_by_key(|(url, _)| *url);
+    for (url, shows) in images.into_iter().take(IMAGES_MAX) {
         let Some(image) = core.work.page_by_url(url)? else { continue };
         if image.version.is_none_or(|version| version.moment <= since) {
             continue;
@@ -37,14 +39,16 @@ pub(super) fn note_images(
         let then = versions.iter().rfind(|version| version.moment <= since).or(versions.first());
         let Some(then) = then else { continue };
         let Some(now) = versions.last().filter(|now| now.payload != then.payload) else { continue };
-        let told = |version: &Version| Some(format!("{url} {}", version.payload).into());
+        let size = |version: &Version| size_shown(version.body_bytes as usize);
+        let shows = if shows.is_empty() { String::new() } else { format!(" ({shows})") };
+        let others = if size(then) == size(now) { ", other bytes" } else { "" };
         change.kinds.insert(Kind::Presentation);
         change.left.insert(Kind::Presentation);
         change.notes.push(Note {
             kind: Kind::Presentation,
             what: "image bytes".into(),
-            before: told(then),
-            after: told(now),
+            before: Some(format!("{url}{shows}, {}", size(then)).into()),
+            after: Some(format!("{url}{shows}, {}{others}", size(now)).into()),
         });
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! the older body read, so that the change has words, and judged again with them. One verdict serves the feed, the
 //! history and what the policy learns.
 
-use vernal_document::noise::{self, FoldingKind, NoiseInput};
+use vernal_document::noise::{self, NoiseInput};
 use vernal_document::{IncrementalReader, Input, Parts, compare, diff, tell_closely};
 use vernal_model::{
     Change, Document, DocumentRow, Kind, Moment, NoiseRows, Note, Page, PageKey, PageNoise, Report, Signature, Site,
@@ -13,6 +13,7 @@ use vernal_model::{
 
 use super::archived_report;
 use super::images::note_images;
+use super::readable::leave_something_to_read;
 use super::verdict::Verdict;
 use crate::Result;
 use crate::core::Core;
@@ -23,10 +24,8 @@ const OLDER_BODY_BYTES_MAX: usize = 256 << 10;
 /// What a visit found, and what was learned of noise.
 pub(crate) struct Judged {
     pub verdict: Verdict,
-    /// What was learned of noise, first for the page and then for its template.
-    pub noise: Vec<NoiseRows>,
-    /// What becomes of the event (see `noise::fold`).
-    pub folding: FoldingKind,
+    /// What was learned of noise.
+    pub noise: Option<NoiseRows>,
 }
 
 /// Judges what differs between the report of a page and its last version.
@@ -46,31 +45,25 @@ impl Intake {
         report: &mut Report,
         second_look: bool,
     ) -> Result<Judged> {
-        let own = |verdict, noise| Judged { verdict, noise, folding: FoldingKind::Own };
-        let (Some(old), Some(new)) = (old, &report.signature) else { return Ok(own(only_bytes(report), Vec::new())) };
+        let (Some(old), Some(new)) = (old, &report.signature) else {
+            return Ok(Judged { verdict: only_bytes(report), noise: None });
+        };
         let change = compare(&old.signature, new);
         let site = before.url.site();
         if change.kinds.is_empty() || report.document.is_none() {
             let noise = learn_quiet(core, before, report.started, second_look)?;
-            return Ok(own(Verdict::Differs(change), noise.into_iter().collect()));
+            return Ok(Judged { verdict: Verdict::Differs(change), noise });
         }
         let noise = if before.noisy { core.work.page_noise(before.key)? } else { PageNoise::default() };
         let pair = Pair { site: &site, page: before.key, old: &old.signature, noise: &noise, second_look };
         let (mut change, rows) = self.judged_closely(core, &pair, before, report, change)?;
         note_images(core, before, old, report, &mut change)?;
         name_what_was_set_aside(&mut change);
-        leave_something_to_read(&mut change, &old.signature, report.signature.as_ref());
+        leave_something_to_read(core, before, &old.signature, report, &mut change, &mut self.older_body);
         change.flapping = report.signature.as_ref().is_some_and(|new| {
             old.content_before.is_some_and(|content| content == new.content) && old.signature.content != new.content
         });
-        let (mut folding, mut noise) = (FoldingKind::Own, vec![rows]);
-        if change.is_change() {
-            let book = core.sites.noise.with_sightings(&core.work, &site)?;
-            let found = noise::fold(&site, before.key, report.started, &change, book);
-            folding = found.kind;
-            noise.push(found.rows);
-        }
-        Ok(Judged { verdict: Verdict::Differs(change), noise, folding })
+        Ok(Judged { verdict: Verdict::Differs(change), noise: Some(rows) })
     }
 
     /// Judges by the marks alone where they suffice, else with the words of both bodies. Only the last judgement
@@ -256,30 +249,4 @@ fn name_what_was_set_aside(change: &mut Change) {
             change.noise.push(Suppressed { kind, detector, rule: None, before: None, after: None });
         }
     }
-}
-
-/// Makes sure a reported change has something to read: without a paragraph or a note, the marks provide it.
-fn leave_something_to_read(change: &mut Change, old: &Signature, new: Option<&Signature>) {
-    let Some(new) = new.filter(|_| change.is_change() && change.paragraphs.is_empty() && change.notes.is_empty())
-    else {
-        return;
-    };
-    for kind in change.left.iter() {
-        let (what, before, after) = match kind {
-            Kind::Structure => ("tags", format!("{} tags", old.tags), format!("{} tags", new.tags)),
-            Kind::Content => ("text", paragraphs(old), paragraphs(new)),
-            Kind::Presentation => ("looks", mark(old.presentation), mark(new.presentation)),
-            Kind::Behaviour => ("scripts and forms", mark(old.behaviour), mark(new.behaviour)),
-        };
-        let note = Note { kind, what: what.into(), before: Some(before.into()), after: Some(after.into()) };
-        change.notes.push(note);
-    }
-}
-
-fn paragraphs(signature: &Signature) -> String {
-    format!("{} paragraphs, mark {:016x}", signature.paragraphs.len(), signature.content as u64)
-}
-
-fn mark(mark: u64) -> String {
-    format!("mark {mark:016x}")
 }

@@ -26,6 +26,9 @@ pub(crate) const QUICK_RETRIES_MAX: u16 = 2;
 const RETRY_SLOW: Span = Span::from_days(1);
 const RETRY_MAX: Span = Span::from_days(30);
 
+/// How often a page that was never read is asked for again when its body was beyond our limits.
+const TOO_LARGE_AGAIN: Span = Span::from_days(90);
+
 const REFUSED_AGAIN: Span = Span::from_days(1);
 const MOVED_AGAIN: Span = Span::from_days(7);
 /// A permanent redirect is remembered this long before the old URL is asked again.
@@ -98,6 +101,10 @@ pub(crate) fn after(mut page: Page, report: &Report, verdict: &Verdict, record: 
         }
         Outcome::Gone { .. } => missed(&mut page, now),
         Outcome::Blocked { .. } => {
+            // A redirect that turned out to lead to a login page was no move.
+            if page.state == PageState::Moved && page.version.is_some() {
+                page.state = PageState::Held;
+            }
             // A block is not lifted within minutes: no quick retries.
             page.failures = page.failures.max(QUICK_RETRIES_MAX);
             failed(&mut page, PageState::Blocked, now);
@@ -111,7 +118,13 @@ pub(crate) fn after(mut page: Page, report: &Report, verdict: &Verdict, record: 
             page.not_before = now + REFUSED_AGAIN;
         }
         Outcome::Failed(failure) => {
+            if is_beyond_limits(failure) {
+                page.failures = page.failures.max(QUICK_RETRIES_MAX);
+            }
             failed(&mut page, PageState::Failed, now);
+            if is_beyond_limits(failure) && page.version.is_none() {
+                page.not_before = now + TOO_LARGE_AGAIN;
+            }
             if let Failure::Status { retry_after: Some(wait), .. } = failure {
                 page.not_before = page.not_before.max(now + *wait);
             }
@@ -166,6 +179,11 @@ fn missed(page: &mut Page, now: Moment) {
     }
     let decided = (since + GONE_AFTER).max(now + MISS_AGAIN);
     page.not_before = if page.misses + 1 < GONE_MISSES_MIN { now + MISS_AGAIN } else { decided };
+}
+
+/// Whether the answer exceeds a limit of ours. It will again, so there are no quick retries.
+pub(crate) fn is_beyond_limits(failure: &Failure) -> bool {
+    matches!(failure, Failure::TooLarge | Failure::Bomb | Failure::HeadTooLarge)
 }
 
 fn failed(page: &mut Page, without_version: PageState, now: Moment) {
@@ -258,6 +276,22 @@ mod tests {
             let after = visited(page.clone(), outcome, 1.0);
             assert_eq!((after.state, after.version), (PageState::Held, page.version));
             assert!(matches!(visit_owner(&after), VisitOwner::Retry { .. }));
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_asked_for_once_and_again_after_months() {
+        for failure in [Failure::TooLarge, Failure::Bomb, Failure::HeadTooLarge] {
+            let first = Page { version: None, state: PageState::Failed, ..held() };
+            let mut page = first.clone();
+            for turn in 0..3 {
+                page = visited(page, Outcome::Failed(failure.clone()), f64::from(turn) * 100.0);
+                assert_eq!(page.not_before.since(page.last_visit), TOO_LARGE_AGAIN);
+                assert!(matches!(visit_owner(&page), VisitOwner::Retry { quick: false, .. }), "no crawl waits for it");
+            }
+            let grown = visited(held(), Outcome::Failed(failure), 1.0);
+            assert_eq!(grown.not_before.since(grown.last_visit), RETRY_SLOW, "a held page may shrink again");
+            assert!(matches!(visit_owner(&grown), VisitOwner::Retry { quick: false, .. }));
         }
     }
 

@@ -2,10 +2,10 @@
 
 use foldhash::{HashMap, HashMapExt};
 use vernal_model::{BudgetAccount, Moment, PageKey, Partition as PartitionId, Site, Span, Url};
-use vernal_policy::{Belief, RateSums};
+use vernal_policy::RateSums;
 use vernal_repository::Reader;
 
-use super::Partition;
+use super::{Believed, Partition};
 use crate::{Result, Settings};
 
 pub(crate) struct Partitions {
@@ -18,8 +18,8 @@ pub(crate) struct Partitions {
     /// The mean change rate per day over all partitions, and when it was summed up.
     mean_rate: f64,
     rates_summed: Option<Moment>,
-    /// What the policies believed of their pages when the rates were last summed up.
-    belief: Option<Belief>,
+    /// What the policies believed of their pages when that was last summed up.
+    believed: Option<Believed>,
 }
 
 /// What is held and what waits, over all partitions. A caller that needs it several times for one order sums it up
@@ -39,7 +39,7 @@ impl Partitions {
             active: 0,
             mean_rate: RateSums::default().mean(),
             rates_summed: None,
-            belief: None,
+            believed: None,
         })
     }
 
@@ -154,9 +154,17 @@ impl Partitions {
         self.mean_rate
     }
 
-    /// What the policies believed of their pages when it was last summed up.
-    pub fn belief(&self) -> Option<Belief> {
-        self.belief
+    /// What the policies believe of their pages.
+    pub fn believed(&mut self, now: Moment) -> Believed {
+        let believed = self.believed.filter(|believed| believed.is_of(now));
+        let believed = believed.unwrap_or_else(|| Believed::sum(self.active(), now));
+        self.believed = Some(believed);
+        believed
+    }
+
+    /// How likely one page is up to date; `None` if its policy does not know it, or knows no probabilities.
+    pub fn belief_of(&self, page: PageKey, now: Moment) -> Option<f64> {
+        self.of(page.partition).refresh.policy.believing()?.belief_of(page, now)
     }
 
     /// Sums up what all policies know of change rates, if the last time is `every` ago; returns whether it did.
@@ -170,8 +178,6 @@ impl Partitions {
             .iter()
             .map(|partition| partition.refresh.policy.believing().map_or_else(RateSums::default, |x| x.rates()));
         self.mean_rate = sums.fold(RateSums::default(), RateSums::plus).mean();
-        let beliefs = self.all.iter().filter_map(|partition| partition.refresh.policy.believing()?.belief(now));
-        self.belief = beliefs.reduce(Belief::plus);
         true
     }
 }

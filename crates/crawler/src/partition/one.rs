@@ -1,13 +1,16 @@
 //! The parts of one partition, and how pages move between them.
 
-use vernal_model::{Moment, Page, PageKey, PageState, Partition as PartitionId, Site, SiteRow, SiteState};
+use vernal_model::{Moment, Outcome, Page, PageKey, Partition as PartitionId, Site, SiteRow, SiteState, Span};
 
 use super::retries::Retries;
 use super::{Facts, RefreshQueue, RefreshView, SiteBook, SiteLife, WaitingUrls};
 use crate::coordinator::Lane;
-use crate::intake::page_life::{VisitOwner, visit_owner};
+use crate::intake::page_life::{VisitOwner, is_beyond_limits, visit_owner};
 use crate::settings::Promise;
 use crate::{Result, Settings};
+
+/// The least wait before a page is looked at again whose site has all its requests in flight.
+const BUSY_AGAIN: Span = Span::from_millis(100);
 
 pub(crate) struct Partition {
     pub id: PartitionId,
@@ -18,6 +21,7 @@ pub(crate) struct Partition {
     pub held: u64,
     next_number: u32,
     per_site_pages_max: u64,
+    larger_bodies: bool,
 }
 
 impl Partition {
@@ -31,6 +35,7 @@ impl Partition {
             held: 0,
             next_number: 0,
             per_site_pages_max: settings.per_site_pages_max.unwrap_or(u64::MAX),
+            larger_bodies: settings.larger_bodies,
         })
     }
 
@@ -62,11 +67,18 @@ impl Partition {
         }
     }
 
-    /// Restores a page from the tables. A page that an earlier process refused may be allowed now, so it is checked
-    /// once more; if it is still refused, no request leaves.
+    /// Restores a page from the tables. A page that an earlier process refused, held or not, may be allowed by the settings
+    /// of this one, so it is checked once more; if it is still refused, no request leaves. So may a page that was too large, if
+    /// larger bodies are allowed now.
     pub fn recall_page(&mut self, page: &Page, promise: Promise, now: Moment) {
         self.place(page);
-        if page.state == PageState::Refused {
+        if self.larger_bodies
+            && let Outcome::Failed(failure) = &page.last_outcome
+            && is_beyond_limits(failure)
+        {
+            self.retries.place_again(page, now);
+        }
+        if matches!(page.last_outcome, Outcome::Refused(_)) {
             self.retries.place_now(page, now);
         }
         if visit_owner(page) == VisitOwner::Policy {
@@ -102,14 +114,28 @@ impl Partition {
         let Partition { retries, sites, .. } = self;
         retries.take(lane, now, |page| {
             let life = sites.life_of(page).filter(|life| lane == Lane::Due || life.is_open());
-            life.map_or(Moment::NEVER, |life| sites.politeness.earliest(&life.site))
+            let Some(life) = life else { return Moment::NEVER };
+            match sites.politeness.earliest(&life.site) {
+                // Its requests in flight will be answered soon.
+                Moment::NEVER if life.profile.standing == SiteState::Active => {
+                    now + sites.politeness.delay(&life.site).max(BUSY_AGAIN)
+                }
+                at => at,
+            }
         })
     }
 
-    /// Whether quick retries of this lane wait on sites that may be asked at all.
+    /// Whether URLs wait for a first visit at sites that can be reached, as far as this process knows.
+    pub fn has_reachable_urls(&self) -> bool {
+        let unreached = self.sites.iter().filter(|life| life.is_unreached());
+        !self.waiting.is_empty() && self.waiting.len() > unreached.map(|life| self.waiting.len_of(life)).sum()
+    }
+
+    /// Whether quick retries of this lane wait on sites that may be asked at all and can be reached, as far as this process
+    /// knows.
     pub fn has_quick_retries(&self, lane: Lane) -> bool {
         self.retries.quick(lane).any(|page| {
-            self.sites.life_of(page).is_some_and(|life| match lane {
+            self.sites.life_of(page).filter(|life| !life.is_unreached()).is_some_and(|life| match lane {
                 Lane::New => life.is_open(),
                 Lane::Due => life.profile.standing == SiteState::Active,
             })
@@ -186,7 +212,7 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use vernal_model::{Outcome, Refusal, Span, Url};
+    use vernal_model::{PageState, Refusal, Url};
 
     use super::*;
     use crate::testing::{START, failed, held, key_of, url};
@@ -338,6 +364,50 @@ mod tests {
         assert!(partition.has_quick_retries(Lane::New));
         assert_eq!(partition.next_retry(Lane::New, START), Some(refused.key));
         assert_eq!(partition.next_retry(Lane::New, START), None);
+    }
+
+    #[test]
+    fn a_held_page_that_an_earlier_process_refused_is_looked_at_once_more_too() {
+        let mut partition = partition();
+        let refused = Page {
+            last_outcome: Outcome::Refused(Refusal::Guard("127.0.0.1 is loopback".into())),
+            failures: 3,
+            not_before: START + Span::from_days(1),
+            ..held("http://a.example/1", 1)
+        };
+        partition.recall_page(&refused, Promise::default(), START);
+        assert!(partition.has_quick_retries(Lane::Due), "no crawl ends before");
+        assert_eq!(partition.next_retry(Lane::Due, START), Some(refused.key));
+    }
+
+    #[test]
+    fn a_page_that_was_too_large_is_asked_for_again_at_once_only_if_larger_bodies_are_allowed() {
+        let far = START + Span::from_days(90);
+        let outcome = Outcome::Failed(vernal_model::Failure::TooLarge);
+        let large = Page { failures: 3, last_outcome: outcome, ..failed("http://a.example/1", 1, far) };
+        for larger_bodies in [false, true] {
+            let settings = Settings { larger_bodies, ..Settings::default() };
+            let mut partition = Partition::new(large.key.partition, &settings, START).unwrap();
+            partition.recall_page(&large, Promise::default(), START);
+            assert_eq!(partition.next_retry(Lane::New, START), larger_bodies.then_some(large.key));
+        }
+    }
+
+    #[test]
+    fn a_site_with_a_request_in_flight_keeps_its_other_retries_waiting_for_a_moment_only() {
+        let (mut partition, site) = (partition(), Site::new("a.example"));
+        for number in 0..5 {
+            let page = failed(&format!("http://a.example/{number}"), number, START);
+            partition.recall_page(&page, Promise::default(), START);
+        }
+        let mut now = START;
+        for _ in 0..5 {
+            assert!(partition.next_retry(Lane::New, now).is_some(), "{now}");
+            partition.sites.politeness.asked(&site, now);
+            assert_eq!(partition.next_retry(Lane::New, now), None);
+            partition.sites.politeness.answered(&site, now + Span::from_millis(50));
+            now += Span::from_millis(1_050);
+        }
     }
 
     #[test]

@@ -30,22 +30,16 @@ impl RefreshQueue {
 
     /// Adds a page to the policy.
     pub fn recall(&mut self, sites: &mut SiteBook, page: &Page, promise: Promise) {
-        let site = sites.site_of(page.key).unwrap_or(NO_SITE);
-        let path = sites.path_number(site, &page.url);
         self.invalidate();
-        self.policy.recall(&Held {
-            page: page.key,
-            site,
-            path,
-            importance: page.importance,
-            admitted: page.admitted,
-            last_visit: page.last_visit,
-            wire_bytes: page.version.map_or(0, |version| u64::from(version.body_bytes)),
-            at_least_every: promise.at_least_every,
-            at_most_every: promise.at_most_every,
-            known_rate: None,
-            state: &page.policy,
-        });
+        self.policy.recall(&held(sites, page, promise));
+    }
+
+    /// Sets what is promised of a page that the policy has.
+    pub fn promise(&mut self, sites: &mut SiteBook, page: &Page, promise: Promise, in_flight: bool) {
+        self.invalidate();
+        if let Some(policy) = self.policy.promising_mut() {
+            policy.promise(&held(sites, page, promise), in_flight);
+        }
     }
 
     /// Sets the importance of a page.
@@ -137,6 +131,24 @@ impl RefreshQueue {
         now: Moment,
     ) -> (&'a mut dyn Refresh, RefreshView<'a>) {
         (self.policy.as_mut(), RefreshView { facts, sites, now })
+    }
+}
+
+/// A page as a policy sees it.
+fn held<'a>(sites: &mut SiteBook, page: &'a Page, promise: Promise) -> Held<'a> {
+    let site = sites.site_of(page.key).unwrap_or(NO_SITE);
+    Held {
+        page: page.key,
+        site,
+        path: sites.path_number(site, &page.url),
+        importance: page.importance,
+        admitted: page.admitted,
+        last_visit: page.last_visit,
+        wire_bytes: page.version.map_or(0, |version| u64::from(version.body_bytes)),
+        at_least_every: promise.at_least_every,
+        at_most_every: promise.at_most_every,
+        known_rate: None,
+        state: &page.policy,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use vernal_model::{Moment, Page, PageKey, PageState, Span};
+use vernal_model::{Moment, Outcome, Page, PageKey, Span};
 
 use crate::coordinator::Lane;
 use crate::intake::page_life::{VisitOwner, visit_owner};
@@ -32,9 +32,19 @@ impl Retries {
     /// Makes a page due now, whatever its row says: it was taken out and could not be visited after all, or an earlier
     /// process refused what may be allowed now.
     pub(crate) fn place_now(&mut self, page: &Page, now: Moment) {
+        let quick = matches!(page.last_outcome, Outcome::Refused(_));
+        self.place_at_once(page, now, quick);
+    }
+
+    /// Makes a page due now, because something else has shown that its row is wrong. A crawl does not end before.
+    pub(crate) fn place_again(&mut self, page: &Page, now: Moment) {
+        self.place_at_once(page, now, true);
+    }
+
+    fn place_at_once(&mut self, page: &Page, now: Moment, keeps_from_end: bool) {
         if let VisitOwner::Retry { at, quick } = visit_owner(page) {
             self.list(lane_of(page)).remove(&(at, page.key));
-            self.insert(page, at.min(now), quick || page.state == PageState::Refused);
+            self.insert(page, at.min(now), quick || keeps_from_end);
         }
     }
 

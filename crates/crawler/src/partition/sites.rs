@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt};
 use vernal_frontier::{Politeness, PolitenessSettings, TrapBook};
-use vernal_model::{Moment, Page, PageKey, Site, SiteProfile, SiteState, Url};
+use vernal_model::{Failure, Moment, Outcome, Page, PageKey, Site, SiteProfile, SiteState, Url};
 
 use crate::Settings;
+use crate::sites::trap_pages::TrapPages;
 
 /// Distinct first path segments that are kept; pages beyond this limit share one number.
 const PATHS_MAX: usize = 100_000;
@@ -17,6 +18,7 @@ pub(crate) const NO_SITE: u32 = u32::MAX;
 pub(crate) struct SiteBook {
     pub politeness: Politeness,
     pub traps: TrapBook,
+    pub trap_pages: TrapPages,
     sites: Vec<SiteLife>,
     by_name: HashMap<Site, u32>,
     /// The site of each visited page, by page number.
@@ -42,6 +44,17 @@ pub(crate) struct SiteLife {
     pub full: bool,
     /// Visits that the policy learned from since its memory of the site was last journalled.
     pub learned: u32,
+    pub reach: Reach,
+}
+
+/// Whether requests of this process have reached a site.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Reach {
+    #[default]
+    NotTried,
+    Reached,
+    /// No request has reached it so far, for this reason.
+    Unreached(Box<str>),
 }
 
 impl SiteLife {
@@ -56,12 +69,32 @@ impl SiteLife {
             first_visits: 0,
             full: false,
             learned: 0,
+            reach: Reach::default(),
         }
     }
 
     /// Whether new pages of the site may be visited.
     pub fn is_open(&self) -> bool {
         self.profile.standing == SiteState::Active && !self.full
+    }
+
+    /// Notes how a request to the site ended. A site that answered once in this process stays reached.
+    pub fn note_reach(&mut self, outcome: &Outcome) {
+        self.reach = match outcome {
+            Outcome::Refused(_) | Outcome::Failed(Failure::Lost) => return,
+            Outcome::Failed(Failure::Dns(_) | Failure::Connect(_) | Failure::Tls(_) | Failure::Timeout(_)) => {
+                match self.reach {
+                    Reach::Reached => return,
+                    _ => Reach::Unreached(outcome.detail().into()),
+                }
+            }
+            _ => Reach::Reached,
+        };
+    }
+
+    /// Whether all requests of this process failed to reach the site. A crawl that ends by itself does not wait for it.
+    pub fn is_unreached(&self) -> bool {
+        matches!(self.reach, Reach::Unreached(_))
     }
 }
 
@@ -72,6 +105,7 @@ impl SiteBook {
         SiteBook {
             politeness: Politeness::new(politeness, started),
             traps: TrapBook::new(),
+            trap_pages: TrapPages::default(),
             sites: Vec::new(),
             by_name: HashMap::new(),
             site_of: Vec::new(),
@@ -136,6 +170,15 @@ impl SiteBook {
             self.site_of.resize(index + 1, NO_SITE);
         }
         self.site_of[index] = site;
+        self.trap_pages.note(page.key, TrapBook::mark(&page.url));
+        if self.traps.suspects(&page.url, page.last_visit).is_some() {
+            self.trap_pages.put_into_trap(page.key);
+        }
+    }
+
+    /// Whether a page lies in a recognised trap.
+    pub fn lies_in_trap(&self, page: PageKey) -> bool {
+        self.trap_pages.lies_in_trap(page, &self.traps)
     }
 
     pub fn site_of(&self, page: PageKey) -> Option<u32> {

@@ -57,6 +57,11 @@ impl WaitingUrls {
         self.undrawn == 0 && self.window.is_empty()
     }
 
+    /// URLs of one open site that wait.
+    pub fn len_of(&self, life: &SiteLife) -> u64 {
+        if life.is_open() { life.undrawn + self.window.len_of(&life.site) as u64 } else { 0 }
+    }
+
     /// Restores an open site with this many URLs waiting on disk.
     pub fn recall(&mut self, site: u32, undrawn: u64) {
         self.undrawn += undrawn;

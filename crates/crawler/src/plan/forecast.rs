@@ -1,8 +1,9 @@
 //! Forecasts which pages would be visited when, and what that would gain, without a request. The policy loads the held
 //! pages as in a crawl and chooses slot by slot; no visit of the forecast finds a result.
 //!
-//! The forecast is the policy's own belief, and only as good as its model. A policy without a model forecasts visits
-//! and no freshness.
+//! The forecast is the policy's own belief, and only as good as its model. It begins with what the crawler itself believes
+//! now, which knows more than the tables: what the policy of the plan expects of the copy is moved to that. A policy
+//! without a model forecasts visits and no freshness.
 
 use std::collections::HashMap;
 
@@ -21,6 +22,8 @@ const SLOT_MAX: Span = Span::from_hours(1);
 const SLOTS_MAX: f64 = 24.0 * 366.0;
 /// Slots within the time of a promise, so that no slot hides a wait that breaks the promise.
 const LOOKS_PER_PROMISE: f64 = 4.0;
+/// No belief is moved further than this.
+const POWER_MAX: f64 = 100.0;
 /// How often the believed freshness is computed during a plan, because that reads every page.
 const LOOKS_MAX: f64 = 96.0;
 
@@ -70,14 +73,14 @@ struct Planned {
 /// A site and what the policy remembers of it.
 type Remembered = (Site, Box<[u8]>);
 
-/// Plans for `span` from `now` on. At most `visits_max` visits are listed; all are counted.
+/// Plans for `span` from `now` on, with the freshness that the crawler believes in now. At most `visits_max` visits are listed; all are counted.
 pub fn plan(
     reader: &Reader,
     settings: &Settings,
     budgets: &[Budget],
     span: Span,
     visits_max: usize,
-    now: Moment,
+    (now, believed): (Moment, Option<f64>),
 ) -> Result<Plan> {
     let (pages, sites) = held(reader, settings)?;
     let totals = reader.totals();
@@ -87,6 +90,7 @@ pub fn plan(
     for (index, &budget) in budgets.iter().enumerate() {
         let mut course = Course::new(settings, budget, &pages, &sites, now)?.costing(visit_bytes);
         let listed = if index == 0 { visits_max } else { 0 };
+        course.begin_with(believed);
         let forecast = course.run(span, listed, &mut plan.visits);
         plan.forecasts.push(forecast);
     }
@@ -135,6 +139,8 @@ struct Course<'a> {
     last_visit: Vec<Moment>,
     visited: Vec<bool>,
     now: Moment,
+    /// The belief is raised to this power, so that it begins where the crawler's belief stands.
+    power: f64,
     forecast: Forecast,
 }
 
@@ -185,6 +191,7 @@ impl<'a> Course<'a> {
             visited: vec![false; pages.len()],
             // Policies know visits and refresh times in whole seconds.
             now: whole_second(now),
+            power: 1.0,
             forecast: Forecast {
                 budget,
                 visits: 0,
@@ -226,7 +233,7 @@ impl<'a> Course<'a> {
         let mut chance = Chance::new(1).stream("plan");
         let mut in_hand = 0.0;
         let (mut believed, mut looks, mut look) = (0.0, 0.0, self.now);
-        self.forecast.now = self.believed();
+        self.forecast.now = self.forecast.now.or_else(|| self.believed());
         while self.now < end {
             in_hand += self.per_day * slot.days_f64();
             room.iter_mut().for_each(|room| *room = (*room + per_slot).min(per_slot.max(1.0)));
@@ -308,8 +315,19 @@ impl<'a> Course<'a> {
     }
 
     fn believed(&self) -> Option<f64> {
-        let belief = self.policy.believing()?.belief(self.now)?;
-        (belief.weight > 0.0).then(|| belief.fresh / belief.weight)
+        let share = self.policy.believing()?.belief(self.now).share()?;
+        Some(share.powf(self.power))
+    }
+
+    /// Lets the forecast begin with what the crawler believes. A policy without a model goes on without.
+    fn begin_with(&mut self, crawler: Option<f64>) {
+        let (Some(crawler), Some(own)) = (crawler, self.believed()) else { return };
+        self.forecast.now = Some(crawler);
+        // A survival raised to a power is that of rates so many times as high.
+        let power = crawler.ln() / own.ln();
+        if power.is_finite() {
+            self.power = power.clamp(1.0 / POWER_MAX, POWER_MAX);
+        }
     }
 }
 

@@ -3,11 +3,12 @@
 
 use std::collections::VecDeque;
 
-use vernal_model::{Moment, PageKey, PageState, Partition as PartitionId};
+use vernal_model::{Moment, Page, PageKey, PageState, Partition as PartitionId};
 
 use crate::Result;
 use crate::core::Core;
 use crate::intake::page_life::{VisitOwner, visit_owner};
+use crate::plan::measured::{Measured, Sample};
 
 /// One of so many visits to held pages is a sample: two per cent of the budget.
 const SAMPLE_EVERY: u32 = 50;
@@ -25,28 +26,12 @@ pub(crate) struct FreshnessSamples {
     drawn: Option<PageKey>,
     /// The page whose sample visit is under way.
     out: Option<PageKey>,
-    /// Whether each of the last samples was fresh, and the importance of its page.
-    were_fresh: VecDeque<(bool, f32)>,
-}
-
-/// Freshness as measured by the samples.
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Measured {
-    pub fresh: u32,
-    pub samples: u32,
-    /// The share that was fresh, each page weighted by its importance.
-    pub weighted: f64,
+    latest: VecDeque<Sample>,
 }
 
 impl FreshnessSamples {
     pub fn measured(&self) -> Option<Measured> {
-        let samples = self.were_fresh.len() as u32;
-        let fresh = self.were_fresh.iter().filter(|(fresh, _)| *fresh).count() as u32;
-        let sum = |counts: fn(bool) -> bool| -> f64 {
-            self.were_fresh.iter().filter(|(fresh, _)| counts(*fresh)).map(|(_, weight)| f64::from(*weight)).sum()
-        };
-        let weighted = sum(|fresh| fresh) / sum(|_| true).max(f64::MIN_POSITIVE);
-        (samples > 0).then_some(Measured { fresh, samples, weighted })
+        Measured::of(self.latest.iter())
     }
 
     /// Counts a visit to a held page. Without such visits there are no samples: they would measure idle hours only.
@@ -65,20 +50,25 @@ impl FreshnessSamples {
         }
     }
 
-    /// Records what a visit found, if it was a sample.
-    pub fn hear(&mut self, page: PageKey, changed: Option<bool>, importance: f32) {
-        if self.out != Some(page) {
+    /// Records what a visit found, if it was a sample. The policy has not learned from the visit yet.
+    pub fn hear(&mut self, core: &Core, page: &Page, changed: Option<bool>, moment: Moment) {
+        if self.out != Some(page.key) {
             return;
         }
         self.out = None;
-        changed.into_iter().for_each(|changed| self.note(!changed, importance));
+        changed.into_iter().for_each(|changed| self.note(core, page, !changed, moment));
     }
 
-    fn note(&mut self, was_fresh: bool, importance: f32) {
-        if self.were_fresh.len() == SAMPLES_KEPT {
-            self.were_fresh.pop_front();
+    fn note(&mut self, core: &Core, page: &Page, fresh: bool, moment: Moment) {
+        if self.latest.len() == SAMPLES_KEPT {
+            self.latest.pop_front();
         }
-        self.were_fresh.push_back((was_fresh, importance));
+        self.latest.push_back(Sample {
+            fresh,
+            importance: page.importance,
+            believed: core.partitions.belief_of(page.key, moment),
+            in_trap: core.partitions.of(page.key.partition).sites.lies_in_trap(page.key),
+        });
     }
 
     /// The page to visit as a sample now, if one is due.
@@ -124,7 +114,7 @@ impl FreshnessSamples {
             if now.since(page.last_visit) >= core.settings.refresh_min {
                 return Ok(Some(key));
             }
-            self.note(true, page.importance);
+            self.note(core, &page, true, now);
             return Ok(None);
         }
         Ok(None)
@@ -148,6 +138,11 @@ mod tests {
         bench
     }
 
+    fn hear(bench: &Bench, samples: &mut FreshnessSamples, key: PageKey, changed: Option<bool>) {
+        let page = Page { key, ..held("http://a.example/0", 0) };
+        samples.hear(&bench.crawler.core, &page, changed, after(DAY));
+    }
+
     #[test]
     fn one_visit_to_held_pages_in_fifty_is_a_sample() {
         let (bench, mut samples, mut drawn) = (bench(), FreshnessSamples::default(), 0);
@@ -156,7 +151,7 @@ mod tests {
             if let Some(key) = samples.sample(&bench.crawler.core, after(DAY)).unwrap() {
                 assert!(key.number < 5, "a page that is not held is none");
                 assert_eq!(samples.sample(&bench.crawler.core, after(DAY)).unwrap(), None, "one at a time");
-                samples.hear(key, Some(visit % 2 == 0), 1.0);
+                hear(&bench, &mut samples, key, Some(visit % 2 == 0));
                 drawn += 1;
             }
         }
@@ -173,9 +168,9 @@ mod tests {
         samples.put_back(key);
         assert!(samples.concern(key));
         assert_eq!(samples.sample(core, after(DAY)).unwrap(), Some(key), "no other is drawn in its place");
-        samples.hear(PageKey::new(key.partition, 77), Some(true), 1.0);
+        hear(&bench, &mut samples, PageKey::new(key.partition, 77), Some(true));
         assert_eq!(samples.measured(), None, "only the sample is heard");
-        samples.hear(key, None, 1.0);
+        hear(&bench, &mut samples, key, None);
         assert_eq!(samples.measured(), None, "there was nothing to compare with");
         assert!(!samples.concern(key));
     }
@@ -184,7 +179,8 @@ mod tests {
     fn a_page_read_within_its_shortest_refresh_time_counts_as_fresh_without_a_visit() {
         let (bench, mut samples) = (bench(), FreshnessSamples { visits: SAMPLE_EVERY, ..Default::default() });
         assert_eq!(samples.sample(&bench.crawler.core, after(60)).unwrap(), None);
-        assert_eq!(samples.measured(), Some(Measured { fresh: 1, samples: 1, weighted: 1.0 }));
+        let measured = samples.measured().unwrap();
+        assert_eq!((measured.fresh, measured.samples, measured.weighted), (1, 1, 1.0));
     }
 
     #[test]
@@ -201,11 +197,14 @@ mod tests {
 
     #[test]
     fn a_page_counts_by_its_importance() {
-        let mut samples = FreshnessSamples::default();
-        samples.note(true, 3.0);
-        samples.note(false, 1.0);
-        assert_eq!(samples.measured(), Some(Measured { fresh: 1, samples: 2, weighted: 0.75 }));
-        (0..SAMPLES_KEPT).for_each(|_| samples.note(false, 1.0));
+        let (bench, mut samples) = (bench(), FreshnessSamples::default());
+        let core = &bench.crawler.core;
+        let page = |importance: f32| Page { importance, ..held("http://a.example/0", 0) };
+        samples.note(core, &page(3.0), true, after(DAY));
+        samples.note(core, &page(1.0), false, after(DAY));
+        let measured = samples.measured().unwrap();
+        assert_eq!((measured.fresh, measured.samples, measured.weighted), (1, 2, 0.75));
+        (0..SAMPLES_KEPT).for_each(|_| samples.note(core, &page(1.0), false, after(DAY)));
         let measured = samples.measured().unwrap();
         assert_eq!((measured.fresh, measured.samples as usize), (0, SAMPLES_KEPT), "the old ones are forgotten");
     }

@@ -7,6 +7,7 @@
 //! - `sieve`: how found URLs become waiting ones.
 //! - `second_looks`: visits soon after another, to learn what is noise.
 //! - `freshness_samples`: measures how fresh the copy really is.
+//! - `measured`: what the samples show, and how right the belief was about them.
 //! - `discovery_pages`: held pages that link to new ones.
 //! - `volatile_tables`: pages that wait for the table of their changing parts.
 //! - `wanted`: URLs that the last pass over all links found worth a visit before all others.
@@ -17,6 +18,7 @@ pub(crate) mod choosing;
 pub(crate) mod discovery_pages;
 mod forecast;
 pub(crate) mod freshness_samples;
+pub(crate) mod measured;
 pub(crate) mod orders;
 mod planner;
 pub(crate) mod second_looks;

@@ -19,7 +19,9 @@ pub(crate) fn answered(core: &mut Core, request: &Request, report: &Report, now:
     let delay = core.settings.delay.max(BACK_OFF_MIN);
     let sites = &mut core.partitions.of_mut(id).sites;
     sites.politeness.answered(&request.site, report.finished);
-    let profile = &mut sites.site_mut(&request.site).profile;
+    let life = sites.site_mut(&request.site);
+    life.note_reach(&report.outcome);
+    let profile = &mut life.profile;
     let address = report.exchange.as_ref().and_then(|exchange| exchange.address).or(profile.address);
     let has_moved = std::mem::replace(&mut profile.address, address) != address;
     let trouble = site_trouble(&report.outcome);
@@ -53,7 +55,8 @@ fn site_trouble(outcome: &Outcome) -> Option<Option<Span>> {
             Some(*retry_after)
         }
         Outcome::Failed(Failure::Dns(_) | Failure::Connect(_) | Failure::Tls(_) | Failure::Timeout(_)) => Some(None),
-        Outcome::Blocked { wall: Wall::Bot, .. } => Some(None),
+        // Many sites refuse robots with a plain 403: a site that refuses is left alone for a while, whatever it means.
+        Outcome::Blocked { wall: Wall::Bot | Wall::Forbidden, .. } => Some(None),
         _ => None,
     }
 }

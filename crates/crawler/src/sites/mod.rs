@@ -3,6 +3,7 @@
 //! - `robots`: the rules of each origin's robots.txt for us.
 //! - `addresses`: the wider politeness towards an address with many sites.
 //! - `noise_books`: the learned noise, site by site.
+//! - `trap_pages`: the visited pages that lie in recognised traps.
 //! - `conduct`: how a site behaved when it was asked, and what follows for the next request.
 
 pub(crate) mod addresses;
@@ -10,5 +11,6 @@ mod all;
 pub(crate) mod conduct;
 pub(crate) mod noise_books;
 pub(crate) mod robots;
+pub(crate) mod trap_pages;
 
 pub(crate) use self::all::Sites;

@@ -1,9 +1,8 @@
-//! The noise books of recently visited sites, and the pending observations of single pages.
+//! The noise books of recently visited sites.
 
 use std::collections::VecDeque;
 
 use foldhash::HashMap;
-use vernal_document::noise::PendingFolds;
 use vernal_model::{Deed, NoiseBook, NoiseRows, Partition, Site};
 
 use crate::Result;
@@ -15,18 +14,11 @@ pub(crate) struct NoiseBooks {
     /// The sites in the order in which their books were read.
     read: VecDeque<Site>,
     books_max: usize,
-    /// The pending observations of all sites.
-    sightings: PendingFolds,
 }
 
 impl NoiseBooks {
     pub fn new(books_max: usize) -> Self {
-        NoiseBooks {
-            books: HashMap::default(),
-            read: VecDeque::new(),
-            books_max: books_max.max(1),
-            sightings: PendingFolds::default(),
-        }
+        NoiseBooks { books: HashMap::default(), read: VecDeque::new(), books_max: books_max.max(1) }
     }
 
     /// A site's noise book. It is read if it is not in memory; the book that was read first is then dropped.
@@ -41,12 +33,6 @@ impl NoiseBooks {
             self.read.push_back(site.clone());
         }
         Ok(self.books.get(site).expect("it was read if it was not there"))
-    }
-
-    /// A site's noise book, with the pending observations of single pages.
-    pub fn with_sightings(&mut self, work: &Work, site: &Site) -> Result<(&NoiseBook, &mut PendingFolds)> {
-        self.book(work, site)?;
-        Ok((self.books.get(site).expect("it was read just now"), &mut self.sightings))
     }
 
     /// Stores what was learned, here and in the journal; returns whether the page has a row about noise now, if that

@@ -1,10 +1,10 @@
 //! Deeds on their way to the journal: a group is written, synced and applied as one. Until then, the rows that its
 //! deeds carry are read from here.
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use vernal_model::{
-    Deed, DocumentRow, Eviction, EvictionRow, ListEntryRows, NoiseRows, Origin, Page, PageKey, PageNoise, Partition,
-    RobotsRow, Site, TopicOf, Version, Visit, Visited,
+    Deed, DocumentRow, Event, Eviction, EvictionRow, FoldKey, FoldRow, ListEntryRows, NoiseRows, Origin, Page, PageKey,
+    PageNoise, Partition, RobotsRow, Site, TopicOf, Version, Visit, Visited,
 };
 
 use crate::GroupLimits;
@@ -21,6 +21,9 @@ pub(super) struct Group {
     pages: HashMap<PageKey, Newest>,
     /// The positions of the newest rows of scores, by partition and chunk.
     scores: HashMap<(Partition, u32), u32>,
+    /// The positions of the newest rows of folds, by partition and mark, and the pages that joined folds.
+    folds: HashMap<(Partition, u64), u32>,
+    fold_pages: HashSet<(PageKey, FoldKey)>,
     counts: Counts,
     visits: usize,
     bytes: usize,
@@ -73,6 +76,12 @@ impl Group {
             Deed::Weighed(row) => {
                 self.bytes += size_of_val(row.scores.as_slice());
                 self.scores.insert((partition, row.chunk), self.deeds.len() as u32);
+            }
+            Deed::Folded(folded) => {
+                for (mark, row) in &folded.folds {
+                    self.folds.insert((partition, *mark), self.deeds.len() as u32);
+                    self.fold_pages.insert((folded.page, FoldKey { mark: *mark, number: row.number }));
+                }
             }
             Deed::Found { urls, again } => {
                 self.counts.found += (urls.len() + again.len()) as u64;
@@ -148,6 +157,18 @@ impl Group {
         }
     }
 
+    pub fn folds(&self, partition: Partition, mark: u64) -> Option<&FoldRow> {
+        match self.deed(self.folds.get(&(partition, mark)).copied())? {
+            Deed::Folded(folded) => folded.folds.iter().find(|(known, _)| *known == mark).map(|(_, row)| row),
+            _ => None,
+        }
+    }
+
+    /// Whether the page joined the fold in this group.
+    pub fn is_page_of_fold(&self, page: PageKey, fold: FoldKey) -> bool {
+        self.fold_pages.contains(&(page, fold))
+    }
+
     pub fn topics(&self, page: PageKey) -> Option<&[TopicOf]> {
         match self.deed(self.pages.get(&page)?.topics)? {
             Deed::Categorised(rows) => rows.iter().find(|(known, _)| *known == page).map(|(_, topics)| &topics[..]),
@@ -170,6 +191,15 @@ impl Group {
                 let Visited { page: row, visit, .. } = &**visited;
                 visit.version.filter(|_| row.key == page)
             }
+            _ => None,
+        })
+    }
+
+    /// The newest event of a page in this group.
+    pub fn last_event(&self, page: PageKey) -> Option<&Event> {
+        let deeds = if self.has_page(page) { &self.deeds[..] } else { &[] };
+        deeds.iter().rev().find_map(|(_, deed)| match deed {
+            Deed::Visited(visited) => visited.event.as_ref().filter(|event| event.page == page),
             _ => None,
         })
     }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use vernal_model::{
-    DateRange, Deed, DocumentRow, EvictionRow, Fingerprint, Location, Moment, NoiseBook, Origin, Page, PageKey,
-    PageNoise, Partition, RobotsRow, Site, TopicOf, Url, Version, WeightRow,
+    DateRange, Deed, DocumentRow, EventKind, EvictionRow, Fingerprint, FoldKey, FoldRow, Location, Moment, NoiseBook,
+    Origin, Page, PageKey, PageNoise, Partition, RobotsRow, Site, TopicOf, Url, Version, WeightRow,
 };
 use vernal_repository::bodies::{Bodies, Keep, Record};
 use vernal_repository::{DiskSpace, Known, Reader, Repository, Sieving, UrlRow};
@@ -130,6 +130,14 @@ impl Work {
         Ok(versions)
     }
 
+    /// The last that the feed said of a page.
+    pub fn last_event_kind(&self, key: PageKey) -> Result<Option<EventKind>> {
+        match self.group.last_event(key) {
+            Some(event) => Ok(Some(event.kind)),
+            None => Ok(self.reader.page_events(key)?.last().map(|(_, _, event)| event.kind)),
+        }
+    }
+
     /// Why and when a page last left the collection, if it ever did.
     pub fn left(&self, key: PageKey) -> Result<Option<EvictionRow>> {
         match self.group.left(key) {
@@ -149,6 +157,23 @@ impl Work {
             Some(noise) => Ok(noise.clone()),
             None => Ok(self.reader.page_noise(key)?),
         }
+    }
+
+    /// The folds of one mark of a site in this partition.
+    pub fn folds(&self, partition: Partition, mark: u64) -> Result<Option<FoldRow>> {
+        match self.group.folds(partition, mark) {
+            Some(row) => Ok(Some(row.clone())),
+            None => Ok(self.reader.folds(partition, mark)?),
+        }
+    }
+
+    /// Whether the page has joined this fold before.
+    pub fn is_page_of_fold(&self, page: PageKey, mark: u64, row: &FoldRow) -> Result<bool> {
+        let fold = FoldKey { mark, number: row.number };
+        let (count, sample) = (row.current.pages as usize, &row.current.sample);
+        Ok(sample.iter().any(|(known, _)| *known == page)
+            || count > sample.len()
+                && (self.group.is_page_of_fold(page, fold) || self.reader.is_page_of_fold(page, fold)?))
     }
 
     pub fn topics_of(&self, key: PageKey) -> Result<Vec<TopicOf>> {

@@ -59,6 +59,11 @@ impl SmallWeb {
         self.files.insert(path, (content_type, body.into()));
     }
 
+    /// From now on the path is missing.
+    pub fn take(&mut self, path: &str) {
+        self.files.remove(path);
+    }
+
     pub fn run_for(&mut self, span: Span) {
         let end = self.now + span;
         while self.now < end {

@@ -3,6 +3,7 @@
 pub mod alignment;
 pub(crate) mod digest_map;
 mod flags;
+mod login;
 mod pages;
 pub mod structure;
 mod verdict;
@@ -10,6 +11,7 @@ mod wall;
 mod wall_words;
 
 pub use flags::{Flags, flags};
+pub(crate) use login::leads_to_login;
 pub use pages::{compare_pages, tell_closely};
 pub use verdict::compare;
 pub use wall::wall;

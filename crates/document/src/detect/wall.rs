@@ -7,7 +7,7 @@ use vernal_model::{Document, LinkKind, Media, Role, Wall};
 
 use super::wall_words::{
     AFTER_404, CHALLENGE_FRAMES, CHALLENGE_SENTENCES, CHALLENGE_TITLES, LOGIN_WORDS, MISSING_TITLES, PARKING_HOSTS,
-    PARKING_SENTENCES,
+    PARKING_SENTENCES, REFUSAL_TITLE, SERVICE_MARKS,
 };
 use crate::Parsed;
 use crate::parse::links::limited;
@@ -94,7 +94,11 @@ impl<'a> PageText<'a> {
             return None;
         }
         let refused = matches!(status, 401 | 403 | 405 | 429 | 503);
-        let title = self.titles.iter().find(|title| CHALLENGE_TITLES.iter().any(|words| title.starts_with(words)));
+        let is_marked = SERVICE_MARKS.into_iter().any(|mark| self.text.contains(mark));
+        let title = self.titles.iter().find(|title| {
+            CHALLENGE_TITLES.iter().any(|words| title.starts_with(words))
+                || (is_marked && title.starts_with(REFUSAL_TITLE))
+        });
         let sentence = CHALLENGE_SENTENCES.into_iter().find(|sentence| self.text.contains(sentence));
         let challenge = self.parsed.evidence.challenge;
         if let Some(host) = self.challenge_instead_of_text() {

@@ -2,10 +2,9 @@
 //! not belong here.
 
 /// Titles and headings of challenge and refusal pages.
-pub const CHALLENGE_TITLES: [&str; 24] = [
+pub const CHALLENGE_TITLES: [&str; 23] = [
     "just a moment",
     "attention required!",
-    "access denied",
     "access to this page has been denied",
     "pardon our interruption",
     "are you a robot",
@@ -28,6 +27,13 @@ pub const CHALLENGE_TITLES: [&str; 24] = [
     "client challenge",
     "making sure you're not a bot",
 ];
+
+/// A title of refusals of every kind. It tells a wall against robots only beside a mark of a service that makes such walls.
+pub const REFUSAL_TITLE: &str = "access denied";
+
+/// What services against robots put on their refusals, so that a person can complain.
+pub const SERVICE_MARKS: [&str; 7] =
+    ["reference #", "ray id", "incident id", "incident number", "support id", "event id", "error 1020"];
 
 /// Sentences of challenge pages.
 pub const CHALLENGE_SENTENCES: [&str; 18] = [

@@ -24,6 +24,10 @@ impl Headings {
                 (0, Role::Heading) => LEVEL_LOWEST,
                 (level, _) => level,
             };
+            // The headings of the content say nothing of the frame around it.
+            if level == 0 && matches!(paragraph.role, Role::Navigation | Role::Footer) {
+                return None;
+            }
             if level > 0 {
                 open.retain(|&(higher, _)| higher < level);
             }

@@ -101,7 +101,7 @@ impl<'a> ActiveRules<'a> {
         self.rules.get(&id).is_some_and(|rule| match rule.row.standing {
             RuleState::Learned => !self.input.strict,
             RuleState::Added => true,
-            RuleState::Suspected | RuleState::Allowed | RuleState::Turned => false,
+            RuleState::Suspected | RuleState::Allowed | RuleState::Turned | RuleState::Content => false,
         })
     }
 
@@ -240,6 +240,7 @@ impl<'a> ActiveRules<'a> {
     pub fn turn(&mut self, id: u32, reason: &str) {
         let Some(Rule { row, .. }) = self.rules.get_mut(&id) else { return };
         row.standing = RuleState::Turned;
+        row.force.until = Some(self.input.moment);
         row.reason = reason.into();
         self.changed.insert(id);
     }

@@ -5,7 +5,7 @@
 //! second kind. Main text that is replaced as a whole needs the first kind, or texts that return: text that changes at every
 //! visit and never returns may be news.
 
-use vernal_model::{Kind, Moment, NoisePattern, Role, Suspect};
+use vernal_model::{Kind, Looks, Moment, NoisePattern, Role, Suspect, TextClass};
 
 use super::changed_spots::{Spot, is_main};
 use super::generalise::{fixed_anew, generalise};
@@ -31,13 +31,15 @@ impl Observation {
         Suspect {
             what,
             role,
+            class: if is_main(role) { TextClass::Main } else { TextClass::Frame },
+            content_since: None,
             digest,
             since: self.moment,
             differed: 1,
             compared: 1,
             quiet: 0,
             grown: 0,
-            second_look: self.second_look,
+            looks: self.looks(),
             returned: 0,
             lately: Vec::new(),
         }
@@ -47,7 +49,15 @@ impl Observation {
         suspect.differed = suspect.differed.saturating_add(1);
         suspect.compared = suspect.compared.saturating_add(1);
         suspect.quiet = 0;
-        suspect.second_look |= self.second_look;
+        let looks = self.looks();
+        suspect.looks.made = suspect.looks.made.saturating_add(looks.made);
+        suspect.looks.differed = suspect.looks.differed.saturating_add(looks.differed);
+    }
+
+    /// The looks that a difference of this visit adds.
+    fn looks(self) -> Looks {
+        let looked = u32::from(self.second_look);
+        Looks { made: looked, differed: looked }
     }
 }
 
@@ -154,7 +164,7 @@ pub(super) fn proof(suspect: &Suspect, numbers: bool) -> Option<String> {
     let often = differed >= DIFFERED_MIN && u32::from(differed) * 5 >= u32::from(compared) * 4;
     let at_visits = || format!("differed in {differed} of {compared} comparisons");
     let main = is_main(suspect.role);
-    let looked = suspect.second_look.then(|| "differed between two visits minutes apart".to_owned());
+    let looked = (suspect.looks.differed > 0).then(|| "differed between two visits minutes apart".to_owned());
     match &suspect.what {
         NoisePattern::Words { .. } if main && numbers => often.then(at_visits),
         NoisePattern::Slot { .. } if main => {

@@ -1,151 +1,211 @@
-//! Folds one change on many pages of a site into one event: the template was changed.
+//! Recognises one operation on many pages of a site, so that it is one event of the site.
 //!
-//! The first pages have events of their own, because the change may be theirs alone. The event of the fifth page becomes the one
-//! event of the site, and later pages with exactly this change are counted without an event. A change of a single page is no
-//! fold yet (see `pending_folds`).
+//! Each operation of a change has a mark, which pages with the same operation share. The fifth page gives the site an
+//! event; the listing of the feed then shows the operation there and no longer at its pages. What is decided depends on
+//! the operation alone, so the order of the visits does not matter.
+//!
+//! In main text an operation is the same only with the same words before and after, in the frame of the page (menus and
+//! footers) with the same words that went and came. And it must be possible that it happened at one time on all pages:
+//! "sold out" on one page in May and on another in June are two events. So the spans between the visits that found the
+//! older and the newer version must have a moment in common.
 
-use vernal_model::{Change, Fold, Moment, NoiseBook, NoiseRows, Operation, PageKey, ParagraphChange, Site, Span};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use vernal_model::{
+    Change, FoldRow, Kind, Moment, Note, Operation, OperationFold, PageKey, ParagraphChange, ParagraphMark, Site,
+};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::pending_folds::{PendingFold, PendingFolds};
+use super::changed_spots::is_main;
 
-/// So many pages must have the same change before it counts as a change of the template.
-pub const FOLD_PAGES_MIN: u32 = 5;
-/// A fold ends when its change was not seen for so long.
-const WINDOW: Span = Span::from_days(30);
-/// A change with more paragraph operations is not folded.
-const OPERATIONS_MAX: usize = 32;
+/// A change with more operations and notes is not folded.
+const OPERATIONS_MAX: usize = 128;
 
-/// What happens to the event of a page.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum FoldingKind {
-    /// It is raised: the page has a change of its own.
-    Own,
-    /// It becomes the one event of the site, of kind `template`. So many pages have the change.
-    Template(u32),
-    /// The site has raised its event before. The page is counted only.
-    Counted(u32),
+/// The marks of one change, by index.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OperationMarks {
+    pub operations: Vec<u64>,
+    pub notes: Vec<u64>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Folding {
-    pub kind: FoldingKind,
-    /// The counts to write with the visit.
-    pub rows: NoiseRows,
+/// The visit that found an operation.
+#[derive(Copy, Clone, Debug)]
+pub struct FoldVisit {
+    pub page: PageKey,
+    pub version: u32,
+    /// The last visit that found the version before.
+    pub seen_same: Moment,
+    pub moment: Moment,
 }
 
-/// Compares the change of one page, without its noise, with those of other pages of its site.
-pub fn fold(
+/// The marks of all operations of a change, without its noise. Empty for a change that is too large.
+pub fn operation_marks(
     site: &Site,
-    page: PageKey,
-    moment: Moment,
     change: &Change,
-    (book, pending_folds): (&NoiseBook, &mut PendingFolds),
-) -> Folding {
-    let mut rows = NoiseRows::new(site.clone());
-    let operations = change.paragraphs.iter().filter(|operation| operation.operation != Operation::Moved);
-    let count = operations.clone().count();
-    if count == 0 || count > OPERATIONS_MAX {
-        return Folding { kind: FoldingKind::Own, rows };
+    old_marks: &[ParagraphMark],
+    new_marks: &[ParagraphMark],
+) -> OperationMarks {
+    if change.paragraphs.len() + change.notes.len() > OPERATIONS_MAX {
+        return OperationMarks::default();
     }
-    let site_mark = xxh3_64(site.as_str().as_bytes());
-    let notes = notes_mark(change);
-    let mut folds: Vec<Fold> = Vec::new();
-    let mut exact = count == change.paragraphs.len();
-    for operation in operations {
-        let (before, after) = digests(operation);
-        let mut both = [0; 16];
-        both[..8].copy_from_slice(&before.to_le_bytes());
-        both[8..].copy_from_slice(&after.to_le_bytes());
-        let id = xxh3_64(&both);
-        if folds.iter().any(|fold| fold.id == id) {
-            continue;
+    let seed = xxh3_64(site.as_str().as_bytes());
+    let of_paragraph = |change: &ParagraphChange| {
+        let mark = match is_main(change.role) {
+            true => main_mark(seed, change, old_marks, new_marks),
+            false => frame_mark(seed, change, old_marks, new_marks),
+        };
+        mark.max(1)
+    };
+    OperationMarks {
+        operations: change.paragraphs.iter().map(of_paragraph).collect(),
+        notes: change.notes.iter().map(|note| note_mark(seed, note).max(1)).collect(),
+    }
+}
+
+/// Whether an operation found by this visit belongs to the current fold of its mark.
+pub fn continues(row: &FoldRow, visit: &FoldVisit) -> bool {
+    row.current.after.max(visit.seen_same) < row.current.before.min(visit.moment)
+}
+
+/// The folds of the mark after this visit. `is_counted` says that the page has joined the current fold before.
+pub fn join(row: Option<FoldRow>, visit: &FoldVisit, is_counted: bool) -> FoldRow {
+    let &FoldVisit { page, version, seen_same, moment } = visit;
+    let fresh = || OperationFold {
+        first: moment,
+        last: moment,
+        after: seen_same,
+        before: moment,
+        pages: 0,
+        versions: 0,
+        sample: Vec::new(),
+        told: 0,
+    };
+    let mut row = match row {
+        Some(row) if continues(&row, visit) => row,
+        Some(mut row) => {
+            let ended = std::mem::replace(&mut row.current, fresh());
+            if ended.is_told() {
+                row.earlier.push((row.number, ended));
+                let over = row.earlier.len().saturating_sub(FoldRow::EARLIER_MAX);
+                row.earlier.drain(..over);
+            }
+            row.number += 1;
+            row
         }
-        let mark = xxh3_64_with_seed(&id.to_le_bytes(), site_mark);
-        let known = book.fold(id).filter(|fold| moment.since(fold.last) <= WINDOW).cloned();
-        let begun = || {
-            let seen =
-                pending_folds.get(mark).filter(|seen| seen.page != page && moment.since(seen.moment) <= WINDOW)?;
-            let &PendingFold { page, moment, left, notes, .. } = seen;
-            let sample = vec![page];
-            Some(Fold { id, before, after, left, notes, first: moment, last: moment, pages: 1, sample, told: false })
-        };
-        let Some(mut fold) = known.or_else(begun) else {
-            pending_folds.put(PendingFold { mark, page, moment, left: change.left, notes });
-            exact = false;
-            continue;
-        };
-        exact &= (fold.left, fold.notes) == (change.left, notes);
-        if !fold.sample.contains(&page) {
-            fold.pages = fold.pages.saturating_add(1);
-            if fold.sample.len() < Fold::SAMPLE_MAX {
-                fold.sample.push(page);
+        None => FoldRow { number: 1, current: fresh(), earlier: Vec::new() },
+    };
+    let fold = &mut row.current;
+    (fold.first, fold.last) = (fold.first.min(moment), fold.last.max(moment));
+    (fold.after, fold.before) = (fold.after.max(seen_same), fold.before.min(moment));
+    fold.versions = fold.versions.wrapping_add(version_mark(page, version));
+    if !is_counted {
+        fold.pages = fold.pages.saturating_add(1);
+        if fold.sample.len() < OperationFold::SAMPLE_MAX {
+            fold.sample.push((page, version));
+        }
+    }
+    row
+}
+
+/// Whether the site has an event to tell of this fold now: at the fifth page, and then each time the count has doubled.
+pub fn is_due(fold: &OperationFold) -> bool {
+    fold.pages >= OperationFold::PAGES_MIN && fold.pages >= fold.told.saturating_mul(2)
+}
+
+fn version_mark(page: PageKey, version: u32) -> u64 {
+    let mut hash = Xxh3::with_seed(u64::from(version));
+    hash.update(&page.bytes());
+    hash.digest()
+}
+
+/// In main text: the operation, the place in the template, and the digests before and after. Also what has no words of
+/// its own in the frame, such as a list in another order.
+fn main_mark(seed: u64, change: &ParagraphChange, old: &[ParagraphMark], new: &[ParagraphMark]) -> u64 {
+    let mut hash = begun(seed, 1, change, old, new);
+    let (went, came) = sides(change, old, new);
+    for side in [went, came] {
+        side.iter().for_each(|digest| hash.update(&digest.to_le_bytes()));
+        hash.update(b"|");
+    }
+    hash.digest()
+}
+
+/// In the frame: the words that went and came, in no order, so that the words beside them do not matter.
+fn frame_mark(seed: u64, change: &ParagraphChange, old: &[ParagraphMark], new: &[ParagraphMark]) -> u64 {
+    let (Some(before), Some(after)) = (&change.before, &change.after) else {
+        return main_mark(seed, change, old, new);
+    };
+    let words = |text: &str| -> Vec<u64> {
+        let mut words: Vec<u64> = text.split_whitespace().map(|word| xxh3_64(word.as_bytes())).collect();
+        words.sort_unstable();
+        words
+    };
+    let (went, came) = differing(&words(before), &words(after));
+    if went.is_empty() && came.is_empty() {
+        return main_mark(seed, change, old, new);
+    }
+    let mut hash = begun(seed, 2, change, old, new);
+    for side in [went, came] {
+        side.iter().for_each(|word| hash.update(&word.to_le_bytes()));
+        hash.update(b"|");
+    }
+    hash.digest()
+}
+
+fn note_mark(seed: u64, note: &Note) -> u64 {
+    let mut hash = Xxh3::with_seed(seed);
+    hash.update(&[3, note.kind as u8]);
+    hash.update(note.what.as_bytes());
+    let count = |text: &Option<Box<str>>| -> Option<i64> { text.as_deref()?.split_whitespace().next()?.parse().ok() };
+    // Pages of different length have the same tags more or less.
+    match (note.kind, count(&note.before), count(&note.after)) {
+        (Kind::Structure, Some(before), Some(after)) => hash.update(&(after - before).to_le_bytes()),
+        _ => {
+            for side in [&note.before, &note.after] {
+                hash.update(&[0xff, u8::from(side.is_some())]);
+                hash.update(side.as_deref().unwrap_or_default().as_bytes());
             }
         }
-        fold.last = fold.last.max(moment);
-        folds.push(fold);
     }
-    let kind = kind(&folds, exact);
-    if let FoldingKind::Template(_) = kind {
-        folds.iter_mut().for_each(|fold| fold.told = true);
-    }
-    rows.unfolded = outlived(book, &folds);
-    rows.folds = folds;
-    Folding { kind, rows }
+    hash.digest()
 }
 
-fn kind(folds: &[Fold], exact: bool) -> FoldingKind {
-    let pages = folds.iter().map(|fold| fold.pages).min().unwrap_or(0);
-    match () {
-        () if !exact || pages < FOLD_PAGES_MIN => FoldingKind::Own,
-        () if folds.iter().all(|fold| fold.told) => FoldingKind::Counted(pages),
-        () => FoldingKind::Template(pages),
-    }
+/// A hash that has the operation, its role and, in main text, its place in the template. Pages of different templates
+/// have one frame.
+fn begun(seed: u64, class: u8, change: &ParagraphChange, old: &[ParagraphMark], new: &[ParagraphMark]) -> Xxh3 {
+    let marks = if change.operation == Operation::Removed { old } else { new };
+    let place = marks.get(change.position as usize).filter(|_| is_main(change.role)).map_or(0, |mark| mark.place);
+    let mut hash = Xxh3::with_seed(seed);
+    hash.update(&[class, change.operation as u8, change.role as u8]);
+    hash.update(&place.to_le_bytes());
+    hash
 }
 
-fn digests(operation: &ParagraphChange) -> (u64, u64) {
-    let of = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| xxh3_64(text.as_bytes()));
-    match operation.operation {
-        Operation::Removed => (operation.digest, 0),
-        Operation::Added => (0, operation.digest),
-        _ => (of(&operation.before), operation.digest),
+/// The digests of the paragraphs before and after, in order.
+fn sides(change: &ParagraphChange, old: &[ParagraphMark], new: &[ParagraphMark]) -> (Vec<u64>, Vec<u64>) {
+    let digests = |marks: &[ParagraphMark], mut places: Vec<u32>| -> Vec<u64> {
+        places.sort_unstable();
+        places.into_iter().map(|place| marks.get(place as usize).map_or(0, |mark| mark.digest)).collect()
+    };
+    let (mut went, mut came) = (change.from.into_iter().collect::<Vec<u32>>(), vec![change.position]);
+    match change.operation {
+        Operation::Removed => (went, came) = (came, Vec::new()),
+        Operation::Merged => went.extend(&change.others),
+        Operation::Split | Operation::Moved => came.extend(&change.others),
+        Operation::Added | Operation::Edited => {}
     }
+    (digests(old, went), digests(new, came))
 }
 
-fn notes_mark(change: &Change) -> u64 {
-    let mut bytes = Vec::new();
-    for note in &change.notes {
-        let parts = [Some(&note.what), note.before.as_ref(), note.after.as_ref()];
-        for part in parts {
-            bytes.extend_from_slice(part.map_or(&[][..], |part| part.as_bytes()));
-            bytes.push(0xff);
+/// The items that only one of two sorted lists has.
+fn differing(old: &[u64], new: &[u64]) -> (Vec<u64>, Vec<u64>) {
+    let (mut went, mut came) = (Vec::new(), Vec::new());
+    let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+    loop {
+        match (old.peek(), new.peek()) {
+            (Some(a), Some(b)) if a == b => _ = (old.next(), new.next()),
+            (Some(a), Some(b)) if a > b => came.extend(new.next()),
+            (Some(_), _) => went.extend(old.next()),
+            (None, Some(_)) => came.extend(new.next()),
+            (None, None) => return (went, came),
         }
     }
-    xxh3_64(&bytes)
-}
-
-/// The folds to evict, the longest unseen first.
-fn outlived(book: &NoiseBook, folds: &[Fold]) -> Vec<u64> {
-    let is_kept = |id: u64| folds.iter().any(|fold| fold.id == id);
-    let fresh = folds.iter().filter(|fold| book.fold(fold.id).is_none()).count();
-    let over = (book.folds.len() + fresh).saturating_sub(NoiseBook::FOLDS_MAX);
-    if over == 0 {
-        return Vec::new();
-    }
-    // Few are evicted at a time, so they are found without sorting all.
-    let mut oldest: Vec<(Moment, u64)> = Vec::with_capacity(over + 1);
-    // With enough candidates, folds seen later than all of them stay.
-    let mut newest = (Moment::NEVER, u64::MAX);
-    for fold in &book.folds {
-        let other = (fold.last, fold.id);
-        if other > newest || is_kept(fold.id) {
-            continue;
-        }
-        oldest.insert(oldest.partition_point(|older| *older < other), other);
-        oldest.truncate(over);
-        if oldest.len() == over {
-            newest = oldest[over - 1];
-        }
-    }
-    oldest.into_iter().map(|(_, id)| id).collect()
 }

@@ -9,7 +9,7 @@
 //! - `suspicion`: differences that no rule explains yet.
 //! - `learned`: judges one change; `suppressed`: the change without the explained parts.
 //! - `template`: recognises pages of the same template.
-//! - `fold`: one change on many pages of a site; `pending_folds`: changes seen on one page so far.
+//! - `fold`: one operation on many pages of a site.
 //! - `people`: rules that a person gives, allows or forgets.
 
 mod active_rules;
@@ -19,7 +19,6 @@ mod evidence;
 mod fold;
 mod generalise;
 mod learned;
-mod pending_folds;
 mod people;
 mod rules;
 mod shape;
@@ -30,9 +29,8 @@ mod template;
 mod times;
 
 pub use active_rules::shapes_on;
-pub use fold::{FOLD_PAGES_MIN, Folding, FoldingKind, fold};
+pub use fold::{FoldVisit, OperationMarks, continues, is_due, join, operation_marks};
 pub use learned::{NoiseInput, NoiseJudgement, explained, judge, may_explain, unchanged};
-pub use pending_folds::PendingFolds;
 pub use people::{add, allow, forget};
 pub use shape::Shape;
 pub use template::template_key;

@@ -1,6 +1,8 @@
 //! Rules that a person gives, allows or forgets. Each function returns the rows to write.
 
-use vernal_model::{Moment, NoiseBook, NoisePattern, NoiseRows, NoiseRule, RuleReach, RuleState, Site};
+use vernal_model::{
+    Looks, Moment, NoiseBook, NoisePattern, NoiseRows, NoiseRule, RuleForce, RuleReach, RuleState, Site, TextClass,
+};
 
 /// Adds a rule of a person. `None` when the site has too many such rules.
 pub fn add(
@@ -23,11 +25,14 @@ pub fn add(
         id,
         what,
         on,
+        class: TextClass::Figure,
         standing: RuleState::Added,
         since: moment,
         last: moment,
+        force: RuleForce::since(moment),
         differed: 0,
         compared: 0,
+        looks: Looks::default(),
         quiet: 0,
         pages: 0,
         template: if let RuleReach::Template(template) = on { template } else { 0 },

@@ -1,6 +1,6 @@
 //! Makes, merges and widens rules, for one page or for all pages of its template.
 
-use vernal_model::{NoiseBook, NoisePattern, NoiseRule, RuleReach, RuleState, Suspect};
+use vernal_model::{NoiseBook, NoisePattern, NoiseRule, RuleForce, RuleReach, RuleState, Suspect};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::active_rules::{ActiveRules, Rule};
@@ -33,11 +33,14 @@ impl ActiveRules<'_> {
             id,
             what: suspect.what.clone(),
             on,
+            class: suspect.class,
             standing: RuleState::Learned,
             since: suspect.since,
             last: self.input.moment,
+            force: RuleForce::since(self.input.moment),
             differed: suspect.differed.into(),
             compared: suspect.compared.into(),
+            looks: suspect.looks,
             quiet: 0,
             pages: 1,
             template: self.input.template,
@@ -67,11 +70,14 @@ impl ActiveRules<'_> {
                 id: self.new_id()?,
                 what: suspect.what.clone(),
                 on,
+                class: suspect.class,
                 standing: RuleState::Suspected,
                 since: self.input.moment,
                 last: self.input.moment,
+                force: RuleForce::default(),
                 differed: 1,
                 compared: 1,
+                looks: suspect.looks,
                 quiet: 0,
                 pages: 1,
                 template,
@@ -98,6 +104,7 @@ impl ActiveRules<'_> {
         row.reason = format!("differed on {} pages of its template, each in its own way", row.pages).into();
         if ripe {
             row.standing = RuleState::Learned;
+            row.force = RuleForce::since(row.last);
             row.seen.clear();
             self.used.insert(id);
         }
@@ -188,7 +195,7 @@ impl ActiveRules<'_> {
         if self.rules.len() >= NoiseBook::RULES_MAX {
             let order = |row: &NoiseRule| match row.standing {
                 RuleState::Suspected => Some((0, row.last)),
-                RuleState::Turned => Some((1, row.last)),
+                RuleState::Turned | RuleState::Content => Some((1, row.last)),
                 RuleState::Learned => Some((2, row.last)),
                 RuleState::Added | RuleState::Allowed => None,
             };

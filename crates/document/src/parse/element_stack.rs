@@ -144,6 +144,8 @@ impl ElementStack {
             Tag::Nav | Tag::Menu => Context::NAVIGATION,
             Tag::Header if of_page => Context::HEADER,
             Tag::Footer if of_page => Context::FOOTER,
+            // What stands beside the content of the page, such as a sidebar.
+            Tag::Aside if of_page => Context::NAVIGATION,
             Tag::Article | Tag::Main | Tag::Section | Tag::Blockquote => Context::SECTION,
             Tag::Li => Context::ITEM,
             Tag::Tr => Context::ROW,
@@ -154,6 +156,7 @@ impl ElementStack {
         facts |= match tag.value("role").as_deref() {
             Some("navigation" | "menu" | "menubar") => Context::NAVIGATION,
             Some("banner") => Context::HEADER,
+            Some("complementary") if of_page => Context::NAVIGATION,
             Some("contentinfo") => Context::FOOTER,
             _ => 0,
         };

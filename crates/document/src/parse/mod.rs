@@ -14,6 +14,7 @@ pub mod links;
 pub mod name;
 pub mod parts;
 pub mod perfect_hash;
+pub mod picture;
 pub mod plain;
 pub mod raw;
 pub mod references;

@@ -64,7 +64,7 @@ tags! {
     AnnotationXml = "annotation-xml": 0;
     Area = "area": VOID;
     Article = "article": BLOCK | HELD;
-    Aside = "aside": BLOCK;
+    Aside = "aside": BLOCK | HELD;
     Audio = "audio": SPACE;
     B = "b": BREAKOUT;
     Base = "base": VOID;

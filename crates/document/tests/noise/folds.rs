@@ -1,89 +1,156 @@
-//! What holds for one same change on many pages of a site.
+//! What holds for one same operation on many pages of a site.
 
-use vernal_document::noise::{FOLD_PAGES_MIN, FoldingKind, PendingFolds, fold};
-use vernal_model::{Change, Kind, Moment, NoiseBook, Operation, PageKey, ParagraphChange, Partition, Role, Site, Span};
+use std::collections::BTreeMap;
+
+use vernal_document::noise::{FoldVisit, continues, is_due, join, operation_marks};
+use vernal_model::{
+    Change, FoldRow, Kind, Moment, Note, Operation, OperationFold, PageKey, ParagraphChange, ParagraphMark, Partition,
+    Role, Site, Span,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
-fn footer_change(before: &str, after: &str) -> Change {
-    let mut change = Change::default();
-    change.kinds.insert(Kind::Content);
-    change.left = change.kinds;
-    change.paragraphs.push(ParagraphChange {
+fn edited(role: Role, before: &str, after: &str) -> ParagraphChange {
+    ParagraphChange {
         operation: Operation::Edited,
         id: 0,
         digest: xxh3_64(after.as_bytes()),
-        role: Role::Footer,
-        position: 3,
-        from: Some(3),
+        role,
+        position: 0,
+        from: Some(0),
         others: Vec::new(),
         headings: Vec::new(),
         before: Some(before.into()),
         after: Some(after.into()),
-    });
-    change
-}
-
-#[test]
-fn a_new_footer_on_4812_pages_is_one_event_of_the_site() {
-    let site = Site::new("example.org");
-    let (mut book, mut sightings) = (NoiseBook::default(), PendingFolds::default());
-    let change = footer_change("© 2025", "© 2026");
-    let (mut own, mut told, mut counted) = (0, 0, 0);
-    for number in 0..4_812 {
-        let moment = Moment::from_secs(i64::from(number) * 60);
-        let folding = fold(&site, PageKey::new(Partition(0), number), moment, &change, (&book, &mut sightings));
-        assert_eq!(folding.rows.folds.is_empty(), number == 0, "what one page alone has shown is not written down");
-        book.take(&folding.rows);
-        match folding.kind {
-            FoldingKind::Own => own += 1,
-            FoldingKind::Template(pages) => {
-                assert_eq!(pages, FOLD_PAGES_MIN);
-                told += 1;
-            }
-            FoldingKind::Counted(pages) => counted = pages,
-        }
     }
-    assert_eq!((own, told, counted), (FOLD_PAGES_MIN - 1, 1, 4_812));
-    let mut more = change.clone();
-    more.paragraphs.push(footer_change("a", "b").paragraphs.remove(0));
-    let folding =
-        fold(&site, PageKey::new(Partition(0), 9_999), Moment::from_secs(400_000), &more, (&book, &mut sightings));
-    assert_eq!(folding.kind, FoldingKind::Own, "a page with more to tell tells it");
-    let late = Moment::from_secs(400_000) + Span::from_days(60);
-    let folding = fold(&site, PageKey::new(Partition(0), 9_999), late, &change, (&book, &mut sightings));
-    assert_eq!(folding.kind, FoldingKind::Own, "long after, it is news again");
+}
+
+/// The mark of one edit at a place of the template.
+fn mark_of(site: &str, role: Role, place: u16, before: &str, after: &str) -> u64 {
+    let marked = |text: &str| ParagraphMark { digest: xxh3_64(text.as_bytes()), id: 1, place, role };
+    let mut change = Change { paragraphs: vec![edited(role, before, after)], ..Change::default() };
+    change.left.insert(Kind::Content);
+    let marks = operation_marks(&Site::new(site), &change, &[marked(before)], &[marked(after)]);
+    assert_eq!((marks.operations.len(), marks.notes.len()), (1, 0));
+    marks.operations[0]
+}
+
+fn note_mark(kind: Kind, what: &str, before: &str, after: &str) -> u64 {
+    let note = Note { kind, what: what.into(), before: Some(before.into()), after: Some(after.into()) };
+    let change = Change { notes: vec![note], ..Change::default() };
+    operation_marks(&Site::new("a.example"), &change, &[], &[]).notes[0]
 }
 
 #[test]
-fn folds_stay_within_their_bound_and_the_oldest_goes_first() {
-    let (site, mut book, mut sightings) = (Site::new("example.org"), NoiseBook::default(), PendingFolds::default());
-    for number in 0..600u32 {
-        let change = footer_change("before", &format!("after {number}"));
-        let moment = Moment::from_secs(i64::from(number));
-        for page in [2 * number, 2 * number + 1] {
-            let page = PageKey::new(Partition(0), page);
-            book.take(&fold(&site, page, moment, &change, (&book, &mut sightings)).rows);
+fn in_the_frame_only_the_words_that_went_and_came_count() {
+    let of = |role, before: &str, after: &str| mark_of("a.example", role, 7, before, after);
+    let counts = of(Role::Navigation, "Home 286 posts", "Home 287 posts");
+    assert_eq!(counts, of(Role::Navigation, "About us 286 posts 4 tags", "About us 287 posts 4 tags"));
+    assert_ne!(counts, of(Role::Navigation, "Home 287 posts", "Home 288 posts"));
+    assert_ne!(counts, of(Role::Main, "Home 286 posts", "Home 287 posts"));
+    assert_ne!(
+        of(Role::Main, "Home 286 posts", "Home 287 posts"),
+        of(Role::Main, "About 286 posts", "About 287 posts")
+    );
+    assert_eq!(of(Role::Footer, "© 2025", "© 2026"), mark_of("a.example", Role::Footer, 9, "© 2025", "© 2026"));
+    assert_ne!(of(Role::Main, "© 2025", "© 2026"), mark_of("a.example", Role::Main, 9, "© 2025", "© 2026"));
+    assert_ne!(of(Role::Footer, "© 2025", "© 2026"), mark_of("b.example", Role::Footer, 7, "© 2025", "© 2026"));
+    let reordered = of(Role::Footer, "Mail or call", "call or Mail");
+    assert_ne!(reordered, of(Role::Footer, "Come or call", "call or Come"), "no word went or came: all words count");
+}
+
+#[test]
+fn notes_are_the_same_with_the_same_words_and_tags_by_how_many_more_there_are() {
+    let sheet = note_mark(Kind::Presentation, "style sheet", "/a.css", "/b.css");
+    assert_eq!(sheet, note_mark(Kind::Presentation, "style sheet", "/a.css", "/b.css"));
+    assert_ne!(sheet, note_mark(Kind::Presentation, "style sheet", "/a.css", "/c.css"));
+    assert_ne!(sheet, note_mark(Kind::Behaviour, "style sheet", "/a.css", "/b.css"));
+    let tags = note_mark(Kind::Structure, "tags", "120 tags", "122 tags");
+    assert_eq!(tags, note_mark(Kind::Structure, "tags", "40 tags", "42 tags"));
+    assert_ne!(tags, note_mark(Kind::Structure, "tags", "120 tags", "121 tags"));
+}
+
+/// The folds of one mark, as visits join them.
+#[derive(Default)]
+struct Folds {
+    row: Option<FoldRow>,
+    joined: BTreeMap<u32, Vec<u32>>,
+    told: Vec<u32>,
+}
+
+impl Folds {
+    fn visit(&mut self, page: u32, seen_same: u64, moment: u64) -> &OperationFold {
+        let at = |hours: u64| Moment::from_secs(0) + Span::from_hours(hours);
+        let key = PageKey::new(Partition(0), page);
+        let visit = FoldVisit { page: key, version: 2, seen_same: at(seen_same), moment: at(moment) };
+        let current = self.row.as_ref().filter(|row| continues(row, &visit)).map(|row| row.number);
+        let counted = current.is_some_and(|number| self.joined.entry(number).or_default().contains(&page));
+        let mut row = join(self.row.take(), &visit, counted);
+        self.joined.entry(row.number).or_default().push(page);
+        if is_due(&row.current) {
+            row.current.told = row.current.pages;
+            self.told.push(row.current.pages);
         }
-        assert!(book.folds.len() <= NoiseBook::FOLDS_MAX);
+        &self.row.insert(row).current
     }
-    assert_eq!(book.folds.len(), NoiseBook::FOLDS_MAX);
-    assert!(book.folds.iter().all(|fold| fold.first >= Moment::from_secs(600 - NoiseBook::FOLDS_MAX as i64)));
 }
 
 #[test]
-fn a_change_that_one_page_shows_again_and_again_is_its_own() {
-    let (site, mut book, mut sightings) = (Site::new("example.org"), NoiseBook::default(), PendingFolds::default());
-    let change = footer_change("on", "off");
-    let mut shown = |page: u32, second: i64, site: &Site| {
-        let page = PageKey::new(Partition(0), page);
-        let folding = fold(site, page, Moment::from_secs(second), &change, (&book, &mut sightings));
-        book.take(&folding.rows);
-        (folding.kind, folding.rows.folds.iter().map(|fold| (fold.first.secs(), fold.pages)).next())
+fn a_new_footer_on_4812_pages_is_told_at_the_fifth_page_and_whenever_the_count_has_doubled() {
+    let mut folds = Folds::default();
+    for page in 0..4_812 {
+        folds.visit(page, 0, 1 + u64::from(page) / 60);
+    }
+    let row = folds.row.as_ref().expect("it was seen");
+    assert_eq!((row.number, row.current.pages, row.earlier.len()), (1, 4_812, 0));
+    assert_eq!(folds.told, [5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560]);
+}
+
+#[test]
+fn a_page_counts_once_and_what_it_shows_again_and_again_is_its_own() {
+    let mut folds = Folds::default();
+    for hour in 1..50 {
+        assert_eq!(folds.visit(1, hour - 1, hour).pages, 1);
+    }
+    let mut looked = Folds::default();
+    (0..9).for_each(|_| assert_eq!(looked.visit(1, 0, 9).pages, 1));
+    assert!(folds.told.is_empty() && looked.told.is_empty());
+}
+
+#[test]
+fn at_another_time_it_is_news_again_and_what_was_told_stays_told() {
+    let mut folds = Folds::default();
+    (0..6).for_each(|page| _ = folds.visit(page, 0, 1));
+    assert_eq!(folds.visit(9, 1, 2).pages, 1);
+    let row = folds.row.as_ref().expect("it was seen");
+    assert_eq!((row.number, row.earlier.len()), (2, 1));
+    assert!(row.fold(1).is_some_and(|fold| fold.is_told() && fold.pages == 6));
+    assert!(row.fold(2).is_some_and(|fold| !fold.is_told()) && row.fold(3).is_none());
+}
+
+#[test]
+fn only_what_can_have_happened_at_one_time_is_one_operation() {
+    let mut folds = Folds::default();
+    // Each page was sold out in another week.
+    for page in 0..8 {
+        let week = u64::from(page) * 24 * 7;
+        assert_eq!(folds.visit(page, week, week + 24).pages, 1);
+    }
+    assert!(folds.told.is_empty());
+    // One change of the template, found by visits of many days.
+    let mut folds = Folds::default();
+    for page in 0..8 {
+        folds.visit(page, u64::from(page), 100 + u64::from(page) * 24);
+    }
+    assert_eq!(folds.told, [5]);
+}
+
+#[test]
+fn folds_of_the_same_versions_have_the_same_sum_in_any_order() {
+    let sum = |pages: &[u32]| {
+        let mut folds = Folds::default();
+        pages.iter().for_each(|page| _ = folds.visit(*page, 0, 1));
+        folds.row.map(|row| row.current.versions)
     };
-    for second in 0..20 {
-        assert_eq!(shown(1, second, &site), (FoldingKind::Own, None));
-    }
-    let other = Site::new("example.net");
-    assert_eq!(shown(2, 30, &other), (FoldingKind::Own, None), "what one site shows is nothing to another");
-    assert_eq!(shown(3, 40, &site), (FoldingKind::Own, Some((19, 2))), "the second page begins the fold");
+    assert_eq!(sum(&[1, 2, 3]), sum(&[3, 1, 2]));
+    assert_ne!(sum(&[1, 2, 3]), sum(&[1, 2, 4]));
 }

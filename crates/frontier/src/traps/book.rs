@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use vernal_model::{Moment, Site, Url};
 
 use super::pattern::key_of;
@@ -41,6 +41,18 @@ pub struct TrapBook {
     copies: HashMap<u128, u16>,
     copies_met: VecDeque<u128>,
     sessions: SessionBook,
+    /// The marks of all patterns that were recognised as traps.
+    closed: HashSet<PatternMark>,
+}
+
+/// Stands for the pattern of a URL on its site, so that a page can be asked later whether it lies in a trap.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PatternMark(pub u32);
+
+impl PatternMark {
+    fn of(key: &str) -> Self {
+        PatternMark(xxhash_rust::xxh3::xxh3_64(key.as_bytes()) as u32)
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -87,6 +99,16 @@ impl TrapBook {
         self.patterns.get(key_of(url).as_str()).and_then(|evidence| evidence.trap.as_deref()).map(str::to_owned)
     }
 
+    /// The mark of the pattern of a URL.
+    pub fn mark(url: &Url) -> PatternMark {
+        PatternMark::of(&key_of(url))
+    }
+
+    /// Whether pages of this pattern lie in a recognised trap.
+    pub fn has_closed(&self, mark: PatternMark) -> bool {
+        self.closed.contains(&mark)
+    }
+
     /// Records the digest of the text that a visit found. Returns the reason, in words, if this reveals a new trap.
     pub fn learn(&mut self, url: &Url, content: u128) -> Option<String> {
         let key = key_of(url);
@@ -105,6 +127,8 @@ impl TrapBook {
         } else {
             return None;
         };
+        self.closed.insert(PatternMark::of(&key));
+        let evidence = self.evidence(&key);
         evidence.trap = Some(words.as_str().into());
         evidence.contents = Vec::new();
         evidence.counted = Vec::new();
@@ -117,7 +141,9 @@ impl TrapBook {
         if content == 0 || content == EMPTY_CONTENT {
             return None;
         }
-        self.sessions.learn(url, content).map(|name| format!("{SESSION_WORDS}`{name}`"))
+        let name = self.sessions.learn(url, content)?;
+        self.closed.insert(TrapBook::mark(url));
+        Some(format!("{SESSION_WORDS}`{name}`"))
     }
 
     pub fn has_sessions(&self) -> bool {
@@ -156,7 +182,9 @@ impl TrapBook {
                 self.sessions.add(site, name.trim_matches('`'));
             }
             if let Some(pattern) = words.split('`').nth(1).filter(|pattern| pattern.starts_with('/')) {
-                self.evidence(&format!("{site}{pattern}")).trap = Some(words.as_str().into());
+                let key = format!("{site}{pattern}");
+                self.closed.insert(PatternMark::of(&key));
+                self.evidence(&key).trap = Some(words.as_str().into());
             }
         }
     }
@@ -253,6 +281,10 @@ mod tests {
         let mut restarted = TrapBook::new();
         restarted.recall(&Site::new("a.org"), &told);
         assert_eq!(restarted.suspects(&url("/endless/99"), now()).as_ref(), told.first());
+        for book in [&book, &restarted] {
+            assert!(book.has_closed(TrapBook::mark(&url("/endless/3"))), "pages from before it was recognised too");
+            assert!(!book.has_closed(TrapBook::mark(&url("/article/3"))));
+        }
     }
 
     #[test]

@@ -11,4 +11,4 @@ mod pattern;
 mod rules;
 mod sessions;
 
-pub use book::TrapBook;
+pub use book::{PatternMark, TrapBook};

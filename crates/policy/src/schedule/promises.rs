@@ -350,6 +350,10 @@ impl Refresh for Promises {
     fn promising(&self) -> Option<&dyn Promising> {
         Some(self)
     }
+
+    fn promising_mut(&mut self) -> Option<&mut dyn Promising> {
+        Some(self)
+    }
 }
 
 impl Valued for Promises {
@@ -373,5 +377,28 @@ impl Promising for Promises {
             unkept.add(promise.site, every, now.since(due));
         }
         unkept
+    }
+
+    fn promise(&mut self, held: &Held<'_>, in_flight: bool) {
+        let page = held.page;
+        let before = self.clear(page);
+        let (is_in_flight, is_in_flight_inside) =
+            before.map_or((in_flight, in_flight), |before| (before.is_in_flight, before.is_in_flight_inside));
+        let is_kept_back = is_in_flight_inside && !is_in_flight;
+        match Promise::of(held) {
+            Some(promise) => {
+                let last_visit = before.map_or(promise.last_visit, |before| before.last_visit);
+                let promise = Promise { last_visit, is_in_flight, is_in_flight_inside, ..promise };
+                if is_kept_back {
+                    self.early.insert((promise.allowed_from(), page));
+                }
+                if let Some(due) = promise.due().filter(|_| !is_in_flight) {
+                    self.due.insert((due, page));
+                }
+                self.promised.insert(page, promise);
+            }
+            None if is_kept_back => self.inner.put_back(page),
+            None => {}
+        }
     }
 }

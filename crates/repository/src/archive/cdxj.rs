@@ -1,32 +1,58 @@
-//! A CDXJ index of all segments (SURT key, fourteen digits, JSON), sorted as replay tools expect it.
+//! A CDXJ index of an export (SURT key, fourteen digits, JSON), sorted as replay tools expect it.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use vernal_model::Moment;
 
+use super::copy::{Fate, choose, walk_records};
 use super::sort::LineSorter;
 use super::surt::surt;
-use crate::bodies::{Record, Scanned, scan, segments};
+use crate::bodies::{Record, Scanned, sealed_path, segments};
 use crate::{Error, Result};
 
-/// Writes the index of the repository in `dir`, line for line what `cdxj-indexer -s` prints for its segments. Files are
-/// named as they are now: an open segment has another name once it is sealed. Damaged records are skipped.
-pub fn cdxj(dir: &Path, out: &mut dyn Write) -> Result<()> {
+/// Which files an index is about.
+#[derive(Copy, Clone, Debug)]
+pub enum IndexOf<'a> {
+    /// The files that an export into a folder writes: one per segment, named as the segment.
+    Folder,
+    /// The one file of this name that holds everything.
+    File(&'a str),
+}
+
+/// Writes the index of what [`export_warc`](super::export_warc) writes for the same filter, line for line what `cdxj-indexer -s`
+/// prints for those files. Without a filter they are the segments of the repository in `dir`, under the names that they keep
+/// once they are sealed. Damaged records are skipped.
+pub fn cdxj(dir: &Path, of: IndexOf<'_>, filter: &dyn Fn(&Record) -> bool, out: &mut dyn Write) -> Result<()> {
     let failed = |source: io::Error| Error::Io { act: "write the index of", path: dir.to_owned(), source };
+    let choice = choose(segments(dir)?, &|_, record| filter(record))?;
     let mut sorter = LineSorter::new();
-    for segment in segments(dir)? {
-        let name = segment.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        for scanned in scan(&segment.path)?.flatten() {
-            if let Some(line) = line(&scanned, name) {
-                sorter.push(line).map_err(failed)?;
+    let mut offset = 0;
+    for (segment, fates) in &choice.segments {
+        let sealed = sealed_path(&segment.path);
+        let name = match of {
+            IndexOf::File(name) => name,
+            IndexOf::Folder => {
+                offset = 0;
+                sealed.file_name().and_then(|name| name.to_str()).unwrap_or_default()
             }
+        };
+        if !fates.iter().any(|fate| matches!(fate, Fate::Taken | Fate::TakenForRevisit)) {
+            continue;
         }
+        walk_records(segment, fates, &mut |scanned, fate, _| {
+            if fate == Fate::Left {
+                return Ok(());
+            }
+            let line = line(scanned, offset, name);
+            offset += scanned.length;
+            line.map_or(Ok(()), |line| sorter.push(line).map_err(failed))
+        })?;
     }
     sorter.finish(out).map_err(failed)
 }
 
-fn line(scanned: &Scanned, file_name: &str) -> Option<String> {
+fn line(scanned: &Scanned, offset: u64, file_name: &str) -> Option<String> {
     let record = &scanned.record;
     if !is_indexed(record) {
         return None;
@@ -44,7 +70,7 @@ fn line(scanned: &Scanned, file_name: &str) -> Option<String> {
         ("status", http.as_ref().map(|http| http.status.to_string())),
         ("digest", record.header("WARC-Payload-Digest").map(str::to_owned)),
         ("length", Some(scanned.length.to_string())),
-        ("offset", Some(scanned.offset.to_string())),
+        ("offset", Some(offset.to_string())),
         ("filename", Some(file_name.to_owned())),
     ];
     let json: Vec<String> = fields

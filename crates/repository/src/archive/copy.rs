@@ -103,11 +103,20 @@ pub(super) fn walk(
     fates: &[Fate],
     each: &mut dyn FnMut(&Location, Fate, bool) -> Result<()>,
 ) -> Result<()> {
+    walk_records(file, fates, &mut |scanned, fate, main| each(&location_of(file, scanned), fate, main))
+}
+
+/// Like [`walk`], with the records themselves.
+pub(super) fn walk_records(
+    file: &SegmentFile,
+    fates: &[Fate],
+    each: &mut dyn FnMut(&Scanned, Fate, bool) -> Result<()>,
+) -> Result<()> {
     let mut last = Fate::Left;
     for (scanned, &fate) in scan(&file.path)?.flatten().zip(fates) {
         let main = fate != Fate::Follows;
         last = if main { fate } else { last };
-        each(&location_of(file, &scanned), last, main)?;
+        each(&scanned, last, main)?;
     }
     Ok(())
 }

@@ -172,8 +172,8 @@ pub(super) fn decode(first: u64, payload: &[u8]) -> postcard::Result<Frame> {
     let (opening, mut rest): (PayloadHead, _) = postcard::take_from_bytes(payload)?;
     let mut entries = Vec::with_capacity((opening.deeds as usize).min(payload.len()));
     for _ in 0..opening.deeds {
-        let (entry, after) = postcard::take_from_bytes(rest)?;
-        entries.push(entry);
+        let ((partition, sequence, deed), after): ((Partition, Sequence, Deed), _) = postcard::take_from_bytes(rest)?;
+        entries.push((partition, sequence, deed.of_today()));
         rest = after;
     }
     if !rest.is_empty() {

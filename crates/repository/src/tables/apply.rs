@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use foldhash::{HashMap, HashMapExt};
 use vernal_model::{
-    Control, Deed, Eviction, GraphMark, HintRows, Moment, Page, PageKey, Partition, Relocated, RobotsRow, Sequence,
-    Site, SiteProfile, SiteRow, Subscription, TopicOf, Visit, Visited,
+    Control, Deed, Eviction, FoldKey, Folded, GraphMark, HintRows, Moment, Page, PageKey, Partition, Relocated,
+    RobotsRow, Sequence, Site, SiteProfile, SiteRow, Subscription, Telling, TopicOf, Visit, Visited,
 };
 
 use super::row_batch::RowBatch;
@@ -67,6 +67,9 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Obsolete> {
                 let rows = group.written.as_ref().and_then(|written| rows_of(written, index));
                 applying.visited(*partition, *sequence, position, visited, rows)?;
             }
+            Deed::Folded(folded) => {
+                applying.folded(EventId { partition: *partition, sequence: *sequence }, position, folded)?
+            }
             deed => applying.deed(*partition, *sequence, deed)?,
         }
         let place = applying.state.partition_mut(*partition);
@@ -121,8 +124,13 @@ impl Applying<'_> {
                 let row = FoundRow { urls: urls.into(), again: again.into(), gone: Cow::Borrowed(&[]) };
                 self.rows.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
             }
-            // `Sieved` deeds are applied together after the rest. Visits need their position in the journal.
-            Deed::Sieved { .. } | Deed::Visited(_) => {}
+            // `Sieved` deeds are applied together after the rest. Visits and folds need their position in the journal.
+            // A deed of an older format was converted when the journal was read.
+            Deed::Sieved { .. } | Deed::Visited(_) | Deed::Folded(_) | Deed::NoiseLearnedBefore(_) => {}
+            Deed::VersionTold(told) => {
+                let key = keys::version_row(told.page, told.version);
+                self.rows.put(&tables.version_rows, "version_rows", key, &told.row)?;
+            }
             Deed::SiteSeen(site, profile) => self.site_seen(partition, site, profile),
             Deed::RobotsRead { site, row, visit } => self.robots_read(partition, sequence, site, row, visit)?,
             Deed::Controlled(Control::PauseAll) => self.state.paused = true,
@@ -207,6 +215,24 @@ impl Applying<'_> {
             self.relinked.push(key);
         }
         self.count_visited(partition, visited);
+        Ok(())
+    }
+
+    fn folded(&mut self, id: EventId, position: u64, folded: &Folded) -> Result<()> {
+        let tables = &self.shared.tables;
+        for (mark, row) in &folded.folds {
+            self.rows.put(&tables.folds, "folds", keys::fold(id.partition, *mark), row)?;
+            // The first pages are in the row itself.
+            if row.current.pages as usize > row.current.sample.len() {
+                let fold = FoldKey { mark: *mark, number: row.number };
+                self.rows.put(&tables.folds, "folds", keys::fold_page(folded.page, fold), &())?;
+            }
+        }
+        let Some(Telling { event, folds }) = &folded.telling else { return Ok(()) };
+        let key = position.to_be_bytes();
+        self.rows.put(&tables.events, "events", key, &(id, event))?;
+        self.rows.put(&tables.tellings, "tellings", key, folds)?;
+        self.state.totals.events += 1;
         Ok(())
     }
 

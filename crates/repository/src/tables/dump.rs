@@ -5,9 +5,9 @@ use std::io::Write;
 
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DateRange, DocumentRow, Event, EvictionRow, Fold, GraphMark, HintFile, HintSource, NoiseRule, Page, PageHints,
-    PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SubscriptionRow, TopicMark, TopicOf, TopicRow,
-    TrustRow, Visit,
+    DateRange, DocumentRow, Event, EvictionRow, FoldRow, GraphMark, HintFile, HintSource, NoiseRule, Page, PageHints,
+    PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SubscriptionRow, ToldFolds, TopicMark,
+    TopicOf, TopicRow, TrustRow, VersionRow, Visit,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -44,10 +44,13 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     })?;
     dump.table::<(EventId, Event)>(&tables.events, "events", |_| true)?;
     dump.table::<()>(&tables.page_events, "page_events", |_| true)?;
+    dump.table::<VersionRow>(&tables.version_rows, "version_rows", |_| true)?;
+    dump.table::<FoldRow>(&tables.folds, "folds", |key| key.len() == keys::FOLD_BYTES)?;
+    dump.table::<()>(&tables.folds, "folds", |key| key.len() != keys::FOLD_BYTES)?;
+    dump.table::<ToldFolds>(&tables.tellings, "tellings", |_| true)?;
     let of_kind = |kind: u8| move |key: &[u8]| keys::noise_parts(key).is_some_and(|(_, found)| found == kind);
     dump.table::<u32>(&tables.noise, "noise", of_kind(keys::NOISE_LAST_ID))?;
     dump.table::<NoiseRule>(&tables.noise, "noise", of_kind(keys::NOISE_RULE))?;
-    dump.table::<Fold>(&tables.noise, "noise", of_kind(keys::NOISE_FOLD))?;
     dump.table::<PageNoise>(&tables.page_noise, "page_noise", |_| true)?;
     dump.table::<PageTerms>(&tables.terms, "terms", |_| true)?;
     dump.table::<Vec<TopicOf>>(&tables.page_topics, "page_topics", |_| true)?;

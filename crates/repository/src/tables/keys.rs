@@ -12,7 +12,10 @@
 //! found                  partition u8 | sequence u64
 //! events                 position u64
 //! page_events            partition u8 | number u32 | position u64
-//! noise                  partition u8 | site | 0 | 0: last id; 1 | rule u32; 2 | fold u64
+//! version_rows           partition u8 | number u32 | version u32
+//! folds                  partition u8 | mark u64: the folds of the mark; with | fold u32 | number u32: a page of one
+//! tellings               position u64 of the event of a site
+//! noise                  partition u8 | site | 0 | 0: last id; 1 | rule u32
 //! weights                partition u8 | chunk u32
 //! left                   partition u8 | number u32
 //! relinked               position u64 of the last deed of a group
@@ -23,7 +26,7 @@
 //! meta                   "state", "graph", "topic-mark" or "seed/" URL
 //! ```
 
-use vernal_model::{Fingerprint, HintSource, Moment, PageKey, Partition, Sequence, Site, Url, WaitingPlace};
+use vernal_model::{Fingerprint, FoldKey, HintSource, Moment, PageKey, Partition, Sequence, Site, Url, WaitingPlace};
 
 use super::waiting::ARRIVALS_PER_ROW;
 
@@ -32,11 +35,12 @@ pub(crate) const ROBOTS_NUMBER: u32 = u32::MAX;
 /// The kinds of noise rows.
 pub(crate) const NOISE_LAST_ID: u8 = 0;
 pub(crate) const NOISE_RULE: u8 = 1;
-pub(crate) const NOISE_FOLD: u8 = 2;
 /// The kinds of rows of a site's hints.
 pub(crate) const HINT_SOURCE: u8 = 0;
 pub(crate) const HINT_FILE: u8 = 1;
 pub(crate) const HINT_SUBSCRIPTION: u8 = 2;
+/// The length of the key of the folds of one mark. The keys of their pages are longer.
+pub(crate) const FOLD_BYTES: usize = 9;
 pub(crate) const STATE: &str = "state";
 pub(crate) const TOPIC_MARK: &str = "topic-mark";
 pub(crate) const GRAPH: &str = "graph";
@@ -80,6 +84,31 @@ pub(crate) fn page_event(page: PageKey, position: u64) -> [u8; 13] {
     key
 }
 
+/// What is kept of a version.
+pub(crate) fn version_row(page: PageKey, version: u32) -> [u8; 9] {
+    let mut key = [0; 9];
+    key[..5].copy_from_slice(&page.bytes());
+    key[5..].copy_from_slice(&version.to_be_bytes());
+    key
+}
+
+/// The folds of one mark.
+pub(crate) fn fold(partition: Partition, mark: u64) -> [u8; FOLD_BYTES] {
+    let mut key = [0; FOLD_BYTES];
+    key[0] = partition.0;
+    key[1..].copy_from_slice(&mark.to_be_bytes());
+    key
+}
+
+/// A page of a fold.
+pub(crate) fn fold_page(page: PageKey, fold: FoldKey) -> [u8; 17] {
+    let mut key = [0; 17];
+    key[..FOLD_BYTES].copy_from_slice(&self::fold(page.partition, fold.mark));
+    key[FOLD_BYTES..13].copy_from_slice(&fold.number.to_be_bytes());
+    key[13..].copy_from_slice(&page.number.to_be_bytes());
+    key
+}
+
 /// Sites and origins: the partition, then the name.
 pub(crate) fn named(partition: Partition, name: &str) -> Vec<u8> {
     let mut key = Vec::with_capacity(name.len() + 1);
@@ -102,13 +131,6 @@ pub(crate) fn noise_last_id(partition: Partition, site: &Site) -> Vec<u8> {
 pub(crate) fn noise_rule(partition: Partition, site: &Site, id: u32) -> Vec<u8> {
     let mut key = noise_site(partition, site);
     key.push(NOISE_RULE);
-    key.extend_from_slice(&id.to_be_bytes());
-    key
-}
-
-pub(crate) fn noise_fold(partition: Partition, site: &Site, id: u64) -> Vec<u8> {
-    let mut key = noise_site(partition, site);
-    key.push(NOISE_FOLD);
     key.extend_from_slice(&id.to_be_bytes());
     key
 }

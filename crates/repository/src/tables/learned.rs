@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use vernal_model::{Deed, Fold, NoiseRule, Partition, Sequence, Site};
+use vernal_model::{Deed, NoiseRule, Partition, Sequence, Site};
 
 use super::apply::Applying;
 use super::keys;
@@ -14,14 +14,12 @@ use crate::Result;
 enum Name {
     LastId,
     Rule(u32),
-    Fold(u64),
 }
 
 /// Its new content.
 enum Row<'a> {
     LastId(u32),
     Rule(&'a NoiseRule),
-    Fold(&'a Fold),
     Gone,
 }
 
@@ -34,10 +32,8 @@ impl Applying<'_> {
             let Deed::NoiseLearned(rows) = deed else { continue };
             let id = rows.last_id.iter().map(|id| (Name::LastId, Row::LastId(*id)));
             let rules = rows.rules.iter().map(|rule| (Name::Rule(rule.id), Row::Rule(rule)));
-            let folds = rows.folds.iter().map(|fold| (Name::Fold(fold.id), Row::Fold(fold)));
             let forgotten = rows.forgotten.iter().map(|id| (Name::Rule(*id), Row::Gone));
-            let unfolded = rows.unfolded.iter().map(|id| (Name::Fold(*id), Row::Gone));
-            let said = id.chain(rules).chain(folds).chain(forgotten).chain(unfolded);
+            let said = id.chain(rules).chain(forgotten);
             last.extend(said.map(|(name, row)| ((*partition, &rows.site, name), row)));
             match &rows.page {
                 Some((page, noise)) if noise.is_empty() => self.rows.remove(&tables.page_noise, page.bytes()),
@@ -49,12 +45,10 @@ impl Applying<'_> {
             let key = match name {
                 Name::LastId => keys::noise_last_id(partition, site),
                 Name::Rule(id) => keys::noise_rule(partition, site, id),
-                Name::Fold(id) => keys::noise_fold(partition, site, id),
             };
             match row {
                 Row::LastId(id) => self.rows.put(&tables.noise, "noise", key, &id)?,
                 Row::Rule(rule) => self.rows.put(&tables.noise, "noise", key, rule)?,
-                Row::Fold(fold) => self.rows.put(&tables.noise, "noise", key, fold)?,
                 Row::Gone => self.rows.remove(&tables.noise, key),
             }
         }

@@ -1,7 +1,7 @@
 //! The rows that are not types of `vernal-model`, and the encoding of all rows: one format byte, then postcard.
 //!
 //! ```text
-//! row:  format u8 (2) | postcard of the row
+//! row:  format u8 (3) | postcard of the row
 //! ```
 
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ use crate::encoding::append;
 use crate::{Error, Result};
 
 /// The format of every row. A row with another format is refused, and the tables are rebuilt.
-const ROW_FORMAT: u8 = 2;
+const ROW_FORMAT: u8 = 3;
 
 /// What was known of a URL when it was admitted. It never changes.
 #[derive(Clone, Debug, PartialEq)]

@@ -49,11 +49,11 @@ const FLUSH_LOOKS_MAX: usize = 10_000;
 /// opening.
 const PLACING_LOOKS_MAX: usize = 200;
 
-const TABLES: usize = 22;
+const TABLES: usize = 25;
 /// Tables keyed by page number alone, with a row for almost every page.
 const TABLES_BY_PAGE: [&str; 3] = ["urls", "pages", "documents"];
 /// Tables whose rows are almost never rewritten.
-const TABLES_WRITTEN_ONCE: [&str; 3] = ["visits", "events", "page_events"];
+const TABLES_WRITTEN_ONCE: [&str; 5] = ["visits", "events", "page_events", "version_rows", "tellings"];
 
 pub(crate) struct Tables {
     backend: Backend,
@@ -67,6 +67,9 @@ pub(crate) struct Tables {
     pub found: Table,
     pub events: Table,
     pub page_events: Table,
+    pub version_rows: Table,
+    pub folds: Table,
+    pub tellings: Table,
     pub noise: Table,
     pub page_noise: Table,
     pub terms: Table,
@@ -152,6 +155,9 @@ impl Tables {
             // Small rows that are read soon and then seldom (decision 13). Compressing them cost more than writing the journal.
             events: next("events", TableKind::Unpacked)?,
             page_events: next("page_events", TableKind::Small)?,
+            version_rows: next("version_rows", TableKind::Small)?,
+            folds: next("folds", TableKind::Small)?,
+            tellings: next("tellings", TableKind::Small)?,
             noise: next("noise", TableKind::Small)?,
             page_noise: next("page_noise", TableKind::Small)?,
             terms: next("terms", TableKind::Small)?,
@@ -225,6 +231,9 @@ impl Tables {
             &self.found,
             &self.events,
             &self.page_events,
+            &self.version_rows,
+            &self.folds,
+            &self.tellings,
             &self.noise,
             &self.page_noise,
             &self.terms,

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod following;
 mod hinting;
 mod plain;
 mod world;
@@ -9,7 +10,7 @@ mod world;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use vernal_model::{Chance, Moment, PageKey, SiteState};
+use vernal_model::{Chance, Looks, Moment, PageKey, Partition, RuleState, Site, SiteState};
 use vernal_repository::{
     Error, Reader, Recovery, Repository, Settings, TablesRecovery, compare_tables, verify_journal,
 };
@@ -496,7 +497,7 @@ fn a_folder_of_format_3_goes_on_with_tables_made_anew() {
     drop(repository);
     let path = dir.path().join("FORMAT");
     let format = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format.replace("vernal-repository 4", "vernal-repository 3")).unwrap();
+    fs::write(&path, format.replace("vernal-repository 5", "vernal-repository 3")).unwrap();
     // There each URL that waited had a row of its own, with its number behind the byte 2.
     with_table(dir.path(), "waiting", |waiting| {
         let keys: Vec<_> = waiting.iter().map(|guard| guard.key().unwrap()).collect();
@@ -508,6 +509,53 @@ fn a_folder_of_format_3_goes_on_with_tables_made_anew() {
     assert_same(&dump(&reopened.reader()), &expected, "from tables of format 3");
     world.plain.check(&reopened.reader());
     assert_eq!(fs::read_to_string(&path).unwrap(), format);
+}
+
+/// The journal of a folder of format 4 with a deed about noise. Its rows had another layout.
+const JOURNAL_OF_FORMAT_4: &str = "56524e4c4a524e4c020000000100000001000000000000007253c4425441523d\
+    3dd37fa1aa0000000100000000000000e8c94519d6aee9a5000000020301000003020b09612e6578616d706c65010307110101050602\
+    0551756f7465001280ade204131415160117011801190401040204000856696577733a2023090003070480897a8092f4010304050607\
+    0856696577733a20310856696577733a2032026e6f020809030203010d73637269707420736f75726365020180897a8092f401030405\
+    0607000003796573000101010b0c0d020e809bee0280a4e8030f010307010110";
+
+#[test]
+fn a_folder_of_format_4_goes_on_with_what_it_learned_of_noise() {
+    let dir = tempfile::tempdir().unwrap();
+    let id = "0123456789abcdef0123456789abcdef";
+    let format = format!("vernal-repository 4\npartitions 64\nsuffixes psl-2\nid {id}\n");
+    fs::write(dir.path().join("FORMAT"), format).unwrap();
+    fs::create_dir(dir.path().join("journal")).unwrap();
+    let bytes = JOURNAL_OF_FORMAT_4.as_bytes().chunks(2);
+    let bytes: Vec<u8> = bytes.map(|digits| u8::from_str_radix(str::from_utf8(digits).unwrap(), 16).unwrap()).collect();
+    fs::write(dir.path().join("journal/00000001.log"), bytes).unwrap();
+    let check = |reader: &Reader| {
+        let book = reader.noise_book(&Site::new("a.example")).unwrap();
+        assert_eq!(book.rules.iter().map(|rule| rule.id).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(book.rules[0].standing, RuleState::Learned);
+        assert_eq!(book.last_id, 4);
+        let noise = reader.page_noise(PageKey::new(Partition(3), 7)).unwrap();
+        assert_eq!(noise.suspects[0].looks, Looks { made: 1, differed: 1 });
+    };
+    let (repository, recovery) = open(dir.path());
+    assert!(matches!(&recovery.tables, TablesRecovery::Rebuilt(_)), "{:?}", recovery.tables);
+    check(&repository.reader());
+    repository.close().unwrap();
+    let (repository, recovery) = open(dir.path());
+    assert_eq!(recovery.tables, TablesRecovery::Sound);
+    check(&repository.reader());
+    drop(repository);
+    // A table with a row of format 4, whose format byte is 2.
+    with_meta(dir.path(), |meta| {
+        let keys: Vec<_> = meta.iter().map(|guard| guard.key().unwrap()).collect();
+        for key in keys {
+            let mut row = meta.get(&key).unwrap().unwrap().to_vec();
+            row[0] = 2;
+            meta.insert(key, row).unwrap();
+        }
+    });
+    let (repository, recovery) = open(dir.path());
+    assert!(matches!(&recovery.tables, TablesRecovery::Rebuilt(_)), "{:?}", recovery.tables);
+    check(&repository.reader());
 }
 
 #[test]
@@ -525,7 +573,7 @@ fn a_folder_of_format_1_is_refused_by_name_and_a_repair_keeps_its_records_and_se
     repository.close().unwrap();
     // The folder as the older Vernal left it: its name, and its seeds without the wish that came later.
     let format = fs::read_to_string(dir.path().join("FORMAT")).unwrap();
-    fs::write(dir.path().join("FORMAT"), format.replace("vernal-repository 4", "vernal-repository 1")).unwrap();
+    fs::write(dir.path().join("FORMAT"), format.replace("vernal-repository 5", "vernal-repository 1")).unwrap();
     with_meta(dir.path(), |meta| {
         for seed in &seeds {
             let old = (&seed.url, seed.added, &seed.tags, seed.weight, seed.scope, seed.depth, seed.at_least_every);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::following::PlainFollowing;
 use crate::hinting::PlainHints;
 use vernal_model::{
     Admitted, BudgetAccount, Control, Deed, DocumentRow, Event, EventKind, EvictionRow, Fingerprint, Found, GraphMark,
@@ -44,6 +45,7 @@ pub struct Plain {
     scores: BTreeMap<(Partition, u32), Vec<f32>>,
     left: BTreeMap<PageKey, EvictionRow>,
     pub hints: PlainHints,
+    following: PlainFollowing,
 }
 
 #[derive(Clone)]
@@ -103,7 +105,8 @@ impl Plain {
             Deed::Controlled(control) => self.paused = control == Control::PauseAll,
             Deed::Spent { account } => self.account = account,
             // Only a compaction makes these, and this world has none; `tests/compact.rs` holds its laws.
-            Deed::Relocated(_) => {}
+            // A deed of an older format is never written.
+            Deed::Relocated(_) | Deed::NoiseLearnedBefore(_) => {}
             Deed::NoiseLearned(rows) => {
                 self.postures.entry(rows.site.clone()).or_insert((partition, SiteProfile::default()));
                 self.books.entry(rows.site.clone()).or_default().take(&rows);
@@ -136,6 +139,12 @@ impl Plain {
             Deed::TopicsNamed(rows) => self.topics.extend(rows.into_iter().map(|row| (row.id, row))),
             Deed::TopicsReckoned(mark) => self.topic_mark = mark,
             Deed::Weighed(row) => drop(self.scores.insert((partition, row.chunk), row.scores)),
+            Deed::VersionTold(told) => self.following.told(*told),
+            Deed::Folded(folded) => {
+                let cursor = Cursor(self.position);
+                let event = self.following.folded(partition, cursor, *folded);
+                self.events.extend(event.map(|event| (cursor, EventId { partition, sequence }, event)));
+            }
             Deed::GraphPassed(mark) => self.graph = Some(mark),
             Deed::Left(leaving) => {
                 self.left.insert(leaving.page.key, leaving.row);
@@ -242,6 +251,8 @@ impl Plain {
         assert_eq!(reader.totals(), self.totals());
         assert_eq!(reader.pages(None, usize::MAX).unwrap(), self.pages.values().cloned().collect::<Vec<_>>());
         assert_eq!(reader.events(Cursor::START, usize::MAX).unwrap(), self.events);
+        let cursors: Vec<Cursor> = self.events.iter().map(|(cursor, ..)| *cursor).collect();
+        self.following.check(reader, &cursors);
         self.check_known(reader);
         self.check_topics(reader);
         self.check_pages(reader);
@@ -316,7 +327,7 @@ impl Plain {
             let versions: Vec<_> = visits.iter().filter_map(|visit| visit.version).collect();
             assert_eq!(reader.visits(*key).unwrap(), visits);
             assert_eq!(reader.versions(*key).unwrap(), versions);
-            let events: Vec<_> = self.events.iter().filter(|(_, _, event)| event.page == *key).cloned().collect();
+            let events: Vec<_> = self.events_of_pages().filter(|(_, _, event)| event.page == *key).cloned().collect();
             assert_eq!(reader.page_events(*key).unwrap(), events);
         }
         let mut robots: Vec<Visit> = Vec::new();
@@ -377,7 +388,7 @@ impl Plain {
         let to_robots =
             self.visits.values().filter(|visit| visit.robots.as_ref().is_some_and(|url| url.site() == *site));
         let visits: Vec<&Visit> = self.visits.iter().filter(of_site).map(|(_, visit)| visit).chain(to_robots).collect();
-        let changes = self.events.iter().filter(|(_, _, event)| event.url.site() == *site);
+        let changes = self.events_of_pages().filter(|(_, _, event)| event.url.site() == *site);
         SiteCounts {
             known: self.known.values().filter(|known| known.site == *site).count() as u64,
             waiting: self.waiting.keys().filter(|place| place.1 == *site).count() as u64,
@@ -388,6 +399,10 @@ impl Plain {
             failures: visits.iter().filter(|visit| matches!(visit.outcome, Outcome::Failed(_))).count() as u64,
             wire_bytes: visits.iter().map(|visit| visit.wire_bytes).sum(),
         }
+    }
+
+    fn events_of_pages(&self) -> impl Iterator<Item = &(Cursor, EventId, Event)> {
+        self.events.iter().filter(|(cursor, ..)| !self.following.is_of_site(*cursor))
     }
 
     fn totals(&self) -> Totals {
@@ -405,13 +420,13 @@ impl Plain {
             refused: state(PageState::Refused),
             failed: state(PageState::Failed),
             visits: visits().filter(|visit| visit.outcome.asked()).count() as u64,
-            changes: self.events.iter().filter(|(_, _, event)| is_change(event)).count() as u64,
+            changes: self.events_of_pages().filter(|(_, _, event)| is_change(event)).count() as u64,
             versions: versions().count() as u64,
             wire_bytes: visits().map(|visit| visit.wire_bytes).sum(),
             body_bytes: versions().map(|version| u64::from(version.body_bytes)).sum(),
             found_pending: self.found.iter().map(|row| (row.2.len() + row.3.len() + row.4.len()) as u64).sum(),
             events: self.events.len() as u64,
-            noise: self.events.iter().filter(|(_, _, event)| is_noise(event)).count() as u64,
+            noise: self.events_of_pages().filter(|(_, _, event)| is_noise(event)).count() as u64,
         }
     }
 }

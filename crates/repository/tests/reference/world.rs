@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use vernal_model::{
     Admitted, AnchorTerms, BudgetAccount, Chance, Change, Control, CountedIn, Deed, Digest, DocumentRow, Event,
-    EventKind, Eviction, EvictionRow, Exchange, Failure, Fingerprint, Fold, Found, GraphMark, Kind, Kinds, LinkKind,
-    LinkRow, Location, Masked, Moment, NoisePattern, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise,
-    PageState, PageTerms, Partition, PolicyState, Refusal, Rel, RobotsAnswer, RobotsRow, RuleReach, RuleState,
-    ScopeMark, Seed, SiteProfile, SiteState, Span, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators,
-    Version, Via, Visit, Visited, WaitingPlace, WeightRow,
+    EventKind, Eviction, EvictionRow, Exchange, Failure, Fingerprint, Found, GraphMark, Kind, LinkKind, LinkRow,
+    Location, Looks, Masked, Moment, NoisePattern, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise, PageState,
+    PageTerms, Partition, PolicyState, Refusal, Rel, RobotsAnswer, RobotsRow, RuleForce, RuleReach, RuleState,
+    ScopeMark, Seed, SiteProfile, SiteState, Span, TextClass, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url,
+    Validators, Version, Via, Visit, Visited, WaitingPlace, WeightRow,
 };
 use vernal_repository::graph::{GatheredLinks, LinkGathering, URLS_MAX};
 use vernal_repository::{Keep, KeepKind, Repository};
 
-use crate::hinting;
 use crate::plain::Plain;
+use crate::{following, hinting};
 
 pub struct World {
     pub plain: Plain,
@@ -95,8 +95,16 @@ impl World {
     fn deed(&mut self, repository: &mut Repository, deeds: &mut Vec<(Partition, Deed)>) {
         let url = self.any_url();
         let partition = url.partition();
-        match self.chance.below(19) {
+        match self.chance.below(20) {
             17 => deeds.extend(self.topics()),
+            19 => {
+                let Some(page) = self.chance.pick(&self.plain.pages.values().cloned().collect::<Vec<_>>()).cloned()
+                else {
+                    return;
+                };
+                let event = self.event(page.key, &page.url, EventKind::Changed);
+                deeds.extend(following::deeds(page.key, event, self.now, &mut self.chance));
+            }
             0 => deeds.push((partition, Deed::Seeded(Seed::new(url, self.now)))),
             1 => deeds.push((partition, Deed::Unseeded(url))),
             2..=5 if self.chance.happens(0.2) && !self.spelled.is_empty() => deeds.push(self.unlinked()),
@@ -161,7 +169,7 @@ impl World {
         ]
     }
 
-    /// Rules come, change and go; so do folds, and what a page has shown.
+    /// Rules come, change and go; so does what a page has shown.
     fn noise_learned(&mut self, url: &Url) -> NoiseRows {
         let mut rows = NoiseRows::new(url.site());
         let book = self.plain.books.get(&url.site()).cloned().unwrap_or_default();
@@ -173,11 +181,6 @@ impl World {
         rows.rules.push(self.noise_rule(id));
         if self.chance.happens(0.3) {
             rows.forgotten.extend(self.chance.pick(&book.rules).map(|rule| rule.id).filter(|gone| *gone != id));
-        }
-        if self.chance.happens(0.5) {
-            rows.folds.push(self.fold());
-            rows.unfolded
-                .extend(self.chance.pick(&book.folds).map(|fold| fold.id).filter(|gone| *gone != rows.folds[0].id));
         }
         let pages: Vec<PageKey> = self.plain.pages.keys().copied().collect();
         rows.page = self.chance.pick(&pages).map(|page| (*page, PageNoise::default()));
@@ -192,11 +195,14 @@ impl World {
             id,
             what: NoisePattern::Words { shape: "Views: #".into(), place: self.chance.below(9) as u16 },
             on: RuleReach::Site,
+            class: TextClass::Main,
             standing: RuleState::Learned,
             since: self.now,
             last: self.now,
+            force: RuleForce::since(self.now),
             differed: self.chance.below(9) as u32,
             compared: 9,
+            looks: Looks { made: 3, differed: 2 },
             quiet: 0,
             pages: 1,
             template: 7,
@@ -204,21 +210,6 @@ impl World {
             after: "Views: 2".into(),
             reason: "".into(),
             seen: vec![1, 2],
-        }
-    }
-
-    fn fold(&mut self) -> Fold {
-        Fold {
-            id: self.chance.below(6),
-            before: 1,
-            after: 2,
-            left: Kinds::default(),
-            notes: 0,
-            first: self.now,
-            last: self.now,
-            pages: self.chance.below(9) as u32,
-            sample: Vec::new(),
-            told: false,
         }
     }
 

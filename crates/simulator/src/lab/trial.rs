@@ -315,7 +315,8 @@ impl<'a> LabTrial<'a> {
     }
 
     fn calibrate(&mut self) {
-        let Some(belief) = self.policy.believing().and_then(|believing| believing.belief(self.now)) else { return };
+        let Some(believing) = self.policy.believing() else { return };
+        let believed = believing.belief(self.now).weighted_share();
         let (mut fresh, mut weight) = (0.0, 0.0);
         for (number, page) in self.world.pages.iter().enumerate() {
             if page.is_online(self.now) {
@@ -323,10 +324,10 @@ impl<'a> LabTrial<'a> {
                 fresh += if self.gauge.is_fresh(number, self.now) { f64::from(page.weight) } else { 0.0 };
             }
         }
-        if belief.weight > 0.0 && weight > 0.0 {
+        if let Some(believed) = believed.filter(|_| weight > 0.0) {
             self.calibration.push(Calibration {
                 day: self.now.since(self.world.origin).days_f64(),
-                believed: belief.fresh / belief.weight,
+                believed,
                 real: fresh / weight,
             });
         }

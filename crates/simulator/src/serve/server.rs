@@ -35,6 +35,8 @@ pub struct ServeOptions {
     pub port: u16,
     /// Site i listens on 127.0.(1+i/250).(1+i%250), so that sites have addresses of their own.
     pub spread_addresses: bool,
+    /// Sites keep their names in links. Who visits them needs a hosts table that leads to `Served::addresses`.
+    pub named: bool,
     pub threads: usize,
     /// Whole answers kept ready.
     pub cache_bytes_max: usize,
@@ -50,6 +52,7 @@ impl Default for ServeOptions {
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: 0,
             spread_addresses: false,
+            named: false,
             threads: 1,
             cache_bytes_max: 128 << 20,
             log_requests_max: 200_000,
@@ -78,8 +81,11 @@ pub fn serve(web: &Web, clock: Clock, options: &ServeOptions) -> Result<Served> 
         let _within = runtime.enter();
         listen(web.sites(), options)?
     };
-    let addresses: Vec<(String, SocketAddr)> =
-        listeners.iter().map(|(_, address)| (format!("http://{address}"), *address)).collect();
+    let root = |(site, (_, address)): (usize, &(TcpListener, SocketAddr))| {
+        let root = if options.named { web.root(site).to_owned() } else { format!("http://{address}") };
+        (root, *address)
+    };
+    let addresses: Vec<(String, SocketAddr)> = listeners.iter().enumerate().map(root).collect();
     let web = Arc::new(web.rooted(addresses.iter().map(|(root, _)| root.clone()).collect()));
     let shared = Arc::new(Shared {
         kept: AnswerCache::new(options.cache_bytes_max),

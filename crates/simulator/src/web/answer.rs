@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use vernal_model::Moment;
 
+use super::charset::Declared;
 use super::class::{Class, Trap};
-use super::page::Declared;
 use super::plan::{PageNumber, Target, ValidatorManner, Web};
 use super::robots::{self, RobotsManner};
 use super::{files, traps};
@@ -300,7 +300,7 @@ impl Web {
 }
 
 /// Bodies that noise does not reach.
-fn is_file(class: Class) -> bool {
+pub(super) fn is_file(class: Class) -> bool {
     matches!(class, Class::Pdf | Class::Image | Class::Feed | Class::Json)
 }
 

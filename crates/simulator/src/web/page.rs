@@ -4,8 +4,11 @@ use std::fmt::Write;
 
 use vernal_model::{Chance, Moment};
 
+use super::articles::{self, Theme};
+use super::charset::Declared;
 use super::class::Class;
-use super::plan::{Charset, PageNumber, PagePlan, Web};
+use super::plan::{PageNumber, PagePlan, Web};
+use super::settings::Writing;
 use super::words::{self, Language};
 
 /// A change edits at most so many paragraphs.
@@ -16,46 +19,6 @@ const STRUCTURE_LASTS_CHANGES: u32 = 12;
 
 /// Links of the navigation bar beside the one to `/`.
 const NAVIGATION_LINKS: usize = 5;
-
-/// How an HTML page says which charset it is written in.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Declared {
-    InHeader,
-    InMeta,
-    Nowhere,
-}
-
-impl PagePlan {
-    pub(super) fn declared(&self, charset: Charset) -> Declared {
-        match self.chance.stream("declared").below(10) {
-            // Text in UTF-8 and in Cyrillic or Japanese charsets can be recognised without a word; others are declared.
-            0..=1 if charset != Charset::Latin1 => Declared::Nowhere,
-            2..=5 => Declared::InMeta,
-            _ => Declared::InHeader,
-        }
-    }
-}
-
-impl Charset {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Charset::Utf8 => "utf-8",
-            Charset::Latin1 => "iso-8859-1",
-            Charset::Cyrillic => "windows-1251",
-            Charset::ShiftJis => "shift_jis",
-        }
-    }
-
-    pub(super) fn encode(self, text: String) -> Vec<u8> {
-        let encoding = match self {
-            Charset::Utf8 => return text.into_bytes(),
-            Charset::Latin1 => encoding_rs::WINDOWS_1252,
-            Charset::Cyrillic => encoding_rs::WINDOWS_1251,
-            Charset::ShiftJis => encoding_rs::SHIFT_JIS,
-        };
-        encoding.encode(&text).0.into_owned()
-    }
-}
 
 impl Web {
     /// The pages that a page links to, each once: navigation, the page above, its own children, and links across.
@@ -110,7 +73,11 @@ impl Web {
 
     pub(super) fn title(&self, number: PageNumber) -> String {
         let page = &self.plan.pages[number.index()];
-        words::title(self.plan.sites[page.site as usize].language, &mut page.chance.stream("title"))
+        let mut chance = page.chance.stream("title");
+        match self.plan.settings.writing {
+            Writing::Words => words::title(self.plan.sites[page.site as usize].language, &mut chance),
+            Writing::Sentences => articles::title(Theme::of_site(page.site as usize), &mut chance),
+        }
     }
 }
 
@@ -132,6 +99,22 @@ impl Writer<'_> {
         self.web.plan.sites[self.page.site as usize].language
     }
 
+    /// What the site calls itself.
+    fn masthead(&self) -> &str {
+        match self.web.plan.settings.writing {
+            Writing::Words => &self.web.plan.sites[self.page.site as usize].name,
+            Writing::Sentences => Theme::of_site(self.page.site as usize).masthead,
+        }
+    }
+
+    /// A sentence that belongs to no article.
+    fn push_aside(&self, out: &mut String, chance: &mut Chance) {
+        match self.web.plan.settings.writing {
+            Writing::Words => words::push_sentence(out, self.language(), chance),
+            Writing::Sentences => out.push_str(&articles::advertisement(chance)),
+        }
+    }
+
     fn noise(&self) -> bool {
         self.web.plan.settings.noise
     }
@@ -142,7 +125,10 @@ impl Writer<'_> {
         self.push_head(&mut out);
         let navigation = links.len().min(NAVIGATION_LINKS + 1);
         self.push_header(&mut out, &links[..navigation]);
-        self.push_main(&mut out, &links[navigation..]);
+        match self.web.plan.settings.writing {
+            Writing::Words => self.push_main(&mut out, &links[navigation..]),
+            Writing::Sentences => self.push_article(&mut out, &links[navigation..]),
+        }
         self.push_footer(&mut out);
         out
     }
@@ -154,7 +140,7 @@ impl Writer<'_> {
         if self.page.declared(site.charset) == Declared::InMeta {
             let _ = writeln!(out, "<meta charset=\"{}\">", site.charset.name());
         }
-        let _ = writeln!(out, "<title>{title} | {}</title>", site.name);
+        let _ = writeln!(out, "<title>{title} | {}</title>", self.masthead());
         let _ = writeln!(out, "<meta name=\"description\" content=\"{title}\">");
         out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         let directive = match self.page.class {
@@ -178,8 +164,7 @@ impl Writer<'_> {
     }
 
     fn push_header(&self, out: &mut String, navigation: &[PageNumber]) {
-        let site = &self.web.plan.sites[self.page.site as usize];
-        let _ = write!(out, "<header><div class=\"logo\">{}</div>\n<nav><ul>\n", site.name);
+        let _ = write!(out, "<header><div class=\"logo\">{}</div>\n<nav><ul>\n", self.masthead());
         for (index, &link) in navigation.iter().enumerate() {
             let _ = writeln!(out, "<li><a href=\"{}\">{}</a></li>", self.href(link, index), self.web.title(link));
         }
@@ -212,6 +197,22 @@ impl Writer<'_> {
         self.push_structure(out);
         out.push_str("</article>\n");
         self.push_more(out, &links[inline..], inline);
+        out.push_str("</main>\n");
+    }
+
+    /// The same in sentences. Its links stand below the article, so that its edits leave them alone.
+    fn push_article(&self, out: &mut String, links: &[PageNumber]) {
+        let mut below_title = String::new();
+        self.push_ages(&mut below_title);
+        let (article, _) = articles::article(self.web, self.number, self.version);
+        let theme = Theme::of_site(self.page.site as usize);
+        article.push_html(out, &self.web.title(self.number), &below_title, theme, self.web.plan.settings.origin);
+        if self.noise() {
+            let hour = self.now.secs().div_euclid(3_600) as u64;
+            let quote = articles::quote(&mut self.page.chance.stream("quote").numbered(hour));
+            let _ = writeln!(out, "<aside class=\"quote\"><blockquote>{quote}</blockquote></aside>");
+        }
+        self.push_more(out, links, 0);
         out.push_str("</main>\n");
     }
 
@@ -339,7 +340,10 @@ impl Writer<'_> {
             self.push_advertisement(out);
         }
         out.push_str("<p class=\"legal\">");
-        words::push_sentence(out, site.language, &mut site.chance.stream("legal"));
+        match self.web.plan.settings.writing {
+            Writing::Words => words::push_sentence(out, site.language, &mut site.chance.stream("legal")),
+            Writing::Sentences => out.push_str("All words on these pages were invented by a computer."),
+        }
         let _ = write!(out, "</p>\n<p>&copy; 2026 {}</p>\n</footer>\n", site.name);
         let _ = writeln!(out, "<script>\nwindow.page = {{ id: {}, site: \"{}\" }};", self.number.0, site.name);
         if self.noise() {
@@ -361,7 +365,7 @@ impl Writer<'_> {
 
     fn push_advertisement(&self, out: &mut String) {
         out.push_str("<div class=\"ad\">");
-        words::push_sentence(out, self.language(), &mut self.blur("advertisement").numbered(0));
+        self.push_aside(out, &mut self.blur("advertisement").numbered(0));
         out.push_str("</div>\n");
     }
 

@@ -33,6 +33,8 @@ pub struct WebSettings {
     pub links: (usize, usize),
     /// How many pages hang under one page of the tree that makes everything reachable.
     pub branching: usize,
+    /// How the pages are written, and what a change does to them.
+    pub writing: Writing,
     /// Whether per-request tokens, clocks, counters and rotating advertisements blur the pages.
     pub noise: bool,
     /// Whether some sites have odd robots.txt answers (missing, failing, redirecting) and crawl delays.
@@ -43,6 +45,17 @@ pub struct WebSettings {
     pub sitemaps: SitemapManner,
     pub share: Shares,
     pub drift: DriftSettings,
+}
+
+/// How pages are written, and what a change does to them.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Writing {
+    /// Words in no order, in five languages. A change replaces whole paragraphs. Quick to make, for measurements.
+    #[default]
+    Words,
+    /// Plain English sentences about something, on sites with names to match. A change is an edit as people make it.
+    Sentences,
 }
 
 /// Shares of the pages of a site (of its links, of the sites) that have some feature, each in 0..=1.
@@ -109,6 +122,7 @@ impl WebSettings {
             paragraphs: (4, 12),
             links: (8, 24),
             branching: 6,
+            writing: Writing::Words,
             noise: false,
             odd_robots: false,
             busy_secs: 60,

@@ -1,7 +1,9 @@
 //! `vernal demo`: an invented, changing web on loopback, and a crawl of it in fast time.
 //!
+//! - `invented`: the web, and the names of its sites.
 //! - `truth`: how fresh the copy is, held against what really changed. `plot`: that over time, for the eye.
 
+mod invented;
 mod plot;
 mod truth;
 
@@ -11,8 +13,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use vernal_model::Span;
-use vernal_simulator::serve::{ServeOptions, Served, serve};
-use vernal_simulator::web::{Web, WebSettings};
+use vernal_simulator::serve::Served;
 
 use super::Context;
 use crate::config::{Flags, Settings, Source};
@@ -61,8 +62,11 @@ struct Second {
     wire_bytes: u64,
     /// What a found change has cost so far; null before the first.
     visits_per_change: Option<f64>,
-    /// Held pages within traps, which count nowhere else.
+    /// Held pages within traps, which count nowhere else, and the changes that were found on them.
     trap_pages: u64,
+    trap_changes: u64,
+    /// Changes of the sites' sitemaps.
+    list_changes: u64,
     /// What happened on the held pages since their first visits.
     true_changes: u64,
 }
@@ -82,6 +86,8 @@ struct Summary {
     freshness_mean: f64,
     true_changes: u64,
     trap_pages: u64,
+    trap_changes: u64,
+    list_changes: u64,
     requests_served: u64,
     budget: String,
     policy: String,
@@ -93,7 +99,8 @@ pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
     let scratch = tempfile::Builder::new().prefix("vernal-demo-").tempdir().or_fail()?;
     let context = with_demo_settings(context, scratch.path())?;
     let clock = Arc::new(Clock::start(last_moment(&context)?, context.settings.time_scale));
-    let served = invented_web(&arguments, &context.settings, &clock)?;
+    let served = invented::web(&arguments, &context.settings, &clock)?;
+    let context = invented::with_hosts(context, &served)?;
     let entries = served.seeds().iter().map(|url| SeedEntry::of(url)).collect();
     let beginning = Beginning { entries, until: Until::default(), serve: true, clock: Some(Arc::clone(&clock)) };
     let checked = crawl::check(&context, &beginning)?;
@@ -145,23 +152,6 @@ fn last_moment(context: &Context) -> Result<vernal_model::Moment> {
     Ok(last)
 }
 
-fn invented_web(arguments: &Arguments, settings: &Settings, clock: &Arc<Clock>) -> Result<Served> {
-    let mut web = WebSettings::realistic(arguments.sites.max(1), arguments.pages.max(2));
-    web.chance = settings.crawler.chance;
-    // The web changes quickly, because a minute is two or three days and something must happen in it.
-    web.drift.changes_per_day_median = 0.5;
-    web.share.trap_sites = 1.0 / web.sites as f64;
-    web.origin = clock.now();
-    let web = Web::new(web).or_fail()?;
-    let hour: vernal_simulator::serve::Clock = {
-        let clock = Arc::clone(clock);
-        Arc::new(move || clock.now())
-    };
-    let spread = ServeOptions { spread_addresses: true, ..ServeOptions::default() };
-    // Not every system has all of 127/8; then the sites share one address.
-    serve(&web, Arc::clone(&hour), &spread).or_else(|_| serve(&web, hour, &ServeOptions::default())).or_fail()
-}
-
 async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: Span) -> Result<()> {
     let mut signals = Signals::listen()?;
     let sites = served.addresses().len();
@@ -202,7 +192,7 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
         None => crawl.stop(signals).await,
     };
     crawl.close().await;
-    if let Ended::Failed(error) = ended {
+    if let Ended::Failed(error) = ended.ended {
         return Err(Error::failed(error));
     }
     conclude(context, &mut sink, &summary, &seconds)
@@ -225,6 +215,8 @@ fn measure(crawl: &Crawl, truth: &Truth, second: u64) -> Result<Second> {
         wire_bytes: totals.wire_bytes,
         visits_per_change: (changes > 0).then(|| totals.visits as f64 / changes as f64),
         trap_pages: check.trap_pages,
+        trap_changes: check.trap_changes,
+        list_changes: check.list_changes,
         true_changes: check.changes_happened,
     })
 }
@@ -268,6 +260,8 @@ fn summary(context: &Context, crawl: &Crawl, seconds: &[Second], served: &Served
         freshness_mean: mean,
         true_changes: count(|last| last.true_changes),
         trap_pages: count(|last| last.trap_pages),
+        trap_changes: count(|last| last.trap_changes),
+        list_changes: count(|last| last.list_changes),
         requests_served: served.counts().requests,
         budget: context.settings.crawler.budget.to_string(),
         policy: context.settings.crawler.policy.clone(),
@@ -302,6 +296,11 @@ fn conclude(context: &Context, sink: &mut Sink, summary: &Summary, seconds: &[Se
     sink.line(&format!(
         "{} more took for a change what was none, such as a counter on the page that was not yet known to be noise",
         summary.noise_found
+    ))?;
+    sink.line(&format!(
+        "{} changes more were found on pages within traps, most of them copies of pages counted above, and {} of sitemaps; \
+         `status` and `changes` count all of these",
+        summary.trap_changes, summary.list_changes
     ))?;
     sink.line(&format!(
         "freshness {:.1}% at the end, {:.1}% on average",

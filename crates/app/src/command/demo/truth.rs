@@ -6,7 +6,7 @@ use std::sync::Arc;
 use vernal_model::{Moment, Page, Share, Url, Visit};
 use vernal_policy::measure::freshness;
 use vernal_repository::Reader;
-use vernal_simulator::web::{PageNumber, Web};
+use vernal_simulator::web::{PageNumber, Target, Web};
 
 use crate::error::{OrFail, Result};
 
@@ -17,7 +17,7 @@ pub struct Truth {
     pages: HashMap<Url, PageNumber>,
 }
 
-/// The copy held against the truth. Everything but `trap_pages` is counted over listed pages only.
+/// The copy held against the truth, counted over listed pages where nothing else is said.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct CopyCheck {
     pub held: u64,
@@ -30,6 +30,11 @@ pub struct CopyCheck {
     /// Changes that happened on the held pages after their first visits, so that they could be found.
     pub changes_happened: u64,
     pub trap_pages: u64,
+    /// Changes that visits to pages within traps took for real. Most such pages are copies of listed ones under further
+    /// names, and nothing of them is on record.
+    pub trap_changes: u64,
+    /// The same of sitemaps and feeds of the sites, which are read for what they name.
+    pub list_changes: u64,
 }
 
 impl CopyCheck {
@@ -51,7 +56,7 @@ impl Truth {
         for page in reader.held_pages() {
             let page = page.or_fail()?;
             let Some(&number) = self.pages.get(&page.url) else {
-                check.trap_pages += 1;
+                self.count_unlisted(&page, &mut check);
                 continue;
             };
             check.held += 1;
@@ -65,6 +70,16 @@ impl Truth {
             check.changes_happened += u64::from(self.web.changes_between(number, page.first_visit, now));
         }
         Ok(check)
+    }
+
+    fn count_unlisted(&self, page: &Page, check: &mut CopyCheck) {
+        let site = self.web.site_of_host(page.url.site_text());
+        if site.is_some_and(|site| self.web.target(site, page.url.path()) == Target::Sitemap) {
+            check.list_changes += u64::from(page.changes);
+        } else {
+            check.trap_pages += 1;
+            check.trap_changes += u64::from(page.changes);
+        }
     }
 
     fn is_fresh(&self, number: PageNumber, page: &Page, now: Moment) -> bool {

@@ -18,6 +18,9 @@ use crate::runtime::parts;
 /// Where nobody names policies: the simplest, the papers' best known, the default, and the one that knows every rate.
 const POLICIES: &str = "round-robin,refresh-time,hybrid,bayes,vernal,hindsight";
 const BUDGET: &str = "5%/day";
+/// Without several trials nobody knows how far their results scatter. On a recording the sites tell that.
+const CHANCES_INVENTED: &str = "1..5";
+const CHANCES_RECORDED: &str = "1";
 /// More chance numbers than this are taken for a typing error.
 const CHANCES_MAX: u64 = 10_000;
 
@@ -30,9 +33,9 @@ pub struct Trials {
     /// A budget: 5%/day, 500/day, 1GB/day; may be repeated [default: 5%/day]
     #[arg(long = "budget", value_name = "BUDGET")]
     budgets: Vec<String>,
-    /// The number that all randomness begins with; 1..10 are ten of them
-    #[arg(long, value_name = "NUMBER", default_value = "1")]
-    chance: String,
+    /// The number that all randomness begins with; 1..10 are ten of them [default: 1..5 on invented worlds, 1 on a recording]
+    #[arg(long, value_name = "NUMBER")]
+    chance: Option<String>,
     /// Threads [default: as many as there are cores]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -52,12 +55,14 @@ pub fn play(context: &Context, trials: &Trials, sources: Vec<Source>, title: &st
             "--jobs 0 leaves no thread to work: give at least 1, or leave it out for one thread per core",
         ));
     }
+    let chance = if recorded.is_empty() { CHANCES_INVENTED } else { CHANCES_RECORDED };
+    let facts = findings::facts_of(&sources);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let comparison = Comparison {
         policies: policies(&trials.policies)?,
         sources,
         budgets: budgets(&trials.budgets)?,
-        chances: chances(&trials.chance)?,
+        chances: chances(trials.chance.as_deref().unwrap_or(chance))?,
         options: Options::default(),
         jobs: trials.jobs.unwrap_or(cores),
     };
@@ -77,9 +82,10 @@ pub fn play(context: &Context, trials: &Trials, sources: Vec<Source>, title: &st
     }
     let is_recorded = |world: &str| recorded.iter().any(|name| name == world);
     let cells = findings::summary(&compared, is_recorded);
-    show(context, &compared, &cells)?;
+    let below = findings::notes(&cells, &facts);
+    show(context, &compared, &cells, &below)?;
     match &trials.out {
-        Some(out) => write_report(out, title, &notes, &compared, &cells, is_recorded),
+        Some(out) => write_report(out, title, &notes, &compared, (&cells, &below), is_recorded),
         None => Ok(()),
     }
 }
@@ -141,15 +147,16 @@ pub fn chances(text: &str) -> Result<Vec<u64>> {
 }
 
 /// The place of the column that is entitled by the days that were measured.
-const FIRST_DAYS: usize = 10;
+const FIRST_DAYS: usize = 11;
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 13] = [
     Column::left("world"),
     Column::left("budget"),
     Column::left("policy"),
     Column::right("freshness"),
     Column::right("to round-robin"),
     Column::right("gap closed"),
+    Column::right("to the best"),
     Column::right("bound"),
     Column::right("change ratio"),
     Column::right("age, days"),
@@ -158,7 +165,7 @@ const COLUMNS: [Column; 12] = [
     Column::right("CPU, s"),
 ];
 
-fn show(context: &Context, compared: &[Compared], cells: &[Cell]) -> Result<()> {
+fn show(context: &Context, compared: &[Compared], cells: &[Cell], below: &[String]) -> Result<()> {
     let mut sink = Sink::stdout();
     if context.json {
         for line in findings::lines(compared) {
@@ -178,6 +185,7 @@ fn show(context: &Context, compared: &[Compared], cells: &[Cell]) -> Result<()> 
                 format!("{sign}{}", interval(difference, 4))
             }),
             cell.gap_closed.as_ref().map_or("-".into(), |gap| interval(gap, 2)),
+            cell.standing.shown(),
             cell.bound_shown("-"),
             format!("{:.3}", cell.change_ratio),
             format!("{:.2}", cell.age_days),
@@ -187,7 +195,12 @@ fn show(context: &Context, compared: &[Compared], cells: &[Cell]) -> Result<()> 
         ];
         table.row(&mut sink, row)?;
     }
-    table.end(&mut sink)
+    table.end(&mut sink)?;
+    for note in below {
+        sink.line("")?;
+        sink.line(note)?;
+    }
+    sink.flush()
 }
 
 /// A mean with half of its interval; of one trial, and of a recording of one site, only the mean is known.
@@ -201,7 +214,7 @@ fn write_report(
     title: &str,
     notes: &[String],
     compared: &[Compared],
-    cells: &[Cell],
+    (cells, below): (&[Cell], &[String]),
     is_recorded: impl Fn(&str) -> bool,
 ) -> Result<()> {
     let write = |name: &str, text: &str| {
@@ -213,7 +226,7 @@ fn write_report(
         write(&plot.file, &plot.chart.draw(true))?;
     }
     write("rows.csv", &findings::csv(&findings::lines(compared)))?;
-    write("report.html", &findings::html(title, notes, cells, &plots))?;
+    write("report.html", &findings::html(title, notes, cells, below, &plots))?;
     tracing::info!("{} and {} plots", out.join("report.html").display(), plots.len());
     Ok(())
 }

@@ -126,7 +126,7 @@ impl Invented {
 
 #[derive(Args)]
 pub struct Recorded {
-    /// A trace, gzipped or not, or the folder of Microsoft's recrawl release
+    /// A trace (CSV, or the JSON lines of `GET /trace`), gzipped or not, or the folder of Microsoft's recrawl release
     #[arg(long, value_name = "PATH")]
     trace: Option<PathBuf>,
     /// A part of the shared recording by name: pub, pubs, pubold, ota, otaold or stalker

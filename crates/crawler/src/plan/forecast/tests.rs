@@ -22,7 +22,7 @@ fn bench(policy: &str, pages: u32) -> Bench {
 
 fn planned(bench: &Bench, budgets: &[&str], visits_max: usize) -> Plan {
     let budgets: Vec<_> = budgets.iter().map(|budget| budget.parse().unwrap()).collect();
-    plan(&bench.crawler.reader(), bench.crawler.settings(), &budgets, DAY, visits_max, after(86_400)).unwrap()
+    plan(&bench.crawler.reader(), bench.crawler.settings(), &budgets, DAY, visits_max, (after(86_400), None)).unwrap()
 }
 
 proptest! {

@@ -7,6 +7,7 @@ mod source;
 mod text;
 
 pub use html::html;
+pub(super) use rows::{Row, rows, touched};
 pub use source::source;
 pub use text::text;
 

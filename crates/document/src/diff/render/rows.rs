@@ -37,7 +37,7 @@ pub fn rows<'a>(diff: &'a Diff, new: &Document, view: &View<'_>) -> Vec<Row<'a>>
 }
 
 /// The changed places of both versions, in order.
-fn touched(diff: &Diff) -> (Vec<u32>, Vec<u32>) {
+pub fn touched(diff: &Diff) -> (Vec<u32>, Vec<u32>) {
     let (mut old, mut new) = (Vec::new(), Vec::new());
     for paragraph in &diff.paragraphs {
         if paragraph.op == Operation::Removed { &mut old } else { &mut new }.push(paragraph.position);

@@ -8,8 +8,8 @@ use super::rule::{Rule, Timing};
 use super::time::days;
 use crate::schedule::words::{Words, last_visit, word};
 
-/// Why a page is visited when it is, at a price of visits.
-pub fn reasons(model: &Model, price: f64, number: u32, now: Moment) -> Words {
+/// Why a page is visited when it is, at a price of visits and as likely up to date as this.
+pub fn reasons(model: &Model, price: f64, number: u32, fresh: f64, now: Moment) -> Words {
     let page = model.pages.at(number);
     let operational = model.operational(number, page, days(now));
     let last = Moment::from_secs(i64::from(page.last));
@@ -30,7 +30,7 @@ pub fn reasons(model: &Model, price: f64, number: u32, now: Moment) -> Words {
         price => format!("{price:.4}, the value of the last page chosen"),
     };
     reasons.extend([
-        word("up to date", format!("{:.1} % likely", 100.0 * model.fresh(page, operational))),
+        word("up to date", format!("{:.1} % likely", 100.0 * fresh)),
         word("value", format!("{value:.4} (importance {})", page.importance())),
         word("price", price_words),
         word("due", due_words(model, price, number, operational, now)),

@@ -11,7 +11,7 @@ use super::queue::Queue;
 use super::rule::Rule;
 use super::time::{days, seconds};
 use crate::{
-    Belief, Believing, Best, Held, Hinted, RateSums, Refresh, Seen, SiteMemory, TopicRates, Topical, Valued, View,
+    Believing, Best, Held, Hinted, PageBelief, RateSums, Refresh, Seen, SiteMemory, TopicRates, Topical, Valued, View,
     Weighable,
 };
 
@@ -52,6 +52,12 @@ impl ByValue {
 
     fn is_known(&self, page: PageKey) -> bool {
         self.model.pages.known(page).is_some()
+    }
+
+    /// How likely a page is up to date. All that is said of freshness is this, of one page or of many.
+    fn fresh(&self, number: u32, now: Moment) -> f64 {
+        let operational = self.queue.operational(&self.model, number, days(now));
+        self.model.fresh(self.model.pages.at(number), operational)
     }
 
     /// Lets an eligible page be placed anew.
@@ -139,7 +145,10 @@ impl Refresh for ByValue {
     }
 
     fn why(&self, page: PageKey, now: Moment) -> Vec<(String, String)> {
-        if self.is_known(page) { reasons(&self.model, self.price, page.number, now) } else { Vec::new() }
+        match self.belief_of(page, now) {
+            Some(fresh) => reasons(&self.model, self.price, page.number, fresh, now),
+            None => Vec::new(),
+        }
     }
 
     fn valued(&mut self) -> Option<&mut dyn Valued> {
@@ -184,17 +193,15 @@ impl Believing for ByValue {
         self.model.beliefs.global.sums
     }
 
-    fn belief(&self, now: Moment) -> Option<Belief> {
-        let now = days(now);
-        let mut belief = Belief::default();
+    fn each_belief(&self, now: Moment, hear: &mut dyn FnMut(PageBelief)) {
         for number in self.model.pages.numbers() {
             let page = self.model.pages.at(number);
-            let operational = self.queue.operational(&self.model, number, now);
-            belief.fresh += f64::from(page.importance()) * self.model.fresh(page, operational);
-            belief.weight += f64::from(page.importance());
-            belief.pages += 1;
+            hear(PageBelief { page: page.key(number), importance: page.importance(), fresh: self.fresh(number, now) });
         }
-        Some(belief)
+    }
+
+    fn belief_of(&self, page: PageKey, now: Moment) -> Option<f64> {
+        self.is_known(page).then(|| self.fresh(page.number, now))
     }
 }
 

@@ -12,8 +12,9 @@ h1,h2{font-weight:600}.wide{overflow-x:auto}table{border-collapse:collapse;font-
 border-bottom:1px solid var(--rule);white-space:nowrap}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}tr.best td{font-weight:600}\
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,34rem),1fr));gap:1rem}figure{margin:0}small,p.soft{color:var(--soft)}";
 
-/// The page. `notes` are said under the title: what was compared, and what to know about it.
-pub fn html(title: &str, notes: &[String], cells: &[Cell], plots: &[Plot]) -> String {
+/// The page. `notes` are said under the title: what was compared, and what to know about it. `below` is said under the table,
+/// in the words that the terminal uses.
+pub fn html(title: &str, notes: &[String], cells: &[Cell], below: &[String], plots: &[Plot]) -> String {
     let title = escaped(title);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
@@ -23,6 +24,9 @@ pub fn html(title: &str, notes: &[String], cells: &[Cell], plots: &[Plot]) -> St
         let _ = writeln!(page, "<p class=\"soft\">{}</p>", escaped(note));
     }
     table(&mut page, cells);
+    for note in below {
+        let _ = writeln!(page, "<p>{}</p>", escaped(note));
+    }
     let _ = writeln!(page, "<h2>Plots</h2>");
     let pairs = cells.iter().map(|cell| (&cell.world, &cell.budget)).collect::<std::collections::BTreeSet<_>>().len();
     if pairs > PAIRS_MAX {
@@ -45,11 +49,11 @@ fn table(page: &mut String, cells: &[Cell]) {
         page,
         "<h2>Results</h2><p class=\"soft\">Means with 95 % intervals: over chance numbers on invented worlds, over sites \
          drawn again on recordings; a single one of them has no interval. The difference is to {BASELINE} on the same worlds; the gap closed is the share of \
-         the way from {BASELINE} to known rates. The bound is the optimum of the model in the long run where the model holds \
+         the way from {BASELINE} to known rates; the last difference is to the best of those that have to learn the rates. The bound is the optimum of the model in the long run where the model holds \
          (one of the mean: a small world may lie above it by chance), its certificate for this window where any of that stands by \
          the first readings, which are free, and what a clairvoyant could reach where the model does not hold or that is less; \
          a word beside it says which.</p>\n<div class=\"wide\"><table><tr><th>world<th>budget<th>policy\
-         <th class=\"n\">freshness<th class=\"n\">difference<th class=\"n\">gap closed<th class=\"n\">bound\
+         <th class=\"n\">freshness<th class=\"n\">difference<th class=\"n\">gap closed<th class=\"n\">to the best<th class=\"n\">bound\
          <th class=\"n\">change ratio<th class=\"n\">age, days<th class=\"n\">harmonic<th class=\"n\">visits<th class=\"n\">wasted\
          <th class=\"n\">never visited<th class=\"n\">{first_days}<th class=\"n\">CPU, s</tr>\n"
     );
@@ -68,6 +72,7 @@ fn table(page: &mut String, cells: &[Cell]) {
             shown(&cell.freshness, 4),
             cell.difference.as_ref().map_or("–".into(), |interval| signed(interval, 4)),
             cell.gap_closed.as_ref().map_or("–".into(), |interval| shown(interval, 2)),
+            cell.standing.shown(),
             cell.bound_shown("–"),
             format!("{:.3}", cell.change_ratio),
             format!("{:.2}", cell.age_days),

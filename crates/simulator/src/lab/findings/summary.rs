@@ -6,8 +6,9 @@ use serde::Serialize;
 use vernal_model::Span;
 use vernal_policy::measure::{GAP_FROM, GAP_TO, gap_closed};
 
+use super::standing::Standing;
 use crate::lab::bounds::{BoundKind, Bounds};
-use crate::lab::compare::{Compared, Row};
+use crate::lab::compare::{Compared, Row, knows_rates};
 use crate::lab::measure::SiteFigures;
 use crate::lab::statistics::{
     BOOTSTRAP_DRAWS, Interval, mean_interval, mean_of_sites, paired_difference, site_bootstrap,
@@ -30,7 +31,7 @@ pub struct Line<'a> {
 }
 
 /// One policy on one world at one budget, over all chance numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Cell {
     pub world: String,
     pub budget: String,
@@ -39,6 +40,8 @@ pub struct Cell {
     /// To the baseline: pairs over chance numbers on invented worlds, whole sites drawn again on recordings.
     pub difference: Option<Interval>,
     pub gap_closed: Option<Interval>,
+    /// To the best of the policies that have to learn the rates, on this world at this budget.
+    pub standing: Standing,
     pub bound: Option<f64>,
     /// What the freshness may be held against in this window, and which of the bounds that is.
     pub bound_held: Option<f64>,
@@ -115,6 +118,7 @@ pub fn summary(compared: &[Compared], is_recorded: impl Fn(&str) -> bool) -> Vec
         group.push(one);
     }
     let mut cells = Vec::with_capacity(order.len());
+    let mut groups: Vec<&[&Compared]> = Vec::with_capacity(order.len());
     for (world, budget, policy) in order {
         let of = |policy| trials.get(&(world, budget, policy)).map(Vec::as_slice);
         let own = of(policy).unwrap_or_default();
@@ -122,8 +126,34 @@ pub fn summary(compared: &[Compared], is_recorded: impl Fn(&str) -> bool) -> Vec
         let compared = ComparedWith { own, base, known: of(GAP_TO) };
         let told = if is_recorded(world) { compared.by_sites() } else { compared.by_chance_numbers() };
         cells.push(described(own, told));
+        groups.push(own);
+    }
+    let standings: Vec<Standing> = (0..cells.len())
+        .map(|place| {
+            let cell = &cells[place];
+            let Some(best) = best_learner(&cells, cell).filter(|_| !knows_rates(&cell.policy)) else {
+                return Standing::KnowsRates;
+            };
+            if best == place {
+                return Standing::Best;
+            }
+            let compared = ComparedWith { own: groups[place], base: Some(groups[best]), known: None };
+            let told = if is_recorded(&cell.world) { compared.by_sites() } else { compared.by_chance_numbers() };
+            Standing::Behind { best: cells[best].policy.clone(), by: told.1.unwrap_or_default() }
+        })
+        .collect();
+    for (cell, standing) in cells.iter_mut().zip(standings) {
+        cell.standing = standing;
     }
     cells
+}
+
+/// The place of the policy with the highest freshness on the world and budget of a cell, among those that have to learn the
+/// rates.
+fn best_learner(cells: &[Cell], cell: &Cell) -> Option<usize> {
+    let is_rival = |other: &Cell| other.world == cell.world && other.budget == cell.budget;
+    let learners = cells.iter().enumerate().filter(|(_, other)| is_rival(other) && !knows_rates(&other.policy));
+    learners.max_by(|(_, one), (_, other)| one.freshness.mean.total_cmp(&other.freshness.mean)).map(|(place, _)| place)
 }
 
 /// A policy's trials, and those it is held against.
@@ -197,6 +227,7 @@ fn described(trials: &[&Compared], (freshness, difference, gap_closed): MainFigu
         freshness,
         difference,
         gap_closed,
+        standing: Standing::default(),
         bound: bound(|row| row.bound),
         bound_held: held.map(|(_, bound)| bound),
         held_against: held.map(|(which, _)| which),

@@ -148,6 +148,12 @@ impl Default for WorldSettings {
 }
 
 impl WorldSettings {
+    /// Whether something moves pages of one site at the same time: publications, busy hours, or rates that drift by site.
+    pub fn changes_together(&self) -> bool {
+        let has_busy_hours = matches!(self.process, Process::Periodic { diurnal, .. } if diurnal > 0.0);
+        self.publications.is_some() || self.drift.is_some() || has_busy_hours
+    }
+
     pub fn draw(&self, name: &str, chance: u64) -> World {
         let origin = Moment::from_secs(ORIGIN_SECS);
         let (days, warm_up) = (days(self.days), days(self.warm_up_days));

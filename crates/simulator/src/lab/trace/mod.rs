@@ -7,7 +7,7 @@
 //! - [`recrawl`]: the format of Microsoft's Optimal-Freshness-Crawl-Scheduling release.
 //!
 //! A trace is a CSV file, gzipped or not, with the columns `site,page,change_time_unix,bytes,kind` and one row for each
-//! change, sorted by site, page and time. A page is online from its first row (or `create`) to its `delete`; a page that
+//! change, sorted by site, page and time; or the same rows as JSON lines, as `GET /trace` gives them. A page is online from its first row (or `create`) to its `delete`; a page that
 //! is created again goes on with the same life, and both instants count as changes. It reaches to its last row, or to the
 //! last visit if the head file beside it ([`own::Head`]) tells of a later one.
 

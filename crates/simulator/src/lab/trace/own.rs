@@ -69,9 +69,10 @@ impl Head {
         trace.with_file_name(format!("{}.head.json", stem.strip_suffix(".csv").unwrap_or(stem)))
     }
 
-    /// The head of a trace, if there is one that says whether it is censored.
+    /// The head of a trace: the file beside it, or what its rows tell of themselves where they are JSON lines.
     pub fn of(trace: &Path) -> Option<Head> {
-        serde_json::from_str(&std::fs::read_to_string(Self::path(trace)).ok()?).ok()
+        let beside = || serde_json::from_str(&std::fs::read_to_string(Self::path(trace)).ok()?).ok();
+        beside().or_else(|| super::rows_of(trace).ok()?.head().ok()?)
     }
 
     /// To when the recording reaches, if that is a time that a row could have too.
@@ -268,6 +269,38 @@ mod tests {
         assert_eq!(days(None), (1.0, 0), "a head of old says nothing of the end");
         head("{\"censored\": true, \"observed_until_unix\": 9000000000000}");
         assert_eq!(days(None), (1.0, 0), "no row could be of that time");
+    }
+
+    #[test]
+    fn the_lines_of_the_api_are_the_same_trace_as_the_file_of_an_export() {
+        let row = |page: &str, day: i64, kind: &str| OwnRow {
+            site: "a.example".into(),
+            page: page.into(),
+            change_time_unix: day * 86_400,
+            bytes: 7,
+            kind: kind.into(),
+            last_visit_unix: Some(10 * 86_400),
+        };
+        let rows = [row("/,\"x\"", 1, "create"), row("/y", 1, "create"), row("/y", 2, "content")];
+        let dir = tempfile::tempdir().unwrap();
+        let lines: String = rows.iter().map(|row| serde_json::to_string(row).unwrap() + "\n").collect();
+        let mut writer = Writer::new(Vec::new()).unwrap();
+        rows.iter().for_each(|row| writer.row(row).unwrap());
+        let (bytes, head) = writer.end().unwrap();
+        let [from_api, exported] = ["web.jsonl", "web.csv"].map(|name| dir.path().join(name));
+        std::fs::write(&from_api, &lines).unwrap();
+        std::fs::write(&exported, bytes).unwrap();
+        std::fs::write(Head::path(&exported), serde_json::to_string(&head).unwrap()).unwrap();
+        let loaded = |path: &Path| {
+            let (mut world, summary, wrong) = load_good_rows(path, &Selection::default()).unwrap();
+            world.name = "own".into();
+            (world, summary, wrong.len())
+        };
+        assert_eq!(loaded(&from_api), loaded(&exported));
+        let told = Head::of(&from_api).unwrap();
+        assert_eq!((told.censored, told.rows, told.observed_until()), (true, 3, head.observed_until()));
+        std::fs::write(&from_api, lines + "{\"site\":\"a\"}\n{\"site\"\n").unwrap();
+        assert_eq!(loaded(&from_api).2, 2, "bad lines are passed over and named");
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! The rows of a trace file, one at a time: CSV after RFC 4180, gzipped or not.
+//! The rows of a trace file, one at a time: CSV after RFC 4180, or the JSON lines that the API gives, gzipped or not.
 
 use std::io::{BufRead, BufReader, Read};
 
 use flate2::read::MultiGzDecoder;
 use vernal_model::Moment;
 
+use super::own::{CENSORED_NOTE, Head, OwnRow};
 use crate::lab::world::ChangeKind;
 use crate::{Error, Result};
 
@@ -23,6 +24,10 @@ pub(super) struct Rows {
     text: Vec<u8>,
     /// The fields of the row, their quotes removed.
     fields: Vec<String>,
+    /// The rows are JSON objects, one to a line, and there is no head line.
+    is_json: bool,
+    /// The last visit that rows in JSON told of so far.
+    last_visit_unix: Option<i64>,
 }
 
 /// One change of one page; site and page are asked of [`Rows`], so that a row costs no allocation.
@@ -38,14 +43,37 @@ impl Rows {
         let mut input = BufReader::with_capacity(READ_AHEAD_BYTES, input);
         let unreadable = |source| Error::TraceUnreadable { path: name.into(), source };
         let zipped = input.fill_buf().map_err(unreadable)?.starts_with(&[0x1f, 0x8b]);
-        let input: Box<dyn BufRead> = match zipped {
+        let mut input: Box<dyn BufRead> = match zipped {
             true => Box::new(BufReader::with_capacity(READ_AHEAD_BYTES, MultiGzDecoder::new(input))),
             false => Box::new(input),
         };
-        let fields = vec![String::new(); COLUMNS.len()];
-        let mut rows = Rows { input, name: name.to_owned(), line: 0, text: Vec::new(), fields };
-        rows.check_head()?;
+        let is_json = input.fill_buf().map_err(unreadable)?.starts_with(b"{");
+        let mut rows = Rows {
+            input,
+            name: name.to_owned(),
+            line: 0,
+            text: Vec::new(),
+            fields: vec![String::new(); COLUMNS.len()],
+            is_json,
+            last_visit_unix: None,
+        };
+        if !is_json {
+            rows.check_head()?;
+        }
         Ok(rows)
+    }
+
+    /// What the rows themselves tell of their recording; only those in JSON do. It reads them to their end.
+    pub fn head(mut self) -> Result<Option<Head>> {
+        if !self.is_json {
+            return Ok(None);
+        }
+        let mut rows = 0;
+        while self.read_fields()? {
+            rows += 1;
+        }
+        let observed_until_unix = self.last_visit_unix;
+        Ok(Some(Head { censored: true, note: CENSORED_NOTE.to_owned(), rows, observed_until_unix, ..Head::default() }))
     }
 
     pub fn site(&self) -> &str {
@@ -97,7 +125,11 @@ impl Rows {
         loop {
             let (quotes, is_end) = self.read_text()?;
             if !self.text.is_empty() {
-                self.split(quotes > 0)?;
+                if self.is_json {
+                    self.read_object()?
+                } else {
+                    self.split(quotes > 0)?
+                }
                 return Ok(true);
             }
             if is_end {
@@ -120,12 +152,12 @@ impl Rows {
             if self.text.len() > ROW_BYTES_MAX {
                 return Err(self.broken(&format!("the row is longer than {ROW_BYTES_MAX} bytes")));
             }
-            if read == 0 && quotes % 2 == 1 {
+            if read == 0 && quotes % 2 == 1 && !self.is_json {
                 return Err(self.broken("the file ends within quotes"));
             }
             is_end = read == 0;
-            // A line break within quotes belongs to the field.
-            if quotes % 2 == 0 {
+            // A line break within quotes belongs to the field; in JSON there is none.
+            if quotes % 2 == 0 || self.is_json {
                 break;
             }
         }
@@ -166,6 +198,15 @@ impl Rows {
             true => Ok(()),
             false => Err(self.broken(&format!("{count} columns instead of {}", COLUMNS.len()))),
         }
+    }
+
+    fn read_object(&mut self) -> Result<()> {
+        let row: OwnRow =
+            serde_json::from_slice(&self.text).map_err(|error| self.broken(&format!("no row in JSON: {error}")))?;
+        self.last_visit_unix = self.last_visit_unix.max(row.last_visit_unix);
+        let OwnRow { site, page, change_time_unix, bytes, kind, .. } = row;
+        self.fields = vec![site, page, change_time_unix.to_string(), bytes.to_string(), kind];
+        Ok(())
     }
 
     fn broken(&self, why: &str) -> Error {

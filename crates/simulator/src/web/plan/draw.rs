@@ -6,9 +6,10 @@ use std::sync::Arc;
 use vernal_model::Chance;
 
 use super::{Charset, PagePlan, Plan, SitePlan, ValidatorManner};
+use crate::web::articles::{self, Theme};
 use crate::web::class::{Class, Trap};
 use crate::web::robots::{FORBIDDEN, OPEN, RobotsManner};
-use crate::web::settings::Shares;
+use crate::web::settings::{Shares, Writing};
 use crate::web::words::{self, Language};
 
 impl Plan {
@@ -17,10 +18,15 @@ impl Plan {
         let mut draws = chance.stream("manner");
         let (pages_min, pages_max) = self.settings.pages_per_site;
         let pages = pages_min + draws.below((pages_max - pages_min) as u64 + 1) as usize;
-        let (language, charset) = draw_language(number, self.settings.share.old_charset_sites, &mut draws);
+        let (mut language, mut charset) = draw_language(number, self.settings.share.old_charset_sites, &mut draws);
+        let mut name = words::site_name(number, &mut draws);
+        if self.settings.writing == Writing::Sentences {
+            (language, name) = (Language::English, Theme::site_name(number));
+            charset = if charset == Charset::Utf8 { charset } else { Charset::Latin1 };
+        }
         let robots = if self.settings.odd_robots { RobotsManner::of_site(number) } else { RobotsManner::Rules };
         self.sites.push(SitePlan {
-            name: words::site_name(number, &mut draws),
+            name,
             first: self.pages.len() as u32,
             count: pages as u32,
             robots,
@@ -74,7 +80,13 @@ impl Plan {
         let path: Arc<str> = match draft.class {
             Class::Trap(trap) => trap.entrance().into(),
             _ if index == 0 => "/".into(),
-            class => draw_path(class, draft.forbidden, index, &mut draws).into(),
+            class => {
+                let slug = match self.settings.writing {
+                    Writing::Words => words::slug(&mut draws),
+                    Writing::Sentences => articles::slug(Theme::of_site(site), &mut chance.stream("title")),
+                };
+                draw_path(class, draft.forbidden, index, &slug, &mut draws).into()
+            }
         };
         if matches!(draft.class, Class::Trap(_)) {
             self.sites[site].count += 1;
@@ -110,8 +122,7 @@ struct PageDraft {
     hidden: bool,
 }
 
-fn draw_path(class: Class, forbidden: bool, index: usize, chance: &mut Chance) -> String {
-    let slug = words::slug(chance);
+fn draw_path(class: Class, forbidden: bool, index: usize, slug: &str, chance: &mut Chance) -> String {
     if forbidden {
         let shape = chance.pick(&FORBIDDEN).expect("the list of forbidden folders is not empty");
         return format!("{}{slug}-{index}{}", shape.folder, shape.ending);

@@ -1,0 +1,111 @@
+//! The event as clients see it: fields are only added, never renamed.
+
+use serde::Serialize;
+use vernal_model::{Event, EventKind, Operation};
+use vernal_repository::{Cursor, EventId};
+
+use super::change::{self, ChangeJson, Paragraph, PartJson};
+use super::event_filter::EventFilter;
+use super::folds::{FoldedPage, Row};
+use super::replica::{self, ReplicaJson};
+use super::shared::{Seeds, Shared, time};
+
+#[derive(Serialize)]
+pub struct EventAnswer {
+    id: String,
+    cursor: String,
+    event: EventKind,
+    url: String,
+    site: String,
+    tags: Vec<String>,
+    title: String,
+    language: String,
+    content_type: String,
+    version: Option<u32>,
+    previous: Option<u32>,
+    seen_same: Option<String>,
+    seen_different: Option<String>,
+    #[serde(flatten)]
+    change: ChangeJson,
+    paragraphs: Vec<Paragraph>,
+    detail: String,
+    /// Of an event of a site: what its updates have in common, the page count of now, and the first pages.
+    fold: Option<String>,
+    pages: Option<u32>,
+    sample: Vec<FoldedPage>,
+    /// Of an event of a page: the folds of the site that tell some or all of it.
+    part_of: Vec<String>,
+    /// The steps for whoever keeps copies of pages, if they were asked for.
+    replica: Option<ReplicaJson>,
+}
+
+impl EventAnswer {
+    pub fn of(
+        shared: &Shared,
+        seeds: &Seeds,
+        filter: &EventFilter,
+        (cursor, id): (Cursor, EventId),
+        row: Row,
+    ) -> EventAnswer {
+        let Row { mut event, part_of, fold } = row;
+        let replica = if filter.pages { replica::of(shared, &event) } else { None };
+        let told = std::mem::take(&mut event.change.paragraphs);
+        let paragraphs = told.into_iter().map(|one| {
+            let parts = parts(shared, &event, &one);
+            Paragraph { parts, ..change::paragraph(Some(event.page), one) }
+        });
+        let paragraphs = paragraphs.collect();
+        let mut change = ChangeJson::of(event.change);
+        change.decided_by = change.decided_by.filter(|_| event.kind != EventKind::New);
+        let (fold, pages, sample) = match fold {
+            Some(fold) => (Some(fold.id), Some(fold.pages), fold.sample),
+            None => (None, None, Vec::new()),
+        };
+        EventAnswer {
+            id: format!("e{id}"),
+            cursor: cursor.to_string(),
+            event: event.kind,
+            site: event.url.site_text().to_owned(),
+            tags: seeds.tags(&event.url, 0),
+            url: event.url.to_string(),
+            title: event.title.into(),
+            language: event.language.into(),
+            content_type: event.content_type.into(),
+            version: event.version,
+            previous: event.previous,
+            seen_same: event.seen_same.and_then(time),
+            seen_different: time(event.seen_different),
+            change,
+            paragraphs,
+            detail: event.detail.into(),
+            fold,
+            pages,
+            sample,
+            part_of,
+            replica,
+        }
+    }
+}
+
+/// The parts of a split, the sources of a merge, and the items of a reordered list, with their ids.
+fn parts(shared: &Shared, event: &Event, told: &vernal_model::ParagraphChange) -> Vec<PartJson> {
+    if told.others.is_empty() {
+        return Vec::new();
+    }
+    let (version, own, joined) = match told.operation {
+        Operation::Merged => (event.previous, told.from, &told.before),
+        Operation::Split => (event.version, Some(told.position), &told.after),
+        _ => (event.version, Some(told.position), &None),
+    };
+    let mut places: Vec<u32> = own.into_iter().chain(told.others.iter().copied()).collect();
+    places.sort_unstable();
+    let numbers = version.map(|version| replica::known_numbers(shared, event.page, version)).unwrap_or_default();
+    // No paragraph of a split or a merge contains a line feed.
+    let mut texts = joined.as_deref().unwrap_or_default().split('\n');
+    let part = |place: u32| PartJson {
+        id: numbers.get(place as usize).and_then(|number| change::paragraph_id(Some(event.page), *number)),
+        position: place,
+        text: joined.as_ref().and_then(|_| texts.next()).map(Box::from),
+    };
+    places.into_iter().map(part).collect()
+}

@@ -1,0 +1,193 @@
+//! What an event says in one line, in the words of a person.
+
+use serde_json::Value;
+
+use super::printed_list::cell;
+use crate::output::quoted;
+
+/// What a row shows of the words that came and went.
+const WORDS_LETTERS_MAX: usize = 40;
+/// The beginning of a fingerprint that stands for what differs where there is nothing to read.
+const MARK: &str = "mark ";
+
+/// The first words that differ, and how much more there is; else what else there is to read.
+pub fn what(event: &Value) -> String {
+    let (paragraphs, notes) = (rows(event, "paragraphs"), rows(event, "notes"));
+    let has_words = |one: &&Value| !one["before"].is_null() || !one["after"].is_null();
+    let told = paragraphs.iter().filter(has_words);
+    let first = told.clone().find(|one| one["op"] != "moved").or_else(|| told.clone().next());
+    let first = match (first, notes.first(), rows(event, "noise").first()) {
+        (Some(paragraph), ..) => of_paragraph(paragraph),
+        (None, Some(note), _) => of_note(event, note),
+        (None, None, Some(aside)) => {
+            format!("{}: {}", cell(aside, "detector"), brief(&aside["before"], &aside["after"]))
+        }
+        (None, None, None) => return cell(event, "detail"),
+    };
+    let first = match event["pages"].as_u64() {
+        Some(pages) => format!("on {pages} pages: {first}"),
+        None => first,
+    };
+    match (paragraphs.len() + notes.len()).saturating_sub(1) {
+        0 => first,
+        more => format!("{first} (and {more} more)"),
+    }
+}
+
+fn of_paragraph(paragraph: &Value) -> String {
+    let (before, after) = (&paragraph["before"], &paragraph["after"]);
+    let words = |text: &Value| quoted(&text.as_str().unwrap_or_default().replace('\n', " "), WORDS_LETTERS_MAX);
+    let parts = rows(paragraph, "parts").len();
+    match paragraph["op"].as_str().unwrap_or_default() {
+        "moved" => {
+            let is_up = paragraph["from"].as_u64() > paragraph["position"].as_u64();
+            let moved = match parts {
+                0 if is_up => "moved up".to_owned(),
+                0 => "moved down".to_owned(),
+                items => format!("{items} items in another order"),
+            };
+            let changed = if before == after { words(after) } else { brief(before, after) };
+            format!("{moved}: {changed}")
+        }
+        "split" => format!("split in {parts}: {}", words(after)),
+        "merged" => format!("{parts} joined: {}", words(after)),
+        _ => brief(before, after),
+    }
+}
+
+fn of_note(event: &Value, note: &Value) -> String {
+    let (what, after) = (cell(note, "what"), note["after"].as_str().unwrap_or_default());
+    let is_unreadable = |side: &str| note[side].as_str().is_some_and(|text| text.contains(MARK));
+    if what == "image bytes" {
+        return picture(note["before"].as_str().unwrap_or_default(), after);
+    }
+    if is_unreadable("before") && is_unreadable("after") {
+        let is_file = after.starts_with("0 paragraphs");
+        let is_picture = event["content_type"].as_str().is_some_and(|kind| kind.starts_with("image/"));
+        return match (is_file, what.as_str()) {
+            (true, _) => {
+                let name = if is_picture { "picture" } else { "file" };
+                format!("{} has other bytes", named_file(name, event["url"].as_str().unwrap_or_default(), ""))
+            }
+            (false, what) => format!("{what} changed; nothing in it can be read"),
+        };
+    }
+    if note["before"] == note["after"] {
+        return format!("{what}: others, and as many as before");
+    }
+    format!("{what}: {}", sides(&note["before"], &note["after"]))
+}
+
+/// A picture whose bytes differ: its address, what it shows where that is said, and its size.
+fn picture(before: &str, after: &str) -> String {
+    let (address, rest) = after.split_once([' ', ',']).unwrap_or((after, ""));
+    let shows = rest.strip_prefix('(').and_then(|rest| rest.rsplit_once("),")).map_or("", |(shows, _)| shows);
+    let named = named_file("picture", address.trim_end_matches(','), shows);
+    let size = |side: &str| side.trim_end_matches(", other bytes").rsplit_once(", ").map(|(_, size)| size.to_owned());
+    match (size(before), size(after)) {
+        (Some(old), Some(new)) if old != new => format!("{named}: {old} → {new}"),
+        _ => format!("{named} has other bytes"),
+    }
+}
+
+/// Both sides of a note: whole if they are short, such as "34 kB PNG 640×480", else the words that differ.
+fn sides(before: &Value, after: &Value) -> String {
+    let texts = [before, after].map(|side| side.as_str().unwrap_or_default());
+    let is_short = texts.iter().all(|side| !side.is_empty() && side.chars().count() <= WORDS_LETTERS_MAX);
+    if is_short { format!("{} → {}", texts[0], texts[1]) } else { brief(before, after) }
+}
+
+/// A file by the last part of its address.
+fn named_file(what: &str, address: &str, shows: &str) -> String {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    let shows = if shows.is_empty() { String::new() } else { format!(" {}", quoted(shows, WORDS_LETTERS_MAX)) };
+    format!("{what} {}{shows}", quoted(name, WORDS_LETTERS_MAX))
+}
+
+fn rows<'a>(event: &'a Value, name: &str) -> &'a [Value] {
+    event[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Two texts without the words that they begin and end with alike.
+fn brief(before: &Value, after: &Value) -> String {
+    let words = |text: &'_ Value| -> Vec<String> {
+        text.as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+    };
+    let (old, new) = (words(before), words(after));
+    let head = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
+    let rest = old.len().min(new.len()) - head;
+    let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
+    let cut = |words: &[String]| quoted(&words[head..words.len() - tail].join(" "), WORDS_LETTERS_MAX);
+    match (cut(&old), cut(&new)) {
+        (old, new) if old.is_empty() && new.is_empty() => "the same words, divided in another way".to_owned(),
+        (old, new) if old.is_empty() => format!("added: {new}"),
+        (old, new) if new.is_empty() => format!("removed: {old}"),
+        (old, new) => format!("{old} → {new}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_row_shows_only_the_words_that_differ() {
+        let told = |before: &str, after: &str| brief(&before.into(), &after.into());
+        assert_eq!(told("It costs €9.99 a month.", "It costs €12.99 a month."), "€9.99 → €12.99");
+        assert_eq!(told("a b", "a b c"), "added: c");
+        assert_eq!(told("a b c", "a c"), "removed: b");
+        assert_eq!(brief(&Value::Null, &"New words".into()), "added: New words");
+        assert_eq!(told("a a", "a a a"), "added: a");
+    }
+
+    #[test]
+    fn a_move_a_split_and_a_merge_are_said_in_words() {
+        let moved = |from: u32, position: u32, parts: u32| {
+            let parts: Vec<Value> = (0..parts).map(|position| json!({ "position": position })).collect();
+            let one = json!({ "op": "moved", "from": from, "position": position, "parts": parts,
+                "before": "The words.", "after": "The words." });
+            what(&json!({ "paragraphs": [one], "notes": [] }))
+        };
+        assert_eq!(moved(5, 2, 0), "moved up: The words.");
+        assert_eq!(moved(2, 5, 0), "moved down: The words.");
+        assert_eq!(moved(2, 5, 3), "3 items in another order: The words.");
+        let parts = json!([{}, {}]);
+        let split = json!({ "op": "split", "parts": parts, "before": "One. Two.", "after": "One.\nTwo." });
+        assert_eq!(what(&json!({ "paragraphs": [split] })), "split in 2: One. Two.");
+        let merged = json!({ "op": "merged", "parts": parts, "before": "One.\nTwo.", "after": "One. Two." });
+        assert_eq!(what(&json!({ "paragraphs": [merged] })), "2 joined: One. Two.");
+    }
+
+    #[test]
+    fn a_picture_has_other_bytes_and_no_fingerprint_is_shown() {
+        let note = |what: &str, before: &str, after: &str| json!({ "what": what, "before": before, "after": after });
+        let shown = |content_type: &str, note: Value| {
+            what(
+                &json!({ "url": "http://a.example/img/p.png?x", "content_type": content_type, "paragraphs": [], "notes": [note] }),
+            )
+        };
+        let image = |before: &str, after: &str| {
+            let address = "http://a.example/b.png";
+            shown("text/html", note("image bytes", &format!("{address}{before}"), &format!("{address}{after}")))
+        };
+        let grown = image(", 34 kB", " (a red bus, at night), 36 kB");
+        assert_eq!(grown, "picture b.png a red bus, at night: 34 kB → 36 kB");
+        assert_eq!(image(", 34 kB", ", 34 kB, other bytes"), "picture b.png has other bytes");
+        let bytes = |what: &str| note(what, "0 paragraphs, mark f0ec", "0 paragraphs, mark dca4");
+        assert_eq!(shown("image/png", bytes("text")), "picture p.png has other bytes");
+        assert_eq!(shown("application/zip", bytes("text")), "file p.png has other bytes");
+        assert_eq!(
+            shown("text/html", note("looks", "mark f0ec", "mark dca4")),
+            "looks changed; nothing in it can be read"
+        );
+    }
+
+    #[test]
+    fn a_change_of_many_pages_says_on_how_many() {
+        let edited = json!({ "op": "edited", "before": "286 posts", "after": "287 posts" });
+        assert_eq!(what(&json!({ "pages": 257, "paragraphs": [edited], "notes": [] })), "on 257 pages: 286 → 287");
+    }
+}
