@@ -2,8 +2,6 @@
 
 use vernal_model::{HintSource, Moment, NoisePattern, RuleReach, Seed, Site, Span, Url};
 
-use crate::plan::measured::Measured;
-
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
     AddSeeds(Vec<Seed>),
@@ -94,31 +92,4 @@ pub struct Check {
     /// The earliest Moment at which the URL's site may be asked.
     pub next_slot: Moment,
     pub site_standing: &'static str,
-}
-
-/// The current state of the crawl, beyond what the tables hold.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pulse {
-    pub in_flight: usize,
-    /// URLs in memory, in the windows of the frontiers.
-    pub window: usize,
-    pub orders_sent: u64,
-    pub reports_taken: u64,
-    pub commits: u64,
-    pub paused: bool,
-    /// Fetching has stopped because the disk is nearly full.
-    pub disk_full: bool,
-    /// Sites known to this process, and how many of them are in back-off now.
-    pub sites: usize,
-    pub sites_backing_off: usize,
-    pub budget_in_hand: f64,
-    /// How fresh the copy is, as measured by random samples.
-    pub measured: Option<Measured>,
-    pub retries_waiting: usize,
-    /// The number of known URLs when it exceeds the limit of a pass over all links, so that no pass is made; else
-    /// `None`.
-    pub pass_refused_urls: Option<u64>,
-    /// While held pages are rescanned after a change of the scope: how many are done so far. `None` when no rescan is
-    /// due.
-    pub scope_pass_pages: Option<u64>,
 }

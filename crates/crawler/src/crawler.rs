@@ -23,7 +23,7 @@ use crate::plan::sieve;
 use crate::scope::Scope;
 use crate::sites::{Sites, conduct};
 use crate::work::{WHOLE, Work};
-use crate::{DiskFreeMin, Error, Pulse, Result, Settings};
+use crate::{DiskFreeMin, Error, Result, Settings};
 
 /// Candidates examined for one order. A rejected candidate leaves a deed or a hold, so this limit only bounds one tick.
 const LOOKS_PER_ORDER: usize = 64;
@@ -36,7 +36,7 @@ pub struct Crawler {
     pub(crate) intake: Intake,
     pub(crate) hints: Hints,
     pub(crate) passes: Passes,
-    disk: DiskWatch,
+    pub(crate) disk: DiskWatch,
     started: bool,
     pub(crate) paused: bool,
     /// The digest of the promises that the policies were told.
@@ -325,27 +325,6 @@ impl Crawler {
             wakes.extend(partition.next_due(all.of(partition), now));
         }
         wakes.into_iter().filter(|&wake| wake > now).min()
-    }
-
-    pub fn pulse(&self) -> Pulse {
-        let Crawler { core, plan, passes, .. } = self;
-        let sites = core.partitions.iter().flat_map(|partition| partition.sites.iter());
-        Pulse {
-            in_flight: core.in_flight.len(),
-            window: core.partitions.iter().map(|partition| partition.waiting.window.len()).sum(),
-            orders_sent: core.in_flight.orders(),
-            reports_taken: core.in_flight.reports(),
-            commits: core.work.commits(),
-            paused: self.paused,
-            disk_full: self.disk.is_full(),
-            sites: core.partitions.sites(),
-            sites_backing_off: sites.filter(|life| life.profile.failures > 0).count(),
-            budget_in_hand: core.coordinator.account.in_hand,
-            measured: plan.samples.measured(),
-            pass_refused_urls: passes.link_scores.refused(),
-            scope_pass_pages: passes.scope_rescan.progress(core),
-            retries_waiting: core.partitions.iter().map(|partition| partition.retries.len()).sum(),
-        }
     }
 
     /// The work that this process has done in passes over all links.

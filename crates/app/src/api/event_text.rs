@@ -89,10 +89,10 @@ mod tests {
         let long = "The roses by the gate were planted in March. They need water in the evening, and no one else may cut them.";
         let (first, second) = long.split_at(45);
         let old = page(&format!(
-            "<p>Sand and loam.<p>{long}<p>Tulips cost € 3 each.<p>Beans came up late this year.<p>Gone tomorrow."
+            "<p>Open from nine every day.<p>Sand and loam.<p>{long}<p>Tulips cost € 3 each.<p>Beans came up late this year.<p>Gone tomorrow."
         ));
         let new = page(&format!(
-            "<p>Beans came up late this year.<p>Sand and loam.<p>{first}<p>{second}<p>Tulips cost € 4 each.<p>A new gate."
+            "<p>Open from ten every day.<p>Beans came up late this year.<p>Sand and loam.<p>{first}<p>{second}<p>Tulips cost € 4 each.<p>A new gate."
         ));
         for (old, new) in [(&old, &new), (&new, &old)] {
             let whole = diff::operations(old, new);

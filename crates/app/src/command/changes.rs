@@ -85,6 +85,7 @@ pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
         return follow(context, question).await;
     }
     let folder = Folder::open(context, false).await?;
+    let nothing_found = question.nothing_found();
     let answer = folder.get(question.text()).await?;
     let mut sink = Sink::stdout();
     if context.json {
@@ -107,7 +108,7 @@ pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
         .await?;
     shown.new_pages(&mut sink)?;
     if shown.table.is_empty() {
-        tracing::info!("none");
+        tracing::info!("{nothing_found}");
     }
     shown.table.end(&mut sink)?;
     folder.close()

@@ -16,7 +16,7 @@ pub struct Question {
 }
 
 /// Parameters that select nothing.
-const SHAPES: [&str; 5] = ["limit", "sort", "brief", "with_noise", "why"];
+const SHAPES: [&str; 6] = ["limit", "latest", "sort", "brief", "with_noise", "why"];
 
 impl Question {
     pub fn at(path: &str) -> Question {
@@ -44,7 +44,7 @@ impl Question {
     }
 
     /// Says that nothing was found, and what was looked for.
-    fn nothing_found(&self) -> String {
+    pub fn nothing_found(&self) -> String {
         let noun = match self.text[..self.path_bytes].rsplit('/').next().unwrap_or_default() {
             "history" => "visits",
             "noise" => "rules about noise",

@@ -13,8 +13,10 @@ pub struct Flags {
 impl Flags {
     /// Adds a setting that another part of the command line gave (`--data`, the switches of a verb).
     pub fn push(&mut self, name: &str, value: String) {
-        if let Some(setting) = catalogue::by_name(name) {
-            self.given.push((setting, vec![value]));
+        let Some(setting) = catalogue::by_name(name) else { return };
+        match self.given.iter_mut().find(|(given, _)| given.name == name) {
+            Some((_, values)) => values.push(value),
+            None => self.given.push((setting, vec![value])),
         }
     }
 }

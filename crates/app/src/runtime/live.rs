@@ -1,6 +1,5 @@
 //! The live loop: one plain thread owns the crawler, and one channel leads into it.
 
-use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -10,9 +9,10 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use vernal_crawler::{Act, Acted, Believed, Check, Crawler, PromisesKept, Pulse, UnreachedSeed};
 use vernal_fetch::Workers;
-use vernal_model::{BudgetUnit, Order, OrderKind, Outcome, Refusal, Report, Site, Url};
+use vernal_model::{BudgetUnit, Order, OrderKind, Report, Url};
 
 use super::clock::Clock;
+use super::unreached_log::UnreachedLog;
 
 /// A group of deeds waits at most this long for its sync.
 const COMMIT_EVERY: Duration = Duration::from_millis(100);
@@ -24,8 +24,6 @@ const INPUTS_PER_ROUND: usize = 256;
 /// With more orders in flight than this, the loop waits a moment so that several answers are taken together.
 const GATHER_ABOVE: u64 = 4;
 const GATHER_FOR: Duration = Duration::from_millis(1);
-/// Sites whose failure to give a robots.txt or a seed is logged, each once; `vernal sites` shows all of them.
-const UNREACHED_LOGGED_MAX: usize = 100;
 /// How long a stop waits for answers that are on their way.
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
 
@@ -171,7 +169,7 @@ pub fn start(
         inputs,
         status,
         acknowledged,
-        unreached_logged: HashSet::new(),
+        unreached: UnreachedLog::default(),
         pass_refusal_logged: false,
         orders_sent: 0,
         reports_received: 0,
@@ -193,7 +191,7 @@ struct CrawlLoop {
     inputs: Receiver<Input>,
     status: Arc<Mutex<LoopStatus>>,
     acknowledged: watch::Sender<u64>,
-    unreached_logged: HashSet<Site>,
+    unreached: UnreachedLog,
     pass_refusal_logged: bool,
     /// Orders given to the workers.
     orders_sent: u64,
@@ -307,7 +305,7 @@ impl CrawlLoop {
                         detail = Some(outcome.detail()).filter(|detail| !detail.is_empty()).as_deref(),
                         "report received"
                     );
-                    self.log_unreached(&report);
+                    self.unreached.note(&self.crawler, &report);
                     self.crawler.report(report, now)?;
                 }
             }
@@ -322,25 +320,6 @@ impl CrawlLoop {
             Input::Stop => return Ok(false),
         }
         Ok(true)
-    }
-
-    /// A site whose robots.txt cannot be fetched is not crawled, and a seed that cannot be fetched leads nowhere; the operator
-    /// must be able to see why.
-    fn log_unreached(&mut self, report: &Report) {
-        if self.unreached_logged.len() >= UNREACHED_LOGGED_MAX {
-            return;
-        }
-        let (Outcome::Failed(_) | Outcome::Refused(Refusal::Guard(_))) = report.outcome else { return };
-        let (url, why) = (&report.order.url, report.outcome.detail());
-        match report.order.kind {
-            OrderKind::Robots if self.unreached_logged.insert(url.site()) => {
-                tracing::warn!("{url} could not be fetched ({why}): its pages wait unless an earlier copy is in force");
-            }
-            OrderKind::Page if self.crawler.is_seed(url) && self.unreached_logged.insert(url.site()) => {
-                tracing::warn!("the seed {url} could not be fetched ({why}); it is tried again");
-            }
-            _ => {}
-        }
     }
 
     /// Publishes the status now and then: the pulse is counted over all sites, which is too much for every round.

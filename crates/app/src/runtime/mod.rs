@@ -19,3 +19,4 @@ pub mod progress;
 pub mod runs;
 pub mod serving;
 pub mod shutdown;
+mod unreached_log;

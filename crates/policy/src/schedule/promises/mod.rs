@@ -5,10 +5,15 @@
 //! served here and that it chooses as well is visited once, and one that it chooses too early is held back until its
 //! time and then put back.
 
+mod promise;
+mod rest;
+
 use std::collections::BTreeSet;
 
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
+use self::promise::Promise;
+use self::rest::Rest;
 use super::words::{Words, word};
 use crate::pages::Pages;
 use crate::{
@@ -35,73 +40,6 @@ enum LastChoice {
     Taken {
         left_before: bool,
     },
-}
-
-#[derive(Copy, Clone, Debug)]
-struct Promise {
-    at_least_every: Option<Span>,
-    at_most_every: Option<Span>,
-    site: u32,
-    last_visit: Moment,
-    /// On its way, whoever sent it.
-    is_in_flight: bool,
-    /// The policy inside thinks that it sent it.
-    is_in_flight_inside: bool,
-}
-
-impl Promise {
-    fn of(held: &Held<'_>) -> Option<Self> {
-        (held.at_least_every.is_some() || held.at_most_every.is_some()).then_some(Promise {
-            // Where the two contradict each other, the page is spared.
-            at_least_every: held.at_least_every.map(|span| span.max(held.at_most_every.unwrap_or_default())),
-            at_most_every: held.at_most_every,
-            site: held.site,
-            last_visit: held.last_visit,
-            is_in_flight: false,
-            is_in_flight_inside: false,
-        })
-    }
-
-    fn due(&self) -> Option<Moment> {
-        self.at_least_every.map(|every| self.last_visit + every)
-    }
-
-    fn allowed_from(&self) -> Moment {
-        self.at_most_every.map_or(Moment::from_micros(i64::MIN), |every| self.last_visit + every)
-    }
-}
-
-/// A view with fewer visits left.
-struct Rest<'a> {
-    view: &'a dyn View,
-    visits_left: usize,
-}
-
-impl View for Rest<'_> {
-    fn visits_left(&self) -> usize {
-        self.visits_left
-    }
-    fn has_room(&self, page: PageKey) -> bool {
-        self.view.has_room(page)
-    }
-    fn refresh_min(&self) -> Span {
-        self.view.refresh_min()
-    }
-    fn held(&self) -> u64 {
-        self.view.held()
-    }
-    fn per_day(&self) -> f64 {
-        self.view.per_day()
-    }
-    fn mean_rate(&self) -> Option<f64> {
-        self.view.mean_rate()
-    }
-    fn counts_bytes(&self) -> bool {
-        self.view.counts_bytes()
-    }
-    fn may_abandon(&self) -> bool {
-        self.view.may_abandon()
-    }
 }
 
 impl Promises {
