@@ -270,10 +270,16 @@ fn a_page_that_is_gone_or_redirected_comes_back_whole() {
     assert_eq!(kinds, [EventKind::New, EventKind::Gone, EventKind::Back]);
 }
 
+/// The words of the operations that an event of a page tells itself, with the URL of the page.
+type OfPage = (String, Vec<String>);
+/// The words of the operations that the site tells together, with the number of their pages.
+type OfSite = (u32, Vec<String>);
+
 /// What the listing shows at the end: of each page the operations that are not told by the site, and of the site each
 /// fold that is, with its pages. Both by their words.
-fn listed(reader: &Reader) -> (Vec<(String, Vec<String>)>, Vec<(u32, Vec<String>)>) {
-    let (mut own, mut folds): (Vec<(String, Vec<String>)>, BTreeMap<(u64, u32), Vec<String>>) = Default::default();
+fn listed(reader: &Reader) -> (Vec<OfPage>, Vec<OfSite>) {
+    let mut own: Vec<OfPage> = Vec::new();
+    let mut folds: BTreeMap<(u64, u32), Vec<String>> = BTreeMap::new();
     for (cursor, event) in events(reader) {
         let words = |event: &Event| -> Vec<String> {
             let of_paragraph = event.change.paragraphs.iter().map(|one| format!("{:?} {:?}", one.operation, one.role));
@@ -312,7 +318,7 @@ fn listed(reader: &Reader) -> (Vec<(String, Vec<String>)>, Vec<(u32, Vec<String>
         }
     }
     own.sort();
-    let mut folds: Vec<(u32, Vec<String>)> = folds.into_iter().map(|((_, pages), words)| (pages, words)).collect();
+    let mut folds: Vec<OfSite> = folds.into_iter().map(|((_, pages), words)| (pages, words)).collect();
     folds.sort();
     (own, folds)
 }
@@ -337,7 +343,7 @@ impl Redesigned {
         let count = if is_new_here("sidebar") { 287 } else { 286 };
         let year = if is_new_here("footer") { 2026 } else { 2025 };
         let style = if is_new_here("style") { "b" } else { "a" };
-        let mut menu = vec!["Home", "Archive of all posts", "Tags", "About the author"];
+        let mut menu = ["Home", "Archive of all posts", "Tags", "About the author"];
         if is_new_here("list") {
             menu.swap(1, 2);
         }

@@ -79,6 +79,9 @@ impl Row {
     }
 }
 
+/// At least and at most every so many hours.
+type Hours = (Option<u64>, Option<u64>);
+
 #[derive(Clone, Debug)]
 struct Hour {
     passed: u64,
@@ -86,7 +89,7 @@ struct Hour {
     /// What becomes of each page in flight, by its number: visited, put back, forgotten, or nothing yet.
     fates: Vec<u8>,
     /// What is promised anew of a page.
-    anew: Option<(usize, (Option<u64>, Option<u64>))>,
+    anew: Option<(usize, Hours)>,
 }
 
 const PAGES: usize = 12;
@@ -102,11 +105,11 @@ fn hours() -> impl Strategy<Value = Vec<Hour>> {
     prop::collection::vec(hour, 1..25)
 }
 
-fn promises() -> impl Strategy<Value = Vec<(Option<u64>, Option<u64>)>> {
+fn promises() -> impl Strategy<Value = Vec<Hours>> {
     prop::collection::vec((prop::option::of(1u64..15), prop::option::of(1u64..15)), 1..=PAGES)
 }
 
-fn recalled(promised: &[(Option<u64>, Option<u64>)], start: Moment) -> (Promises, BTreeMap<PageKey, Row>) {
+fn recalled(promised: &[Hours], start: Moment) -> (Promises, BTreeMap<PageKey, Row>) {
     let mut policy = Promises::around("by number", Box::new(ByNumber::default()));
     let mut rows = BTreeMap::new();
     for (number, &(least, most)) in promised.iter().enumerate() {

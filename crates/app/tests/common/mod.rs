@@ -1,5 +1,6 @@
 //! The real binary, and a small invented web on loopback for it.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "no test uses all of it")]
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 pub mod edited;
 pub mod replica;
