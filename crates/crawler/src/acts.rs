@@ -89,7 +89,7 @@ fn rule_on_noise(core: &mut Core, site: Site, word: NoiseWord, now: Moment) -> R
             (noise::add(&site, book, what, on, &reason, now).map(|rows| (rows, number)), Acted::BookFull)
         }
         NoiseWord::Allow { rule, reason } => {
-            (noise::allow(&site, book, rule, &reason).map(|rows| (rows, rule)), Acted::UnknownRule(rule))
+            (noise::allow(&site, book, rule, &reason, now).map(|rows| (rows, rule)), Acted::UnknownRule(rule))
         }
         NoiseWord::Forget { rule } => {
             (noise::forget(&site, book, rule).map(|rows| (rows, rule)), Acted::UnknownRule(rule))

@@ -49,8 +49,8 @@ pub use hint::{
 pub use id::{Fingerprint, OrderId, PageKey, ParagraphKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span, TimeOrigin};
 pub use noise::{
-    Looks, Masked, NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageNoise, RuleForce, RuleReach, RuleState, Suspect,
-    TextClass,
+    Look, Looks, Masked, NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageNoise, RuleForce, RuleReach, RuleState,
+    Suspect, TextClass,
 };
 pub use order::{Order, OrderKind, Validators};
 pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};

@@ -97,17 +97,48 @@ pub struct NoiseRule {
 }
 
 /// The looks at something that can differ. A look is a visit at most minutes after the one before it.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looks {
     /// Looks at which it could have differed, and those at which it did.
     pub made: u32,
     pub differed: u32,
+    /// The latest of them, oldest first.
+    pub latest: Vec<Look>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Look {
+    pub at: Moment,
+    pub differed: bool,
 }
 
 impl Looks {
+    pub const LATEST_MAX: usize = 8;
+
+    pub fn note(&mut self, look: Look) {
+        self.made = self.made.saturating_add(1);
+        self.differed = self.differed.saturating_add(u32::from(look.differed));
+        self.latest.push(look);
+        self.keep_latest();
+    }
+
+    /// Adds the looks at the same text on another page.
+    pub fn join(&mut self, other: &Looks) {
+        self.made = self.made.saturating_add(other.made);
+        self.differed = self.differed.saturating_add(other.differed);
+        self.latest.extend_from_slice(&other.latest);
+        self.latest.sort_unstable();
+        self.keep_latest();
+    }
+
     /// Looks that found it the same.
-    pub fn same(self) -> u32 {
+    pub fn same(&self) -> u32 {
         self.made.saturating_sub(self.differed)
+    }
+
+    fn keep_latest(&mut self) {
+        let over = self.latest.len().saturating_sub(Self::LATEST_MAX);
+        self.latest.drain(..over);
     }
 }
 
@@ -119,7 +150,7 @@ pub enum TextClass {
     #[default]
     Frame,
     Main,
-    /// A number beside a unit, a currency or a date word, wherever it stands.
+    /// A number beside a unit, a currency or a date word. In the frame only money, percentages and degrees count as such.
     Figure,
 }
 
@@ -241,14 +272,6 @@ pub struct Suspect {
     /// How often words changed that were taken for fixed.
     pub grown: u8,
     pub looks: Looks,
-    /// Paragraphs that returned after they were gone.
-    pub returned: u16,
-    /// Digests of recent paragraphs at this place, for recognising those that return.
-    pub lately: Vec<u64>,
-}
-
-impl Suspect {
-    pub const LATELY_MAX: usize = 24;
 }
 
 /// A paragraph of the newest version that a rule covers.

@@ -65,7 +65,10 @@ struct Suspect {
     quiet: u16,
     grown: u8,
     second_look: bool,
+    /// Paragraphs that returned after they were gone, and the digests of recent ones. Neither counts any more.
+    #[allow(dead_code, reason = "its fields say how it is read")]
     returned: u16,
+    #[allow(dead_code, reason = "its fields say how it is read")]
     lately: Vec<u64>,
 }
 
@@ -162,9 +165,7 @@ impl From<Suspect> for noise::Suspect {
             compared: before.compared,
             quiet: before.quiet,
             grown: before.grown,
-            looks: Looks { made: looked, differed: looked },
-            returned: before.returned,
-            lately: before.lately,
+            looks: Looks { made: looked, differed: looked, latest: Vec::new() },
         }
     }
 }
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(words.force, RuleForce { from: Some(at(1)), until: Some(at(2)) });
         assert_eq!((words.differed, words.compared, words.quiet, words.pages, words.template), (3, 4, 5, 6, 7));
         assert_eq!((&*words.before, &*words.after, &*words.reason), ("Views: 1", "Views: 2", "no"));
-        assert_eq!((words.class, words.looks, &words.seen), (TextClass::Frame, Looks::default(), &vec![8, 9]));
+        assert_eq!((words.class, &words.looks, &words.seen), (TextClass::Frame, &Looks::default(), &vec![8, 9]));
         let notes = vec!["script source".into()];
         assert_eq!(kind.what, NoisePattern::Kind { kind: Kind::Behaviour, notes });
         assert_eq!((kind.standing, kind.force), (RuleState::Learned, RuleForce::since(at(1))));
@@ -202,11 +203,11 @@ mod tests {
         assert_eq!((of, noise.template, noise.known.clone()), (page, 17, vec![Masked { digest: 25, rule: 4 }]));
         let suspect = &noise.suspects[0];
         assert_eq!(
-            (suspect.class, suspect.looks, suspect.digest),
-            (TextClass::Main, Looks { made: 1, differed: 1 }, 18)
+            (suspect.class, &suspect.looks, suspect.digest),
+            (TextClass::Main, &Looks { made: 1, differed: 1, latest: Vec::new() }, 18)
         );
         assert_eq!((suspect.differed, suspect.compared, suspect.quiet, suspect.grown), (19, 20, 21, 22));
-        assert_eq!((suspect.returned, &suspect.lately, suspect.content_since), (23, &vec![24], None));
+        assert_eq!(suspect.content_since, None);
         let fold = &before.folds[0];
         assert_eq!((fold.id, fold.before, fold.after, fold.notes, fold.pages), (11, 12, 13, 14, 15));
         assert_eq!((fold.first, fold.last, &fold.sample, fold.told), (at(3), at(4), &vec![page], true));

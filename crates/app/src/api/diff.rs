@@ -1,6 +1,7 @@
 //! What differs between any two versions of a page: as JSON, as text, as source lines, or as a page that cannot run.
 //!
-//! The rules that govern the feed govern this too: what they set aside is named and not told as a change.
+//! The rules that governed the feed then govern this too: what they set aside is named and not told as a change. So a diff never
+//! contradicts the event of the same change. `rules=now` judges by the rules of today.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, Reading, Unchanged, WordEdit, render};
 use vernal_document::noise::{self, NoiseInput};
 use vernal_document::{Parsed, compare_pages, source_text};
-use vernal_model::{Change, Event, Moment, Operation, Page, PageNoise, RuleState, Url, Version};
+use vernal_model::{Change, Event, Moment, Operation, Page, PageNoise, Url, Version};
 
 use super::answer::{self, ApiError, ApiResult};
 use super::body::{self, ReadBody};
@@ -42,6 +43,18 @@ pub struct DiffQuery {
     with_noise: bool,
     #[serde(default)]
     colour: bool,
+    /// The rules of the newer version's time, or those of today.
+    #[serde(default)]
+    rules: RulesOf,
+}
+
+/// The time whose rules on noise judge a change.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RulesOf {
+    #[default]
+    Then,
+    Now,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -118,13 +131,17 @@ fn answered(shared: &Shared, page: &Page, from: Version, to: Version, query: &Di
         let view = render::View { context: SOURCE_LINES_AROUND, ..sides.view(query, &from, &to) };
         return Ok(answer::typed("text/plain; charset=utf-8", Body::from(render::source(&old, &new, &view))));
     }
-    let change = sides.judged(shared, page)?;
+    let events = shared.reader.page_events(page.key)?;
+    let events: Vec<Event> = events.into_iter().map(|(_, _, event)| event).collect();
+    let told = event_of(&sides, &events).filter(|event| query.rules == RulesOf::Then && !event.change.kinds.is_empty());
+    let change = match told {
+        Some(event) => event.change.clone(),
+        None => sides.judged(shared, page, query.rules)?,
+    };
     let mut diff = diff::diff(&sides.old.document, &sides.new.document).between(from.number, to.number);
     if !query.with_noise {
         leave_out_noise(&mut diff, &change);
     }
-    let events = shared.reader.page_events(page.key)?;
-    let events: Vec<Event> = events.into_iter().map(|(_, _, event)| event).collect();
     sides.number(shared, page, &events, &mut diff)?;
     Ok(match query.view {
         View::Json => {
@@ -134,6 +151,16 @@ fn answered(shared: &Shared, page: &Page, from: Version, to: Version, query: &Di
         View::Html => html(&sides, &diff, query),
         View::Text | View::Source => text(&sides, &change, &diff, query),
     })
+}
+
+/// The verdict on the change between two versions by the rules of today.
+pub(super) fn judged_today(shared: &Shared, page: &Page, from: Version, to: Version) -> Result<Change, ApiError> {
+    Sides::read(shared, page, from, to)?.judged(shared, page, RulesOf::Now)
+}
+
+/// The event that told this change.
+fn event_of<'e>(sides: &Sides, events: &'e [Event]) -> Option<&'e Event> {
+    events.iter().find(|event| (event.previous, event.version) == (Some(sides.from.number), Some(sides.to.number)))
 }
 
 /// The two versions that are meant. Without a word it is the last change; `--to` alone means the change that led there.
@@ -207,16 +234,17 @@ impl Sides {
         self.from.payload != self.to.payload && self.old_body.bytes != self.new_body.bytes
     }
 
-    /// The verdict by the rules in force. A look at two versions is no evidence: what is only suspected stays so.
-    fn judged(&self, shared: &Shared, page: &Page) -> Result<Change, ApiError> {
+    /// The verdict by the rules in force. To compare two versions is no evidence: what is only suspected stays so.
+    fn judged(&self, shared: &Shared, page: &Page, rules: RulesOf) -> Result<Change, ApiError> {
         let change = compare_pages(&self.old, &self.new);
         if change.kinds.is_empty() {
             return Ok(change);
         }
         let site = page.url.site();
-        let mut book = shared.reader.noise_book(&site)?;
-        let speaks = [RuleState::Learned, RuleState::Added, RuleState::Allowed];
-        book.rules.retain(|rule| speaks.contains(&rule.standing));
+        let book = match rules {
+            RulesOf::Then => noise::book_of(shared.reader.noise_book(&site)?, self.to.moment),
+            RulesOf::Now => noise::book_of_today(shared.reader.noise_book(&site)?),
+        };
         let known = PageNoise { suspects: Vec::new(), ..shared.reader.page_noise(page.key)? };
         let judgement = noise::judge(&NoiseInput {
             site: &site,
@@ -316,8 +344,7 @@ fn shown(
     events: &[Event],
     whole: Option<&Marks>,
 ) -> DiffAnswer {
-    let event =
-        events.iter().find(|event| (event.previous, event.version) == (Some(sides.from.number), Some(sides.to.number)));
+    let event = event_of(sides, events);
     let changed = |one: &ParagraphDiff| {
         let digest = sides.side(one).0.document.paragraphs.get(one.position as usize).map_or(0, |one| one.digest);
         paragraph(page, digest, one.clone())
@@ -426,6 +453,7 @@ mod tests {
             full: false,
             with_noise: false,
             colour: false,
+            rules: RulesOf::Then,
         };
         let found = both(&url, &versions(), &query, Moment::from_secs(5_000));
         found.map(|(from, to)| (from.number, to.number)).map_err(|no| no.status.as_u16())

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::State;
-use serde::Serialize;
-use vernal_model::{DecidedBy, Event, EventKind, Location, Moment, Visit};
+use serde::{Deserialize, Serialize};
+use vernal_model::{Change, DecidedBy, Event, EventKind, Location, Moment, Page, Version, Visit};
 
 use super::answer::{self, ApiResult};
 use super::change::ChangeJson;
+use super::diff::{self, RulesOf};
 use super::folds::Folds;
 use super::page::{self, VersionRow, version_row};
-use super::parameters::{OfUrl, Parameters, url};
+use super::parameters::{Parameters, url};
 use super::shared::{Shared, time};
 
 #[derive(Serialize)]
@@ -43,9 +44,23 @@ struct Row {
     change: Option<ChangeJson>,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryQuery {
+    url: String,
+    limit: Option<usize>,
+    /// The rules of the visit's time, or those of today.
+    #[serde(default)]
+    rules: RulesOf,
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<HistoryQuery>) -> ApiResult {
     let page = page::of(&shared, &url(&asked.url)?)?;
     let visits = shared.reader.visits(page.key)?;
+    let versions = match asked.rules {
+        RulesOf::Then => Vec::new(),
+        RulesOf::Now => shared.reader.versions(page.key)?,
+    };
     let limit = asked.limit.unwrap_or(usize::MAX);
     let reader = shared.reader.clone();
     Ok(answer::lines(move |lines| {
@@ -54,12 +69,30 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
         let mut events: HashMap<Moment, Event> =
             events.into_iter().map(|(_, _, event)| (event.seen_different, event)).collect();
         for visit in visits.into_iter().rev().take(limit) {
-            let event = events.remove(&visit.started);
+            let mut event = events.remove(&visit.started);
+            if asked.rules == RulesOf::Now
+                && let Some(event) = &mut event
+            {
+                judge_today(&shared, &page, &versions, event);
+            }
             let is_folded = event.as_ref().map(|event| folds.is_folded(&reader, event)).transpose()?;
             lines.line(&row(visit, event, is_folded.unwrap_or_default()))?;
         }
         Ok(())
     }))
+}
+
+/// Puts the verdict by the rules of today into an event. Where a version has no body any more, the verdict of then stays.
+fn judge_today(shared: &Shared, page: &Page, versions: &[Version], event: &mut Event) {
+    let numbered = |number: Option<u32>| versions.iter().find(|version| Some(version.number) == number).copied();
+    let (Some(from), Some(to)) = (numbered(event.previous), numbered(event.version)) else { return };
+    if event.change.kinds.is_empty() {
+        return;
+    }
+    if let Ok(change) = diff::judged_today(shared, page, from, to) {
+        let flapping = event.change.flapping;
+        event.change = Change { flapping, ..change };
+    }
 }
 
 fn row(visit: Visit, event: Option<Event>, is_folded: bool) -> Row {

@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use vernal_crawler::{Act, Acted, NoiseWord};
 use vernal_document::noise::Shape;
-use vernal_model::{Kind, NoisePattern, NoiseRule, RuleReach, RuleState, Site};
+use vernal_model::{Kind, NoisePattern, NoiseRule, RuleReach, RuleState, Site, TextClass};
 
 use super::answer::{self, ApiError, ApiResult};
 use super::event_filter::kind;
@@ -25,7 +25,7 @@ pub struct NoiseQuery {
     site: Option<String>,
     /// The rule with this number of the site.
     id: Option<u32>,
-    /// Suspected, learned, added, allowed or turned.
+    /// Suspected, learned, added, allowed, turned or content.
     standing: Option<String>,
     limit: Option<usize>,
 }
@@ -74,9 +74,28 @@ struct RuleAnswer {
     compared: u32,
     quiet: u16,
     pages: u32,
+    /// `frame`, `main` or `figure`: the text that varies, and so how much proof it needed.
+    class: TextClass,
+    looks: LooksAnswer,
     before: Box<str>,
     after: Box<str>,
     reason: Box<str>,
+}
+
+/// The visits that came minutes after another and could show a difference.
+#[derive(Serialize)]
+struct LooksAnswer {
+    made: u32,
+    differed: u32,
+    same: u32,
+    /// The latest of them, oldest first.
+    latest: Vec<LookAnswer>,
+}
+
+#[derive(Serialize)]
+struct LookAnswer {
+    at: Option<String>,
+    differed: bool,
 }
 
 pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<NoiseQuery>) -> ApiResult {
@@ -228,6 +247,18 @@ fn shown(shared: &Shared, site: &Site, rule: NoiseRule) -> Result<RuleAnswer, Ap
         compared: rule.compared,
         quiet: rule.quiet,
         pages: rule.pages,
+        class: rule.class,
+        looks: LooksAnswer {
+            made: rule.looks.made,
+            differed: rule.looks.differed,
+            same: rule.looks.same(),
+            latest: rule
+                .looks
+                .latest
+                .iter()
+                .map(|look| LookAnswer { at: time(look.at), differed: look.differed })
+                .collect(),
+        },
         before: rule.before,
         after: rule.after,
         reason: rule.reason,

@@ -29,6 +29,9 @@ pub struct Arguments {
     /// Also what was set aside as noise
     #[arg(long)]
     with_noise: bool,
+    /// The rules on noise: those of the newer version's time (then), or those of today (now)
+    #[arg(long, value_name = "WHEN", default_value = "then", value_parser = ["then", "now"])]
+    rules: String,
 }
 
 pub async fn diff(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -48,6 +51,7 @@ pub async fn diff(context: &Context, arguments: &Arguments) -> Result<()> {
         .with("view", Some(view))
         .when("full", arguments.full)
         .when("with_noise", arguments.with_noise)
+        .with("rules", Some(&arguments.rules))
         .when("colour", matches!(view, "text" | "source") && Sink::takes_colours());
     let folder = Folder::open(context, false).await?;
     let answer = folder.get(question.text()).await?;

@@ -14,6 +14,9 @@ pub struct Arguments {
     /// Show at most N visits, the newest first
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    /// The rules on noise: those of the visit's time (then), or those of today (now)
+    #[arg(long, value_name = "WHEN", default_value = "then", value_parser = ["then", "now"])]
+    rules: String,
 }
 
 const COLUMNS: [Column; 8] = [
@@ -28,7 +31,10 @@ const COLUMNS: [Column; 8] = [
 ];
 
 pub async fn history(context: &Context, arguments: &Arguments) -> Result<()> {
-    let question = Question::at("/api/v1/history").with("url", Some(&arguments.url)).with("limit", arguments.limit);
+    let question = Question::at("/api/v1/history")
+        .with("url", Some(&arguments.url))
+        .with("limit", arguments.limit)
+        .with("rules", Some(&arguments.rules));
     list(context, question, &COLUMNS, |row| {
         vec![
             time(context, row, "started"),

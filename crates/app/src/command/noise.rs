@@ -23,7 +23,7 @@ enum Act {
         /// Only rules of this site
         #[arg(long)]
         site: Option<String>,
-        /// Only rules of this standing: suspected, learned, added, allowed or turned
+        /// Only rules of this standing: suspected, learned, added, allowed, turned or content
         #[arg(long)]
         standing: Option<String>,
         /// Show at most N
@@ -147,6 +147,8 @@ fn rule_rows(context: &Context, rule: &Value) -> Vec<(String, String)> {
         row("since", time(context, rule, "since")),
         row("last", time(context, rule, "last")),
         row("evidence", evidence),
+        row("text", text_of(rule)),
+        row("looks", looks(context, rule)),
     ];
     let sample = (rule["before"].as_str().unwrap_or_default(), rule["after"].as_str().unwrap_or_default());
     if sample != ("", "") {
@@ -154,6 +156,30 @@ fn rule_rows(context: &Context, rule: &Value) -> Vec<(String, String)> {
     }
     rows.push(row("reason", cell(rule, "reason")));
     rows
+}
+
+/// What kind of text varies.
+fn text_of(rule: &Value) -> String {
+    match rule["class"].as_str() {
+        Some("frame") => "frame: menus, footers, and what is no text".into(),
+        Some("figure") => "figure: a number beside a unit, a currency or a date".into(),
+        _ => "main text".into(),
+    }
+}
+
+/// The looks minutes after another visit, which decide about main text.
+fn looks(context: &Context, rule: &Value) -> String {
+    let looks = &rule["looks"];
+    if looks["made"] == 0 {
+        return "none".into();
+    }
+    let mut text = format!("differed at {} of {}", cell(looks, "differed"), cell(looks, "made"));
+    for (place, look) in looks["latest"].as_array().into_iter().flatten().enumerate() {
+        let found = if look["differed"] == true { "different" } else { "same" };
+        text.push_str(if place == 0 { ": " } else { ", " });
+        text.push_str(&format!("{found} {}", time(context, look, "at")));
+    }
+    text
 }
 
 async fn send_decision(context: &Context, question: Question, done: &str) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Passes the effects of a visit to every part that learns from it: noise books, policy, hints, schedule, topics, and
 //! last the journal.
 
+use vernal_document::noise::Lesson;
 use vernal_model::{Deed, DocumentRow, Page, PageState, Seed, Visit, Visited};
 use vernal_policy::Seen;
 
@@ -32,7 +33,10 @@ impl Appliers<'_> {
     /// Pushes all deeds of the visit: its own is the last, except for what its list announces.
     pub fn apply(&mut self, mut effects: VisitEffects) -> Result<()> {
         let core = &mut *self.core;
-        if let Some(rows) = effects.finding.noise.take() {
+        if let Some(Lesson { rows, wants_look }) = effects.finding.noise.take() {
+            if wants_look {
+                self.plan.second_looks.want(core, effects.page.key, effects.report.started);
+            }
             core.sites.noise.learn(&mut core.work, effects.page.key.partition, rows);
         }
         let (before, page) = (effects.before.as_ref(), &effects.page);

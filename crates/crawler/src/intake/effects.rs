@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use vernal_document::noise::Lesson;
 use vernal_frontier::Waiting;
 use vernal_model::{
-    DocumentRow, Event, EventKind, Found, Location, NoiseRows, Operation, Outcome, Page, PageState, ParagraphChange,
+    DocumentRow, Event, EventKind, Found, Location, Operation, Outcome, Page, PageState, ParagraphChange,
     ParagraphMark, Partition as PartitionId, Report, Site, SiteList, Url, Via,
 };
 
@@ -24,7 +25,7 @@ pub(crate) struct Arrived<'a> {
     pub before: Option<Page>,
     /// How the URL waited, if it was not visited before.
     pub waiting: Option<Box<Waiting>>,
-    /// The visit is a second look, from which only noise is learned.
+    /// The visit was asked for as a second look, from which only noise is learned.
     pub second_look: bool,
     /// The report was made from a record that is already in the archive.
     pub restored: Option<&'a Restored<'a>>,
@@ -64,7 +65,7 @@ pub(crate) struct VisitEffects {
 /// What a visit says of the page's content.
 pub(crate) struct Finding {
     pub verdict: Verdict,
-    pub noise: Option<NoiseRows>,
+    pub noise: Option<Lesson>,
     pub second_look: bool,
     pub is_new_version: bool,
     /// Whether something changed that counts for the schedule, and whether something changed that the policy may learn.
@@ -81,7 +82,7 @@ impl Intake {
         walls::see_through_redirect(core, &mut report)?;
         let list = list_of(core, &mut report);
         let key = report.order.page;
-        let (mut verdict, noise, old) = self.judged(core, before.as_ref(), &mut report, second_look)?;
+        let (mut verdict, noise, old) = self.judged(core, before.as_ref(), &mut report)?;
         let record = match archive_record::record(&report, &verdict, before.as_ref()) {
             _ if restored.is_some() => restored.map(|restored| restored.location),
             Some(keep) => Some(core.work.keep(&keep)?),
@@ -93,7 +94,7 @@ impl Intake {
             (None, None) => return Ok(None),
         };
         let mut page = page_life::after(row, &report, &verdict, record);
-        let noisy = noise.as_ref().and_then(|rows| rows.page.as_ref()).map(|(_, noise)| !noise.is_empty());
+        let noisy = noise.as_ref().and_then(|lesson| lesson.rows.page.as_ref()).map(|(_, noise)| !noise.is_empty());
         page.noisy = noisy.unwrap_or(page.noisy);
         page.importance = core.scope.importance_of(&core.work, page.key, &page.url, page.depth)?;
         let counted = verdict.changed_in(core.settings.counts);
@@ -152,17 +153,16 @@ impl Intake {
         core: &mut Core,
         before: Option<&Page>,
         report: &mut Report,
-        second_look: bool,
-    ) -> Result<(Verdict, Option<NoiseRows>, Option<DocumentRow>)> {
+    ) -> Result<(Verdict, Option<Lesson>, Option<DocumentRow>)> {
         match (verdict::by_cheap_tests(before, report), before) {
             (Some(verdict), before) => {
                 let quiet = before.filter(|_| matches!(verdict, Verdict::Same(_)));
-                let noise = quiet.map(|page| learn_quiet(core, page, report.started, second_look)).transpose()?;
-                Ok((verdict, noise.flatten(), None))
+                let rows = quiet.map(|page| learn_quiet(core, page, report.started)).transpose()?.flatten();
+                Ok((verdict, rows.map(|rows| Lesson { rows, wants_look: false }), None))
             }
             (None, Some(page)) => {
                 let old = core.work.document(report.order.page)?;
-                let judged = self.judge(core, page, old.as_ref(), report, second_look)?;
+                let judged = self.judge(core, page, old.as_ref(), report)?;
                 Ok((judged.verdict, judged.noise, old))
             }
             (None, None) => Ok((Verdict::Silent, None, None)),

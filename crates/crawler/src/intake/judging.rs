@@ -4,11 +4,11 @@
 //! the older body read, so that the change has words, and judged again with them. One verdict serves the feed, the
 //! history and what the policy learns.
 
-use vernal_document::noise::{self, NoiseInput};
+use vernal_document::noise::{self, Lesson, NoiseInput};
 use vernal_document::{IncrementalReader, Input, Parts, compare, diff, tell_closely};
 use vernal_model::{
     Change, Document, DocumentRow, Kind, Moment, NoiseRows, Note, Page, PageKey, PageNoise, Report, Signature, Site,
-    Suppressed,
+    Span, Suppressed,
 };
 
 use super::archived_report;
@@ -21,11 +21,16 @@ use crate::core::Core;
 /// The decompressed size of an ordinary page; the buffer shrinks to this after a larger one.
 const OLDER_BODY_BYTES_MAX: usize = 256 << 10;
 
+/// A visit so long after the one before it is a look at what differs within minutes: long enough for a counter to move, too short for
+/// news.
+const LOOK_FROM: Span = Span::from_secs(60);
+const LOOK_WITHIN: Span = Span::from_secs(15 * 60);
+
 /// What a visit found, and what was learned of noise.
 pub(crate) struct Judged {
     pub verdict: Verdict,
     /// What was learned of noise.
-    pub noise: Option<NoiseRows>,
+    pub noise: Option<Lesson>,
 }
 
 /// Judges what differs between the report of a page and its last version.
@@ -43,27 +48,28 @@ impl Intake {
         before: &Page,
         old: Option<&DocumentRow>,
         report: &mut Report,
-        second_look: bool,
     ) -> Result<Judged> {
         let (Some(old), Some(new)) = (old, &report.signature) else {
             return Ok(Judged { verdict: only_bytes(report), noise: None });
         };
         let change = compare(&old.signature, new);
         let site = before.url.site();
+        let second_look = is_look(before, report.started);
         if change.kinds.is_empty() || report.document.is_none() {
-            let noise = learn_quiet(core, before, report.started, second_look)?;
+            let rows = learn_quiet(core, before, report.started)?;
+            let noise = rows.map(|rows| Lesson { rows, wants_look: false });
             return Ok(Judged { verdict: Verdict::Differs(change), noise });
         }
         let noise = if before.noisy { core.work.page_noise(before.key)? } else { PageNoise::default() };
         let pair = Pair { site: &site, page: before.key, old: &old.signature, noise: &noise, second_look };
-        let (mut change, rows) = self.judged_closely(core, &pair, before, report, change)?;
+        let (mut change, lesson) = self.judged_closely(core, &pair, before, report, change)?;
         note_images(core, before, old, report, &mut change)?;
         name_what_was_set_aside(&mut change);
         leave_something_to_read(core, before, &old.signature, report, &mut change, &mut self.older_body);
         change.flapping = report.signature.as_ref().is_some_and(|new| {
             old.content_before.is_some_and(|content| content == new.content) && old.signature.content != new.content
         });
-        Ok(Judged { verdict: Verdict::Differs(change), noise: Some(rows) })
+        Ok(Judged { verdict: Verdict::Differs(change), noise: Some(lesson) })
     }
 
     /// Judges by the marks alone where they suffice, else with the words of both bodies. Only the last judgement
@@ -75,26 +81,26 @@ impl Intake {
         before: &Page,
         report: &Report,
         change: Change,
-    ) -> Result<(Change, NoiseRows)> {
+    ) -> Result<(Change, Lesson)> {
         let mut judged = None;
         if noise::may_explain(core.sites.noise.book(&core.work, pair.site)?, pair.noise, pair.second_look) {
-            let (explained, rows) = explained(core, pair, report, &change, None)?;
+            let (explained, lesson) = explained(core, pair, report, &change, None)?;
             if explained.as_ref().unwrap_or(&change).left.is_empty() {
-                return Ok((explained.unwrap_or(change), rows));
+                return Ok((explained.unwrap_or(change), lesson));
             }
-            judged = Some((explained, rows));
+            judged = Some((explained, lesson));
         }
         if !change.left.is_empty()
             && let Some(closer) = self.closer(core, before, pair.old, report, &change)?
         {
-            let (explained, rows) = explained(core, pair, report, &closer.change, Some(&closer.old))?;
-            return Ok((explained.unwrap_or(closer.change), rows));
+            let (explained, lesson) = explained(core, pair, report, &closer.change, Some(&closer.old))?;
+            return Ok((explained.unwrap_or(closer.change), lesson));
         }
-        let (explained, rows) = match judged {
+        let (explained, lesson) = match judged {
             Some(judged) => judged,
             None => explained(core, pair, report, &change, None)?,
         };
-        Ok((explained.unwrap_or(change), rows))
+        Ok((explained.unwrap_or(change), lesson))
     }
 
     /// The change with its words, from both bodies; `None` if the older body is needed and can no longer be read.
@@ -137,7 +143,7 @@ fn explained(
     report: &Report,
     change: &Change,
     old_document: Option<&Document>,
-) -> Result<(Option<Change>, NoiseRows)> {
+) -> Result<(Option<Change>, Lesson)> {
     let &Pair { site, page, old, noise, second_look } = pair;
     let strict = core.settings.is_strict(site);
     let new_marks = report.signature.as_ref().map_or(&[][..], |signature| &signature.paragraphs);
@@ -163,19 +169,19 @@ fn explained(
 }
 
 /// A visit that found the page unchanged is also evidence about differences that come and go.
-pub(crate) fn learn_quiet(
-    core: &mut Core,
-    page: &Page,
-    moment: Moment,
-    second_look: bool,
-) -> Result<Option<NoiseRows>> {
+pub(crate) fn learn_quiet(core: &mut Core, page: &Page, moment: Moment) -> Result<Option<NoiseRows>> {
     if !page.noisy {
         return Ok(None);
     }
     let noise = core.work.page_noise(page.key)?;
     let site = page.url.site();
     let book = core.sites.noise.book(&core.work, &site)?;
-    Ok(Some(noise::unchanged(&site, page.key, moment, second_look, book, &noise)))
+    Ok(Some(noise::unchanged(&site, page.key, moment, is_look(page, moment), book, &noise)))
+}
+
+/// Whether a visit at this time comes minutes after the last that read the page or confirmed it, whoever asked for it.
+fn is_look(page: &Page, moment: Moment) -> bool {
+    page.last_confirmed.is_some_and(|last| (LOOK_FROM..=LOOK_WITHIN).contains(&moment.since(last)))
 }
 
 /// Two versions of a page that are compared, and what is known of noise on that page.

@@ -1,6 +1,8 @@
-//! Second looks: a page is visited once more some minutes after its first visit, once per template of a site. A
-//! difference found then is noise. Second looks use at most two per cent of the requests, and the policy does not learn
-//! change rates from them.
+//! Second looks: a page is visited once more some minutes after a visit, because what differs then is noise.
+//!
+//! The first page of each template of a site gets one after its first visit. After that a page gets one when something on it
+//! differed that may be noise or content, and only a look can tell (`wants_look` of a lesson). Second looks are a small share of
+//! the requests, and the policy does not learn change rates from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +13,12 @@ use crate::core::Core;
 
 /// The wait from the first visit to the second look: long enough for a clock or a counter to move, too short for news.
 const LOOK_AFTER: Span = Span::from_secs(300);
-/// At most one of so many requests is a second look.
+/// A look that could not be made within so much time is given up: it would no longer be one.
+const LOOK_WITHIN: Span = Span::from_secs(600);
+/// At most one of so many requests is a second look,
 const LOOK_EVERY: u64 = 50;
+/// but for so many that a process may make at once: a crawl of few pages would otherwise wait for days.
+const LOOKS_AT_ONCE: u64 = 32;
 /// Second looks that may wait; further ones are not noted.
 const WAITING_MAX: usize = 1_000;
 /// Templates of one site that get a second look.
@@ -78,9 +84,21 @@ impl SecondLooks {
         self.waiting.insert((report.started + LOOK_AFTER, page.key));
     }
 
+    /// Notes a second look at a page on which something differed.
+    pub fn want(&mut self, core: &Core, page: PageKey, seen: Moment) {
+        if !core.settings.once && self.waiting.len() < WAITING_MAX && !self.concern(page) {
+            self.waiting.insert((seen + LOOK_AFTER, page));
+        }
+    }
+
     /// The page whose second look is due and whose site may be asked, if the number of orders so far allows one.
     pub fn next_look(&mut self, orders: u64, may_ask: impl Fn(PageKey) -> bool, now: Moment) -> Option<PageKey> {
-        if self.sent * LOOK_EVERY > orders {
+        while let Some(&(due, page)) = self.waiting.first()
+            && now.since(due) > LOOK_WITHIN
+        {
+            self.waiting.remove(&(due, page));
+        }
+        if self.sent >= LOOKS_AT_ONCE + orders / LOOK_EVERY {
             return None;
         }
         let mut due = self.waiting.iter().copied().take_while(|&(at, _)| at <= now);

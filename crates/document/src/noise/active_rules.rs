@@ -2,15 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use vernal_model::{NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageKey, PageNoise, RuleReach, RuleState};
+use vernal_model::{
+    NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageKey, PageNoise, RuleReach, RuleState, TextClass,
+};
 
 use super::changed_spots::{Side, Spot, paragraph};
-use super::evidence::{Observation, QUIET_MAX};
-use super::learned::NoiseInput;
+use super::class;
+use super::evidence::{Observation, QUIET_MAX, is_content, rule_needs_look};
+use super::learned::{Lesson, NoiseInput};
 use super::shape::Shape;
 
 /// A rule of many pages may have so many more comparisons without a difference, because all of its pages count.
 const QUIET_MAX_OF_MANY: u16 = 12;
+
+/// Looks that find a rule unused are noted up to this number, so that a page that is visited every few minutes does not write for ever.
+const LOOKS_NOTED_MAX: u32 = 32;
 
 /// The shapes of words that active rules suppress on a page, for blame. Shapes without a fixed word apply to one place of one
 /// version and are left out.
@@ -42,6 +48,8 @@ pub(super) struct ActiveRules<'a> {
     pub forgotten: BTreeSet<u32>,
     pub used: BTreeSet<u32>,
     pub page: PageNoise,
+    /// A visit within minutes could show whether something is noise.
+    pub wants_look: bool,
 }
 
 pub(super) struct Rule {
@@ -93,6 +101,7 @@ impl<'a> ActiveRules<'a> {
             forgotten: BTreeSet::new(),
             used: BTreeSet::new(),
             page: PageNoise { template: input.template, ..input.noise.clone() },
+            wants_look: false,
         }
     }
 
@@ -166,7 +175,20 @@ impl<'a> ActiveRules<'a> {
         rules.find(|(_, rule)| in_slot(&rule.row.what, side)).map(|(id, _)| id)
     }
 
+    /// Rules of this page that would explain this spot of main text if looks had proven them.
+    pub fn unproven_for(&self, spot: &Spot<'_>) -> Vec<u32> {
+        let is_unproven = |row: &NoiseRule| row.class == TextClass::Frame && row.on == RuleReach::Page(self.input.page);
+        let weak = self.in_force().filter(|(id, rule)| {
+            spot.is_main() && is_unproven(&rule.row) && self.matches(*id, rule, spot) && !is_proven_for(rule, spot)
+        });
+        weak.map(|(id, _)| id).collect()
+    }
+
     fn covers(&self, id: u32, rule: &Rule, spot: &Spot<'_>) -> bool {
+        self.matches(id, rule, spot) && is_proven_for(rule, spot)
+    }
+
+    fn matches(&self, id: u32, rule: &Rule, spot: &Spot<'_>) -> bool {
         match (&rule.row.what, &rule.shape) {
             (NoisePattern::Words { place, .. }, Some(shape)) => {
                 let at_place = *place != 0 && *place == spot.place;
@@ -212,7 +234,8 @@ impl<'a> ActiveRules<'a> {
         let learned = self.in_force().filter(|(_, rule)| rule.row.standing == RuleState::Learned);
         let mut held = learned.filter(|(id, rule)| {
             let Some(shape) = &rule.shape else { return false };
-            self.knows(spot.before.digest, *id) || (!shape.is_bare() && shape.matches(before))
+            let still_matches = spot.after.text.as_ref().is_some_and(|after| shape.matches(after));
+            !still_matches && (self.knows(spot.before.digest, *id) || (!shape.is_bare() && shape.matches(before)))
         });
         held.next().map(|(id, rule)| (id, &rule.row))
     }
@@ -229,6 +252,9 @@ impl<'a> ActiveRules<'a> {
         row.differed = row.differed.saturating_add(1);
         row.compared = row.compared.saturating_add(1);
         row.quiet = 0;
+        self.seen.look(&mut row.looks, true);
+        let is_learned = row.standing == RuleState::Learned;
+        self.wants_look |= is_learned && !self.seen.second_look && rule_needs_look(row.class, &row.looks, moment);
         row.pages = row.pages.saturating_add(u32::from(is_new_here && row.on != RuleReach::Page(page)));
         self.changed.insert(id);
     }
@@ -238,8 +264,13 @@ impl<'a> ActiveRules<'a> {
     }
 
     pub fn turn(&mut self, id: u32, reason: &str) {
+        self.withdraw(id, RuleState::Turned, reason);
+    }
+
+    /// Ends the force of a rule.
+    fn withdraw(&mut self, id: u32, standing: RuleState, reason: &str) {
         let Some(Rule { row, .. }) = self.rules.get_mut(&id) else { return };
-        row.standing = RuleState::Turned;
+        row.standing = standing;
         row.force.until = Some(self.input.moment);
         row.reason = reason.into();
         self.changed.insert(id);
@@ -247,9 +278,6 @@ impl<'a> ActiveRules<'a> {
 
     /// Updates rules that could have shown a difference here and did not.
     pub fn rest(&mut self, is_present: impl Fn(u64) -> bool) {
-        if self.input.second_look {
-            return;
-        }
         let mut silent: BTreeMap<u32, bool> = BTreeMap::new();
         for known in &self.input.noise.known {
             *silent.entry(known.rule).or_default() |= known.digest == 0 || is_present(known.digest);
@@ -257,22 +285,47 @@ impl<'a> ActiveRules<'a> {
         let kinds = self.in_force().filter(|(_, rule)| matches!(rule.row.what, NoisePattern::Kind { .. }));
         silent.extend(kinds.map(|(id, _)| (id, true)).collect::<Vec<_>>());
         for (id, present) in silent {
-            if self.used.contains(&id) {
+            let is_learned = self.rules.get(&id).is_some_and(|rule| rule.row.standing == RuleState::Learned);
+            if self.used.contains(&id) || !is_learned {
                 continue;
             }
-            let Some(Rule { row, .. }) = self.rules.get_mut(&id) else { continue };
-            if row.standing != RuleState::Learned {
-                continue;
+            match self.seen.second_look {
+                true if present => self.stayed_at_look(id),
+                true => {}
+                false => self.stayed(id, present),
             }
-            row.compared = row.compared.saturating_add(u32::from(present));
-            row.quiet = row.quiet.saturating_add(1);
-            self.changed.insert(id);
-            let many = !matches!(row.on, RuleReach::Page(_));
-            let limit = if many { QUIET_MAX_OF_MANY } else { QUIET_MAX };
-            if row.quiet >= limit {
-                let reason = format!("no difference in the last {} comparisons", row.quiet);
-                self.turn(id, &reason);
-            }
+        }
+    }
+
+    /// A rule explained nothing at an ordinary visit.
+    fn stayed(&mut self, id: u32, present: bool) {
+        let Some(Rule { row, .. }) = self.rules.get_mut(&id) else { return };
+        row.compared = row.compared.saturating_add(u32::from(present));
+        row.quiet = row.quiet.saturating_add(1);
+        self.changed.insert(id);
+        let many = !matches!(row.on, RuleReach::Page(_));
+        let limit = if many { QUIET_MAX_OF_MANY } else { QUIET_MAX };
+        if row.quiet >= limit {
+            let reason = format!("no difference in the last {} comparisons", row.quiet);
+            self.turn(id, &reason);
+        }
+    }
+
+    /// What a rule explains stayed the same at a look. In main text this may show that it is content.
+    fn stayed_at_look(&mut self, id: u32) {
+        let Some(Rule { row, .. }) = self.rules.get_mut(&id) else { return };
+        if row.class < TextClass::Main || row.looks.made >= LOOKS_NOTED_MAX {
+            return;
+        }
+        self.seen.look(&mut row.looks, false);
+        self.changed.insert(id);
+        if is_content(&row.looks) {
+            let (same, made) = (row.looks.same(), row.looks.made);
+            let reason = format!(
+                "content: the same at {same} of {made} looks, though it differed in {} of {} comparisons",
+                row.differed, row.compared
+            );
+            self.withdraw(id, RuleState::Content, &reason);
         }
     }
 
@@ -283,8 +336,13 @@ impl<'a> ActiveRules<'a> {
         rules.map(|(id, rule)| (id, &rule.row, rule.shape.as_ref())).collect()
     }
 
-    /// The rows to write.
-    pub fn rows(self) -> NoiseRows {
+    /// The rows to write, and whether a look is wanted.
+    pub fn lesson(self) -> Lesson {
+        let wants_look = self.wants_look;
+        Lesson { rows: self.rows(), wants_look }
+    }
+
+    fn rows(self) -> NoiseRows {
         let ActiveRules { input, mut rules, last_id, changed, forgotten, page, .. } = self;
         let mut rows = NoiseRows::new(input.site.clone());
         rows.last_id = (last_id != input.book.last_id).then_some(last_id);
@@ -295,6 +353,15 @@ impl<'a> ActiveRules<'a> {
         rows.page = differs.then_some((input.page, page));
         rows
     }
+}
+
+/// Whether a rule has the proof that the text of this spot needs. A person's rules need none.
+fn is_proven_for(rule: &Rule, spot: &Spot<'_>) -> bool {
+    let class = || match &rule.shape {
+        Some(shape) => class::of_words(spot, shape),
+        None => class::of_replaced(spot),
+    };
+    rule.row.standing != RuleState::Learned || rule.row.class == TextClass::Figure || class() <= rule.row.class
 }
 
 fn in_slot(slot: &NoisePattern, side: &Side<'_>) -> bool {

@@ -1,13 +1,18 @@
-//! Decides from evidence when a difference is noise, and when it no longer is.
+//! Decides from evidence when a difference is noise, when it is content, and when a rule no longer holds.
 //!
-//! There are three kinds of evidence: something differed between two visits minutes apart (a second look), it differs at nearly
-//! every visit, or it differs on many pages of a template, differently on each. A number or a date in the main text needs the
-//! second kind. Main text that is replaced as a whole needs the first kind, or texts that return: text that changes at every
-//! visit and never returns may be news.
+//! A hit counter and a daily price both differ at nearly every visit. A look, which is a visit minutes after the one before, tells
+//! them apart: the counter differs there too, the price does not. How much proof silences a difference depends on its text:
+//!
+//! - Frame: one look at which it differed, or a difference at nearly every visit, or many pages that differ each in its own way.
+//! - Main text: two looks at which it differed, and two of three looks and comparisons.
+//! - A figure: six looks, all of which differed, over three days.
+//!
+//! Main text that stays the same at looks and differs between visits farther apart is content for good.
 
-use vernal_model::{Kind, Looks, Moment, NoisePattern, Role, Suspect, TextClass};
+use vernal_model::{Kind, Look, Looks, Moment, NoisePattern, Role, Span, Suspect, TextClass};
 
 use super::changed_spots::{Spot, is_main};
+use super::class;
 use super::generalise::{fixed_anew, generalise};
 use super::shape::Shape;
 
@@ -17,6 +22,22 @@ const DIFFERED_MIN: u16 = 3;
 pub(super) const QUIET_MAX: u16 = 4;
 /// At most so many paragraphs after one anchor may be noise together.
 pub(super) const SLOT_PARAGRAPHS_MAX: u16 = 24;
+/// Main text must differ at so many looks, and at two of three looks.
+const MAIN_LOOKS_MIN: u32 = 2;
+/// A figure must differ at so many looks, and at every one of them.
+const FIGURE_LOOKS_MIN: u32 = 6;
+/// A figure must differ for so long, with so much time between the looks that are asked for, so that a day on which a price races is
+/// not taken for noise.
+const FIGURE_SPAN_MIN: Span = Span::from_days(3);
+const FIGURE_LOOK_EVERY: Span = Span::from_hours(12);
+/// Content is what stayed the same at so many looks, and so many times as often as it differed there.
+const SAME_LOOKS_MIN: u32 = 2;
+const SAME_FACTOR: u32 = 2;
+/// A suspect gets no more looks than this, and no more does a rule whose looks contradict each other.
+const LOOKS_MAX: u32 = 12;
+/// A rule on main text that is used gets looks until it had so many, and another one so long after its last.
+const LOOKS_OF_RULE_MIN: u32 = 4;
+const LOOK_AGAIN_AFTER: Span = Span::from_days(30);
 
 /// The facts of a visit that evidence needs.
 #[derive(Copy, Clone)]
@@ -28,7 +49,7 @@ pub(super) struct Observation {
 
 impl Observation {
     pub fn suspect(self, what: NoisePattern, role: Role, digest: u64) -> Suspect {
-        Suspect {
+        let mut suspect = Suspect {
             what,
             role,
             class: if is_main(role) { TextClass::Main } else { TextClass::Frame },
@@ -39,9 +60,16 @@ impl Observation {
             compared: 1,
             quiet: 0,
             grown: 0,
-            looks: self.looks(),
-            returned: 0,
-            lately: Vec::new(),
+            looks: Looks::default(),
+        };
+        self.look(&mut suspect.looks, true);
+        suspect
+    }
+
+    /// Notes this visit if it is a look.
+    pub fn look(self, looks: &mut Looks, differed: bool) {
+        if self.second_look {
+            looks.note(Look { at: self.moment, differed });
         }
     }
 
@@ -49,15 +77,8 @@ impl Observation {
         suspect.differed = suspect.differed.saturating_add(1);
         suspect.compared = suspect.compared.saturating_add(1);
         suspect.quiet = 0;
-        let looks = self.looks();
-        suspect.looks.made = suspect.looks.made.saturating_add(looks.made);
-        suspect.looks.differed = suspect.looks.differed.saturating_add(looks.differed);
-    }
-
-    /// The looks that a difference of this visit adds.
-    fn looks(self) -> Looks {
-        let looked = u32::from(self.second_look);
-        Looks { made: looked, differed: looked }
+        self.look(&mut suspect.looks, true);
+        mark_content(suspect, self);
     }
 }
 
@@ -71,15 +92,15 @@ pub(super) enum Effect {
     Lost,
 }
 
-/// Records one more difference of words. `numbers` is set when numbers or dates vary.
-pub(super) fn words_differed(suspect: &mut Suspect, spot: &Spot<'_>, seen: Observation, numbers: &mut bool) -> Effect {
+/// Records one more difference of words.
+pub(super) fn words_differed(suspect: &mut Suspect, spot: &Spot<'_>, seen: Observation) -> Effect {
     let NoisePattern::Words { shape, .. } = &suspect.what else { return Effect::Lost };
     let shape = Shape::parse(shape);
     let (Some(before), Some(after)) = (&spot.before.text, &spot.after.text) else { return Effect::Lost };
     let Some(general) = generalise(before, after, Some(&shape)) else { return Effect::Lost };
-    *numbers = general.numbers;
     let is_young = suspect.differed < 2;
     seen.again(suspect);
+    suspect.class = suspect.class.max(class::of_words(spot, &general.shape));
     suspect.digest = spot.after.digest;
     if !general.grown {
         return Effect::Expected;
@@ -93,12 +114,12 @@ pub(super) fn words_differed(suspect: &mut Suspect, spot: &Spot<'_>, seen: Obser
     Effect::Grown
 }
 
-pub(super) fn words_suspect(spot: &Spot<'_>, seen: Observation, numbers: &mut bool) -> Option<Suspect> {
+pub(super) fn words_suspect(spot: &Spot<'_>, seen: Observation) -> Option<Suspect> {
     let (before, after) = (spot.before.text.as_ref()?, spot.after.text.as_ref()?);
     let general = generalise(before, after, None)?;
-    *numbers = general.numbers;
     let what = NoisePattern::Words { shape: "".into(), place: 0 };
     let mut suspect = seen.suspect(what, spot.role, spot.after.digest);
+    suspect.class = class::of_words(spot, &general.shape);
     set_shape(&mut suspect, &general.shape, spot.place);
     Some(suspect)
 }
@@ -108,14 +129,8 @@ fn set_shape(suspect: &mut Suspect, shape: &Shape, place: u16) {
     suspect.what = NoisePattern::Words { shape: shape.text(), place };
 }
 
-/// Records one more difference after an anchor: the removed and added paragraphs, and how far after it they reach.
-pub(super) fn slot_differed(
-    suspect: &mut Suspect,
-    gone: &[u64],
-    came: &[u64],
-    reach: u16,
-    seen: Observation,
-) -> Effect {
+/// Records one more difference after an anchor, and how far after it the replaced paragraphs reach.
+pub(super) fn slot_differed(suspect: &mut Suspect, reach: u16, seen: Observation) -> Effect {
     let NoisePattern::Slot { count, .. } = &mut suspect.what else { return Effect::Lost };
     let grows = reach > *count;
     let is_young = suspect.differed < 2;
@@ -125,19 +140,8 @@ pub(super) fn slot_differed(
     if grows && (is_young || suspect.grown > 1) {
         *count = reach;
     }
-    let returned = came.iter().filter(|digest| suspect.lately.contains(digest)).count();
-    suspect.returned = suspect.returned.saturating_add(returned as u16);
-    remember(suspect, gone, came);
     seen.again(suspect);
     if grows { Effect::Grown } else { Effect::Expected }
-}
-
-/// Remembers recent paragraphs. Present ones do not count as recent, or everything would seem to return.
-pub(super) fn remember(suspect: &mut Suspect, gone: &[u64], came: &[u64]) {
-    suspect.lately.retain(|digest| !came.contains(digest) && !gone.contains(digest));
-    suspect.lately.extend_from_slice(gone);
-    let over = suspect.lately.len().saturating_sub(Suspect::LATELY_MAX);
-    suspect.lately.drain(..over);
 }
 
 /// Records one more difference of a whole kind, with its notes.
@@ -159,29 +163,78 @@ pub(super) const NOTES_MAX: usize = 12;
 pub(super) const WHOLE_KINDS: [Kind; 3] = [Kind::Structure, Kind::Presentation, Kind::Behaviour];
 
 /// The reason why the suspect is noise, if it is.
-pub(super) fn proof(suspect: &Suspect, numbers: bool) -> Option<String> {
-    let Suspect { differed, compared, .. } = *suspect;
-    let often = differed >= DIFFERED_MIN && u32::from(differed) * 5 >= u32::from(compared) * 4;
-    let at_visits = || format!("differed in {differed} of {compared} comparisons");
-    let main = is_main(suspect.role);
-    let looked = (suspect.looks.differed > 0).then(|| "differed between two visits minutes apart".to_owned());
-    match &suspect.what {
-        NoisePattern::Words { .. } if main && numbers => often.then(at_visits),
-        NoisePattern::Slot { .. } if main => {
-            let returns = || format!("{}, and texts came back {} times", at_visits(), suspect.returned);
-            let looked = looked.filter(|_| !numbers);
-            looked.or_else(|| (often && suspect.returned > 0).then(returns))
+pub(super) fn proof(suspect: &Suspect, seen: Observation) -> Option<String> {
+    let Suspect { differed, compared, ref looks, .. } = *suspect;
+    if suspect.content_since.is_some() {
+        return None;
+    }
+    let looked = || match looks.made {
+        1 => "differed between two visits minutes apart".to_owned(),
+        made => format!("differed at {} of {made} looks minutes after a visit", looks.differed),
+    };
+    // A look may fall on the very moment of a change, so the other comparisons count as well.
+    let is_nearly_always = differed >= DIFFERED_MIN && u32::from(differed) * 5 >= u32::from(compared) * 4;
+    match suspect.class {
+        TextClass::Frame => {
+            let at_visits = || format!("differed in {differed} of {compared} comparisons");
+            (looks.differed > 0).then(looked).or_else(|| is_nearly_always.then(at_visits))
         }
-        _ => looked.or_else(|| often.then(at_visits)),
+        TextClass::Main => {
+            let at_looks = looks.differed >= MAIN_LOOKS_MIN && looks.differed * 3 >= looks.made * 2;
+            (at_looks && u32::from(differed) * 3 >= u32::from(compared) * 2).then(looked)
+        }
+        TextClass::Figure => {
+            let lasted = seen.moment.since(suspect.since) >= FIGURE_SPAN_MIN;
+            (lasted && is_nearly_always && looks.made >= FIGURE_LOOKS_MIN && looks.same() == 0).then(looked)
+        }
     }
 }
 
-/// Records that there was no difference, although there could have been one. A second look without a difference proves nothing,
-/// because counters may not change for minutes.
+/// Records that there was no difference, although there could have been one.
 pub(super) fn was_quiet(suspect: &mut Suspect, present: bool, seen: Observation) {
-    if seen.second_look {
+    if !seen.second_look {
+        suspect.compared = suspect.compared.saturating_add(u16::from(present));
+        suspect.quiet = suspect.quiet.saturating_add(1);
         return;
     }
-    suspect.compared = suspect.compared.saturating_add(u16::from(present));
-    suspect.quiet = suspect.quiet.saturating_add(1);
+    // A page that is visited every few minutes would note the same for ever.
+    if present && suspect.content_since.is_none() && suspect.looks.same() < LOOKS_MAX {
+        seen.look(&mut suspect.looks, false);
+        mark_content(suspect, seen);
+    }
+}
+
+/// Marks main text as content that stayed the same at looks and differed all the same, more than once.
+fn mark_content(suspect: &mut Suspect, seen: Observation) {
+    let is_text = suspect.class >= TextClass::Main && !matches!(suspect.what, NoisePattern::Kind { .. });
+    if is_text && suspect.differed >= 2 && is_content(&suspect.looks) {
+        suspect.content_since = suspect.content_since.or(Some(seen.moment));
+    }
+}
+
+/// Whether looks have shown that something stays the same for minutes.
+pub(super) fn is_content(looks: &Looks) -> bool {
+    looks.same() >= SAME_LOOKS_MIN && looks.same() >= SAME_FACTOR * looks.differed
+}
+
+/// Whether a look soon can decide about a suspect that has just differed. One difference is an edit, unless it was found by a look.
+pub(super) fn needs_look(suspect: &Suspect, seen: Observation) -> bool {
+    let last = suspect.looks.latest.last().map(|look| look.at);
+    let is_too_soon = suspect.class == TextClass::Figure
+        && suspect.looks.made > 1
+        && last.is_some_and(|last| seen.moment.since(last) < FIGURE_LOOK_EVERY);
+    suspect.class >= TextClass::Main
+        && !is_too_soon
+        && suspect.content_since.is_none()
+        && !matches!(suspect.what, NoisePattern::Kind { .. })
+        && suspect.looks.made < LOOKS_MAX
+        && (suspect.looks.differed > 0 || suspect.differed >= 2)
+}
+
+/// Whether a rule that has just explained a difference should be looked at: until enough looks have confirmed it, as long as they
+/// contradict each other, and again after a long time.
+pub(super) fn rule_needs_look(class: TextClass, looks: &Looks, now: Moment) -> bool {
+    let is_undecided = looks.made < LOOKS_OF_RULE_MIN || (looks.same() > 0 && looks.made < LOOKS_MAX);
+    let is_old = || looks.latest.last().is_none_or(|last| now.since(last.at) >= LOOK_AGAIN_AFTER);
+    class >= TextClass::Main && (is_undecided || is_old())
 }

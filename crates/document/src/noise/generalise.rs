@@ -3,7 +3,7 @@
 use foldhash::{HashMap, HashMapExt};
 
 use super::shape::{RUN_WORDS_MAX, Shape, WILDCARDS_MAX, WORDS_MAX, digest_of, word_count, words};
-use super::shape_word::{ShapeWord, is_number};
+use super::shape_word::ShapeWord;
 use super::times::{STAYING, is_time};
 
 /// A longer run of fixed words keeps so many words at each end; the rest is a digest.
@@ -20,8 +20,6 @@ pub(super) struct Generalised {
     pub shape: Shape,
     /// Whether words vary that the previous shape had as fixed.
     pub grown: bool,
-    /// Whether a number or a word of time varies.
-    pub numbers: bool,
 }
 
 /// The shape of two texts. It also matches everything that the shape `before` matched. `None` where too few words stay.
@@ -37,13 +35,12 @@ pub(super) fn generalise(old: &str, new: &str, known: Option<&Shape>) -> Option<
     if let (Some(shape), Some(_)) = (known, &masks)
         && shape.masks(&new).is_some()
     {
-        let numbers = shape.has_numbers();
-        return Some(Generalised { shape: shape.clone(), grown: false, numbers });
+        return Some(Generalised { shape: shape.clone(), grown: false });
     }
     if is_other_length(old.len(), new.len()) {
         return None;
     }
-    let mut made = ShapeBuilder { grown: false, numbers: false, pieces: Vec::new(), has_run: false };
+    let mut made = ShapeBuilder { grown: false, pieces: Vec::new(), has_run: false };
     let masks = masks.unwrap_or_else(|| vec![None; old.len()]);
     let (mut i, mut j) = (0, 0);
     for (a, b) in matched(&old, &new)?.into_iter().chain([(old.len(), new.len())]) {
@@ -53,14 +50,13 @@ pub(super) fn generalise(old: &str, new: &str, known: Option<&Shape>) -> Option<
         }
         (i, j) = (a + 1, b + 1);
     }
-    let ShapeBuilder { grown, numbers, mut pieces, has_run } = made;
+    let ShapeBuilder { grown, mut pieces, has_run } = made;
     soften_times(&mut pieces);
     if !has_run {
         join_free(&mut pieces);
     }
     let shape = Shape(packed(pieces));
-    let numbers = numbers || shape.has_numbers();
-    shape.is_telling().then_some(Generalised { shape, grown: grown && known.is_some(), numbers })
+    shape.is_telling().then_some(Generalised { shape, grown: grown && known.is_some() })
 }
 
 /// Only a run may match different numbers of words on the two sides.
@@ -85,7 +81,6 @@ pub(super) fn fixed_anew(shape: &Shape, old: &str, new: &str) -> Option<Shape> {
 
 struct ShapeBuilder {
     grown: bool,
-    numbers: bool,
     has_run: bool,
     pieces: Vec<ShapeWord>,
 }
@@ -105,7 +100,6 @@ impl ShapeBuilder {
         }
         self.has_run = true;
         self.grown |= !is_run;
-        self.numbers |= old.iter().chain(new).any(|word| is_number(word));
         self.pieces.push(ShapeWord::Run);
         Some(())
     }
@@ -118,7 +112,6 @@ impl ShapeBuilder {
                 if mask.is_some() { ShapeWord::Any } else { ShapeWord::of_both(old, new) }
             }
         };
-        self.numbers |= is_number(old) || is_number(new);
         self.pieces.push(piece);
     }
 }

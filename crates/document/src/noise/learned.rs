@@ -11,13 +11,14 @@ use std::collections::BTreeMap;
 
 use vernal_model::{
     Change, Document, Moment, NoiseBook, NoiseRows, Operation, PageKey, PageNoise, ParagraphChange, ParagraphMark,
-    Role, Site,
+    Role, Site, TextClass,
 };
 
 use super::active_rules::{ActiveRules, Cover};
 use super::changed_spots::{Sides, Spot, spots};
+use super::class;
 use super::suppressed::{known, told};
-use super::suspicion::{Suspicion, Touched, is_short_number, settle, suspect_kinds, suspect_slot, suspect_words};
+use super::suspicion::{Suspicion, Touched, settle, suspect_kinds, suspect_slot, suspect_words};
 use crate::detect::digest_map::DigestSet;
 
 /// With more changed spots a change is not judged: the page has become another one.
@@ -53,8 +54,16 @@ pub struct NoiseInput<'a> {
 pub struct NoiseJudgement {
     /// The change, with explained parts moved from `paragraphs` and `notes` to `noise`.
     pub change: Change,
+    pub lesson: Lesson,
+}
+
+/// What a visit teaches about noise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lesson {
     /// The evidence rows to write with the visit; may be empty.
     pub rows: NoiseRows,
+    /// A visit within minutes could show whether something is noise.
+    pub wants_look: bool,
 }
 
 /// Whether the rules and evidence may explain a part of a change before its words are read. If not, a judgement without the old
@@ -66,15 +75,15 @@ pub fn may_explain(book: &NoiseBook, noise: &PageNoise, second_look: bool) -> bo
 
 /// Judges one change by the rules of its site, and learns from it.
 pub fn judge(input: &NoiseInput<'_>) -> NoiseJudgement {
-    let (explained, rows) = explained(input);
-    NoiseJudgement { change: explained.unwrap_or_else(|| input.change.clone()), rows }
+    let (explained, lesson) = explained(input);
+    NoiseJudgement { change: explained.unwrap_or_else(|| input.change.clone()), lesson }
 }
 
 /// Judges one change like [`judge`], without copying it: `None` if no part of it is explained, so that it stays as it is.
-pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, NoiseRows) {
+pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, Lesson) {
     let mut rules_in_force = ActiveRules::open(input);
     if is_another_page(input) {
-        return (None, rules_in_force.rows());
+        return (None, rules_in_force.lesson());
     }
     let sides = Sides { old_marks: input.old_marks, new_marks: input.new_marks, old: input.old, new: input.new };
     let belong = |gone: &Spot<'_>, came: &Spot<'_>| {
@@ -119,7 +128,9 @@ pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, NoiseRows) {
     }
     // An edited paragraph remains an anchor, and a price or a date is no list item.
     let covered = by_slot.into_iter().chain(slots.into_values().flatten()).map(|index| &spots[index]);
-    covered.filter(|spot| !is_short_number(spot)).for_each(|spot| rules_in_force.join(&spot.before));
+    covered
+        .filter(|spot| class::of_replaced(spot) < TextClass::Figure)
+        .for_each(|spot| rules_in_force.join(&spot.before));
     let kinds = suspect_kinds(&mut rules_in_force, input, &mut touched);
     // Only needed where something is known of the page.
     let present = LazyCell::new(|| -> DigestSet { input.new_marks.iter().map(|mark| mark.digest).collect() });
@@ -129,7 +140,7 @@ pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, NoiseRows) {
     let effective = suppressed.into_iter().filter(|(_, id)| rules_in_force.suppresses(*id)).collect::<Vec<_>>();
     let kinds = kinds.into_iter().filter(|suppressed| rules_in_force.suppresses(suppressed.rule)).collect::<Vec<_>>();
     let is_explained = !effective.is_empty() || !kinds.is_empty();
-    (is_explained.then(|| told(input, &spots, &effective, &kinds)), rules_in_force.rows())
+    (is_explained.then(|| told(input, &spots, &effective, &kinds)), rules_in_force.lesson())
 }
 
 /// The spots that a rule covers, each with that rule, and the spots that none covers.
@@ -138,7 +149,12 @@ fn covered_and_open(rules_in_force: &mut ActiveRules<'_>, spots: &[Spot<'_>]) ->
     for (index, spot) in spots.iter().enumerate() {
         match rules_in_force.covering(spot) {
             Cover::Allowed => {}
-            Cover::Nothing => open.push(index),
+            Cover::Nothing => {
+                for id in rules_in_force.unproven_for(spot) {
+                    rules_in_force.turn(id, "it was learned in main text without looks minutes after a visit");
+                }
+                open.push(index);
+            }
             Cover::Rule(id) => {
                 rules_in_force.used(id);
                 covered.push((index, id));
@@ -184,5 +200,5 @@ pub fn unchanged(
     };
     let mut rules_in_force = ActiveRules::open(&input);
     settle(&mut rules_in_force, &Touched::default(), |_| true);
-    rules_in_force.rows()
+    rules_in_force.lesson().rows
 }

@@ -45,8 +45,11 @@ pub fn add(
 }
 
 /// Marks a rule as wrong: its differences matter, are never suppressed and never learned again.
-pub fn allow(site: &Site, book: &NoiseBook, id: u32, reason: &str) -> Option<NoiseRows> {
+pub fn allow(site: &Site, book: &NoiseBook, id: u32, reason: &str, moment: Moment) -> Option<NoiseRows> {
     let mut rule = book.rule(id)?.clone();
+    if rule.force.holds_at(moment) {
+        rule.force.until = Some(moment);
+    }
     rule.standing = RuleState::Allowed;
     rule.reason = reason.into();
     let mut rows = NoiseRows::new(site.clone());

@@ -16,12 +16,13 @@ const QUOTED_BYTES_MAX: usize = 120;
 
 impl ActiveRules<'_> {
     /// Makes a rule from a suspect, for this page or, when enough pages have the same, for its template. `None` where a person
-    /// said otherwise, or there is no room.
+    /// said otherwise, looks have shown that it is content, or there is no room.
     pub fn learn(&mut self, suspect: &Suspect, reason: &str, before: &str, after: &str) -> Option<u32> {
         let on = RuleReach::Page(self.input.page);
         let same = |rule: &&Rule| same_thing(&rule.row.what, &suspect.what);
         let known = self.rules.values().filter(same);
-        if known.clone().any(|rule| rule.row.standing == RuleState::Allowed && self.reaches(&rule.row)) {
+        let is_content = |rule: &Rule| matches!(rule.row.standing, RuleState::Allowed | RuleState::Content);
+        if known.clone().any(|rule| is_content(rule) && self.reaches(&rule.row)) {
             return None;
         }
         let earlier = known.filter(|rule| rule.row.on == on).map(|rule| rule.row.id).next();
@@ -40,7 +41,7 @@ impl ActiveRules<'_> {
             force: RuleForce::since(self.input.moment),
             differed: suspect.differed.into(),
             compared: suspect.compared.into(),
-            looks: suspect.looks,
+            looks: suspect.looks.clone(),
             quiet: 0,
             pages: 1,
             template: self.input.template,
@@ -77,7 +78,7 @@ impl ActiveRules<'_> {
                 force: RuleForce::default(),
                 differed: 1,
                 compared: 1,
-                looks: suspect.looks,
+                looks: suspect.looks.clone(),
                 quiet: 0,
                 pages: 1,
                 template,
@@ -161,7 +162,7 @@ impl ActiveRules<'_> {
         let on = RuleReach::Template(rule.template);
         let same = |other: &&NoiseRule| {
             let of_page = matches!(other.on, RuleReach::Page(_)) && other.template == rule.template;
-            let of_template = other.on == on && !matches!(other.standing, RuleState::Allowed | RuleState::Added);
+            let of_template = other.on == on && !is_settled(other.standing);
             (of_page && other.standing == RuleState::Learned || of_template) && same_thing(&other.what, &rule.what)
         };
         let all: Vec<NoiseRule> = self.rules.values().map(|rule| &rule.row).filter(same).cloned().collect();
@@ -178,6 +179,8 @@ impl ActiveRules<'_> {
         wide.reason = format!("{}; the same on {pages} pages of its template", wide.reason).into();
         for other in all.iter().filter(|other| other.id != id) {
             wide.what = wider(wide.what, &other.what);
+            wide.class = wide.class.min(other.class);
+            wide.looks.join(&other.looks);
             self.rules.remove(&other.id);
             self.changed.remove(&other.id);
             self.forgotten.insert(other.id);
@@ -219,6 +222,11 @@ fn same_thing(one: &NoisePattern, other: &NoisePattern) -> bool {
         (NoisePattern::Kind { kind, .. }, NoisePattern::Kind { kind: of, .. }) => kind == of,
         (one, other) => one == other,
     }
+}
+
+/// Whether a person or looks have decided about the rule, so that learning leaves it alone.
+fn is_settled(standing: RuleState) -> bool {
+    matches!(standing, RuleState::Allowed | RuleState::Added | RuleState::Content)
 }
 
 /// The pattern that covers two patterns of the same kind.

@@ -65,10 +65,6 @@ impl Shape {
         !self.0.iter().any(|piece| matches!(piece, ShapeWord::Word(_) | ShapeWord::Fixed(..)))
     }
 
-    pub(super) fn is_token_only(&self) -> bool {
-        self.wildcards().all(|piece| *piece == ShapeWord::Token)
-    }
-
     pub(super) fn has_numbers(&self) -> bool {
         self.wildcards().any(|piece| matches!(piece, ShapeWord::Numbered(_) | ShapeWord::Time))
     }

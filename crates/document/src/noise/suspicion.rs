@@ -3,24 +3,22 @@
 
 use std::borrow::Cow;
 
-use vernal_model::{Kind, NoisePattern, PageNoise, Role, RuleReach, RuleState, Suspect};
+use vernal_model::{Kind, NoisePattern, PageNoise, Role, RuleReach, RuleState, Suspect, TextClass};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::active_rules::ActiveRules;
 use super::changed_spots::{Spot, paragraph};
+use super::class;
 use super::evidence::{
-    Effect, QUIET_MAX, SLOT_PARAGRAPHS_MAX, WHOLE_KINDS, kind_differed, proof, remember, slot_differed, was_quiet,
+    Effect, QUIET_MAX, SLOT_PARAGRAPHS_MAX, WHOLE_KINDS, kind_differed, needs_look, proof, slot_differed, was_quiet,
     words_differed, words_suspect,
 };
 use super::learned::NoiseInput;
-use super::shape::{Shape, is_plain};
-use super::shape_word::is_number;
+use super::shape::Shape;
 use crate::parse::links::limited;
 
 /// The length limit of the words before a slot.
 const ANCHOR_BYTES_MAX: usize = 100;
-/// A replaced paragraph of main text that is no longer than this and has a number may be a price or a date.
-const SHORT_WORDS_MAX: usize = 8;
 
 /// The suspects of this page that differed this time. Each counts once.
 #[derive(Default)]
@@ -49,39 +47,33 @@ pub(super) fn suspect_words(rules_in_force: &mut ActiveRules<'_>, spot: &Spot<'_
         return Suspicion::Replaced;
     }
     let at = suspect_of(&rules_in_force.page, spot, touched);
-    let mut numbers = false;
+    let seen = rules_in_force.seen;
     let (suspect, steady) = match at {
-        Some(at) => {
-            match words_differed(&mut rules_in_force.page.suspects[at], spot, rules_in_force.seen, &mut numbers) {
-                Effect::Lost => {
-                    rules_in_force.page.suspects.remove(at);
-                    return Suspicion::Replaced;
-                }
-                step => (rules_in_force.page.suspects.remove(at), matches!(step, Effect::Expected)),
+        Some(at) => match words_differed(&mut rules_in_force.page.suspects[at], spot, seen) {
+            Effect::Lost => {
+                rules_in_force.page.suspects.remove(at);
+                return Suspicion::Replaced;
             }
-        }
-        None => {
-            match (broken(rules_in_force, spot, &mut numbers), words_suspect(spot, rules_in_force.seen, &mut numbers)) {
-                (Some(suspect), _) => (suspect, false),
-                (None, Some(suspect)) => return first_words(rules_in_force, suspect, spot, numbers, touched),
-                (None, None) => return Suspicion::Replaced,
-            }
-        }
+            step => (rules_in_force.page.suspects.remove(at), matches!(step, Effect::Expected)),
+        },
+        None => match (broken(rules_in_force, spot), words_suspect(spot, seen)) {
+            (Some(suspect), _) => (suspect, false),
+            (None, Some(suspect)) => return first_words(rules_in_force, suspect, spot, touched),
+            (None, None) => return Suspicion::Replaced,
+        },
     };
-    conclude(rules_in_force, suspect, steady, spot, numbers, touched)
+    conclude(rules_in_force, suspect, steady, spot, touched)
 }
 
-/// Handles a paragraph that differs for the first time. On one page only a second look can prove noise; many pages can as well.
+/// Handles a paragraph that differs for the first time. On one page only looks can prove noise; in the frame many pages can as well.
 fn first_words(
     rules_in_force: &mut ActiveRules<'_>,
     suspect: Suspect,
     spot: &Spot<'_>,
-    numbers: bool,
     touched: &mut Touched,
 ) -> Suspicion {
     let NoisePattern::Words { shape, .. } = &suspect.what else { return Suspicion::Replaced };
-    let shape = Shape::parse(shape);
-    if !shape.is_bare() && (!spot.is_main() || shape.is_token_only()) {
+    if !Shape::parse(shape).is_bare() && suspect.class == TextClass::Frame {
         let mark = mark_of(&[spot.before.digest, spot.after.digest]);
         if let Some(id) =
             rules_in_force.suspect_of_template(&suspect, mark, text_of(&spot.before.text), text_of(&spot.after.text))
@@ -89,7 +81,7 @@ fn first_words(
             return Suspicion::Proven(id);
         }
     }
-    conclude(rules_in_force, suspect, true, spot, numbers, touched)
+    conclude(rules_in_force, suspect, true, spot, touched)
 }
 
 /// Makes a rule from the suspect if it is proven, otherwise keeps it.
@@ -98,32 +90,45 @@ fn conclude(
     suspect: Suspect,
     steady: bool,
     spot: &Spot<'_>,
-    numbers: bool,
     touched: &mut Touched,
 ) -> Suspicion {
-    let reason = proof(&suspect, numbers).filter(|_| steady);
-    let learned = reason.and_then(|reason| {
-        rules_in_force.learn(&suspect, &reason, text_of(&spot.before.text), text_of(&spot.after.text))
-    });
-    if let Some(id) = learned {
-        return Suspicion::Proven(id);
+    match learned(rules_in_force, &suspect, steady, (text_of(&spot.before.text), text_of(&spot.after.text))) {
+        Some(id) => Suspicion::Proven(id),
+        None => {
+            keep(rules_in_force, suspect, touched);
+            Suspicion::Noted
+        }
     }
-    touched.add(&suspect);
-    keep(&mut rules_in_force.page, suspect);
-    Suspicion::Noted
+}
+
+/// The rule that is made from the suspect, if it is proven and differed as expected.
+fn learned(
+    rules_in_force: &mut ActiveRules<'_>,
+    suspect: &Suspect,
+    steady: bool,
+    (before, after): (&str, &str),
+) -> Option<u32> {
+    let reason = proof(suspect, rules_in_force.seen).filter(|_| steady)?;
+    rules_in_force.learn(suspect, &reason, before, after)
 }
 
 /// The suspect that replaces a rule whose fixed words changed: the wildcards are known, the words are new.
-fn broken(rules_in_force: &mut ActiveRules<'_>, spot: &Spot<'_>, numbers: &mut bool) -> Option<Suspect> {
+fn broken(rules_in_force: &mut ActiveRules<'_>, spot: &Spot<'_>) -> Option<Suspect> {
     let (id, rule) = rules_in_force.broken_by(spot)?;
     let of_page = matches!(rule.on, RuleReach::Page(_));
     let mut suspect = rules_in_force.seen.suspect(rule.what.clone(), spot.role, spot.before.digest);
+    // The looks told of the wildcards, in text that needs no more proof than theirs.
+    if suspect.class <= rule.class {
+        suspect.looks = rule.looks.clone();
+        suspect.class = rule.class;
+        suspect.since = rule.since;
+    }
     (suspect.differed, suspect.compared) = match rule.differed {
         // One second look shows little about which words are fixed.
         0..=1 => (1, 1),
         _ => (2, 2),
     };
-    let step = words_differed(&mut suspect, spot, rules_in_force.seen, numbers);
+    let step = words_differed(&mut suspect, spot, rules_in_force.seen);
     if of_page {
         rules_in_force.turn(id, "its fixed words changed");
     }
@@ -157,11 +162,7 @@ pub(super) fn suspect_slot(
     if reach == 0 || reach > SLOT_PARAGRAPHS_MAX {
         return None;
     }
-    let digests = |side: &dyn Fn(&Spot<'_>) -> u64| -> Vec<u64> {
-        group.iter().map(|spot| side(spot)).filter(|digest| *digest != 0).collect()
-    };
-    let (gone, came) = (digests(&|spot| spot.before.digest), digests(&|spot| spot.after.digest));
-    let numbers = group.iter().any(|spot| is_short_number(spot));
+    let class = group.iter().map(|spot| class::of_replaced(spot)).max().unwrap_or_default();
     let anchor_words = first.anchor_at.and_then(|at| paragraph(input.new, at)).unwrap_or_default();
     let what = NoisePattern::Slot {
         place: first.place,
@@ -173,49 +174,41 @@ pub(super) fn suspect_slot(
     let (suspect, steady) = match at {
         Some(at) => {
             let mut suspect = rules_in_force.page.suspects.remove(at);
-            let step = slot_differed(&mut suspect, &gone, &came, reach, rules_in_force.seen);
+            suspect.class = suspect.class.max(class);
+            let step = slot_differed(&mut suspect, reach, rules_in_force.seen);
             (suspect, matches!(step, Effect::Expected))
         }
-        None => {
-            let known = rules_in_force.narrower(&what).map(|rule| (rule.since, rule.differed, rule.compared));
-            let mut suspect = rules_in_force.seen.suspect(what, first.role, 0);
-            remember(&mut suspect, &gone, &came);
-            if let Some((since, differed, compared)) = known {
-                // The same slot reaches further than was known. Once may be an edit; twice is noise.
-                suspect.since = since;
-                suspect.differed = suspect.differed.saturating_add(differed.min(u16::MAX.into()) as u16);
-                suspect.compared = suspect.compared.saturating_add(compared.min(u16::MAX.into()) as u16);
-            }
-            (suspect, known.is_none())
-        }
+        None => new_slot(rules_in_force, what, first.role, class),
     };
     let quoted = (text_of(&first.before.text), text_of(&first.after.text));
     let NoisePattern::Slot { count, .. } = suspect.what else { return None };
-    if at.is_none() && !first.is_main() && first.anchor != 0 {
-        let mark = mark_of(&[&gone[..], &came[..]].concat());
+    if at.is_none() && suspect.class == TextClass::Frame && first.anchor != 0 {
+        let sides = group.iter().map(|spot| spot.before.digest).chain(group.iter().map(|spot| spot.after.digest));
+        let mark = mark_of(&sides.filter(|digest| *digest != 0).collect::<Vec<_>>());
         if let Some(id) = rules_in_force.suspect_of_template(&suspect, mark, quoted.0, quoted.1) {
             return Some((id, count));
         }
     }
-    let reason = proof(&suspect, numbers).filter(|_| steady);
-    let learned = reason.and_then(|reason| rules_in_force.learn(&suspect, &reason, quoted.0, quoted.1));
+    let learned = learned(rules_in_force, &suspect, steady, quoted);
     if learned.is_none() {
-        touched.add(&suspect);
-        keep(&mut rules_in_force.page, suspect);
+        keep(rules_in_force, suspect, touched);
     }
     learned.map(|id| (id, count))
 }
 
-pub(super) fn is_short_number(spot: &Spot<'_>) -> bool {
-    let of = |text: &str| match is_plain(text) {
-        true => has_number_in_few(text.split_ascii_whitespace()),
-        false => has_number_in_few(text.split_whitespace()),
-    };
-    spot.is_main() && (of(text_of(&spot.before.text)) || of(text_of(&spot.after.text)))
-}
-
-fn has_number_in_few<'t>(mut words: impl Iterator<Item = &'t str> + Clone) -> bool {
-    words.clone().nth(SHORT_WORDS_MAX).is_none() && words.any(is_number)
+/// The suspect for a slot that differs for the first time, or further than a rule on it reaches. Then it has the evidence of that
+/// rule, but it is not steady: once may be an edit; twice is noise.
+fn new_slot(rules_in_force: &ActiveRules<'_>, what: NoisePattern, role: Role, class: TextClass) -> (Suspect, bool) {
+    let known = rules_in_force.narrower(&what).filter(|rule| class <= rule.class);
+    let mut suspect = rules_in_force.seen.suspect(what, role, 0);
+    suspect.class = suspect.class.max(class);
+    let Some(rule) = known else { return (suspect, true) };
+    suspect.since = rule.since;
+    suspect.class = rule.class;
+    suspect.looks.join(&rule.looks);
+    suspect.differed = suspect.differed.saturating_add(rule.differed.min(u16::MAX.into()) as u16);
+    suspect.compared = suspect.compared.saturating_add(rule.compared.min(u16::MAX.into()) as u16);
+    (suspect, false)
 }
 
 pub(super) struct SuppressedKind {
@@ -256,13 +249,9 @@ pub(super) fn suspect_kinds(
             }
             None => (rules_in_force.seen.suspect(what, Role::Navigation, 0), true),
         };
-        let reason = proof(&suspect, false).filter(|_| steady);
-        match reason.and_then(|reason| rules_in_force.learn(&suspect, &reason, "", "")) {
+        match learned(rules_in_force, &suspect, steady, ("", "")) {
             Some(rule) => suppressed.push(SuppressedKind { kind, rule, beyond: Vec::new() }),
-            None => {
-                touched.add(&suspect);
-                keep(&mut rules_in_force.page, suspect);
-            }
+            None => keep(rules_in_force, suspect, touched),
         }
     }
     suppressed
@@ -283,13 +272,17 @@ pub(super) fn settle(rules_in_force: &mut ActiveRules<'_>, touched: &Touched, is
     rules_in_force.rest(is_present);
 }
 
-fn keep(page: &mut PageNoise, suspect: Suspect) {
-    page.suspects.push(suspect);
-    if page.suspects.len() > PageNoise::SUSPECTS_MAX {
+/// Keeps a suspect that has just differed, and asks for a look that could decide about it.
+fn keep(rules_in_force: &mut ActiveRules<'_>, suspect: Suspect, touched: &mut Touched) {
+    touched.add(&suspect);
+    rules_in_force.wants_look |= needs_look(&suspect, rules_in_force.seen);
+    let suspects = &mut rules_in_force.page.suspects;
+    suspects.push(suspect);
+    if suspects.len() > PageNoise::SUSPECTS_MAX {
         // The suspect with the least evidence.
         let rank = |suspect: &Suspect| (suspect.differed, std::cmp::Reverse(suspect.quiet), suspect.since);
-        let weakest = page.suspects.iter().enumerate().min_by_key(|(_, suspect)| rank(suspect)).map(|(at, _)| at);
-        weakest.map(|at| page.suspects.remove(at));
+        let weakest = suspects.iter().enumerate().min_by_key(|(_, suspect)| rank(suspect)).map(|(at, _)| at);
+        weakest.map(|at| suspects.remove(at));
     }
 }
 

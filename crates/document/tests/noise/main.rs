@@ -8,4 +8,5 @@ mod laws;
 mod numbers;
 mod pairs;
 mod sources;
+mod truth;
 mod watcher;

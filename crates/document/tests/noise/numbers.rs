@@ -1,7 +1,7 @@
-//! A date, a price, a percentage or a number in the main text stays a content event until it has changed at nearly every
-//! visit.
+//! A date, a price, a percentage or a number in the main text stays a content event until looks minutes after a visit have shown that
+//! it differs there too.
 
-use vernal_model::NoiseBook;
+use vernal_model::{NoiseBook, TextClass};
 
 use crate::watcher::{Watcher, has_content};
 
@@ -102,17 +102,35 @@ fn a_number_that_changed_twice_in_a_row_is_content_and_so_is_a_second_look_at_it
 }
 
 #[test]
-fn what_changed_at_three_of_three_visits_is_noise_and_its_rule_tells_why() {
-    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
-    for count in [5, 9, 17] {
-        watcher.visit(&mut book, &page(&format!("Views: {count} today")));
+fn without_looks_no_number_of_the_main_text_is_ever_silenced() {
+    for [before, after, once_more] in CASES {
+        let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+        watcher.visit(&mut book, &page(before));
+        for _ in 0..5 {
+            for text in [after, once_more, before] {
+                let change = watcher.visit(&mut book, &page(text));
+                assert!(has_content(&change) || change.kinds.is_empty(), "{text}: {:#?}", book.rules);
+            }
+        }
     }
-    let change = watcher.visit(&mut book, &page("Views: 23 today"));
+}
+
+#[test]
+fn what_differed_at_two_looks_is_noise_and_its_rule_tells_why() {
+    let (mut watcher, mut book) = (Watcher::new(1), NoiseBook::default());
+    let views = |count: u32| page(&format!("Views: {count} today"));
+    watcher.visit(&mut book, &views(5));
+    assert!(has_content(&watcher.second_look(&mut book, &views(9))), "one look proves nothing in main text");
+    assert!(watcher.wants_look, "but another may");
+    assert!(!has_content(&watcher.second_look(&mut book, &views(17))));
+    let change = watcher.visit(&mut book, &views(23));
     assert!(!has_content(&change) && change.is_noise(), "{change:#?}");
     let rule = &book.rules[0];
     assert_eq!(change.noise[0].rule, Some(rule.id));
     assert_eq!((rule.differed, rule.compared, rule.pages), (3, 3, 1));
-    assert_eq!((&*rule.before, &*rule.after), ("Views: 17 today", "Views: 23 today"));
+    assert_eq!((rule.class, rule.looks.made, rule.looks.differed), (TextClass::Main, 2, 2));
+    assert_eq!(rule.looks.latest.len(), 2);
+    assert_eq!((&*rule.before, &*rule.after), ("Views: 9 today", "Views: 17 today"));
     assert_eq!(rule.what, vernal_model::NoisePattern::Words { shape: "Views: # today".into(), place: 0 });
-    assert_eq!(&*rule.reason, "differed in 3 of 3 comparisons");
+    assert_eq!(&*rule.reason, "differed at 2 of 2 looks minutes after a visit");
 }

@@ -115,13 +115,16 @@ fn on_real_pages_noise_is_silent_after_three_visits_and_edits_are_found() {
         cases += 1;
         let root = chance.stream("noise");
         let (mut watcher, mut book) = (Watcher::new(number as u32), NoiseBook::default());
-        watcher.visit(&mut book, &page.at(1, &root, None));
-        watcher.second_look(&mut book, &page.at(2, &root, None));
-        for visit in 3..=4 {
-            watcher.visit(&mut book, &page.at(visit, &root, None));
+        let mut answers = 1..;
+        let mut answer = |page: &Prepared| page.at(answers.next().unwrap_or_default(), &root, None);
+        watcher.visit(&mut book, &answer(&page));
+        watcher.wants_look = true;
+        watcher.looks(&mut book, || answer(&page));
+        for _ in 0..2 {
+            watcher.visit_and_looks(&mut book, || answer(&page));
         }
         for visit in 5..=7 {
-            let change = watcher.visit(&mut book, &page.at(visit, &root, None));
+            let change = watcher.visit_and_looks(&mut book, || answer(&page));
             quiet_of += 1;
             quiet += u32::from(!has_content(&change));
             if has_content(&change) {
@@ -135,7 +138,7 @@ fn on_real_pages_noise_is_silent_after_three_visits_and_edits_are_found() {
         if inside.is_none() && !page.edit(&mut chance) {
             continue;
         }
-        let change = watcher.visit(&mut book, &page.at(8, &root, inside));
+        let change = watcher.visit(&mut book, &page.at(answers.next().unwrap_or_default(), &root, inside));
         found_of += 1;
         found += u32::from(has_content(&change));
         if !has_content(&change) {

@@ -11,6 +11,8 @@ pub struct Watcher {
     pub noise: PageNoise,
     pub moment: Moment,
     pub strict: bool,
+    /// The last judgement asks for a look.
+    pub wants_look: bool,
     old: Option<Parsed>,
 }
 
@@ -21,6 +23,7 @@ impl Watcher {
             noise: PageNoise::default(),
             moment: Moment::from_secs(1_700_000_000),
             strict: false,
+            wants_look: false,
             old: None,
         }
     }
@@ -35,6 +38,26 @@ impl Watcher {
     pub fn second_look(&mut self, book: &mut NoiseBook, html: &str) -> Change {
         self.moment += Span::from_secs(300);
         self.look(book, html, true)
+    }
+
+    /// A visit so long after the last one. It is a look if that is a matter of minutes, as in the crawler.
+    pub fn visit_after(&mut self, book: &mut NoiseBook, span: Span, html: &str) -> Change {
+        self.moment += span;
+        self.look(book, html, span <= Span::from_secs(15 * 60))
+    }
+
+    /// A visit a day after the last one, and the looks that follow. `html` is asked for the page as it is at each of them.
+    pub fn visit_and_looks(&mut self, book: &mut NoiseBook, mut html: impl FnMut() -> String) -> Change {
+        let change = self.visit(book, &html());
+        self.looks(book, html);
+        change
+    }
+
+    /// The looks that are asked for now.
+    pub fn looks(&mut self, book: &mut NoiseBook, mut html: impl FnMut() -> String) {
+        while self.wants_look {
+            self.second_look(book, &html());
+        }
     }
 
     fn look(&mut self, book: &mut NoiseBook, html: &str, second_look: bool) -> Change {
@@ -67,8 +90,9 @@ impl Watcher {
             explain(&old.document, &new.document, &mut change);
             judgement = judged(&change, true);
         }
-        book.take(&judgement.rows);
-        if let Some((page, noise)) = judgement.rows.page {
+        self.wants_look = judgement.lesson.wants_look;
+        book.take(&judgement.lesson.rows);
+        if let Some((page, noise)) = judgement.lesson.rows.page {
             assert_eq!(page, self.page);
             self.noise = noise;
         }

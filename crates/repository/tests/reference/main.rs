@@ -534,7 +534,7 @@ fn a_folder_of_format_4_goes_on_with_what_it_learned_of_noise() {
         assert_eq!(book.rules[0].standing, RuleState::Learned);
         assert_eq!(book.last_id, 4);
         let noise = reader.page_noise(PageKey::new(Partition(3), 7)).unwrap();
-        assert_eq!(noise.suspects[0].looks, Looks { made: 1, differed: 1 });
+        assert_eq!(noise.suspects[0].looks, Looks { made: 1, differed: 1, latest: Vec::new() });
     };
     let (repository, recovery) = open(dir.path());
     assert!(matches!(&recovery.tables, TablesRecovery::Rebuilt(_)), "{:?}", recovery.tables);

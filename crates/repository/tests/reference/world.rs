@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use vernal_model::{
     Admitted, AnchorTerms, BudgetAccount, Chance, Change, Control, CountedIn, Deed, Digest, DocumentRow, Event,
     EventKind, Eviction, EvictionRow, Exchange, Failure, Fingerprint, Found, GraphMark, Kind, LinkKind, LinkRow,
-    Location, Looks, Masked, Moment, NoisePattern, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise, PageState,
-    PageTerms, Partition, PolicyState, Refusal, Rel, RobotsAnswer, RobotsRow, RuleForce, RuleReach, RuleState,
-    ScopeMark, Seed, SiteProfile, SiteState, Span, TextClass, TimeOrigin, TopicId, TopicMark, TopicOf, TopicRow, Url,
-    Validators, Version, Via, Visit, Visited, WaitingPlace, WeightRow,
+    Location, Look, Looks, Masked, Moment, NoisePattern, NoiseRows, NoiseRule, Outcome, Page, PageKey, PageNoise,
+    PageState, PageTerms, Partition, PolicyState, Refusal, Rel, RobotsAnswer, RobotsRow, RuleForce, RuleReach,
+    RuleState, ScopeMark, Seed, SiteProfile, SiteState, Span, TextClass, TimeOrigin, TopicId, TopicMark, TopicOf,
+    TopicRow, Url, Validators, Version, Via, Visit, Visited, WaitingPlace, WeightRow,
 };
 use vernal_repository::graph::{GatheredLinks, LinkGathering, URLS_MAX};
 use vernal_repository::{Keep, KeepKind, Repository};
@@ -202,7 +202,7 @@ impl World {
             force: RuleForce::since(self.now),
             differed: self.chance.below(9) as u32,
             compared: 9,
-            looks: Looks { made: 3, differed: 2 },
+            looks: Looks { made: 3, differed: 2, latest: vec![Look { at: self.now, differed: true }] },
             quiet: 0,
             pages: 1,
             template: 7,
