@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, Reading, Unchanged, WordEdit, render};
 use vernal_document::noise::{self, NoiseInput};
 use vernal_document::{Parsed, compare_pages, source_text};
-use vernal_model::{Change, Event, Moment, Operation, Page, PageNoise, Url, Version};
+use vernal_model::{Change, Event, Operation, Page, PageNoise, Version};
 
 use super::answer::{self, ApiError, ApiResult};
 use super::body::{self, ReadBody};
@@ -24,6 +24,7 @@ use super::page::{self, VersionRow, version_row};
 use super::parameters::{Parameters, url};
 use super::replica;
 use super::shared::{Shared, time};
+use super::version_pair;
 use crate::output::{plain, remarks, verdict};
 
 #[derive(Debug, Deserialize)]
@@ -119,7 +120,8 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
     if versions.is_empty() {
         return Err(ApiError::not_found(format!("{} has no version: it is {}", page.url, page.state.name())));
     }
-    let (from, to) = both(&page.url, &versions, &query, shared.clock.now())?;
+    let asked = (query.from.as_deref(), query.to.as_deref());
+    let (from, to) = version_pair::both(&page.url, &versions, asked, shared.clock.now())?;
     answer::on_blocking_thread(move || answered(&shared, &page, from, to, &query)).await
 }
 
@@ -161,54 +163,6 @@ pub(super) fn judged_today(shared: &Shared, page: &Page, from: Version, to: Vers
 /// The event that told this change.
 fn event_of<'e>(sides: &Sides, events: &'e [Event]) -> Option<&'e Event> {
     events.iter().find(|event| (event.previous, event.version) == (Some(sides.from.number), Some(sides.to.number)))
-}
-
-/// The two versions that are meant. Without a word it is the last change; `--to` alone means the change that led there.
-fn both(url: &Url, versions: &[Version], query: &DiffQuery, now: Moment) -> Result<(Version, Version), ApiError> {
-    let to = meant(url, versions, query.to.as_deref().unwrap_or("latest"), now)?;
-    let from = match &query.from {
-        Some(text) => meant(url, versions, text, now)?,
-        None => before(versions, &to).ok_or_else(|| {
-            ApiError::not_found(format!(
-                "{url} has nothing before version {}: there is nothing to compare it with",
-                to.number
-            ))
-        })?,
-    };
-    Ok((from, to))
-}
-
-fn before(versions: &[Version], of: &Version) -> Option<Version> {
-    versions.iter().rfind(|version| version.number < of.number).copied()
-}
-
-fn meant(url: &Url, versions: &[Version], text: &str, now: Moment) -> Result<Version, ApiError> {
-    /// Longer runs of digits are times.
-    const NUMBER_DIGITS_MAX: usize = 9;
-    let (first, latest) = match (versions.first(), versions.last()) {
-        (Some(first), Some(latest)) => (first, latest),
-        _ => return Err(ApiError::not_found(format!("{url} has no version"))),
-    };
-    let is_number = !text.is_empty() && text.len() <= NUMBER_DIGITS_MAX && text.bytes().all(|b| b.is_ascii_digit());
-    let found = match text {
-        "latest" => Some(*latest),
-        "previous" => before(versions, latest),
-        number if is_number => versions.iter().find(|version| version.number.to_string() == number).copied(),
-        at => {
-            let until = Moment::parse(at, now).map_err(|_| {
-                ApiError::bad_request(format!("`{at}` is no version: give a number, a time, `latest` or `previous`"))
-            })?;
-            versions.iter().rfind(|version| version.moment <= until).copied()
-        }
-    };
-    found.ok_or_else(|| {
-        let have = format!("it has {} to {}", first.number, latest.number);
-        match text {
-            "previous" => ApiError::not_found(format!("{url} has one version only")),
-            number if is_number => ApiError::not_found(format!("{url} has no version {number}; {have}")),
-            at => ApiError::not_found(format!("no version of {url} was held at {at}; {have}")),
-        }
-    })
 }
 
 /// Two versions, read closely.
@@ -424,55 +378,4 @@ fn text(sides: &Sides, change: &Change, diff: &Diff, query: &DiffQuery) -> Respo
         text.push('\n');
     }
     answer::typed("text/plain; charset=utf-8", Body::from(text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use vernal_model::Digest;
-
-    fn versions() -> Vec<Version> {
-        let version = |number: u32| Version {
-            number,
-            moment: Moment::from_secs(i64::from(number) * 1_000),
-            status: 200,
-            payload: Digest::default(),
-            body_bytes: 1,
-            location: None,
-        };
-        vec![version(1), version(2), version(4)]
-    }
-
-    fn numbers(from: Option<&str>, to: Option<&str>) -> Result<(u32, u32), u16> {
-        let url = Url::parse("http://a.example/").unwrap();
-        let query = DiffQuery {
-            url: String::new(),
-            from: from.map(str::to_owned),
-            to: to.map(str::to_owned),
-            view: View::Json,
-            full: false,
-            with_noise: false,
-            colour: false,
-            rules: RulesOf::Then,
-        };
-        let found = both(&url, &versions(), &query, Moment::from_secs(5_000));
-        found.map(|(from, to)| (from.number, to.number)).map_err(|no| no.status.as_u16())
-    }
-
-    #[test]
-    fn versions_are_named_by_number_time_and_word() {
-        assert_eq!(numbers(None, None), Ok((2, 4)));
-        assert_eq!(numbers(Some("1"), None), Ok((1, 4)));
-        assert_eq!(numbers(None, Some("2")), Ok((1, 2)));
-        assert_eq!(numbers(Some("latest"), Some("previous")), Ok((4, 2)));
-        assert_eq!(numbers(Some("1970-01-01T00:20:00Z"), Some("1s")), Ok((1, 4)));
-    }
-
-    #[test]
-    fn a_version_that_is_not_there_is_unknown_and_nonsense_is_wrong() {
-        assert_eq!(numbers(Some("3"), None), Err(404));
-        assert_eq!(numbers(None, Some("1")), Err(404));
-        assert_eq!(numbers(Some("1970-01-01"), None), Err(404));
-        assert_eq!(numbers(Some("yonder"), None), Err(400));
-    }
 }

@@ -43,6 +43,7 @@ mod status_page;
 mod topics;
 mod trace;
 mod verify;
+mod version_pair;
 mod websub;
 mod why;
 

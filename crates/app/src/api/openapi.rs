@@ -21,6 +21,8 @@ const SITE: Parameter = ("site", "string", false, "A host, with its port where t
 const SINCE: Parameter =
     ("since", "string", false, "A cursor, or a time: RFC 3339, a date, 14 digits, or an age such as 7d");
 const KIND: Parameter = ("kind", "string", false, "structure, content, presentation or behaviour");
+const RULES: Parameter =
+    ("rules", "string", false, "The rules on noise: of the newer version's time (then, the default) or of today (now)");
 const NOISE: Parameter = ("with_noise", "boolean", false, "Also changes that are noise alone");
 const EVENT: Parameter =
     ("event", "string", false, "new, changed, gone, back, moved, blocked, erased or template; several with commas");
@@ -73,7 +75,7 @@ const ROUTES: &[Route] = &[
     get(
         "/api/v1/history",
         "Every visit to one page, newest first, with the versions that they made",
-        &[URL, LIMIT],
+        &[URL, LIMIT, RULES],
         LINES,
     ),
     get(
@@ -91,6 +93,7 @@ const ROUTES: &[Route] = &[
                 "Everything, not only what changed; in JSON unchanged paragraphs have the op `same`",
             ),
             ("with_noise", "boolean", false, "Also what was set aside"),
+            RULES,
             ("colour", "boolean", false, "Colours for a terminal, in text and source"),
         ],
         JSON,
@@ -102,7 +105,7 @@ const ROUTES: &[Route] = &[
         &[
             SITE,
             ("id", "integer", false, "The rule with this number of the site"),
-            ("standing", "string", false, "suspected, learned, added, allowed or turned"),
+            ("standing", "string", false, "suspected, learned, added, allowed, turned or content"),
             LIMIT,
         ],
         LINES,
