@@ -79,7 +79,7 @@ fn is_told_beside(words: &[&str], place: usize) -> bool {
 /// Whether this is a date or an hour, or part of one.
 fn is_date(words: &[&str], place: usize) -> bool {
     let says_date = |word: &str| is_time(word) && !STAYING.contains(&core_of(word));
-    let groups = words[place].split(|letter: char| matches!(letter, '-' | '/' | '.' | ':'));
+    let groups = words[place].split(['-', '/', '.', ':']);
     let digits = groups.filter(|group| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_digit())).count();
     digits >= 3 || (digits == 2 && words[place].contains(':')) || beside(words, place).any(says_date)
 }
