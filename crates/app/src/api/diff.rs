@@ -123,8 +123,7 @@ fn answered(shared: &Shared, page: &Page, from: Version, to: Version, query: &Di
     if !query.with_noise {
         leave_out_noise(&mut diff, &change);
     }
-    let events = shared.reader.page_events(page.key)?;
-    let events: Vec<Event> = events.into_iter().map(|(_, _, event)| event).collect();
+    let events = page::other_events(&shared.reader, page.key)?;
     sides.number(shared, page, &events, &mut diff)?;
     Ok(match query.view {
         View::Json => {
