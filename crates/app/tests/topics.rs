@@ -14,7 +14,7 @@ fn topics_are_reckoned_by_a_run_and_shown_stopped_and_running() {
     assert_eq!(told(vernal(&data).args(["topics", "--json"])), "", "nobody asked for topics");
     let said = vernal(&data).arg("topics").output().unwrap();
     let said = String::from_utf8_lossy(&said.stderr).into_owned();
-    assert!(said.contains("none: no pass for topics has ended here"), "{said}");
+    assert!(said.contains("no topics yet: no pass for topics has ended here"), "{said}");
 
     told(run(&data).args(["--until-idle", "--topics", "30d"]));
     let topics = json_lines(&told(vernal(&data).args(["topics", "--json"])));

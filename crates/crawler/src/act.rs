@@ -20,6 +20,13 @@ pub enum Act {
         topic: Url,
         word: HubWord,
     },
+    /// A person decides whether two pages are one page with two names.
+    Names {
+        first: Url,
+        second: Url,
+        word: NamesWord,
+        reason: String,
+    },
     /// A person decides what differs without meaning.
     Noise {
         site: Site,
@@ -33,6 +40,16 @@ pub enum HubWord {
     Verifies { lease: Option<Span> },
     /// The hub denies the subscription.
     Denies,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum NamesWord {
+    /// The second page is another name of the first one, whatever they contain.
+    Join,
+    /// They are two pages, whatever they contain.
+    Part,
+    /// Take back what was said of these two: the rule decides again.
+    Forget,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +81,16 @@ pub enum Acted {
     },
     /// Whether the message is about a subscription that we asked for.
     Subscribed(bool),
+    /// What was said of two pages counts from now on.
+    NamesRuled,
+    /// No page with this URL was ever visited.
+    UnknownPage(Url),
+    /// Only pages of one site can be one page.
+    OfTwoSites,
+    /// Nothing was said of these two pages.
+    NothingSaid,
+    /// People have said something of as many pairs with this page as they may.
+    NamesFull(Url),
     /// The rule that was made or changed.
     Ruled(u32),
     /// The site has no such rule.

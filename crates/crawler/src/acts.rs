@@ -8,7 +8,7 @@ use vernal_model::{Control, Deed, Found, Moment, Seed, Site, SiteState, Url, Via
 use crate::core::Core;
 use crate::crawler::Crawler;
 use crate::work::WHOLE;
-use crate::{Act, Acted, NoiseWord, Result};
+use crate::{Act, Acted, NoiseWord, Result, names};
 
 impl Crawler {
     /// Carries out one act.
@@ -24,6 +24,9 @@ impl Crawler {
             Act::Block(site) => set_standing(core, site, SiteState::Blocked),
             Act::Hint { source, urls } => self.hints.take_push(core, tables, source, urls, now)?,
             Act::Hub { topic, word } => self.hints.hear_hub(core, &topic, word, now),
+            Act::Names { first, second, word, reason } => {
+                names::rule(&mut core.work, (&first, &second), word, &reason, now)?
+            }
             Act::Noise { site, word } => rule_on_noise(core, site, word, now)?,
         };
         self.commit(now)?;

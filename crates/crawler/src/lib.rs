@@ -15,6 +15,7 @@ mod explain;
 mod hints;
 mod in_flight;
 mod intake;
+mod names;
 mod partition;
 mod passes;
 mod plan;
@@ -30,7 +31,7 @@ mod unreached;
 mod weights;
 mod work;
 
-pub use act::{Act, Acted, Check, HubWord, NoiseWord};
+pub use act::{Act, Acted, Check, HubWord, NamesWord, NoiseWord};
 pub use crawler::Crawler;
 pub use error::{Error, Result};
 pub use explain::PromisesKept;

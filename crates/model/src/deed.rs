@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, Folded, GraphMark, HintRows, Location, Moment, NoiseRows,
-    Page, PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteProfile, Subscription, TimeOrigin,
-    TopicMark, TopicOf, TopicRow, Url, VersionTold, Visit, WeightRow, noise_before,
+    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, Folded, GraphMark, HintRows, Location, Moment, Named,
+    NoiseRows, Page, PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteProfile, Subscription,
+    TimeOrigin, TopicMark, TopicOf, TopicRow, Url, VersionTold, Visit, WeightRow, noise_before,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,6 +92,8 @@ pub enum Deed {
     VersionTold(Box<VersionTold>),
     /// A version joined folds. The site may have an event of it, which has the position of this deed.
     Folded(Box<Folded>),
+    /// The names of a page became others. The page may have an event of it, which has the position of this deed.
+    Named(Box<Named>),
 }
 
 impl Deed {

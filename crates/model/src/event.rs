@@ -20,7 +20,7 @@ pub struct Event {
     pub language: Box<str>,
     pub content_type: Box<str>,
     pub change: Change,
-    /// The target of a moved page, or the reason of a blocked one.
+    /// The target of a moved page, the reason of a blocked one, or the first name of one that is a second name.
     pub detail: Box<str>,
 }
 
@@ -37,9 +37,18 @@ pub enum EventKind {
     Template,
     /// The page was blocked and is read again.
     Unblocked,
+    /// The page is a second name of another one from now on.
+    Joined,
+    /// The page was a second name and stands on its own again.
+    Parted,
 }
 
 impl EventKind {
+    /// Whether it tells of the names of a page alone.
+    pub fn is_of_names(self) -> bool {
+        matches!(self, EventKind::Joined | EventKind::Parted)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             EventKind::New => "new",
@@ -51,6 +60,8 @@ impl EventKind {
             EventKind::Erased => "erased",
             EventKind::Template => "template",
             EventKind::Unblocked => "unblocked",
+            EventKind::Joined => "joined",
+            EventKind::Parted => "parted",
         }
     }
 }

@@ -15,6 +15,7 @@ mod graph;
 mod hint;
 mod id;
 mod moment;
+mod name;
 mod noise;
 mod noise_before;
 mod order;
@@ -48,6 +49,7 @@ pub use hint::{
 };
 pub use id::{Fingerprint, OrderId, PageKey, ParagraphKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span, TimeOrigin};
+pub use name::{NameMark, NameReason, NameRelation, NameRow, NameWord, Named, Retold, SameAs};
 pub use noise::{
     Look, Looks, Masked, NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageNoise, RuleForce, RuleReach, RuleState,
     Suspect, TextClass,

@@ -82,11 +82,7 @@ impl Scope {
 
 /// The same host and port; `www.` in front makes no difference, nor does the scheme where ports are its own.
 fn same_host(seed: &Url, url: &Url) -> bool {
-    let bare = |url: &Url| -> String {
-        let site = url.site_text();
-        site.strip_prefix("www.").unwrap_or(site).to_owned()
-    };
-    seed.site_text() == url.site_text() || bare(seed) == bare(url)
+    seed.site_without_www() == url.site_without_www()
 }
 
 impl FromStr for Scope {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/FORMAT:
-//!   vernal-repository 5
+//!   vernal-repository 6
 //!   partitions 64
 //!   suffixes psl-2
 //!   id 0123456789abcdef0123456789abcdef
@@ -21,9 +21,10 @@ use crate::{Error, Result};
 const FORMAT_FILE: &str = "FORMAT";
 const LOCK_FILE: &str = "lock";
 const NAME: &str = "vernal-repository";
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 /// The oldest format that is read. Later formats added deeds and tables, packed the waiting URLs and gave the rows of noise another
-/// layout, so tables of format 4 and before are rebuilt from the journal.
+/// layout, so tables of format 4 and before are rebuilt from the journal. Format 6 added a deed and two tables alone, so tables of
+/// format 5 are used as they are.
 const FORMAT_READ_MIN: u32 = 2;
 /// The public-suffix list that decides partitions. Known sites keep their partition, whatever a newer list says.
 const SUFFIXES: &str = "psl-2";
@@ -166,13 +167,13 @@ mod tests {
         let made = format(dir.path(), None).unwrap();
         assert_eq!(format(dir.path(), None).unwrap(), made);
         let text = fs::read_to_string(dir.path().join(FORMAT_FILE)).unwrap();
-        fs::write(dir.path().join(FORMAT_FILE), text.replace("vernal-repository 5", "vernal-repository 2")).unwrap();
+        fs::write(dir.path().join(FORMAT_FILE), text.replace("vernal-repository 6", "vernal-repository 2")).unwrap();
         assert_eq!(format(dir.path(), None).unwrap(), made, "the format before is read");
         assert_eq!(fs::read_to_string(dir.path().join(FORMAT_FILE)).unwrap(), text, "and is ours from then on");
-        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 6\npartitions 64\n").unwrap();
+        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 7\npartitions 64\n").unwrap();
         let refused = format(dir.path(), None).unwrap_err();
         assert!(matches!(refused, Error::NewerFormat { .. }));
-        assert!(refused.to_string().contains("vernal-repository 6"), "{refused}");
+        assert!(refused.to_string().contains("vernal-repository 7"), "{refused}");
         fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 1\npartitions 64\n").unwrap();
         let refused = format(dir.path(), None).unwrap_err();
         assert!(matches!(refused, Error::OlderFormat { .. }));

@@ -27,6 +27,7 @@ mod folder;
 pub mod graph;
 mod hints;
 mod journal;
+mod names;
 mod passes;
 mod reader;
 mod rebuild;

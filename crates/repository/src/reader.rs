@@ -53,10 +53,11 @@ impl Reader {
 
     /// What the sieve knows of this URL; `None` if it is not known.
     pub fn key_of(&self, url: &Url) -> Result<Option<Known>> {
-        self.known(self.partition_of(url), url.fingerprint())
+        self.known_as(self.partition_of(url), url.fingerprint())
     }
 
-    fn known(&self, partition: Partition, fingerprint: Fingerprint) -> Result<Option<Known>> {
+    /// The same of the URL with this fingerprint.
+    pub fn known_as(&self, partition: Partition, fingerprint: Fingerprint) -> Result<Option<Known>> {
         let known = self.shared.live().known.clone();
         let Some(record) = known.look_up(partition, fingerprint)? else { return Ok(None) };
         if record.number == BARRED {

@@ -17,6 +17,7 @@ use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
 use super::event_filter::{EventFilter, RolesAsked, event_kinds, kind};
 use super::event_json::EventAnswer;
 use super::folds::Folds;
+use super::names;
 use super::parameters::{Parameters, site};
 use super::shared::{Seeds, Shared};
 
@@ -38,6 +39,9 @@ pub struct ChangesQuery {
     /// Also changes that are noise alone.
     #[serde(default)]
     with_noise: bool,
+    /// Also events of pages that are second names of others.
+    #[serde(default)]
+    with_names: bool,
     /// Every version of every page, with the exact steps for whoever keeps copies of pages.
     #[serde(default)]
     pages: bool,
@@ -83,6 +87,7 @@ fn read(shared: &Shared, query: &ChangesQuery) -> Result<(Cursor, EventFilter), 
         role: query.role,
         tag: query.tag.clone(),
         with_noise: query.with_noise,
+        with_names: query.with_names,
         pages: query.pages,
         brief: query.brief,
     };
@@ -151,12 +156,17 @@ impl FeedReader<'_> {
         if !self.filter.covers(&event, self.seeds) {
             return Ok(Vec::new());
         }
+        let same_as = names::first_name(&self.shared.reader, cursor, &event)?;
+        if !self.filter.covers_name(&event, same_as.as_deref()) {
+            return Ok(Vec::new());
+        }
         let rows = match self.filter.pages {
             true => self.folds.whole(self.shared, cursor, event)?,
             false => self.folds.listed(self.shared, cursor, event)?,
         };
         let rows = rows.into_iter().filter_map(|row| self.filter.told(self.shared, row));
-        Ok(rows.map(|row| EventAnswer::of(self.shared, self.seeds, self.filter, (cursor, id), row)).collect())
+        let answer = |row| EventAnswer::of(self.shared, self.seeds, self.filter, (cursor, id), (row, same_as.clone()));
+        Ok(rows.map(answer).collect())
     }
 }
 

@@ -133,8 +133,7 @@ fn answered(shared: &Shared, page: &Page, from: Version, to: Version, query: &Di
         let view = render::View { context: SOURCE_LINES_AROUND, ..sides.view(query, &from, &to) };
         return Ok(answer::typed("text/plain; charset=utf-8", Body::from(render::source(&old, &new, &view))));
     }
-    let events = shared.reader.page_events(page.key)?;
-    let events: Vec<Event> = events.into_iter().map(|(_, _, event)| event).collect();
+    let events = page::other_events(&shared.reader, page.key)?;
     let told = event_of(&sides, &events).filter(|event| query.rules == RulesOf::Then && !event.change.kinds.is_empty());
     let change = match told {
         Some(event) => event.change.clone(),

@@ -18,6 +18,8 @@ pub struct EventFilter {
     pub role: Option<RolesAsked>,
     pub tag: Option<String>,
     pub with_noise: bool,
+    /// Also events of pages that are second names of others.
+    pub with_names: bool,
     /// Every version of every page, whatever it is.
     pub pages: bool,
     pub brief: bool,
@@ -39,7 +41,7 @@ impl RolesAsked {
     }
 }
 
-const EVENT_KINDS: [EventKind; 9] = [
+const EVENT_KINDS: [EventKind; 11] = [
     EventKind::New,
     EventKind::Changed,
     EventKind::Gone,
@@ -49,6 +51,8 @@ const EVENT_KINDS: [EventKind; 9] = [
     EventKind::Erased,
     EventKind::Template,
     EventKind::Unblocked,
+    EventKind::Joined,
+    EventKind::Parted,
 ];
 
 /// Kinds of events, separated by commas.
@@ -83,6 +87,12 @@ impl EventFilter {
             && self.site.as_ref().is_none_or(|site| event.url.site_text() == site.as_str())
             && self.events.as_ref().is_none_or(|kinds| kinds.contains(&event.kind))
             && seeds.tagged(self.tag.as_deref(), &event.url, 0)
+    }
+
+    /// Whether an event of a page with this first name is asked for. That the page became a second name is told to everybody, so
+    /// that whoever knows it under its own name drops it.
+    pub fn covers_name(&self, event: &Event, same_as: Option<&str>) -> bool {
+        self.pages || self.with_names || same_as.is_none() || event.kind == EventKind::Joined
     }
 
     /// What is asked for of a row, with all the words that it can have. A version that cannot be read takes nothing else

@@ -35,6 +35,8 @@ pub struct EventAnswer {
     sample: Vec<FoldedPage>,
     /// Of an event of a page: the folds of the site that tell some or all of it.
     part_of: Vec<String>,
+    /// The first name of the page, if it was a second name then.
+    same_as: Option<String>,
     /// The steps for whoever keeps copies of pages, if they were asked for.
     replica: Option<ReplicaJson>,
 }
@@ -45,7 +47,7 @@ impl EventAnswer {
         seeds: &Seeds,
         filter: &EventFilter,
         (cursor, id): (Cursor, EventId),
-        row: Row,
+        (row, same_as): (Row, Option<String>),
     ) -> EventAnswer {
         let Row { mut event, part_of, fold } = row;
         let replica = if filter.pages { replica::of(shared, &event) } else { None };
@@ -82,6 +84,7 @@ impl EventAnswer {
             pages,
             sample,
             part_of,
+            same_as,
             replica,
         }
     }

@@ -10,7 +10,8 @@ pub fn event_schema() -> Value {
     let properties = json!({
         "id": { "type": "string", "pattern": "^e[0-9]+-[0-9]+$" },
         "cursor": { "type": "string", "pattern": "^c" },
-        "event": { "enum": ["new", "changed", "gone", "back", "moved", "blocked", "erased", "template", "unblocked"] },
+        "event": { "enum": ["new", "changed", "gone", "back", "moved", "blocked", "erased", "template", "unblocked",
+            "joined", "parted"] },
         "url": { "type": "string", "format": "uri" },
         "site": text,
         "tags": { "type": "array", "items": text },
@@ -41,6 +42,11 @@ pub fn event_schema() -> Value {
             "type": "array",
             "items": text,
             "description": "The folds of the site that tell some or all of this event",
+        },
+        "same_as": {
+            "type": ["string", "null"],
+            "format": "uri",
+            "description": "The page was a second name of that one: whoever embeds pages leaves this event out",
         },
         "replica": replica_schema(),
     });

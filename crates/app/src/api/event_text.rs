@@ -11,7 +11,7 @@ use super::shared::Shared;
 /// Writes the words in, as far as the versions still have bodies.
 pub fn fill(shared: &Shared, event: &mut Event) -> Result<(), ApiError> {
     match event.kind {
-        EventKind::New | EventKind::Back => {
+        EventKind::New | EventKind::Back | EventKind::Parted => {
             // A page that is back with the words it had made no version of its own.
             let version = event.version.or(event.previous);
             let document = document(shared, event, version)?;
@@ -28,7 +28,7 @@ pub fn fill(shared: &Shared, event: &mut Event) -> Result<(), ApiError> {
             let lacking = event.change.paragraphs.iter_mut().filter(|one| lacks_words(one));
             lacking.for_each(|one| take_words(one, Some(&old), Some(&new)));
         }
-        EventKind::Gone => {
+        EventKind::Gone | EventKind::Joined => {
             let old = document(shared, event, event.previous)?;
             event.change.paragraphs.iter_mut().for_each(|one| take_words(one, Some(&old), None));
         }

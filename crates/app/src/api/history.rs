@@ -65,9 +65,8 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     let reader = shared.reader.clone();
     Ok(answer::lines(move |lines| {
         let mut folds = Folds::default();
-        let events = reader.page_events(page.key)?;
-        let mut events: HashMap<Moment, Event> =
-            events.into_iter().map(|(_, _, event)| (event.seen_different, event)).collect();
+        let events = page::other_events(&reader, page.key)?.into_iter();
+        let mut events: HashMap<Moment, Event> = events.map(|event| (event.seen_different, event)).collect();
         for visit in visits.into_iter().rev().take(limit) {
             let mut event = events.remove(&visit.started);
             if asked.rules == RulesOf::Now

@@ -27,6 +27,7 @@ mod history;
 mod indexnow;
 mod links;
 mod metrics;
+mod names;
 mod noise;
 mod openapi;
 mod page;
@@ -84,6 +85,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/diff", get(diff::show))
         .route("/blame", get(blame::show))
         .route("/hints", get(hints::list))
+        .route("/names", get(names::list).post(names::decide))
         .route("/noise", get(noise::list).post(noise::decide))
         .route("/body", get(body::show))
         .route("/links", get(links::list))

@@ -24,8 +24,13 @@ const KIND: Parameter = ("kind", "string", false, "structure, content, presentat
 const RULES: Parameter =
     ("rules", "string", false, "The rules on noise: of the newer version's time (then, the default) or of today (now)");
 const NOISE: Parameter = ("with_noise", "boolean", false, "Also changes that are noise alone");
-const EVENT: Parameter =
-    ("event", "string", false, "new, changed, gone, back, moved, blocked, erased or template; several with commas");
+const NAMES: Parameter = ("with_names", "boolean", false, "Also events of pages that are second names of others");
+const EVENT: Parameter = (
+    "event",
+    "string",
+    false,
+    "new, changed, gone, back, moved, blocked, unblocked, erased, template, joined or parted; several with commas",
+);
 const ROLE: Parameter = (
     "role",
     "string",
@@ -125,6 +130,22 @@ const ROUTES: &[Route] = &[
         ],
     ),
     get(
+        "/api/v1/names",
+        "The pages that are second names of others, and what people said of names",
+        &[SITE, LIMIT],
+        LINES,
+    ),
+    post(
+        "/api/v1/names",
+        "Says whether two pages are one page with two names, or takes that back",
+        &[
+            ("word", "string", true, "join, part or forget"),
+            ("url", "string", true, "A page; to join: the first name"),
+            ("other", "string", true, "The other page; to join: the second name"),
+            ("reason", "string", false, "Why, in words"),
+        ],
+    ),
+    get(
         "/api/v1/body",
         "The bytes of a version, as a download",
         &[
@@ -154,13 +175,13 @@ const ROUTES: &[Route] = &[
     get(
         "/api/v1/changes",
         "The change feed from a cursor on",
-        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, PAGES, BRIEF, LATEST, LIMIT],
+        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, NAMES, PAGES, BRIEF, LATEST, LIMIT],
         LINES,
     ),
     get(
         "/api/v1/changes/stream",
         "The change feed as server-sent events; Last-Event-ID is a cursor",
-        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, PAGES, BRIEF, LIMIT],
+        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, NAMES, PAGES, BRIEF, LIMIT],
         "text/event-stream",
     ),
     get("/api/v1/changes/schema", "The JSON Schema of an event", &[], JSON),

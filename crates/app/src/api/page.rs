@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::Serialize;
-use vernal_model::{DocumentRow, Page, PageState, Url, Version};
-use vernal_repository::KnownState;
+use vernal_model::{DocumentRow, Event, Page, PageKey, PageState, Url, Version};
+use vernal_repository::{KnownState, Reader};
 
 use super::answer::{self, ApiError, ApiResult};
 use super::hints;
+use super::names;
 use super::pages::{self, Row};
 use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{RobotsVisit, Shared, time};
@@ -18,6 +19,11 @@ use super::topics::{self, TopicJson};
 struct PageAnswer {
     #[serde(flatten)]
     row: Row,
+    /// Its second names, the first of them.
+    also_named: Vec<String>,
+    /// Since when it is a second name, and why: canonical, spelling or person.
+    named_since: Option<String>,
+    named_by: Option<&'static str>,
     key: String,
     detail: String,
     admitted: Option<String>,
@@ -105,11 +111,20 @@ pub fn of(shared: &Shared, url: &Url) -> Result<Page, ApiError> {
     })
 }
 
+/// What happened to a page, without what is told of its names, the oldest first.
+pub fn other_events(reader: &Reader, page: PageKey) -> Result<Vec<Event>, vernal_repository::Error> {
+    let events = reader.page_events(page)?.into_iter().map(|(_, _, event)| event);
+    Ok(events.filter(|event| !event.kind.is_of_names()).collect())
+}
+
 fn visited(shared: &Shared, page: &Page) -> Result<PageAnswer, ApiError> {
     let reader = &shared.reader;
     let known = reader.key_of(&page.url)?;
     Ok(PageAnswer {
-        row: pages::row(page, &shared.seeds()?),
+        row: pages::row(reader, page, &shared.seeds()?)?,
+        also_named: names::second_names(reader, page.key)?,
+        named_since: reader.name_row(page.key)?.same_as.and_then(|same| time(same.since)),
+        named_by: reader.name_row(page.key)?.same_as.map(|same| same.why.name()),
         key: page.key.to_string(),
         detail: page.last_outcome.detail(),
         admitted: time(page.admitted),
@@ -133,7 +148,7 @@ fn visited(shared: &Shared, page: &Page) -> Result<PageAnswer, ApiError> {
     })
 }
 
-fn found_on(shared: &Shared, key: Option<vernal_model::PageKey>) -> Result<Option<String>, ApiError> {
+fn found_on(shared: &Shared, key: Option<PageKey>) -> Result<Option<String>, ApiError> {
     let Some(key) = key else { return Ok(None) };
     Ok(shared.reader.url(key)?.map(|row| row.url.to_string()))
 }

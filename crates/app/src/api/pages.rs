@@ -8,6 +8,7 @@ use vernal_model::{Page, PageKey, PageState, Site};
 use vernal_repository::Reader;
 
 use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
+use super::names;
 use super::parameters::{List, Parameters, Sort, site};
 use super::shared::{Seeds, Shared, time};
 
@@ -27,6 +28,8 @@ pub struct Row {
     pub body_bytes: Option<u32>,
     pub importance: f32,
     pub tags: Vec<String>,
+    /// The first name of this page, if it is a second name.
+    pub same_as: Option<String>,
 }
 
 const COLUMNS: [&str; 10] = [
@@ -92,7 +95,7 @@ fn in_order_of_keys(reader: &Reader, seeds: &Seeds, query: &PagesQuery, lines: &
             break;
         }
         if query.covers(&page, seeds) {
-            lines.line(&row(&page, seeds))?;
+            lines.line(&row(reader, &page, seeds)?)?;
             left -= 1;
         }
     }
@@ -121,7 +124,7 @@ fn sorted(
     }
     for (_, page) in keys.into_iter().take(query.limit) {
         if let Some(page) = reader.page(page)? {
-            lines.line(&row(&page, seeds))?;
+            lines.line(&row(reader, &page, seeds)?)?;
         }
     }
     Ok(())
@@ -148,8 +151,10 @@ fn key(page: &Page, column: &str) -> Key {
     })
 }
 
-pub fn row(page: &Page, seeds: &Seeds) -> Row {
-    Row {
+pub fn row(reader: &Reader, page: &Page, seeds: &Seeds) -> Result<Row, vernal_repository::Error> {
+    let same_as = reader.name_row(page.key)?.same_as;
+    let same_as = same_as.map(|same| names::url_of(reader, same.first)).transpose()?.flatten();
+    Ok(Row {
         url: page.url.to_string(),
         site: page.url.site_text().to_owned(),
         state: page.state.name(),
@@ -164,5 +169,6 @@ pub fn row(page: &Page, seeds: &Seeds) -> Row {
         body_bytes: page.version.map(|version| version.body_bytes),
         importance: page.importance,
         tags: seeds.tags(&page.url, page.depth),
-    }
+        same_as,
+    })
 }

@@ -41,6 +41,8 @@ pub fn of(shared: &Shared, event: &Event) -> Option<ReplicaJson> {
         EventKind::Changed => Some(changed(shared, event)),
         EventKind::Unblocked if event.version.is_some() => Some(changed(shared, event)),
         EventKind::Unblocked | EventKind::Moved | EventKind::Blocked | EventKind::Erased | EventKind::Template => None,
+        // A copy keeps each page under its own name.
+        EventKind::Joined | EventKind::Parted => None,
     }
 }
 

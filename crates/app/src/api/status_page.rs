@@ -13,6 +13,7 @@ use vernal_model::{Event, EventKind, Moment};
 
 use super::answer::{self, ApiError};
 use super::folds::Folds;
+use super::names;
 use super::shared::Shared;
 use super::status::{believed, remedy, waits_for_budget_until};
 use crate::output::{TimeStyle, bytes_shown};
@@ -166,7 +167,8 @@ fn latest(shared: &Shared) -> Result<Vec<Event>, ApiError> {
     let mut rows = Vec::new();
     for (cursor, _, event) in shared.reader.latest_events(EVENTS_SHOWN * 10)? {
         let is_noise = event.kind == EventKind::Changed && !event.change.is_change();
-        if rows.len() < EVENTS_SHOWN && !is_noise {
+        let is_told = event.kind == EventKind::Joined || names::first_name(&shared.reader, cursor, &event)?.is_none();
+        if rows.len() < EVENTS_SHOWN && !is_noise && is_told {
             rows.extend(folds.listed(shared, cursor, event)?.into_iter().map(|row| row.event));
         }
     }

@@ -23,7 +23,7 @@ pub struct Arguments {
     /// Only events of this site
     #[arg(long)]
     site: Option<String>,
-    /// Only these events: new, changed, gone, back, moved, blocked or template
+    /// Only these events: new, changed, gone, back, moved, blocked, template, joined or parted
     #[arg(long, value_name = "EVENT", value_delimiter = ',')]
     event: Vec<String>,
     /// Only changes of this kind: structure, content, presentation or behaviour
@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Also changes that are noise alone
     #[arg(long)]
     with_noise: bool,
+    /// Also events of pages that are second names of others
+    #[arg(long)]
+    with_names: bool,
     /// For copies of pages: every version of every page, with the exact steps in `replica` (with --json)
     #[arg(long, conflicts_with_all = ["event", "kind", "role"])]
     pages: bool,
@@ -79,6 +82,7 @@ pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
         .with("limit", arguments.limit)
         .with("latest", arguments.latest)
         .when("with_noise", arguments.with_noise)
+        .when("with_names", arguments.with_names)
         .when("pages", arguments.pages)
         .when("brief", !context.json);
     if arguments.follow {

@@ -12,6 +12,11 @@ const MARK: &str = "mark ";
 
 /// The first words that differ, and how much more there is; else what else there is to read.
 pub fn what(event: &Value) -> String {
+    match event["event"].as_str() {
+        Some("joined") => return format!("a second name of {}", cell(event, "detail")),
+        Some("parted") => return "stands on its own again".to_owned(),
+        _ => {}
+    }
     let (paragraphs, notes) = (rows(event, "paragraphs"), rows(event, "notes"));
     let has_words = |one: &&Value| !one["before"].is_null() || !one["after"].is_null();
     let told = paragraphs.iter().filter(has_words);

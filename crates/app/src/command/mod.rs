@@ -18,6 +18,7 @@ mod hints;
 mod history;
 mod lab;
 mod links;
+mod names;
 mod noise;
 mod page;
 mod pages;
@@ -118,6 +119,8 @@ pub enum Verb {
     Compare(compare::Arguments),
     /// Rules about noise: learned ones, and those that people add, allow or forget
     Noise(noise::Arguments),
+    /// Pages that are one page with several names: how they are told, and the word of people over it
+    Names(names::Arguments),
     /// The body of a version
     Cat(cat::Arguments),
     /// Links out of a page, or into it
@@ -189,6 +192,7 @@ impl Verb {
             Verb::Diff(arguments) => diff::diff(context, &arguments).await,
             Verb::Blame(arguments) => blame::blame(context, &arguments).await,
             Verb::Noise(arguments) => noise::noise(context, arguments).await,
+            Verb::Names(arguments) => names::names(context, arguments).await,
             Verb::Cat(arguments) => cat::cat(context, &arguments).await,
             Verb::Links(arguments) => links::links(context, &arguments).await,
             Verb::Topics(arguments) => topics::topics(context, &arguments).await,

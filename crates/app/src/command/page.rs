@@ -24,6 +24,13 @@ fn rows(context: &Context, page: &Value) -> Vec<(String, String)> {
     if let Some(detail) = page["detail"].as_str().filter(|detail| !detail.is_empty()) {
         rows.push(row("detail", detail.to_owned()));
     }
+    if !page["same_as"].is_null() {
+        let told = format!("{} ({})", cell(page, "same_as"), cell(page, "named_by"));
+        rows.push(row("same as", told));
+    }
+    if page["also_named"].as_array().is_some_and(|names| !names.is_empty()) {
+        rows.push(row("also named", cell(page, "also_named")));
+    }
     let document = &page["document"];
     for name in ["title", "language", "content_type"] {
         if document[name].as_str().is_some_and(|text| !text.is_empty()) {

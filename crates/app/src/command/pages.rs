@@ -1,6 +1,7 @@
 //! `vernal pages`
 
 use clap::Args;
+use serde_json::Value;
 
 use super::Context;
 use super::printed_list::{Question, bytes, cell, list, time};
@@ -51,8 +52,16 @@ pub async fn pages(context: &Context, arguments: &Arguments) -> Result<()> {
             cell(row, "changes"),
             bytes(row, "body_bytes"),
             time(context, row, "last_visit"),
-            cell(row, "url"),
+            address(row),
         ]
     })
     .await
+}
+
+/// The URL, with the first name of a page that is a second name.
+fn address(row: &Value) -> String {
+    match row["same_as"].is_null() {
+        true => cell(row, "url"),
+        false => format!("{} (same as {})", cell(row, "url"), cell(row, "same_as")),
+    }
 }

@@ -16,7 +16,7 @@ pub struct Question {
 }
 
 /// Parameters that select nothing.
-const SHAPES: [&str; 6] = ["limit", "latest", "sort", "brief", "with_noise", "why"];
+const SHAPES: [&str; 7] = ["limit", "latest", "sort", "brief", "with_noise", "with_names", "why"];
 
 impl Question {
     pub fn at(path: &str) -> Question {
@@ -48,6 +48,7 @@ impl Question {
         let noun = match self.text[..self.path_bytes].rsplit('/').next().unwrap_or_default() {
             "history" => "visits",
             "noise" => "rules about noise",
+            "names" => "pages with several names",
             noun => noun,
         };
         let selects = self.given.iter().filter(|(name, _)| !SHAPES.contains(&name.as_str()));

@@ -12,6 +12,7 @@ use super::{VisitEffects, discovery, walls};
 use crate::Result;
 use crate::core::Core;
 use crate::hints::{Hints, announce};
+use crate::names::{self, VisitOfNames};
 use crate::passes::eviction;
 use crate::passes::topics::Topics;
 use crate::plan::Planner;
@@ -30,7 +31,8 @@ pub(crate) struct Appliers<'a> {
 }
 
 impl Appliers<'_> {
-    /// Pushes all deeds of the visit: its own is the last, except for what its list announces.
+    /// Pushes all deeds of the visit: its own is the last, except for the names that follow from it and for what its list
+    /// announces.
     pub fn apply(&mut self, mut effects: VisitEffects) -> Result<()> {
         let core = &mut *self.core;
         if let Some(Lesson { rows, wants_look }) = effects.finding.noise.take() {
@@ -65,7 +67,9 @@ impl Appliers<'_> {
             let deeds = told.deeds(&self.core.work, effects.event.as_ref())?;
             deeds.into_iter().for_each(|deed| self.core.work.push(partition, deed));
         }
+        let names = VisitOfNames::of(&effects);
         self.core.work.push(partition, Deed::Visited(Box::new(visited(effects))));
+        names::note_visit(&mut self.core.work, &names)?;
         match (file, list) {
             (Some(file), Some((list, delta))) => {
                 self.hints.take_list(self.core, &mut self.plan.tables, &file, (&list, delta), moment)

@@ -1,10 +1,12 @@
 //! Deeds on their way to the journal: a group is written, synced and applied as one. Until then, the rows that its
 //! deeds carry are read from here.
 
+use std::collections::BTreeMap;
+
 use foldhash::{HashMap, HashSet};
 use vernal_model::{
-    Deed, DocumentRow, Event, Eviction, EvictionRow, FoldKey, FoldRow, ListEntryRows, NoiseRows, Origin, Page, PageKey,
-    PageNoise, Partition, RobotsRow, Site, TopicOf, Version, Visit, Visited,
+    Deed, DocumentRow, Event, Eviction, EvictionRow, FoldKey, FoldRow, ListEntryRows, NameMark, NameRow, NoiseRows,
+    Origin, Page, PageKey, PageNoise, Partition, RobotsRow, Site, TopicOf, Version, Visit, Visited,
 };
 
 use crate::GroupLimits;
@@ -24,6 +26,8 @@ pub(super) struct Group {
     /// The positions of the newest rows of folds, by partition and mark, and the pages that joined folds.
     folds: HashMap<(Partition, u64), u32>,
     fold_pages: HashSet<(PageKey, FoldKey)>,
+    /// Pages that have marks of names from now on, or no more.
+    name_marks: BTreeMap<(Partition, NameMark, PageKey), bool>,
     counts: Counts,
     visits: usize,
     bytes: usize,
@@ -47,6 +51,7 @@ struct Newest {
     left: Option<u32>,
     noise: Option<u32>,
     topics: Option<u32>,
+    names: Option<u32>,
 }
 
 impl Group {
@@ -82,6 +87,14 @@ impl Group {
                     self.folds.insert((partition, *mark), self.deeds.len() as u32);
                     self.fold_pages.insert((folded.page, FoldKey { mark: *mark, number: row.number }));
                 }
+            }
+            Deed::Named(named) => {
+                let page = named.page;
+                let marks = named.marked.iter().map(|mark| (mark, true));
+                let marks = marks.chain(named.unmarked.iter().map(|mark| (mark, false)));
+                self.name_marks.extend(marks.map(|(mark, is_marked)| ((partition, *mark, page), is_marked)));
+                let newest = self.newest(page);
+                newest.names = if named.row.is_some() { place } else { newest.names };
             }
             Deed::Found { urls, again } => {
                 self.counts.found += (urls.len() + again.len()) as u64;
@@ -167,6 +180,20 @@ impl Group {
     /// Whether the page joined the fold in this group.
     pub fn is_page_of_fold(&self, page: PageKey, fold: FoldKey) -> bool {
         self.fold_pages.contains(&(page, fold))
+    }
+
+    pub fn name_row(&self, page: PageKey) -> Option<&NameRow> {
+        match self.deed(self.pages.get(&page)?.names)? {
+            Deed::Named(named) => named.row.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The pages that got or lost this mark in this group, and whether they have it now.
+    pub fn marked_pages(&self, partition: Partition, mark: NameMark) -> BTreeMap<PageKey, bool> {
+        let (first, last) = (PageKey::new(partition, 0), PageKey::new(partition, u32::MAX));
+        let marks = self.name_marks.range((partition, mark, first)..=(partition, mark, last));
+        marks.map(|((_, _, page), is_marked)| (*page, *is_marked)).collect()
     }
 
     pub fn topics(&self, page: PageKey) -> Option<&[TopicOf]> {

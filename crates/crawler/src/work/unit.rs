@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use vernal_model::{
-    DateRange, Deed, DocumentRow, EventKind, EvictionRow, Fingerprint, FoldKey, FoldRow, Location, Moment, NoiseBook,
-    Origin, Page, PageKey, PageNoise, Partition, RobotsRow, Site, TopicOf, Url, Version, WeightRow,
+    DateRange, Deed, DocumentRow, EventKind, EvictionRow, Fingerprint, FoldKey, FoldRow, Location, Moment, NameMark,
+    NameRow, NoiseBook, Origin, Page, PageKey, PageNoise, Partition, RobotsRow, Site, TopicOf, Url, Version, WeightRow,
 };
 use vernal_repository::bodies::{Bodies, Keep, Record};
 use vernal_repository::{DiskSpace, Known, Reader, Repository, Sieving, UrlRow};
@@ -107,6 +107,39 @@ impl Work {
         Ok(self.page(key)?.filter(|page| page.url == *url))
     }
 
+    /// The page of this partition whose URL has this fingerprint.
+    pub fn page_by_fingerprint(&self, partition: Partition, fingerprint: Fingerprint) -> Result<Option<Page>> {
+        let known = self.reader.known_as(partition, fingerprint)?;
+        known.and_then(|known| known.key).map_or(Ok(None), |key| self.page(key))
+    }
+
+    /// What is known of the names of a page.
+    pub fn name_row(&self, key: PageKey) -> Result<NameRow> {
+        match self.group.name_row(key) {
+            Some(row) => Ok(row.clone()),
+            None => Ok(self.reader.name_row(key)?),
+        }
+    }
+
+    /// The first pages of a partition that have this mark, by number.
+    pub fn marked_pages(&self, partition: Partition, mark: NameMark, limit: usize) -> Result<Vec<PageKey>> {
+        let pending = self.group.marked_pages(partition, mark);
+        let kept = self.reader.marked_pages(partition, mark);
+        let kept = kept.filter(|page| !matches!(page, Ok(page) if pending.contains_key(page)));
+        let mut pages: Vec<PageKey> = kept.take(limit).collect::<vernal_repository::Result<_>>()?;
+        pages.extend(pending.iter().filter(|(_, is_marked)| **is_marked).map(|(page, _)| *page));
+        pages.sort_unstable();
+        pages.truncate(limit);
+        Ok(pages)
+    }
+
+    pub fn is_marked(&self, page: PageKey, mark: NameMark) -> Result<bool> {
+        match self.group.marked_pages(page.partition, mark).get(&page) {
+            Some(is_marked) => Ok(*is_marked),
+            None => Ok(self.reader.is_marked(page, mark)?),
+        }
+    }
+
     /// What is known of a URL. Only the sieve changes the known set.
     pub fn key_of(&self, url: &Url) -> Result<Option<Known>> {
         Ok(self.reader.key_of(url)?)
@@ -134,7 +167,11 @@ impl Work {
     pub fn last_event_kind(&self, key: PageKey) -> Result<Option<EventKind>> {
         match self.group.last_event(key) {
             Some(event) => Ok(Some(event.kind)),
-            None => Ok(self.reader.page_events(key)?.last().map(|(_, _, event)| event.kind)),
+            // What is told of the names of a page says nothing of its state.
+            None => {
+                let events = self.reader.page_events(key)?;
+                Ok(events.iter().rev().map(|(_, _, event)| event.kind).find(|kind| !kind.is_of_names()))
+            }
         }
     }
 

@@ -2,9 +2,11 @@
 //!
 //! - `canonical`: the canonicalisation rules.
 //! - `quick`: the same result for ordinary links at a sixth of the cost.
+//! - `spelling`: which addresses are spellings of one another.
 
 mod canonical;
 mod quick;
+mod spelling;
 
 use std::fmt;
 

@@ -77,6 +77,7 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Obsolete> {
     }
     applying.sieved(&group.entries)?;
     applying.learned(&group.entries)?;
+    applying.named(group.first, &group.entries)?;
     applying.state.moment = applying.state.moment.max(group.moment);
     applying.state.position = last;
     applying.finish()
@@ -124,9 +125,10 @@ impl Applying<'_> {
                 let row = FoundRow { urls: urls.into(), again: again.into(), gone: Cow::Borrowed(&[]) };
                 self.rows.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
             }
-            // `Sieved` deeds are applied together after the rest. Visits and folds need their position in the journal.
+            // `Sieved` and `Named` are applied together after the rest. Visits and folds need their position in the journal.
             // A deed of an older format was converted when the journal was read.
-            Deed::Sieved { .. } | Deed::Visited(_) | Deed::Folded(_) | Deed::NoiseLearnedBefore(_) => {}
+            Deed::Sieved { .. } | Deed::Named(_) | Deed::Visited(_) | Deed::Folded(_) | Deed::NoiseLearnedBefore(_) => {
+            }
             Deed::VersionTold(told) => {
                 let key = keys::version_row(told.page, told.version);
                 self.rows.put(&tables.version_rows, "version_rows", key, &told.row)?;

@@ -5,9 +5,9 @@ use std::io::Write;
 
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DateRange, DocumentRow, Event, EvictionRow, FoldRow, GraphMark, HintFile, HintSource, NoiseRule, Page, PageHints,
-    PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SubscriptionRow, ToldFolds, TopicMark,
-    TopicOf, TopicRow, TrustRow, VersionRow, Visit,
+    DateRange, DocumentRow, Event, EvictionRow, FoldRow, GraphMark, HintFile, HintSource, NameRow, NoiseRule, Page,
+    PageHints, PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SubscriptionRow, ToldFolds,
+    TopicMark, TopicOf, TopicRow, TrustRow, VersionRow, Visit,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -48,6 +48,9 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<FoldRow>(&tables.folds, "folds", |key| key.len() == keys::FOLD_BYTES)?;
     dump.table::<()>(&tables.folds, "folds", |key| key.len() != keys::FOLD_BYTES)?;
     dump.table::<ToldFolds>(&tables.tellings, "tellings", |_| true)?;
+    dump.table::<NameRow>(&tables.names, "names", |key| key.len() == keys::NAMES_BYTES)?;
+    dump.table::<Option<PageKey>>(&tables.names, "names", |key| key.len() != keys::NAMES_BYTES)?;
+    dump.table::<()>(&tables.name_marks, "name_marks", |_| true)?;
     let of_kind = |kind: u8| move |key: &[u8]| keys::noise_parts(key).is_some_and(|(_, found)| found == kind);
     dump.table::<u32>(&tables.noise, "noise", of_kind(keys::NOISE_LAST_ID))?;
     dump.table::<NoiseRule>(&tables.noise, "noise", of_kind(keys::NOISE_RULE))?;

@@ -15,6 +15,9 @@
 //! version_rows           partition u8 | number u32 | version u32
 //! folds                  partition u8 | mark u64: the folds of the mark; with | fold u32 | number u32: a page of one
 //! tellings               position u64 of the event of a site
+//! names                  partition u8 | number u32: the row of the page; with | position u64: its first name from there on
+//! name_marks             partition u8 | kind u8 | mark u64 | number u32: 0 spelling, 1 fingerprint that the page names
+//!                        by its canonical link, 2 number of its first name
 //! noise                  partition u8 | site | 0 | 0: last id; 1 | rule u32
 //! weights                partition u8 | chunk u32
 //! left                   partition u8 | number u32
@@ -26,7 +29,9 @@
 //! meta                   "state", "graph", "topic-mark" or "seed/" URL
 //! ```
 
-use vernal_model::{Fingerprint, FoldKey, HintSource, Moment, PageKey, Partition, Sequence, Site, Url, WaitingPlace};
+use vernal_model::{
+    Fingerprint, FoldKey, HintSource, Moment, NameMark, PageKey, Partition, Sequence, Site, Url, WaitingPlace,
+};
 
 use super::waiting::ARRIVALS_PER_ROW;
 
@@ -41,6 +46,8 @@ pub(crate) const HINT_FILE: u8 = 1;
 pub(crate) const HINT_SUBSCRIPTION: u8 = 2;
 /// The length of the key of the folds of one mark. The keys of their pages are longer.
 pub(crate) const FOLD_BYTES: usize = 9;
+/// The length of the key of the row of a page's names. The keys of the names under which it was told are longer.
+pub(crate) const NAMES_BYTES: usize = 5;
 pub(crate) const STATE: &str = "state";
 pub(crate) const TOPIC_MARK: &str = "topic-mark";
 pub(crate) const GRAPH: &str = "graph";
@@ -107,6 +114,38 @@ pub(crate) fn fold_page(page: PageKey, fold: FoldKey) -> [u8; 17] {
     key[FOLD_BYTES..13].copy_from_slice(&fold.number.to_be_bytes());
     key[13..].copy_from_slice(&page.number.to_be_bytes());
     key
+}
+
+/// The name under which a page is told from this position on.
+pub(crate) fn told_name(page: PageKey, position: u64) -> [u8; 13] {
+    page_event(page, position)
+}
+
+/// The prefix of all pages that have a mark of names.
+pub(crate) fn name_mark(partition: Partition, mark: NameMark) -> [u8; 10] {
+    let (kind, value) = match mark {
+        NameMark::Spelling(spelling) => (0, spelling),
+        NameMark::Canonical(fingerprint) => (1, fingerprint.0),
+        NameMark::SecondOf(number) => (2, u64::from(number)),
+    };
+    let mut key = [0; 10];
+    (key[0], key[1]) = (partition.0, kind);
+    key[2..].copy_from_slice(&value.to_be_bytes());
+    key
+}
+
+/// A page that has a mark of names.
+pub(crate) fn marked_page(page: PageKey, mark: NameMark) -> [u8; 14] {
+    let mut key = [0; 14];
+    key[..10].copy_from_slice(&name_mark(page.partition, mark));
+    key[10..].copy_from_slice(&page.number.to_be_bytes());
+    key
+}
+
+/// The page in the key of a mark.
+pub(crate) fn page_of_mark(key: &[u8]) -> Option<PageKey> {
+    let number = u32::from_be_bytes(*key.get(10..)?.first_chunk::<4>()?);
+    Some(PageKey::new(Partition(*key.first()?), number))
 }
 
 /// Sites and origins: the partition, then the name.

@@ -8,6 +8,7 @@
 //! - `sieved`: what the sieve decided.
 //! - `waiting`: what waits at a site, packed.
 //! - `learned`: what visits taught of noise.
+//! - `named`: the names of pages.
 //! - `count`: what a visit does to the counters.
 //! - `dump`: everything as text, in key order, for comparison.
 //!
@@ -23,6 +24,7 @@ mod dump;
 pub(crate) mod keys;
 mod learned;
 mod memory;
+mod named;
 mod page_rows;
 mod row_batch;
 pub(crate) mod rows;

@@ -49,7 +49,7 @@ const FLUSH_LOOKS_MAX: usize = 10_000;
 /// opening.
 const PLACING_LOOKS_MAX: usize = 200;
 
-const TABLES: usize = 25;
+const TABLES: usize = 27;
 /// Tables keyed by page number alone, with a row for almost every page.
 const TABLES_BY_PAGE: [&str; 3] = ["urls", "pages", "documents"];
 /// Tables whose rows are almost never rewritten.
@@ -70,6 +70,8 @@ pub(crate) struct Tables {
     pub version_rows: Table,
     pub folds: Table,
     pub tellings: Table,
+    pub names: Table,
+    pub name_marks: Table,
     pub noise: Table,
     pub page_noise: Table,
     pub terms: Table,
@@ -158,6 +160,8 @@ impl Tables {
             version_rows: next("version_rows", TableKind::Small)?,
             folds: next("folds", TableKind::Small)?,
             tellings: next("tellings", TableKind::Small)?,
+            names: next("names", TableKind::Small)?,
+            name_marks: next("name_marks", TableKind::Small)?,
             noise: next("noise", TableKind::Small)?,
             page_noise: next("page_noise", TableKind::Small)?,
             terms: next("terms", TableKind::Small)?,
@@ -234,6 +238,8 @@ impl Tables {
             &self.version_rows,
             &self.folds,
             &self.tellings,
+            &self.names,
+            &self.name_marks,
             &self.noise,
             &self.page_noise,
             &self.terms,

@@ -4,13 +4,14 @@
 
 mod following;
 mod hinting;
+mod naming;
 mod plain;
 mod world;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use vernal_model::{Chance, Looks, Moment, PageKey, Partition, RuleState, Site, SiteState};
+use vernal_model::{Chance, Deed, Looks, Moment, PageKey, Partition, RuleState, Seed, Site, SiteState, Url};
 use vernal_repository::{
     Error, Reader, Recovery, Repository, Settings, TablesRecovery, compare_tables, verify_journal,
 };
@@ -497,7 +498,7 @@ fn a_folder_of_format_3_goes_on_with_tables_made_anew() {
     drop(repository);
     let path = dir.path().join("FORMAT");
     let format = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format.replace("vernal-repository 5", "vernal-repository 3")).unwrap();
+    fs::write(&path, format.replace("vernal-repository 6", "vernal-repository 3")).unwrap();
     // There each URL that waited had a row of its own, with its number behind the byte 2.
     with_table(dir.path(), "waiting", |waiting| {
         let keys: Vec<_> = waiting.iter().map(|guard| guard.key().unwrap()).collect();
@@ -509,6 +510,34 @@ fn a_folder_of_format_3_goes_on_with_tables_made_anew() {
     assert_same(&dump(&reopened.reader()), &expected, "from tables of format 3");
     world.plain.check(&reopened.reader());
     assert_eq!(fs::read_to_string(&path).unwrap(), format);
+}
+
+#[test]
+fn a_folder_of_format_5_goes_on_with_its_tables_and_gets_those_of_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut repository, _) = open(dir.path());
+    let now = Moment::from_secs(1_000);
+    let seed = Seed::new(Url::parse("http://a.example/").unwrap(), now);
+    repository.commit(&[(Partition(0), Deed::Seeded(seed))], now).unwrap();
+    let expected = dump(&repository.reader());
+    repository.close().unwrap();
+    let path = dir.path().join("FORMAT");
+    let format = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format.replace("vernal-repository 6", "vernal-repository 5")).unwrap();
+    let database = fjall::Database::builder(dir.path().join("tables")).open().unwrap();
+    for name in ["names", "name_marks"] {
+        let table = database.keyspace(name, fjall::KeyspaceCreateOptions::default).unwrap();
+        database.delete_keyspace(table).unwrap();
+    }
+    drop(database);
+    let (mut repository, recovery) = open(dir.path());
+    assert_eq!((&recovery.tables, recovery.groups_replayed), (&TablesRecovery::Sound, 0));
+    assert_same(&dump(&repository.reader()), &expected, "from tables of format 5");
+    assert_eq!(fs::read_to_string(&path).unwrap(), format, "the folder is of our format from then on");
+    let page = PageKey::new(Partition(1), 7);
+    let deeds = naming::deeds(&[page], None, now, &mut Chance::new(3));
+    repository.commit(&deeds, now).unwrap();
+    assert!(dump(&repository.reader()).contains("name"));
 }
 
 /// The journal of a folder of format 4 with a deed about noise. Its rows had another layout.
@@ -573,7 +602,7 @@ fn a_folder_of_format_1_is_refused_by_name_and_a_repair_keeps_its_records_and_se
     repository.close().unwrap();
     // The folder as the older Vernal left it: its name, and its seeds without the wish that came later.
     let format = fs::read_to_string(dir.path().join("FORMAT")).unwrap();
-    fs::write(dir.path().join("FORMAT"), format.replace("vernal-repository 5", "vernal-repository 1")).unwrap();
+    fs::write(dir.path().join("FORMAT"), format.replace("vernal-repository 6", "vernal-repository 1")).unwrap();
     with_meta(dir.path(), |meta| {
         for seed in &seeds {
             let old = (&seed.url, seed.added, &seed.tags, seed.weight, seed.scope, seed.depth, seed.at_least_every);

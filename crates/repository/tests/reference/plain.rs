@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::following::PlainFollowing;
 use crate::hinting::PlainHints;
+use crate::naming::PlainNames;
 use vernal_model::{
     Admitted, BudgetAccount, Control, Deed, DocumentRow, Event, EventKind, EvictionRow, Fingerprint, Found, GraphMark,
     Moment, NoiseBook, Outcome, Page, PageKey, PageNoise, PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed,
@@ -46,6 +47,7 @@ pub struct Plain {
     left: BTreeMap<PageKey, EvictionRow>,
     pub hints: PlainHints,
     following: PlainFollowing,
+    names: PlainNames,
 }
 
 #[derive(Clone)]
@@ -143,6 +145,10 @@ impl Plain {
             Deed::Folded(folded) => {
                 let cursor = Cursor(self.position);
                 let event = self.following.folded(partition, cursor, *folded);
+                self.events.extend(event.map(|event| (cursor, EventId { partition, sequence }, event)));
+            }
+            Deed::Named(named) => {
+                let (cursor, event) = (Cursor(self.position), self.names.named(self.position, *named));
                 self.events.extend(event.map(|event| (cursor, EventId { partition, sequence }, event)));
             }
             Deed::GraphPassed(mark) => self.graph = Some(mark),
@@ -253,6 +259,7 @@ impl Plain {
         assert_eq!(reader.events(Cursor::START, usize::MAX).unwrap(), self.events);
         let cursors: Vec<Cursor> = self.events.iter().map(|(cursor, ..)| *cursor).collect();
         self.following.check(reader, &cursors);
+        self.names.check(reader);
         self.check_known(reader);
         self.check_topics(reader);
         self.check_pages(reader);

@@ -14,7 +14,7 @@ use vernal_repository::graph::{GatheredLinks, LinkGathering, URLS_MAX};
 use vernal_repository::{Keep, KeepKind, Repository};
 
 use crate::plain::Plain;
-use crate::{following, hinting};
+use crate::{following, hinting, naming};
 
 pub struct World {
     pub plain: Plain,
@@ -95,7 +95,14 @@ impl World {
     fn deed(&mut self, repository: &mut Repository, deeds: &mut Vec<(Partition, Deed)>) {
         let url = self.any_url();
         let partition = url.partition();
-        match self.chance.below(20) {
+        match self.chance.below(21) {
+            20 => {
+                let pages: Vec<Page> = self.plain.pages.values().cloned().collect();
+                let keys: Vec<PageKey> = pages.iter().map(|page| page.key).collect();
+                let told = self.chance.pick(&pages).cloned();
+                let event = told.map(|page| self.event(page.key, &page.url, EventKind::Joined));
+                deeds.extend(naming::deeds(&keys, event, self.now, &mut self.chance));
+            }
             17 => deeds.extend(self.topics()),
             19 => {
                 let Some(page) = self.chance.pick(&self.plain.pages.values().cloned().collect::<Vec<_>>()).cloned()

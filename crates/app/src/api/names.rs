@@ -1,0 +1,172 @@
+//! Pages that are one page with several names: which they are, why, and the word of people over it.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use vernal_crawler::{Act, Acted, NamesWord};
+use vernal_model::{Event, EventKind, Moment, NameMark, NameReason, NameRelation, NameRow, NameWord, PageKey};
+use vernal_repository::{Cursor, Reader, Result};
+
+use super::answer::{self, ApiError, ApiResult};
+use super::page;
+use super::parameters::{Fields, Parameters, site, url};
+use super::shared::{Shared, time};
+
+/// A reason is one line.
+const REASON_LETTERS_MAX: usize = 500;
+/// So many second names of a page are shown with the page; the list of names shows all.
+const NAMES_SHOWN_MAX: usize = 32;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamesQuery {
+    site: Option<String>,
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamesRequest {
+    word: NamesAction,
+    url: String,
+    other: String,
+    reason: Option<String>,
+}
+
+#[derive(Copy, Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum NamesAction {
+    Join,
+    Part,
+    Forget,
+}
+
+/// A page and another one: a name of it, or parted from it by a person.
+#[derive(Serialize)]
+struct NameAnswer {
+    url: String,
+    site: String,
+    /// The first name of this page.
+    same_as: Option<String>,
+    /// The page that people keep apart from this one.
+    apart_from: Option<String>,
+    /// canonical, spelling or person.
+    why: &'static str,
+    since: Option<String>,
+    /// What the person said who decided so.
+    reason: Option<Box<str>>,
+    /// False of a word that waits until both pages are held.
+    in_force: bool,
+}
+
+/// The first name of the page of an event, if the page was a second name then. The event of a site speaks of many pages.
+pub fn first_name(reader: &Reader, cursor: Cursor, event: &Event) -> Result<Option<String>> {
+    if event.kind == EventKind::Template {
+        return Ok(None);
+    }
+    let first = reader.first_name_at(event.page, cursor)?;
+    Ok(first.map(|first| url_of(reader, first)).transpose()?.flatten())
+}
+
+/// The second names of a page, the first of them by number.
+pub fn second_names(reader: &Reader, page: PageKey) -> Result<Vec<String>> {
+    let names = reader.marked_pages(page.partition, NameMark::SecondOf(page.number)).take(NAMES_SHOWN_MAX);
+    names.filter_map(|name| name.and_then(|name| url_of(reader, name)).transpose()).collect()
+}
+
+pub fn url_of(reader: &Reader, page: PageKey) -> Result<Option<String>> {
+    Ok(reader.url(page)?.map(|row| row.url.to_string()))
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<NamesQuery>) -> ApiResult {
+    let site = query.site.as_deref().map(site).transpose()?;
+    let mut left = query.limit.unwrap_or(usize::MAX);
+    Ok(answer::lines(move |lines| {
+        for row in shared.reader.name_rows() {
+            let (page, row) = row?;
+            for shown in shown(&shared.reader, page, &row)? {
+                if left > 0 && site.as_ref().is_none_or(|site| site.as_str() == shown.site) {
+                    lines.line(&shown)?;
+                    left -= 1;
+                }
+            }
+        }
+        Ok(())
+    }))
+}
+
+/// What is to be said of the names of a page: of a pair that is kept apart, at the page with the lower number.
+fn shown(reader: &Reader, page: PageKey, row: &NameRow) -> Result<Vec<NameAnswer>> {
+    let mut pairs: Vec<(PageKey, NameReason, Moment, Option<&NameWord>)> = Vec::new();
+    if let Some(same) = &row.same_as {
+        pairs.push((same.first, same.why, same.since, row.word_on(same.first)));
+    }
+    for word in &row.words {
+        let is_shown = match word.says {
+            NameRelation::FirstOf => false,
+            NameRelation::SecondOf => row.same_as.is_none_or(|same| same.first != word.other),
+            NameRelation::Apart => page < word.other,
+        };
+        if is_shown {
+            pairs.push((word.other, NameReason::Person, word.since, Some(word)));
+        }
+    }
+    let Some(known) = reader.url(page)? else { return Ok(Vec::new()) };
+    let answer = |(other, why, since, word): (PageKey, NameReason, Moment, Option<&NameWord>)| {
+        let is_apart = word.is_some_and(|word| word.says == NameRelation::Apart);
+        let is_name = row.same_as.is_some_and(|same| same.first == other);
+        let other = url_of(reader, other)?;
+        Ok(NameAnswer {
+            url: known.url.to_string(),
+            site: known.url.site_text().to_owned(),
+            same_as: other.clone().filter(|_| !is_apart),
+            apart_from: other.filter(|_| is_apart),
+            why: why.name(),
+            since: time(since),
+            reason: word.map(|word| word.reason.clone()),
+            in_force: is_apart || is_name,
+        })
+    };
+    pairs.into_iter().map(answer).collect()
+}
+
+pub async fn decide(State(shared): State<Arc<Shared>>, Fields(request): Fields<NamesRequest>) -> ApiResult {
+    let (first, second) = (url(&request.url)?, url(&request.other)?);
+    for url in [&first, &second] {
+        page::of(&shared, url)?;
+    }
+    let word = match request.word {
+        NamesAction::Join => NamesWord::Join,
+        NamesAction::Part => NamesWord::Part,
+        NamesAction::Forget => NamesWord::Forget,
+    };
+    let reason = reason(&request)?;
+    let act = Act::Names { first: first.clone(), second: second.clone(), word, reason };
+    match shared.backend.act(act, shared.clock.now()).await.map_err(ApiError::failed)? {
+        Acted::NamesRuled => {
+            let other = page::of(&shared, &second)?;
+            let same_as = shared.reader.name_row(other.key)?.same_as;
+            let same_as = same_as.map(|same| url_of(&shared.reader, same.first)).transpose()?.flatten();
+            let answer = serde_json::json!({
+                "word": request.word, "url": first.as_str(), "other": second.as_str(), "same_as": same_as,
+            });
+            Ok(answer::value(&answer))
+        }
+        Acted::NothingSaid => Err(ApiError::not_found(format!("nobody said anything of {first} and {second}"))),
+        Acted::NamesFull(url) => Err(ApiError::failed(format!(
+            "people have said something of {} pages beside {url}; forget some of it first",
+            NameRow::WORDS_MAX
+        ))),
+        Acted::UnknownPage(url) => Err(ApiError::not_found(format!("{url} is not known here"))),
+        _ => Err(ApiError::bad_request("only two pages of one site can be one page with two names")),
+    }
+}
+
+fn reason(request: &NamesRequest) -> std::result::Result<String, ApiError> {
+    let reason = request.reason.clone().unwrap_or_else(|| "a person said so".into());
+    match reason.chars().count() > REASON_LETTERS_MAX || reason.chars().any(char::is_control) {
+        true => Err(ApiError::bad_request(format!("a reason is one line of at most {REASON_LETTERS_MAX} letters"))),
+        false => Ok(reason),
+    }
+}
