@@ -170,7 +170,7 @@ impl Crawler {
     }
 
     fn order(&mut self, lane: Lane, candidate: Candidate, now: Moment) -> Result<Option<Order>> {
-        match self.plan.order(&mut self.core, lane, candidate, now)? {
+        match self.plan.order(&mut self.core, &self.hints, lane, candidate, now)? {
             Answer::Order(order) => Ok(Some(order)),
             Answer::NotNow => Ok(None),
             Answer::Refused(asked, report) => {

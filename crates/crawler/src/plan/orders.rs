@@ -1,7 +1,8 @@
 //! Turns a candidate into an order, if nothing prevents it; otherwise the reason is noted, and the page waits.
 
 use vernal_model::{
-    Found, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Refusal, Report, Site, Span, Url, Validators, Via,
+    Found, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Refusal, Report, Site, SiteListKind, Span, Url,
+    Validators, Via,
 };
 
 use super::Planner;
@@ -9,6 +10,7 @@ use super::candidates::{Candidate, Chooser};
 use crate::Result;
 use crate::coordinator::Lane;
 use crate::core::Core;
+use crate::hints::Hints;
 use crate::in_flight::{Asked, Request};
 use crate::sites::robots::Gate;
 
@@ -26,7 +28,14 @@ pub(crate) enum Answer {
 
 impl Planner {
     /// Turns a candidate into an order, if nothing prevents it.
-    pub fn order(&mut self, core: &mut Core, lane: Lane, candidate: Candidate, now: Moment) -> Result<Answer> {
+    pub fn order(
+        &mut self,
+        core: &mut Core,
+        hints: &Hints,
+        lane: Lane,
+        candidate: Candidate,
+        now: Moment,
+    ) -> Result<Answer> {
         let (key, url) = match &candidate {
             Candidate::First(waiting) => (waiting.page, waiting.url.clone()),
             Candidate::Again { page, .. } => (page.key, page.url.clone()),
@@ -34,7 +43,7 @@ impl Planner {
         if core.in_flight.has(key) {
             return Ok(Answer::NotNow);
         }
-        if let Some(words) = trapped_since(core, &candidate, &url) {
+        if let Some(words) = trapped_since(core, hints, &candidate, &url) {
             announce_without_session(core, &candidate, &url);
             return Ok(self.refused(candidate, Refusal::Trap(words), now));
         }
@@ -119,13 +128,24 @@ impl Planner {
 
 /// The trap that contains a page which was never held, if the trap was recognised after the admission. Seeds are
 /// exempt.
-fn trapped_since(core: &Core, candidate: &Candidate, url: &Url) -> Option<String> {
-    let (id, was_held) = match candidate {
-        Candidate::First(waiting) => (waiting.page.partition, false),
-        Candidate::Again { page, .. } => (page.key.partition, page.version.is_some()),
+fn trapped_since(core: &Core, hints: &Hints, candidate: &Candidate, url: &Url) -> Option<String> {
+    let (id, found_on) = match candidate {
+        Candidate::First(waiting) => (waiting.page.partition, waiting.found_on),
+        Candidate::Again { page, .. } if page.version.is_some() => return None,
+        Candidate::Again { page, .. } => (page.key.partition, page.found_on),
     };
-    let words = core.partitions.of(id).sites.traps.closes(url).filter(|_| !was_held)?;
+    let traps = &core.partitions.of(id).sites.traps;
+    let words = traps.closes(url).or_else(|| sitemaps_closed(core, hints, found_on?))?;
     core.scope.seed_at(url).is_none().then_some(words)
+}
+
+/// The reason why what this page names is not asked for, if it is an index of sitemaps without end.
+fn sitemaps_closed(core: &Core, hints: &Hints, index: PageKey) -> Option<String> {
+    let sites = &core.partitions.of(index.partition).sites;
+    let site = &sites.life_of(index)?.site;
+    let words = sites.traps.sitemaps_closed(site)?;
+    let file = hints.book.file(site, index).filter(|file| file.kind == SiteListKind::SitemapIndex);
+    file.map(|_| words.to_owned())
 }
 
 /// Announces the URL without its session id in place of one that is not requested, like the target of a redirect.
