@@ -19,7 +19,7 @@ use crate::stream::Meter;
 use crate::{Clock, Result, Settings, body, ftp, gopher, validator};
 
 /// Large bodies that one loop has read at once on blocking threads. Each may hold a whole unpacked body.
-const LARGE_AT_ONCE_MAX: usize = 2;
+pub(crate) const LARGE_AT_ONCE_MAX: usize = 2;
 /// A larger buffer for unpacked bodies is dropped after its page.
 const SCRATCH_KEPT_BYTES: usize = 1 << 20;
 
