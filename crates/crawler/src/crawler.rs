@@ -127,6 +127,7 @@ impl Crawler {
             self.commit(now)?;
             self.plan.sieved(&mut self.core);
         }
+        self.core.call_up();
         sieve::draw(&mut self.core, now)?;
         let plan = &self.plan;
         self.hints.place_files(&mut self.core, &|key| plan.is_chosen(key), now)?;

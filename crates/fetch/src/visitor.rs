@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -74,11 +75,16 @@ impl Visitor {
     pub async fn visit(&self, order: Order) -> Report {
         let meter = Meter::default();
         tracing::debug!(order = order.id.0, url = %order.url, "visit began");
-        let route = self.route(&order).await;
+        let total = self.settings.timeouts.total;
+        let patience = order.patience.map_or(total, |patience| total.min(Duration::from_micros(patience.micros())));
+        let route = match timeout(patience, self.route(&order)).await {
+            Ok(route) => route,
+            Err(_) => Err(Outcome::Failed(Failure::Dns("no answer in time".into()))),
+        };
         let permit = self.start_limiter.take(&order, route.as_ref().ok().and_then(Route::address)).await;
         let started = permit.started;
         let answered = match route {
-            Ok(route) => match timeout(self.settings.timeouts.total, self.ask(&order, route, &meter)).await {
+            Ok(route) => match timeout(patience, self.ask(&order, route, &meter)).await {
                 Ok(answered) => answered,
                 Err(_) => Err(Outcome::Failed(Failure::Timeout(Stage::Total))),
             },

@@ -63,7 +63,9 @@ impl Workers {
         let (buffer, receivers) = Buffer::new(settings.loops);
         let (stop, stopped) = watch::channel(false);
         let (running, ended) = std_mpsc::channel();
-        let concurrency = settings.concurrency.div_ceil(receivers.len()).max(1);
+        // Each loop can hold all orders in flight, whose number the crawler limits: slow sites that all belong to one loop
+        // must not keep its other sites waiting.
+        let concurrency = settings.concurrency.max(1);
         // Building a visitor here reports bad settings to the caller. The loops build theirs on their own threads.
         Visitor::new(Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver))?;
         let start_limiter = Arc::new(StartLimiter::new(settings.address, Arc::clone(&clock)));

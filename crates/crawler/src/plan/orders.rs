@@ -53,6 +53,10 @@ impl Planner {
             return Ok(Answer::NotNow);
         }
         match core.sites.robots.gate(&url, &core.work, now)? {
+            Gate::Open if !core.has_slot(&site, key.partition) => {
+                self.give_back(core, candidate, now);
+                Ok(Answer::NotNow)
+            }
             Gate::Open => Ok(Answer::Order(self.page_order(core, lane, candidate, url, site, now))),
             Gate::Forbidden => Ok(self.refused(candidate, Refusal::Robots, now)),
             Gate::Unreachable { until, patient: true } => {
@@ -109,7 +113,16 @@ impl Planner {
         if asked.may_become_held() {
             core.partitions.of_mut(key.partition).first_visit_began(&site);
         }
-        let order = Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held, gap: Span::ZERO };
+        let order = Order {
+            id: OrderId(0),
+            page: key,
+            url,
+            kind: OrderKind::Page,
+            validators,
+            held,
+            gap: Span::ZERO,
+            patience: None,
+        };
         send(core, lane, site, order, asked, now)
     }
 
@@ -120,8 +133,16 @@ impl Planner {
         };
         self.retry_turns.place_now();
         let validators = Validators::default();
-        let order =
-            Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held: None, gap: Span::ZERO };
+        let order = Order {
+            id: OrderId(0),
+            page: key,
+            url,
+            kind: OrderKind::Page,
+            validators,
+            held: None,
+            gap: Span::ZERO,
+            patience: None,
+        };
         Answer::Refused(asked, Box::new(Report::unanswered(order, now, now, Outcome::Refused(refusal))))
     }
 }
@@ -175,6 +196,9 @@ pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: U
         core.partitions.of_mut(home_id).sites.politeness.hold(&home, until);
         return None;
     }
+    if !core.has_slot(&asked_site, id) {
+        return None;
+    }
     let origin = url.origin();
     core.sites.robots.asked(&origin);
     let order = Order {
@@ -185,6 +209,7 @@ pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: U
         validators: Validators::default(),
         held: None,
         gap: Span::ZERO,
+        patience: None,
     };
     let for_visit = core.coordinator.sent_for_robots(lane);
     Some(send(core, lane, asked_site, order, Asked::Robots { origin, home, for_visit }, now))
@@ -196,14 +221,17 @@ pub(crate) fn send(core: &mut Core, lane: Lane, site: Site, order: Order, asked:
         core.coordinator.sent(lane);
     }
     let sites = &mut core.partitions.of_mut(order.page.partition).sites;
-    let order = Order { id: core.in_flight.next_id(), gap: sites.politeness.gap(&site), ..order };
+    let (gap, pace) = (sites.politeness.gap(&site), sites.site_mut(&site).pace);
+    let slots = &mut core.sites.slots;
+    let order = Order { id: core.in_flight.next_id(), gap, patience: slots.patience(pace), ..order };
+    slots.began(pace.level());
     sites.politeness.asked(&site, now);
     let address = sites.site_mut(&site).profile.address;
     if let Some(address) = address {
         core.sites.addresses.asked(address, now);
     }
     let page = matches!(asked, Asked::First(_) | Asked::Again(_)).then_some(order.page);
-    core.in_flight.sent(order.id, Request { page, site, address, asked });
+    core.in_flight.sent(order.id, Request { page, site, address, asked, sent: now, level: pace.level() });
     order
 }
 

@@ -15,12 +15,15 @@ pub(crate) fn answered(core: &mut Core, request: &Request, report: &Report, now:
     if let Some(address) = request.address {
         core.sites.addresses.answered(address);
     }
+    core.sites.slots.ended(request.level);
+    let took = core.settings.real(report.finished.since(request.sent));
     let id = core.partitions.home_of(&report.order.url);
     let delay = core.settings.delay.max(BACK_OFF_MIN);
     let sites = &mut core.partitions.of_mut(id).sites;
     sites.politeness.answered(&request.site, report.finished);
     let life = sites.site_mut(&request.site);
-    life.note_reach(&report.outcome);
+    life.pace.note(&report.outcome, took);
+    life.note_reach(&report.outcome, report.order.patience);
     let profile = &mut life.profile;
     let address = report.exchange.as_ref().and_then(|exchange| exchange.address).or(profile.address);
     let has_moved = std::mem::replace(&mut profile.address, address) != address;
@@ -82,7 +85,7 @@ mod tests {
 
     fn request(address: Option<std::net::IpAddr>) -> Request {
         let page = Box::new(failed(PAGE, 1, START));
-        Request { page: None, site: url(PAGE).site(), address, asked: Asked::Again(page) }
+        Request { page: None, site: url(PAGE).site(), address, asked: Asked::Again(page), sent: START, level: 0 }
     }
 
     fn end(bench: &mut Bench, outcome: Outcome, now: Moment) {

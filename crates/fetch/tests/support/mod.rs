@@ -88,6 +88,7 @@ pub fn order(url: &str) -> Order {
         validators: Validators::default(),
         held: None,
         gap: Span::ZERO,
+        patience: None,
     }
 }
 
