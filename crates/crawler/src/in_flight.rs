@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use foldhash::{HashMap, HashSet};
 use vernal_frontier::Waiting;
-use vernal_model::{Moment, OrderId, Origin, Page, PageKey, PageState, Site};
+use vernal_model::{OrderId, Origin, Page, PageKey, PageState, Site};
 
 /// The purpose of an order that left.
 pub(crate) struct Request {
@@ -14,7 +14,6 @@ pub(crate) struct Request {
     pub site: Site,
     pub address: Option<IpAddr>,
     pub asked: Asked,
-    pub sent: Moment,
     /// The level of the site then.
     pub level: u8,
 }
@@ -115,7 +114,7 @@ mod tests {
 
     fn request(page: Option<u32>, asked: Asked) -> Request {
         let page = page.map(|number| PageKey::new(Partition(0), number));
-        Request { page, site: Site::new("a.org"), address: None, asked, sent: Moment::EPOCH, level: 0 }
+        Request { page, site: Site::new("a.org"), address: None, asked, level: 0 }
     }
 
     /// A page that was visited and is in this state.

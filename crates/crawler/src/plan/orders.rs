@@ -231,7 +231,7 @@ pub(crate) fn send(core: &mut Core, lane: Lane, site: Site, order: Order, asked:
         core.sites.addresses.asked(address, now);
     }
     let page = matches!(asked, Asked::First(_) | Asked::Again(_)).then_some(order.page);
-    core.in_flight.sent(order.id, Request { page, site, address, asked, sent: now, level: pace.level() });
+    core.in_flight.sent(order.id, Request { page, site, address, asked, level: pace.level() });
     order
 }
 

@@ -16,7 +16,8 @@ pub(crate) fn answered(core: &mut Core, request: &Request, report: &Report, now:
         core.sites.addresses.answered(address);
     }
     core.sites.slots.ended(request.level);
-    let took = core.settings.real(report.finished.since(request.sent));
+    // What the order waited for politeness is not the site's fault.
+    let took = core.settings.real(report.finished.since(report.started));
     let id = core.partitions.home_of(&report.order.url);
     let delay = core.settings.delay.max(BACK_OFF_MIN);
     let sites = &mut core.partitions.of_mut(id).sites;
@@ -85,7 +86,7 @@ mod tests {
 
     fn request(address: Option<std::net::IpAddr>) -> Request {
         let page = Box::new(failed(PAGE, 1, START));
-        Request { page: None, site: url(PAGE).site(), address, asked: Asked::Again(page), sent: START, level: 0 }
+        Request { page: None, site: url(PAGE).site(), address, asked: Asked::Again(page), level: 0 }
     }
 
     fn end(bench: &mut Bench, outcome: Outcome, now: Moment) {
