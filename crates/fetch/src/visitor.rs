@@ -201,14 +201,16 @@ impl Visitor {
         let payload = asked.map(|(_, payload)| payload);
         let large = self.settings.large_body_bytes;
         if body::is_likely_large(&answer, large) {
-            return Box::pin(self.read_on_blocking_thread(answer, payload, None, order)).await;
+            return Box::pin(self.read_on_blocking_thread(answer, payload, order)).await;
         }
         let mut scratch = self.scratch.take();
-        let read_body = match body::unpack(&answer, &self.settings, &mut scratch) {
-            Ok(()) if scratch.len() > large => {
-                return Box::pin(self.read_on_blocking_thread(answer, payload, Some(scratch), order)).await;
+        let read_body = match body::unpack_up_to(&answer, &self.settings, large, &mut scratch) {
+            // It looked smaller than it is. Unpacked here, it would keep the loop from other sites.
+            Ok(false) => {
+                self.return_scratch(scratch);
+                return Box::pin(self.read_on_blocking_thread(answer, payload, order)).await;
             }
-            Ok(()) => read::read(&order.url, &answer, payload, &scratch),
+            Ok(true) => read::read(&order.url, &answer, payload, &scratch),
             Err(failure) => Err(failure),
         };
         self.return_scratch(scratch);
@@ -219,7 +221,6 @@ impl Visitor {
         &self,
         answer: Answer,
         payload: Option<Digest>,
-        unpacked: Option<Vec<u8>>,
         order: &Order,
     ) -> (Answer, std::result::Result<ReadBody, Failure>) {
         // The semaphore is never closed. Without a permit more bodies would be read at once, and nothing else would differ.
@@ -228,14 +229,8 @@ impl Visitor {
         let answer = Arc::new(answer);
         let there = Arc::clone(&answer);
         let work = move || {
-            let bytes = match unpacked {
-                Some(bytes) => bytes,
-                None => {
-                    let mut bytes = Vec::new();
-                    body::unpack(&there, &settings, &mut bytes)?;
-                    bytes
-                }
-            };
+            let mut bytes = Vec::new();
+            body::unpack(&there, &settings, &mut bytes)?;
             read::read(&url, &there, payload, &bytes)
         };
         let read_body = tokio::task::spawn_blocking(work).await;
