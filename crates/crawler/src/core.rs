@@ -125,8 +125,8 @@ impl Core {
 
     /// When the site's address may be asked, if not now.
     pub fn address_is_busy(&mut self, site: &Site, id: PartitionId, now: Moment) -> Option<Moment> {
-        let address = self.partitions.of_mut(id).sites.site_mut(site).profile.address?;
-        match self.sites.addresses.earliest(address) {
+        let life = self.partitions.of_mut(id).sites.site_mut(site);
+        match self.sites.addresses.earliest(life.profile.address?, life.pace.is_slow()) {
             None => Some(now + Span::from_millis(50)),
             Some(at) if at > now => Some(at),
             Some(_) => None,

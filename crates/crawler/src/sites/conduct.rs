@@ -173,11 +173,11 @@ mod tests {
         let limits = vernal_model::AddressLimits { at_once: 1, ..Default::default() };
         bench.crawler.core.sites.addresses = AddressBook::new(limits);
         bench.crawler.core.sites.addresses.asked(address, START);
-        assert_eq!(bench.crawler.core.sites.addresses.earliest(address), None);
+        assert_eq!(bench.crawler.core.sites.addresses.earliest(address, false), None);
         let mut report = read(order(PAGE, PageKey::default()), START, "text/html", &html("Words.", &[]));
         report.exchange.as_mut().unwrap().address = Some(address);
         answered(&mut bench.crawler.core, &request(Some(address)), &report, START);
-        assert!(bench.crawler.core.sites.addresses.earliest(address).is_some());
+        assert!(bench.crawler.core.sites.addresses.earliest(address, false).is_some());
         let sites = &bench.crawler.core.partitions.of(url(PAGE).partition()).sites;
         assert_eq!(sites.site(&Site::new("a.example")).unwrap().profile.address, Some(address));
     }

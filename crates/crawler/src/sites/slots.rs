@@ -63,6 +63,11 @@ impl Pace {
         self.level
     }
 
+    /// Whether it is of the last level.
+    pub fn is_slow(self) -> bool {
+        self.level == LAST
+    }
+
     /// Whether less than the usual time explains that this site has not answered.
     pub fn was_hurried(self) -> bool {
         !self.has_answered && self.tries < HURRIED_TRIES_MAX
