@@ -127,7 +127,9 @@ fn discover(served: &Served, data: &Path, now: Moment) {
 
 fn simulate(served: &Served, data: &Path, start: Moment, policy: &str, chance: u64) -> VisitsByPage {
     let begins = start + Span::from_secs(LATER_SECS * chance);
-    let crawler = open(data, settings(policy), begins);
+    // Its time is as fast as that of the live crawl, so that a site which takes a minute of it is no slow one.
+    let counted = TimeOrigin { moment: begins, wall: begins, scale: SCALE };
+    let crawler = open(data, Settings { time_origin: Some(counted), ..settings(policy) }, begins);
     let network = Faults { slow_sites: 1.0, slow_factor: SLOWER, ..Faults::default() };
     let trial = Trial::new(served.web(), crawler, begins, chance).with_faults(network);
     let mut trial = trial.committing_every(Span::from_hours(1));

@@ -67,6 +67,26 @@ impl Core {
         self.work.push(id, Deed::Found { urls, again });
     }
 
+    /// Whether there is a slot for a request to this site. If not, the site waits in line for one.
+    pub fn has_slot(&mut self, site: &Site, id: PartitionId) -> bool {
+        let pace = self.partitions.of(id).sites.site(site).map(|life| life.pace).unwrap_or_default();
+        let has_room = self.sites.slots.room(pace.level()) > 0;
+        if !has_room {
+            self.partitions.of_mut(id).sites.politeness.park(site);
+            self.sites.slots.wait(id, site.clone(), pace);
+        }
+        has_room
+    }
+
+    /// Lets as many sites leave the lines for slots as there is room for.
+    pub fn call_up(&mut self) {
+        for (id, site) in self.sites.slots.call_up() {
+            let Partition { sites, waiting, .. } = self.partitions.of_mut(id);
+            sites.politeness.unpark(&site);
+            waiting.called(sites, &site);
+        }
+    }
+
     /// Journals the current state of a site.
     pub fn note_site(&mut self, site: &Site, id: PartitionId) {
         let profile = self.partitions.of_mut(id).sites.site_mut(site).profile.clone();
@@ -105,8 +125,8 @@ impl Core {
 
     /// When the site's address may be asked, if not now.
     pub fn address_is_busy(&mut self, site: &Site, id: PartitionId, now: Moment) -> Option<Moment> {
-        let address = self.partitions.of_mut(id).sites.site_mut(site).profile.address?;
-        match self.sites.addresses.earliest(address) {
+        let life = self.partitions.of_mut(id).sites.site_mut(site);
+        match self.sites.addresses.earliest(life.profile.address?, life.pace.is_slow()) {
             None => Some(now + Span::from_millis(50)),
             Some(at) if at > now => Some(at),
             Some(_) => None,

@@ -127,6 +127,7 @@ impl Crawler {
             self.commit(now)?;
             self.plan.sieved(&mut self.core);
         }
+        self.core.call_up();
         sieve::draw(&mut self.core, now)?;
         let plan = &self.plan;
         self.hints.place_files(&mut self.core, &|key| plan.is_chosen(key), now)?;
@@ -170,7 +171,7 @@ impl Crawler {
     }
 
     fn order(&mut self, lane: Lane, candidate: Candidate, now: Moment) -> Result<Option<Order>> {
-        match self.plan.order(&mut self.core, lane, candidate, now)? {
+        match self.plan.order(&mut self.core, &self.hints, lane, candidate, now)? {
             Answer::Order(order) => Ok(Some(order)),
             Answer::NotNow => Ok(None),
             Answer::Refused(asked, report) => {

@@ -14,6 +14,8 @@ pub(crate) struct Request {
     pub site: Site,
     pub address: Option<IpAddr>,
     pub asked: Asked,
+    /// The level of the site then.
+    pub level: u8,
 }
 
 pub(crate) enum Asked {
@@ -112,7 +114,7 @@ mod tests {
 
     fn request(page: Option<u32>, asked: Asked) -> Request {
         let page = page.map(|number| PageKey::new(Partition(0), number));
-        Request { page, site: Site::new("a.org"), address: None, asked }
+        Request { page, site: Site::new("a.org"), address: None, asked, level: 0 }
     }
 
     /// A page that was visited and is in this state.
@@ -127,6 +129,7 @@ mod tests {
             validators: Validators::default(),
             held: None,
             gap: Span::ZERO,
+            patience: None,
         };
         let waiting = Waiting {
             page: key,

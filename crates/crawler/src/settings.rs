@@ -176,6 +176,11 @@ impl Settings {
         vernal_policy::wants_topics(policy).then_some(TOPICS_EVERY)
     }
 
+    /// How long a span of the crawl is in real time.
+    pub(crate) fn real(&self, span: Span) -> Span {
+        self.time_origin.map_or(span, |origin| span.scaled(1.0 / origin.scale))
+    }
+
     /// Whether no learned noise is set aside at this site.
     pub fn is_strict(&self, site: &Site) -> bool {
         self.strict || self.strict_sites.contains(site)

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::net::IpAddr;
+use std::net::{IpAddr, ToSocketAddrs};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::OnceCell;
-use tokio::time::Instant;
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::time::{Instant, timeout};
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -22,17 +22,36 @@ pub trait Resolve: Send + Sync {
 
 /// The resolver of a crawl: the system resolver behind a cache.
 pub fn system() -> Arc<dyn Resolve> {
-    Arc::new(Cached::new(System))
+    Arc::new(Cached::new(System::default()))
 }
 
+/// Names looked up at once. The system resolver keeps a thread until it has an answer, also when nobody waits for it any
+/// more, and the threads are needed for large bodies too.
+pub(crate) const LOOKUPS_MAX: usize = 64;
+
 /// The system resolver without a cache.
-#[derive(Copy, Clone, Debug, Default)]
-pub struct System;
+#[derive(Clone, Debug)]
+pub struct System {
+    lookups: Arc<Semaphore>,
+}
+
+impl Default for System {
+    fn default() -> Self {
+        System { lookups: Arc::new(Semaphore::new(LOOKUPS_MAX)) }
+    }
+}
 
 impl Resolve for System {
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Addresses> {
         Box::pin(async move {
-            let found = tokio::net::lookup_host((host, 0)).await.map_err(|error| error.to_string())?;
+            let permit = Arc::clone(&self.lookups).acquire_owned().await.map_err(|error| error.to_string())?;
+            let host = host.to_owned();
+            let looked_up = tokio::task::spawn_blocking(move || {
+                let found = (host.as_str(), 0).to_socket_addrs();
+                drop(permit);
+                found
+            });
+            let found = looked_up.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
             let mut addresses: Vec<IpAddr> = Vec::new();
             for address in found.map(|address| address.ip()) {
                 if !addresses.contains(&address) && addresses.len() < ADDRESSES_MAX {
@@ -54,6 +73,10 @@ const NAMES_MAX: usize = 10_000;
 const GOOD_FOR: Duration = Duration::from_secs(300);
 const BAD_FOR: Duration = Duration::from_secs(30);
 
+/// Where a name that had addresses is not answered within this time, its last addresses are used for a while (RFC 8767), so
+/// that names which are slow to look up do not keep known sites from being visited.
+const OUTDATED_AFTER: Duration = Duration::from_secs(2);
+
 /// A bounded cache in front of a resolver. Concurrent questions for one name become one question.
 pub struct Cached<R> {
     inner: R,
@@ -64,6 +87,8 @@ pub struct Cached<R> {
 #[derive(Default)]
 struct Slot {
     cell: OnceCell<(Addresses, Instant)>,
+    /// The last addresses of the name, which are outdated.
+    before: Option<Vec<IpAddr>>,
 }
 
 impl Slot {
@@ -79,9 +104,11 @@ impl<R: Resolve> Cached<R> {
 
     fn slot(&self, host: &str, now: Instant) -> Arc<Slot> {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = names.get(host).filter(|slot| !slot.is_outdated(now)) {
+        let known = names.get(host);
+        if let Some(slot) = known.filter(|slot| !slot.is_outdated(now)) {
             return Arc::clone(slot);
         }
+        let before = known.and_then(|slot| slot.cell.get()?.0.clone().ok());
         if names.len() >= NAMES_MAX {
             names.retain(|_, slot| !slot.is_outdated(now));
         }
@@ -90,7 +117,7 @@ impl<R: Resolve> Cached<R> {
         {
             names.remove(&any);
         }
-        let slot = Arc::new(Slot::default());
+        let slot = Arc::new(Slot { before, ..Slot::default() });
         names.insert(host.into(), Arc::clone(&slot));
         slot
     }
@@ -101,7 +128,14 @@ impl<R: Resolve> Resolve for Cached<R> {
         Box::pin(async move {
             let slot = self.slot(host, Instant::now());
             let ask = || async {
-                let addresses = self.inner.resolve(host).await;
+                let asked = self.inner.resolve(host);
+                let addresses = match &slot.before {
+                    None => asked.await,
+                    Some(before) => match timeout(OUTDATED_AFTER, asked).await {
+                        Ok(addresses) => addresses,
+                        Err(_) => return (Ok(before.clone()), Instant::now() + BAD_FOR),
+                    },
+                };
                 let lifetime = if addresses.is_ok() { GOOD_FOR } else { BAD_FOR };
                 (addresses, Instant::now() + lifetime)
             };
@@ -165,6 +199,34 @@ mod tests {
             let _ = cached.resolve(host).await;
             assert_eq!(cached.inner.asked.load(Ordering::Relaxed), before + 2, "{host}");
         }
+    }
+
+    /// Answers the first question about a name, and no other.
+    #[derive(Default)]
+    struct Tired {
+        asked: AtomicUsize,
+    }
+
+    impl Resolve for Tired {
+        fn resolve<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, Addresses> {
+            match self.asked.fetch_add(1, Ordering::Relaxed) {
+                0 => Box::pin(std::future::ready(Ok(vec![IpAddr::from([8, 8, 8, 8])]))),
+                _ => Box::pin(std::future::pending()),
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_name_that_had_addresses_keeps_them_while_nobody_answers() {
+        let cached = Cached::new(Tired::default());
+        let first = cached.resolve("a.org").await;
+        for asked in 2..5 {
+            tokio::time::advance(GOOD_FOR).await;
+            assert_eq!(cached.resolve("a.org").await, first);
+            assert_eq!(cached.resolve("a.org").await, first, "and is not asked for again at once");
+            assert_eq!(cached.inner.asked.load(Ordering::Relaxed), asked);
+        }
+        assert!(timeout(GOOD_FOR, cached.resolve("b.org")).await.is_err(), "what never had any has none");
     }
 
     #[tokio::test]

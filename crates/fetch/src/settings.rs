@@ -25,7 +25,7 @@ pub struct Settings {
     pub contact: String,
     /// Event loops, each a thread of its own.
     pub loops: usize,
-    /// Orders in flight at once, over all loops.
+    /// Orders in flight at once at one loop. Over all loops, the crawler limits them to the same number.
     pub concurrency: usize,
     pub timeouts: Timeouts,
     pub address: AddressLimits,

@@ -42,6 +42,8 @@ struct StartTimes {
 
 struct AddressStarts {
     slots: Arc<Semaphore>,
+    /// Those of them that orders with little patience may use.
+    hurried_slots: Arc<Semaphore>,
     /// The latest starts, oldest first.
     starts: VecDeque<Moment>,
 }
@@ -49,7 +51,7 @@ struct AddressStarts {
 /// A request may run while it holds this permit. Dropping it frees a slot of the address.
 pub(crate) struct StartPermit {
     pub started: Moment,
-    _slot: Option<OwnedSemaphorePermit>,
+    _slots: (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>),
 }
 
 impl StartLimiter {
@@ -59,16 +61,24 @@ impl StartLimiter {
 
     /// Waits until this order may begin at this address, and records its start. There is no address when the name has none.
     pub async fn take(&self, order: &Order, address: Option<IpAddr>) -> StartPermit {
-        let slots = address.map(|address| Arc::clone(&self.times().address(address, self.limits).slots));
+        let slots = address.map(|address| {
+            let mut times = self.times();
+            let known = times.address(address, self.limits);
+            (Arc::clone(&known.hurried_slots), Arc::clone(&known.slots))
+        });
         let slots = match slots {
-            Some(slots) => slots.acquire_owned().await.ok(),
-            None => None,
+            Some((hurried, all)) => {
+                // Sites that never answered leave some requests to the others behind their address.
+                let hurried = if order.patience.is_some() { hurried.acquire_owned().await.ok() } else { None };
+                (hurried, all.acquire_owned().await.ok())
+            }
+            None => (None, None),
         };
         loop {
             let now = self.clock.now();
             let free = self.begin(order, address, now);
             if free <= now {
-                return StartPermit { started: now, _slot: slots };
+                return StartPermit { started: now, _slots: slots };
             }
             tokio::time::sleep(self.clock.real(free.since(now))).await;
         }
@@ -122,8 +132,10 @@ impl StartLimiter {
 
 impl StartTimes {
     fn address(&mut self, address: IpAddr, limits: AddressLimits) -> &mut AddressStarts {
+        let slots = |at_once: u32| Arc::new(Semaphore::new((at_once.max(1) as usize).min(Semaphore::MAX_PERMITS)));
         self.addresses.entry(address).or_insert_with(|| AddressStarts {
-            slots: Arc::new(Semaphore::new((limits.at_once.max(1) as usize).min(Semaphore::MAX_PERMITS))),
+            slots: slots(limits.at_once),
+            hurried_slots: slots(limits.at_once_of_slow()),
             starts: VecDeque::new(),
         })
     }
@@ -163,6 +175,7 @@ mod tests {
             validators: Validators::default(),
             held: None,
             gap,
+            patience: None,
         }
     }
 
@@ -182,7 +195,7 @@ mod tests {
                 let turn = limiter.take(&order(site, gap), Some(address)).await;
                 tokio::time::sleep(clock.real(Span::from_millis(takes))).await;
                 let ended = clock.now();
-                drop(turn._slot);
+                drop(turn._slots);
                 (site, address, turn.started, ended)
             }));
         }
@@ -207,6 +220,23 @@ mod tests {
                 assert!(pair[1].2.since(pair[0].2) >= gap, "{pair:?}");
             }
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sites_that_never_answered_leave_requests_to_the_others_behind_their_address() {
+        let clock = Arc::new(Fast { begun: Instant::now(), scale: 1.0 });
+        let limiter = StartLimiter::new(AddressLimits { at_once: 8, per_second: 64.0 }, clock);
+        let address = Some(IpAddr::from([192, 0, 2, 1]));
+        let hurried = |site| Order { patience: Some(Span::from_secs(4)), ..order(site, Span::ZERO) };
+        let mut taken = Vec::new();
+        for site in 0..6 {
+            taken.push(limiter.take(&hurried(site), address).await);
+        }
+        let soon = Duration::from_secs(60);
+        assert!(tokio::time::timeout(soon, limiter.take(&hurried(7), address)).await.is_err());
+        assert!(tokio::time::timeout(soon, limiter.take(&order(8, Span::ZERO), address)).await.is_ok());
+        taken.pop();
+        assert!(tokio::time::timeout(soon, limiter.take(&hurried(7), address)).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -19,7 +20,7 @@ use crate::stream::Meter;
 use crate::{Clock, Result, Settings, body, ftp, gopher, validator};
 
 /// Large bodies that one loop has read at once on blocking threads. Each may hold a whole unpacked body.
-const LARGE_AT_ONCE_MAX: usize = 2;
+pub(crate) const LARGE_AT_ONCE_MAX: usize = 2;
 /// A larger buffer for unpacked bodies is dropped after its page.
 const SCRATCH_KEPT_BYTES: usize = 1 << 20;
 
@@ -74,11 +75,16 @@ impl Visitor {
     pub async fn visit(&self, order: Order) -> Report {
         let meter = Meter::default();
         tracing::debug!(order = order.id.0, url = %order.url, "visit began");
-        let route = self.route(&order).await;
+        let total = self.settings.timeouts.total;
+        let patience = order.patience.map_or(total, |patience| total.min(Duration::from_micros(patience.micros())));
+        let route = match timeout(patience, self.route(&order)).await {
+            Ok(route) => route,
+            Err(_) => Err(Outcome::Failed(Failure::Dns("no answer in time".into()))),
+        };
         let permit = self.start_limiter.take(&order, route.as_ref().ok().and_then(Route::address)).await;
         let started = permit.started;
         let answered = match route {
-            Ok(route) => match timeout(self.settings.timeouts.total, self.ask(&order, route, &meter)).await {
+            Ok(route) => match timeout(patience, self.ask(&order, route, &meter)).await {
                 Ok(answered) => answered,
                 Err(_) => Err(Outcome::Failed(Failure::Timeout(Stage::Total))),
             },
@@ -195,14 +201,16 @@ impl Visitor {
         let payload = asked.map(|(_, payload)| payload);
         let large = self.settings.large_body_bytes;
         if body::is_likely_large(&answer, large) {
-            return Box::pin(self.read_on_blocking_thread(answer, payload, None, order)).await;
+            return Box::pin(self.read_on_blocking_thread(answer, payload, order)).await;
         }
         let mut scratch = self.scratch.take();
-        let read_body = match body::unpack(&answer, &self.settings, &mut scratch) {
-            Ok(()) if scratch.len() > large => {
-                return Box::pin(self.read_on_blocking_thread(answer, payload, Some(scratch), order)).await;
+        let read_body = match body::unpack_up_to(&answer, &self.settings, large, &mut scratch) {
+            // It looked smaller than it is. Unpacked here, it would keep the loop from other sites.
+            Ok(false) => {
+                self.return_scratch(scratch);
+                return Box::pin(self.read_on_blocking_thread(answer, payload, order)).await;
             }
-            Ok(()) => read::read(&order.url, &answer, payload, &scratch),
+            Ok(true) => read::read(&order.url, &answer, payload, &scratch),
             Err(failure) => Err(failure),
         };
         self.return_scratch(scratch);
@@ -213,7 +221,6 @@ impl Visitor {
         &self,
         answer: Answer,
         payload: Option<Digest>,
-        unpacked: Option<Vec<u8>>,
         order: &Order,
     ) -> (Answer, std::result::Result<ReadBody, Failure>) {
         // The semaphore is never closed. Without a permit more bodies would be read at once, and nothing else would differ.
@@ -222,14 +229,8 @@ impl Visitor {
         let answer = Arc::new(answer);
         let there = Arc::clone(&answer);
         let work = move || {
-            let bytes = match unpacked {
-                Some(bytes) => bytes,
-                None => {
-                    let mut bytes = Vec::new();
-                    body::unpack(&there, &settings, &mut bytes)?;
-                    bytes
-                }
-            };
+            let mut bytes = Vec::new();
+            body::unpack(&there, &settings, &mut bytes)?;
             read::read(&url, &there, payload, &bytes)
         };
         let read_body = tokio::task::spawn_blocking(work).await;

@@ -21,9 +21,9 @@ use tokio::time::{Instant, interval_at};
 use vernal_model::{Failure, Order, Outcome, Report, Validators};
 
 use crate::buffer::Buffer;
-use crate::dns::Resolve;
+use crate::dns::{LOOKUPS_MAX, Resolve};
 use crate::start_limiter::StartLimiter;
-use crate::visitor::Visitor;
+use crate::visitor::{LARGE_AT_ONCE_MAX, Visitor};
 use crate::{Clock, Error, Result, Settings};
 
 /// Receives reports, in batches. It is called on the threads of the loops and must return quickly, because a loop that waits
@@ -38,8 +38,9 @@ const BATCH_REPORTS_MAX: usize = 32;
 const WAIT_FOR_MORE_ABOVE: usize = 4;
 const WAIT_FOR_MORE_SPAN: Duration = Duration::from_micros(50);
 
-/// Blocking threads of each loop: they look up names and read large bodies (whose number the visitor limits further).
-const BLOCKING_THREADS_MAX: usize = 32;
+/// Blocking threads of each loop: they look up names and read large bodies. Both are limited, so that neither waits for the
+/// other.
+const BLOCKING_THREADS_MAX: usize = LOOKUPS_MAX + LARGE_AT_ONCE_MAX;
 const BLOCKING_IDLE_FOR: Duration = Duration::from_secs(10);
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
 /// A loop ends at its next iteration. A sink that waits for us must not delay the end for ever.
@@ -62,7 +63,9 @@ impl Workers {
         let (buffer, receivers) = Buffer::new(settings.loops);
         let (stop, stopped) = watch::channel(false);
         let (running, ended) = std_mpsc::channel();
-        let concurrency = settings.concurrency.div_ceil(receivers.len()).max(1);
+        // Each loop can hold all orders in flight, whose number the crawler limits: slow sites that all belong to one loop
+        // must not keep its other sites waiting.
+        let concurrency = settings.concurrency.max(1);
         // Building a visitor here reports bad settings to the caller. The loops build theirs on their own threads.
         Visitor::new(Arc::clone(&settings), Arc::clone(&clock), Arc::clone(&resolver))?;
         let start_limiter = Arc::new(StartLimiter::new(settings.address, Arc::clone(&clock)));

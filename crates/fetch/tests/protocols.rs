@@ -12,9 +12,6 @@ use support::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::unbounded_channel;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use tokio_rustls::rustls::{ServerConfig, crypto::ring};
 use vernal_fetch::{Clock, Settings, Workers};
 use vernal_model::{Failure, Moment, OrderId, Outcome, Protocol, Report, Validators, Wall};
 
@@ -85,21 +82,6 @@ async fn an_unchanged_page_costs_one_conditional_request() {
     assert_eq!(second.validators, first.validators, "what the 304 leaves out stays");
     assert!(second.document.is_none() && second.exchange.unwrap().body.is_empty());
     assert_eq!(server.connections(), 1);
-}
-
-/// A certificate for `localhost` and the acceptor that shows it.
-fn certificate(protocols: &[&[u8]]) -> (Vec<u8>, TlsAcceptor) {
-    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let der = made.cert.der().clone();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
-    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![der.clone()], key)
-        .unwrap();
-    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
-    (der.to_vec(), TlsAcceptor::from(Arc::new(config)))
 }
 
 #[tokio::test]

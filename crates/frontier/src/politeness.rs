@@ -52,13 +52,22 @@ struct SiteState {
     crawl_delay: Option<Span>,
     in_flight: u16,
     closed: bool,
+    parked: bool,
     /// Its entry in the calendar.
     entry: Option<(Moment, u64)>,
 }
 
 impl Default for SiteState {
     fn default() -> Self {
-        SiteState { last: None, held_until: LONG_AGO, crawl_delay: None, in_flight: 0, closed: false, entry: None }
+        SiteState {
+            last: None,
+            held_until: LONG_AGO,
+            crawl_delay: None,
+            in_flight: 0,
+            closed: false,
+            parked: false,
+            entry: None,
+        }
     }
 }
 
@@ -85,8 +94,8 @@ impl Politeness {
         self.earliest(site) <= now
     }
 
-    /// From when on the site may be asked. `Moment::NEVER` while it is closed or has all its requests in flight: then only
-    /// `reopen` or `answered` changes that.
+    /// From when on the site may be asked. `Moment::NEVER` while it is closed, parked, or has all its requests in flight: then
+    /// only `reopen`, `unpark` or `answered` changes that.
     pub fn earliest(&self, site: &Site) -> Moment {
         self.sites.get(site).map_or(LONG_AGO, |state| self.settings.earliest(state))
     }
@@ -167,6 +176,21 @@ impl Politeness {
         }
     }
 
+    /// The site waits until there is a slot for it.
+    pub fn park(&mut self, site: &Site) {
+        self.change_state(site, |state, _| state.parked = true);
+    }
+
+    pub fn unpark(&mut self, site: &Site) {
+        if self.is_parked(site) {
+            self.change_state(site, |state, _| state.parked = false);
+        }
+    }
+
+    pub fn is_parked(&self, site: &Site) -> bool {
+        self.sites.get(site).is_some_and(|state| state.parked)
+    }
+
     /// The earliest Moment after `now` at which a site becomes free.
     pub fn next_free(&self, now: Moment) -> Option<Moment> {
         let after_now = (now + Span::from_micros(1), 0);
@@ -233,7 +257,7 @@ impl PolitenessSettings {
     }
 
     fn earliest(&self, state: &SiteState) -> Moment {
-        if state.closed || state.in_flight >= self.per_site.max(1) {
+        if state.closed || state.parked || state.in_flight >= self.per_site.max(1) {
             return Moment::NEVER;
         }
         let rested = state.last.map_or(LONG_AGO, |last| last + self.delay_of(state.crawl_delay));
@@ -321,6 +345,20 @@ mod tests {
         politeness.reopen(&site);
         assert_eq!(politeness.earliest(&site), at(9_000));
         assert_eq!(politeness.next_free(at(0)), Some(at(9_000)));
+    }
+
+    #[test]
+    fn a_parked_site_is_asked_when_it_is_called_and_no_sooner_than_politeness_allows() {
+        let (mut politeness, site) = (politeness(1), Site::new("a.org"));
+        politeness.park(&site);
+        politeness.hold(&site, at(2_000));
+        assert!(politeness.is_parked(&site) && !politeness.may_ask(&site, at(60_000)));
+        let (_, seen) = politeness.loosened(0);
+        politeness.unpark(&site);
+        assert_eq!(politeness.earliest(&site), at(2_000));
+        assert_eq!(politeness.loosened(seen).0.map(Iterator::count), Some(1), "whoever waits for it hears of it");
+        politeness.unpark(&Site::new("b.org"));
+        assert_eq!(politeness.sites.len(), 1);
     }
 
     #[test]

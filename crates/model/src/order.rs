@@ -17,6 +17,9 @@ pub struct Order {
     /// The least span between the start of the previous request at the same site and this one. Zero where the crawler waits for each
     /// answer before the next request.
     pub gap: Span,
+    /// The real time that the visit may take, where it is less than the worker's usual limit: for sites that never answered, while
+    /// others wait for their slots.
+    pub patience: Option<Span>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -112,6 +112,13 @@ pub struct AddressLimits {
     pub per_second: f64,
 }
 
+impl AddressLimits {
+    /// Requests in flight beyond which none to slow sites begins, so that they leave some to the others: three quarters.
+    pub fn at_once_of_slow(&self) -> u32 {
+        (self.at_once - self.at_once / 4).max(1)
+    }
+}
+
 impl Default for AddressLimits {
     fn default() -> Self {
         AddressLimits { at_once: 16, per_second: 20.0 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use vernal_document::robots::Robots;
+use vernal_frontier::SITEMAPS_MAX;
 use vernal_model::{
     Found, LinkKind, Origin, Page, PageKey, Partition, Report, RobotsAnswer, RobotsRow, SiteList, SiteListKind, Url,
     Via,
@@ -10,17 +11,16 @@ use vernal_model::{
 
 use super::moved_entries::Delta;
 use crate::core::Core;
+use crate::intake::sessions::tell_traps;
 
 /// Sitemaps accepted from one robots.txt.
 const SITEMAPS_NAMED_MAX: usize = 100;
-/// Nesting depth of sitemap indexes: the standard allows none, but sites use one.
-const INDEX_DEPTH_MAX: u16 = 2;
 /// Feeds and tables accepted from one page.
 const NAMED_BY_PAGE_MAX: usize = 8;
 /// Lists are read before pages: what is found on a page with more links goes first (Yadav 2012, 3.1.2).
 const FORWARD_OF_FILES: u32 = 10_000;
-/// Files of hints per site; further files that an index names are ignored.
-pub(super) const FILES_MAX: usize = 1_000;
+/// Files of hints of one source that are read per site.
+pub(super) const FILES_MAX: usize = SITEMAPS_MAX;
 
 /// Announces the sitemaps that a robots.txt names, or the usual location if it names none. Each is announced like a
 /// link, so that it is tried once.
@@ -66,25 +66,52 @@ fn find_file(core: &mut Core, url: Url, via: Via, depth: u16, found_on: Option<P
 /// Announces URLs that were not in the list before. Their link depth is unknown, so a depth limit leaves them to be
 /// found through links.
 pub(super) fn find_listed(core: &mut Core, page: &Page, listing: &SiteList, delta: &Delta) {
-    let kind = listing.kind;
-    let via = match kind {
+    let via = match listing.kind {
         SiteListKind::Sitemap => Via::Sitemap,
-        SiteListKind::SitemapIndex if page.depth < INDEX_DEPTH_MAX => Via::Sitemap,
         SiteListKind::Feed => Via::Feed,
         SiteListKind::SitemapIndex | SiteListKind::VolatileTable => return,
     };
-    let is_index = kind == SiteListKind::SitemapIndex;
+    let found = new_in_list(core, listing, delta, u16::MAX);
+    announce_listed(core, page, found, via, 0);
+}
+
+/// Announces the files that an index newly names, as far as they can be expected to lead to pages.
+pub(super) fn find_indexed(core: &mut Core, page: &Page, listing: &SiteList, delta: &Delta, files_read: usize) {
+    let (id, site) = (page.key.partition, page.url.site());
+    let mut found = new_in_list(core, listing, delta, page.depth.saturating_add(1));
+    let traps = &mut core.partitions.of_mut(id).sites.traps;
+    let reach = traps.follow_index(&site, page.depth, found.len(), files_read);
+    found.truncate(reach.files);
+    tell_traps(core, id, &site, reach.words);
+    announce_listed(core, page, found, Via::Sitemap, FORWARD_OF_FILES);
+}
+
+/// Notes whether a file that is read for the first time names pages of ours.
+pub(super) fn watch_for_traps(core: &mut Core, page: &Page, listing: &SiteList) {
+    let (id, site) = (page.key.partition, page.url.site());
+    let names_pages = match listing.kind {
+        SiteListKind::Sitemap => listing.entries.iter().any(|entry| core.scope.contains(&entry.url, u16::MAX)),
+        SiteListKind::SitemapIndex => false,
+        SiteListKind::Feed | SiteListKind::VolatileTable => return,
+    };
+    let words = core.partitions.of_mut(id).sites.traps.learn_sitemap(&site, names_pages);
+    tell_traps(core, id, &site, words);
+}
+
+/// The entries within the scope that were not in the list before and were not announced lately.
+fn new_in_list(core: &mut Core, listing: &SiteList, delta: &Delta, reach: u16) -> Vec<Url> {
+    let moved = delta.moved.iter().filter(|moved| !moved.was_listed);
+    let urls = moved.map(|moved| &listing.entries[moved.place].url);
+    let Core { scope, recent, .. } = core;
+    urls.filter(|url| scope.contains(url, reach) && !recent.met(url.fingerprint())).cloned().collect()
+}
+
+fn announce_listed(core: &mut Core, page: &Page, urls: Vec<Url>, via: Via, forward: u32) {
     let depth = page.depth.saturating_add(1);
-    let forward = if is_index { FORWARD_OF_FILES } else { 0 };
-    let limit = if is_index { FILES_MAX } else { usize::MAX };
     let mut found: BTreeMap<Partition, Vec<Found>> = BTreeMap::new();
-    for moved in delta.moved.iter().filter(|moved| !moved.was_listed).take(limit) {
-        let url = &listing.entries[moved.place].url;
-        let reach = if is_index { depth } else { u16::MAX };
-        if core.scope.contains(url, reach) && !core.recent.met(url.fingerprint()) {
-            let row = Found { url: url.clone(), via, depth, found_on: Some(page.key), forward };
-            found.entry(core.partitions.home_of(url)).or_default().push(row);
-        }
+    for url in urls {
+        let id = core.partitions.home_of(&url);
+        found.entry(id).or_default().push(Found { url, via, depth, found_on: Some(page.key), forward });
     }
     for (id, urls) in found {
         core.announce_all(id, urls, Vec::new());

@@ -68,16 +68,25 @@ impl Hints {
         core: &mut Core,
         tables: &mut VolatileTables,
         page: &Page,
-        (listing, delta): (&SiteList, Delta),
+        (listing, mut delta): (&SiteList, Delta),
         now: Moment,
     ) -> Result<()> {
         let site = page.url.site();
         let source = moved_entries::source_of(listing.kind);
         let is_first = self.book.file(&site, page.key).is_none();
-        if page.state != PageState::Held || (is_first && self.book.files_of(&site, source) >= announce::FILES_MAX) {
+        let files = self.book.files_of(&site, source);
+        if page.state != PageState::Held || (is_first && files >= announce::FILES_MAX) {
             return Ok(());
         }
+        if is_first {
+            announce::watch_for_traps(core, page, listing);
+        }
         announce::find_listed(core, page, listing, &delta);
+        if listing.kind == SiteListKind::SitemapIndex {
+            announce::find_indexed(core, page, listing, &delta, files);
+            // What no index may name need not be remembered.
+            delta.rows.put.truncate(announce::FILES_MAX);
+        }
         let mut rows = HintRows::of(&site);
         if listing.kind != SiteListKind::SitemapIndex {
             let mut row = self.book.trust(&site, source).cloned().unwrap_or_default();

@@ -123,6 +123,7 @@ impl Hints {
             validators: Validators::default(),
             held: None,
             gap: Span::ZERO,
+            patience: None,
         };
         if let Some(feed) = self.subscriptions.feed(file) {
             // A hub that accepted the last request and never verified it has failed.

@@ -219,6 +219,7 @@ mod tests {
                 validators: Validators::default(),
                 held: None,
                 gap: Span::ZERO,
+                patience: None,
             },
             started,
             finished: started,

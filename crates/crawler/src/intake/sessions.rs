@@ -1,6 +1,6 @@
 //! Session ids in links, and the traps of a site: content met before under another URL shows both.
 
-use vernal_model::{DocumentRow, Page, Report};
+use vernal_model::{DocumentRow, Page, Partition as PartitionId, Report, Site};
 
 use crate::core::Core;
 use crate::partition::Partitions;
@@ -30,14 +30,19 @@ pub(crate) fn watch_for_traps(core: &mut Core, page: &Page, document: &DocumentR
     let content = document.signature.content;
     let session = sites.traps.learn_session(&page.url, content);
     let words = sites.traps.learn(&page.url, content);
-    let told = &mut sites.site_mut(&site).profile.traps;
+    tell_traps(core, id, &site, session.into_iter().chain(words));
+}
+
+/// Journals newly recognised traps of a site with its row, where people find them.
+pub(crate) fn tell_traps(core: &mut Core, id: PartitionId, site: &Site, words: impl IntoIterator<Item = String>) {
+    let told = &mut core.partitions.of_mut(id).sites.site_mut(site).profile.traps;
     let before = told.len();
-    for words in session.into_iter().chain(words) {
+    for words in words {
         if told.len() < TRAPS_TOLD_MAX && !told.contains(&words) {
             told.push(words);
         }
     }
     if told.len() > before {
-        core.note_site(&site, id);
+        core.note_site(site, id);
     }
 }

@@ -7,6 +7,7 @@ use super::{Facts, RefreshQueue, RefreshView, SiteBook, SiteLife, WaitingUrls};
 use crate::coordinator::Lane;
 use crate::intake::page_life::{VisitOwner, is_beyond_limits, visit_owner};
 use crate::settings::Promise;
+use crate::sites::slots::Pace;
 use crate::{Result, Settings};
 
 /// The least wait before a page is looked at again whose site has all its requests in flight.
@@ -52,6 +53,9 @@ impl Partition {
         let life = self.sites.at_mut(number);
         life.profile = row.profile.clone();
         life.undrawn = row.counts.waiting;
+        if row.counts.held > 0 && row.profile.failures == 0 {
+            life.pace = Pace::known();
+        }
         // An earlier process may have asked the site just before it died, without recording it.
         self.sites.politeness.asked_before(&row.site);
         self.sites.traps.recall(&row.site, &row.profile.traps);

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt};
 use vernal_frontier::{Politeness, PolitenessSettings, TrapBook};
-use vernal_model::{Failure, Moment, Outcome, Page, PageKey, Site, SiteProfile, SiteState, Url};
+use vernal_model::{Failure, Moment, Outcome, Page, PageKey, Site, SiteProfile, SiteState, Span, Url};
 
 use crate::Settings;
+use crate::sites::slots::Pace;
 use crate::sites::trap_pages::TrapPages;
 
 /// Distinct first path segments that are kept; pages beyond this limit share one number.
@@ -45,6 +46,7 @@ pub(crate) struct SiteLife {
     /// Visits that the policy learned from since its memory of the site was last journalled.
     pub learned: u32,
     pub reach: Reach,
+    pub pace: Pace,
 }
 
 /// Whether requests of this process have reached a site.
@@ -70,6 +72,7 @@ impl SiteLife {
             full: false,
             learned: 0,
             reach: Reach::default(),
+            pace: Pace::default(),
         }
     }
 
@@ -78,10 +81,13 @@ impl SiteLife {
         self.profile.standing == SiteState::Active && !self.full
     }
 
-    /// Notes how a request to the site ended. A site that answered once in this process stays reached.
-    pub fn note_reach(&mut self, outcome: &Outcome) {
+    /// Notes how a request to the site ended. A site that answered once in this process stays reached. One that was given
+    /// less than the usual time is not unreached at once.
+    pub fn note_reach(&mut self, outcome: &Outcome, patience: Option<Span>) {
+        let was_hurried = patience.is_some() && self.pace.was_hurried();
         self.reach = match outcome {
             Outcome::Refused(_) | Outcome::Failed(Failure::Lost) => return,
+            Outcome::Failed(Failure::Dns(_) | Failure::Timeout(_)) if was_hurried => return,
             Outcome::Failed(Failure::Dns(_) | Failure::Connect(_) | Failure::Tls(_) | Failure::Timeout(_)) => {
                 match self.reach {
                     Reach::Reached => return,

@@ -105,10 +105,11 @@ impl WaitingUrls {
             low.into_iter().map(|number| (sites.politeness.earliest(&sites.at(number).site), number)).collect();
         low.sort_unstable();
         for (earliest, number) in low {
+            let parked = self.window.is_full() && sites.politeness.is_parked(&sites.at(number).site);
             let life = sites.at_mut(number);
             let wants = life.undrawn > 0 && life.is_open();
-            if wants && is_away(earliest, now) {
-                self.away.insert((earliest, number));
+            if let Some(until) = away_until(earliest, parked, now).filter(|_| wants) {
+                self.away.insert((until, number));
                 continue;
             }
             // A site without room in the window stays marked as low.
@@ -133,14 +134,18 @@ impl WaitingUrls {
             return;
         }
         self.looked_through = now;
-        let away = self.window.sites().map(|site| (sites.politeness.earliest(site), site.clone()));
-        let away: Vec<(Moment, Site)> = away.filter(|&(earliest, _)| is_away(earliest, now)).collect();
-        for (earliest, site) in away {
+        let politeness = &sites.politeness;
+        let away = self.window.sites().filter_map(|site| {
+            let until = away_until(politeness.earliest(site), politeness.is_parked(site), now)?;
+            Some((until, site.clone()))
+        });
+        let away: Vec<(Moment, Site)> = away.collect();
+        for (until, site) in away {
             let number = sites.number(&site);
             let before = sites.at(number).undrawn;
             self.undraw(sites, number);
             self.undrawn += sites.at(number).undrawn - before;
-            self.away.insert((earliest, number));
+            self.away.insert((until, number));
         }
     }
 
@@ -198,6 +203,11 @@ impl WaitingUrls {
         Some(window_row(row))
     }
 
+    /// Notes that there is a slot for a site that waited for one. If it was removed from a full window, it comes back.
+    pub fn called(&mut self, sites: &SiteBook, site: &Site) {
+        self.check_low(sites, site);
+    }
+
     pub fn is_taken(&self, key: PageKey) -> bool {
         self.taken.contains(&key)
     }
@@ -238,10 +248,11 @@ impl WaitingUrls {
     }
 }
 
-/// Whether a site that is free at `earliest` cannot be asked for a while. A site whose requests are all under way does
-/// not count: an answer may come at any time.
-fn is_away(earliest: Moment, now: Moment) -> bool {
-    earliest != Moment::NEVER && earliest > now + AWAY_MIN
+/// Until when a site that is free at `earliest` leaves a full window to others, because it cannot be asked for a while or is
+/// parked. A site whose requests are all under way does not count: an answer may come at any time.
+fn away_until(earliest: Moment, parked: bool, now: Moment) -> Option<Moment> {
+    let until = if parked { now + AWAY_MIN } else { earliest };
+    (until != Moment::NEVER && (parked || until > now + AWAY_MIN)).then_some(until)
 }
 
 /// The bands in which URLs of this site wait: one read per band.

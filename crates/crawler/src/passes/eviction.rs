@@ -399,7 +399,8 @@ mod tests {
             },
             |bench| {
                 let asked = Asked::Again(Box::new(page(10)));
-                let request = Request { page: Some(page(10).key), site: page(10).url.site(), address: None, asked };
+                let (page, site) = (Some(page(10).key), page(10).url.site());
+                let request = Request { page, site, address: None, asked, level: 0 };
                 let id = bench.crawler.core.in_flight.next_id();
                 bench.crawler.core.in_flight.sent(id, request);
             },

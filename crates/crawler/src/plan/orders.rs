@@ -1,7 +1,8 @@
 //! Turns a candidate into an order, if nothing prevents it; otherwise the reason is noted, and the page waits.
 
 use vernal_model::{
-    Found, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Refusal, Report, Site, Span, Url, Validators, Via,
+    Found, Moment, Order, OrderId, OrderKind, Outcome, PageKey, Refusal, Report, Site, SiteListKind, Span, Url,
+    Validators, Via,
 };
 
 use super::Planner;
@@ -9,6 +10,7 @@ use super::candidates::{Candidate, Chooser};
 use crate::Result;
 use crate::coordinator::Lane;
 use crate::core::Core;
+use crate::hints::Hints;
 use crate::in_flight::{Asked, Request};
 use crate::sites::robots::Gate;
 
@@ -26,7 +28,14 @@ pub(crate) enum Answer {
 
 impl Planner {
     /// Turns a candidate into an order, if nothing prevents it.
-    pub fn order(&mut self, core: &mut Core, lane: Lane, candidate: Candidate, now: Moment) -> Result<Answer> {
+    pub fn order(
+        &mut self,
+        core: &mut Core,
+        hints: &Hints,
+        lane: Lane,
+        candidate: Candidate,
+        now: Moment,
+    ) -> Result<Answer> {
         let (key, url) = match &candidate {
             Candidate::First(waiting) => (waiting.page, waiting.url.clone()),
             Candidate::Again { page, .. } => (page.key, page.url.clone()),
@@ -34,7 +43,7 @@ impl Planner {
         if core.in_flight.has(key) {
             return Ok(Answer::NotNow);
         }
-        if let Some(words) = trapped_since(core, &candidate, &url) {
+        if let Some(words) = trapped_since(core, hints, &candidate, &url) {
             announce_without_session(core, &candidate, &url);
             return Ok(self.refused(candidate, Refusal::Trap(words), now));
         }
@@ -44,6 +53,10 @@ impl Planner {
             return Ok(Answer::NotNow);
         }
         match core.sites.robots.gate(&url, &core.work, now)? {
+            Gate::Open if !core.has_slot(&site, key.partition) => {
+                self.give_back(core, candidate, now);
+                Ok(Answer::NotNow)
+            }
             Gate::Open => Ok(Answer::Order(self.page_order(core, lane, candidate, url, site, now))),
             Gate::Forbidden => Ok(self.refused(candidate, Refusal::Robots, now)),
             Gate::Unreachable { until, patient: true } => {
@@ -100,7 +113,16 @@ impl Planner {
         if asked.may_become_held() {
             core.partitions.of_mut(key.partition).first_visit_began(&site);
         }
-        let order = Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held, gap: Span::ZERO };
+        let order = Order {
+            id: OrderId(0),
+            page: key,
+            url,
+            kind: OrderKind::Page,
+            validators,
+            held,
+            gap: Span::ZERO,
+            patience: None,
+        };
         send(core, lane, site, order, asked, now)
     }
 
@@ -111,21 +133,40 @@ impl Planner {
         };
         self.retry_turns.place_now();
         let validators = Validators::default();
-        let order =
-            Order { id: OrderId(0), page: key, url, kind: OrderKind::Page, validators, held: None, gap: Span::ZERO };
+        let order = Order {
+            id: OrderId(0),
+            page: key,
+            url,
+            kind: OrderKind::Page,
+            validators,
+            held: None,
+            gap: Span::ZERO,
+            patience: None,
+        };
         Answer::Refused(asked, Box::new(Report::unanswered(order, now, now, Outcome::Refused(refusal))))
     }
 }
 
 /// The trap that contains a page which was never held, if the trap was recognised after the admission. Seeds are
 /// exempt.
-fn trapped_since(core: &Core, candidate: &Candidate, url: &Url) -> Option<String> {
-    let (id, was_held) = match candidate {
-        Candidate::First(waiting) => (waiting.page.partition, false),
-        Candidate::Again { page, .. } => (page.key.partition, page.version.is_some()),
+fn trapped_since(core: &Core, hints: &Hints, candidate: &Candidate, url: &Url) -> Option<String> {
+    let (id, found_on) = match candidate {
+        Candidate::First(waiting) => (waiting.page.partition, waiting.found_on),
+        Candidate::Again { page, .. } if page.version.is_some() => return None,
+        Candidate::Again { page, .. } => (page.key.partition, page.found_on),
     };
-    let words = core.partitions.of(id).sites.traps.closes(url).filter(|_| !was_held)?;
+    let traps = &core.partitions.of(id).sites.traps;
+    let words = traps.closes(url).or_else(|| sitemaps_closed(core, hints, found_on?))?;
     core.scope.seed_at(url).is_none().then_some(words)
+}
+
+/// The reason why what this page names is not asked for, if it is an index of sitemaps without end.
+fn sitemaps_closed(core: &Core, hints: &Hints, index: PageKey) -> Option<String> {
+    let sites = &core.partitions.of(index.partition).sites;
+    let site = &sites.life_of(index)?.site;
+    let words = sites.traps.sitemaps_closed(site)?;
+    let file = hints.book.file(site, index).filter(|file| file.kind == SiteListKind::SitemapIndex);
+    file.map(|_| words.to_owned())
 }
 
 /// Announces the URL without its session id in place of one that is not requested, like the target of a redirect.
@@ -155,6 +196,9 @@ pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: U
         core.partitions.of_mut(home_id).sites.politeness.hold(&home, until);
         return None;
     }
+    if !core.has_slot(&asked_site, id) {
+        return None;
+    }
     let origin = url.origin();
     core.sites.robots.asked(&origin);
     let order = Order {
@@ -165,6 +209,7 @@ pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: U
         validators: Validators::default(),
         held: None,
         gap: Span::ZERO,
+        patience: None,
     };
     let for_visit = core.coordinator.sent_for_robots(lane);
     Some(send(core, lane, asked_site, order, Asked::Robots { origin, home, for_visit }, now))
@@ -176,14 +221,17 @@ pub(crate) fn send(core: &mut Core, lane: Lane, site: Site, order: Order, asked:
         core.coordinator.sent(lane);
     }
     let sites = &mut core.partitions.of_mut(order.page.partition).sites;
-    let order = Order { id: core.in_flight.next_id(), gap: sites.politeness.gap(&site), ..order };
+    let (gap, pace) = (sites.politeness.gap(&site), sites.site_mut(&site).pace);
+    let slots = &mut core.sites.slots;
+    let order = Order { id: core.in_flight.next_id(), gap, patience: slots.patience(pace), ..order };
+    slots.began(pace.level());
     sites.politeness.asked(&site, now);
     let address = sites.site_mut(&site).profile.address;
     if let Some(address) = address {
         core.sites.addresses.asked(address, now);
     }
     let page = matches!(asked, Asked::First(_) | Asked::Again(_)).then_some(order.page);
-    core.in_flight.sent(order.id, Request { page, site, address, asked });
+    core.in_flight.sent(order.id, Request { page, site, address, asked, level: pace.level() });
     order
 }
 

@@ -27,10 +27,12 @@ impl AddressBook {
         AddressBook { limits, addresses: BTreeMap::new() }
     }
 
-    /// When this address may be asked; `None` while it has its full number of requests in flight.
-    pub(crate) fn earliest(&self, address: IpAddr) -> Option<Moment> {
+    /// When this address may be asked; `None` while it has as many requests in flight as it may have. Slow sites leave some to
+    /// the others behind the same address.
+    pub(crate) fn earliest(&self, address: IpAddr, is_slow: bool) -> Option<Moment> {
         let Some(entry) = self.addresses.get(&address) else { return Some(Moment::EPOCH) };
-        (entry.in_flight < self.limits.at_once).then(|| entry.next_start - TOLERANCE)
+        let at_once = if is_slow { self.limits.at_once_of_slow() } else { self.limits.at_once };
+        (entry.in_flight < at_once).then(|| entry.next_start - TOLERANCE)
     }
 
     pub(crate) fn asked(&mut self, address: IpAddr, now: Moment) {
@@ -73,7 +75,7 @@ mod tests {
         let mut chance = vernal_model::Chance::new(5);
         let (mut now, mut in_flight, mut starts) = (Moment::from_secs(100), 0, Vec::new());
         for _ in 0..2_000 {
-            match book.earliest(address) {
+            match book.earliest(address, chance.happens(0.5)) {
                 Some(at) if at <= now && chance.happens(0.8) => {
                     book.asked(address, now);
                     starts.push(now);
@@ -92,5 +94,18 @@ mod tests {
         });
         let most = most.max().unwrap();
         assert!((15..=20).contains(&most), "{most} starts in one second");
+    }
+
+    #[test]
+    fn slow_sites_leave_requests_to_the_others_behind_their_address() {
+        let address: IpAddr = "192.0.2.1".parse().unwrap();
+        let mut book = AddressBook::new(AddressLimits::default());
+        let filled = (0..).take_while(|_| {
+            let has_room = book.earliest(address, true).is_some();
+            book.asked(address, Moment::from_secs(100));
+            has_room
+        });
+        assert_eq!(filled.count(), 12);
+        assert!(book.earliest(address, false).is_some());
     }
 }

@@ -15,12 +15,16 @@ pub(crate) fn answered(core: &mut Core, request: &Request, report: &Report, now:
     if let Some(address) = request.address {
         core.sites.addresses.answered(address);
     }
+    core.sites.slots.ended(request.level);
+    // What the order waited for politeness is not the site's fault.
+    let took = core.settings.real(report.finished.since(report.started));
     let id = core.partitions.home_of(&report.order.url);
     let delay = core.settings.delay.max(BACK_OFF_MIN);
     let sites = &mut core.partitions.of_mut(id).sites;
     sites.politeness.answered(&request.site, report.finished);
     let life = sites.site_mut(&request.site);
-    life.note_reach(&report.outcome);
+    life.pace.note(&report.outcome, took);
+    life.note_reach(&report.outcome, report.order.patience);
     let profile = &mut life.profile;
     let address = report.exchange.as_ref().and_then(|exchange| exchange.address).or(profile.address);
     let has_moved = std::mem::replace(&mut profile.address, address) != address;
@@ -82,7 +86,7 @@ mod tests {
 
     fn request(address: Option<std::net::IpAddr>) -> Request {
         let page = Box::new(failed(PAGE, 1, START));
-        Request { page: None, site: url(PAGE).site(), address, asked: Asked::Again(page) }
+        Request { page: None, site: url(PAGE).site(), address, asked: Asked::Again(page), level: 0 }
     }
 
     fn end(bench: &mut Bench, outcome: Outcome, now: Moment) {
@@ -169,11 +173,11 @@ mod tests {
         let limits = vernal_model::AddressLimits { at_once: 1, ..Default::default() };
         bench.crawler.core.sites.addresses = AddressBook::new(limits);
         bench.crawler.core.sites.addresses.asked(address, START);
-        assert_eq!(bench.crawler.core.sites.addresses.earliest(address), None);
+        assert_eq!(bench.crawler.core.sites.addresses.earliest(address, false), None);
         let mut report = read(order(PAGE, PageKey::default()), START, "text/html", &html("Words.", &[]));
         report.exchange.as_mut().unwrap().address = Some(address);
         answered(&mut bench.crawler.core, &request(Some(address)), &report, START);
-        assert!(bench.crawler.core.sites.addresses.earliest(address).is_some());
+        assert!(bench.crawler.core.sites.addresses.earliest(address, false).is_some());
         let sites = &bench.crawler.core.partitions.of(url(PAGE).partition()).sites;
         assert_eq!(sites.site(&Site::new("a.example")).unwrap().profile.address, Some(address));
     }

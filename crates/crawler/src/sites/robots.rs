@@ -251,6 +251,7 @@ mod tests {
             validators: Validators::default(),
             held: None,
             gap: Span::ZERO,
+            patience: None,
         };
         let document = Document { text: text.into(), ..Document::default() };
         Report { document: Some(document), ..Report::unanswered(order, Moment::EPOCH, Moment::EPOCH, outcome) }

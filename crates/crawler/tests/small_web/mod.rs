@@ -92,30 +92,34 @@ impl SmallWeb {
         let Some((content_type, body)) = self.files.get(order.url.path()) else {
             return Report::unanswered(order, self.now, self.now, Outcome::Gone { status: 404 });
         };
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n");
-        let exchange = Exchange { response_head: head.into(), body: body.clone().into(), ..Exchange::default() };
-        let parsed = read(&Input {
-            url: &order.url,
-            bytes: body.as_bytes(),
-            content_type: Some(content_type),
-            content_language: None,
-            robots_tags: &[],
-            payload: Digest(sha1::Sha1::digest(body.as_bytes()).into()),
-        });
-        let is_robots = order.kind == OrderKind::Robots;
-        let document = if is_robots { robots_text(body.as_bytes()) } else { parsed.document };
-        let unanswered = Report::unanswered(order, self.now, self.now, Outcome::Read { status: 200 });
-        Report {
-            exchange: Some(exchange),
-            document: Some(document),
-            signature: (!is_robots).then_some(parsed.signature),
-            wire_bytes: 100,
-            ..unanswered
-        }
+        answered(order, self.now, content_type, body)
     }
 
     pub fn asked_for(&self, path: &str, since: Moment) -> usize {
         self.asked.iter().filter(|(at, asked)| asked == path && *at >= since).count()
+    }
+}
+
+/// The report of an order that was answered with this body.
+pub fn answered(order: Order, now: Moment, content_type: &str, body: &str) -> Report {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n");
+    let exchange = Exchange { response_head: head.into(), body: body.into(), ..Exchange::default() };
+    let parsed = read(&Input {
+        url: &order.url,
+        bytes: body.as_bytes(),
+        content_type: Some(content_type),
+        content_language: None,
+        robots_tags: &[],
+        payload: Digest(sha1::Sha1::digest(body.as_bytes()).into()),
+    });
+    let is_robots = order.kind == OrderKind::Robots;
+    let document = if is_robots { robots_text(body.as_bytes()) } else { parsed.document };
+    Report {
+        exchange: Some(exchange),
+        document: Some(document),
+        signature: (!is_robots).then_some(parsed.signature),
+        wire_bytes: 100,
+        ..Report::unanswered(order, now, now, Outcome::Read { status: 200 })
     }
 }
 

@@ -2,6 +2,7 @@
 //! hold and their readers expect.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use h2::RecvStream;
@@ -12,6 +13,7 @@ use tokio_rustls::client::TlsStream;
 use vernal_model::{Exchange, Failure, Form, Protocol, Stage, Url, Validators};
 
 use super::connection::is_encoded;
+use super::frame_limit::{Allowance, FrameLimited};
 use super::head::{FORM_TYPE, RequestHead, method};
 use crate::Settings;
 use crate::answer::{Answer, AnswerError, protocol};
@@ -25,6 +27,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 pub struct Session {
     sender: SendRequest<Bytes>,
     address: IpAddr,
+    allowance: Arc<Allowance>,
     is_reused: bool,
 }
 
@@ -40,6 +43,8 @@ impl Session {
             .initial_window_size(STREAM_WINDOW_BYTES)
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
             .max_header_list_size(u32::try_from(settings.head_bytes_max).unwrap_or(u32::MAX));
+        let allowance = Allowance::new();
+        let stream = FrameLimited::new(stream, Arc::clone(&allowance));
         let opened = timeout(settings.timeouts.tls, builder.handshake(stream)).await;
         let (sender, connection) = match opened {
             Ok(opened) => opened.map_err(|error| protocol(error.to_string()))?,
@@ -49,7 +54,7 @@ impl Session {
         tokio::spawn(async move {
             let _ = connection.await;
         });
-        Ok(Session { sender, address, is_reused: false })
+        Ok(Session { sender, address, allowance, is_reused: false })
     }
 
     /// Another handle, for a later order.
@@ -57,7 +62,26 @@ impl Session {
         Session { is_reused: true, ..self.clone() }
     }
 
+    /// Sends one request and reads its answer. A flood of frames beside the body ends the connection.
     pub async fn ask(
+        self,
+        url: &Url,
+        lines: &RequestHead,
+        validators: &Validators,
+        form: Option<&Form>,
+        settings: &Settings,
+        meter: &Meter,
+    ) -> Result<Answer, AnswerError> {
+        let allowance = Arc::clone(&self.allowance);
+        allowance.renew();
+        let answered = self.ask_within(url, lines, validators, form, settings, meter).await;
+        answered.map_err(|error| match allowance.is_spent() {
+            true => protocol("a flood of frames without content").into(),
+            false => error,
+        })
+    }
+
+    async fn ask_within(
         self,
         url: &Url,
         lines: &RequestHead,
@@ -89,7 +113,7 @@ impl Session {
         let (parts, stream) = response.into_parts();
         let response_head = written_down(&parts, settings)?;
         meter.received(response_head.len());
-        let body = read_body(stream, settings.body_bytes_max, meter).await?;
+        let body = read_body(stream, settings.body_bytes_max, &self.allowance, meter).await?;
         Ok(Answer {
             status: parts.status.as_u16(),
             content_type: None,
@@ -155,11 +179,17 @@ fn written_down(parts: &http::response::Parts, settings: &Settings) -> Result<Ve
     if head.len() > settings.head_bytes_max { Err(Failure::HeadTooLarge) } else { Ok(head) }
 }
 
-async fn read_body(mut stream: RecvStream, limit: usize, meter: &Meter) -> Result<Vec<u8>, Failure> {
+async fn read_body(
+    mut stream: RecvStream,
+    limit: usize,
+    allowance: &Allowance,
+    meter: &Meter,
+) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     while let Some(piece) = stream.data().await {
         let piece = piece.map_err(|_| Failure::Truncated)?;
         meter.received(piece.len());
+        allowance.progress(piece.len());
         if piece.len() > limit - body.len() {
             // Dropping the stream resets it. The connection and its other streams go on.
             return Err(Failure::TooLarge);

@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::{ServerConfig, crypto::ring};
 use vernal_fetch::dns::{Addresses, BoxFuture};
 use vernal_fetch::{Clock, Resolve, Settings, Timeouts, Visitor};
 use vernal_model::{AddressLimits, Moment, Order, OrderId, OrderKind, PageKey, Report, Span, Url, Validators};
@@ -85,6 +88,7 @@ pub fn order(url: &str) -> Order {
         validators: Validators::default(),
         held: None,
         gap: Span::ZERO,
+        patience: None,
     }
 }
 
@@ -196,4 +200,19 @@ pub async fn read_until(stream: &mut (impl AsyncRead + Unpin), end: &[u8]) -> Op
         read.push(stream.read_u8().await.ok()?);
     }
     Some(String::from_utf8_lossy(&read).into_owned())
+}
+
+/// A certificate for `localhost` and the acceptor that shows it.
+pub fn certificate(protocols: &[&[u8]]) -> (Vec<u8>, TlsAcceptor) {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let der = made.cert.der().clone();
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![der.clone()], key)
+        .unwrap();
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+    (der.to_vec(), TlsAcceptor::from(Arc::new(config)))
 }

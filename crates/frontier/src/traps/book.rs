@@ -8,6 +8,7 @@ use vernal_model::{Moment, Site, Url};
 use super::pattern::key_of;
 use super::rules::{by_rule, ends_in_date};
 use super::sessions::SessionBook;
+use super::sitemaps::{IndexReach, SitemapBook};
 
 /// So many pages of one pattern with the same content make it a trap.
 const SAME_CONTENT_MAX: usize = 20;
@@ -41,6 +42,7 @@ pub struct TrapBook {
     copies: HashMap<u128, u16>,
     copies_met: VecDeque<u128>,
     sessions: SessionBook,
+    sitemaps: SitemapBook,
     /// The marks of all patterns that were recognised as traps.
     closed: HashSet<PatternMark>,
 }
@@ -175,9 +177,28 @@ impl TrapBook {
         usize::from(*count) > SAME_CONTENT_MAX
     }
 
+    /// How many of the files that an index of sitemaps newly names may be asked for. `depth` counts the indexes above it, and
+    /// `read` is the number of lists that the site is known to have.
+    pub fn follow_index(&mut self, site: &Site, depth: u16, named: usize, read: usize) -> IndexReach {
+        self.sitemaps.follow_index(site, depth, named, read)
+    }
+
+    /// Records whether a list names pages of ours. Returns the reason, in words, if this closes the sitemaps of its site.
+    pub fn learn_sitemap(&mut self, site: &Site, names_pages: bool) -> Option<String> {
+        self.sitemaps.learn(site, names_pages)
+    }
+
+    /// The reason why files that the indexes of this site name are not asked for.
+    pub fn sitemaps_closed(&self, site: &Site) -> Option<&str> {
+        self.sitemaps.closed(site)
+    }
+
     /// Restores the traps that `learn` returned in an earlier process.
     pub fn recall(&mut self, site: &Site, traps: &[String]) {
         for words in traps {
+            if self.sitemaps.recall(site, words) {
+                continue;
+            }
             if let Some(name) = words.strip_prefix(SESSION_WORDS) {
                 self.sessions.add(site, name.trim_matches('`'));
             }

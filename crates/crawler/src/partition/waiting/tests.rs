@@ -239,6 +239,30 @@ fn a_site_that_cannot_be_asked_for_long_leaves_a_full_window_to_the_others() {
 }
 
 #[test]
+fn a_parked_site_leaves_a_full_window_too_and_is_drawn_again_when_it_is_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut beside = IncrementalReader::new(&folder);
+    for site in 0..10 {
+        beside.admit(site, 300, 0);
+        beside.draw();
+    }
+    let of = |beside: &IncrementalReader, site| beside.partition.waiting.window.len_of(&IncrementalReader::site(site));
+    let parked = IncrementalReader::site(0);
+    beside.partition.sites.politeness.park(&parked);
+    beside.meet(&Event::Later(5));
+    beside.draw();
+    assert!(of(&beside, 0) == 0 && of(&beside, 8) > 0);
+    // Another site makes room again, and the one that was parked has its turn before the time it was put away for.
+    beside.partition.sites.politeness.park(&IncrementalReader::site(1));
+    beside.meet(&Event::Later(2));
+    beside.partition.sites.politeness.unpark(&parked);
+    beside.partition.waiting.called(&beside.partition.sites, &parked);
+    beside.draw();
+    assert!(of(&beside, 0) > 0 && of(&beside, 1) == 0);
+    assert_eq!(beside.partition.waiting.len(), 3_000, "and nothing is lost");
+}
+
+#[test]
 fn the_best_rank_of_a_site_comes_first_also_from_disk() {
     let folder = tempfile::tempdir().unwrap();
     let mut beside = IncrementalReader::new(&folder);

@@ -9,6 +9,7 @@ use vernal_model::{
 
 use super::{Answer, LOOK_AGAIN};
 use crate::coordinator::Lane;
+use crate::crawler::Crawler;
 use crate::in_flight::Asked;
 use crate::plan::candidates::{Candidate, Chooser};
 use crate::testing::{Bench, START, after, answered, failed, held, order, unhindered, url, waiting};
@@ -25,7 +26,8 @@ fn again(page: &Page, by: Chooser) -> Candidate {
 }
 
 fn asked(bench: &mut Bench, candidate: Candidate, now: Moment) -> Result<Answer> {
-    bench.crawler.plan.order(&mut bench.crawler.core, Lane::New, candidate, now)
+    let Crawler { core, plan, hints, .. } = &mut bench.crawler;
+    plan.order(core, hints, Lane::New, candidate, now)
 }
 
 /// The robots.txt of the site says this, and is kept for a day.
@@ -135,7 +137,7 @@ fn a_busy_address_holds_the_site_until_it_is_free() {
     assert!(politeness.earliest(&site) > START && politeness.earliest(&site) <= START + LOOK_AGAIN);
     bench.crawler.core.sites.addresses.answered(address);
     expect_order(asked(&mut bench, first(), after(10)).unwrap());
-    assert_eq!(bench.crawler.core.sites.addresses.earliest(address), None, "the order takes its place there");
+    assert_eq!(bench.crawler.core.sites.addresses.earliest(address, false), None, "the order takes its place there");
 }
 
 #[test]
