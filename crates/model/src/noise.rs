@@ -96,7 +96,7 @@ pub struct NoiseRule {
     pub seen: Vec<u64>,
 }
 
-/// The looks at something that can differ. A look is a visit at most minutes after the one before it.
+/// The second looks at something that can differ: visits that were asked for minutes after another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looks {
     /// Looks at which it could have differed, and those at which it did.

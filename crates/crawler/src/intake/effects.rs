@@ -25,7 +25,7 @@ pub(crate) struct Arrived<'a> {
     pub before: Option<Page>,
     /// How the URL waited, if it was not visited before.
     pub waiting: Option<Box<Waiting>>,
-    /// The visit was asked for as a second look, from which only noise is learned.
+    /// The visit is a second look, from which only noise is learned.
     pub second_look: bool,
     /// The report was made from a record that is already in the archive.
     pub restored: Option<&'a Restored<'a>>,
@@ -82,7 +82,7 @@ impl Intake {
         walls::see_through_redirect(core, &mut report)?;
         let list = list_of(core, &mut report);
         let key = report.order.page;
-        let (mut verdict, noise, old) = self.judged(core, before.as_ref(), &mut report)?;
+        let (mut verdict, noise, old) = self.judged(core, before.as_ref(), &mut report, second_look)?;
         let record = match archive_record::record(&report, &verdict, before.as_ref()) {
             _ if restored.is_some() => restored.map(|restored| restored.location),
             Some(keep) => Some(core.work.keep(&keep)?),
@@ -153,16 +153,18 @@ impl Intake {
         core: &mut Core,
         before: Option<&Page>,
         report: &mut Report,
+        second_look: bool,
     ) -> Result<(Verdict, Option<Lesson>, Option<DocumentRow>)> {
         match (verdict::by_cheap_tests(before, report), before) {
             (Some(verdict), before) => {
                 let quiet = before.filter(|_| matches!(verdict, Verdict::Same(_)));
-                let rows = quiet.map(|page| learn_quiet(core, page, report.started)).transpose()?.flatten();
+                let rows =
+                    quiet.map(|page| learn_quiet(core, page, report.started, second_look)).transpose()?.flatten();
                 Ok((verdict, rows.map(|rows| Lesson { rows, wants_look: false }), None))
             }
             (None, Some(page)) => {
                 let old = core.work.document(report.order.page)?;
-                let judged = self.judge(core, page, old.as_ref(), report)?;
+                let judged = self.judge(core, page, old.as_ref(), report, second_look)?;
                 Ok((judged.verdict, judged.noise, old))
             }
             (None, None) => Ok((Verdict::Silent, None, None)),

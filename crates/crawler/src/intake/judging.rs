@@ -21,9 +21,7 @@ use crate::core::Core;
 /// The decompressed size of an ordinary page; the buffer shrinks to this after a larger one.
 const OLDER_BODY_BYTES_MAX: usize = 256 << 10;
 
-/// A visit so long after the one before it is a look at what differs within minutes: long enough for a counter to move, too short for
-/// news.
-const LOOK_FROM: Span = Span::from_secs(60);
+/// A second look that comes later than this after the visit before it shows nothing of what differs within minutes.
 const LOOK_WITHIN: Span = Span::from_secs(15 * 60);
 
 /// What a visit found, and what was learned of noise.
@@ -48,15 +46,16 @@ impl Intake {
         before: &Page,
         old: Option<&DocumentRow>,
         report: &mut Report,
+        second_look: bool,
     ) -> Result<Judged> {
         let (Some(old), Some(new)) = (old, &report.signature) else {
             return Ok(Judged { verdict: only_bytes(report), noise: None });
         };
         let change = compare(&old.signature, new);
         let site = before.url.site();
-        let second_look = is_look(before, report.started);
+        let second_look = second_look && is_in_time(before, report.started);
         if change.kinds.is_empty() || report.document.is_none() {
-            let rows = learn_quiet(core, before, report.started)?;
+            let rows = learn_quiet(core, before, report.started, second_look)?;
             let noise = rows.map(|rows| Lesson { rows, wants_look: false });
             return Ok(Judged { verdict: Verdict::Differs(change), noise });
         }
@@ -169,19 +168,25 @@ fn explained(
 }
 
 /// A visit that found the page unchanged is also evidence about differences that come and go.
-pub(crate) fn learn_quiet(core: &mut Core, page: &Page, moment: Moment) -> Result<Option<NoiseRows>> {
+pub(crate) fn learn_quiet(
+    core: &mut Core,
+    page: &Page,
+    moment: Moment,
+    second_look: bool,
+) -> Result<Option<NoiseRows>> {
     if !page.noisy {
         return Ok(None);
     }
     let noise = core.work.page_noise(page.key)?;
     let site = page.url.site();
     let book = core.sites.noise.book(&core.work, &site)?;
-    Ok(Some(noise::unchanged(&site, page.key, moment, is_look(page, moment), book, &noise)))
+    let second_look = second_look && is_in_time(page, moment);
+    Ok(Some(noise::unchanged(&site, page.key, moment, second_look, book, &noise)))
 }
 
-/// Whether a visit at this time comes minutes after the last that read the page or confirmed it, whoever asked for it.
-fn is_look(page: &Page, moment: Moment) -> bool {
-    page.last_confirmed.is_some_and(|last| (LOOK_FROM..=LOOK_WITHIN).contains(&moment.since(last)))
+/// Whether a second look at this time comes minutes after the last visit that read the page or confirmed it.
+fn is_in_time(page: &Page, moment: Moment) -> bool {
+    page.last_confirmed.is_some_and(|last| moment.since(last) <= LOOK_WITHIN)
 }
 
 /// Two versions of a page that are compared, and what is known of noise on that page.

@@ -1,7 +1,7 @@
 //! Decides from evidence when a difference is noise, when it is content, and when a rule no longer holds.
 //!
-//! A hit counter and a daily price both differ at nearly every visit. A look, which is a visit minutes after the one before, tells
-//! them apart: the counter differs there too, the price does not. How much proof silences a difference depends on its text:
+//! A hit counter and a daily price both differ at nearly every visit. A second look, minutes after a visit, tells them apart: the
+//! counter differs there too, the price does not. How much proof silences a difference depends on its text:
 //!
 //! - Frame: one look at which it differed, or a difference at nearly every visit, or many pages that differ each in its own way.
 //! - Main text: two looks at which it differed, and two of three looks and comparisons.

@@ -226,7 +226,7 @@ const NOISE: [Case; 16] = [
         text: |n| {
             format!(
                 "Please welcome our newest member {}",
-                ["Ada", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus"][(n % 7) as usize]
+                (0..4).map(|at| ["ka", "lo", "mi", "nu", "re"][(n / 5u64.pow(at) % 5) as usize]).collect::<String>()
             )
         },
     },
@@ -312,8 +312,9 @@ fn watch(case: &Case, every: u64, visits: u32) -> (Told, NoiseBook) {
             }
             last = html;
             looks = place as u64;
-            let wanted = watcher.wants_look || visit == 0;
-            if looks >= looks_max || !wanted || every <= 5 * MINUTE {
+            // The first page of a template is looked at in any case.
+            watcher.wants_look |= visit == 0 && place == 0;
+            if looks >= looks_max || !watcher.wants_look || every <= 5 * MINUTE {
                 break;
             }
         }

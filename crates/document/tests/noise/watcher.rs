@@ -40,10 +40,10 @@ impl Watcher {
         self.look(book, html, true)
     }
 
-    /// A visit so long after the last one. It is a look if that is a matter of minutes, as in the crawler.
+    /// A visit so long after the last one. It is a look if one was asked for and this is a matter of minutes, as in the crawler.
     pub fn visit_after(&mut self, book: &mut NoiseBook, span: Span, html: &str) -> Change {
         self.moment += span;
-        self.look(book, html, span <= Span::from_secs(15 * 60))
+        self.look(book, html, self.wants_look && span <= Span::from_secs(15 * 60))
     }
 
     /// A visit a day after the last one, and the looks that follow. `html` is asked for the page as it is at each of them.
