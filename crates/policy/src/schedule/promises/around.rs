@@ -158,7 +158,11 @@ impl Promises {
         Some(promise)
     }
 
+    /// Keeps the promises of a page that is not in flight, if there are any.
     fn keep(&mut self, page: PageKey, promise: Promise) {
+        if !promise.says_something() {
+            return;
+        }
         if let Some(due) = promise.due() {
             self.due.insert((due, page));
         }
@@ -173,9 +177,7 @@ impl Refresh for Promises {
 
     fn recall(&mut self, held: &Held<'_>) {
         self.clear(held.page);
-        if let Some(promise) = Promise::of(held) {
-            self.keep(held.page, promise);
-        }
+        self.keep(held.page, Promise::of(held));
         self.inner.recall(held);
     }
 
@@ -320,20 +322,23 @@ impl Promising for Promises {
         let (is_in_flight, is_in_flight_inside) =
             before.map_or((in_flight, in_flight), |before| (before.is_in_flight, before.is_in_flight_inside));
         let is_kept_back = is_in_flight_inside && !is_in_flight;
-        match Promise::of(held) {
-            Some(promise) => {
-                let last_visit = before.map_or(promise.last_visit, |before| before.last_visit);
-                let promise = Promise { last_visit, is_in_flight, is_in_flight_inside, ..promise };
-                if is_kept_back {
-                    self.early.insert((promise.allowed_from(), page));
-                }
-                if let Some(due) = promise.due().filter(|_| !is_in_flight) {
-                    self.due.insert((due, page));
-                }
-                self.promised.insert(page, promise);
+        let is_sent_by_promise = is_in_flight && !is_in_flight_inside;
+        let promise = Promise::of(held);
+        // A page that was sent for its promise stays known until it is back, or the policy inside would send it once more.
+        if !promise.says_something() && !is_sent_by_promise {
+            if is_kept_back {
+                self.inner.put_back(page);
             }
-            None if is_kept_back => self.inner.put_back(page),
-            None => {}
+            return;
         }
+        let last_visit = before.map_or(promise.last_visit, |before| before.last_visit);
+        let promise = Promise { last_visit, is_in_flight, is_in_flight_inside, ..promise };
+        if is_kept_back {
+            self.early.insert((promise.allowed_from(), page));
+        }
+        if let Some(due) = promise.due().filter(|_| !is_in_flight) {
+            self.due.insert((due, page));
+        }
+        self.promised.insert(page, promise);
     }
 }

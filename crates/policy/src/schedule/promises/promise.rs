@@ -17,8 +17,9 @@ pub(super) struct Promise {
 }
 
 impl Promise {
-    pub fn of(held: &Held<'_>) -> Option<Self> {
-        (held.at_least_every.is_some() || held.at_most_every.is_some()).then_some(Promise {
+    /// What is promised of this page, which may be nothing.
+    pub fn of(held: &Held<'_>) -> Self {
+        Promise {
             // Where the two contradict each other, the page is spared.
             at_least_every: held.at_least_every.map(|span| span.max(held.at_most_every.unwrap_or_default())),
             at_most_every: held.at_most_every,
@@ -26,7 +27,11 @@ impl Promise {
             last_visit: held.last_visit,
             is_in_flight: false,
             is_in_flight_inside: false,
-        })
+        }
+    }
+
+    pub fn says_something(&self) -> bool {
+        self.at_least_every.is_some() || self.at_most_every.is_some()
     }
 
     pub fn due(&self) -> Option<Moment> {
