@@ -92,7 +92,7 @@ pub struct NoiseRule {
     /// The reason of its state, in words.
     pub reason: Box<str>,
     /// For a candidate: marks of the pages that had it and of their differences, so that neither a single page nor the same change
-    /// on many pages counts as proof.
+    /// on many pages counts as proof. For texts that rotate: marks of the pages, and the digests of the texts.
     pub seen: Vec<u64>,
 }
 
@@ -150,7 +150,8 @@ pub enum TextClass {
     #[default]
     Frame,
     Main,
-    /// A number beside a unit, a currency or a date word. In the frame only money, percentages and degrees count as such.
+    /// A number beside a unit, a currency or a date word in main text. In the frame, money, percentages and degrees count as main
+    /// text.
     Figure,
 }
 
@@ -196,6 +197,8 @@ pub enum NoisePattern {
         /// The names of the notes that differed ("script source" and so on). Notes with other names are not suppressed.
         notes: Vec<Box<str>>,
     },
+    /// The texts that rotate on several pages of a template, at one place of it. Their digests are in `NoiseRule::seen`.
+    Texts { place: u16 },
 }
 
 /// Where a rule applies.

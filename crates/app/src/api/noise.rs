@@ -59,7 +59,7 @@ struct RuleAnswer {
     site: String,
     id: u32,
     standing: &'static str,
-    /// `words`, `slot` or `kind`.
+    /// `words`, `slot`, `kind` or `texts`.
     rule: &'static str,
     /// What it speaks of, in words.
     what: String,
@@ -231,7 +231,7 @@ fn shown(shared: &Shared, site: &Site, rule: NoiseRule) -> Result<RuleAnswer, Ap
         RuleReach::Template(template) => ("template", None, Some(format!("{template:08x}"))),
         RuleReach::Page(key) => ("page", shared.reader.url(key)?.map(|row| row.url.to_string()), None),
     };
-    let (name, what) = in_words(&rule.what);
+    let (name, what) = in_words(&rule);
     Ok(RuleAnswer {
         site: site.to_string(),
         id: rule.id,
@@ -265,8 +265,8 @@ fn shown(shared: &Shared, site: &Site, rule: NoiseRule) -> Result<RuleAnswer, Ap
     })
 }
 
-fn in_words(what: &NoisePattern) -> (&'static str, String) {
-    match what {
+fn in_words(rule: &NoiseRule) -> (&'static str, String) {
+    match &rule.what {
         NoisePattern::Words { shape, .. } => ("words", shape.to_string()),
         NoisePattern::Slot { count, words, after, .. } => {
             let paragraphs = if *count == 1 { "the paragraph".into() } else { format!("{count} paragraphs") };
@@ -276,6 +276,10 @@ fn in_words(what: &NoisePattern) -> (&'static str, String) {
         NoisePattern::Kind { kind, notes } => {
             let notes = if notes.is_empty() { "without notes".into() } else { notes.join(", ") };
             ("kind", format!("{}: {notes}", kind.name()))
+        }
+        NoisePattern::Texts { .. } => {
+            let texts = rule.seen.len().saturating_sub(rule.pages as usize);
+            ("texts", format!("{texts} texts that rotate on pages of the template, such as \"{}\"", rule.after))
         }
     }
 }

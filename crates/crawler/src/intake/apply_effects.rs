@@ -36,9 +36,7 @@ impl Appliers<'_> {
     pub fn apply(&mut self, mut effects: VisitEffects) -> Result<()> {
         let core = &mut *self.core;
         if let Some(Lesson { rows, wants_look }) = effects.finding.noise.take() {
-            if wants_look {
-                self.plan.second_looks.want(core, effects.page.key, effects.report.started);
-            }
+            self.plan.second_looks.hear(core, effects.page.key, &effects.report, wants_look);
             core.sites.noise.learn(&mut core.work, effects.page.key.partition, rows);
         }
         let (before, page) = (effects.before.as_ref(), &effects.page);

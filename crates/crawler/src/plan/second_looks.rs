@@ -19,6 +19,11 @@ const LOOK_WITHIN: Span = Span::from_secs(600);
 const LOOK_EVERY: u64 = 50;
 /// but for so many that a process may make at once: a crawl of few pages would otherwise wait for days.
 const LOOKS_AT_ONCE: u64 = 8;
+/// So many pages of a template are examined at a time, which is how many it takes for a rule of the template. What they teach holds
+/// for the others, so that these need no looks of their own.
+const EXAMINED_OF_TEMPLATE: usize = 3;
+/// A page whose looks are not made makes room for another one after this time.
+const EXAMINED_FOR: Span = Span::from_days(1);
 /// Second looks that may wait; further ones are not noted.
 const WAITING_MAX: usize = 1_000;
 /// Templates of one site that get a second look.
@@ -32,6 +37,13 @@ pub(crate) struct SecondLooks {
     out: BTreeMap<PageKey, Moment>,
     /// Those that were put back: their robots.txt may have been asked for, so they are made however late.
     begun: BTreeSet<PageKey>,
+    /// Pages whose noise is being told from their content.
+    examined: BTreeMap<PageKey, Examined>,
+}
+
+struct Examined {
+    template: u32,
+    last: Moment,
 }
 
 impl SecondLooks {
@@ -88,11 +100,30 @@ impl SecondLooks {
         self.waiting.insert((report.started + LOOK_AFTER, page.key));
     }
 
-    /// Notes a second look at a page on which something differed.
-    pub fn want(&mut self, core: &Core, page: PageKey, seen: Moment) {
-        if !core.settings.once && self.waiting.len() < WAITING_MAX && !self.concern(page) {
+    /// Hears whether a second look could tell the noise of a page from its content, and notes one.
+    pub fn hear(&mut self, core: &Core, page: PageKey, report: &Report, wants_look: bool) {
+        if !wants_look {
+            self.examined.remove(&page);
+            return;
+        }
+        let (seen, marks) = (report.started, report.signature.as_ref().map_or(&[][..], |one| &one.paragraphs));
+        let template = template_key(marks);
+        if core.settings.once || self.waiting.len() >= WAITING_MAX || !self.may_examine(page, template, seen) {
+            return;
+        }
+        self.examined.insert(page, Examined { template, last: seen });
+        if !self.concern(page) {
             self.waiting.insert((seen + LOOK_AFTER, page));
         }
+    }
+
+    /// Whether this page is one of the few of its template, or may become one.
+    fn may_examine(&mut self, page: PageKey, template: u32, now: Moment) -> bool {
+        self.examined.retain(|_, examined| now.since(examined.last) <= EXAMINED_FOR);
+        let is_other = |(key, examined): &(&PageKey, &Examined)| {
+            **key != page && key.partition == page.partition && examined.template == template
+        };
+        self.examined.iter().filter(is_other).count() < EXAMINED_OF_TEMPLATE && self.examined.len() < WAITING_MAX
     }
 
     /// The page whose second look is due and whose site may be asked, if the number of orders so far allows one.
@@ -187,19 +218,38 @@ mod tests {
         assert_eq!((looks.sent, looks.waiting.len()), (LOOKS_AT_ONCE - 1, 2));
     }
 
+    fn differs(core: &Core, looks: &mut SecondLooks, number: u32, at: Moment, wants_look: bool) -> PageKey {
+        let (text, page) = (format!("http://a.example/{number}"), held("http://a.example/", number).key);
+        let report = answered(order(&text, page), at, "text/html", &html("One page says this.", &["/a", "/b"]));
+        looks.hear(core, page, &report, wants_look);
+        page
+    }
+
     #[test]
     fn a_page_that_differs_is_looked_at_once_and_not_when_it_is_too_late() {
-        let (bench, mut looks, page) =
-            (Bench::new(unhindered()), SecondLooks::default(), held("http://a.example/", 1).key);
-        looks.want(&bench.crawler.core, page, START);
-        looks.want(&bench.crawler.core, page, after(60));
+        let (bench, mut looks) = (Bench::new(unhindered()), SecondLooks::default());
+        differs(&bench.crawler.core, &mut looks, 1, START, true);
+        differs(&bench.crawler.core, &mut looks, 1, after(60), true);
         assert_eq!((looks.waiting.len(), looks.next()), (1, Some(START + LOOK_AFTER)));
         let too_late = START + LOOK_AFTER + LOOK_WITHIN + Span::from_secs(1);
         assert_eq!(looks.next_look(0, |_| true, too_late), None);
         assert_eq!(looks.next(), None, "it is given up");
         let bench = Bench::new(Settings { once: true, ..unhindered() });
-        looks.want(&bench.crawler.core, page, START);
+        differs(&bench.crawler.core, &mut looks, 1, too_late, true);
         assert_eq!(looks.next(), None, "a crawl that ends visits no page twice");
+    }
+
+    #[test]
+    fn three_pages_of_a_template_are_examined_before_the_others() {
+        let (bench, mut looks) = (Bench::new(unhindered()), SecondLooks::default());
+        let core = &bench.crawler.core;
+        let pages: Vec<PageKey> = (1..=5).map(|number| differs(core, &mut looks, number, START, true)).collect();
+        assert_eq!(looks.waiting.iter().map(|&(_, page)| page).collect::<Vec<_>>(), pages[..3]);
+        differs(core, &mut looks, 2, after(10), false);
+        differs(core, &mut looks, 5, after(20), true);
+        assert!(looks.concern(pages[4]) && !looks.concern(pages[3]), "the second one is done");
+        differs(core, &mut looks, 4, START + EXAMINED_FOR + Span::from_secs(9), true);
+        assert!(looks.concern(pages[3]), "nobody came back to the first one");
     }
 
     #[test]

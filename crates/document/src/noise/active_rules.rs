@@ -166,7 +166,7 @@ impl<'a> ActiveRules<'a> {
             self.slot_over(&spot.before)?;
             self.slot_over(&spot.after)
         };
-        covering.or_else(moved).map_or(Cover::Nothing, Cover::Rule)
+        covering.or_else(moved).or_else(|| self.rotating(spot)).map_or(Cover::Nothing, Cover::Rule)
     }
 
     /// The rule on a slot that contains this side.

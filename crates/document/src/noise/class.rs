@@ -32,9 +32,14 @@ pub(super) fn of_replaced(spot: &Spot<'_>) -> TextClass {
             }
     };
     match sides.into_iter().any(|text| is_short_figure(text)) {
-        true => TextClass::Figure,
+        true => highest(spot.role),
         false => least(spot.role),
     }
+}
+
+/// The class of a number that people act on. In the frame it may be the price of an advertisement, and two looks are enough.
+fn highest(role: Role) -> TextClass {
+    if is_main(role) { TextClass::Figure } else { TextClass::Main }
 }
 
 fn least(role: Role) -> TextClass {
@@ -55,7 +60,7 @@ fn of_text(text: &str, shape: &Shape, role: Role) -> TextClass {
                 true => is_told_beside(&words, place) || (!is_clock && is_date(&words, place)),
             }
     };
-    if varying().any(is_figure) { TextClass::Figure } else { least(role) }
+    if varying().any(is_figure) { highest(role) } else { least(role) }
 }
 
 fn beside<'w>(words: &'w [&'w str], place: usize) -> impl Iterator<Item = &'w str> {
@@ -315,9 +320,9 @@ mod tests {
     }
 
     #[test]
-    fn in_the_frame_money_is_a_figure_and_a_date_is_not() {
+    fn in_the_frame_money_needs_looks_and_a_date_does_not() {
         assert_eq!(class("EUR/USD is at 1.08", "EUR/USD is at 1.09", Role::Navigation), TextClass::Frame);
-        assert_eq!(class("Gold: $ 4100", "Gold: $ 4200", Role::Navigation), TextClass::Figure);
+        assert_eq!(class("Gold: $ 4100", "Gold: $ 4200", Role::Navigation), TextClass::Main);
         assert_eq!(class("Thursday 19 November", "Friday 20 November", Role::Footer), TextClass::Frame);
         assert_eq!(class("12 users online", "17 users online", Role::Footer), TextClass::Frame);
     }

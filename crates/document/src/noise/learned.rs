@@ -131,6 +131,7 @@ pub fn explained(input: &NoiseInput<'_>) -> (Option<Change>, Lesson) {
     covered
         .filter(|spot| class::of_replaced(spot) < TextClass::Figure)
         .for_each(|spot| rules_in_force.join(&spot.before));
+    rules_in_force.remember_rotating(suppressed.iter().map(|(index, id)| (&spots[*index], *id)));
     let kinds = suspect_kinds(&mut rules_in_force, input, &mut touched);
     // Only needed where something is known of the page.
     let present = LazyCell::new(|| -> DigestSet { input.new_marks.iter().map(|mark| mark.digest).collect() });

@@ -7,6 +7,7 @@
 //! - `class`: what kind of text varies, and so how much proof it needs.
 //! - `evidence`: decides when a difference is noise, and when it no longer is.
 //! - `active_rules`: the rules of the site while one change is judged; `rules`: makes, merges and widens rules.
+//! - `rotating_texts`: texts that rotate on pages of a template.
 //! - `suspicion`: differences that no rule explains yet.
 //! - `learned`: judges one change; `suppressed`: the change without the explained parts.
 //! - `template`: recognises pages of the same template.
@@ -24,6 +25,7 @@ mod generalise;
 mod learned;
 mod past;
 mod people;
+mod rotating_texts;
 mod rules;
 mod shape;
 mod shape_word;

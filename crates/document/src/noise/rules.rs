@@ -10,7 +10,7 @@ use super::shape::Shape;
 use crate::parse::links::limited;
 
 /// So many pages of a template must show a difference before its rule applies to the template.
-const TEMPLATE_PAGES_MIN: u32 = 3;
+pub(super) const TEMPLATE_PAGES_MIN: u32 = 3;
 /// The length limit of a quoted difference.
 const QUOTED_BYTES_MAX: usize = 120;
 
@@ -154,7 +154,7 @@ impl ActiveRules<'_> {
         let alone = match &rule.what {
             NoisePattern::Words { .. } => self.shape(id).is_some_and(Shape::is_bare),
             NoisePattern::Slot { after, .. } => *after == 0,
-            NoisePattern::Kind { .. } => false,
+            NoisePattern::Kind { .. } | NoisePattern::Texts { .. } => false,
         };
         if rule.template == 0 || alone {
             return;
@@ -188,13 +188,13 @@ impl ActiveRules<'_> {
         self.put(wide);
     }
 
-    fn put(&mut self, row: NoiseRule) {
+    pub(super) fn put(&mut self, row: NoiseRule) {
         self.changed.insert(row.id);
         self.rules.insert(row.id, Rule::new(row));
     }
 
     /// The number for a new rule. Evicts another rule if necessary.
-    fn new_id(&mut self) -> Option<u32> {
+    pub(super) fn new_id(&mut self) -> Option<u32> {
         if self.rules.len() >= NoiseBook::RULES_MAX {
             let order = |row: &NoiseRule| match row.standing {
                 RuleState::Suspected => Some((0, row.last)),

@@ -264,7 +264,7 @@ pub(super) fn settle(rules_in_force: &mut ActiveRules<'_>, touched: &Touched, is
         let present = match &suspect.what {
             NoisePattern::Words { .. } => is_present(suspect.digest),
             NoisePattern::Slot { after, .. } => *after == 0 || is_present(*after),
-            NoisePattern::Kind { .. } => true,
+            NoisePattern::Kind { .. } | NoisePattern::Texts { .. } => true,
         };
         was_quiet(suspect, present, seen);
     }

@@ -201,6 +201,35 @@ fn what_is_learned_of_one_of_ten_counts_says_nothing_of_the_others() {
 }
 
 #[test]
+fn texts_that_looks_saw_rotate_on_three_pages_rotate_on_the_fourth_and_a_new_text_is_told() {
+    let quotes = ["Paper is patient", "Small leaks sink ships", "Slow clocks tell time", "Half a plan helps"];
+    let mut book = NoiseBook::default();
+    let quoted =
+        |number: u32, quote: &str| page(&format!("Page {number}"), &format!("Own {number}</p><p>{quote}"), "Ours");
+    for number in 1..=3 {
+        let mut watcher = Watcher::new(number);
+        let mut next = (0..).map(|answer| quoted(number, quotes[answer % quotes.len()]));
+        watcher.visit(&mut book, &next.next().unwrap());
+        watcher.wants_look = true;
+        watcher.looks(&mut book, || next.next().unwrap());
+        for _ in 0..6 {
+            watcher.visit_and_looks(&mut book, || next.next().unwrap());
+        }
+    }
+    let texts: Vec<_> = book.rules.iter().filter(|rule| matches!(rule.what, NoisePattern::Texts { .. })).collect();
+    assert_eq!((texts.len(), texts[0].pages, texts[0].standing), (1, 3, RuleState::Learned), "{:#?}", book.rules);
+    let mut fourth = Watcher::new(4);
+    for quote in [quotes[2], quotes[0], quotes[3]] {
+        assert!(!has_content(&fourth.visit(&mut book, &quoted(4, quote))), "{quote}: {:#?}", book.rules);
+    }
+    assert!(has_content(&fourth.visit(&mut book, &quoted(4, "The firm is insolvent"))), "a new text");
+    assert!(has_content(&fourth.visit(&mut book, &quoted(4, quotes[1]))), "and its end");
+    assert!(!has_content(&fourth.visit(&mut book, &quoted(4, quotes[2]))));
+    let own = quoted(4, quotes[2]).replace("Own 4", quotes[0]);
+    assert!(has_content(&fourth.visit(&mut book, &own)), "what it takes the place of is the page's own");
+}
+
+#[test]
 fn what_three_pages_of_a_template_taught_holds_for_the_fourth() {
     let mut book = NoiseBook::default();
     for number in 1..=3 {

@@ -208,8 +208,8 @@ impl Writer<'_> {
         let theme = Theme::of_site(self.page.site as usize);
         article.push_html(out, &self.web.title(self.number), &below_title, theme, self.web.plan.settings.origin);
         if self.noise() {
-            let hour = self.now.secs().div_euclid(3_600) as u64;
-            let quote = articles::quote(&mut self.page.chance.stream("quote").numbered(hour));
+            // Another one in each answer: what stays for an hour is news, for all that a reader can tell.
+            let quote = articles::quote(&mut self.blur("quote"));
             let _ = writeln!(out, "<aside class=\"quote\"><blockquote>{quote}</blockquote></aside>");
         }
         self.push_more(out, links, 0);
