@@ -16,7 +16,7 @@ use crate::journal::{self, Frame, Journal, Tail};
 use crate::repository::{Repository, Settings};
 use crate::sieve::{self, KnownSet};
 use crate::tables::rows::State;
-use crate::tables::{Group, Live, Obsolete, Shared, Tables, apply};
+use crate::tables::{Group, Live, Obsolete, Shared, Tables, apply, closed};
 use crate::{Error, Result, bodies, graph, passes, repair};
 
 pub(crate) const TABLES_FOLDER: &str = "tables";
@@ -26,6 +26,8 @@ pub(crate) const TABLES_FOLDER: &str = "tables";
 pub struct Recovery {
     /// Whether the repository was made by this opening.
     pub made: bool,
+    /// Whether a copy of FORMAT was lost or damaged, and was written anew from the other.
+    pub format_mended: bool,
     pub tables: TablesRecovery,
     /// Commit groups of the journal that were applied to the tables.
     pub groups_replayed: u64,
@@ -65,13 +67,13 @@ impl Repository {
         settings: Settings,
         now: Moment,
     ) -> Result<(Repository, Recovery)> {
-        let made = !dir.join("FORMAT").exists();
-        let format = folder::format(dir, settings.id)?;
+        let made = !folder::has_format(dir);
+        let (format, format_mended) = folder::format(dir, settings.id)?;
         let journal_folder = dir.join(journal::FOLDER);
         for name in [journal::FOLDER, sieve::FOLDER] {
             make_folder(&dir.join(name))?;
         }
-        let mut recovery = Recovery { made, ..Recovery::default() };
+        let mut recovery = Recovery { made, format_mended, ..Recovery::default() };
         let opened = match settings.tables_in_memory {
             true => tables_in_memory(dir)?,
             false => open_tables(dir, &mut recovery)?,
@@ -148,7 +150,11 @@ pub(crate) fn open_tables_in(dir: &Path) -> Result<(Tables, Live)> {
 }
 
 fn read_tables(dir: &Path) -> Result<Opened> {
-    let tables = Tables::open(&dir.join(TABLES_FOLDER))?;
+    let folder = dir.join(TABLES_FOLDER);
+    if folder.exists() {
+        closed::check(&folder)?;
+    }
+    let tables = Tables::open(&folder)?;
     tables.check_waiting()?;
     with_live(dir, tables)
 }

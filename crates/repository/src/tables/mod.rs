@@ -2,6 +2,7 @@
 //!
 //! - `keys`, `rows`: how things lie in the tables.
 //! - `store`: the tables opened, with their limits; `shared`: what the writer and its readers share.
+//! - `closed`: what the files were when they were closed.
 //! - `table`, `memory`, `sorted`, `by_page`: one table, wherever it lies.
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch (`row_batch`).
@@ -18,6 +19,7 @@
 
 mod apply;
 mod by_page;
+pub(crate) mod closed;
 mod count;
 mod dump;
 pub(crate) mod keys;

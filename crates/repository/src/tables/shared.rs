@@ -7,11 +7,13 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use vernal_model::{Partition, Site};
 
+use super::closed::ClosedMark;
 use super::page_rows::PageRows;
 use super::rows::{StampedSite, State};
 use super::store::Tables;
 use crate::bodies::Bodies;
 use crate::graph::{self, LinkIndex};
+use crate::recover::TABLES_FOLDER;
 use crate::sieve::KnownSet;
 
 /// State in memory that changes only together with the tables.
@@ -38,6 +40,8 @@ pub(crate) struct Shared {
     live: RwLock<Live>,
     /// The link index; `None` until it is first used.
     links: RwLock<Option<Arc<LinkIndex>>>,
+    /// Dropped after the tables, and before the lock.
+    pub closed: ClosedMark,
     /// The lock is held until the last reader is dropped, because the store is open until then.
     _lock: File,
 }
@@ -51,6 +55,7 @@ impl Shared {
             bodies: Bodies::new(dir),
             live: RwLock::new(live),
             links: RwLock::new(None),
+            closed: ClosedMark::of(dir.join(TABLES_FOLDER)),
             _lock: lock,
         }
     }

@@ -36,8 +36,8 @@ const STORE_LOG_BYTES_MAX: u64 = 128 << 20;
 /// to itself while another thread is busy; at ten million URLs that took a third of all CPU.
 const STORE_THREADS: usize = 1;
 /// This file exists when every row is in a table file, so that the log of the store is not needed.
-const FLUSHED_FILE: &str = "flushed";
-const STORE_LOG_SUFFIX: &str = "jnl";
+pub(super) const FLUSHED_FILE: &str = "flushed";
+pub(super) const STORE_LOG_SUFFIX: &str = "jnl";
 /// A shorter log of the store is left to the next opening. Replaying it is cheaper than writing and syncing a new file for every
 /// table.
 const FLUSH_LOG_BYTES_MIN: u64 = 4 << 20;
