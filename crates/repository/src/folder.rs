@@ -124,9 +124,8 @@ fn format_text(dir: &Path) -> Result<Option<String>> {
     let is_whole = |text: &String| sum_of(text) == Some(true);
     let (first, copy) = (read(FORMAT_FILE)?, read(COPY_FILE)?);
     // A Vernal that writes no sum, be it older or newer, is taken at its word.
-    let is_plain = |text: &String| {
-        sum_of(text).is_none() && !matches!(read_format(dir, text), Err(Error::NotOurs { .. }))
-    };
+    let is_plain =
+        |text: &String| sum_of(text).is_none() && !matches!(read_format(dir, text), Err(Error::NotOurs { .. }));
     if first.as_ref().is_some_and(|text| is_whole(text) || is_plain(text)) {
         return Ok(first);
     }

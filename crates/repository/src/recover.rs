@@ -17,7 +17,7 @@ use crate::repository::{Repository, Settings};
 use crate::sieve::{self, KnownSet};
 use crate::tables::rows::State;
 use crate::tables::{Group, Live, Obsolete, Shared, Tables, apply, closed};
-use crate::{Error, Result, bodies, graph, passes, repair};
+use crate::{Error, Result, bodies, graph, mend, passes, repair};
 
 pub(crate) const TABLES_FOLDER: &str = "tables";
 
@@ -35,6 +35,8 @@ pub struct Recovery {
     /// Bytes of torn, unacknowledged writes that were cut.
     pub journal_bytes_cut: u64,
     pub segment_bytes_cut: u64,
+    /// The line about a segment that lost acknowledged bytes. Its records are lost, and everything else can be read.
+    pub segment_lost: Option<String>,
     /// Runs of the known set that were no longer used.
     pub runs_removed: usize,
 }
@@ -67,6 +69,7 @@ impl Repository {
         settings: Settings,
         now: Moment,
     ) -> Result<(Repository, Recovery)> {
+        mend::finish(dir)?;
         let made = !folder::has_format(dir);
         let (format, format_mended) = folder::format(dir, settings.id)?;
         let journal_folder = dir.join(journal::FOLDER);
@@ -93,6 +96,7 @@ impl Repository {
         let info = warc_info(settings.clone(), format.id);
         let (segments, cut) = Segments::open(dir, info, settings.segment_bytes_max, acknowledged, now)?;
         recovery.segment_bytes_cut = cut.bytes;
+        recovery.segment_lost = cut.lost;
         recovery.journal_bytes_cut = tail.cut_bytes;
         let journal = Journal::resume(&journal_folder, format.seed(), tail)?;
         let mut repository =
@@ -186,6 +190,17 @@ pub(crate) fn is_damage(error: &Error) -> bool {
     }
 }
 
+/// Whether an error that a read met shows that the tables or the known set are damaged.
+pub(crate) fn is_damage_of_tables(error: &Error) -> bool {
+    match error {
+        Error::Row { .. } | Error::Tables { .. } => is_damage(error),
+        Error::CorruptFile { path, .. } => {
+            path.components().any(|part| part.as_os_str() == TABLES_FOLDER || part.as_os_str() == sieve::FOLDER)
+        }
+        _ => false,
+    }
+}
+
 fn fresh_tables(dir: &Path) -> Result<Opened> {
     let folder = dir.join(TABLES_FOLDER);
     if folder.exists() {
@@ -222,8 +237,7 @@ fn replay(shared: &Shared, seed: u64, recovery: &mut Recovery) -> Result<(Tail, 
 /// this. Going on would cut acknowledged bodies, so a person must decide.
 fn journal_is_short(folder: &Path, tail: &Tail, applied: u64) -> Error {
     let what = format!(
-        "it ends after deed {}, and the tables have seen {applied}; remove the folder `{TABLES_FOLDER}` to go on without \
-         the lost ones",
+        "it ends after deed {}, and the tables have seen {applied}; `vernal verify --repair` mends it from the tables",
         tail.next - 1
     );
     let (number, offset) = tail.file.unwrap_or((tail.next_file, 0));

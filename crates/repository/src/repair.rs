@@ -105,7 +105,7 @@ impl Repository {
     }
 }
 
-fn unused_name(dir: &Path, now: Moment) -> String {
+pub(crate) fn unused_name(dir: &Path, now: Moment) -> String {
     let first = format!("damaged-{}", now.fourteen_digits());
     let further = (2..).map(|number| format!("{first}-{number}"));
     let mut names = std::iter::once(first.clone()).chain(further);

@@ -124,9 +124,12 @@ impl Applying<'_> {
                 let row = FoundRow { urls: urls.into(), again: again.into(), gone: Cow::Borrowed(&[]) };
                 self.rows.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
             }
-            // `Sieved` deeds are applied together after the rest. Visits and folds need their position in the journal.
-            // A deed of an older format was converted when the journal was read.
-            Deed::Sieved { .. } | Deed::Visited(_) | Deed::Folded(_) | Deed::NoiseLearnedBefore(_) => {}
+            // Applied elsewhere; a deed of an older format was converted when the journal was read.
+            Deed::Sieved { .. }
+            | Deed::Visited(_)
+            | Deed::Folded(_)
+            | Deed::NoiseLearnedBefore(_)
+            | Deed::Restated(_) => {}
             Deed::VersionTold(told) => {
                 let key = keys::version_row(told.page, told.version);
                 self.rows.put(&tables.version_rows, "version_rows", key, &told.row)?;

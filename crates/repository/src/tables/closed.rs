@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::store::{FLUSHED_FILE, STORE_LOG_SUFFIX};
 use crate::folder::sync_folder;
@@ -22,6 +22,9 @@ use crate::{Error, Result};
 
 const CLOSED_FILE: &str = "closed";
 const DISTRUSTED_FILE: &str = "distrusted";
+/// Of each table the store has a file that names its newest list of table files, by number and checksum.
+const KEYSPACES_FOLDER: &str = "keyspaces";
+const CURRENT_FILE: &str = "current";
 const SUM: &str = "sum ";
 /// Tables up to this size are compared byte by byte at each opening.
 const COMPARED_BYTES_MAX: u64 = 64 << 20;
@@ -64,6 +67,7 @@ pub(crate) fn check(folder: &Path) -> Result<()> {
     if distrusted.exists() {
         return Err(damaged(&distrusted, "a read met damage in the tables"));
     }
+    check_lists(folder)?;
     let path = folder.join(CLOSED_FILE);
     let Ok(bytes) = fs::read(&path) else { return Ok(()) };
     let written = String::from_utf8_lossy(&bytes).into_owned();
@@ -72,6 +76,25 @@ pub(crate) fn check(folder: &Path) -> Result<()> {
     }
     fs::remove_file(&path).map_err(Error::io("remove", &path))?;
     sync_folder(folder)
+}
+
+/// Checks the lists of table files, of which the store writes a checksum that it does not read. Without this a table file
+/// that a damaged list does not name is silently removed.
+fn check_lists(folder: &Path) -> Result<()> {
+    let Ok(tables) = fs::read_dir(folder.join(KEYSPACES_FOLDER)) else { return Ok(()) };
+    for table in tables {
+        let table = table.map_err(Error::io("list", folder))?.path();
+        // What is no such file is left to the store, which refuses it.
+        let Ok(current) = fs::read(table.join(CURRENT_FILE)) else { continue };
+        let Some((number, rest)) = current.split_first_chunk::<8>() else { continue };
+        let Some(sum) = rest.first_chunk::<16>() else { continue };
+        let list = table.join(format!("v{}", u64::from_le_bytes(*number)));
+        let bytes = fs::read(&list).map_err(Error::io("read", &list))?;
+        if xxh3_128(&bytes) != u128::from_le_bytes(*sum) {
+            return Err(damaged(&list, "its checksum is wrong"));
+        }
+    }
+    Ok(())
 }
 
 /// Has the tables made anew at the next opening.

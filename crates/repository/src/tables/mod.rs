@@ -6,6 +6,7 @@
 //! - `table`, `memory`, `sorted`, `by_page`: one table, wherever it lies.
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch (`row_batch`).
+//! - `restate`: the tables as deeds, where the deeds that made them were lost.
 //! - `sieved`: what the sieve decided.
 //! - `waiting`: what waits at a site, packed.
 //! - `learned`: what visits taught of noise.
@@ -26,6 +27,7 @@ pub(crate) mod keys;
 mod learned;
 mod memory;
 mod page_rows;
+mod restate;
 mod row_batch;
 pub(crate) mod rows;
 mod shared;
@@ -35,8 +37,9 @@ mod store;
 mod table;
 mod waiting;
 
-pub(crate) use apply::{Group, Obsolete, apply};
+pub(crate) use apply::{Group, Obsolete};
 pub(crate) use dump::dump;
+pub(crate) use restate::{RESTATED_IN, apply, restatement};
 pub(crate) use shared::{Live, Shared};
 pub(crate) use store::Tables;
 pub(crate) use table::{Row, Table};

@@ -7,13 +7,14 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use vernal_model::{Partition, Site};
 
-use super::closed::ClosedMark;
+use super::closed::{self, ClosedMark};
 use super::page_rows::PageRows;
 use super::rows::{StampedSite, State};
 use super::store::Tables;
+use crate::Error;
 use crate::bodies::Bodies;
 use crate::graph::{self, LinkIndex};
-use crate::recover::TABLES_FOLDER;
+use crate::recover::{TABLES_FOLDER, is_damage_of_tables};
 use crate::sieve::KnownSet;
 
 /// State in memory that changes only together with the tables.
@@ -58,6 +59,12 @@ impl Shared {
             closed: ClosedMark::of(dir.join(TABLES_FOLDER)),
             _lock: lock,
         }
+    }
+
+    /// Has the tables made anew at the next opening where an error shows that they are damaged. Returns whether it does.
+    pub fn distrust(&self, error: &Error) -> bool {
+        let is_theirs = !self.ends_with_process() && is_damage_of_tables(error);
+        is_theirs && closed::distrust(&self.dir.join(TABLES_FOLDER)).is_ok()
     }
 
     /// Whether the tables are in memory only and end with the process.

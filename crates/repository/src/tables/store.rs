@@ -50,6 +50,34 @@ const FLUSH_LOOKS_MAX: usize = 10_000;
 const PLACING_LOOKS_MAX: usize = 200;
 
 const TABLES: usize = 25;
+/// Their names, in the order of `all`.
+const NAMES: [&str; TABLES] = [
+    "urls",
+    "waiting",
+    "pages",
+    "documents",
+    "visits",
+    "sites",
+    "robots",
+    "found",
+    "events",
+    "page_events",
+    "version_rows",
+    "folds",
+    "tellings",
+    "noise",
+    "page_noise",
+    "terms",
+    "page_topics",
+    "topics",
+    "weights",
+    "left",
+    "relinked",
+    "hints",
+    "page_hints",
+    "listed",
+    "meta",
+];
 /// Tables keyed by page number alone, with a row for almost every page.
 const TABLES_BY_PAGE: [&str; 3] = ["urls", "pages", "documents"];
 /// Tables whose rows are almost never rewritten.
@@ -208,6 +236,11 @@ impl Tables {
             sites.insert(site.row.site.clone(), site);
         }
         Ok(sites)
+    }
+
+    /// Every table with its name.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &Table)> {
+        NAMES.into_iter().zip(self.all())
     }
 
     /// Compacts every table: drops overwritten and removed rows.

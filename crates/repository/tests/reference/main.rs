@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod damage;
 mod following;
 mod hinting;
 mod plain;
@@ -488,7 +489,8 @@ fn records_stay_however_often_a_repository_without_its_journal_is_opened() {
 /// Makes FORMAT that of an older Vernal, which wrote neither a sum nor a copy.
 fn written_by_format(dir: &Path, number: u32) {
     let path = dir.join("FORMAT");
-    let text = fs::read_to_string(&path).unwrap().replace("vernal-repository 5", &format!("vernal-repository {number}"));
+    let text =
+        fs::read_to_string(&path).unwrap().replace("vernal-repository 5", &format!("vernal-repository {number}"));
     fs::write(&path, &text[..text.find("sum ").unwrap()]).unwrap();
     fs::remove_file(dir.join("FORMAT.copy")).unwrap();
 }
