@@ -57,6 +57,11 @@ impl Error {
         of_ours(self) || crate::recover::is_damage(self)
     }
 
+    /// Whether the error shows that the tables are damaged, which are a cache: see [`crate::note_damage`].
+    pub fn is_of_cache(&self) -> bool {
+        crate::recover::is_damage_of_tables(self)
+    }
+
     /// For `map_err`: names the act and the file.
     pub(crate) fn io(act: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_owned();

@@ -84,7 +84,7 @@ pub(crate) fn lock(dir: &Path) -> Result<File> {
 }
 
 /// Whether a repository was made in this folder.
-pub(crate) fn has_format(dir: &Path) -> bool {
+pub fn has_format(dir: &Path) -> bool {
     dir.join(FORMAT_FILE).exists() || dir.join(COPY_FILE).exists()
 }
 

@@ -43,6 +43,7 @@ pub use bodies::{Keep, KeepKind, Record, WarcInfo};
 pub use compact::{Compacted, Retention};
 pub use cursor::{Cursor, EventId};
 pub use error::{Error, Result};
+pub use folder::has_format as exists;
 pub use hints::SiteHints;
 pub use journal::{JournalReport, verify_journal};
 pub use mend::Mended;

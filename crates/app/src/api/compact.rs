@@ -26,9 +26,6 @@ pub async fn compact(State(shared): State<Arc<Shared>>) -> ApiResult {
             "table_bytes_after": done.table_bytes_after,
         }))),
         Some(Err(line)) => Err(ApiError::failed(line)),
-        None => Err(ApiError {
-            status: StatusCode::CONFLICT,
-            line: "a running crawl cannot be compacted; stop it first".into(),
-        }),
+        None => Err(ApiError::new(StatusCode::CONFLICT, "a running crawl cannot be compacted; stop it first")),
     }
 }

@@ -43,6 +43,10 @@ pub fn event_schema() -> Value {
             "description": "The folds of the site that tell some or all of this event",
         },
         "replica": replica_schema(),
+        "unread": {
+            "type": ["string", "null"],
+            "description": "Why words or steps are not here that could not be read from the damaged repository",
+        },
     });
     let required: Vec<&str> =
         properties.as_object().map(|all| all.keys().map(String::as_str).collect()).unwrap_or_default();

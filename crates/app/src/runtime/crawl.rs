@@ -9,7 +9,7 @@ use tokio::sync::{oneshot, watch};
 use vernal_crawler::{Act, Crawler};
 use vernal_fetch::Workers;
 use vernal_model::{Moment, Seed};
-use vernal_repository::{Reader, Recovery, Repository, TablesRecovery};
+use vernal_repository::{Reader, Recovery, Repository};
 
 use super::clock::{Clock, wall};
 use super::live::{self, Ended, Ending, Handle, LoopError, Until};
@@ -106,10 +106,7 @@ pub struct Opened {
 pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     let settings = &context.settings;
     let (repository, recovery) = take_folder(context).await?;
-    let mut warnings = Vec::new();
-    if let TablesRecovery::Rebuilt(why) = &recovery.tables {
-        warnings.push(format!("the tables were made anew from the journal: {why}"));
-    }
+    let mut warnings = folder::healed(&recovery);
     if recovery.journal_bytes_cut + recovery.segment_bytes_cut > 0 {
         warnings.push("the last run ended in the middle of a write; nothing acknowledged was lost".into());
     }

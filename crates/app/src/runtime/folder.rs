@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::http::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tower::ServiceExt;
-use vernal_repository::Repository;
+use vernal_repository::{Recovery, Repository, TablesRecovery};
 
 use super::clock::{Clock, wall};
 use super::live::Until;
@@ -37,9 +37,7 @@ pub struct Answer {
 }
 
 /// Whether there is a repository in this folder.
-pub fn exists(dir: &Path) -> bool {
-    dir.join("FORMAT").exists()
-}
+pub use vernal_repository::exists;
 
 /// What may lie in a folder whose making was interrupted.
 const BEGINNINGS: [&str; 2] = ["FORMAT", "lock"];
@@ -61,6 +59,21 @@ pub fn check_place(dir: &Path) -> Result<()> {
     Ok(())
 }
 
+/// What an opening found damaged, and what it did about it.
+pub fn healed(recovery: &Recovery) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let TablesRecovery::Rebuilt(why) = &recovery.tables {
+        lines.push(format!("the tables were made anew from the journal: {why}"));
+    }
+    if recovery.format_mended {
+        lines.push("FORMAT was damaged or lost, and was written anew from its other copy".into());
+    }
+    if let Some(lost) = &recovery.segment_lost {
+        lines.push(format!("{lost}: its bodies are lost, and everything else can be read; `vernal verify` lists them"));
+    }
+    lines
+}
+
 impl Folder {
     /// The folder as the crawl that runs in it shows it; `None` where none does.
     pub async fn running(context: &Context) -> Option<Folder> {
@@ -80,7 +93,12 @@ impl Folder {
                 return Ok(running);
             }
             match Repository::open(dir, parts::repository_settings(&context.settings), wall()) {
-                Ok((repository, _)) => return Folder::stopped(context, repository),
+                Ok((repository, recovery)) => {
+                    for line in healed(&recovery) {
+                        tracing::warn!("{line}");
+                    }
+                    return Folder::stopped(context, repository);
+                }
                 Err(vernal_repository::Error::Held { .. }) => tokio::time::sleep(TRY_EVERY).await,
                 Err(error) => return Err(Error::failed(error)),
             }
