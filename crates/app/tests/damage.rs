@@ -1,6 +1,8 @@
 //! Damage with the real binary: caches make themselves anew, a journal is mended from the tables, and a read that cannot give
 //! all says so by its exit code, by URL and by version.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
 mod common;
 
 use std::fs;

@@ -24,7 +24,9 @@ use crate::{Error, Result};
 
 const FORMAT_FILE: &str = "FORMAT";
 const COPY_FILE: &str = "FORMAT.copy";
-const LOCK_FILE: &str = "lock";
+pub(crate) const LOCK_FILE: &str = "lock";
+/// The files that a copy of a repository needs.
+pub(crate) const COPIED_FILES: [&str; 3] = [FORMAT_FILE, COPY_FILE, crate::repair::MARK_FILE];
 const ID_DIGITS: usize = 32;
 const SUM: &str = "sum ";
 const NAME: &str = "vernal-repository";

@@ -22,7 +22,7 @@ use crate::repository::Repository;
 use crate::tables::{Group, RESTATED_IN, Shared, apply, dump, restatement};
 use crate::{Error, Result};
 
-const MENDED_FOLDER: &str = "journal.mended";
+pub(crate) const FOLDER: &str = "journal.mended";
 
 /// What a journal was mended from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct Mended {
 
 impl Repository {
     /// Writes the journal of `dir` anew from the tables and the frames that can be read. `None` where the tables cannot be
-    /// read either, or never saw a deed: then only the segments help.
+    /// read either, or never saw the deeds that were lost: then only the segments help.
     pub fn mend_journal(dir: &Path, now: Moment) -> Result<Option<Mended>> {
         let lock = folder::lock(dir)?;
         let seed = folder::format(dir, None)?.0.seed();
@@ -60,7 +60,7 @@ impl Repository {
             read => read?,
         }
         let mut mended = Mended { position, ..Mended::default() };
-        let end = take_readable(&shared, seed, &mut mended)?;
+        let Some(end) = take_readable(&shared, seed, &mut mended)? else { return Ok(None) };
         write(&shared, seed, end.max(whole_end(dir)?), now)?;
         shared.tables.persist()?;
         mended.folder = swap(dir, now)?;
@@ -68,13 +68,22 @@ impl Repository {
     }
 }
 
-/// Applies the frames behind those that the tables have seen, as far as they can be read.
-fn take_readable(shared: &Shared, seed: u64, mended: &mut Mended) -> Result<End> {
-    let (mut end, mut seen) = (End::default(), 0);
+/// Applies the frames behind those that the tables have seen. `None` where deeds between them are lost.
+fn take_readable(shared: &Shared, seed: u64, mended: &mut Mended) -> Result<Option<End>> {
+    let (mut end, mut seen, mut has_gap) = (End::default(), 0, false);
     let mut take = |frame: Frame| -> Result<()> {
         end = end.max(frame.end);
         let deeds = frame.entries.len() as u64;
-        if frame.first > shared.live().state.position {
+        if seen == 0 && matches!(frame.entries.first(), Some((_, _, Deed::Restated(_)))) {
+            // What an earlier mending restated was not lost again.
+            seen = frame.first - 1;
+        }
+        let position = shared.live().state.position;
+        has_gap |= frame.first > position + 1;
+        if has_gap {
+            return Ok(());
+        }
+        if frame.first > position {
             let entries = frame.entries.iter().map(|(partition, sequence, deed)| (*partition, *sequence, deed));
             let group = Group { moment: frame.moment, first: frame.first, entries: entries.collect(), written: None };
             apply(shared, &group)?;
@@ -89,12 +98,12 @@ fn take_readable(shared: &Shared, seed: u64, mended: &mut Mended) -> Result<End>
     mended.faults = report.faults;
     mended.deeds_lost = mended.position.saturating_sub(seen);
     mended.position = shared.live().state.position;
-    Ok(end)
+    Ok((!has_gap).then_some(end))
 }
 
 /// Writes the tables as a journal of their own, with positions and sequences behind those that were used.
 fn write(shared: &Shared, seed: u64, end: End, now: Moment) -> Result<()> {
-    let folder = shared.dir.join(MENDED_FOLDER);
+    let folder = shared.dir.join(FOLDER);
     // Without the old journal, an opening after a crash would take a half-written one for whole.
     make_folder(&shared.dir.join(journal::FOLDER))?;
     if folder.exists() {
@@ -125,7 +134,7 @@ fn swap(dir: &Path, now: Moment) -> Result<PathBuf> {
 
 /// Puts a mended journal into its place where the damaged one was moved aside.
 pub(crate) fn finish(dir: &Path) -> Result<()> {
-    let (mended, journal) = (dir.join(MENDED_FOLDER), dir.join(journal::FOLDER));
+    let (mended, journal) = (dir.join(FOLDER), dir.join(journal::FOLDER));
     if journal.exists() || !mended.exists() {
         return Ok(());
     }

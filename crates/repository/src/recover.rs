@@ -82,7 +82,12 @@ impl Repository {
             false => open_tables(dir, &mut recovery)?,
         };
         let shared = Arc::new(Shared::new(dir, opened.tables, opened.live, lock));
-        let (tail, obsolete) = replay(&shared, format.seed(), &mut recovery)?;
+        let replayed = replay(&shared, format.seed(), &mut recovery);
+        if replayed.is_err() && matches!(recovery.tables, TablesRecovery::Rebuilt(_)) {
+            // Tables that stop at damage of the journal must not pass for those that saw all of it.
+            closed::distrust(&dir.join(TABLES_FOLDER))?;
+        }
+        let (tail, obsolete) = replayed?;
         let applied = shared.live().state.position;
         if applied >= tail.next {
             return Err(journal_is_short(&journal_folder, &tail, applied));

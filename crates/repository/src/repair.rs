@@ -25,7 +25,7 @@ use crate::tables::rows::{StampedSite, State};
 use crate::tables::{Tables, keys};
 use crate::{Error, Result, graph, passes, sieve};
 
-const MARK_FILE: &str = "repairing";
+pub(crate) const MARK_FILE: &str = "repairing";
 
 pub(crate) fn is_unfinished(dir: &Path) -> bool {
     dir.join(MARK_FILE).exists()

@@ -9,8 +9,9 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use tempfile::TempDir;
 use tower::ServiceExt;
-use vernal_repository::{Recovery, Repository, TablesRecovery};
+use vernal_repository::{ReadOnlyCopy, Recovery, Repository, TablesRecovery};
 
 use super::clock::{Clock, wall};
 use super::live::Until;
@@ -26,8 +27,15 @@ const TRY_EVERY: Duration = Duration::from_millis(100);
 
 /// A folder that can be asked.
 pub enum Folder {
-    Running { dir: std::path::PathBuf },
-    Stopped { router: Router, shared: Arc<Shared> },
+    Running {
+        dir: std::path::PathBuf,
+    },
+    /// `copy` where the folder cannot be written: nothing can be changed, and the copy goes with the command.
+    Stopped {
+        router: Router,
+        shared: Arc<Shared>,
+        copy: Option<TempDir>,
+    },
 }
 
 /// The answer of the router, from either side.
@@ -97,16 +105,27 @@ impl Folder {
                     for line in healed(&recovery) {
                         tracing::warn!("{line}");
                     }
-                    return Folder::stopped(context, repository);
+                    return Folder::stopped(context, repository, None);
                 }
                 Err(vernal_repository::Error::Held { .. }) => tokio::time::sleep(TRY_EVERY).await,
+                Err(error) if error.is_unwritable() => return Folder::copied(context, &error),
                 Err(error) => return Err(Error::failed(error)),
             }
         }
         Err(Error::Failed(format!("{} is in use and nobody answers on its socket", dir.display())))
     }
 
-    fn stopped(context: &Context, repository: Repository) -> Result<Folder> {
+    /// A folder that cannot be written can still be read.
+    fn copied(context: &Context, why: &vernal_repository::Error) -> Result<Folder> {
+        let dir = &context.settings.data;
+        let opened = Repository::open_copy(dir, parts::repository_settings(&context.settings), wall());
+        let ReadOnlyCopy { repository, folder, .. } =
+            opened.map_err(|error| Error::Failed(format!("{why}; {error}")))?;
+        tracing::warn!("{why}: {} is read from a copy, and nothing can be changed", dir.display());
+        Folder::stopped(context, repository, Some(folder))
+    }
+
+    fn stopped(context: &Context, repository: Repository, copy: Option<TempDir>) -> Result<Folder> {
         let reader = repository.reader();
         let stored = reader.time_origin();
         let scale = stored.map_or(1.0, |origin| origin.scale);
@@ -114,7 +133,7 @@ impl Folder {
         let settings = settings_of_last_run(context);
         let backend = CrawlBackend::stopped(repository, parts::crawler_settings(&settings, Until::default())?);
         let shared = Arc::new(Shared::new(context, settings, reader, clock, backend));
-        Ok(Folder::Stopped { router: api::router(Arc::clone(&shared)), shared })
+        Ok(Folder::Stopped { router: api::router(Arc::clone(&shared)), shared, copy })
     }
 
     pub async fn get(&self, path_and_query: &str) -> Result<Answer> {
@@ -123,6 +142,12 @@ impl Folder {
 
     /// Sends a request; an answer that is no success becomes an error.
     pub async fn ask(&self, method: Method, path_and_query: &str, body: String) -> Result<Answer> {
+        if let Folder::Stopped { copy: Some(_), shared, .. } = self
+            && method != Method::GET
+        {
+            let dir = shared.settings.data.display();
+            return Err(Error::Failed(format!("{dir} cannot be written, so nothing can be changed")));
+        }
         let request = Request::builder()
             .method(method)
             .uri(path_and_query)

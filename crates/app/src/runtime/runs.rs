@@ -87,7 +87,7 @@ fn lines(dir: &Path) -> Vec<String> {
     lines
 }
 
-fn is_object(line: &String) -> bool {
+fn is_object(line: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(line).is_ok_and(|value| value.is_object())
 }
 

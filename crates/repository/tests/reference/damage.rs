@@ -334,6 +334,22 @@ fn a_damaged_list_of_table_files_is_noticed_also_after_a_crash() {
 }
 
 #[test]
+fn a_copy_of_a_folder_that_cannot_be_written_gives_every_answer_and_changes_no_byte() {
+    let sound = Sound::new(63);
+    let bytes = |dir: &Path| sound.files.iter().map(|file| fs::read(dir.join(file)).unwrap()).collect::<Vec<_>>();
+    let before = bytes(sound.dir.path());
+    let opened = Repository::open_copy(sound.dir.path(), settings(), Moment::from_secs(1)).unwrap();
+    let reader = opened.repository.reader();
+    Answers::of(&reader, &sound.urls).unwrap().check(&sound.answers, Place::Cache);
+    drop(reader);
+    opened.repository.close().unwrap();
+    assert!(bytes(sound.dir.path()) == before);
+    let (_held, _) = open(sound.dir.path()).unwrap();
+    let refused = Repository::open_copy(sound.dir.path(), settings(), Moment::from_secs(1)).err();
+    assert!(matches!(refused, Some(Error::Held { .. })), "somebody writes");
+}
+
+#[test]
 fn no_fault_in_any_file_makes_a_read_silently_wrong_or_loses_what_others_hold() {
     trial(60, FAULTS);
 }
