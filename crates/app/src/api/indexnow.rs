@@ -68,7 +68,7 @@ fn check_key(shared: &Shared, key: &str) -> Result<(), ApiError> {
 
 /// Gives URLs to the crawl, and tells what became of them.
 pub async fn hint(shared: &Shared, source: HintSource, urls: Vec<Url>) -> ApiResult {
-    match shared.backend.act(Act::Hint { source, urls }, shared.clock.now()).await.map_err(ApiError::failed)? {
+    match shared.backend.act(Act::Hint { source, urls }, shared.clock.now()).await? {
         Acted::Hinted { hinted, found, ignored } => {
             Ok(answer::value(&serde_json::json!({ "hinted": hinted, "found": found, "ignored": ignored })))
         }

@@ -124,7 +124,7 @@ async fn is_asked_for(shared: &Shared, asks: &Asks, topic: &Url) -> Result<bool,
         _ => return Ok(true),
     };
     let act = Act::Hub { topic: topic.clone(), word };
-    let acted = shared.backend.act(act, shared.clock.now()).await.map_err(ApiError::failed)?;
+    let acted = shared.backend.act(act, shared.clock.now()).await?;
     Ok(acted == Acted::Subscribed(true))
 }
 
