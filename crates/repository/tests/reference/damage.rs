@@ -334,6 +334,24 @@ fn a_damaged_list_of_table_files_is_noticed_also_after_a_crash() {
 }
 
 #[test]
+fn a_mended_journal_that_is_damaged_again_still_tells_what_people_decided() {
+    let sound = Sound::new(64);
+    let dir = sound.dir.path();
+    mend(dir);
+    let (repository, _) = open(dir).unwrap();
+    let reader = repository.reader();
+    let (seeds, paused) = (reader.seeds().unwrap(), reader.paused_all());
+    let standings = reader.sites().into_iter().map(|row| (row.site, row.profile.standing));
+    let standings: Vec<_> = standings.filter(|(_, standing)| *standing != vernal_model::SiteState::Active).collect();
+    assert!(!seeds.is_empty() && !standings.is_empty());
+    drop(reader);
+    repository.close().unwrap();
+    fs::remove_dir_all(dir.join("tables")).unwrap();
+    let (_, aside) = Repository::begin_repair(dir, settings(), Moment::from_secs(9)).unwrap();
+    assert_eq!((aside.saved.seeds, aside.saved.paused, aside.saved.standings), (seeds, paused, standings));
+}
+
+#[test]
 fn a_copy_of_a_folder_that_cannot_be_written_gives_every_answer_and_changes_no_byte() {
     let sound = Sound::new(63);
     let bytes = |dir: &Path| sound.files.iter().map(|file| fs::read(dir.join(file)).unwrap()).collect::<Vec<_>>();
