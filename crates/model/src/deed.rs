@@ -94,6 +94,21 @@ pub enum Deed {
     Folded(Box<Folded>),
     /// The names of a page became others. The page may have an event of it, which has the position of this deed.
     Named(Box<Named>),
+    /// Rows of the tables as they stood, in place of deeds that were lost. Only a journal that was mended has them, first of all.
+    Restated(Box<Restated>),
+}
+
+/// A part of the tables, in the bytes in which they lie there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Restated {
+    Rows {
+        table: Box<str>,
+        rows: Vec<RestatedRow>,
+    },
+    /// All records of the known set, in order.
+    Known(Box<[u8]>),
+    /// The row with the progress of the tables. It comes last.
+    State(Box<[u8]>),
 }
 
 impl Deed {
@@ -104,6 +119,13 @@ impl Deed {
             deed => deed,
         }
     }
+}
+
+/// A row with its key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RestatedRow {
+    pub key: Box<[u8]>,
+    pub row: Box<[u8]>,
 }
 
 /// The progress of the pass that compares held pages with the scope and announces their links that are inside now.

@@ -35,7 +35,9 @@ mod visit;
 pub use budget::{Budget, BudgetAccount, BudgetError, BudgetUnit, Share};
 pub use chance::Chance;
 pub use change::{Change, DecidedBy, Degree, Kind, Kinds, Note, Operation, ParagraphChange, Suppressed};
-pub use deed::{Admitted, Control, Deed, Found, Relocated, ScopeMark, Via, Visited, WaitingPlace};
+pub use deed::{
+    Admitted, Control, Deed, Found, Relocated, Restated, RestatedRow, ScopeMark, Via, Visited, WaitingPlace,
+};
 pub use document::{
     AlternateLink, AnchorPlace, CountedIn, Directives, Document, DocumentRow, Link, LinkKind, LinkRow, Media,
     Paragraph, Rel, Role,

@@ -36,6 +36,10 @@ pub enum Error {
     GroupTooLarge { bytes: u64, limit: u64 },
     #[error("a repair of {} was cut short; `vernal verify --repair` begins it again", .0.display())]
     RepairUnfinished(PathBuf),
+    #[error(
+        "the folder cannot be written, and its journal and tables are more than {limit} bytes, too much to be copied"
+    )]
+    CopyTooLarge { limit: u64 },
     #[error("an earlier write failed, so nothing more is written until the repository is opened again")]
     Broken,
     #[error("`{0}` is no cursor: it is `c` and hexadecimal digits, as the feed gave it")]
@@ -55,6 +59,23 @@ impl Error {
             )
         };
         of_ours(self) || crate::recover::is_damage(self)
+    }
+
+    /// Whether the folder cannot be written: a read-only mount, a full disk, or a missing permission.
+    pub fn is_unwritable(&self) -> bool {
+        let kind = match self {
+            Error::Io { source, .. } => source.kind(),
+            Error::Tables { source: fjall::Error::Io(error), .. } => error.kind(),
+            Error::Tables { source: fjall::Error::Storage(fjall::LsmError::Io(error)), .. } => error.kind(),
+            _ => return false,
+        };
+        use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        matches!(kind, PermissionDenied | QuotaExceeded | ReadOnlyFilesystem | StorageFull)
+    }
+
+    /// Whether the error shows that the tables are damaged, which are a cache: see [`crate::note_damage`].
+    pub fn is_of_cache(&self) -> bool {
+        crate::recover::is_damage_of_tables(self)
     }
 
     /// For `map_err`: names the act and the file.
@@ -93,7 +114,7 @@ mod tests {
         for error in [fjall::Error::Io(full()), fjall::Error::Storage(fjall::LsmError::Io(full()))] {
             let told = Error::tables("write the tables")(error);
             assert_eq!(told.to_string(), format!("write the tables: {}", full()));
-            assert!(!told.is_damage());
+            assert!(!told.is_damage() && told.is_unwritable());
         }
     }
 }

@@ -1,12 +1,15 @@
 //! The folder of a repository: its FORMAT file and its lock.
 //!
 //! ```text
-//! DIR/FORMAT:
+//! DIR/FORMAT, and the same in DIR/FORMAT.copy:
 //!   vernal-repository 6
 //!   partitions 64
 //!   suffixes psl-2
 //!   id 0123456789abcdef0123456789abcdef
+//!   sum 0123456789abcdef                   XXH3-64 of the lines before; older folders have none
 //! ```
+//!
+//! Without the id no frame of the journal can be checked, so the file has a second copy. Whichever is whole mends the other.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
@@ -14,12 +17,18 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use vernal_model::Partition;
+use xxhash_rust::xxh3::xxh3_64;
 
 pub(crate) use crate::bodies::sync_folder;
 use crate::{Error, Result};
 
 const FORMAT_FILE: &str = "FORMAT";
-const LOCK_FILE: &str = "lock";
+const COPY_FILE: &str = "FORMAT.copy";
+pub(crate) const LOCK_FILE: &str = "lock";
+/// The files that a copy of a repository needs.
+pub(crate) const COPIED_FILES: [&str; 3] = [FORMAT_FILE, COPY_FILE, crate::repair::MARK_FILE];
+const ID_DIGITS: usize = 32;
+const SUM: &str = "sum ";
 const NAME: &str = "vernal-repository";
 const FORMAT: u32 = 6;
 /// The oldest format that is read. Later formats added deeds and tables, packed the waiting URLs and gave the rows of noise another
@@ -77,28 +86,59 @@ pub(crate) fn lock(dir: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Reads FORMAT, or writes it into a folder that has none. A readable older format is raised to ours, because the Vernal that
-/// made the folder could not read what we write into it.
-pub(crate) fn format(dir: &Path, id: Option<u128>) -> Result<Format> {
-    let path = dir.join(FORMAT_FILE);
-    match fs::read_to_string(&path) {
-        Ok(text) => {
-            let format = read_format(dir, &text)?;
-            if format.number < FORMAT {
-                write_format(dir, format.id)?;
-            }
-            Ok(Format { number: FORMAT, ..format })
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => begin_format(dir, id),
-        Err(error) => Err(Error::io("read", &path)(error)),
+/// Whether a repository was made in this folder.
+pub fn has_format(dir: &Path) -> bool {
+    dir.join(FORMAT_FILE).exists() || dir.join(COPY_FILE).exists()
+}
+
+/// Reads FORMAT, or writes it into a folder that has none. Also tells whether one of its copies was damaged and is mended now.
+/// A readable older format is raised to ours, because the Vernal that made the folder could not read what we write into it.
+pub(crate) fn format(dir: &Path, id: Option<u128>) -> Result<(Format, bool)> {
+    let Some(text) = format_text(dir)? else { return Ok((begin_format(dir, id)?, false)) };
+    let format = read_format(dir, &text)?;
+    let ours = text_of(format.id);
+    let copies = [FORMAT_FILE, COPY_FILE].map(|name| fs::read(dir.join(name)).ok());
+    if copies.iter().all(|copy| copy.as_deref() == Some(ours.as_bytes())) {
+        return Ok((format, false));
     }
+    write_format(dir, format.id)?;
+    // An older Vernal wrote neither the sum nor the copy.
+    let was_whole = sum_of(&text).is_none();
+    Ok((Format { number: FORMAT, ..format }, !was_whole))
 }
 
 /// Reads FORMAT without writing.
 pub(crate) fn known_format(dir: &Path) -> Result<Format> {
-    let path = dir.join(FORMAT_FILE);
-    let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-    read_format(dir, &text)
+    let text = format_text(dir)?;
+    let missing = || Error::io("read", &dir.join(FORMAT_FILE))(ErrorKind::NotFound.into());
+    read_format(dir, &text.ok_or_else(missing)?)
+}
+
+/// The text of FORMAT, or that of its copy where FORMAT is lost or damaged; `None` where there is neither.
+fn format_text(dir: &Path) -> Result<Option<String>> {
+    let read = |name: &str| -> Result<Option<String>> {
+        let path = dir.join(name);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", &path)(error)),
+        }
+    };
+    let is_whole = |text: &String| sum_of(text) == Some(true);
+    let (first, copy) = (read(FORMAT_FILE)?, read(COPY_FILE)?);
+    // A Vernal that writes no sum, be it older or newer, is taken at its word.
+    let is_plain =
+        |text: &String| sum_of(text).is_none() && !matches!(read_format(dir, text), Err(Error::NotOurs { .. }));
+    if first.as_ref().is_some_and(|text| is_whole(text) || is_plain(text)) {
+        return Ok(first);
+    }
+    Ok(copy.filter(is_whole).or(first))
+}
+
+/// Whether the text has the sum that it names; `None` where it names none.
+fn sum_of(text: &str) -> Option<bool> {
+    let at = text.rfind(SUM).filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n')?;
+    Some(text[at + SUM.len()..].trim_end() == format!("{:016x}", xxh3_64(&text.as_bytes()[..at])))
 }
 
 /// Moves the FORMAT of an older Vernal aside, so that a repair can begin a folder of our own format around its segments.
@@ -122,13 +162,15 @@ fn read_format(dir: &Path, text: &str) -> Result<Format> {
     let number = match number.trim().parse::<u32>() {
         Ok(number @ FORMAT_READ_MIN..=FORMAT) => number,
         Ok(number) if number < FORMAT => return Err(Error::OlderFormat { dir: dir.to_owned(), found, ours }),
-        _ => return Err(Error::NewerFormat { dir: dir.to_owned(), found, ours }),
+        Ok(_) => return Err(Error::NewerFormat { dir: dir.to_owned(), found, ours }),
+        Err(_) => return Err(not_ours(format!("its {FORMAT_FILE} names no number"))),
     };
     let partitions = value("partitions").unwrap_or("none");
     if partitions.trim() != Partition::COUNT.to_string() {
         return Err(not_ours(format!("it has {partitions} partitions, not {}", Partition::COUNT)));
     }
-    let id = value("id").and_then(|id| u128::from_str_radix(id.trim(), 16).ok());
+    let id = value("id").filter(|id| id.trim().len() == ID_DIGITS);
+    let id = id.and_then(|id| u128::from_str_radix(id.trim(), 16).ok());
     Ok(Format { number, id: id.ok_or_else(|| not_ours(format!("its {FORMAT_FILE} has no id")))? })
 }
 
@@ -140,14 +182,22 @@ fn begin_format(dir: &Path, id: Option<u128>) -> Result<Format> {
     write_format(dir, id.unwrap_or_else(random_id))
 }
 
-fn write_format(dir: &Path, id: u128) -> Result<Format> {
+fn text_of(id: u128) -> String {
     let text = format!("{NAME} {FORMAT}\npartitions {}\nsuffixes {SUFFIXES}\nid {id:032x}\n", Partition::COUNT);
-    let (path, fresh) = (dir.join(FORMAT_FILE), dir.join("FORMAT.new"));
-    let mut file = File::create(&fresh).map_err(Error::io("make", &fresh))?;
-    file.write_all(text.as_bytes()).map_err(Error::io("write", &fresh))?;
-    file.sync_all().map_err(Error::io("sync", &fresh))?;
-    fs::rename(&fresh, &path).map_err(Error::io("make", &path))?;
-    sync_folder(dir)?;
+    let sum = xxh3_64(text.as_bytes());
+    format!("{text}{SUM}{sum:016x}\n")
+}
+
+fn write_format(dir: &Path, id: u128) -> Result<Format> {
+    let text = text_of(id);
+    for name in [FORMAT_FILE, COPY_FILE] {
+        let (path, fresh) = (dir.join(name), dir.join("FORMAT.new"));
+        let mut file = File::create(&fresh).map_err(Error::io("make", &fresh))?;
+        file.write_all(text.as_bytes()).map_err(Error::io("write", &fresh))?;
+        file.sync_all().map_err(Error::io("sync", &fresh))?;
+        fs::rename(&fresh, &path).map_err(Error::io("make", &path))?;
+        sync_folder(dir)?;
+    }
     Ok(Format { number: FORMAT, id })
 }
 
@@ -164,11 +214,12 @@ mod tests {
     #[test]
     fn a_folder_keeps_its_format_and_another_one_is_refused_by_name() {
         let dir = tempfile::tempdir().unwrap();
-        let made = format(dir.path(), None).unwrap();
-        assert_eq!(format(dir.path(), None).unwrap(), made);
+        let (made, _) = format(dir.path(), None).unwrap();
+        assert_eq!(format(dir.path(), None).unwrap(), (made.clone(), false));
         let text = fs::read_to_string(dir.path().join(FORMAT_FILE)).unwrap();
-        fs::write(dir.path().join(FORMAT_FILE), text.replace("vernal-repository 6", "vernal-repository 2")).unwrap();
-        assert_eq!(format(dir.path(), None).unwrap(), made, "the format before is read");
+        let older = text.replace("vernal-repository 6", "vernal-repository 2");
+        fs::write(dir.path().join(FORMAT_FILE), &older[..older.find(SUM).unwrap()]).unwrap();
+        assert_eq!(format(dir.path(), None).unwrap(), (made, false), "the format before is read");
         assert_eq!(fs::read_to_string(dir.path().join(FORMAT_FILE)).unwrap(), text, "and is ours from then on");
         fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 7\npartitions 64\n").unwrap();
         let refused = format(dir.path(), None).unwrap_err();
@@ -179,8 +230,37 @@ mod tests {
         assert!(matches!(refused, Error::OlderFormat { .. }));
         let told = refused.to_string();
         assert!(told.contains("vernal-repository 1") && told.contains("vernal verify --repair"), "{told}");
+        fs::remove_file(dir.path().join(COPY_FILE)).unwrap();
         fs::write(dir.path().join(FORMAT_FILE), "something else\n").unwrap();
         assert!(matches!(format(dir.path(), None), Err(Error::NotOurs { .. })));
+    }
+
+    #[test]
+    fn any_damage_of_one_copy_is_mended_by_the_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let (made, _) = format(dir.path(), None).unwrap();
+        let good = fs::read(dir.path().join(FORMAT_FILE)).unwrap();
+        for name in [FORMAT_FILE, COPY_FILE] {
+            let path = dir.path().join(name);
+            let check = |what: &str| {
+                assert_eq!(known_format(dir.path()).unwrap(), made, "{name}: {what}");
+                assert_eq!(format(dir.path(), None).unwrap().0, made, "{name}: {what}");
+                assert_eq!(fs::read(&path).unwrap(), good, "{name}: {what}");
+            };
+            for at in 0..good.len() {
+                for bit in 0..8 {
+                    let mut bad = good.clone();
+                    bad[at] ^= 1 << bit;
+                    fs::write(&path, &bad).unwrap();
+                    check(&format!("bit {bit} of byte {at}"));
+                }
+                fs::write(&path, &good[..at]).unwrap();
+                check(&format!("cut to {at}"));
+            }
+            fs::remove_file(&path).unwrap();
+            assert!(has_format(dir.path()));
+            check("removed");
+        }
     }
 
     #[test]

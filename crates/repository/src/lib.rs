@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! DIR/FORMAT            what this folder is, and which format its files have
+//! DIR/FORMAT.copy       the same once more
 //! DIR/lock              held by the one process that has the folder open
 //! DIR/bodies/*.warc.gz  versions as WARC records: any archive tool can read them
 //! DIR/journal/*.log     every change of state as a deed; the source of truth
@@ -10,6 +11,7 @@
 //! DIR/graph/            the links by target, as the last pass over them sorted them; derived
 //! DIR/passes/           progress of passes over the whole repository, for the next process to continue; derived
 //! DIR/damaged-*/        journal, tables and known as a repair found them; kept for people, never read again
+//! DIR/journal.mended/   a journal that is being mended from the tables
 //! DIR/repairing         a repair is in progress, or was cut short
 //! ```
 //!
@@ -27,8 +29,10 @@ mod folder;
 pub mod graph;
 mod hints;
 mod journal;
+mod mend;
 mod names;
 mod passes;
+mod read_only;
 mod reader;
 mod rebuild;
 mod recover;
@@ -41,10 +45,13 @@ pub use bodies::{Keep, KeepKind, Record, WarcInfo};
 pub use compact::{Compacted, Retention};
 pub use cursor::{Cursor, EventId};
 pub use error::{Error, Result};
+pub use folder::has_format as exists;
 pub use hints::SiteHints;
 pub use journal::{JournalReport, verify_journal};
+pub use mend::Mended;
+pub use read_only::ReadOnlyCopy;
 pub use reader::{DiskSpace, Reader};
-pub use rebuild::{TablesReport, compare_tables};
+pub use rebuild::{TablesReport, compare_tables, note_damage};
 pub use recover::{Recovery, TablesRecovery};
 pub use repair::{DamagedFiles, Salvaged};
 pub use repository::{Repository, Settings};

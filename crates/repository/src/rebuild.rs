@@ -41,6 +41,12 @@ pub fn compare_tables(reader: &Reader, progress: &mut dyn FnMut(u64, u64)) -> Re
     compared
 }
 
+/// To be called with an error that a read met. Damaged tables are a cache: they are made anew at the next opening. Returns
+/// whether the error was of this kind.
+pub fn note_damage(reader: &Reader, error: &Error) -> bool {
+    reader.shared.distrust(error)
+}
+
 fn remove(folder: &Path) -> Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", folder)(error)),

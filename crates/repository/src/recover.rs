@@ -16,8 +16,8 @@ use crate::journal::{self, Frame, Journal, Tail};
 use crate::repository::{Repository, Settings};
 use crate::sieve::{self, KnownSet};
 use crate::tables::rows::State;
-use crate::tables::{Group, Live, Obsolete, Shared, Tables, apply};
-use crate::{Error, Result, bodies, graph, passes, repair};
+use crate::tables::{Group, Live, Obsolete, Shared, Tables, apply, closed};
+use crate::{Error, Result, bodies, graph, mend, passes, repair};
 
 pub(crate) const TABLES_FOLDER: &str = "tables";
 
@@ -26,6 +26,8 @@ pub(crate) const TABLES_FOLDER: &str = "tables";
 pub struct Recovery {
     /// Whether the repository was made by this opening.
     pub made: bool,
+    /// Whether a copy of FORMAT was lost or damaged, and was written anew from the other.
+    pub format_mended: bool,
     pub tables: TablesRecovery,
     /// Commit groups of the journal that were applied to the tables.
     pub groups_replayed: u64,
@@ -33,6 +35,8 @@ pub struct Recovery {
     /// Bytes of torn, unacknowledged writes that were cut.
     pub journal_bytes_cut: u64,
     pub segment_bytes_cut: u64,
+    /// The line about a segment that lost acknowledged bytes. Its records are lost, and everything else can be read.
+    pub segment_lost: Option<String>,
     /// Runs of the known set that were no longer used.
     pub runs_removed: usize,
 }
@@ -65,19 +69,25 @@ impl Repository {
         settings: Settings,
         now: Moment,
     ) -> Result<(Repository, Recovery)> {
-        let made = !dir.join("FORMAT").exists();
-        let format = folder::format(dir, settings.id)?;
+        mend::finish(dir)?;
+        let made = !folder::has_format(dir);
+        let (format, format_mended) = folder::format(dir, settings.id)?;
         let journal_folder = dir.join(journal::FOLDER);
         for name in [journal::FOLDER, sieve::FOLDER] {
             make_folder(&dir.join(name))?;
         }
-        let mut recovery = Recovery { made, ..Recovery::default() };
+        let mut recovery = Recovery { made, format_mended, ..Recovery::default() };
         let opened = match settings.tables_in_memory {
             true => tables_in_memory(dir)?,
             false => open_tables(dir, &mut recovery)?,
         };
         let shared = Arc::new(Shared::new(dir, opened.tables, opened.live, lock));
-        let (tail, obsolete) = replay(&shared, format.seed(), &mut recovery)?;
+        let replayed = replay(&shared, format.seed(), &mut recovery);
+        if replayed.is_err() && matches!(recovery.tables, TablesRecovery::Rebuilt(_)) {
+            // Tables that stop at damage of the journal must not pass for those that saw all of it.
+            closed::distrust(&dir.join(TABLES_FOLDER))?;
+        }
+        let (tail, obsolete) = replayed?;
         let applied = shared.live().state.position;
         if applied >= tail.next {
             return Err(journal_is_short(&journal_folder, &tail, applied));
@@ -91,6 +101,7 @@ impl Repository {
         let info = warc_info(settings.clone(), format.id);
         let (segments, cut) = Segments::open(dir, info, settings.segment_bytes_max, acknowledged, now)?;
         recovery.segment_bytes_cut = cut.bytes;
+        recovery.segment_lost = cut.lost;
         recovery.journal_bytes_cut = tail.cut_bytes;
         let journal = Journal::resume(&journal_folder, format.seed(), tail)?;
         let mut repository =
@@ -148,7 +159,11 @@ pub(crate) fn open_tables_in(dir: &Path) -> Result<(Tables, Live)> {
 }
 
 fn read_tables(dir: &Path) -> Result<Opened> {
-    let tables = Tables::open(&dir.join(TABLES_FOLDER))?;
+    let folder = dir.join(TABLES_FOLDER);
+    if folder.exists() {
+        closed::check(&folder)?;
+    }
+    let tables = Tables::open(&folder)?;
     tables.check_waiting()?;
     with_live(dir, tables)
 }
@@ -176,6 +191,17 @@ pub(crate) fn is_damage(error: &Error) -> bool {
             fjall::Error::Locked | fjall::Error::Poisoned => false,
             _ => true,
         },
+        _ => false,
+    }
+}
+
+/// Whether an error that a read met shows that the tables or the known set are damaged.
+pub(crate) fn is_damage_of_tables(error: &Error) -> bool {
+    match error {
+        Error::Row { .. } | Error::Tables { .. } => is_damage(error),
+        Error::CorruptFile { path, .. } => {
+            path.components().any(|part| part.as_os_str() == TABLES_FOLDER || part.as_os_str() == sieve::FOLDER)
+        }
         _ => false,
     }
 }
@@ -216,8 +242,7 @@ fn replay(shared: &Shared, seed: u64, recovery: &mut Recovery) -> Result<(Tail, 
 /// this. Going on would cut acknowledged bodies, so a person must decide.
 fn journal_is_short(folder: &Path, tail: &Tail, applied: u64) -> Error {
     let what = format!(
-        "it ends after deed {}, and the tables have seen {applied}; remove the folder `{TABLES_FOLDER}` to go on without \
-         the lost ones",
+        "it ends after deed {}, and the tables have seen {applied}; `vernal verify --repair` mends it from the tables",
         tail.next - 1
     );
     let (number, offset) = tail.file.unwrap_or((tail.next_file, 0));

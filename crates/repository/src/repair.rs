@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use vernal_model::{Control, Deed, Moment, Scope, Seed, Site, SiteState, Span, Url};
+use vernal_model::{Control, Deed, Moment, Restated, Scope, Seed, Site, SiteState, Span, Url};
 
 use crate::folder::{self, make_folder, sync_folder};
 use crate::journal::{self, Frame};
@@ -25,7 +25,7 @@ use crate::tables::rows::{StampedSite, State};
 use crate::tables::{Tables, keys};
 use crate::{Error, Result, graph, passes, sieve};
 
-const MARK_FILE: &str = "repairing";
+pub(crate) const MARK_FILE: &str = "repairing";
 
 pub(crate) fn is_unfinished(dir: &Path) -> bool {
     dir.join(MARK_FILE).exists()
@@ -105,7 +105,7 @@ impl Repository {
     }
 }
 
-fn unused_name(dir: &Path, now: Moment) -> String {
+pub(crate) fn unused_name(dir: &Path, now: Moment) -> String {
     let first = format!("damaged-{}", now.fourteen_digits());
     let further = (2..).map(|number| format!("{first}-{number}"));
     let mut names = std::iter::once(first.clone()).chain(further);
@@ -197,7 +197,25 @@ impl Salvage {
             Deed::Unseeded(url) => drop(self.seeds.remove(&url)),
             Deed::SiteSeen(site, profile) => drop(self.standings.insert(site, profile.standing)),
             Deed::Controlled(control) => self.paused = control == Control::PauseAll,
+            Deed::Restated(restated) => self.take_rows(&restated),
             _ => {}
+        }
+    }
+
+    /// Rows that a mended journal begins with.
+    fn take_rows(&mut self, restated: &Restated) {
+        match restated {
+            Restated::Rows { table, rows } if **table == *"meta" => {
+                let seeds = rows.iter().filter(|one| one.key.starts_with(keys::SEED_PREFIX.as_bytes()));
+                let seeds = seeds.filter_map(|one| salvaged_seed(&one.row));
+                self.seeds.extend(seeds.map(|seed| (seed.url.clone(), seed)));
+            }
+            Restated::Rows { table, rows } if **table == *"sites" => {
+                let sites = rows.iter().filter_map(|one| salvaged::<StampedSite>(&one.row));
+                self.standings.extend(sites.map(|site| (site.row.site, site.row.profile.standing)));
+            }
+            Restated::State(row) => self.paused = salvaged::<State>(row).is_some_and(|state| state.paused),
+            Restated::Rows { .. } | Restated::Known(_) => {}
         }
     }
 

@@ -143,7 +143,11 @@ impl Repository {
             return Err(Error::Broken);
         }
         self.checkpoint()?;
-        self.shared.tables.flush(&self.shared.dir.join(TABLES_FOLDER))
+        self.shared.tables.flush(&self.shared.dir.join(TABLES_FOLDER))?;
+        if !self.shared.ends_with_process() {
+            self.shared.closed.set();
+        }
+        Ok(())
     }
 }
 

@@ -169,7 +169,7 @@ fn a_segment_that_was_never_acknowledged_is_removed_and_sealed_ones_stay() {
 }
 
 #[test]
-fn a_file_shorter_than_what_was_acknowledged_is_refused() {
+fn nothing_takes_the_place_of_records_that_a_file_lost() {
     let dir = TempDir::new().unwrap();
     let mut writer = opened(&dir, None);
     sample(&mut writer);
@@ -177,11 +177,18 @@ fn a_file_shorter_than_what_was_acknowledged_is_refused() {
     drop(writer);
     let path = open_path(&dir);
     OpenOptions::new().write(true).open(&path).unwrap().set_len(end.length - 1).unwrap();
-    let outcome = Segments::open(dir.path(), info(), LIMIT, Some(end), moment(9)).err();
-    assert!(matches!(outcome, Some(Error::Corrupt { segment: 1, offset, .. }) if offset == end.length - 1));
-    fs::remove_file(&path).unwrap();
-    let outcome = Segments::open(dir.path(), info(), LIMIT, Some(end), moment(9)).err();
-    assert!(matches!(outcome, Some(Error::SegmentMissing(1))));
+    let (mut writer, cut) = Segments::open(dir.path(), info(), LIMIT, Some(end), moment(9)).unwrap();
+    assert!(cut.lost.is_some_and(|line| line.contains("segment 1 is damaged")));
+    let left = segments(dir.path()).unwrap();
+    assert_eq!((left.len(), left[0].open, left[0].bytes), (1, false, end.length - 1), "what is left of it is sealed");
+    assert_eq!(writer.end(), end, "what was acknowledged never goes back");
+    assert_eq!(sample(&mut writer)[0].segment, 2);
+    let end = writer.end();
+    drop(writer);
+    fs::remove_file(open_path(&dir)).unwrap();
+    let (mut writer, cut) = Segments::open(dir.path(), info(), LIMIT, Some(end), moment(9)).unwrap();
+    assert!(cut.lost.is_some_and(|line| line.contains("segment 2 is not here")));
+    assert_eq!(sample(&mut writer)[0].segment, 3, "no serial is used twice");
 }
 
 #[test]

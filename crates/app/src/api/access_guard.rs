@@ -37,7 +37,7 @@ impl AccessGuard {
     }
 
     fn judge(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), ApiError> {
-        let refuse = |status, line: &str| Err(ApiError { status, line: line.to_owned() });
+        let refuse = |status, line: &str| Err(ApiError::new(status, line));
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         // A page of the web may have its name point to us (rebinding); the name in Host gives it away.
         if is_loopback(&self.listening_on) && !is_loopback_name(host) {

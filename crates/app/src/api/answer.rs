@@ -1,5 +1,7 @@
 //! The forms of an answer: one JSON value, JSON lines that stream, or an error line.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{
@@ -11,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::Serialize;
 use tokio::sync::mpsc;
+use vernal_model::Url;
 
 /// Bytes of lines gathered before they are sent on.
 const PART_BYTES: usize = 32 << 10;
@@ -22,21 +25,48 @@ const PARTS_WAITING_MAX: usize = 4;
 pub struct ApiError {
     pub status: StatusCode,
     pub line: String,
+    /// What the repository could not read, where this is the reason.
+    pub unread: Option<Arc<vernal_repository::Error>>,
 }
+
+/// What is said behind damage of the tables.
+pub const ANEW: &str = "; the tables are a cache and are made anew from the journal at the next opening, so ask again";
 
 pub type ApiResult = Result<Response, ApiError>;
 
 impl ApiError {
+    pub fn new(status: StatusCode, line: impl std::fmt::Display) -> ApiError {
+        ApiError { status, line: line.to_string(), unread: None }
+    }
+
     pub fn bad_request(line: impl std::fmt::Display) -> ApiError {
-        ApiError { status: StatusCode::BAD_REQUEST, line: line.to_string() }
+        ApiError::new(StatusCode::BAD_REQUEST, line)
     }
 
     pub fn not_found(line: impl std::fmt::Display) -> ApiError {
-        ApiError { status: StatusCode::NOT_FOUND, line: line.to_string() }
+        ApiError::new(StatusCode::NOT_FOUND, line)
     }
 
     pub fn failed(line: impl std::fmt::Display) -> ApiError {
-        ApiError { status: StatusCode::INTERNAL_SERVER_ERROR, line: line.to_string() }
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, line)
+    }
+
+    /// Names the version that could not be read.
+    pub fn of_version(self, number: u32, url: &Url) -> ApiError {
+        ApiError { line: format!("read version {number} of {url}: {}", self.line), ..self }
+    }
+
+    /// The error that breaks a streamed answer off.
+    pub fn breaking_off(self) -> std::io::Error {
+        match self.unread {
+            Some(error) => std::io::Error::other(error),
+            None => std::io::Error::other(self.line),
+        }
+    }
+
+    /// The line, where something that is here could not be read; `None` where it never was, or was let go.
+    pub fn unread(&self) -> Option<String> {
+        self.unread.as_ref().map(|_| self.line.clone())
     }
 }
 
@@ -44,13 +74,18 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = value(&serde_json::json!({ "error": self.line }));
         *response.status_mut() = self.status;
+        if let Some(error) = self.unread {
+            response.extensions_mut().insert(error);
+        }
         response
     }
 }
 
 impl From<vernal_repository::Error> for ApiError {
     fn from(error: vernal_repository::Error) -> ApiError {
-        ApiError::failed(error)
+        let hint = if error.is_of_cache() { ANEW } else { "" };
+        let failed = ApiError::failed(format!("{error}{hint}"));
+        ApiError { unread: Some(Arc::new(error)), ..failed }
     }
 }
 
@@ -100,6 +135,31 @@ impl Lines {
     }
 }
 
+/// Rows of a list that could not be read whole. The list goes on, and its end says so.
+#[derive(Debug, Default, thiserror::Error)]
+#[error("{count} of these rows could not be read whole: {}; `vernal verify` lists what is damaged", first.join("; "))]
+pub struct UnreadRows {
+    count: u64,
+    first: Vec<String>,
+}
+
+/// Rows that are named at the end of a list; more are counted.
+const UNREAD_NAMED_MAX: usize = 10;
+
+impl UnreadRows {
+    pub fn note(&mut self, line: &str) {
+        self.count += 1;
+        if self.first.len() < UNREAD_NAMED_MAX {
+            self.first.push(line.to_owned());
+        }
+    }
+
+    /// The end of a list.
+    pub fn end(self) -> Result<(), StreamError> {
+        if self.count == 0 { Ok(()) } else { Err(StreamError::Unread(self)) }
+    }
+}
+
 /// So that exporters can write bytes into an answer.
 impl std::io::Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -120,6 +180,7 @@ pub enum StreamError {
     ReaderGone,
     Repository(vernal_repository::Error),
     Trace(vernal_simulator::Error),
+    Unread(UnreadRows),
 }
 
 impl From<ReaderGone> for StreamError {
@@ -151,6 +212,7 @@ pub fn streamed(
             Err(StreamError::ReaderGone) => {}
             Err(StreamError::Repository(error)) => lines.break_off(error),
             Err(StreamError::Trace(error)) => lines.break_off(error),
+            Err(StreamError::Unread(error)) => lines.break_off(error),
         }
     });
     let stream = futures_util::stream::unfold(receiver, |mut receiver| async move {

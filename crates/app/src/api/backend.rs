@@ -3,10 +3,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
-use vernal_crawler::{Act, Acted, Believed, Check, Crawler, PromisesKept, Pulse};
+use vernal_crawler::{Act, Acted, Believed, Check, Crawler, Error as CrawlerError, PromisesKept, Pulse};
 use vernal_model::{Moment, Url};
 use vernal_repository::Repository;
 
+use super::answer::ApiError;
 use crate::runtime::live::{Handle, Input, LoopError, Reasons};
 
 pub enum CrawlBackend {
@@ -37,6 +38,17 @@ pub enum BackendError {
     Repository(#[from] vernal_repository::Error),
     #[error("the repository is closed")]
     Closed,
+}
+
+impl From<BackendError> for ApiError {
+    fn from(error: BackendError) -> ApiError {
+        match error {
+            BackendError::Repository(error)
+            | BackendError::Crawler(CrawlerError::Repository(error))
+            | BackendError::Loop(LoopError::Crawler(CrawlerError::Repository(error))) => error.into(),
+            other => ApiError::failed(other),
+        }
+    }
 }
 
 type Result<T> = std::result::Result<T, BackendError>;

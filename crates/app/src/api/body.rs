@@ -66,8 +66,16 @@ fn choose(shared: &Shared, page: &Page, query: &BodyQuery) -> Result<Version, Ap
     })
 }
 
-/// Reads a version; a record that only says "the same as then" leads to the one that has the bytes.
+/// Reads a version; what cannot be read is named by its URL and its number.
 pub fn kept(reader: &Reader, url: &Url, version: Version) -> Result<Kept, ApiError> {
+    found(reader, url, version).map_err(|error| match error.unread {
+        Some(_) => error.of_version(version.number, url),
+        None => error,
+    })
+}
+
+/// Finds the record of a version; a record that only says "the same as then" leads to the one that has the bytes.
+fn found(reader: &Reader, url: &Url, version: Version) -> Result<Kept, ApiError> {
     let Some(mut location) = version.location else {
         return Err(ApiError::not_found(without_body(reader, url, version)?));
     };

@@ -1,6 +1,5 @@
 //! The change feed: JSON lines from a cursor on, or a stream that does not end.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -13,7 +12,7 @@ use tokio::sync::watch;
 use vernal_model::{Event, Moment};
 use vernal_repository::{Cursor, EventId};
 
-use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
+use super::answer::{self, ApiError, ApiResult, Lines, StreamError, UnreadRows};
 use super::event_filter::{EventFilter, RolesAsked, event_kinds, kind};
 use super::event_json::EventAnswer;
 use super::folds::Folds;
@@ -59,13 +58,15 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
     let limit = query.limit.unwrap_or(usize::MAX);
     let Some(latest) = query.latest else {
         return Ok(answer::lines(move |lines| {
-            let mut feed = FeedReader { shared: &shared, seeds: &seeds, filter: &filter, folds: Folds::default() };
-            feed.write(start, limit, lines)
+            let mut feed = FeedReader::new(&shared, &seeds, &filter);
+            feed.write(start, limit, lines)?;
+            feed.unread.end()
         }));
     };
     Ok(answer::lines(move |lines| {
-        let mut feed = FeedReader { shared: &shared, seeds: &seeds, filter: &filter, folds: Folds::default() };
-        feed.newest(start, latest)?.iter().take(limit).try_for_each(|event| Ok(lines.line(event)?))
+        let mut feed = FeedReader::new(&shared, &seeds, &filter);
+        feed.newest(start, latest)?.iter().take(limit).try_for_each(|event| lines.line(event))?;
+        feed.unread.end()
     }))
 }
 
@@ -108,9 +109,14 @@ struct FeedReader<'a> {
     seeds: &'a Seeds,
     filter: &'a EventFilter,
     folds: Folds,
+    unread: UnreadRows,
 }
 
-impl FeedReader<'_> {
+impl<'a> FeedReader<'a> {
+    fn new(shared: &'a Shared, seeds: &'a Seeds, filter: &'a EventFilter) -> FeedReader<'a> {
+        FeedReader { shared, seeds, filter, folds: Folds::default(), unread: UnreadRows::default() }
+    }
+
     fn write(&mut self, start: Cursor, limit: usize, lines: &mut Lines) -> Result<(), StreamError> {
         let (mut after, mut left) = (start, limit);
         while left > 0 {
@@ -166,7 +172,9 @@ impl FeedReader<'_> {
         };
         let rows = rows.into_iter().filter_map(|row| self.filter.told(self.shared, row));
         let answer = |row| EventAnswer::of(self.shared, self.seeds, self.filter, (cursor, id), (row, same_as.clone()));
-        Ok(rows.map(answer).collect())
+        let rows: Vec<EventAnswer> = rows.map(answer).collect();
+        rows.iter().filter_map(|row| row.unread.as_ref()).for_each(|line| self.unread.note(line));
+        Ok(rows)
     }
 }
 
@@ -192,8 +200,10 @@ pub async fn stream(
         greeted: false,
     };
     let parts = futures_util::stream::unfold(following, |mut following| async move {
-        let part = following.next().await?;
-        Some((Ok::<Bytes, Infallible>(part), following))
+        let part = following.next().await.transpose()?;
+        // The stream breaks off where the store cannot be read, so that the end is not taken for that of the feed.
+        following.left = if part.is_err() { 0 } else { following.left };
+        Some((part.map_err(ApiError::breaking_off), following))
     });
     Ok(answer::typed("text/event-stream", Body::from_stream(parts)))
 }
@@ -212,54 +222,53 @@ struct Following {
 
 impl Following {
     /// The next events as text; `None` at the end.
-    async fn next(&mut self) -> Option<Bytes> {
+    async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         if !std::mem::replace(&mut self.greeted, true) {
             // Some bytes must come at once, so that the client knows that it is connected.
-            return Some(Bytes::from_static(b": vernal\n\n"));
+            return Ok(Some(Bytes::from_static(b": vernal\n\n")));
         }
         loop {
             if self.left == 0 || *self.stop.borrow() {
-                return None;
+                return Ok(None);
             }
             if let Some(acknowledged) = &mut self.acknowledged {
                 acknowledged.mark_unchanged();
             }
-            let batch = self.shared.reader.events(self.after, BATCH).ok()?;
+            let batch = self.shared.reader.events(self.after, BATCH)?;
             let text = self.text(batch)?;
             if !text.is_empty() {
-                return Some(text.into());
+                return Ok(Some(text.into()));
             }
-            let acknowledged = self.acknowledged.as_mut()?;
+            let Some(acknowledged) = self.acknowledged.as_mut() else { return Ok(None) };
             tokio::select! {
-                moved = acknowledged.changed() => moved.ok()?,
-                _ = self.stop.changed() => return None,
-                () = tokio::time::sleep(KEEP_ALIVE_EVERY) => return Some(Bytes::from_static(b": still here\n\n")),
+                moved = acknowledged.changed() => if moved.is_err() { return Ok(None) },
+                _ = self.stop.changed() => return Ok(None),
+                () = tokio::time::sleep(KEEP_ALIVE_EVERY) => return Ok(Some(Bytes::from_static(b": still here\n\n"))),
             }
         }
     }
 
     /// Moves on behind a batch; an empty text means that nothing of it was asked for and nothing more is there.
-    fn text(&mut self, mut batch: Vec<(Cursor, EventId, Event)>) -> Option<String> {
-        let seeds = self.shared.seeds().ok()?;
+    fn text(&mut self, mut batch: Vec<(Cursor, EventId, Event)>) -> Result<String, ApiError> {
+        let seeds = self.shared.seeds()?;
         let mut text = String::new();
-        let mut feed =
-            FeedReader { shared: &self.shared, seeds: &seeds, filter: &self.filter, folds: Folds::default() };
+        let mut feed = FeedReader::new(&self.shared, &seeds, &self.filter);
         while let Some((last, _, _)) = batch.last() {
             self.after = *last;
             for (cursor, id, event) in batch {
                 let name = event.kind.name();
-                for row in if self.left > 0 { feed.rows(cursor, id, event).ok()? } else { Vec::new() } {
+                for row in if self.left > 0 { feed.rows(cursor, id, event)? } else { Vec::new() } {
                     self.left = self.left.saturating_sub(1);
-                    let data = serde_json::to_string(&row).ok()?;
+                    let Ok(data) = serde_json::to_string(&row) else { continue };
                     text.push_str(&format!("id: {cursor}\nevent: {name}\ndata: {data}\n\n"));
                 }
             }
             if !text.is_empty() || self.left == 0 {
                 break;
             }
-            batch = self.shared.reader.events(self.after, BATCH).ok()?;
+            batch = self.shared.reader.events(self.after, BATCH)?;
         }
-        Some(text)
+        Ok(text)
     }
 }
 

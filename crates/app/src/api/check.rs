@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::Serialize;
 use vernal_model::Url;
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiResult};
 use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{RobotsVisit, Shared, time};
 use crate::seeds::literal_address;
@@ -32,7 +32,7 @@ struct CheckAnswer {
 }
 
 pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
-    let check = shared.backend.check(url(&asked.url)?, shared.clock.now()).await.map_err(ApiError::failed)?;
+    let check = shared.backend.check(url(&asked.url)?, shared.clock.now()).await?;
     Ok(answer::value(&CheckAnswer {
         robots_visit: shared.robots(&check.url)?,
         trouble: shared.trouble(&check.url),

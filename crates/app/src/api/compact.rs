@@ -25,10 +25,7 @@ pub async fn compact(State(shared): State<Arc<Shared>>) -> ApiResult {
             "table_bytes_before": done.table_bytes_before,
             "table_bytes_after": done.table_bytes_after,
         }))),
-        Some(Err(line)) => Err(ApiError::failed(line)),
-        None => Err(ApiError {
-            status: StatusCode::CONFLICT,
-            line: "a running crawl cannot be compacted; stop it first".into(),
-        }),
+        Some(Err(error)) => Err(error.into()),
+        None => Err(ApiError::new(StatusCode::CONFLICT, "a running crawl cannot be compacted; stop it first")),
     }
 }

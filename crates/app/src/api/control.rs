@@ -31,7 +31,7 @@ fn named(asked: &OfSite) -> Result<Option<Site>, ApiError> {
 
 /// Whoever names a page is told the site that was meant: the whole of it, or null for the whole crawl.
 async fn act(shared: &Shared, act: Act, site: Option<Site>) -> ApiResult {
-    match shared.backend.act(act, shared.clock.now()).await.map_err(ApiError::failed)? {
+    match shared.backend.act(act, shared.clock.now()).await? {
         Acted::UnknownSite(site) => Err(ApiError::not_found(format!("no site {site} is known here"))),
         _ => {
             let site = site.map(|site| site.to_string());

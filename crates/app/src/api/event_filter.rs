@@ -96,7 +96,7 @@ impl EventFilter {
     }
 
     /// What is asked for of a row, with all the words that it can have. A version that cannot be read takes nothing else
-    /// from the feed.
+    /// from the feed, and the row says so.
     pub fn told(&self, shared: &Shared, mut row: Row) -> Option<Row> {
         let change = &mut row.event.change;
         let kinds = if self.with_noise { change.kinds } else { change.left };
@@ -116,7 +116,7 @@ impl EventFilter {
         }
         // The steps have the words of whoever keeps a copy.
         if !self.brief && !self.pages {
-            let _ = event_text::fill(shared, &mut row.event);
+            row.unread = event_text::fill(shared, &mut row.event).err().and_then(|error| error.unread());
         }
         Some(row)
     }

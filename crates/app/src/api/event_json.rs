@@ -4,6 +4,7 @@ use serde::Serialize;
 use vernal_model::{Event, EventKind, Operation};
 use vernal_repository::{Cursor, EventId};
 
+use super::answer::ApiError;
 use super::change::{self, ChangeJson, Paragraph, PartJson};
 use super::event_filter::EventFilter;
 use super::folds::{FoldedPage, Row};
@@ -39,6 +40,8 @@ pub struct EventAnswer {
     same_as: Option<String>,
     /// The steps for whoever keeps copies of pages, if they were asked for.
     replica: Option<ReplicaJson>,
+    /// Why words or steps are not here that could not be read; null where all were.
+    pub unread: Option<String>,
 }
 
 impl EventAnswer {
@@ -49,11 +52,15 @@ impl EventAnswer {
         (cursor, id): (Cursor, EventId),
         (row, same_as): (Row, Option<String>),
     ) -> EventAnswer {
-        let Row { mut event, part_of, fold } = row;
+        let Row { mut event, part_of, fold, mut unread } = row;
         let replica = if filter.pages { replica::of(shared, &event) } else { None };
+        unread = unread.or_else(|| replica.as_ref()?.unread.clone());
         let told = std::mem::take(&mut event.change.paragraphs);
         let paragraphs = told.into_iter().map(|one| {
-            let parts = parts(shared, &event, &one);
+            let parts = parts(shared, &event, &one).unwrap_or_else(|error| {
+                unread = unread.take().or_else(|| error.unread());
+                Vec::new()
+            });
             Paragraph { parts, ..change::paragraph(Some(event.page), one) }
         });
         let paragraphs = paragraphs.collect();
@@ -86,14 +93,15 @@ impl EventAnswer {
             part_of,
             same_as,
             replica,
+            unread,
         }
     }
 }
 
 /// The parts of a split, the sources of a merge, and the items of a reordered list, with their ids.
-fn parts(shared: &Shared, event: &Event, told: &vernal_model::ParagraphChange) -> Vec<PartJson> {
+fn parts(shared: &Shared, event: &Event, told: &vernal_model::ParagraphChange) -> Result<Vec<PartJson>, ApiError> {
     if told.others.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let (version, own, joined) = match told.operation {
         Operation::Merged => (event.previous, told.from, &told.before),
@@ -102,7 +110,8 @@ fn parts(shared: &Shared, event: &Event, told: &vernal_model::ParagraphChange) -
     };
     let mut places: Vec<u32> = own.into_iter().chain(told.others.iter().copied()).collect();
     places.sort_unstable();
-    let numbers = version.map(|version| replica::known_numbers(shared, event.page, version)).unwrap_or_default();
+    let numbers = version.map(|version| replica::known_numbers(shared, event.page, version));
+    let numbers = numbers.transpose()?.unwrap_or_default();
     // No paragraph of a split or a merge contains a line feed.
     let mut texts = joined.as_deref().unwrap_or_default().split('\n');
     let part = |place: u32| PartJson {
@@ -110,5 +119,5 @@ fn parts(shared: &Shared, event: &Event, told: &vernal_model::ParagraphChange) -
         position: place,
         text: joined.as_ref().and_then(|_| texts.next()).map(Box::from),
     };
-    places.into_iter().map(part).collect()
+    Ok(places.into_iter().map(part).collect())
 }

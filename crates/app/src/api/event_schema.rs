@@ -49,6 +49,10 @@ pub fn event_schema() -> Value {
             "description": "The page was a second name of that one: whoever embeds pages leaves this event out",
         },
         "replica": replica_schema(),
+        "unread": {
+            "type": ["string", "null"],
+            "description": "Why words or steps are not here that could not be read from the damaged repository",
+        },
     });
     let required: Vec<&str> =
         properties.as_object().map(|all| all.keys().map(String::as_str).collect()).unwrap_or_default();

@@ -18,6 +18,8 @@ pub struct Row {
     /// The folds of the site that have operations of this event.
     pub part_of: Vec<String>,
     pub fold: Option<Fold>,
+    /// Why some of its words are not here, where they could not be read.
+    pub unread: Option<String>,
 }
 
 /// What an event of a site says of its pages.
@@ -100,7 +102,7 @@ impl Folds {
         if takes_out && !groups.is_empty() {
             leave(&mut event.change, &own_operations, &own_notes);
         }
-        Ok(Row { event, part_of: groups.ids(), fold: None })
+        Ok(Row { event, part_of: groups.ids(), fold: None, unread: None })
     }
 
     /// The rows of an event of a site. A fold that was told again later is listed there.
@@ -124,7 +126,8 @@ impl Folds {
         event.detail = format!("on {pages} pages").into();
         let sample = group.fold.sample.iter().map(|&(page, version)| self.folded_page(reader, page, version));
         let sample = sample.collect::<Result<Vec<Option<FoldedPage>>>>()?.into_iter().flatten().collect();
-        Ok(Row { event, part_of: Vec::new(), fold: Some(Fold { id: group.id(), pages, sample }) })
+        let fold = Some(Fold { id: group.id(), pages, sample });
+        Ok(Row { event, part_of: Vec::new(), fold, unread: None })
     }
 
     fn folded_page(&mut self, reader: &Reader, page: PageKey, version: u32) -> Result<Option<FoldedPage>> {
@@ -157,7 +160,7 @@ impl Folds {
 }
 
 fn plain(event: Event) -> Row {
-    Row { event, part_of: Vec::new(), fold: None }
+    Row { event, part_of: Vec::new(), fold: None, unread: None }
 }
 
 /// Folds that the same versions of the same pages have.

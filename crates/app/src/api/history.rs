@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Change, DecidedBy, Event, EventKind, Location, Moment, Page, Version, Visit};
 
-use super::answer::{self, ApiResult};
+use super::answer::{self, ApiError, ApiResult, UnreadRows};
 use super::change::ChangeJson;
 use super::diff::{self, RulesOf};
 use super::folds::Folds;
@@ -64,7 +64,7 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     let limit = asked.limit.unwrap_or(usize::MAX);
     let reader = shared.reader.clone();
     Ok(answer::lines(move |lines| {
-        let mut folds = Folds::default();
+        let (mut folds, mut unread_rows) = (Folds::default(), UnreadRows::default());
         let events = page::other_events(&reader, page.key)?.into_iter();
         let mut events: HashMap<Moment, Event> = events.map(|event| (event.seen_different, event)).collect();
         for visit in visits.into_iter().rev().take(limit) {
@@ -72,26 +72,27 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
             if asked.rules == RulesOf::Now
                 && let Some(event) = &mut event
             {
-                judge_today(&shared, &page, &versions, event);
+                let unread = judge_today(&shared, &page, &versions, event).err().and_then(|error| error.unread());
+                unread.iter().for_each(|line| unread_rows.note(line));
             }
             let is_folded = event.as_ref().map(|event| folds.is_folded(&reader, event)).transpose()?;
             lines.line(&row(visit, event, is_folded.unwrap_or_default()))?;
         }
-        Ok(())
+        unread_rows.end()
     }))
 }
 
 /// Puts the verdict by the rules of today into an event. Where a version has no body any more, the verdict of then stays.
-fn judge_today(shared: &Shared, page: &Page, versions: &[Version], event: &mut Event) {
+fn judge_today(shared: &Shared, page: &Page, versions: &[Version], event: &mut Event) -> Result<(), ApiError> {
     let numbered = |number: Option<u32>| versions.iter().find(|version| Some(version.number) == number).copied();
-    let (Some(from), Some(to)) = (numbered(event.previous), numbered(event.version)) else { return };
+    let (Some(from), Some(to)) = (numbered(event.previous), numbered(event.version)) else { return Ok(()) };
     if event.change.kinds.is_empty() {
-        return;
+        return Ok(());
     }
-    if let Ok(change) = diff::judged_today(shared, page, from, to) {
-        let flapping = event.change.flapping;
-        event.change = Change { flapping, ..change };
-    }
+    let change = diff::judged_today(shared, page, from, to)?;
+    let flapping = event.change.flapping;
+    event.change = Change { flapping, ..change };
+    Ok(())
 }
 
 fn row(visit: Visit, event: Option<Event>, is_folded: bool) -> Row {

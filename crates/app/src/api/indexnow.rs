@@ -53,7 +53,7 @@ pub async fn many(State(shared): State<Arc<Shared>>, push: Result<Json<Many>, Js
         urls.iter().find(|url| !url.host().eq_ignore_ascii_case(&push.host) && url.site_text() != push.host)
     {
         let line = format!("{foreign} does not belong to {}", push.host);
-        return Err(ApiError { status: StatusCode::UNPROCESSABLE_ENTITY, line });
+        return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, line));
     }
     hint(&shared, HintSource::IndexNow, urls).await
 }
@@ -63,12 +63,12 @@ fn check_key(shared: &Shared, key: &str) -> Result<(), ApiError> {
     if keys.is_empty() || keys.iter().any(|known| is_same(key.as_bytes(), known.as_bytes())) {
         return Ok(());
     }
-    Err(ApiError { status: StatusCode::FORBIDDEN, line: "the key is none of ours".into() })
+    Err(ApiError::new(StatusCode::FORBIDDEN, "the key is none of ours"))
 }
 
 /// Gives URLs to the crawl, and tells what became of them.
 pub async fn hint(shared: &Shared, source: HintSource, urls: Vec<Url>) -> ApiResult {
-    match shared.backend.act(Act::Hint { source, urls }, shared.clock.now()).await.map_err(ApiError::failed)? {
+    match shared.backend.act(Act::Hint { source, urls }, shared.clock.now()).await? {
         Acted::Hinted { hinted, found, ignored } => {
             Ok(answer::value(&serde_json::json!({ "hinted": hinted, "found": found, "ignored": ignored })))
         }

@@ -9,7 +9,7 @@ use vernal_model::{Document, DocumentRow, Link, LinkKind, Page, Rel, Url, Versio
 use vernal_repository::KnownState;
 use vernal_repository::graph::BackLink;
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, UnreadRows};
 use super::parameters::{Parameters, url};
 use super::shared::Shared;
 use super::{body, page};
@@ -42,6 +42,8 @@ struct Back {
     rel: Vec<&'static str>,
     /// The words of the link, or of another one on the same page where it has none; null where no body is kept.
     anchor: Option<String>,
+    /// Why the words are not here that could not be read; null where they were.
+    unread: Option<String>,
     /// How many links of the page lead here.
     links: usize,
     /// Whether it counts as a back link: it may be followed, and lies within the scope.
@@ -115,32 +117,39 @@ fn state(shared: &Shared, url: &Url) -> Result<&'static str, ApiError> {
 
 fn into(shared: Arc<Shared>, url: Url, limit: usize) -> axum::response::Response {
     answer::lines(move |lines| {
+        let mut unread_rows = UnreadRows::default();
         for link in shared.reader.back_links(&url)?.take(limit) {
             let link = link?;
+            let (anchor, unread) = match anchor(&shared, &link, &url) {
+                Ok(anchor) => (anchor, None),
+                Err(error) => (None, error.unread()),
+            };
+            unread.iter().for_each(|line| unread_rows.note(line));
             lines.line(&Back {
                 source: link.page.url.to_string(),
                 kind: kind(link.link.kind),
                 rel: rel(link.link.rel),
-                anchor: anchor(&shared, &link, &url),
+                anchor,
+                unread,
                 links: link.links,
                 counted: link.link.counted.partition().is_some(),
                 state: link.page.state.name(),
             })?;
         }
-        Ok(())
+        unread_rows.end()
     })
 }
 
 /// The words of a link into a page. The rows stand in the order of the body, so that the place says which one is meant,
 /// also where a session was taken out of its target.
-fn anchor(shared: &Shared, link: &BackLink, url: &Url) -> Option<String> {
-    let version = link.page.version.filter(|version| version.location.is_some())?;
-    // A body that cannot be read has no words to tell; `verify` tells of it.
-    let document = written(shared, &link.page, version).ok()?;
+fn anchor(shared: &Shared, link: &BackLink, url: &Url) -> Result<Option<String>, ApiError> {
+    let version = link.page.version.filter(|version| version.location.is_some());
+    let Some(version) = version else { return Ok(None) };
+    let document = written(shared, &link.page, version)?;
     let here = document.links.get(link.place).filter(|written| written.kind == link.link.kind);
     let others = document.links.iter().filter(|written| written.target == *url);
     let mut anchors = here.into_iter().chain(others).map(|written| document.anchor(written));
-    anchors.find(|words| !words.is_empty()).or(Some("")).map(str::to_owned)
+    Ok(anchors.find(|words| !words.is_empty()).or(Some("")).map(str::to_owned))
 }
 
 fn kind(kind: LinkKind) -> &'static str {

@@ -15,6 +15,7 @@ mod changes;
 mod check;
 mod compact;
 mod control;
+mod damage;
 mod diff;
 mod event_filter;
 mod event_json;
@@ -116,5 +117,6 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .fallback(answer::no_such_route)
         .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
         .layer(middleware::from_fn(answer::safe_headers))
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), damage::noted))
         .with_state(shared)
 }

@@ -137,7 +137,7 @@ pub async fn decide(State(shared): State<Arc<Shared>>, Fields(request): Fields<R
         RuleAction::Forget => NoiseWord::Forget { rule: id(&request)? },
     };
     let act = Act::Noise { site: site.clone(), word };
-    match shared.backend.act(act, shared.clock.now()).await.map_err(ApiError::failed)? {
+    match shared.backend.act(act, shared.clock.now()).await? {
         Acted::Ruled(id) => Ok(answer::value(&serde_json::json!({ "site": site.as_str(), "id": id }))),
         Acted::UnknownRule(id) => Err(no_such_rule(site.as_str(), id)),
         Acted::BookFull => Err(ApiError::failed(format!("the rules that people gave for {site} fill its book"))),

@@ -82,7 +82,7 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     let (reader, now) = (shared.reader.clone(), shared.clock.now());
     let limit = asked.limit.unwrap_or(VISITS_SHOWN);
     let policy = shared.settings.crawler.policy.clone();
-    let believed = shared.backend.believed(now).await.map_err(ApiError::failed)?.all.share();
+    let believed = shared.backend.believed(now).await?.all.share();
     // A plan takes up every held page: not on the event loop.
     let planned = tokio::task::spawn_blocking(move || {
         vernal_crawler::plan(&reader, &settings, &budgets, ahead, limit, (now, believed))

@@ -18,6 +18,9 @@ pub struct ReplicaJson {
     /// Why there are no operations. What is held of the page stays until an event brings the whole.
     missing: Option<String>,
     operations: Vec<ReplicaStepJson>,
+    /// The same, where something that is here could not be read.
+    #[serde(skip)]
+    pub unread: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -33,10 +36,16 @@ struct ReplicaStepJson {
     noise: bool,
 }
 
+impl ReplicaJson {
+    fn of(whole: bool, operations: Vec<ReplicaStepJson>) -> ReplicaJson {
+        ReplicaJson { whole, missing: None, operations, unread: None }
+    }
+}
+
 /// The steps of an event; `None` of one that changes no paragraph.
 pub fn of(shared: &Shared, event: &Event) -> Option<ReplicaJson> {
     match event.kind {
-        EventKind::Gone => Some(ReplicaJson { whole: true, missing: None, operations: Vec::new() }),
+        EventKind::Gone => Some(ReplicaJson::of(true, Vec::new())),
         EventKind::New | EventKind::Back => Some(whole(shared, event, event.version.or(event.previous))),
         EventKind::Changed => Some(changed(shared, event)),
         EventKind::Unblocked if event.version.is_some() => Some(changed(shared, event)),
@@ -61,7 +70,7 @@ fn changed(shared: &Shared, event: &Event) -> ReplicaJson {
         text: step.text,
         noise: !told.contains(&step.number),
     });
-    ReplicaJson { whole: false, missing: None, operations: operations.collect() }
+    ReplicaJson::of(false, operations.collect())
 }
 
 fn whole(shared: &Shared, event: &Event, version: Option<u32>) -> ReplicaJson {
@@ -75,9 +84,12 @@ fn whole(shared: &Shared, event: &Event, version: Option<u32>) -> ReplicaJson {
                 text: Some(one.text),
                 noise: false,
             });
-            ReplicaJson { whole: true, missing: None, operations: added.collect() }
+            ReplicaJson::of(true, added.collect())
         }
-        Err(why) => ReplicaJson { whole: false, missing: Some(why.line), operations: Vec::new() },
+        Err(why) => {
+            let unread = why.unread();
+            ReplicaJson { missing: Some(why.line), unread, ..ReplicaJson::of(false, Vec::new()) }
+        }
     }
 }
 
@@ -127,14 +139,14 @@ pub fn numbers(shared: &Shared, page: PageKey, version: u32, count: usize) -> Re
 }
 
 /// As many numbers of the paragraphs of a version as are known, for a version of unknown length.
-pub fn known_numbers(shared: &Shared, page: PageKey, version: u32) -> Vec<u32> {
+pub fn known_numbers(shared: &Shared, page: PageKey, version: u32) -> Result<Vec<u32>, ApiError> {
     /// No document has more paragraphs.
     const COUNT_MAX: usize = vernal_document::PARAGRAPHS_MAX;
-    match shared.reader.version_row(page, version) {
-        Ok(Some(row)) => NumberRun::numbers(&row.numbers, COUNT_MAX),
-        _ if version == 1 => (1..=COUNT_MAX as u32).collect(),
-        _ => Vec::new(),
-    }
+    Ok(match shared.reader.version_row(page, version)? {
+        Some(row) => NumberRun::numbers(&row.numbers, COUNT_MAX),
+        None if version == 1 => (1..=COUNT_MAX as u32).collect(),
+        None => Vec::new(),
+    })
 }
 
 /// The meaning of a version of the page of an event.

@@ -82,7 +82,7 @@ pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> ApiResult {
         let first = wrong.first().map_or("no seed was given", |wrong| &wrong.error);
         return Err(ApiError::bad_request(first));
     }
-    match shared.backend.act(Act::AddSeeds(seeds), now).await.map_err(ApiError::failed)? {
+    match shared.backend.act(Act::AddSeeds(seeds), now).await? {
         Acted::Seeds { new, known } => Ok(answer::value(&Added { new, known, wrong })),
         other => Err(ApiError::failed(format!("adding seeds came to {other:?}"))),
     }
@@ -98,7 +98,7 @@ fn visitable_seed(shared: &Shared, entry: &SeedEntry, now: Moment) -> Result<See
 
 pub async fn remove(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
     let url = url(&asked.url)?;
-    match shared.backend.act(Act::RemoveSeed(url.clone()), shared.clock.now()).await.map_err(ApiError::failed)? {
+    match shared.backend.act(Act::RemoveSeed(url.clone()), shared.clock.now()).await? {
         Acted::Removed(true) => Ok(answer::value(&serde_json::json!({ "removed": true }))),
         Acted::Removed(false) => Err(ApiError::not_found(format!("{url} is no seed"))),
         other => Err(ApiError::failed(format!("removing a seed came to {other:?}"))),

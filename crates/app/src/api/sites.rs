@@ -63,8 +63,7 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     Ok(answer::lines(move |lines| {
         for row in rows {
             let tags = tags(&seeds, &row);
-            // A row that cannot be read is missing here and told by `vernal hints`.
-            let hints = shared.reader.site_hints(&row.site).unwrap_or_default();
+            let hints = shared.reader.site_hints(&row.site)?;
             lines.line(&shown(row, tags, &hints))?;
         }
         Ok(())

@@ -172,7 +172,7 @@ pub async fn believed(shared: &Shared) -> Result<Option<Believed>, answer::ApiEr
     if shared.backend.is_stopped() {
         return Ok(None);
     }
-    Ok(Some(shared.backend.believed(shared.clock.now()).await.map_err(answer::ApiError::failed)?))
+    Ok(Some(shared.backend.believed(shared.clock.now()).await?))
 }
 
 /// The crawler of a stopped crawl is opened only if there is a promise to judge.
@@ -181,7 +181,7 @@ async fn promises(shared: &Shared) -> Result<Option<Promises>, answer::ApiError>
     if shared.settings.crawler.promises.is_empty() && !shared.reader.seeds()?.iter().any(promising) {
         return Ok(None);
     }
-    let kept = shared.backend.promises(shared.clock.now()).await.map_err(answer::ApiError::failed)?;
+    let kept = shared.backend.promises(shared.clock.now()).await?;
     Ok(kept.map(|kept| Promises {
         pages: kept.promised,
         overdue: kept.overdue,

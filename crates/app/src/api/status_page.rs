@@ -36,7 +36,7 @@ pub async fn show(State(shared): State<Arc<Shared>>) -> Result<Response, ApiErro
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>Vernal</title>",
     );
     html.push_str("<link rel=\"stylesheet\" href=\"/style.css\"><h1>Vernal</h1>");
-    let promises = shared.backend.promises(shared.clock.now()).await.map_err(ApiError::failed)?;
+    let promises = shared.backend.promises(shared.clock.now()).await?;
     let believed = believed(&shared).await?;
     totals(&shared, promises, believed, &mut html);
     sites(&shared, &mut html);

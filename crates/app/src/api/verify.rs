@@ -7,9 +7,9 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use vernal_frontier::{Breach, audit};
 use vernal_model::{Moment, PageKey, Site};
-use vernal_repository::{Reader, bodies, compare_tables, verify_journal};
+use vernal_repository::{Reader, bodies, compare_tables, note_damage, verify_journal};
 
-use super::answer::{self, ApiResult, Lines, StreamError};
+use super::answer::{self, ANEW, ApiResult, Lines, StreamError};
 use super::parameters::Parameters;
 use super::shared::Shared;
 use crate::runtime::runs::{self, Politeness};
@@ -67,6 +67,8 @@ struct Verified {
     /// Visits that a repair restored from records.
     visits_unjudged: u64,
     table_faults: u64,
+    /// Both copies of the book of runs are lost.
+    runs_faults: u64,
     politeness_breaches: u64,
     faults: Vec<String>,
 }
@@ -85,18 +87,35 @@ pub async fn stream(State(shared): State<Arc<Shared>>, Parameters(query): Parame
         let mut verified = Verified::default();
         segments(&shared, lines, &mut verified)?;
         journal(&shared, lines, &mut verified)?;
-        tables(&shared.reader, &mut verified)?;
+        let read = tables(&shared.reader, &mut verified);
+        unread(&shared, read, &mut verified)?;
         let small = verified.journal_bytes <= COMPARED_BYTES_MAX;
         if shared.backend.is_stopped() && verified.journal_faults == 0 && (query.deep || small) {
-            compare(&shared, lines, &mut verified)?;
+            let compared = compare(&shared, lines, &mut verified);
+            unread(&shared, compared, &mut verified)?;
         }
-        politeness(&shared, &mut verified)?;
-        let faults =
-            [verified.segment_faults, verified.journal_faults, verified.table_faults, verified.politeness_breaches];
+        let judged = politeness(&shared, &mut verified);
+        unread(&shared, judged, &mut verified)?;
+        let faults = [
+            verified.segment_faults,
+            verified.journal_faults,
+            verified.table_faults,
+            verified.runs_faults,
+            verified.politeness_breaches,
+        ];
         verified.sound = faults.iter().all(|faults| *faults == 0);
         lines.line(&verified)?;
         Ok(())
     }))
+}
+
+/// Tables that cannot be read are a fault like any other, and made anew at the next opening.
+fn unread(shared: &Shared, read: Result<(), StreamError>, verified: &mut Verified) -> Result<(), StreamError> {
+    let Err(StreamError::Repository(error)) = read else { return read };
+    verified.table_faults += 1;
+    let anew = if note_damage(&shared.reader, &error) { ANEW } else { "" };
+    verified.fault(format!("{error}{anew}"));
+    Ok(())
 }
 
 /// Writes a progress line each time that enough more of one part has been read.
@@ -189,11 +208,22 @@ fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), StreamError> {
 fn politeness(shared: &Shared, verified: &mut Verified) -> Result<(), StreamError> {
     let mut visits = requests(&shared.reader)?;
     verified.visits = visits.len() as u64;
+    let book = runs::book(&shared.settings.data);
+    if book.promises.is_empty() && book.repaired.is_none() && !visits.is_empty() {
+        verified.visits_unjudged = verified.visits;
+        verified.runs_faults += 1;
+        verified.fault(
+            "runs.jsonl is lost, so nobody knows what the runs promised and no visit is judged; `vernal verify --repair` \
+             begins it anew"
+                .into(),
+        );
+        return Ok(());
+    }
     // Records have whole seconds only, which the audit would take for visits in too quick succession.
-    let judged_from = runs::repaired(&shared.settings.data).unwrap_or(Moment::EPOCH);
+    let judged_from = book.repaired.unwrap_or(Moment::EPOCH);
     visits.retain(|(_, started, _)| *started >= judged_from);
     verified.visits_unjudged = verified.visits - visits.len() as u64;
-    for breach in breaches(&visits, &promises(shared)) {
+    for breach in breaches(&visits, &promises(shared, book.promises)) {
         verified.politeness_breaches += 1;
         verified.fault(format!(
             "{} was asked at {}, before {}",
@@ -233,8 +263,7 @@ fn requests(reader: &Reader) -> Result<Vec<Request>, StreamError> {
     Ok(requests)
 }
 
-fn promises(shared: &Shared) -> Vec<Politeness> {
-    let written = runs::read(&shared.settings.data);
+fn promises(shared: &Shared, written: Vec<Politeness>) -> Vec<Politeness> {
     if !written.is_empty() {
         return written;
     }

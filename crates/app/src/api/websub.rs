@@ -80,10 +80,7 @@ pub async fn deliver(
     if let Some(secret) = &shared.settings.websub_secret {
         let signature = headers.get("x-hub-signature").and_then(|value| value.to_str().ok()).unwrap_or_default();
         if !is_signed(signature, &hub_secret(secret, &topic), &body) && !is_signed(signature, secret, &body) {
-            return Err(ApiError {
-                status: StatusCode::FORBIDDEN,
-                line: "the signature is not that of our secret".into(),
-            });
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "the signature is not that of our secret"));
         }
     }
     if !is_held_feed(&shared, &topic)? {
@@ -127,7 +124,7 @@ async fn is_asked_for(shared: &Shared, asks: &Asks, topic: &Url) -> Result<bool,
         _ => return Ok(true),
     };
     let act = Act::Hub { topic: topic.clone(), word };
-    let acted = shared.backend.act(act, shared.clock.now()).await.map_err(ApiError::failed)?;
+    let acted = shared.backend.act(act, shared.clock.now()).await?;
     Ok(acted == Acted::Subscribed(true))
 }
 

@@ -25,7 +25,7 @@ struct Reason {
 
 pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
     let url = url(&asked.url)?;
-    let reasons = shared.backend.why(url.clone(), shared.clock.now()).await.map_err(ApiError::failed)?;
+    let reasons = shared.backend.why(url.clone(), shared.clock.now()).await?;
     let Some(reasons) = reasons else {
         let page = page::of(&shared, &url)?;
         return Err(ApiError::not_found(format!(

@@ -1,12 +1,15 @@
 //! `vernal verify --repair`: restores what is damaged, as far as the undamaged files allow.
 //!
-//! Tables that are not the journal applied are made anew from it. When the journal itself is lost or damaged, everything
-//! is restored from the segments. What was there is moved to `DIR/damaged-…` and never deleted.
+//! Tables that are not the journal applied are made anew from it. A journal that is lost or damaged is mended from the tables.
+//! Only where neither can be read is everything restored from the segments. What was there is moved to `DIR/damaged-…` and
+//! never deleted.
 
 use serde_json::{Value, json};
 use vernal_crawler::{Act, Crawler, Restored};
 use vernal_model::{Moment, SiteState};
-use vernal_repository::{Cursor, Repository, Salvaged, TablesRecovery, bodies, compare_tables, verify_journal};
+use vernal_repository::{
+    Cursor, Error as RepositoryError, Repository, Salvaged, TablesRecovery, bodies, compare_tables, verify_journal,
+};
 
 use super::Context;
 use crate::error::{Error, OrFail, Result};
@@ -42,6 +45,16 @@ pub async fn repair(context: &Context) -> Result<Value> {
     if !exists(dir) {
         return restore(context, "FORMAT is lost");
     }
+    let mut done = of_repository(context)?;
+    if runs::book(dir) == runs::Book::default() {
+        runs::note_repair(dir, wall())?;
+        done["runs"] = "begun anew".into();
+    }
+    Ok(done)
+}
+
+fn of_repository(context: &Context) -> Result<Value> {
+    let dir = &context.settings.data;
     match Repository::open(dir, parts::repository_settings(&context.settings), wall()) {
         Ok((repository, recovery)) => {
             let done = match recovery.tables {
@@ -50,7 +63,11 @@ pub async fn repair(context: &Context) -> Result<Value> {
             };
             look_closer(context, repository, done)
         }
-        Err(error) if error.is_damage() => restore(context, &error.to_string()),
+        // Of these the journal is of no use: one cannot be read, and the other is about to be restored.
+        Err(error @ (RepositoryError::OlderFormat { .. } | RepositoryError::RepairUnfinished(_))) => {
+            restore(context, &error.to_string())
+        }
+        Err(error) if error.is_damage() => mend(context, &error.to_string()),
         Err(error) => Err(Error::failed(error)),
     }
 }
@@ -63,13 +80,16 @@ fn look_closer(context: &Context, repository: Repository, done: Value) -> Result
     let segments = bodies::segments(dir).or_fail()?;
     let forgotten = reader.cursor() == Cursor::START && segments.iter().any(|segment| segment.bytes > 0);
     let tables = match journal.is_sound() && !forgotten {
-        true => compare_tables(&reader, &mut |_, _| {}).or_fail()?.faults,
+        true => match compare_tables(&reader, &mut |_, _| {}) {
+            Err(error) if error.is_of_cache() => vec![error.to_string()],
+            compared => compared.or_fail()?.faults,
+        },
         false => Vec::new(),
     };
     drop(reader);
     repository.close().or_fail()?;
     if let Some(fault) = journal.faults.first() {
-        return restore(context, fault);
+        return mend(context, fault);
     }
     if forgotten {
         return restore(context, "the journal is lost");
@@ -79,6 +99,22 @@ fn look_closer(context: &Context, repository: Repository, done: Value) -> Result
     let (repository, _) = Repository::open(dir, parts::repository_settings(&context.settings), wall()).or_fail()?;
     repository.close().or_fail()?;
     Ok(json!({ "done": "tables", "why": fault, "aside": aside.display().to_string() }))
+}
+
+/// The journal anew from the tables, or, where they cannot be read either, everything from the segments.
+fn mend(context: &Context, why: &str) -> Result<Value> {
+    let dir = &context.settings.data;
+    let Some(mended) = Repository::mend_journal(dir, wall()).or_fail()? else { return restore(context, why) };
+    let (repository, _) = Repository::open(dir, parts::repository_settings(&context.settings), wall()).or_fail()?;
+    repository.close().or_fail()?;
+    Ok(json!({
+        "done": "mended",
+        "why": why,
+        "aside": mended.folder.display().to_string(),
+        "journal_faults": mended.faults,
+        "deeds_from_tables": mended.deeds_lost,
+        "deeds_from_journal": mended.position - mended.deeds_lost,
+    }))
 }
 
 /// Everything anew from the segments.

@@ -16,8 +16,8 @@ pub struct Arguments {
     /// This needs a stopped crawl, and as much free disk as the tables take
     #[arg(long)]
     deep: bool,
-    /// First repair: rebuild tables from the journal, or everything from the segments where the journal is lost; then
-    /// check. The damaged files are moved to DIR/damaged-…, and what cannot be restored is listed
+    /// First repair: rebuild tables from the journal, or a damaged journal from the tables, or everything from the segments
+    /// where neither can be read; then check. The damaged files are moved to DIR/damaged-…, and what is lost is listed
     #[arg(long)]
     repair: bool,
 }
@@ -85,8 +85,22 @@ fn files_alone(context: &Context, error: Error) -> Result<()> {
 }
 
 fn print_repair(repaired: &Value) -> Result<()> {
+    if repaired["runs"].is_string() {
+        tracing::info!("the book of runs was lost and is begun anew: the politeness of earlier visits is not judged");
+    }
     match repaired["done"].as_str() {
         Some("restored") => {}
+        Some("mended") => {
+            let line = format!(
+                "the journal was mended: {} deeds were read from it, and the tables had what {} lost ones did; the damaged \
+                 journal is in {}",
+                cell(repaired, "deeds_from_journal"),
+                cell(repaired, "deeds_from_tables"),
+                cell(repaired, "aside"),
+            );
+            tracing::info!("{line}");
+            return Ok(());
+        }
         Some("tables") => {
             let why = repaired["why"].as_str().unwrap_or_default();
             tracing::info!("the tables were made anew from the journal: {why}");

@@ -9,7 +9,7 @@ use tokio::sync::{oneshot, watch};
 use vernal_crawler::{Act, Crawler};
 use vernal_fetch::Workers;
 use vernal_model::{Moment, Seed};
-use vernal_repository::{Reader, Recovery, Repository, TablesRecovery};
+use vernal_repository::{Reader, Recovery, Repository, note_damage};
 
 use super::clock::{Clock, wall};
 use super::live::{self, Ended, Ending, Handle, LoopError, Until};
@@ -106,10 +106,7 @@ pub struct Opened {
 pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     let settings = &context.settings;
     let (repository, recovery) = take_folder(context).await?;
-    let mut warnings = Vec::new();
-    if let TablesRecovery::Rebuilt(why) = &recovery.tables {
-        warnings.push(format!("the tables were made anew from the journal: {why}"));
-    }
+    let mut warnings = folder::healed(&recovery);
     if recovery.journal_bytes_cut + recovery.segment_bytes_cut > 0 {
         warnings.push("the last run ended in the middle of a write; nothing acknowledged was lost".into());
     }
@@ -133,7 +130,11 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let larger_bodies = last.is_some_and(|last| last.body_max > 0 && last.body_max < body_max(settings));
     let crawler_settings =
         vernal_crawler::Settings { time_origin: Some(clock.origin()), larger_bodies, ..checked.crawler };
-    let mut crawler = Crawler::open(repository, crawler_settings, clock.now()).or_fail()?;
+    let crawler = Crawler::open(repository, crawler_settings, clock.now());
+    if let Err(vernal_crawler::Error::Repository(error)) = &crawler {
+        note_damage(&reader, error);
+    }
+    let mut crawler = crawler.or_fail()?;
     for some in seeds.chunks(SEEDS_AT_ONCE) {
         crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()?;
     }
@@ -228,7 +229,11 @@ async fn listen(address: SocketAddr) -> Result<TcpListener> {
 impl Crawl {
     /// Waits until the crawl has ended by itself.
     pub async fn ended(&mut self) -> Ending {
-        (&mut self.ended).await.unwrap_or_else(|_| Ended::Failed(LoopError::ThreadLost).into())
+        let ending = (&mut self.ended).await.unwrap_or_else(|_| Ended::Failed(LoopError::ThreadLost).into());
+        if let Ended::Failed(LoopError::Crawler(vernal_crawler::Error::Repository(error))) = &ending.ended {
+            note_damage(&self.reader, error);
+        }
+        ending
     }
 
     /// Asks for a clean stop and waits for it; another signal ends the process at once.

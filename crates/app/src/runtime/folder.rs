@@ -9,8 +9,9 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use tempfile::TempDir;
 use tower::ServiceExt;
-use vernal_repository::Repository;
+use vernal_repository::{ReadOnlyCopy, Recovery, Repository, TablesRecovery};
 
 use super::clock::{Clock, wall};
 use super::live::Until;
@@ -26,8 +27,15 @@ const TRY_EVERY: Duration = Duration::from_millis(100);
 
 /// A folder that can be asked.
 pub enum Folder {
-    Running { dir: std::path::PathBuf },
-    Stopped { router: Router, shared: Arc<Shared> },
+    Running {
+        dir: std::path::PathBuf,
+    },
+    /// `copy` where the folder cannot be written: nothing can be changed, and the copy goes with the command.
+    Stopped {
+        router: Router,
+        shared: Arc<Shared>,
+        copy: Option<TempDir>,
+    },
 }
 
 /// The answer of the router, from either side.
@@ -37,9 +45,7 @@ pub struct Answer {
 }
 
 /// Whether there is a repository in this folder.
-pub fn exists(dir: &Path) -> bool {
-    dir.join("FORMAT").exists()
-}
+pub use vernal_repository::exists;
 
 /// What may lie in a folder whose making was interrupted.
 const BEGINNINGS: [&str; 2] = ["FORMAT", "lock"];
@@ -61,6 +67,21 @@ pub fn check_place(dir: &Path) -> Result<()> {
     Ok(())
 }
 
+/// What an opening found damaged, and what it did about it.
+pub fn healed(recovery: &Recovery) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let TablesRecovery::Rebuilt(why) = &recovery.tables {
+        lines.push(format!("the tables were made anew from the journal: {why}"));
+    }
+    if recovery.format_mended {
+        lines.push("FORMAT was damaged or lost, and was written anew from its other copy".into());
+    }
+    if let Some(lost) = &recovery.segment_lost {
+        lines.push(format!("{lost}: its bodies are lost, and everything else can be read; `vernal verify` lists them"));
+    }
+    lines
+}
+
 impl Folder {
     /// The folder as the crawl that runs in it shows it; `None` where none does.
     pub async fn running(context: &Context) -> Option<Folder> {
@@ -80,15 +101,31 @@ impl Folder {
                 return Ok(running);
             }
             match Repository::open(dir, parts::repository_settings(&context.settings), wall()) {
-                Ok((repository, _)) => return Folder::stopped(context, repository),
+                Ok((repository, recovery)) => {
+                    for line in healed(&recovery) {
+                        tracing::warn!("{line}");
+                    }
+                    return Folder::stopped(context, repository, None);
+                }
                 Err(vernal_repository::Error::Held { .. }) => tokio::time::sleep(TRY_EVERY).await,
+                Err(error) if error.is_unwritable() => return Folder::copied(context, &error),
                 Err(error) => return Err(Error::failed(error)),
             }
         }
         Err(Error::Failed(format!("{} is in use and nobody answers on its socket", dir.display())))
     }
 
-    fn stopped(context: &Context, repository: Repository) -> Result<Folder> {
+    /// A folder that cannot be written can still be read.
+    fn copied(context: &Context, why: &vernal_repository::Error) -> Result<Folder> {
+        let dir = &context.settings.data;
+        let opened = Repository::open_copy(dir, parts::repository_settings(&context.settings), wall());
+        let ReadOnlyCopy { repository, folder, .. } =
+            opened.map_err(|error| Error::Failed(format!("{why}; {error}")))?;
+        tracing::warn!("{why}: {} is read from a copy, and nothing can be changed", dir.display());
+        Folder::stopped(context, repository, Some(folder))
+    }
+
+    fn stopped(context: &Context, repository: Repository, copy: Option<TempDir>) -> Result<Folder> {
         let reader = repository.reader();
         let stored = reader.time_origin();
         let scale = stored.map_or(1.0, |origin| origin.scale);
@@ -96,7 +133,7 @@ impl Folder {
         let settings = settings_of_last_run(context);
         let backend = CrawlBackend::stopped(repository, parts::crawler_settings(&settings, Until::default())?);
         let shared = Arc::new(Shared::new(context, settings, reader, clock, backend));
-        Ok(Folder::Stopped { router: api::router(Arc::clone(&shared)), shared })
+        Ok(Folder::Stopped { router: api::router(Arc::clone(&shared)), shared, copy })
     }
 
     pub async fn get(&self, path_and_query: &str) -> Result<Answer> {
@@ -105,6 +142,12 @@ impl Folder {
 
     /// Sends a request; an answer that is no success becomes an error.
     pub async fn ask(&self, method: Method, path_and_query: &str, body: String) -> Result<Answer> {
+        if let Folder::Stopped { copy: Some(_), shared, .. } = self
+            && method != Method::GET
+        {
+            let dir = shared.settings.data.display();
+            return Err(Error::Failed(format!("{dir} cannot be written, so nothing can be changed")));
+        }
         let request = Request::builder()
             .method(method)
             .uri(path_and_query)

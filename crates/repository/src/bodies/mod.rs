@@ -42,3 +42,4 @@ pub use verify::{VerifyReport, verify};
 pub use writer::{CutTail, Segments};
 
 pub(crate) use segment::{sealed_path, sync_folder};
+pub(crate) use writer::whole_end;

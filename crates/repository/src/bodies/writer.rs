@@ -30,6 +30,8 @@ pub struct CutTail {
     pub bytes: u64,
     /// Serials of open segments that were removed whole.
     pub removed: Vec<u32>,
+    /// The segment that lost acknowledged bytes, as a line for people. Its records are lost; all others can be read.
+    pub lost: Option<String>,
 }
 
 /// The one writer of a repository's segments.
@@ -66,7 +68,8 @@ impl Segments {
     /// `acknowledged` is the end named by the last durable deed group: an open segment is cut to it, later open
     /// segments are removed. `Some(End::default())` means that nothing was ever acknowledged. `None` means that the end is
     /// unknown, because the journal is lost: then every whole record stays, and only a torn tail is cut. Sealed segments are
-    /// never changed. A file that is shorter than what was acknowledged is `Corrupt`.
+    /// never changed. A file that lost acknowledged bytes is sealed as it is, because nothing may take the place of a lost
+    /// record; `CutTail` tells of it.
     pub fn open(
         dir: &Path,
         info: WarcInfo,
@@ -80,10 +83,9 @@ impl Segments {
             sync_folder(dir)?;
         }
         let found = segments(dir)?;
-        if let Some(end) = acknowledged {
-            check_reached(&found, end)?;
-        }
-        let mut cut = CutTail::default();
+        let lost = acknowledged.and_then(|end| lost_of(&found, end));
+        let short = lost.as_ref().and(acknowledged).unwrap_or_default();
+        let mut cut = CutTail { lost, ..CutTail::default() };
         let mut segments = Segments {
             dir: dir.to_owned(),
             info,
@@ -101,7 +103,12 @@ impl Segments {
             } else {
                 segments.sealed_end = End { segment: file.serial, length: file.bytes };
             }
+            if file.serial == short.segment {
+                segments.seal()?;
+            }
         }
+        segments.serial_max = segments.serial_max.max(short.segment);
+        segments.sealed_end = segments.sealed_end.max(short);
         Ok((segments, cut))
     }
 
@@ -207,7 +214,7 @@ impl Segments {
     /// Continues an open segment of an earlier process, without its unacknowledged tail.
     fn take_up(&mut self, file: &SegmentFile, acknowledged: Option<End>, cut: &mut CutTail) -> Result<()> {
         let keep_bytes = match acknowledged {
-            Some(end) if end.segment == file.serial => end.length,
+            Some(end) if end.segment == file.serial => end.length.min(file.bytes),
             // It was about to be sealed, so everything in it was acknowledged.
             Some(end) if end.segment > file.serial => file.bytes,
             Some(_) => 0,
@@ -294,17 +301,24 @@ impl OpenSegment {
     }
 }
 
-/// Fails if the file lacks acknowledged bytes.
-fn check_reached(found: &[SegmentFile], end: End) -> Result<()> {
+/// The line about a segment that lacks acknowledged bytes.
+fn lost_of(found: &[SegmentFile], end: End) -> Option<String> {
     if end.segment == 0 {
-        return Ok(());
+        return None;
     }
-    let file = found.iter().find(|file| file.serial == end.segment).ok_or(Error::SegmentMissing(end.segment))?;
-    if file.bytes < end.length {
-        let what = format!("{} bytes were acknowledged and it has fewer", end.length);
-        return Err(Error::Corrupt { what, segment: end.segment, offset: file.bytes });
-    }
-    Ok(())
+    let Some(file) = found.iter().find(|file| file.serial == end.segment) else {
+        return Some(Error::SegmentMissing(end.segment).to_string());
+    };
+    let what = || format!("{} bytes were acknowledged and it has fewer", end.length);
+    let lost = || Error::Corrupt { what: what(), segment: end.segment, offset: file.bytes }.to_string();
+    (file.bytes < end.length).then(lost)
+}
+
+/// The end of the last whole record of all segments.
+pub(crate) fn whole_end(dir: &Path) -> Result<End> {
+    let Some(last) = segments(dir)?.pop() else { return Ok(End::default()) };
+    let length = if last.open { whole_bytes(&last.path)? } else { last.bytes };
+    Ok(End { segment: last.serial, length })
 }
 
 /// The end of the last whole record. `verify` reports damage before it.

@@ -4,7 +4,7 @@
 //! DIR/journal/00000001.log     numbers without a gap; a new file after 64 MiB
 //!
 //! file:   head | frame | frame | …                                all numbers little-endian
-//! head:   magic "VRNLJRNL" | format u32 (2) | file number u32 | position of its first deed u64 | checksum u64
+//! head:   magic "VRNLJRNL" | format u32 (2, or 3 where restated rows begin a journal) | file number u32 | position of its first deed u64 | checksum u64
 //! frame:  magic 0xA17F_D33D u32 | payload bytes u32 | position of its first deed u64 | checksum u64 | payload
 //! payload, in postcard:  Moment | end of the bodies (segment, length) | count of deeds u32 | entry | entry | …
 //! entry:  (Partition, Sequence, Deed)

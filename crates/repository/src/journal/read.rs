@@ -40,8 +40,8 @@ pub(crate) fn replay(
         let Some(mut opened) = OpenedFile::open(folder, number, seed, number == last)? else {
             return cut_whole(folder, number, tail);
         };
-        // The tables contain the deeds of all files before the first one that is read.
-        if is_first && number != numbers[0] {
+        // The tables contain the deeds of all files before the first one that is read. A restated file has all there is.
+        if is_first && (number != numbers[0] || opened.restated) {
             tail.next = opened.first;
         }
         opened.replay(seed, applied, &mut tail, take)?;
@@ -78,6 +78,8 @@ struct OpenedFile {
     number: u32,
     /// The position of its first deed.
     first: u64,
+    /// Nothing is missing before it.
+    restated: bool,
     length: u64,
     is_last: bool,
 }
@@ -98,7 +100,9 @@ impl OpenedFile {
             return Ok(None);
         }
         match file::read_head(&head, number, seed) {
-            Ok(first) => Ok(Some(OpenedFile { path, file, number, first, length, is_last })),
+            Ok(file::FileHead { first, restated }) => {
+                Ok(Some(OpenedFile { path, file, number, first, restated, length, is_last }))
+            }
             Err(what) => Err(Error::CorruptFile { what, path, offset: 0 }),
         }
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use vernal_model::Partition;
 
-use super::file::{self, HEAD_BYTES};
+use super::file::{self, FileHead, HEAD_BYTES};
 use super::frame::{self, Frame, FrameRead};
 use super::read::ReadFrom;
 use crate::bodies::End;
@@ -128,7 +128,7 @@ impl JournalWalk {
             file.read_exact_at(&mut head, 0).map_err(Error::io("read", path))?;
         }
         match file::read_head(&head, number, self.seed) {
-            Ok(first) => self.begins(path, first),
+            Ok(head) => self.begins(path, head),
             Err(_) if is_last && (length < HEAD_BYTES as u64 || head == [0; HEAD_BYTES]) => {
                 self.report.unfinished_bytes += length;
                 return Ok(());
@@ -191,7 +191,10 @@ impl JournalWalk {
         }
     }
 
-    fn begins(&mut self, path: &Path, first: u64) {
+    fn begins(&mut self, path: &Path, FileHead { first, restated }: FileHead) {
+        if restated && self.report.frames == 0 {
+            self.forget();
+        }
         if let Some(due) = self.next.filter(|due| *due != first) {
             self.report.fault(path, 0, format!("it begins with deed {first}, {due} was due"));
             self.sequences.fill(None);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use vernal_model::{Deed, Moment, Partition, Sequence};
 
+use super::file::FileHead;
 use super::frame::{VisitedRanges, WrittenFrame};
 use super::{Tail, file, frame};
 use crate::bodies::End;
@@ -43,7 +44,8 @@ impl Journal {
             }
             None => {
                 let number = tail.next_file;
-                (file::create(folder, number, tail.next, seed)?, number, file::HEAD_BYTES as u64)
+                let begins = FileHead { first: tail.next, restated: false };
+                (file::create(folder, number, begins, seed)?, number, file::HEAD_BYTES as u64)
             }
         };
         Ok(Journal {
@@ -58,6 +60,14 @@ impl Journal {
             broken: false,
             file_bytes_max: FILE_BYTES_MAX,
         })
+    }
+
+    /// Begins a journal whose first deed has the position `first`. Its deeds restate what was known before.
+    pub fn begin_restated(folder: &Path, seed: u64, first: u64) -> Result<Journal> {
+        let file = file::create(folder, 1, FileHead { first, restated: true }, seed)?;
+        let tail = Tail { file: Some((1, file::HEAD_BYTES as u64)), next: first, ..Tail::default() };
+        drop(file);
+        Journal::resume(folder, seed, tail)
     }
 
     #[cfg(test)]
@@ -106,7 +116,8 @@ impl Journal {
     }
 
     fn begin_file(&mut self) -> Result<()> {
-        self.file = file::create(&self.folder, self.number + 1, self.next, self.seed)?;
+        let begins = FileHead { first: self.next, restated: false };
+        self.file = file::create(&self.folder, self.number + 1, begins, self.seed)?;
         self.number += 1;
         self.length = file::HEAD_BYTES as u64;
         tracing::debug!(file = self.number, position = self.next, "journal file begun");

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::known::{KnownSet, Resolved, Update, both};
-use super::run::{END, KnownRecord, Ordinal, Run, Stream, ordinal};
+use super::run::{END, KnownRecord, Ordinal, RECORD_BYTES, Run, Stream, ordinal};
 use super::run_writer::RunWriter;
-use crate::Result;
+use crate::{Error, Result};
 
 /// The small run stays below one in so many records of the big one.
 const SMALL_PART: u64 = 8;
@@ -43,6 +43,33 @@ impl KnownSet {
             news: &[],
         }
         .each(take)
+    }
+
+    /// Every known URL as the bytes of its record, in order.
+    pub fn records(&self) -> Result<Box<[u8]>> {
+        let mut records = Vec::new();
+        self.each(&mut |record| {
+            records.extend_from_slice(&record.bytes());
+            Ok(())
+        })?;
+        Ok(records.into())
+    }
+
+    /// A known set of exactly these records, in one run that replaces all others.
+    pub fn restated(&self, records: &[u8]) -> Result<KnownSet> {
+        let (big, small) = self.generations();
+        let (records, rest) = records.as_chunks::<RECORD_BYTES>();
+        let is_sorted = records.is_sorted_by_key(|bytes| KnownRecord::from_bytes(bytes).key);
+        if !rest.is_empty() || !is_sorted {
+            return Err(Error::row("journal", "the records of known URLs are not whole or not in order"));
+        }
+        let folder = self.folder.clone();
+        if records.is_empty() {
+            return Ok(KnownSet { folder, big: None, small: None });
+        }
+        let mut out = RunWriter::new(&self.folder, big.max(small) + 1, records.len() as u64)?;
+        out.push_all(records)?;
+        Ok(KnownSet { folder, big: Some(Arc::new(out.finish()?)), small: None })
     }
 
     fn with(&self, news: &[KnownRecord], in_one: bool) -> Result<KnownSet> {

@@ -126,9 +126,13 @@ impl Applying<'_> {
                 self.rows.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
             }
             // `Sieved` and `Named` are applied together after the rest. Visits and folds need their position in the journal.
-            // A deed of an older format was converted when the journal was read.
-            Deed::Sieved { .. } | Deed::Named(_) | Deed::Visited(_) | Deed::Folded(_) | Deed::NoiseLearnedBefore(_) => {
-            }
+            // A deed of an older format was converted when the journal was read, and `Restated` is applied elsewhere.
+            Deed::Sieved { .. }
+            | Deed::Named(_)
+            | Deed::Visited(_)
+            | Deed::Folded(_)
+            | Deed::NoiseLearnedBefore(_)
+            | Deed::Restated(_) => {}
             Deed::VersionTold(told) => {
                 let key = keys::version_row(told.page, told.version);
                 self.rows.put(&tables.version_rows, "version_rows", key, &told.row)?;

@@ -2,9 +2,11 @@
 //!
 //! - `keys`, `rows`: how things lie in the tables.
 //! - `store`: the tables opened, with their limits; `shared`: what the writer and its readers share.
+//! - `closed`: what the files were when they were closed.
 //! - `table`, `memory`, `sorted`, `by_page`: one table, wherever it lies.
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch (`row_batch`).
+//! - `restate`: the tables as deeds, where the deeds that made them were lost.
 //! - `sieved`: what the sieve decided.
 //! - `waiting`: what waits at a site, packed.
 //! - `learned`: what visits taught of noise.
@@ -19,6 +21,7 @@
 
 mod apply;
 mod by_page;
+pub(crate) mod closed;
 mod count;
 mod dump;
 pub(crate) mod keys;
@@ -26,6 +29,7 @@ mod learned;
 mod memory;
 mod named;
 mod page_rows;
+mod restate;
 mod row_batch;
 pub(crate) mod rows;
 mod shared;
@@ -35,8 +39,9 @@ mod store;
 mod table;
 mod waiting;
 
-pub(crate) use apply::{Group, Obsolete, apply};
+pub(crate) use apply::{Group, Obsolete};
 pub(crate) use dump::dump;
+pub(crate) use restate::{RESTATED_IN, apply, restatement};
 pub(crate) use shared::{Live, Shared};
 pub(crate) use store::Tables;
 pub(crate) use table::{Row, Table};

@@ -7,11 +7,14 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use vernal_model::{Partition, Site};
 
+use super::closed::{self, ClosedMark};
 use super::page_rows::PageRows;
 use super::rows::{StampedSite, State};
 use super::store::Tables;
+use crate::Error;
 use crate::bodies::Bodies;
 use crate::graph::{self, LinkIndex};
+use crate::recover::{TABLES_FOLDER, is_damage_of_tables};
 use crate::sieve::KnownSet;
 
 /// State in memory that changes only together with the tables.
@@ -38,6 +41,8 @@ pub(crate) struct Shared {
     live: RwLock<Live>,
     /// The link index; `None` until it is first used.
     links: RwLock<Option<Arc<LinkIndex>>>,
+    /// Dropped after the tables, and before the lock.
+    pub closed: ClosedMark,
     /// The lock is held until the last reader is dropped, because the store is open until then.
     _lock: File,
 }
@@ -51,8 +56,15 @@ impl Shared {
             bodies: Bodies::new(dir),
             live: RwLock::new(live),
             links: RwLock::new(None),
+            closed: ClosedMark::of(dir.join(TABLES_FOLDER)),
             _lock: lock,
         }
+    }
+
+    /// Has the tables made anew at the next opening where an error shows that they are damaged. Returns whether it does.
+    pub fn distrust(&self, error: &Error) -> bool {
+        let is_theirs = !self.ends_with_process() && is_damage_of_tables(error);
+        is_theirs && closed::distrust(&self.dir.join(TABLES_FOLDER)).is_ok()
     }
 
     /// Whether the tables are in memory only and end with the process.

@@ -36,8 +36,8 @@ const STORE_LOG_BYTES_MAX: u64 = 128 << 20;
 /// to itself while another thread is busy; at ten million URLs that took a third of all CPU.
 const STORE_THREADS: usize = 1;
 /// This file exists when every row is in a table file, so that the log of the store is not needed.
-const FLUSHED_FILE: &str = "flushed";
-const STORE_LOG_SUFFIX: &str = "jnl";
+pub(super) const FLUSHED_FILE: &str = "flushed";
+pub(super) const STORE_LOG_SUFFIX: &str = "jnl";
 /// A shorter log of the store is left to the next opening. Replaying it is cheaper than writing and syncing a new file for every
 /// table.
 const FLUSH_LOG_BYTES_MIN: u64 = 4 << 20;
@@ -50,6 +50,36 @@ const FLUSH_LOOKS_MAX: usize = 10_000;
 const PLACING_LOOKS_MAX: usize = 200;
 
 const TABLES: usize = 27;
+/// Their names, in the order of `all`.
+const NAMES: [&str; TABLES] = [
+    "urls",
+    "waiting",
+    "pages",
+    "documents",
+    "visits",
+    "sites",
+    "robots",
+    "found",
+    "events",
+    "page_events",
+    "version_rows",
+    "folds",
+    "tellings",
+    "names",
+    "name_marks",
+    "noise",
+    "page_noise",
+    "terms",
+    "page_topics",
+    "topics",
+    "weights",
+    "left",
+    "relinked",
+    "hints",
+    "page_hints",
+    "listed",
+    "meta",
+];
 /// Tables keyed by page number alone, with a row for almost every page.
 const TABLES_BY_PAGE: [&str; 3] = ["urls", "pages", "documents"];
 /// Tables whose rows are almost never rewritten.
@@ -212,6 +242,11 @@ impl Tables {
             sites.insert(site.row.site.clone(), site);
         }
         Ok(sites)
+    }
+
+    /// Every table with its name.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &Table)> {
+        NAMES.into_iter().zip(self.all())
     }
 
     /// Compacts every table: drops overwritten and removed rows.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod damage;
 mod following;
 mod hinting;
 mod naming;
@@ -486,6 +487,15 @@ fn records_stay_however_often_a_repository_without_its_journal_is_opened() {
     }
 }
 
+/// Makes FORMAT that of an older Vernal, which wrote neither a sum nor a copy.
+fn written_by_format(dir: &Path, number: u32) {
+    let path = dir.join("FORMAT");
+    let text =
+        fs::read_to_string(&path).unwrap().replace("vernal-repository 5", &format!("vernal-repository {number}"));
+    fs::write(&path, &text[..text.find("sum ").unwrap()]).unwrap();
+    fs::remove_file(dir.join("FORMAT.copy")).unwrap();
+}
+
 #[test]
 fn a_folder_of_format_3_goes_on_with_tables_made_anew() {
     let dir = tempfile::tempdir().unwrap();
@@ -498,7 +508,7 @@ fn a_folder_of_format_3_goes_on_with_tables_made_anew() {
     drop(repository);
     let path = dir.path().join("FORMAT");
     let format = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format.replace("vernal-repository 6", "vernal-repository 3")).unwrap();
+    written_by_format(dir.path(), 3);
     // There each URL that waited had a row of its own, with its number behind the byte 2.
     with_table(dir.path(), "waiting", |waiting| {
         let keys: Vec<_> = waiting.iter().map(|guard| guard.key().unwrap()).collect();
@@ -601,8 +611,7 @@ fn a_folder_of_format_1_is_refused_by_name_and_a_repair_keeps_its_records_and_se
     assert!(!seeds.is_empty() && !standings.is_empty());
     repository.close().unwrap();
     // The folder as the older Vernal left it: its name, and its seeds without the wish that came later.
-    let format = fs::read_to_string(dir.path().join("FORMAT")).unwrap();
-    fs::write(dir.path().join("FORMAT"), format.replace("vernal-repository 6", "vernal-repository 1")).unwrap();
+    written_by_format(dir.path(), 1);
     with_meta(dir.path(), |meta| {
         for seed in &seeds {
             let old = (&seed.url, seed.added, &seed.tags, seed.weight, seed.scope, seed.depth, seed.at_least_every);

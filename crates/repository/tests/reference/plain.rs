@@ -157,6 +157,7 @@ impl Plain {
                 self.pages.insert(leaving.page.key, leaving.page);
             }
             Deed::Unlinked { gone } => self.found.push((partition, sequence, Vec::new(), Vec::new(), gone)),
+            Deed::Restated(_) => unreachable!("only a mended journal has it"),
         }
     }
 
