@@ -491,7 +491,7 @@ fn records_stay_however_often_a_repository_without_its_journal_is_opened() {
 fn written_by_format(dir: &Path, number: u32) {
     let path = dir.join("FORMAT");
     let text =
-        fs::read_to_string(&path).unwrap().replace("vernal-repository 5", &format!("vernal-repository {number}"));
+        fs::read_to_string(&path).unwrap().replace("vernal-repository 6", &format!("vernal-repository {number}"));
     fs::write(&path, &text[..text.find("sum ").unwrap()]).unwrap();
     fs::remove_file(dir.join("FORMAT.copy")).unwrap();
 }
@@ -533,7 +533,8 @@ fn a_folder_of_format_5_goes_on_with_its_tables_and_gets_those_of_names() {
     repository.close().unwrap();
     let path = dir.path().join("FORMAT");
     let format = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format.replace("vernal-repository 6", "vernal-repository 5")).unwrap();
+    written_by_format(dir.path(), 5);
+    fs::remove_file(dir.path().join("tables/closed")).unwrap();
     let database = fjall::Database::builder(dir.path().join("tables")).open().unwrap();
     for name in ["names", "name_marks"] {
         let table = database.keyspace(name, fjall::KeyspaceCreateOptions::default).unwrap();
