@@ -39,6 +39,7 @@ fn main() -> ExitCode {
 }
 
 fn carry_out(command_line: CommandLine) -> Result<()> {
+    runtime::descriptors::raise();
     let context = Context::new(&command_line.global, &command_line.verb)?;
     command_line.verb.carry_out(&context)
 }

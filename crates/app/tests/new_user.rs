@@ -232,7 +232,11 @@ fn a_decision_may_be_posted_as_a_json_object_or_in_the_query() {
     let post = |path: &str, body: &str| {
         let mut stream = TcpStream::connect(&listening).unwrap();
         let head = format!("POST {path} HTTP/1.1\r\nHost: {listening}\r\nConnection: close\r\n");
-        let typed = format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let typed = format!(
+            "{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            common::local_token(&data),
+            body.len()
+        );
         stream.write_all(format!("{head}{typed}").as_bytes()).unwrap();
         std::io::read_to_string(stream).unwrap()
     };

@@ -52,7 +52,7 @@ impl Visitor {
             start_limiter,
             dialler: Dialler::new(&settings, resolver)?,
             lines: RequestHead::new(&settings),
-            pool: RefCell::default(),
+            pool: RefCell::new(Pool::new(settings.idle_connections_max)),
             scratch: RefCell::default(),
             large: Semaphore::new(LARGE_AT_ONCE_MAX),
             settings,

@@ -48,6 +48,8 @@ pub struct ChangesQuery {
 
 /// Events read from the tables at once.
 const BATCH: usize = 256;
+/// Events in one part of a stream, all of whose words lie in memory until the reader takes them.
+const STREAM_BATCH: usize = 16;
 
 pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<ChangesQuery>) -> ApiResult {
     let (start, filter) = read(&shared, &query)?;
@@ -214,7 +216,7 @@ impl Following {
             if let Some(acknowledged) = &mut self.acknowledged {
                 acknowledged.mark_unchanged();
             }
-            let batch = self.shared.reader.events(self.after, BATCH).ok()?;
+            let batch = self.shared.reader.events(self.after, STREAM_BATCH).ok()?;
             let text = self.text(batch)?;
             if !text.is_empty() {
                 return Some(text.into());
@@ -247,7 +249,7 @@ impl Following {
             if !text.is_empty() || self.left == 0 {
                 break;
             }
-            batch = self.shared.reader.events(self.after, BATCH).ok()?;
+            batch = self.shared.reader.events(self.after, STREAM_BATCH).ok()?;
         }
         Some(text)
     }

@@ -12,6 +12,7 @@ use super::backend::CrawlBackend;
 use crate::command::Context;
 use crate::config::{Row, Settings};
 use crate::runtime::clock::Clock;
+use crate::runtime::connections::ConnectionCounts;
 use crate::seeds::Defaults;
 
 pub struct Shared {
@@ -23,6 +24,8 @@ pub struct Shared {
     pub settings_shown: Vec<Row>,
     /// Becomes true when the process stops, so that streams without an end get one.
     pub stop: watch::Receiver<bool>,
+    /// What the listener on the network counts.
+    pub connections: Arc<ConnectionCounts>,
     /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
@@ -36,7 +39,8 @@ impl Shared {
         backend: CrawlBackend,
     ) -> Shared {
         let (never, stop) = watch::channel(false);
-        Shared { reader, clock, backend, settings, settings_shown: context.in_force.rows(), stop, _never: Some(never) }
+        let (settings_shown, connections) = (context.in_force.rows(), Arc::default());
+        Shared { reader, clock, backend, settings, settings_shown, stop, connections, _never: Some(never) }
     }
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {

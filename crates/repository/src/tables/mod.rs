@@ -36,6 +36,6 @@ mod waiting;
 pub(crate) use apply::{Group, Obsolete, apply};
 pub(crate) use dump::dump;
 pub(crate) use shared::{Live, Shared};
-pub(crate) use store::Tables;
+pub(crate) use store::{STORE_FILES_MAX, Tables};
 pub(crate) use table::{Row, Table};
 pub(crate) use waiting::WaitingRow;
