@@ -127,6 +127,7 @@ mod tests {
             validators: Validators::default(),
             held: None,
             gap: Span::ZERO,
+            public_only: false,
         };
         let waiting = Waiting {
             page: key,

@@ -161,6 +161,7 @@ pub fn order(text: &str, page: PageKey) -> Order {
         validators: Validators::default(),
         held: None,
         gap: Span::ZERO,
+        public_only: false,
     }
 }
 

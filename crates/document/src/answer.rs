@@ -110,6 +110,7 @@ mod tests {
             validators: Validators::default(),
             held: None,
             gap: vernal_model::Span::ZERO,
+            public_only: false,
         }
     }
 

@@ -163,6 +163,7 @@ mod tests {
             validators: Validators::default(),
             held: None,
             gap,
+            public_only: false,
         }
     }
 

@@ -17,6 +17,8 @@ pub struct Order {
     /// The least span between the start of the previous request at the same site and this one. Zero where the crawler waits for each
     /// answer before the next request.
     pub gap: Span,
+    /// A public page leads here, so no private address may be asked, whatever the settings allow to seeds and private pages.
+    pub public_only: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

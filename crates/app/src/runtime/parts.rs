@@ -29,6 +29,7 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         callback: callback.map(|(url, secret)| vernal_crawler::Callback::new(url, secret)),
         robots_agent: robots_agent(&settings.fetch.user_agent),
         once: until.idle,
+        allow_private: settings.fetch.allow_private,
         visits_max: until.visits,
         ..crawler.clone()
     })

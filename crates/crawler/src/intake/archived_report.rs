@@ -33,6 +33,7 @@ pub(crate) fn report(record: &Record) -> Result<Report, String> {
         validators: Validators::default(),
         held: None,
         gap: Span::ZERO,
+        public_only: false,
     };
     let payload = record.payload_digest().ok_or("it has no payload digest")?;
     match record.kind() {

@@ -219,6 +219,7 @@ mod tests {
                 validators: Validators::default(),
                 held: None,
                 gap: Span::ZERO,
+                public_only: false,
             },
             started,
             finished: started,

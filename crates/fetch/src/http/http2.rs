@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
 use vernal_model::{Exchange, Failure, Form, Protocol, Stage, Url, Validators};
 
+use super::body::BodyLimit;
 use super::connection::is_encoded;
 use super::head::{FORM_TYPE, RequestHead, method};
 use crate::Settings;
@@ -63,7 +64,7 @@ impl Session {
         lines: &RequestHead,
         validators: &Validators,
         form: Option<&Form>,
-        settings: &Settings,
+        (settings, limit): (&Settings, BodyLimit),
         meter: &Meter,
     ) -> Result<Answer, AnswerError> {
         let (request, request_head) = request(url, lines, validators, form)?;
@@ -89,7 +90,7 @@ impl Session {
         let (parts, stream) = response.into_parts();
         let response_head = written_down(&parts, settings)?;
         meter.received(response_head.len());
-        let body = read_body(stream, settings.body_bytes_max, meter).await?;
+        let body = read_body(stream, limit, meter).await?;
         Ok(Answer {
             status: parts.status.as_u16(),
             content_type: None,
@@ -155,16 +156,17 @@ fn written_down(parts: &http::response::Parts, settings: &Settings) -> Result<Ve
     if head.len() > settings.head_bytes_max { Err(Failure::HeadTooLarge) } else { Ok(head) }
 }
 
-async fn read_body(mut stream: RecvStream, limit: usize, meter: &Meter) -> Result<Vec<u8>, Failure> {
+async fn read_body(mut stream: RecvStream, limit: BodyLimit, meter: &Meter) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     while let Some(piece) = stream.data().await {
         let piece = piece.map_err(|_| Failure::Truncated)?;
         meter.received(piece.len());
-        if piece.len() > limit - body.len() {
-            // Dropping the stream resets it. The connection and its other streams go on.
-            return Err(Failure::TooLarge);
+        // Dropping the stream resets it. The connection and its other streams go on.
+        let taken = limit.room(body.len(), piece.len() as u64)?;
+        body.extend_from_slice(&piece[..taken]);
+        if taken < piece.len() {
+            break;
         }
-        body.extend_from_slice(&piece);
         stream.flow_control().release_capacity(piece.len()).map_err(|_| Failure::Truncated)?;
     }
     Ok(body)

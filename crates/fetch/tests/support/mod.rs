@@ -85,6 +85,7 @@ pub fn order(url: &str) -> Order {
         validators: Validators::default(),
         held: None,
         gap: Span::ZERO,
+        public_only: false,
     }
 }
 
