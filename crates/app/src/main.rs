@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if let Some(line) = error.line() {
-                eprintln!("vernal: {line}");
+                eprintln!("vernal: {}", output::escaped(line));
             }
             ExitCode::from(error.exit_code())
         }
