@@ -136,7 +136,7 @@ fn is_reading(method: &Method) -> bool {
 fn is_loopback_name(host: &str) -> bool {
     // The whole of it must be a name and perhaps a port; of anything else no part is taken for a name.
     let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((inner, rest)) if rest.is_empty() => (inner.parse().map(IpAddr::V6), None),
+        Some((inner, "")) => (inner.parse().map(IpAddr::V6), None),
         Some((inner, rest)) => (inner.parse().map(IpAddr::V6), Some(rest.strip_prefix(':').unwrap_or("no port"))),
         None => {
             let (name, port) = host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port)));

@@ -7,7 +7,7 @@ use vernal_document::diff::render::turns_direction;
 
 /// The text with such letters as `\u202e`, which means the same letter inside JSON.
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(turns_direction) {
+    if text.is_ascii() || !text.chars().any(turns_direction) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 8);
