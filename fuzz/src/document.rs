@@ -129,8 +129,8 @@ pub fn judge_versions(bytes: &[u8]) {
             assert!(judged.change.paragraphs.iter().all(|told| change.paragraphs.contains(told)), "nothing is made up");
             assert!((0.0..=1.0).contains(&judged.change.magnitude), "magnitude {}", judged.change.magnitude);
             if read_old {
-                book.take(&judged.rows);
-                noise = judged.rows.page.map_or(noise, |(_, noise)| noise);
+                book.take(&judged.lesson.rows);
+                noise = judged.lesson.rows.page.map_or(noise, |(_, noise)| noise);
                 let in_force = |rule: u32| book.rule(rule).is_some_and(|rule| rule.standing == RuleState::Learned);
                 let told = judged.change.noise.iter().filter_map(|aside| aside.rule);
                 assert!(told.into_iter().all(in_force), "what is set aside has a rule to show for it");

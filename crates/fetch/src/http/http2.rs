@@ -6,10 +6,9 @@ use std::net::IpAddr;
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::client::{Builder, ResponseFuture, SendRequest};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
-use tokio_rustls::client::TlsStream;
-use vernal_model::{Exchange, Failure, Form, Protocol, Stage, Url, Validators};
+use vernal_model::{Exchange, Failure, Form, OrderKind, Protocol, Stage, Url, Validators};
 
 use super::body::BodyLimit;
 use super::connection::is_encoded;
@@ -34,7 +33,11 @@ impl Session {
         self.address
     }
 
-    pub async fn open(stream: TlsStream<TcpStream>, address: IpAddr, settings: &Settings) -> Result<Self, Failure> {
+    pub async fn open(
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        address: IpAddr,
+        settings: &Settings,
+    ) -> Result<Self, Failure> {
         let mut builder = Builder::new();
         builder
             .enable_push(false)
@@ -105,6 +108,20 @@ impl Session {
             },
         })
     }
+}
+
+/// Asks for one page over a stream that is open already, and reads the answer; `None` where there is none. It is for
+/// whoever tests what frames of any kind do to us; visits go through a [`Visitor`](crate::Visitor).
+pub async fn ask_over(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    url: &Url,
+    settings: &Settings,
+) -> Option<Exchange> {
+    let session = Session::open(stream, IpAddr::from([127, 0, 0, 1]), settings).await.ok()?;
+    let limit = BodyLimit::of(&OrderKind::Page, settings.body_bytes_max);
+    let (lines, meter) = (RequestHead::new(settings), Meter::default());
+    let answer = session.ask(url, &lines, &Validators::default(), None, (settings, limit), &meter).await;
+    answer.ok().map(|answer| answer.exchange)
 }
 
 async fn first_answer(
