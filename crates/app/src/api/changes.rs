@@ -174,15 +174,14 @@ pub async fn stream(
         return Err(ApiError::bad_request("a stream has no latest events: give `since`"));
     }
     let (start, filter) = read(&shared, &query)?;
-    let following = Following {
+    let place = StreamPlace {
         after: start,
-        filter,
-        acknowledged: shared.backend.acknowledged(),
-        stop: shared.stop.clone(),
+        filter: Arc::new(filter),
         left: query.limit.unwrap_or(usize::MAX),
-        shared,
-        greeted: false,
+        shared: Arc::clone(&shared),
     };
+    let following =
+        Following { place, acknowledged: shared.backend.acknowledged(), stop: shared.stop.clone(), greeted: false };
     let parts = futures_util::stream::unfold(following, |mut following| async move {
         let part = following.next().await?;
         Some((Ok::<Bytes, Infallible>(part), following))
@@ -192,14 +191,20 @@ pub async fn stream(
 
 /// One reader of the stream.
 struct Following {
-    shared: Arc<Shared>,
-    after: Cursor,
-    filter: EventFilter,
+    place: StreamPlace,
     /// `None` where nothing crawls: then the stream ends with what is there.
     acknowledged: Option<watch::Receiver<u64>>,
     stop: watch::Receiver<bool>,
-    left: usize,
     greeted: bool,
+}
+
+/// Where a reader of the stream is.
+#[derive(Clone)]
+struct StreamPlace {
+    shared: Arc<Shared>,
+    after: Cursor,
+    filter: Arc<EventFilter>,
+    left: usize,
 }
 
 impl Following {
@@ -210,14 +215,13 @@ impl Following {
             return Some(Bytes::from_static(b": vernal\n\n"));
         }
         loop {
-            if self.left == 0 || *self.stop.borrow() {
+            if self.place.left == 0 || *self.stop.borrow() {
                 return None;
             }
             if let Some(acknowledged) = &mut self.acknowledged {
                 acknowledged.mark_unchanged();
             }
-            let batch = self.shared.reader.events(self.after, STREAM_BATCH).ok()?;
-            let text = self.text(batch)?;
+            let text = self.read().await?;
             if !text.is_empty() {
                 return Some(text.into());
             }
@@ -230,8 +234,26 @@ impl Following {
         }
     }
 
-    /// Moves on behind a batch; an empty text means that nothing of it was asked for and nothing more is there.
-    fn text(&mut self, mut batch: Vec<(Cursor, EventId, Event)>) -> Option<String> {
+    /// Reads on, beside the event loop, and few streams at a time: a thousand of them must not keep others waiting.
+    async fn read(&mut self) -> Option<String> {
+        let turns = Arc::clone(&self.place.shared.stream_turns);
+        let turn = turns.acquire_owned().await.ok()?;
+        let mut place = self.place.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            let text = place.text();
+            drop(turn);
+            (place, text)
+        });
+        let (place, text) = read.await.ok()?;
+        self.place = place;
+        text
+    }
+}
+
+impl StreamPlace {
+    /// Moves on behind some events; an empty text means that nothing of them was asked for and nothing more is there.
+    fn text(&mut self) -> Option<String> {
+        let mut batch = self.shared.reader.events(self.after, STREAM_BATCH).ok()?;
         let seeds = self.shared.seeds().ok()?;
         let mut text = String::new();
         let mut feed =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
@@ -15,6 +15,9 @@ use crate::runtime::clock::Clock;
 use crate::runtime::connections::ConnectionCounts;
 use crate::seeds::Defaults;
 
+/// Streams that read the store at the same time; others wait for their turn.
+const STREAMS_READING_MAX: usize = 2;
+
 pub struct Shared {
     pub reader: Reader,
     pub clock: Arc<Clock>,
@@ -24,6 +27,8 @@ pub struct Shared {
     pub settings_shown: Vec<Row>,
     /// Becomes true when the process stops, so that streams without an end get one.
     pub stop: watch::Receiver<bool>,
+    /// Streams that may read at the same time.
+    pub stream_turns: Arc<Semaphore>,
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     /// Held so that `stop` never fires where there is no other sender.
@@ -39,8 +44,17 @@ impl Shared {
         backend: CrawlBackend,
     ) -> Shared {
         let (never, stop) = watch::channel(false);
-        let (settings_shown, connections) = (context.in_force.rows(), Arc::default());
-        Shared { reader, clock, backend, settings, settings_shown, stop, connections, _never: Some(never) }
+        Shared {
+            reader,
+            clock,
+            backend,
+            settings,
+            settings_shown: context.in_force.rows(),
+            stop,
+            stream_turns: Arc::new(Semaphore::new(STREAMS_READING_MAX)),
+            connections: Arc::default(),
+            _never: Some(never),
+        }
     }
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {

@@ -227,8 +227,7 @@ fn judge_seeds(context: &Context, reader: &Reader, given: &[Seed]) -> Result<Vec
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address)
-        .await
+    network::listen(address)
         .map_err(|error| Error::Failed(format!("listen on {address}: {error}; give --listen or --no-serve")))
 }
 

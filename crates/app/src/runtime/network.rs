@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io::IoSlice;
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -14,7 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tower::ServiceExt;
@@ -26,10 +27,24 @@ use super::live::now;
 const HEAD_PATIENCE: Duration = Duration::from_secs(15);
 /// Bytes of a request's head, and of answers between the router and the socket.
 const BUFFER_BYTES_MAX: usize = 64 << 10;
+/// Bytes of answers that the system holds for one connection.
+const SEND_BUFFER_BYTES: u32 = 256 << 10;
+/// Connections that wait to be taken.
+const BACKLOG: u32 = 1_024;
 /// How often slow readers are looked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long nothing is accepted after it failed, mostly for want of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Binds the port. What the system keeps for readers that do not read is bounded too.
+pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    // Connections inherit it. Where the system knows better, its own size will do.
+    let _ = socket.set_send_buffer_size(SEND_BUFFER_BYTES);
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
 
 /// Serves until `stop` becomes true.
 pub fn serve(
