@@ -2,6 +2,7 @@
 //! holds inputs worth keeping, above all those that once broke a law.
 
 pub mod document;
+pub mod network;
 pub mod repository;
 pub mod site_files;
 
@@ -15,7 +16,7 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     Target { name: "url", run: url },
     Target { name: "robots", run: site_files::robots },
     Target { name: "html", run: document::html },
@@ -25,6 +26,7 @@ pub const TARGETS: [Target; 11] = [
     Target { name: "judge", run: document::judge_versions },
     Target { name: "sitemap", run: site_files::sitemap },
     Target { name: "feed", run: site_files::feed },
+    Target { name: "http2", run: network::http2 },
     Target { name: "warc", run: repository::warc },
     Target { name: "journal", run: repository::journal },
 ];

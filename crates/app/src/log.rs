@@ -18,6 +18,8 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 
+use crate::output::{escaped, plain};
+
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
     #[default]
@@ -148,10 +150,9 @@ impl Fields {
         for (name, value) in &self.others {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             // Fields may hold what a site sent: it must not be able to steer the terminal.
-            let value: String = value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-            line.push_str(&format!(" {name}={value}"));
+            line.push_str(&format!(" {name}={}", plain(&value)));
         }
-        line
+        escaped(&line).into_owned()
     }
 
     fn json(self, level: Level) -> Value {

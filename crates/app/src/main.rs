@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if let Some(line) = error.line() {
-                eprintln!("vernal: {line}");
+                eprintln!("vernal: {}", output::escaped(line));
             }
             ExitCode::from(error.exit_code())
         }
@@ -39,6 +39,7 @@ fn main() -> ExitCode {
 }
 
 fn carry_out(command_line: CommandLine) -> Result<()> {
+    runtime::descriptors::raise();
     let context = Context::new(&command_line.global, &command_line.verb)?;
     command_line.verb.carry_out(&context)
 }

@@ -146,6 +146,27 @@ fn a_page_that_is_too_large_is_asked_for_once_and_again_when_larger_bodies_are_a
 }
 
 #[test]
+fn letters_that_turn_the_direction_of_text_reach_no_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let words = |last: &str| format!("<title>In\u{202e}voice</title><p>Total \u{2066}one\u{200f}, as {last} said.</p>");
+    let site = Site::serve(&[("/", &words("Ann"))]);
+    let url = site.url("/");
+    visit(&data, &url);
+    site.answers("/", "200 OK", &words("Bob"));
+    visit(&data, &url);
+    let commands: [&[&str]; 6] =
+        [&["page", &url], &["pages"], &["changes"], &["diff", &url], &["blame", &url], &["changes", "--json"]];
+    for command in commands {
+        let said = told(vernal(&data).args(command));
+        assert!(!said.contains(['\u{202e}', '\u{2066}', '\u{200f}']), "{command:?}: {said}");
+    }
+    let events = told(vernal(&data).args(["changes", "--json"]));
+    assert!(events.contains("\\u202e"), "{events}");
+    assert_eq!(json_lines(&events)[0]["title"], "In\u{202e}voice", "JSON means what the page says");
+}
+
+#[test]
 fn an_empty_list_says_what_was_not_found_and_a_block_says_that_the_site_is_blocked() {
     let (dir, served) = (tempfile::tempdir().unwrap(), small_web());
     let data = dir.path().join("data");
@@ -232,7 +253,11 @@ fn a_decision_may_be_posted_as_a_json_object_or_in_the_query() {
     let post = |path: &str, body: &str| {
         let mut stream = TcpStream::connect(&listening).unwrap();
         let head = format!("POST {path} HTTP/1.1\r\nHost: {listening}\r\nConnection: close\r\n");
-        let typed = format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let typed = format!(
+            "{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            common::local_token(&data),
+            body.len()
+        );
         stream.write_all(format!("{head}{typed}").as_bytes()).unwrap();
         std::io::read_to_string(stream).unwrap()
     };

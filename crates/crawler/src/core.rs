@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use vernal_model::{
-    BudgetUnit, Chance, Deed, Fingerprint, Found, Moment, PageKey, Partition as PartitionId, Site, SiteState, Span,
+    BudgetUnit, Chance, Deed, Fingerprint, Found, Moment, PageKey, Partition as PartitionId, Site, SiteState, Span, Url,
 };
 
 use crate::Settings;
@@ -14,6 +14,7 @@ use crate::intake::discovery::Recent;
 use crate::partition::{Facts, Partition, Partitions, Sums};
 use crate::scope::Scope;
 use crate::sites::Sites;
+use crate::sites::addresses::is_private;
 use crate::work::Work;
 
 pub(crate) struct Core {
@@ -131,6 +132,12 @@ impl Core {
             Some(at) if at > now => Some(at),
             Some(_) => None,
         }
+    }
+
+    /// Whether the site of this URL answered from a private address when it was asked last.
+    pub fn is_private(&self, url: &Url) -> bool {
+        let sites = &self.partitions.of(self.partitions.home_of(url)).sites;
+        sites.site(&url.site()).and_then(|site| site.profile.address).is_some_and(is_private)
     }
 
     /// The mean number of bytes per request so far.

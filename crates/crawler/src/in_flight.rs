@@ -130,6 +130,7 @@ mod tests {
             held: None,
             gap: Span::ZERO,
             patience: None,
+            public_only: false,
         };
         let waiting = Waiting {
             page: key,

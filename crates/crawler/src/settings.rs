@@ -67,6 +67,8 @@ pub struct Settings {
     pub larger_bodies: bool,
     /// Visit each held page at most once in the life of this process (`--until-idle`).
     pub once: bool,
+    /// Private addresses may be asked: for seeds, and for what private pages lead to.
+    pub allow_private: bool,
     /// Requests at most in the life of this process.
     pub visits_max: Option<u64>,
     /// Fetching stops while less than this is free on the disk.
@@ -224,6 +226,7 @@ impl Default for Settings {
             robots_agent: "vernal".into(),
             larger_bodies: false,
             once: false,
+            allow_private: false,
             visits_max: None,
             disk_free_min: DiskFreeMin::default(),
             time_origin: None,

@@ -162,6 +162,7 @@ pub fn order(text: &str, page: PageKey) -> Order {
         held: None,
         gap: Span::ZERO,
         patience: None,
+        public_only: false,
     }
 }
 

@@ -111,6 +111,7 @@ mod tests {
             held: None,
             gap: vernal_model::Span::ZERO,
             patience: None,
+            public_only: false,
         }
     }
 

@@ -54,7 +54,8 @@ impl Dialler {
     }
 
     /// Resolves the site of this URL. The outcome says why there is no address.
-    pub async fn look_up(&self, url: &Url) -> std::result::Result<Targets, Outcome> {
+    /// With `public_only` no private address is among them, whatever the settings allow.
+    pub async fn look_up(&self, url: &Url, public_only: bool) -> std::result::Result<Targets, Outcome> {
         guard::check_port(url.scheme(), url.port()).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
         let deadline = Instant::now() + self.timeouts.connect;
         let named = self.hosts.targets(url.host(), url.port());
@@ -70,7 +71,7 @@ impl Dialler {
                 Err(_) => return Err(Outcome::Failed(Failure::Dns("no answer in time".into()))),
             },
         };
-        let addresses = self.allowed(targets)?;
+        let addresses = self.allowed(targets, public_only)?;
         Ok(Targets { addresses, time_left: deadline.saturating_duration_since(Instant::now()) })
     }
 
@@ -111,11 +112,11 @@ impl Dialler {
     }
 
     /// The addresses that the guard allows; an outcome when it allows none.
-    fn allowed(&self, targets: Vec<SocketAddr>) -> std::result::Result<Vec<SocketAddr>, Outcome> {
+    fn allowed(&self, targets: Vec<SocketAddr>, public_only: bool) -> std::result::Result<Vec<SocketAddr>, Outcome> {
         let mut refusal = None;
         let mut allowed = Vec::new();
         for target in targets {
-            match self.guard.check(target) {
+            match self.guard.check(target).and_then(|()| guard::check_led_to(target.ip(), public_only)) {
                 Ok(()) => allowed.push(target),
                 Err(why) => {
                     tracing::debug!(%target, %why, "address refused by the guard");

@@ -58,6 +58,14 @@ pub fn check(address: IpAddr, allow_private: bool) -> Result<(), String> {
     }
 }
 
+/// Whether this address may be asked for an order that a public page led to.
+pub fn check_led_to(address: IpAddr, public_only: bool) -> Result<(), String> {
+    match check(address, !public_only) {
+        Err(why) if public_only => Err(format!("{why}, and a public page leads to it")),
+        _ => Ok(()),
+    }
+}
+
 /// The rules and our own listeners, for whole socket addresses.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {

@@ -38,6 +38,7 @@ mod validator;
 pub use body::unpack_body;
 pub use dns::Resolve;
 pub use hosts::{HostEntry, Hosts};
+pub use http::ask_over;
 pub use settings::{Clock, Error, Result, Settings, Timeouts};
 pub use visitor::Visitor;
 pub use worker::{Sink, Workers};

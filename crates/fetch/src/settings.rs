@@ -27,6 +27,8 @@ pub struct Settings {
     pub loops: usize,
     /// Orders in flight at once at one loop. Over all loops, the crawler limits them to the same number.
     pub concurrency: usize,
+    /// Connections of one loop that wait for the next request to their site.
+    pub idle_connections_max: usize,
     pub timeouts: Timeouts,
     pub address: AddressLimits,
     /// The body as it comes over the wire; beyond this the outcome is Failed(TooLarge).
@@ -85,6 +87,7 @@ impl Default for Settings {
             contact: String::new(),
             loops: 1,
             concurrency: 64,
+            idle_connections_max: 512,
             timeouts: Timeouts::default(),
             address: AddressLimits::default(),
             body_bytes_max: 8 << 20,

@@ -176,6 +176,7 @@ mod tests {
             held: None,
             gap,
             patience: None,
+            public_only: false,
         }
     }
 

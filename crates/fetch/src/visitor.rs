@@ -12,6 +12,7 @@ use vernal_model::{Digest, Document, Failure, Moment, Order, Outcome, Refusal, R
 use crate::answer::Answer;
 use crate::dial::Dialler;
 use crate::dns::Resolve;
+use crate::guard::check_led_to;
 use crate::http::head::RequestHead;
 use crate::http::{self, Pool, Route};
 use crate::read::{self, ReadBody};
@@ -53,7 +54,7 @@ impl Visitor {
             start_limiter,
             dialler: Dialler::new(&settings, resolver)?,
             lines: RequestHead::new(&settings),
-            pool: RefCell::default(),
+            pool: RefCell::new(Pool::new(settings.idle_connections_max)),
             scratch: RefCell::default(),
             large: Semaphore::new(LARGE_AT_ONCE_MAX),
             settings,
@@ -114,14 +115,17 @@ impl Visitor {
         let url = &order.url;
         match url.scheme() {
             "http" | "https" => {
-                if let Some(open) = self.pool.borrow_mut().take(url.origin_text(), Instant::now()) {
-                    return Ok(Route::Pooled(open));
+                let pooled = self.pool.borrow_mut().take(url.origin_text(), Instant::now()).map(Route::Pooled);
+                if let Some(route) = pooled {
+                    // A seed may have opened this connection to where a public page must not lead.
+                    let judged = route.address().map_or(Ok(()), |address| check_led_to(address, order.public_only));
+                    return judged.map(|()| route).map_err(|why| Outcome::Refused(Refusal::Guard(why)));
                 }
             }
             "ftp" | "gopher" => {}
             _ => return Err(Outcome::Refused(Refusal::Scheme)),
         }
-        self.dialler.look_up(url).await.map(Route::New)
+        self.dialler.look_up(url, order.public_only).await.map(Route::New)
     }
 
     async fn ask(&self, order: &Order, route: Route, meter: &Meter) -> std::result::Result<Answer, Outcome> {
@@ -163,10 +167,20 @@ impl Visitor {
                 report.document = Some(vernal_document::robots_text(&scratch));
                 outcome
             }
+            // Of a file that is too large the start holds.
+            Err(failure) if !scratch.is_empty() && self.is_beyond_limits(&failure, &answer) => {
+                report.document = Some(vernal_document::robots_text(&scratch));
+                outcome
+            }
             Err(failure) => Outcome::Failed(failure),
         };
         self.return_scratch(scratch);
         (outcome, answer)
+    }
+
+    /// Whether a body could not be unpacked because it was cut off, or because it grew too large.
+    fn is_beyond_limits(&self, failure: &Failure, answer: &Answer) -> bool {
+        *failure == Failure::Bomb || answer.exchange.body.len() >= self.settings.body_bytes_max
     }
 
     async fn read_page(&self, outcome: Outcome, answer: Answer, report: &mut Report) -> (Outcome, Answer) {

@@ -14,7 +14,7 @@ use flate2::write::GzEncoder;
 use support::*;
 use tokio::net::TcpListener;
 use vernal_fetch::{Settings, Visitor};
-use vernal_model::{Chance, Failure, Media, OrderKind, Outcome, Refusal, Report, Stage, Validators, Wall};
+use vernal_model::{Chance, Failure, Media, Order, OrderKind, Outcome, Refusal, Report, Stage, Validators, Wall};
 
 /// Bytes read beyond a limit before it is noticed: one read of a buffer that doubles.
 const SLACK_BYTES: u64 = 128 << 10;
@@ -329,6 +329,27 @@ async fn a_public_name_for_a_private_address_is_refused() {
 }
 
 #[tokio::test]
+async fn what_a_public_page_leads_to_is_never_private_even_where_private_addresses_are_allowed() {
+    let server = serve_bytes(page("", "secret")).await;
+    let metadata: IpAddr = "169.254.169.254".parse().unwrap();
+    let visitor = Visitor::new(Arc::new(settings()), Arc::new(Noon), Names::new(&[&[LOOPBACK], &[metadata]])).unwrap();
+    let by_literal = server.url("/");
+    let by_name = format!("http://public.example:{}/", server.port);
+    let led_to = |url: &str| Order { public_only: true, ..order(url) };
+    for url in [&by_literal, &by_name] {
+        let report = visitor.visit(led_to(url)).await;
+        let Outcome::Refused(Refusal::Guard(why)) = report.outcome else { panic!("{:?}", report.outcome) };
+        assert!(why.contains("127.0.0.1 is loopback, and a public page leads to it"), "{why}");
+    }
+    assert_eq!(server.connections(), 0);
+    // A seed may go there, and the connection that it leaves behind is not used either.
+    assert_eq!(visitor.visit(order(&by_literal)).await.outcome, Outcome::Read { status: 200 });
+    let report = visitor.visit(led_to(&by_literal)).await;
+    assert!(matches!(report.outcome, Outcome::Refused(Refusal::Guard(_))), "{:?}", report.outcome);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn a_host_of_the_table_is_visited_there_under_its_own_name_and_the_guard_judges_the_address() {
     let server = serve_bytes(page("", "hello")).await;
     let hosts = |entry: String| vernal_fetch::Hosts(vec![entry.parse().unwrap()]);
@@ -455,6 +476,34 @@ async fn a_robots_file_of_any_size_and_kind_gives_bounded_text() {
     assert!(text.starts_with("User-agent: *\nDisallow: /x\n"));
     assert!(text.len() <= 500 << 10);
     assert!(report.signature.is_none());
+}
+
+#[tokio::test]
+async fn a_robots_file_beyond_the_limit_is_read_up_to_it_and_no_page_is() {
+    let small = || Settings { body_bytes_max: 600 << 10, decoded_bytes_max: 600 << 10, ..settings() };
+    let rules = b"User-agent: *\nDisallow: /x\n";
+    let mut body = rules.to_vec();
+    body.resize(2 << 20, b'#');
+    let until_close = [b"HTTP/1.1 200 OK\r\n\r\n".as_slice(), &body].concat();
+    let chunk = [format!("{:x}\r\n", body.len()).as_bytes(), &body, b"\r\n0\r\n\r\n"].concat();
+    let chunked = [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".as_slice(), &chunk].concat();
+    let packed = {
+        use std::io::Write;
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(&body).unwrap();
+        packer.finish().unwrap()
+    };
+    for answer in [page("", &body), until_close, chunked, page("Content-Encoding: gzip\r\n", &packed)] {
+        let server = serve_bytes(answer).await;
+        let mut order = order(&server.url("/robots.txt"));
+        let report = visitor(small()).visit(order.clone()).await;
+        assert!(matches!(report.outcome, Outcome::Failed(Failure::TooLarge | Failure::Bomb)), "{:?}", report.outcome);
+        order.kind = OrderKind::Robots;
+        let report = visitor(small()).visit(order).await;
+        assert_eq!(report.outcome, Outcome::Read { status: 200 });
+        assert!(report.document.unwrap().text.starts_with("User-agent: *\nDisallow: /x\n"));
+        assert!(report.exchange.unwrap().body.len() <= 600 << 10);
+    }
 }
 
 #[tokio::test]

@@ -20,6 +20,8 @@ pub struct Order {
     /// The real time that the visit may take, where it is less than the worker's usual limit: for sites that never answered, while
     /// others wait for their slots.
     pub patience: Option<Span>,
+    /// A public page leads here, so no private address may be asked, whatever the settings allow to seeds and private pages.
+    pub public_only: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

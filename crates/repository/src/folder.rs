@@ -14,6 +14,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use vernal_model::Partition;
@@ -53,6 +54,8 @@ impl Format {
     }
 }
 
+const FOLDER_MODE: u32 = 0o700;
+
 /// Makes a folder with its parents. It is durable when this returns.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
@@ -60,7 +63,8 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     }
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make_folder(parent)?;
-    match fs::create_dir(folder) {
+    // What is crawled may be private: the folder is for its owner alone, unless a person opens it.
+    match fs::DirBuilder::new().mode(FOLDER_MODE).create(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Error::io("make", folder)(error)),
         _ => sync_folder(parent),
     }

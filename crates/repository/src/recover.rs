@@ -16,7 +16,7 @@ use crate::journal::{self, Frame, Journal, Tail};
 use crate::repository::{Repository, Settings};
 use crate::sieve::{self, KnownSet};
 use crate::tables::rows::State;
-use crate::tables::{Group, Live, Obsolete, Shared, Tables, apply, closed};
+use crate::tables::{Group, Live, Obsolete, STORE_FILES_MAX, Shared, Tables, apply, closed};
 use crate::{Error, Result, bodies, graph, mend, passes, repair};
 
 pub(crate) const TABLES_FOLDER: &str = "tables";
@@ -79,7 +79,7 @@ impl Repository {
         let mut recovery = Recovery { made, format_mended, ..Recovery::default() };
         let opened = match settings.tables_in_memory {
             true => tables_in_memory(dir)?,
-            false => open_tables(dir, &mut recovery)?,
+            false => open_tables(dir, settings.store_files_max, &mut recovery)?,
         };
         let shared = Arc::new(Shared::new(dir, opened.tables, opened.live, lock));
         let replayed = replay(&shared, format.seed(), &mut recovery);
@@ -128,7 +128,7 @@ struct Opened {
 }
 
 /// Opens the tables. Tables that cannot be read are replaced by empty ones, because the journal has everything.
-fn open_tables(dir: &Path, recovery: &mut Recovery) -> Result<Opened> {
+fn open_tables(dir: &Path, files_max: usize, recovery: &mut Recovery) -> Result<Opened> {
     let folder = dir.join(TABLES_FOLDER);
     if !folder.exists() {
         let journal = dir.join(journal::FOLDER);
@@ -136,14 +136,14 @@ fn open_tables(dir: &Path, recovery: &mut Recovery) -> Result<Opened> {
         if has_journal {
             recovery.tables = TablesRecovery::Rebuilt("the folder of the tables was missing".into());
         }
-        return fresh_tables(dir);
+        return fresh_tables(dir, files_max);
     }
-    match read_tables(dir) {
+    match read_tables(dir, files_max) {
         Ok(opened) => Ok(opened),
         Err(error) if !is_damage(&error) => Err(error),
         Err(error) => {
             recovery.tables = TablesRecovery::Rebuilt(error.to_string());
-            fresh_tables(dir)
+            fresh_tables(dir, files_max)
         }
     }
 }
@@ -155,15 +155,15 @@ pub(crate) fn sieve_folder(dir: &Path) -> PathBuf {
 
 /// The tables in `dir` with the state in memory, made if they do not exist.
 pub(crate) fn open_tables_in(dir: &Path) -> Result<(Tables, Live)> {
-    read_tables(dir).map(|opened| (opened.tables, opened.live))
+    read_tables(dir, STORE_FILES_MAX).map(|opened| (opened.tables, opened.live))
 }
 
-fn read_tables(dir: &Path) -> Result<Opened> {
+fn read_tables(dir: &Path, files_max: usize) -> Result<Opened> {
     let folder = dir.join(TABLES_FOLDER);
     if folder.exists() {
         closed::check(&folder)?;
     }
-    let tables = Tables::open(&folder)?;
+    let tables = Tables::open_with(&folder, files_max)?;
     tables.check_waiting()?;
     with_live(dir, tables)
 }
@@ -206,13 +206,13 @@ pub(crate) fn is_damage_of_tables(error: &Error) -> bool {
     }
 }
 
-fn fresh_tables(dir: &Path) -> Result<Opened> {
+fn fresh_tables(dir: &Path, files_max: usize) -> Result<Opened> {
     let folder = dir.join(TABLES_FOLDER);
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))?;
     }
     sieve::remove_orphans(&dir.join(sieve::FOLDER), (0, 0))?;
-    let opened = read_tables(dir)?;
+    let opened = read_tables(dir, files_max)?;
     sync_folder(dir)?;
     Ok(opened)
 }

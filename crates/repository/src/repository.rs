@@ -35,6 +35,8 @@ pub struct Settings {
     pub id: Option<u128>,
     /// The tables are kept in memory and rebuilt from the journal at every opening. For trials, which end with their process.
     pub tables_in_memory: bool,
+    /// Files that the store keeps open.
+    pub store_files_max: usize,
 }
 
 impl Default for Settings {
@@ -48,6 +50,7 @@ impl Default for Settings {
             segment_bytes_max: 1_000_000_000,
             id: None,
             tables_in_memory: false,
+            store_files_max: crate::tables::STORE_FILES_MAX,
         }
     }
 }

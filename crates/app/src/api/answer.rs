@@ -15,6 +15,8 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use vernal_model::Url;
 
+use crate::output::escaped;
+
 /// Bytes of lines gathered before they are sent on.
 const PART_BYTES: usize = 32 << 10;
 /// Parts that may wait for a slow reader; beyond this the writer waits.
@@ -91,10 +93,11 @@ impl From<vernal_repository::Error> for ApiError {
 
 /// One JSON value.
 pub fn value(value: &impl Serialize) -> Response {
-    match serde_json::to_vec(value) {
-        Ok(mut bytes) => {
-            bytes.push(b'\n');
-            typed("application/json", Body::from(bytes))
+    match serde_json::to_string(value) {
+        Ok(text) => {
+            let mut text = escaped(&text).into_owned();
+            text.push('\n');
+            typed("application/json", Body::from(text))
         }
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }
@@ -115,7 +118,9 @@ pub struct ReaderGone;
 
 impl Lines {
     pub fn line(&mut self, row: &impl Serialize) -> Result<(), ReaderGone> {
-        serde_json::to_writer(&mut self.gathered, row).map_err(|_| ReaderGone)?;
+        let text = serde_json::to_string(row).map_err(|_| ReaderGone)?;
+        // Commands print these lines as they come, and what sites wrote must not turn a line on a terminal.
+        self.gathered.extend_from_slice(escaped(&text).as_bytes());
         self.gathered.push(b'\n');
         if self.gathered.len() >= PART_BYTES { self.flush() } else { Ok(()) }
     }

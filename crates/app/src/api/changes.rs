@@ -51,6 +51,8 @@ pub struct ChangesQuery {
 
 /// Events read from the tables at once.
 const BATCH: usize = 256;
+/// Events in one part of a stream, all of whose words lie in memory until the reader takes them.
+const STREAM_BATCH: usize = 16;
 
 pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<ChangesQuery>) -> ApiResult {
     let (start, filter) = read(&shared, &query)?;
@@ -190,19 +192,18 @@ pub async fn stream(
         return Err(ApiError::bad_request("a stream has no latest events: give `since`"));
     }
     let (start, filter) = read(&shared, &query)?;
-    let following = Following {
+    let place = StreamPlace {
         after: start,
-        filter,
-        acknowledged: shared.backend.acknowledged(),
-        stop: shared.stop.clone(),
+        filter: Arc::new(filter),
         left: query.limit.unwrap_or(usize::MAX),
-        shared,
-        greeted: false,
+        shared: Arc::clone(&shared),
     };
+    let following =
+        Following { place, acknowledged: shared.backend.acknowledged(), stop: shared.stop.clone(), greeted: false };
     let parts = futures_util::stream::unfold(following, |mut following| async move {
         let part = following.next().await.transpose()?;
         // The stream breaks off where the store cannot be read, so that the end is not taken for that of the feed.
-        following.left = if part.is_err() { 0 } else { following.left };
+        following.place.left = if part.is_err() { 0 } else { following.place.left };
         Some((part.map_err(ApiError::breaking_off), following))
     });
     Ok(answer::typed("text/event-stream", Body::from_stream(parts)))
@@ -210,14 +211,20 @@ pub async fn stream(
 
 /// One reader of the stream.
 struct Following {
-    shared: Arc<Shared>,
-    after: Cursor,
-    filter: EventFilter,
+    place: StreamPlace,
     /// `None` where nothing crawls: then the stream ends with what is there.
     acknowledged: Option<watch::Receiver<u64>>,
     stop: watch::Receiver<bool>,
-    left: usize,
     greeted: bool,
+}
+
+/// Where a reader of the stream is.
+#[derive(Clone)]
+struct StreamPlace {
+    shared: Arc<Shared>,
+    after: Cursor,
+    filter: Arc<EventFilter>,
+    left: usize,
 }
 
 impl Following {
@@ -228,14 +235,13 @@ impl Following {
             return Ok(Some(Bytes::from_static(b": vernal\n\n")));
         }
         loop {
-            if self.left == 0 || *self.stop.borrow() {
+            if self.place.left == 0 || *self.stop.borrow() {
                 return Ok(None);
             }
             if let Some(acknowledged) = &mut self.acknowledged {
                 acknowledged.mark_unchanged();
             }
-            let batch = self.shared.reader.events(self.after, BATCH)?;
-            let text = self.text(batch)?;
+            let text = self.read().await?;
             if !text.is_empty() {
                 return Ok(Some(text.into()));
             }
@@ -248,8 +254,26 @@ impl Following {
         }
     }
 
-    /// Moves on behind a batch; an empty text means that nothing of it was asked for and nothing more is there.
-    fn text(&mut self, mut batch: Vec<(Cursor, EventId, Event)>) -> Result<String, ApiError> {
+    /// Reads on, beside the event loop, and few streams at a time: a thousand of them must not keep others waiting.
+    async fn read(&mut self) -> Result<String, ApiError> {
+        let turns = Arc::clone(&self.place.shared.stream_turns);
+        let turn = turns.acquire_owned().await.map_err(ApiError::failed)?;
+        let mut place = self.place.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            let text = place.text();
+            drop(turn);
+            (place, text)
+        });
+        let (place, text) = read.await.map_err(ApiError::failed)?;
+        self.place = place;
+        text
+    }
+}
+
+impl StreamPlace {
+    /// Moves on behind some events; an empty text means that nothing of them was asked for and nothing more is there.
+    fn text(&mut self) -> Result<String, ApiError> {
+        let mut batch = self.shared.reader.events(self.after, STREAM_BATCH)?;
         let seeds = self.shared.seeds()?;
         let mut text = String::new();
         let mut feed = FeedReader::new(&self.shared, &seeds, &self.filter);
@@ -266,7 +290,7 @@ impl Following {
             if !text.is_empty() || self.left == 0 {
                 break;
             }
-            batch = self.shared.reader.events(self.after, BATCH)?;
+            batch = self.shared.reader.events(self.after, STREAM_BATCH)?;
         }
         Ok(text)
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::body::Body;
 use axum::extract::State;
@@ -9,11 +10,13 @@ use axum::response::Response;
 
 use super::answer;
 use super::shared::Shared;
+use crate::runtime::connections::ConnectionCounts;
 
 pub async fn show(State(shared): State<Arc<Shared>>) -> Response {
     let mut text = String::new();
     totals(&shared, &mut text);
     pulse(&shared, &mut text);
+    connections(&shared.connections, &mut text);
     answer::typed("text/plain; version=0.0.4; charset=utf-8", Body::from(text))
 }
 
@@ -60,6 +63,16 @@ fn pulse(shared: &Shared, text: &mut String) {
     gauge(text, "retries_waiting", "Pages that wait for a retry", pulse.retries_waiting as f64);
     gauge(text, "budget_in_hand", "What may be spent now", pulse.budget_in_hand);
     gauge(text, "disk_full", "Whether fetching has stopped for want of room", f64::from(u8::from(pulse.disk_full)));
+}
+
+/// Of the listener on the network; the socket in the folder is not counted.
+fn connections(counts: &ConnectionCounts, text: &mut String) {
+    let of = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
+    gauge(text, "api_connections", "Connections to the API", of(&counts.open));
+    counter(text, "api_connections_total", "Connections to the API that were taken", of(&counts.opened));
+    counter(text, "api_connections_gave_way_total", "Connections closed to make room", of(&counts.gave_way));
+    counter(text, "api_slow_readers_total", "Connections cut off because nobody read", of(&counts.slow_readers));
+    counter(text, "api_not_accepted_total", "Connections that could not be taken", of(&counts.not_accepted));
 }
 
 fn counter(text: &mut String, name: &str, help: &str, value: f64) {

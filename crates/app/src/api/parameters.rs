@@ -137,6 +137,12 @@ impl Sort {
 
 #[cfg(test)]
 mod tests {
+    use axum::Router;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    use super::*;
+
     #[test]
     fn the_fields_of_a_body_are_parameters_and_what_is_no_object_is_refused() {
         let fields = fields_of(r#"{"site":"a.example","id":3,"brief":true,"reason":null}"#).unwrap();
@@ -148,7 +154,67 @@ mod tests {
         }
     }
 
-    use super::*;
+    /// Pieces that questions are made of, good ones and others.
+    const PIECES: [&str; 30] = [
+        "site=",
+        "url=",
+        "limit=",
+        "sort=",
+        "tag=",
+        "state=",
+        "&",
+        "=",
+        "%",
+        "%zz",
+        "%00",
+        "%ff%fe",
+        "+",
+        "-1",
+        "a.example",
+        "http://a.example/x?y#z",
+        "[::1]",
+        ":99999",
+        "18446744073709551616",
+        "1e9",
+        "\u{202e}",
+        "\u{0}",
+        "ä",
+        "{\"site\":",
+        "\"",
+        "}",
+        "null",
+        "[[[[",
+        "last visit",
+        ";",
+    ];
+    const QUESTIONS: usize = 5_000;
+
+    #[tokio::test]
+    async fn whatever_is_asked_is_read_or_refused_as_a_bad_request() {
+        let asked = get(|_: Parameters<List>| async {}).post(|_: Fields<List>| async {});
+        let router: Router = Router::new().route("/pages/x", asked);
+        let mut chance = vernal_model::Chance::new(20_261_119);
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..QUESTIONS {
+            let count = chance.below(8);
+            let text: String = (0..count).filter_map(|_| chance.pick(&PIECES).copied()).collect();
+            let errors = [fields_of(&text).err(), url(&text).err(), site(&text).err(), Sort::read(&text, &["a"]).err()];
+            assert!(errors.into_iter().flatten().all(|error| error.status.as_u16() == 400), "{text}");
+            for method in ["GET", "POST"] {
+                let request = Request::builder().method(method).uri(format!("/pages/x?{text}"));
+                let Ok(request) = request.body(axum::body::Body::from(text.clone())) else { continue };
+                let answer = router.clone().oneshot(request).await.unwrap();
+                match answer.status().as_u16() {
+                    200 => read += 1,
+                    status => {
+                        refused += 1;
+                        assert_eq!(status, 400, "{method} {text}");
+                    }
+                }
+            }
+        }
+        assert!(read > 100 && refused > 100, "{read} read and {refused} refused");
+    }
 
     #[test]
     fn a_list_is_sorted_by_names_of_fields_and_by_heads_of_tables() {

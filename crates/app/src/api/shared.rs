@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
@@ -12,7 +12,11 @@ use super::backend::CrawlBackend;
 use crate::command::Context;
 use crate::config::{Row, Settings};
 use crate::runtime::clock::Clock;
+use crate::runtime::connections::ConnectionCounts;
 use crate::seeds::Defaults;
+
+/// Streams that read the store at the same time; others wait for their turn.
+const STREAMS_READING_MAX: usize = 2;
 
 pub struct Shared {
     pub reader: Reader,
@@ -23,6 +27,10 @@ pub struct Shared {
     pub settings_shown: Vec<Row>,
     /// Becomes true when the process stops, so that streams without an end get one.
     pub stop: watch::Receiver<bool>,
+    /// Streams that may read at the same time.
+    pub stream_turns: Arc<Semaphore>,
+    /// What the listener on the network counts.
+    pub connections: Arc<ConnectionCounts>,
     /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
@@ -36,7 +44,17 @@ impl Shared {
         backend: CrawlBackend,
     ) -> Shared {
         let (never, stop) = watch::channel(false);
-        Shared { reader, clock, backend, settings, settings_shown: context.in_force.rows(), stop, _never: Some(never) }
+        Shared {
+            reader,
+            clock,
+            backend,
+            settings,
+            settings_shown: context.in_force.rows(),
+            stop,
+            stream_turns: Arc::new(Semaphore::new(STREAMS_READING_MAX)),
+            connections: Arc::default(),
+            _never: Some(never),
+        }
     }
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Context;
 use crate::error::{OrFail, Result};
-use crate::output::{Column, Sink, Table, bytes_shown, readable};
+use crate::output::{Column, Sink, Table, bytes_shown, plain, readable};
 use crate::runtime::folder::{Answer, Folder};
 
 /// A question's path with its parameters, percent-encoded.
@@ -135,8 +135,7 @@ pub async fn value_of(context: &Context, question: Question) -> Result<Option<Va
 pub fn names_and_values(sink: &mut Sink, rows: &[(String, String)]) -> Result<()> {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (name, value) in rows {
-        let value: String = value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-        sink.line(format!("{name:<width$}  {value}").trim_end())?;
+        sink.line(format!("{name:<width$}  {}", plain(value)).trim_end())?;
     }
     sink.flush()
 }

@@ -1,6 +1,7 @@
 //! What people and programs read on standard output: tables for the one, JSON for the other.
 
 mod bytes;
+mod direction;
 mod readable;
 mod sink;
 mod table;
@@ -9,6 +10,7 @@ mod verdict;
 mod width;
 
 pub use bytes::bytes_shown;
+pub use direction::escaped;
 pub use readable::readable;
 pub use sink::Sink;
 pub use table::{Column, Table};

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
+use super::direction::escaped;
 use crate::error::{Error, Result};
 
 /// Every write says whether it worked: a closed pipe ends the command quietly, anything else is a failure.
@@ -40,8 +41,9 @@ impl Sink {
         Ok(Sink { name: path.to_owned(), out: Box::new(BufWriter::new(file)) })
     }
 
+    /// A line that may hold what sites wrote.
     pub fn line(&mut self, line: &str) -> Result<()> {
-        self.bytes(line.as_bytes())?;
+        self.bytes(escaped(line).as_bytes())?;
         self.bytes(b"\n")
     }
 

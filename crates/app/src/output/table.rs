@@ -2,6 +2,7 @@
 //! wider than it; elsewhere nothing is cut.
 
 use super::Sink;
+use super::verdict::plain;
 use super::width::{cut, width};
 use crate::error::Result;
 
@@ -151,7 +152,7 @@ fn laid_out(columns: &[Column], widths: &[usize], cells: &[String], terminal: Op
 
 /// Titles and URLs come from sites: no cell may break its line or send control codes to the terminal.
 fn one_line(cell: &str) -> String {
-    cell.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    plain(cell)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use vernal_model::{Change, DecidedBy, Kinds, Note, Suppressed};
 
+use super::direction::escaped;
+
 /// What is quoted of one side of a note; the whole is in the JSON.
 const QUOTED_LETTERS_MAX: usize = 100;
 /// Notes and noise told one by one; the rest is counted.
@@ -87,11 +89,10 @@ pub fn quoted(text: &str, letters_max: usize) -> String {
 /// No control characters, and nothing that turns the order of letters.
 pub fn plain(text: &str) -> String {
     let safe = |letter: char| match letter {
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         letter if letter.is_control() => ' ',
         letter => letter,
     };
-    text.chars().map(safe).collect()
+    escaped(&text.chars().map(safe).collect::<String>()).into_owned()
 }
 
 #[cfg(test)]
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_quoted_text_is_one_short_line() {
-        assert_eq!(quoted("a\x1b[2Jb\u{202e}c", 100), "a [2Jb\u{fffd}c");
+        assert_eq!(quoted("a\x1b[2Jb\u{202e}c", 100), "a [2Jb\\u202ec");
         assert_eq!(quoted("ääää", 2), "ää…");
     }
 }

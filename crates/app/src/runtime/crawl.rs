@@ -12,9 +12,10 @@ use vernal_model::{Moment, Seed};
 use vernal_repository::{Reader, Recovery, Repository, note_damage};
 
 use super::clock::{Clock, wall};
+use super::connections::ConnectionLimits;
 use super::live::{self, Ended, Ending, Handle, LoopError, Until};
 use super::shutdown::Signals;
-use super::{folder, parts, runs, serving};
+use super::{descriptors, folder, local_token, network, parts, runs, serving};
 use crate::api::{self, AccessGuard, CrawlBackend, Shared, is_loopback};
 use crate::command::Context;
 use crate::config::Settings;
@@ -142,6 +143,9 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let listening = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let inbox = live::inbox();
     let fetch = parts::fetch_settings(settings, listening.into_iter().collect());
+    if fetch.concurrency < settings.crawler.concurrency {
+        tracing::warn!("only {} requests at a time: this process may open no more files", fetch.concurrency);
+    }
     let workers_clock: Arc<dyn vernal_fetch::Clock> = Arc::<Clock>::clone(&clock);
     let workers = Workers::start(fetch, workers_clock, vernal_fetch::dns::system(), inbox.0.sink()).or_fail()?;
     let (ended_sender, ended) = oneshot::channel();
@@ -149,12 +153,15 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let (stop, stopped) = watch::channel(false);
     let backend = CrawlBackend::Live(handle.clone());
     let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), backend);
+    let counts = Arc::clone(&shared.connections);
     let router = api::router(Arc::new(shared.stopped_by(stopped.clone())));
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
-        let guarded = AccessGuard { listening_on, token: checked.token, keyed: settings.keyed_paths() }.guard(router);
-        servers.push(serving::serve_tcp(listener, guarded, stopped));
+        let local_token = local_token::make(&settings.data)?;
+        let guard = AccessGuard { listening_on, token: checked.token, local_token, keyed: settings.keyed_paths() };
+        let limits = ConnectionLimits::of_descriptors(descriptors::limit());
+        servers.push(network::serve(listener, guard.guard(router), limits, counts, stopped));
     }
     let data = settings.data.clone();
     Ok(Crawl { handle, reader, clock, listening, ended, thread, stop, servers, data })
@@ -221,8 +228,7 @@ fn judge_seeds(context: &Context, reader: &Reader, given: &[Seed]) -> Result<Vec
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address)
-        .await
+    network::listen(address)
         .map_err(|error| Error::Failed(format!("listen on {address}: {error}; give --listen or --no-serve")))
 }
 
@@ -255,6 +261,7 @@ impl Crawl {
             }
         }
         serving::remove_socket(&self.data);
+        local_token::remove(&self.data);
         let _ = self.thread.join();
     }
 }

@@ -385,6 +385,7 @@ fn kind_name(kind: &OrderKind) -> &'static str {
     }
 }
 
-fn now() -> Instant {
+/// Real time, for what must not wait too long.
+pub fn now() -> Instant {
     Instant::now()
 }

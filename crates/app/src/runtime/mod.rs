@@ -5,15 +5,21 @@
 //! - `folder`: the data folder, opened by us or spoken to through the socket of the process that holds it.
 //! - `crawl`: a crawl put together and set going.
 //! - `live`: the one thread that owns the crawler; reports and acts in, orders out.
-//! - `serving`: the socket and the listener.
+//! - `descriptors`: how many files and connections there may be, and who gets which share.
+//! - `serving`: the socket. `network`: the listener, within the limits of `connections`.
+//! - `local_token`: what a write through the loopback port must carry.
 //! - `shutdown`: signals.
 //! - `progress`: what a person sees meanwhile.
 //! - `runs`: which politeness each run promised, for the audit.
 
 pub mod clock;
+pub mod connections;
 pub mod crawl;
+pub mod descriptors;
 pub mod folder;
 pub mod live;
+mod local_token;
+mod network;
 pub mod parts;
 pub mod progress;
 pub mod runs;

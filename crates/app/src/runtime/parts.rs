@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use vernal_model::{Budget, BudgetUnit, Seed, Span};
 
+use super::descriptors;
 use super::live::Until;
 use crate::config::{Settings, Topics, nearest};
 use crate::error::{Error, OrFail, Result};
@@ -28,6 +29,7 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
         callback: callback.map(|(url, secret)| vernal_crawler::Callback::new(url, secret)),
         robots_agent: robots_agent(&settings.fetch.user_agent),
         once: until.idle,
+        allow_private: settings.fetch.allow_private,
         visits_max: until.visits,
         ..crawler.clone()
     })
@@ -50,8 +52,10 @@ fn robots_agent(user_agent: &str) -> String {
 }
 
 pub fn fetch_settings(settings: &Settings, own_listeners: Vec<SocketAddr>) -> vernal_fetch::Settings {
+    let shares = descriptors::shares(descriptors::limit());
     vernal_fetch::Settings {
-        concurrency: settings.crawler.concurrency,
+        concurrency: settings.crawler.concurrency.min(shares.requests),
+        idle_connections_max: settings.fetch.idle_connections_max.min(shares.idle_connections),
         address: settings.crawler.address,
         own_listeners,
         ..settings.fetch.clone()
@@ -60,6 +64,7 @@ pub fn fetch_settings(settings: &Settings, own_listeners: Vec<SocketAddr>) -> ve
 
 pub fn repository_settings(settings: &Settings) -> vernal_repository::Settings {
     vernal_repository::Settings {
+        store_files_max: settings.repository.store_files_max.min(descriptors::shares(descriptors::limit()).store),
         contact: settings.fetch.contact.clone(),
         user_agent: settings.fetch.user_agent_line(),
         ..settings.repository.clone()

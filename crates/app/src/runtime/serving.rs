@@ -1,4 +1,4 @@
-//! The socket in the data folder and the listener on the network; both serve the same router.
+//! The socket in the data folder. Only the owner of the folder reaches it, so it needs no limits.
 
 use std::fs::{self, File, Permissions};
 use std::os::fd::AsRawFd;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use axum::Router;
-use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -62,12 +62,6 @@ pub fn remove_socket(dir: &Path) {
 
 /// Serves until `stop` becomes true.
 pub fn serve_socket(listener: UnixListener, router: Router, stop: watch::Receiver<bool>) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        let _ = axum::serve(listener, router).with_graceful_shutdown(stopped(stop)).await;
-    })
-}
-
-pub fn serve_tcp(listener: TcpListener, router: Router, stop: watch::Receiver<bool>) -> JoinHandle<()> {
     tokio::spawn(async move {
         let _ = axum::serve(listener, router).with_graceful_shutdown(stopped(stop)).await;
     })

@@ -150,3 +150,20 @@ impl Drop for Running {
         let _ = self.0.wait();
     }
 }
+
+/// One request to the port of a crawl by hand, and its whole answer.
+pub fn ask_port(address: &str, head: &str) -> String {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(address).expect("it listens");
+    write!(stream, "{head}Host: {address}\r\nConnection: close\r\n\r\n").expect("it hears");
+    let mut answer = Vec::new();
+    // A connection that is cut off has the answer that came before.
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// What a write through the port of a crawl carries where no token was given.
+pub fn local_token(data: &Path) -> String {
+    let token = std::fs::read_to_string(data.join("local-token")).expect("a crawl that serves has a token");
+    format!("Authorization: Bearer {}\r\n", token.trim())
+}

@@ -95,7 +95,8 @@ impl Hints {
                 Gate::Ask(robots) => {
                     self.subscriptions.place(file, now + LOOK_AGAIN);
                     know_hub(core, &site, id);
-                    return Ok(robots_order(core, Lane::Due, &hub, robots, now));
+                    let public_only = core.settings.allow_private && !core.is_private(&topic);
+                    return Ok(robots_order(core, Lane::Due, (&hub, public_only), robots, now));
                 }
             }
         }
@@ -124,6 +125,7 @@ impl Hints {
             held: None,
             gap: Span::ZERO,
             patience: None,
+            public_only: core.settings.allow_private && !core.is_private(topic),
         };
         if let Some(feed) = self.subscriptions.feed(file) {
             // A hub that accepted the last request and never verified it has failed.

@@ -34,6 +34,7 @@ pub(crate) fn report(record: &Record) -> Result<Report, String> {
         held: None,
         gap: Span::ZERO,
         patience: None,
+        public_only: false,
     };
     let payload = record.payload_digest().ok_or("it has no payload digest")?;
     match record.kind() {

@@ -220,6 +220,7 @@ mod tests {
                 held: None,
                 gap: Span::ZERO,
                 patience: None,
+                public_only: false,
             },
             started,
             finished: started,

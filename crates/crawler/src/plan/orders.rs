@@ -52,12 +52,17 @@ impl Planner {
             self.hold(core, &site, candidate, until, now);
             return Ok(Answer::NotNow);
         }
+        let public_only = must_be_public(core, &candidate, &url)?;
+        if public_only && let Some(why) = core.sites.robots.shut_to_public(&url, now) {
+            let refusal = Refusal::Guard(why.to_owned());
+            return Ok(self.refused(candidate, refusal, now));
+        }
         match core.sites.robots.gate(&url, &core.work, now)? {
             Gate::Open if !core.has_slot(&site, key.partition) => {
                 self.give_back(core, candidate, now);
                 Ok(Answer::NotNow)
             }
-            Gate::Open => Ok(Answer::Order(self.page_order(core, lane, candidate, url, site, now))),
+            Gate::Open => Ok(Answer::Order(self.page_order(core, lane, candidate, (url, public_only), site, now))),
             Gate::Forbidden => Ok(self.refused(candidate, Refusal::Robots, now)),
             Gate::Unreachable { until, patient: true } => {
                 self.hold(core, &site, candidate, until, now);
@@ -71,7 +76,7 @@ impl Planner {
             }
             Gate::Ask(robots_url) => {
                 self.give_back(core, candidate, now);
-                Ok(robots_order(core, lane, &url, robots_url, now).map_or(Answer::NotNow, Answer::Order))
+                Ok(robots_order(core, lane, (&url, public_only), robots_url, now).map_or(Answer::NotNow, Answer::Order))
             }
         }
     }
@@ -91,7 +96,7 @@ impl Planner {
         core: &mut Core,
         lane: Lane,
         candidate: Candidate,
-        url: Url,
+        (url, public_only): (Url, bool),
         site: Site,
         now: Moment,
     ) -> Order {
@@ -113,16 +118,8 @@ impl Planner {
         if asked.may_become_held() {
             core.partitions.of_mut(key.partition).first_visit_began(&site);
         }
-        let order = Order {
-            id: OrderId(0),
-            page: key,
-            url,
-            kind: OrderKind::Page,
-            validators,
-            held,
-            gap: Span::ZERO,
-            patience: None,
-        };
+        let (id, kind, gap, patience) = (OrderId(0), OrderKind::Page, Span::ZERO, None);
+        let order = Order { id, page: key, url, kind, validators, held, gap, patience, public_only };
         send(core, lane, site, order, asked, now)
     }
 
@@ -132,16 +129,16 @@ impl Planner {
             Candidate::Again { page, .. } => (page.key, page.url.clone(), Asked::Again(page)),
         };
         self.retry_turns.place_now();
-        let validators = Validators::default();
         let order = Order {
             id: OrderId(0),
             page: key,
             url,
             kind: OrderKind::Page,
-            validators,
+            validators: Validators::default(),
             held: None,
             gap: Span::ZERO,
             patience: None,
+            public_only: false,
         };
         Answer::Refused(asked, Box::new(Report::unanswered(order, now, now, Outcome::Refused(refusal))))
     }
@@ -169,6 +166,22 @@ fn sitemaps_closed(core: &Core, hints: &Hints, index: PageKey) -> Option<String>
     file.map(|_| words.to_owned())
 }
 
+/// Whether no private address may be asked for this page: seeds may be private, and pages that private pages lead to.
+fn must_be_public(core: &Core, candidate: &Candidate, url: &Url) -> Result<bool> {
+    if !core.settings.allow_private || core.scope.seed_at(url).is_some() {
+        return Ok(false);
+    }
+    let found_on = match candidate {
+        // It was a seed when it was found.
+        Candidate::First(waiting) if waiting.via == Via::Seed => return Ok(false),
+        Candidate::First(waiting) => waiting.found_on,
+        Candidate::Again { page, .. } => page.found_on,
+    };
+    let Some(found_on) = found_on else { return Ok(!core.is_private(url)) };
+    let leads_here = core.work.page(found_on)?;
+    Ok(!leads_here.is_some_and(|page| core.is_private(&page.url)))
+}
+
 /// Announces the URL without its session id in place of one that is not requested, like the target of a redirect.
 fn announce_without_session(core: &mut Core, candidate: &Candidate, url: &Url) {
     let (id, depth, found_on) = match candidate {
@@ -182,7 +195,14 @@ fn announce_without_session(core: &mut Core, candidate: &Candidate, url: &Url) {
 }
 
 /// An order for the robots.txt of the URL's origin. After redirects it may be on another site, which must be free too.
-pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: Url, now: Moment) -> Option<Order> {
+/// `public_only` as for the pages of the URL; a redirect to another site leads to private addresses from private ones only.
+pub(crate) fn robots_order(
+    core: &mut Core,
+    lane: Lane,
+    (url, public_only): (&Url, bool),
+    robots_url: Url,
+    now: Moment,
+) -> Option<Order> {
     let asked_site = robots_url.site();
     let id = core.partitions.home_of(&robots_url);
     let home = url.site();
@@ -201,6 +221,7 @@ pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: U
     }
     let origin = url.origin();
     core.sites.robots.asked(&origin);
+    let is_led_away = core.settings.allow_private && asked_site != home && !core.is_private(url);
     let order = Order {
         id: OrderId(0),
         page: PageKey::new(id, u32::MAX),
@@ -210,6 +231,7 @@ pub(crate) fn robots_order(core: &mut Core, lane: Lane, url: &Url, robots_url: U
         held: None,
         gap: Span::ZERO,
         patience: None,
+        public_only: public_only || is_led_away,
     };
     let for_visit = core.coordinator.sent_for_robots(lane);
     Some(send(core, lane, asked_site, order, Asked::Robots { origin, home, for_visit }, now))

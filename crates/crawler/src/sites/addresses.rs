@@ -10,6 +10,14 @@ const TOLERANCE: Span = Span::from_millis(100);
 /// Addresses kept in memory; beyond this, addresses that delay no request are forgotten.
 const ADDRESSES_MAX: usize = 100_000;
 
+/// Whether an address belongs to this machine or to a private network: what `allow_private` allows.
+pub(crate) fn is_private(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.is_private() || address.is_loopback(),
+        IpAddr::V6(address) => address.is_unique_local() || address.is_loopback(),
+    }
+}
+
 pub(crate) struct AddressBook {
     limits: AddressLimits,
     addresses: BTreeMap<IpAddr, Entry>,

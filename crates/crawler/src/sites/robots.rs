@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 use vernal_document::robots::Robots;
-use vernal_model::{Failure, Moment, Origin, Outcome, Report, RobotsAnswer, RobotsRow, Span, Url};
+use vernal_model::{Failure, Moment, Origin, Outcome, Refusal, Report, RobotsAnswer, RobotsRow, Span, Url};
 
 use crate::Result;
 use crate::work::Work;
@@ -35,6 +35,8 @@ struct Entry {
     parsed: Option<Arc<Robots>>,
     asking: bool,
     failures: u16,
+    /// Until when the guard is known to refuse whatever a public page leads to here, and why.
+    shut_to_public: Option<(Moment, String)>,
 }
 
 /// What keeps a URL from being ordered.
@@ -115,10 +117,17 @@ impl RobotsBook {
         }
     }
 
+    /// Why pages here that public pages lead to are refused, if the guard said so lately.
+    pub(crate) fn shut_to_public(&self, url: &Url, now: Moment) -> Option<&str> {
+        let (until, why) = self.entries.get(url.origin_text())?.shut_to_public.as_ref()?;
+        (now < *until).then_some(why)
+    }
+
     /// The row for this answer, and the delay that the file asks for.
     pub(crate) fn answered(&mut self, origin: &Origin, report: &Report, now: Moment) -> (RobotsRow, Option<Span>) {
         let entry = self.entries.entry(origin.clone()).or_insert(Entry::empty());
         let before = entry.row.take();
+        entry.shut_to_public = None;
         let hops = match before.as_ref().map(|row| &row.answer) {
             Some(RobotsAnswer::MovedTo { hops, .. }) => *hops,
             _ => 0,
@@ -134,6 +143,11 @@ impl RobotsBook {
             copy: None,
         };
         match verdict(report, hops) {
+            _ if let Some(why) = shut_to_public(origin, report) => {
+                entry.shut_to_public = Some((now + REFUSED_KEPT, why.to_owned()));
+                // Nothing was learned: whoever may ask private addresses asks at once.
+                (row.answer, row.expires) = (good.unwrap_or(RobotsAnswer::AllowAll), now);
+            }
             Some(answer) => {
                 entry.failures = 0;
                 match answer {
@@ -199,7 +213,7 @@ impl RobotsBook {
 
 impl Entry {
     fn empty() -> Self {
-        Entry { row: None, parsed: None, asking: false, failures: 0 }
+        Entry { row: None, parsed: None, asking: false, failures: 0, shut_to_public: None }
     }
 }
 
@@ -211,9 +225,21 @@ fn good_copy(row: RobotsRow) -> Option<RobotsAnswer> {
     })
 }
 
+/// Why the guard refused to ask an origin itself for a page that a public page led to.
+fn shut_to_public<'a>(origin: &Origin, report: &'a Report) -> Option<&'a str> {
+    match &report.outcome {
+        Outcome::Refused(Refusal::Guard(why)) if report.order.public_only && report.order.url.origin() == *origin => {
+            Some(why)
+        }
+        _ => None,
+    }
+}
+
 /// The meaning of an answer; `None` is "unreachable".
 fn verdict(report: &Report, hops: u8) -> Option<RobotsAnswer> {
     match &report.outcome {
+        // A public site that sends us to a private address for its rules has none that can be read.
+        Outcome::Refused(Refusal::Guard(_)) if report.order.public_only => None,
         // The guard also checks the pages of this origin: they are refused one by one, with the guard's reason.
         Outcome::Refused(_) => Some(RobotsAnswer::AllowAll),
         Outcome::Read { .. } => {
@@ -252,6 +278,7 @@ mod tests {
             held: None,
             gap: Span::ZERO,
             patience: None,
+            public_only: false,
         };
         let document = Document { text: text.into(), ..Document::default() };
         Report { document: Some(document), ..Report::unanswered(order, Moment::EPOCH, Moment::EPOCH, outcome) }
@@ -297,9 +324,9 @@ mod tests {
     fn what_was_never_read_is_no_copy() {
         for failure in unreachable() {
             let (mut book, origin) = (RobotsBook::new("vernal"), Origin::new("http://a.org"));
-            for outcome in [Outcome::Refused(vernal_model::Refusal::Guard("no".into())), moved(), failure] {
+            for outcome in [Outcome::Refused(Refusal::Guard("no".into())), moved(), failure] {
                 let (row, _) = book.answered(&origin, &report(outcome.clone(), ""), Moment::EPOCH);
-                let expected = outcome == Outcome::Refused(vernal_model::Refusal::Guard("no".into()));
+                let expected = outcome == Outcome::Refused(Refusal::Guard("no".into()));
                 assert_eq!(row.answer == RobotsAnswer::AllowAll, expected, "{outcome:?}");
                 assert_eq!(row.copy, None);
             }
@@ -312,6 +339,31 @@ mod tests {
 
     fn page(text: &str) -> Url {
         crate::testing::url(text)
+    }
+
+    #[test]
+    fn an_origin_that_a_public_page_may_not_lead_to_is_asked_anew_by_others() {
+        let refused = || {
+            let mut report = report(Outcome::Refused(Refusal::Guard("10.0.0.1 is private".into())), "");
+            report.order.public_only = true;
+            report
+        };
+        let (bench, mut book) = (bench(), RobotsBook::new("vernal"));
+        let (at, now) = (page("http://a.org/x"), Moment::from_secs(1_000));
+        let work = &bench.crawler.core.work;
+        let (row, _) = book.answered(&at.origin(), &refused(), now);
+        assert!(row.expires <= now && row.last_read.is_none());
+        assert_eq!(book.shut_to_public(&at, now), Some("10.0.0.1 is private"));
+        assert_eq!(book.shut_to_public(&at, now + REFUSED_KEPT), None, "the name may mean another address by then");
+        assert!(matches!(book.gate(&at, work, now).unwrap(), Gate::Ask(_)), "nothing was learned of its rules");
+        let rules = "User-agent: *\nDisallow: /x\n";
+        book.answered(&at.origin(), &report(Outcome::Read { status: 200 }, rules), now);
+        assert_eq!(book.shut_to_public(&at, now), None);
+        let (row, _) = book.answered(&at.origin(), &refused(), now + DAY);
+        assert_eq!(row.answer, RobotsAnswer::Text(rules.into()), "what was read stays in force");
+        let elsewhere = Origin::new("http://public.org");
+        let (row, _) = book.answered(&elsewhere, &refused(), now);
+        assert_eq!(row.answer, RobotsAnswer::DisallowAll, "rules at a private address are rules that nobody reads");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
 
-use vernal_model::Failure;
+use vernal_model::{Failure, OrderKind};
 
 use super::head::Framing;
 use crate::answer::protocol;
@@ -85,35 +85,72 @@ impl Incoming {
     }
 }
 
-/// Reads one body, at most `limit` bytes of it.
-pub async fn read(incoming: &mut Incoming, framing: Framing, limit: usize, meter: &Meter) -> Result<Vec<u8>, Failure> {
+/// Of a robots.txt at least so much is read, however small the limit of other bodies is: RFC 9309 asks for 500 KiB.
+const ROBOTS_BYTES_MIN: usize = 512 << 10;
+
+/// How much of a body is read.
+#[derive(Copy, Clone, Debug)]
+pub struct BodyLimit {
+    pub bytes_max: usize,
+    /// Whether a larger body is cut off there; otherwise it is a failure.
+    pub cuts: bool,
+}
+
+impl BodyLimit {
+    /// A robots.txt holds up to the limit, because a site must not get rid of its rules by making them longer.
+    pub fn of(kind: &OrderKind, bytes_max: usize) -> BodyLimit {
+        match kind {
+            OrderKind::Robots => BodyLimit { bytes_max: bytes_max.max(ROBOTS_BYTES_MIN), cuts: true },
+            OrderKind::Page | OrderKind::Subscription(_) => BodyLimit { bytes_max, cuts: false },
+        }
+    }
+
+    /// How many bytes may still be read of a body that has so many more; the error says that they are too many.
+    pub fn room(self, read: usize, more: u64) -> Result<usize, Failure> {
+        let room = self.bytes_max.saturating_sub(read);
+        match usize::try_from(more).ok().filter(|more| *more <= room) {
+            Some(more) => Ok(more),
+            None if self.cuts => Ok(room),
+            None => Err(Failure::TooLarge),
+        }
+    }
+}
+
+/// The bytes of a body, and whether they are all of it.
+pub struct Body {
+    pub bytes: Vec<u8>,
+    pub is_whole: bool,
+}
+
+/// Reads one body within the limit.
+pub async fn read(incoming: &mut Incoming, framing: Framing, limit: BodyLimit, meter: &Meter) -> Result<Body, Failure> {
     match framing {
-        Framing::Nothing => Ok(Vec::new()),
+        Framing::Nothing => Ok(Body { bytes: Vec::new(), is_whole: true }),
         Framing::Length(length) => {
-            if length > limit as u64 {
-                return Err(Failure::TooLarge);
-            }
-            let mut body = Vec::with_capacity(length.min(LENGTH_BELIEVED_BYTES) as usize);
-            append(incoming, &mut body, length as usize, meter).await?;
-            Ok(body)
+            let taken = limit.room(0, length)?;
+            let mut bytes = Vec::with_capacity(taken.min(LENGTH_BELIEVED_BYTES as usize));
+            append(incoming, &mut bytes, taken, meter).await?;
+            Ok(Body { bytes, is_whole: taken as u64 == length })
         }
         Framing::Chunked => read_chunks(incoming, limit, meter).await,
         Framing::UntilClose => read_to_end(incoming, limit, meter).await,
     }
 }
 
-async fn read_to_end(incoming: &mut Incoming, limit: usize, meter: &Meter) -> Result<Vec<u8>, Failure> {
-    let mut body = incoming.available().to_vec();
-    incoming.consume(body.len());
-    while body.len() <= limit {
-        let wanted = limit + 1 - body.len();
-        match incoming.stream.receive(&mut body, wanted, meter).await {
-            Ok(0) => return Ok(body),
+async fn read_to_end(incoming: &mut Incoming, limit: BodyLimit, meter: &Meter) -> Result<Body, Failure> {
+    let mut bytes = incoming.available().to_vec();
+    incoming.consume(bytes.len());
+    while bytes.len() <= limit.bytes_max {
+        let wanted = limit.bytes_max + 1 - bytes.len();
+        match incoming.stream.receive(&mut bytes, wanted, meter).await {
+            Ok(0) => return Ok(Body { bytes, is_whole: true }),
             Ok(_) => {}
             Err(_) => return Err(Failure::Truncated),
         }
     }
-    Err(Failure::TooLarge)
+    let taken = limit.room(0, bytes.len() as u64)?;
+    bytes.truncate(taken);
+    Ok(Body { bytes, is_whole: false })
 }
 
 /// Appends exactly `length` bytes.
@@ -131,8 +168,8 @@ async fn append(incoming: &mut Incoming, body: &mut Vec<u8>, length: usize, mete
     Ok(())
 }
 
-async fn read_chunks(incoming: &mut Incoming, limit: usize, meter: &Meter) -> Result<Vec<u8>, Failure> {
-    let mut body = Vec::new();
+async fn read_chunks(incoming: &mut Incoming, limit: BodyLimit, meter: &Meter) -> Result<Body, Failure> {
+    let mut bytes = Vec::new();
     let mut extras = 0;
     loop {
         let (size, extra) = read_size(incoming, meter).await?;
@@ -142,12 +179,13 @@ async fn read_chunks(incoming: &mut Incoming, limit: usize, meter: &Meter) -> Re
         }
         if size == 0 {
             read_trailers(incoming, CHUNK_EXTRAS_BYTES_MAX - extras, meter).await?;
-            return Ok(body);
+            return Ok(Body { bytes, is_whole: true });
         }
-        if size > (limit - body.len()) as u64 {
-            return Err(Failure::TooLarge);
+        let taken = limit.room(bytes.len(), size)?;
+        append(incoming, &mut bytes, taken, meter).await?;
+        if (taken as u64) < size {
+            return Ok(Body { bytes, is_whole: false });
         }
-        append(incoming, &mut body, size as usize, meter).await?;
         if !read_line(incoming, meter).await?.is_empty() {
             return Err(protocol("a chunk longer than its size"));
         }

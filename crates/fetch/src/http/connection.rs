@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use tokio::time::timeout;
 use vernal_model::{Exchange, Failure, Protocol, Stage, Validators};
 
-use super::body::{self, Incoming, SharedBuffer};
+use super::body::{self, BodyLimit, Incoming, SharedBuffer};
 use super::head::{self, HeadEnd, Status};
 use crate::Settings;
 use crate::answer::{Answer, AnswerError, protocol};
@@ -41,7 +41,7 @@ impl Connection {
         mut self,
         request_head: Vec<u8>,
         request_body: &[u8],
-        settings: &Settings,
+        (settings, limit): (&Settings, BodyLimit),
         meter: &Meter,
     ) -> Result<(Answer, Option<Connection>), AnswerError> {
         let mut sent = self.incoming.stream.send(&request_head, meter).await;
@@ -53,7 +53,7 @@ impl Connection {
         }
         // A site may answer and close before it has read the whole request, so a failed write decides nothing yet.
         let (status, response_head) = self.read_head(settings, meter).await?;
-        let body = body::read(&mut self.incoming, status.framing, settings.body_bytes_max, meter).await?;
+        let body = body::read(&mut self.incoming, status.framing, limit, meter).await?;
         let answer = Answer {
             status: status.status,
             content_type: None,
@@ -64,11 +64,12 @@ impl Connection {
                 request_head,
                 content_encoded: is_encoded(&response_head),
                 response_head: head::kept(response_head),
-                body,
+                body: body.bytes,
             },
         };
         // A 205 has no body. If a server sends one all the same, the next answer would begin with it.
-        let reusable = status.keep_alive && status.status != 205 && self.incoming.available().is_empty();
+        let reusable =
+            body.is_whole && status.keep_alive && status.status != 205 && self.incoming.available().is_empty();
         self.is_reused = true;
         self.incoming.trim();
         Ok((answer, reusable.then_some(self)))

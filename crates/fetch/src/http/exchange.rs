@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use tokio::time::Instant;
 use vernal_model::{Failure, Form, Order, Outcome, Url, Validators};
 
+use super::body::BodyLimit;
 use super::connection::Connection;
 use super::head::RequestHead;
 use super::http2::Session;
@@ -49,7 +50,8 @@ pub async fn ask(
     meter: &Meter,
 ) -> Result<Answer, Outcome> {
     let (url, validators, form) = (&order.url, &order.validators, order.kind.form());
-    let request = HttpRequest { url, validators, form, settings, lines, pool, meter };
+    let limit = BodyLimit::of(&order.kind, settings.body_bytes_max);
+    let request = HttpRequest { url, validators, form, settings, limit, lines, pool, meter };
     let targets = match route {
         Route::New(targets) => targets,
         Route::Pooled(open) => match request.over(open).await {
@@ -60,7 +62,7 @@ pub async fn ask(
                 if let AnswerError::Final(outcome) = broken {
                     return Err(outcome);
                 }
-                dialler.look_up(url).await?
+                dialler.look_up(url, order.public_only).await?
             }
         },
     };
@@ -77,6 +79,7 @@ struct HttpRequest<'a> {
     validators: &'a Validators,
     form: Option<&'a Form>,
     settings: &'a Settings,
+    limit: BodyLimit,
     lines: &'a RequestHead,
     pool: &'a RefCell<Pool>,
     meter: &'a Meter,
@@ -89,7 +92,8 @@ impl HttpRequest<'_> {
             OpenConnection::Http1(connection) => {
                 let request_head = self.lines.http1(self.url, self.validators, self.form)?;
                 let body = self.form.map_or(&[][..], Form::as_bytes);
-                let (answer, connection) = connection.ask(request_head, body, self.settings, self.meter).await?;
+                let (answer, connection) =
+                    connection.ask(request_head, body, (self.settings, self.limit), self.meter).await?;
                 if let Some(connection) = connection {
                     self.pool.borrow_mut().put(origin, OpenConnection::Http1(connection), Instant::now());
                 }
@@ -97,7 +101,14 @@ impl HttpRequest<'_> {
             }
             OpenConnection::Http2(session) => {
                 let again = session.again();
-                let asked = session.ask(self.url, self.lines, self.validators, self.form, self.settings, self.meter);
+                let asked = session.ask(
+                    self.url,
+                    self.lines,
+                    self.validators,
+                    self.form,
+                    (self.settings, self.limit),
+                    self.meter,
+                );
                 let answer = Box::pin(asked).await?;
                 self.pool.borrow_mut().put(origin, OpenConnection::Http2(again), Instant::now());
                 answer

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::client::{Builder, ResponseFuture, SendRequest};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
-use tokio_rustls::client::TlsStream;
-use vernal_model::{Exchange, Failure, Form, Protocol, Stage, Url, Validators};
+use vernal_model::{Exchange, Failure, Form, OrderKind, Protocol, Stage, Url, Validators};
 
+use super::body::BodyLimit;
 use super::connection::is_encoded;
 use super::frame_limit::{Allowance, FrameLimited};
 use super::head::{FORM_TYPE, RequestHead, method};
@@ -36,7 +36,11 @@ impl Session {
         self.address
     }
 
-    pub async fn open(stream: TlsStream<TcpStream>, address: IpAddr, settings: &Settings) -> Result<Self, Failure> {
+    pub async fn open(
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        address: IpAddr,
+        settings: &Settings,
+    ) -> Result<Self, Failure> {
         let mut builder = Builder::new();
         builder
             .enable_push(false)
@@ -69,12 +73,12 @@ impl Session {
         lines: &RequestHead,
         validators: &Validators,
         form: Option<&Form>,
-        settings: &Settings,
+        (settings, limit): (&Settings, BodyLimit),
         meter: &Meter,
     ) -> Result<Answer, AnswerError> {
         let allowance = Arc::clone(&self.allowance);
         allowance.renew();
-        let answered = self.ask_within(url, lines, validators, form, settings, meter).await;
+        let answered = self.ask_within(url, lines, validators, form, (settings, limit), meter).await;
         answered.map_err(|error| match allowance.is_spent() {
             true => protocol("a flood of frames without content").into(),
             false => error,
@@ -87,7 +91,7 @@ impl Session {
         lines: &RequestHead,
         validators: &Validators,
         form: Option<&Form>,
-        settings: &Settings,
+        (settings, limit): (&Settings, BodyLimit),
         meter: &Meter,
     ) -> Result<Answer, AnswerError> {
         let (request, request_head) = request(url, lines, validators, form)?;
@@ -113,7 +117,7 @@ impl Session {
         let (parts, stream) = response.into_parts();
         let response_head = written_down(&parts, settings)?;
         meter.received(response_head.len());
-        let body = read_body(stream, settings.body_bytes_max, &self.allowance, meter).await?;
+        let body = read_body(stream, limit, &self.allowance, meter).await?;
         Ok(Answer {
             status: parts.status.as_u16(),
             content_type: None,
@@ -128,6 +132,20 @@ impl Session {
             },
         })
     }
+}
+
+/// Asks for one page over a stream that is open already, and reads the answer; `None` where there is none. It is for
+/// whoever tests what frames of any kind do to us; visits go through a [`Visitor`](crate::Visitor).
+pub async fn ask_over(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    url: &Url,
+    settings: &Settings,
+) -> Option<Exchange> {
+    let session = Session::open(stream, IpAddr::from([127, 0, 0, 1]), settings).await.ok()?;
+    let limit = BodyLimit::of(&OrderKind::Page, settings.body_bytes_max);
+    let (lines, meter) = (RequestHead::new(settings), Meter::default());
+    let answer = session.ask(url, &lines, &Validators::default(), None, (settings, limit), &meter).await;
+    answer.ok().map(|answer| answer.exchange)
 }
 
 async fn first_answer(
@@ -181,7 +199,7 @@ fn written_down(parts: &http::response::Parts, settings: &Settings) -> Result<Ve
 
 async fn read_body(
     mut stream: RecvStream,
-    limit: usize,
+    limit: BodyLimit,
     allowance: &Allowance,
     meter: &Meter,
 ) -> Result<Vec<u8>, Failure> {
@@ -190,11 +208,12 @@ async fn read_body(
         let piece = piece.map_err(|_| Failure::Truncated)?;
         meter.received(piece.len());
         allowance.progress(piece.len());
-        if piece.len() > limit - body.len() {
-            // Dropping the stream resets it. The connection and its other streams go on.
-            return Err(Failure::TooLarge);
+        // Dropping the stream resets it. The connection and its other streams go on.
+        let taken = limit.room(body.len(), piece.len() as u64)?;
+        body.extend_from_slice(&piece[..taken]);
+        if taken < piece.len() {
+            break;
         }
-        body.extend_from_slice(&piece);
         stream.flow_control().release_capacity(piece.len()).map_err(|_| Failure::Truncated)?;
     }
     Ok(body)

@@ -17,4 +17,5 @@ mod http2;
 mod pool;
 
 pub use exchange::{Route, ask};
+pub use http2::ask_over;
 pub use pool::Pool;

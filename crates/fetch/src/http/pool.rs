@@ -12,13 +12,12 @@ use super::http2::Session;
 
 /// A site usually gets one request at a time. Where more are allowed, their connections are kept as well.
 const IDLE_PER_ORIGIN_MAX: usize = 32;
-/// Open files are limited. The origin whose connection was idle longest is evicted first.
-const IDLE_MAX: usize = 512;
 /// Most sites close earlier than this.
 const IDLE_FOR: Duration = Duration::from_secs(60);
 
-#[derive(Default)]
 pub struct Pool {
+    /// Open files are limited. The origin whose connection was idle longest is evicted first.
+    idle_max: usize,
     origins: HashMap<Box<str>, Origin>,
     idle: usize,
     buffer_source: SharedBuffer,
@@ -37,6 +36,10 @@ pub enum OpenConnection {
 }
 
 impl Pool {
+    pub fn new(idle_max: usize) -> Pool {
+        Pool { idle_max, origins: HashMap::default(), idle: 0, buffer_source: SharedBuffer::default() }
+    }
+
     /// The read buffer that the connections of this loop share.
     pub fn buffer_source(&self) -> SharedBuffer {
         self.buffer_source.clone()
@@ -64,7 +67,7 @@ impl Pool {
     }
 
     pub fn put(&mut self, origin: &str, open: OpenConnection, now: Instant) {
-        if self.idle >= IDLE_MAX {
+        if self.idle >= self.idle_max {
             self.drop_oldest();
         }
         // The name is copied only for an origin without an entry.
@@ -144,7 +147,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_site_keeps_few_connections_and_none_for_long() {
-        let (mut pool, now, mut ends) = (Pool::default(), Instant::now(), Vec::new());
+        let (mut pool, now, mut ends) = (Pool::new(512), Instant::now(), Vec::new());
         for _ in 0..IDLE_PER_ORIGIN_MAX + 3 {
             let (open, end) = connection().await;
             pool.put("http://a.org", open, now);
@@ -159,13 +162,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_pool_gives_up_what_was_idle_longest() {
-        let (mut pool, now, mut ends) = (Pool::default(), Instant::now(), Vec::new());
+        let (mut pool, now, mut ends) = (Pool::new(2), Instant::now(), Vec::new());
         for number in 0..3u32 {
             let (open, end) = connection().await;
             pool.put(&format!("http://{number}.org"), open, now + Duration::from_secs(number.into()));
             ends.push(end);
         }
-        pool.drop_oldest();
         assert_eq!(pool.idle(), 2);
         assert!(pool.take("http://0.org", now).is_none());
         pool.sweep(now + IDLE_FOR + Duration::from_secs(1));

@@ -89,6 +89,7 @@ pub fn order(url: &str) -> Order {
         held: None,
         gap: Span::ZERO,
         patience: None,
+        public_only: false,
     }
 }
 

@@ -43,6 +43,6 @@ pub(crate) use apply::{Group, Obsolete};
 pub(crate) use dump::dump;
 pub(crate) use restate::{RESTATED_IN, apply, restatement};
 pub(crate) use shared::{Live, Shared};
-pub(crate) use store::Tables;
+pub(crate) use store::{STORE_FILES_MAX, Tables};
 pub(crate) use table::{Row, Table};
 pub(crate) use waiting::WaitingRow;

@@ -35,6 +35,10 @@ const STORE_LOG_BYTES_MAX: u64 = 128 << 20;
 /// One thread of the store flushes and compacts. With more threads, the first one of fjall 3.1 re-sends every compaction request
 /// to itself while another thread is busy; at ten million URLs that took a third of all CPU.
 const STORE_THREADS: usize = 1;
+/// Files that the store keeps open, where descriptors are not scarce.
+pub(crate) const STORE_FILES_MAX: usize = 900;
+/// With fewer, the store would open files all the time.
+const STORE_FILES_MIN: usize = 16;
 /// This file exists when every row is in a table file, so that the log of the store is not needed.
 pub(super) const FLUSHED_FILE: &str = "flushed";
 pub(super) const STORE_LOG_SUFFIX: &str = "jnl";
@@ -134,10 +138,16 @@ enum Backend {
 
 impl Tables {
     pub fn open(folder: &Path) -> Result<Tables> {
+        Tables::open_with(folder, STORE_FILES_MAX)
+    }
+
+    /// Opens the tables with so many of the store's files kept open.
+    pub fn open_with(folder: &Path, files_max: usize) -> Result<Tables> {
         empty_flushed_log(folder)?;
         let open = || -> fjall::Result<Tables> {
             let database = Database::builder(folder)
                 .cache_size(CACHE_BYTES_MAX)
+                .max_cached_files(Some(files_max.max(STORE_FILES_MIN)))
                 .max_journaling_size(STORE_LOG_BYTES_MAX)
                 .worker_threads(STORE_THREADS)
                 // The log of the store is short-lived. Compressing it costs more than writing it.

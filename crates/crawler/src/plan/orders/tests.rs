@@ -140,6 +140,63 @@ fn a_busy_address_holds_the_site_until_it_is_free() {
     assert_eq!(bench.crawler.core.sites.addresses.earliest(address, false), None, "the order takes its place there");
 }
 
+/// A crawl that may ask private addresses, in which the site of this URL answered from this address.
+fn knows_address(bench: &mut Bench, text: &str, address: &str) {
+    let (id, site) = (url(text).partition(), url(text).site());
+    bench.crawler.core.partitions.of_mut(id).sites.site_mut(&site).profile.address = Some(address.parse().unwrap());
+}
+
+#[test]
+fn private_addresses_are_asked_for_seeds_and_for_what_private_pages_lead_to_only() {
+    const FROM: &str = "http://from.example/";
+    let cases = [
+        ("198.51.100.7", false, true, "a public page leads there"),
+        ("10.0.0.7", false, false, "a private page leads there"),
+        ("::ffff:127.0.0.1", false, false, "a private page in another spelling"),
+        ("fd12::1", false, false, "a private page"),
+        ("169.254.169.254", false, true, "metadata is no private page"),
+        ("198.51.100.7", true, false, "a person named it"),
+    ];
+    for (address, is_seed, public_only, why) in cases {
+        let mut bench = Bench::new(Settings { allow_private: true, ..unhindered() });
+        bench.crawler.core.scope.put_seed(crate::testing::seed(FROM));
+        bench.admit(&[FROM]);
+        bench.visit(FROM, |order, now| answered(order, now, "text/html", "<p>Words.</p>"));
+        bench.crawler.core.work.commit(START).unwrap();
+        knows_address(&mut bench, FROM, address);
+        let (found_on, _) = bench.asked_for(FROM);
+        if is_seed {
+            bench.crawler.core.scope.put_seed(crate::testing::seed(PAGE));
+        }
+        let led_to = || {
+            let found = vernal_frontier::Waiting { found_on: Some(found_on), ..waiting(PAGE, 1) };
+            Candidate::First(Box::new(found))
+        };
+        let robots = expect_order(asked(&mut bench, led_to(), START).unwrap());
+        assert_eq!((robots.kind, robots.public_only), (OrderKind::Robots, public_only), "{why}");
+        say_robots(&mut bench, RobotsAnswer::AllowAll);
+        let core = &mut bench.crawler.core;
+        core.sites.robots = crate::sites::robots::RobotsBook::new("vernal");
+        core.partitions.of_mut(url(PAGE).partition()).sites.politeness.answered(&url(PAGE).site(), START);
+        let order = expect_order(asked(&mut bench, led_to(), after(10)).unwrap());
+        assert_eq!((order.kind, order.public_only), (OrderKind::Page, public_only), "{why}");
+    }
+}
+
+#[test]
+fn a_robots_txt_that_moved_from_a_public_site_is_followed_to_public_addresses_only() {
+    for (address, public_only) in [("198.51.100.7", true), ("10.0.0.7", false)] {
+        let mut bench = Bench::new(Settings { allow_private: true, ..unhindered() });
+        bench.crawler.core.scope.put_seed(crate::testing::seed(PAGE));
+        knows_address(&mut bench, PAGE, address);
+        let to = url("http://b.example/robots.txt");
+        say_robots(&mut bench, RobotsAnswer::MovedTo { to: to.clone(), hops: 1 });
+        let order = expect_order(asked(&mut bench, first(), START).unwrap());
+        assert_eq!((order.kind, &order.url), (OrderKind::Robots, &to));
+        assert_eq!(order.public_only, public_only, "{address}");
+    }
+}
+
 #[test]
 fn what_carries_a_session_is_refused_unless_it_was_held_or_seeded_and_is_found_without_it() {
     let mut bench = bench(RobotsAnswer::AllowAll);

@@ -9,7 +9,7 @@ mod text;
 pub use html::html;
 pub(super) use rows::{Row, rows, touched};
 pub use source::source;
-pub use text::text;
+pub use text::{text, turns_direction};
 
 /// What to show, and the names of the two sides.
 #[derive(Clone, Debug)]

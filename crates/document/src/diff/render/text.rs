@@ -105,13 +105,23 @@ fn push_lines(out: &mut String, mark: &str, words: &str, begin: &str, end: &str)
     let _ = writeln!(out, "{begin}{mark}{words}{end}");
 }
 
-/// Text that is safe in a terminal: without control characters and without characters that change the text direction.
+/// Text that is safe in a terminal: without control characters, and with letters that turn its direction as escapes.
 pub fn clean(text: &str) -> String {
-    let safe = |letter: char| match letter {
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        '\t' => ' ',
-        letter if letter.is_control() => '\u{fffd}',
-        letter => letter,
-    };
-    text.chars().map(safe).collect()
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\t' => safe.push(' '),
+            letter if letter.is_control() => safe.push('\u{fffd}'),
+            letter if turns_direction(letter) => {
+                let _ = write!(safe, "\\u{:04x}", u32::from(letter));
+            }
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+/// Whether a letter turns the direction of the text around it, so that people would read another order than programs.
+pub fn turns_direction(letter: char) -> bool {
+    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
