@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::PathBuf;
 
 use foldhash::{HashMap, HashMapExt};
 use vernal_model::{
@@ -10,6 +9,7 @@ use vernal_model::{
     RobotsRow, Sequence, Site, SiteProfile, SiteRow, Subscription, Telling, TopicOf, Visit, Visited,
 };
 
+use super::obsolete::Obsolete;
 use super::row_batch::RowBatch;
 use super::rows::{FoundRow, StampedSite, State, decode};
 use super::waiting::WaitingRows;
@@ -26,24 +26,6 @@ pub(crate) struct Group<'a> {
     pub entries: Vec<(Partition, Sequence, &'a Deed)>,
     /// The journal frame of the group, if it was just written. Then the rows of visits are copied from it.
     pub written: Option<WrittenFrame<'a>>,
-}
-
-/// Files and rows that a commit made obsolete. They are removed at the next checkpoint.
-#[derive(Debug, Default)]
-pub(crate) struct Obsolete {
-    pub runs: Vec<PathBuf>,
-    /// Ranges of found rows that have passed the sieve.
-    pub found: Vec<(Partition, Sequence, Sequence)>,
-    /// The number of findings in these ranges.
-    pub findings: usize,
-}
-
-impl Obsolete {
-    pub fn append(&mut self, mut other: Obsolete) {
-        self.runs.append(&mut other.runs);
-        self.found.append(&mut other.found);
-        self.findings += other.findings;
-    }
 }
 
 /// Applies one group: all of it or nothing.

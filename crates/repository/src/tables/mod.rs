@@ -5,7 +5,7 @@
 //! - `closed`: what the files were when they were closed.
 //! - `table`, `memory`, `sorted`, `by_page`: one table, wherever it lies.
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
-//! - `apply`: one group of deeds becomes one atomic batch (`row_batch`).
+//! - `apply`: one group of deeds becomes one atomic batch (`row_batch`); `obsolete`: what that leaves to be removed.
 //! - `restate`: the tables as deeds, where the deeds that made them were lost.
 //! - `sieved`: what the sieve decided.
 //! - `waiting`: what waits at a site, packed.
@@ -28,6 +28,7 @@ pub(crate) mod keys;
 mod learned;
 mod memory;
 mod named;
+mod obsolete;
 mod page_rows;
 mod restate;
 mod row_batch;
@@ -39,8 +40,9 @@ mod store;
 mod table;
 mod waiting;
 
-pub(crate) use apply::{Group, Obsolete};
+pub(crate) use apply::Group;
 pub(crate) use dump::dump;
+pub(crate) use obsolete::Obsolete;
 pub(crate) use restate::{RESTATED_IN, apply, restatement};
 pub(crate) use shared::{Live, Shared};
 pub(crate) use store::{STORE_FILES_MAX, Tables};

@@ -2,7 +2,8 @@
 
 use vernal_model::{Deed, Partition, Restated, RestatedRow};
 
-use super::apply::{self, Group, Obsolete};
+use super::apply::{self, Group};
+use super::obsolete::Obsolete;
 use super::rows::{State, decode, encode};
 use super::{Shared, keys};
 use crate::{Error, Result};
