@@ -38,7 +38,7 @@ const LATER_SECS: u64 = 240;
 const SLOWER: f64 = 1_000.0;
 /// The live crawl may differ from the simulated ones so many times as much as each of them does from the others; other
 /// policies must differ more.
-const APART_MAX: f64 = 1.9;
+const APART_MAX: f64 = 1.75;
 const OTHERS: [&str; 2] = ["round-robin", "lambda"];
 const OTHER_CRAWLS: u64 = 4;
 
@@ -68,6 +68,7 @@ fn the_live_crawl_spends_its_visits_where_the_simulated_one_does() {
     let among = apart.sum::<f64>() / SIMULATED as f64;
     let from_simulated = |visits: &VisitsByPage| share_elsewhere(visits, &together(&simulated));
     let elsewhere = from_simulated(&in_fast_time);
+    println!("live: {elsewhere} of the visits went elsewhere, {among} among simulated crawls");
     assert!(
         elsewhere <= APART_MAX * among,
         "{elsewhere} of the visits went elsewhere, and {among} among simulated crawls"
