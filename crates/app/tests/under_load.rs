@@ -17,11 +17,10 @@ use common::{Running, ask_port, crawl_until_idle, local_token, small_web, told, 
 /// Files that the crawl under test may have open.
 const DESCRIPTORS: usize = 256;
 
-/// A crawl that serves and may open few files.
-fn crawl_with_few_files(data: &Path) -> Running {
-    let mut whole = Command::new("sh");
-    let command = vernal(data);
-    whole.arg("-c").arg(format!("ulimit -n {DESCRIPTORS}; exec \"$@\"")).arg("sh");
+/// Our binary in a shell that limits its open files first.
+fn limited(data: &Path, limit: &str) -> Command {
+    let (command, mut whole) = (vernal(data), Command::new("sh"));
+    whole.arg("-c").arg(format!("ulimit {limit}; exec \"$@\"")).arg("sh");
     whole.arg(command.get_program()).args(command.get_args()).current_dir(data.parent().unwrap());
     for (name, value) in command.get_envs() {
         match value {
@@ -29,6 +28,12 @@ fn crawl_with_few_files(data: &Path) -> Running {
             None => whole.env_remove(name),
         };
     }
+    whole
+}
+
+/// A crawl that serves and may open few files.
+fn crawl_with_few_files(data: &Path) -> Running {
+    let mut whole = limited(data, &format!("-n {DESCRIPTORS}"));
     whole.args(["run", "--allow-private", "--budget", "1/week", "--listen", "127.0.0.1:0"]);
     Running::start(&mut whole, data)
 }
@@ -124,10 +129,8 @@ fn the_limit_of_open_files_is_raised_at_the_start() {
     let (dir, served) = (tempfile::tempdir().unwrap(), small_web());
     let data = dir.path().join("data");
     crawl_until_idle(&data, &served);
-    let mut whole = Command::new("sh");
-    whole.args(["-c", "ulimit -Sn 128; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_vernal"), "--data"]).arg(&data);
-    whole.args(["run", "-q", "--allow-private", "--no-serve", "--budget", "1/week"]);
-    whole.stdin(Stdio::null()).current_dir(dir.path());
+    let mut whole = limited(&data, "-Sn 128");
+    whole.args(["run", "-q", "--allow-private", "--no-serve", "--budget", "1/week"]).stdin(Stdio::null());
     let running = Running::start(&mut whole, &data);
     let mut limits = String::new();
     wait_until("the limits can be read", || {
