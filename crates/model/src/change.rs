@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Role;
+use crate::{ParagraphMark, Role};
 
 /// The difference of two versions, with its evidence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -191,4 +191,22 @@ pub struct ParagraphChange {
     pub headings: Vec<Box<str>>,
     pub before: Option<Box<str>>,
     pub after: Option<Box<str>>,
+}
+
+impl ParagraphChange {
+    /// A paragraph that is gone, by its mark and its index in the old version.
+    pub fn removed(place: usize, mark: &ParagraphMark) -> ParagraphChange {
+        ParagraphChange {
+            operation: Operation::Removed,
+            id: mark.id,
+            digest: mark.digest,
+            role: mark.role,
+            position: place as u32,
+            from: None,
+            others: Vec::new(),
+            headings: Vec::new(),
+            before: None,
+            after: None,
+        }
+    }
 }

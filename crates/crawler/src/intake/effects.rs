@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 use vernal_document::noise::Lesson;
 use vernal_frontier::Waiting;
 use vernal_model::{
-    DocumentRow, Event, EventKind, Found, Location, Operation, Outcome, Page, PageState, ParagraphChange,
-    ParagraphMark, Partition as PartitionId, Report, Site, SiteList, Url, Via,
+    DocumentRow, Event, EventKind, Found, Location, Outcome, Page, PageState, ParagraphChange,
+    Partition as PartitionId, Report, Site, SiteList, Url, Via,
 };
 
 use super::discovery::FoundHere;
@@ -273,21 +273,6 @@ fn in_scope(core: &Core, restored: Option<&Restored<'_>>, url: &Url, depth: u16)
 fn with_all_paragraphs(core: &Core, mut event: Event) -> Result<Event> {
     let Some(document) = core.work.document(event.page)? else { return Ok(event) };
     let marks = document.signature.paragraphs.iter().enumerate();
-    event.change.paragraphs = marks.map(|(place, mark)| removed(place, mark)).collect();
+    event.change.paragraphs = marks.map(|(place, mark)| ParagraphChange::removed(place, mark)).collect();
     Ok(event)
-}
-
-fn removed(place: usize, mark: &ParagraphMark) -> ParagraphChange {
-    ParagraphChange {
-        operation: Operation::Removed,
-        id: mark.id,
-        digest: mark.digest,
-        role: mark.role,
-        position: place as u32,
-        from: None,
-        others: Vec::new(),
-        headings: Vec::new(),
-        before: None,
-        after: None,
-    }
 }

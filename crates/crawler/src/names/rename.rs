@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use vernal_model::{
-    Change, Deed, Event, EventKind, Moment, NameMark, NameRow, Named, Operation, Page, PageKey, ParagraphChange,
-    Retold, SameAs,
+    Change, Deed, Event, EventKind, Moment, NameMark, NameRow, Named, Page, PageKey, ParagraphChange, Retold, SameAs,
 };
 
 use super::group::NameGroup;
@@ -111,7 +110,8 @@ fn joined(work: &Work, key: PageKey, first: PageKey, now: Moment) -> Result<Opti
     let mut event = event(work, &page, EventKind::Joined, now)?;
     (event.version, event.detail) = (None, first.url.as_str().into());
     let marks = work.document(key)?.map(|document| document.signature.paragraphs).unwrap_or_default();
-    event.change.paragraphs = marks.iter().enumerate().map(|(place, mark)| removed(place, mark)).collect();
+    event.change.paragraphs =
+        marks.iter().enumerate().map(|(place, mark)| ParagraphChange::removed(place, mark)).collect();
     Ok(Some(event))
 }
 
@@ -139,19 +139,4 @@ fn event(work: &Work, page: &Page, kind: EventKind, now: Moment) -> Result<Event
         change: Change::default(),
         detail: "".into(),
     })
-}
-
-fn removed(place: usize, mark: &vernal_model::ParagraphMark) -> ParagraphChange {
-    ParagraphChange {
-        operation: Operation::Removed,
-        id: mark.id,
-        digest: mark.digest,
-        role: mark.role,
-        position: place as u32,
-        from: None,
-        others: Vec::new(),
-        headings: Vec::new(),
-        before: None,
-        after: None,
-    }
 }

@@ -35,7 +35,7 @@ pub const REPLACED: [Source; 3] = [Source::Quote, Source::Related, Source::Adver
 
 const NAMES: [&str; 12] =
     ["alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "mallory", "niaj"];
-const QUOTES: [&str; 10] = [
+pub const QUOTES: [&str; 10] = [
     "Simplicity is a great virtue but it requires hard work.",
     "Premature optimization is the root of all evil in programming.",
     "What I cannot create, I do not understand.",

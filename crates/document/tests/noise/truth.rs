@@ -2,6 +2,7 @@
 
 use vernal_model::{Chance, Looks, Moment, NoiseBook, RuleState, Span, TextClass};
 
+use crate::sources::QUOTES;
 use crate::watcher::{Watcher, has_content};
 
 const MINUTE: u64 = 60;
@@ -177,7 +178,7 @@ const NOISE: [Case; 16] = [
         text: |n| format!("{} members and {} guests are online", n % 97, n % 89),
     },
     Case { name: "users", moves: Moves::Always, text: |n| format!("{} users online", n % 997) },
-    Case { name: "quote", moves: Moves::Always, text: |n| QUOTES[(n % 13) as usize].to_owned() },
+    Case { name: "quote", moves: Moves::Always, text: |n| QUOTES[(n % 10) as usize].to_owned() },
     Case {
         name: "advertisement",
         moves: Moves::Always,
@@ -232,24 +233,8 @@ const NOISE: [Case; 16] = [
     },
 ];
 
-const QUOTES: [&str; 13] = [
-    "Simplicity is a great virtue but it requires hard work.",
-    "Premature optimization is the root of all evil in programming.",
-    "What I cannot create, I do not understand.",
-    "Talk is cheap, show me the code.",
-    "Make it work, make it right, make it fast.",
-    "Programs must be written for people to read.",
-    "There are only two hard things: naming and caches.",
-    "The best way out is always through the middle.",
-    "An expert is one who made all the mistakes.",
-    "Measure twice and cut once, says every carpenter.",
-    "All models are wrong but some are useful.",
-    "Less is more.",
-    "The map is not the territory it stands for.",
-];
-
 fn related(n: u64) -> String {
-    let item = |at: u64| format!("<li>{}</li>", QUOTES[(n / 13u64.pow(at as u32) % 13) as usize].replace(' ', " so "));
+    let item = |at: u64| format!("<li>{}</li>", QUOTES[(n / 10u64.pow(at as u32) % 10) as usize].replace(' ', " so "));
     format!("You may also like</p><ul>{}{}{}</ul><p>The end of the list", item(0), item(1), item(2))
 }
 
