@@ -90,7 +90,8 @@ fn answers_and_streams_that_nobody_reads_cost_few_threads_and_keep_nobody_out() 
     let answer = ask_port(&address, "GET / HTTP/1.1\r\n");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(metric(&address, "api_connections") <= DESCRIPTORS as u64 / 8);
-    assert!(threads(running.0.id()) < 80, "{} threads", threads(running.0.id()));
+    // Those whose connections gave way end as soon as they run again, which takes a moment on a busy machine.
+    wait_until("the answers that nobody reads have few threads", || threads(running.0.id()) < 80);
     drop(unread);
     assert_eq!(running.stop(), Some(0));
 }
