@@ -200,6 +200,14 @@ impl Crawler {
     }
 }
 
+/// The changes a day that visits to a page have found, in days of the calendar.
+fn changes_a_day(page: &Page) -> Option<String> {
+    let watched = page.last_visit.since(page.first_visit);
+    let days = watched.days_f64();
+    (page.compared > 0 && days > 0.0)
+        .then(|| format!("{:.2} found by visits, in {watched}", f64::from(page.changes) / days))
+}
+
 #[cfg(test)]
 mod tests {
     use vernal_model::{Outcome, Seed};
@@ -288,12 +296,4 @@ mod tests {
         let is_delay = |remedy: &Remedy<Site>| matches!(remedy, Remedy::Delay { at_most, now, .. } if at_most < now);
         assert!(kept.remedies.iter().any(is_budget) && kept.remedies.iter().any(is_delay), "{:?}", kept.remedies);
     }
-}
-
-/// The changes a day that visits to a page have found, in days of the calendar.
-fn changes_a_day(page: &Page) -> Option<String> {
-    let watched = page.last_visit.since(page.first_visit);
-    let days = watched.days_f64();
-    (page.compared > 0 && days > 0.0)
-        .then(|| format!("{:.2} found by visits, in {watched}", f64::from(page.changes) / days))
 }
