@@ -25,10 +25,10 @@ PACKAGES = ["sphinx==8.2.3", "mkdocs==1.6.1", "beautifulsoup4==4.13.4", "lxml==6
 RELEASES = {
     "flask": "1.0.4 1.1.0 1.1.2 1.1.4 2.0.0 2.0.3 2.1.0 2.1.3 2.2.0 2.2.5 2.3.0 2.3.3 3.0.0 3.0.3 3.1.0",
     "attrs": "17.4.0 18.1.0 18.2.0 19.1.0 19.2.0 19.3.0 20.1.0 20.3.0 21.1.0 21.2.0 21.4.0 22.1.0",
-    "requests": "2.18.4 2.19.1 2.20.1 2.22.0 2.23.0 2.24.0 2.25.1 2.26.0 2.27.1 2.28.2 2.29.0 2.31.0 2.32.3",
+    "jinja2": "2.10 2.10.1 2.10.3 2.11.0 2.11.3 3.0.0 3.0.3 3.1.0 3.1.2 3.1.4 3.1.6",
     "starlette": "0.38.4 0.39.0 0.40.0 0.41.0 0.42.0 0.44.0 0.45.0 0.46.0 0.47.0 0.48.0 0.49.0 0.50.0 0.52.0 1.0.0",
 }
-SPHINX_THEMES = {"flask": "alabaster", "attrs": "classic", "requests": "nature"}
+SPHINX_THEMES = {"flask": "alabaster", "attrs": "classic", "jinja2": "nature"}
 # The classic theme then names a date of the build in the footer of every page.
 UPDATED = {"attrs": "%b %d, %Y"}
 BLOG_STEPS = 12
@@ -311,7 +311,9 @@ def judge(binary, site, keep):
             if event["event"] in ("changed", "back"):
                 told.setdefault(event["url"][len(root):], []).append(event)
             count["site_events"] += event["event"] == "template"
-        now = truth(folder)
+        # Files that no page links to are not held.
+        held = {page["url"][len(root):] for page in vernal(binary, data, "pages", "--json") if page["state"] == "held"}
+        now = {path: kept for path, kept in truth(folder).items() if path in held}
         for path in now.keys() & before.keys():
             content = any("content" in event["left"] for event in told.get(path, []))
             kind = difference(before[path], now[path])

@@ -24,17 +24,18 @@ struct Template {
     year: u32,
     style: &'static str,
     menu: [&'static str; 3],
+    edition: u32,
 }
 
 impl Template {
     const FIRST: Template =
-        Template { posts: 286, year: 2025, style: "a", menu: ["Home page", "All posts", "About us"] };
+        Template { posts: 286, year: 2025, style: "a", menu: ["Home page", "All posts", "About us"], edition: 1 };
 
     fn page(&self, number: usize, main: &str) -> String {
-        let Template { posts, year, style, menu } = self;
+        let Template { posts, year, style, menu, edition } = self;
         let menu: String = menu.iter().map(|item| format!("<li>{item}</li>")).collect();
         format!(
-            "<html><head><title>Page {number}</title><link rel=stylesheet href=\"/{style}.css\"></head><body>\
+            "<html><head><title>Page {number} - edition {edition}</title><link rel=stylesheet href=\"/{style}.css\"></head><body>\
              <nav><ul>{menu}</ul></nav><main><h1>Page {number}</h1>{main}</main>\
              <aside><p>Page {number} of {posts} posts</p></aside><footer>© {year} The author</footer></body></html>"
         )
@@ -236,6 +237,14 @@ fn what_many_pages_share_is_one_row_of_the_site_and_an_edit_of_a_page_its_own() 
         check_views(&data, &since, own);
         since = events(&data, &["--pages", "--since", &since]).last().unwrap()["cursor"].as_str().unwrap().to_owned();
     }
+    // Each page has a title of its own, and the name of the site in it.
+    template.edition = 2;
+    write(&web, &template, &mains);
+    visit(&data, &web.url("/"));
+    let listed = events(&data, &["--since", &since]);
+    let told: Vec<(&Value, &Value)> = listed.iter().map(|event| (&event["event"], &event["pages"])).collect();
+    assert_eq!(told, [(&"template".into(), &50.into())], "{listed:#?}");
+    assert_eq!(operation(&listed[0]["paragraphs"][0]), ("edited", "title"));
 }
 
 fn operation(paragraph: &Value) -> (&str, &str) {

@@ -1,6 +1,6 @@
 //! Explains the state of the crawl to people; nothing is changed here.
 
-use vernal_model::{Moment, PageKey, PageState, Site, SiteState, Span, Url};
+use vernal_model::{Moment, Page, PageKey, PageState, Site, SiteState, Span, Url};
 use vernal_policy::collection::{HISTORY_KEPT, RETURN_AFTER};
 use vernal_policy::{Remedy, Unkept};
 use vernal_repository::KnownState;
@@ -84,6 +84,7 @@ impl Crawler {
             ("visits compared".to_owned(), page.compared.to_string()),
             ("changes seen".to_owned(), page.changes.to_string()),
         ];
+        reasons.extend(changes_a_day(&page).map(|words| ("changes a day".to_owned(), words)));
         reasons.extend(self.hints.words(&self.core, &page)?);
         let policy = &self.core.partitions.of(page.key.partition).refresh.policy;
         match visit_owner(&page) {
@@ -197,6 +198,14 @@ impl Crawler {
             remedies: named,
         })
     }
+}
+
+/// The changes a day that visits to a page have found, in days of the calendar.
+fn changes_a_day(page: &Page) -> Option<String> {
+    let watched = page.last_visit.since(page.first_visit);
+    let days = watched.days_f64();
+    (page.compared > 0 && days > 0.0)
+        .then(|| format!("{:.2} found by visits, in {watched}", f64::from(page.changes) / days))
 }
 
 #[cfg(test)]

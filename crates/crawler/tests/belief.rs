@@ -91,6 +91,28 @@ fn the_belief_is_held_against_samples_and_traps_are_told_apart() {
     }
 }
 
+/// A day of the calendar has many days of a busy site's clock, so that a belief may seem to contradict what was seen.
+#[test]
+fn why_tells_the_changes_of_a_day_of_the_calendar_and_names_the_clock_of_other_days() {
+    let (web, folder) = (web(), tempfile::tempdir().unwrap());
+    let (mut trial, now) = crawled(&web, "vernal", folder.path());
+    let reader = trial.crawler().reader();
+    let mut by_clock = 0;
+    for page in reader.held_pages().map(|page| page.unwrap()).filter(|page| page.compared > 1) {
+        let reasons = trial.crawler().why(&page.url, now).unwrap().unwrap();
+        let of = |wanted: &str| reasons.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.as_str());
+        let told: f64 = of("changes a day").unwrap().split(' ').next().unwrap().parse().unwrap();
+        let days = page.last_visit.since(page.first_visit).days_f64();
+        assert!((told - f64::from(page.changes) / days).abs() < 0.006, "{told} of {} in {days}", page.changes);
+        let has_clock = of("site clock").is_some_and(|text| text.contains("operational time"));
+        for name in ["prior", "history", "posterior"].into_iter().filter_map(of) {
+            assert_eq!(name.contains("by the clock of its site"), has_clock, "{name}");
+        }
+        by_clock += u32::from(has_clock && of("posterior").is_some());
+    }
+    assert!(by_clock > 20, "{by_clock}");
+}
+
 /// The share of the listed pages that are held and have not changed since they were confirmed.
 fn true_share(web: &Web, trial: &mut Trial<'_>, now: Moment) -> f64 {
     let numbers: std::collections::BTreeMap<String, _> =

@@ -278,8 +278,7 @@ fn in_words(rule: &NoiseRule) -> (&'static str, String) {
             ("kind", format!("{}: {notes}", kind.name()))
         }
         NoisePattern::Texts { .. } => {
-            let texts = rule.seen.len().saturating_sub(rule.pages as usize);
-            ("texts", format!("{texts} texts that rotate on pages of the template, such as \"{}\"", rule.after))
+            ("texts", format!("texts that rotate on pages of the template, such as \"{}\"", rule.after))
         }
     }
 }

@@ -19,8 +19,8 @@ pub struct Arguments {
 const COLUMNS: [Column; 6] = [
     Column::left("since"),
     Column::right("version"),
-    Column::right("edits"),
-    Column::right("last edit"),
+    Column::right("edits").optional(),
+    Column::right("last edit").optional(),
     Column::left("role"),
     Column::left("text"),
 ];

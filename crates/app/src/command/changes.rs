@@ -58,10 +58,10 @@ pub struct Arguments {
 const COLUMNS: [Column; 7] = [
     Column::left("seen"),
     Column::left("event"),
-    Column::left("kinds"),
-    Column::right("version"),
-    Column::left("cursor"),
-    Column::left("url"),
+    Column::left("kinds").optional(),
+    Column::right("version").optional(),
+    Column::left("cursor").optional(),
+    Column::address("url"),
     Column::left("what"),
 ];
 

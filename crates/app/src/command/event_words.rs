@@ -7,6 +7,11 @@ use crate::output::quoted;
 
 /// What a row shows of the words that came and went.
 const WORDS_LETTERS_MAX: usize = 40;
+/// Words before and behind those that differ, which say what they are about, and how long they may be.
+const WORDS_BESIDE: usize = 2;
+const BESIDE_LETTERS_MAX: usize = 16;
+/// Letters that stay before those that differ where words are not divided.
+const LETTERS_BEFORE: usize = 8;
 /// The beginning of a fingerprint that stands for what differs where there is nothing to read.
 const MARK: &str = "mark ";
 
@@ -114,7 +119,8 @@ fn rows<'a>(event: &'a Value, name: &str) -> &'a [Value] {
     event[name].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Two texts without the words that they begin and end with alike.
+/// Two texts without most of the words that they begin and end with alike. The nearest of those stay, because "286 → 287" says nothing
+/// and "286 → 287 posts" does.
 fn brief(before: &Value, after: &Value) -> String {
     let words = |text: &'_ Value| -> Vec<String> {
         text.as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
@@ -123,13 +129,47 @@ fn brief(before: &Value, after: &Value) -> String {
     let head = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
     let rest = old.len().min(new.len()) - head;
     let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
-    let cut = |words: &[String]| quoted(&words[head..words.len() - tail].join(" "), WORDS_LETTERS_MAX);
-    match (cut(&old), cut(&new)) {
+    let differing = |words: &[String]| words[head..words.len() - tail].join(" ");
+    let (left, come) = (differing(&old), differing(&new));
+    let alike = letters_alike(&left, &come);
+    let cut = |text: &str| match alike {
+        0 => quoted(text, WORDS_LETTERS_MAX),
+        alike => format!("…{}", quoted(&text[alike..], WORDS_LETTERS_MAX)),
+    };
+    match (cut(&left), cut(&come)) {
         (old, new) if old.is_empty() && new.is_empty() => "the same words, divided in another way".to_owned(),
         (old, new) if old.is_empty() => format!("added: {new}"),
         (old, new) if new.is_empty() => format!("removed: {old}"),
-        (old, new) => format!("{old} → {new}"),
+        (changed, into) => {
+            let before = context(old[..head].iter().rev().take(WORDS_BESIDE));
+            let behind = context(old[old.len() - tail..].iter().take(WORDS_BESIDE));
+            let words: Vec<String> =
+                before.into_iter().rev().chain([format!("{changed} → {into}")]).chain(behind).collect();
+            words.join(" ")
+        }
     }
+}
+
+/// How many bytes at the beginning of two texts need not be shown, because the difference would be cut off: texts of East Asia
+/// have no blanks between their words.
+fn letters_alike(one: &str, other: &str) -> usize {
+    let is_long = [one, other].iter().all(|text| text.chars().count() > WORDS_LETTERS_MAX);
+    let same = one.char_indices().zip(other.chars()).take_while(|((_, letter), other)| letter == other);
+    let places: Vec<usize> = same.map(|((at, _), _)| at).collect();
+    match is_long {
+        true => places.len().checked_sub(LETTERS_BEFORE).and_then(|place| places.get(place).copied()).unwrap_or(0),
+        false => 0,
+    }
+}
+
+/// These words, as far as there is room for them.
+fn context<'w>(words: impl Iterator<Item = &'w String>) -> Vec<String> {
+    let mut room = BESIDE_LETTERS_MAX;
+    let fits = words.map_while(|word| {
+        room = room.checked_sub(word.chars().count())?;
+        Some(quoted(word, WORDS_LETTERS_MAX))
+    });
+    fits.collect()
 }
 
 #[cfg(test)]
@@ -141,7 +181,14 @@ mod tests {
     #[test]
     fn a_row_shows_only_the_words_that_differ() {
         let told = |before: &str, after: &str| brief(&before.into(), &after.into());
-        assert_eq!(told("It costs €9.99 a month.", "It costs €12.99 a month."), "€9.99 → €12.99");
+        assert_eq!(told("It costs €9.99 a month.", "It costs €12.99 a month."), "It costs €9.99 → €12.99 a month.");
+        assert_eq!(told("286 posts", "287 posts"), "286 → 287 posts");
+        let long = |rate: &str| format!("On Thursday the bank said that the key interest rate is {rate} % from now on");
+        assert_eq!(told(&long("3.25"), &long("4.00")), "rate is 3.25 → 4.00 % from");
+        let hours = |hour: &str| format!("{}我们每天早上{hour}点开门", "图书馆在河边的老房子里，".repeat(5));
+        assert_eq!(told(&hours("八"), &hours("九")), "…里，我们每天早上八点开门 → …里，我们每天早上九点开门");
+        let unbroken = "ab".repeat(99);
+        assert_eq!(told(&format!("{unbroken} 1 {unbroken}"), &format!("{unbroken} 2 {unbroken}")), "1 → 2");
         assert_eq!(told("a b", "a b c"), "added: c");
         assert_eq!(told("a b c", "a c"), "removed: b");
         assert_eq!(brief(&Value::Null, &"New words".into()), "added: New words");
@@ -193,6 +240,9 @@ mod tests {
     #[test]
     fn a_change_of_many_pages_says_on_how_many() {
         let edited = json!({ "op": "edited", "before": "286 posts", "after": "287 posts" });
-        assert_eq!(what(&json!({ "pages": 257, "paragraphs": [edited], "notes": [] })), "on 257 pages: 286 → 287");
+        assert_eq!(
+            what(&json!({ "pages": 257, "paragraphs": [edited], "notes": [] })),
+            "on 257 pages: 286 → 287 posts"
+        );
     }
 }

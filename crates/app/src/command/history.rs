@@ -24,8 +24,8 @@ const COLUMNS: [Column; 8] = [
     Column::left("outcome"),
     Column::right("status"),
     Column::right("version"),
-    Column::right("wire"),
-    Column::left("decided by"),
+    Column::right("wire").optional(),
+    Column::left("decided by").optional(),
     Column::left("verdict"),
     Column::left("detail"),
 ];

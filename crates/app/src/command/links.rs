@@ -18,10 +18,20 @@ pub struct Arguments {
     limit: Option<usize>,
 }
 
-const FORWARD: [Column; 5] =
-    [Column::left("kind"), Column::left("state"), Column::left("rel"), Column::left("target"), Column::left("anchor")];
-const BACK: [Column; 5] =
-    [Column::left("kind"), Column::left("state"), Column::left("rel"), Column::left("source"), Column::left("anchor")];
+const FORWARD: [Column; 5] = [
+    Column::left("kind"),
+    Column::left("state"),
+    Column::left("rel").optional(),
+    Column::address("target"),
+    Column::left("anchor"),
+];
+const BACK: [Column; 5] = [
+    Column::left("kind"),
+    Column::left("state"),
+    Column::left("rel").optional(),
+    Column::address("source"),
+    Column::left("anchor"),
+];
 
 pub async fn links(context: &Context, arguments: &Arguments) -> Result<()> {
     let question = Question::at("/api/v1/links")

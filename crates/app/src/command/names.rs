@@ -46,9 +46,9 @@ struct Pair {
 
 const COLUMNS: [Column; 5] = [
     Column::left("why"),
-    Column::left("since"),
-    Column::left("url"),
-    Column::left("same as"),
+    Column::left("since").optional(),
+    Column::address("url"),
+    Column::address("same as"),
     Column::left("apart from"),
 ];
 

@@ -71,9 +71,9 @@ const COLUMNS: [Column; 8] = [
     Column::right("id"),
     Column::left("standing"),
     Column::left("on"),
-    Column::right("differed"),
-    Column::right("pages"),
-    Column::left("since"),
+    Column::right("differed").optional(),
+    Column::right("pages").optional(),
+    Column::left("since").optional(),
     Column::left("what"),
 ];
 

@@ -30,11 +30,11 @@ pub struct Arguments {
 const COLUMNS: [Column; 7] = [
     Column::left("state"),
     Column::right("version"),
-    Column::right("visits"),
-    Column::right("changes"),
-    Column::right("size"),
+    Column::right("visits").optional(),
+    Column::right("changes").optional(),
+    Column::right("size").optional(),
     Column::left("last visit"),
-    Column::left("url"),
+    Column::address("url"),
 ];
 
 pub async fn pages(context: &Context, arguments: &Arguments) -> Result<()> {

@@ -46,7 +46,7 @@ const FORECASTS: [Column; 7] = [
     Column::left("promises"),
 ];
 
-const VISITS: [Column; 3] = [Column::left("visit"), Column::left("last visit"), Column::left("url")];
+const VISITS: [Column; 3] = [Column::left("visit"), Column::left("last visit"), Column::address("url")];
 
 /// The usual step of a plan, which is not mentioned.
 const HOUR_S: f64 = 3_600.0;

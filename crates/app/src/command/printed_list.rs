@@ -51,11 +51,22 @@ impl Question {
             "names" => "pages with several names",
             noun => noun,
         };
-        let selects = self.given.iter().filter(|(name, _)| !SHAPES.contains(&name.as_str()));
+        let value_of =
+            |wanted: &str| self.given.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+        let page = value_of("url").map(|url| match (noun, value_of("back")) {
+            ("links", Some(_)) => format!(" to {url}"),
+            ("links", None) => format!(" on {url}"),
+            _ => format!(" of {url}"),
+        });
+        let since = value_of("since").map(|since| format!(" since {since}"));
+        let is_said = |name: &str| SHAPES.contains(&name) || ["url", "back", "since"].contains(&name);
+        let selects = self.given.iter().filter(|(name, _)| !is_said(name));
         let selects: Vec<String> = selects
             .map(|(name, value)| if value == "true" { name.clone() } else { format!("{name} {value}") })
             .collect();
-        if selects.is_empty() { format!("no {noun} yet") } else { format!("no {noun} with {}", selects.join(", ")) }
+        let selects = if selects.is_empty() { String::new() } else { format!(" with {}", selects.join(", ")) };
+        let said = [page, since].into_iter().flatten().collect::<String>() + &selects;
+        if said.is_empty() { format!("no {noun} yet") } else { format!("no {noun}{said}") }
     }
 }
 
@@ -197,7 +208,9 @@ mod tests {
         let pages = pages.with("site", Some("a.example")).with("state", Some("gone"));
         assert_eq!(pages.nothing_found(), "no pages with site a.example, state gone");
         let links = Question::at("/api/v1/links").with("url", Some("http://a.example/")).when("back", true);
-        assert_eq!(links.nothing_found(), "no links with url http://a.example/, back");
+        assert_eq!(links.nothing_found(), "no links to http://a.example/");
+        let changes = Question::at("/api/v1/changes").with("since", Some("7d")).with("event", Some("gone"));
+        assert_eq!(changes.nothing_found(), "no changes since 7d with event gone");
     }
 
     #[test]

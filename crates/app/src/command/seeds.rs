@@ -79,14 +79,14 @@ impl Arguments {
 }
 
 const COLUMNS: [Column; 8] = [
-    Column::left("url"),
+    Column::address("url"),
     Column::left("scope"),
     Column::right("depth"),
-    Column::right("weight"),
+    Column::right("weight").optional(),
     Column::left("tags"),
-    Column::right("at least every"),
-    Column::right("at most every"),
-    Column::left("added"),
+    Column::right("at least every").optional(),
+    Column::right("at most every").optional(),
+    Column::left("added").optional(),
 ];
 
 pub async fn seeds(context: &Context, arguments: Arguments) -> Result<()> {

@@ -27,8 +27,8 @@ const COLUMNS: [Column; 9] = [
     Column::right("waiting"),
     Column::right("visits"),
     Column::right("changes"),
-    Column::right("failures"),
-    Column::right("wire"),
+    Column::right("failures").optional(),
+    Column::right("wire").optional(),
     Column::left("trouble"),
 ];
 

@@ -20,11 +20,11 @@ pub struct Arguments {
 const TOPICS: [Column; 4] =
     [Column::left("topic"), Column::right("pages"), Column::right("changes a day"), Column::left("words beside it")];
 const PAGES: [Column; 5] = [
-    Column::right("reputation"),
+    Column::right("reputation").optional(),
     Column::right("changes"),
-    Column::right("visits"),
-    Column::left("last visit"),
-    Column::left("url"),
+    Column::right("visits").optional(),
+    Column::left("last visit").optional(),
+    Column::address("url"),
 ];
 
 pub async fn topics(context: &Context, arguments: &Arguments) -> Result<()> {

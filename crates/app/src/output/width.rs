@@ -45,11 +45,21 @@ fn letter_width(letter: char) -> usize {
 /// The text if it fits, else cut with an ellipsis: a URL in its middle, because its site and its end tell most, any other text
 /// at its end.
 pub fn cut(text: &str, columns: usize) -> String {
+    let is_url = text.contains("://") && !text.contains(' ');
+    cut_around(text, columns, if is_url { columns.saturating_sub(1) / 2 } else { 0 })
+}
+
+/// The text if it fits, else its beginning with an ellipsis.
+pub fn cut_at_end(text: &str, columns: usize) -> String {
+    cut_around(text, columns, 0)
+}
+
+/// So many columns of the end stay.
+fn cut_around(text: &str, columns: usize, tail_room: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
     let Some(room) = columns.checked_sub(1) else { return String::new() };
-    let tail_room = if text.contains("://") { room / 2 } else { 0 };
     let tail = end_of(text, tail_room);
     let head = start_of(text, room - width(tail));
     format!("{head}…{tail}")
@@ -93,6 +103,8 @@ mod tests {
         assert_eq!(cut("http://a.example/one/two/three.html", 21), "http://a.e…three.html");
         assert_eq!(cut("Some words of a title", 10), "Some word…");
         assert_eq!(cut("你好你好", 5), "你好…");
+        assert_eq!(cut("Moved to http://a.example/", 10), "Moved to …");
+        assert_eq!(cut_at_end("12  http://a.example/page.html", 15), "12  http://a.e…");
         assert_eq!(cut("short", 5), "short");
     }
 

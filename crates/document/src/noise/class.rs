@@ -70,7 +70,14 @@ fn beside<'w>(words: &'w [&'w str], place: usize) -> impl Iterator<Item = &'w st
 
 /// Whether this number is, or stands beside, money, a percentage or a temperature.
 fn is_money_beside(words: &[&str], place: usize) -> bool {
-    beside(words, place).any(|word| word.contains(SIGNS) || is_one_of(&MONEY, core_of(word)))
+    let says_money = |word: &str| word.contains(SIGNS) || has_behind(word, &SIGNS_BEHIND);
+    beside(words, place).any(|word| says_money(word) || is_one_of(&MONEY, core_of(word)))
+}
+
+/// Whether one of these signs follows a number: texts of East Asia have no blanks between their words.
+fn has_behind(word: &str, signs: &[char]) -> bool {
+    let mut pairs = word.chars().zip(word.chars().skip(1));
+    pairs.any(|(number, sign)| number.is_numeric() && signs.contains(&sign))
 }
 
 /// Whether something beside this number says what it measures.
@@ -79,6 +86,7 @@ fn is_told_beside(words: &[&str], place: usize) -> bool {
     is_money_beside(words, place)
         || is_one_of(&UNITS, core_of(unit))
         || beside(words, place).any(|word| is_one_of(&UNITS, core_of(word)) || is_one_of(&TELLING, core_of(word)))
+        || beside(words, place).any(|word| !word.is_ascii() && TELLING_WITHIN.iter().any(|told| word.contains(told)))
 }
 
 /// Whether this is a date or an hour, or part of one.
@@ -86,7 +94,10 @@ fn is_date(words: &[&str], place: usize) -> bool {
     let says_date = |word: &str| is_time(word) && !STAYING.contains(&core_of(word));
     let groups = words[place].split(['-', '/', '.', ':']);
     let digits = groups.filter(|group| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_digit())).count();
-    digits >= 3 || (digits == 2 && words[place].contains(':')) || beside(words, place).any(says_date)
+    digits >= 3
+        || (digits == 2 && words[place].contains(':'))
+        || has_behind(words[place], &DATES_BEHIND)
+        || beside(words, place).any(says_date)
 }
 
 /// Whether this is an hour with minutes and seconds.
@@ -111,7 +122,19 @@ fn is_one_of(sorted: &[&str], word: &str) -> bool {
     (1..=BYTES_MAX).contains(&word.len()) && sorted.binary_search(&word.to_lowercase().as_str()).is_ok()
 }
 
-const SIGNS: [char; 15] = ['$', '%', '¢', '£', '¥', '°', '€', '₩', '₪', '₫', '₱', '₴', '₹', '₺', '₽'];
+const SIGNS: [char; 16] = ['￥', '$', '%', '¢', '£', '¥', '°', '€', '₩', '₪', '₫', '₱', '₴', '₹', '₺', '₽'];
+
+/// Currencies, percentages and degrees that follow a number.
+const SIGNS_BEHIND: [char; 9] = ['％', '元', '円', '圆', '圓', '원', '度', '℃', '℉'];
+
+/// Years, months and days that follow a number.
+const DATES_BEHIND: [char; 7] = ['年', '月', '日', '号', '년', '월', '일'];
+
+/// Words of prices, rates, limits and terms, in texts whose words are not divided.
+const TELLING_WITHIN: [&str; 22] = [
+    "价", "價", "価格", "가격", "费", "費", "料金", "利率", "汇率", "匯率", "金利", "截止", "締切", "마감", "库存",
+    "庫存", "在庫", "比分", "气温", "氣溫", "温度", "溫度",
+];
 
 /// Currencies and percentages. Sorted, like the lists below.
 const MONEY: [&str; 46] = [
@@ -300,6 +323,10 @@ mod tests {
             ["Last change: 2026-05-01", "Last change: 2026-05-02"],
             ["Doors open at 19:30", "Doors open at 20:00"],
             ["Dose: 50mg daily", "Dose: 75mg daily"],
+            ["今日价格：9.99元", "今日价格：12.49元"],
+            ["报名截止日期为2026年5月1日", "报名截止日期为2026年5月8日"],
+            ["存款利率为 3.25 厘", "存款利率为 4.00 厘"],
+            ["営業は 10月1日 から", "営業は 10月8日 から"],
         ] {
             assert_eq!(class(old, new, Role::Main), TextClass::Figure, "{old}");
         }
@@ -310,6 +337,8 @@ mod tests {
         for [old, new] in [
             ["Read by 12 people", "Read by 13 people"],
             ["5 views today", "9 views today"],
+            ["本文阅读次数：12", "本文阅读次数：13"],
+            ["共有 286 篇文章", "共有 287 篇文章"],
             ["Server time: 19 Nov 2026 04:20:15", "Server time: 19 Nov 2026 04:25:19"],
             ["Last updated 38 weeks ago by us", "Last updated 5 days ago by us"],
             ["Our newest member is Ada", "Our newest member is Bob"],

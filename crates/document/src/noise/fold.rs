@@ -5,12 +5,13 @@
 //! the operation alone, so the order of the visits does not matter.
 //!
 //! In main text an operation is the same only with the same words before and after, in the frame of the page (menus and
-//! footers) with the same words that went and came. And it must be possible that it happened at one time on all pages:
+//! footers) and in its title with the same words that went and came: "Soil | Notes of 2025" and "Roses | Notes of 2025" are
+//! one title of the site beside the names of two pages. And it must be possible that it happened at one time on all pages:
 //! "sold out" on one page in May and on another in June are two events. So the spans between the visits that found the
 //! older and the newer version must have a moment in common.
 
 use vernal_model::{
-    Change, FoldRow, Kind, Moment, Note, Operation, OperationFold, PageKey, ParagraphChange, ParagraphMark, Site,
+    Change, FoldRow, Kind, Moment, Note, Operation, OperationFold, PageKey, ParagraphChange, ParagraphMark, Role, Site,
 };
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -48,7 +49,7 @@ pub fn operation_marks(
     }
     let seed = xxh3_64(site.as_str().as_bytes());
     let of_paragraph = |change: &ParagraphChange| {
-        let mark = match is_main(change.role) {
+        let mark = match is_main(change.role) && change.role != Role::Title {
             true => main_mark(seed, change, old_marks, new_marks),
             false => frame_mark(seed, change, old_marks, new_marks),
         };
@@ -128,13 +129,19 @@ fn main_mark(seed: u64, change: &ParagraphChange, old: &[ParagraphMark], new: &[
     hash.digest()
 }
 
-/// In the frame: the words that went and came, in no order, so that the words beside them do not matter.
+/// In the frame and the title: the words that went and came, in no order, so that the words beside them do not matter.
 fn frame_mark(seed: u64, change: &ParagraphChange, old: &[ParagraphMark], new: &[ParagraphMark]) -> u64 {
     let (Some(before), Some(after)) = (&change.before, &change.after) else {
         return main_mark(seed, change, old, new);
     };
+    // Titles of East Asia have no blanks beside the name of the site.
+    let divides = |letter: char| {
+        letter.is_whitespace()
+            || (change.role == Role::Title && matches!(letter, '|' | '-' | '–' | '—' | '_' | '·' | '｜'))
+    };
     let words = |text: &str| -> Vec<u64> {
-        let mut words: Vec<u64> = text.split_whitespace().map(|word| xxh3_64(word.as_bytes())).collect();
+        let words = text.split(divides).filter(|word| !word.is_empty());
+        let mut words: Vec<u64> = words.map(|word| xxh3_64(word.as_bytes())).collect();
         words.sort_unstable();
         words
     };

@@ -59,6 +59,16 @@ fn in_the_frame_only_the_words_that_went_and_came_count() {
 }
 
 #[test]
+fn the_name_of_the_site_in_the_titles_of_its_pages_is_one_operation() {
+    let of = |before: &str, after: &str| mark_of("a.example", Role::Title, 7, before, after);
+    let release = of("Caching — flask 2.2.5 documentation", "Caching — flask 2.3.0 documentation");
+    assert_eq!(release, of("Welcome — flask 2.2.5 documentation", "Welcome — flask 2.3.0 documentation"));
+    assert_ne!(release, of("Welcome — flask 2.3.0 documentation", "Welcome — flask 2.3.3 documentation"));
+    assert_eq!(of("河边的花园-我的笔记", "河边的花园-旧笔记"), of("春天-我的笔记", "春天-旧笔记"));
+    assert_ne!(of("Roses | Notes", "Tulips | Notes"), of("Roses | Notes", "Beans | Notes"), "each page has a name");
+}
+
+#[test]
 fn notes_are_the_same_with_the_same_words_and_tags_by_how_many_more_there_are() {
     let sheet = note_mark(Kind::Presentation, "style sheet", "/a.css", "/b.css");
     assert_eq!(sheet, note_mark(Kind::Presentation, "style sheet", "/a.css", "/b.css"));

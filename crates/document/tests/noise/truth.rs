@@ -33,7 +33,7 @@ struct Case {
 }
 
 /// What a person wants to be told, every time.
-const CONTENT: [Case; 34] = [
+const CONTENT: [Case; 50] = [
     Case {
         name: "key rate",
         moves: Moves::Each(DAY),
@@ -164,10 +164,72 @@ const CONTENT: [Case; 34] = [
         moves: Moves::Each(30 * MINUTE),
         text: |n| format!("Waiting time at the border: {} minutes", n % 240),
     },
+    Case {
+        name: "rate in a table",
+        moves: Moves::Each(DAY),
+        text: |n| format!("</p><table><tr><th>Base rate<td>{}.{:02}</table><p>", n % 9, n % 97),
+    },
+    Case {
+        name: "prices in a table",
+        moves: Moves::Each(DAY),
+        text: |n| format!("</p><table><tr><td>Tea<td>{}.50<tr><td>Milk<td>{}.20</table><p>", n % 90, n % 70),
+    },
+    Case { name: "number alone", moves: Moves::Each(DAY), text: |n| format!("{}", n % 9_973) },
+    Case {
+        name: "price in a heading",
+        moves: Moves::Each(DAY),
+        text: |n| format!("</p><h2>From {} euros</h2><p>", n % 900),
+    },
+    Case {
+        name: "price beside words that stay",
+        moves: Moves::Each(DAY),
+        text: |n| {
+            format!("The bicycle that we sold last year for 300 now costs <b>{}</b> with lights and a bell", n % 997)
+        },
+    },
+    Case {
+        name: "German rate",
+        moves: Moves::Each(DAY),
+        text: |n| format!("Der Leitzins beträgt {},{:02} %", n % 9, n % 97),
+    },
+    Case {
+        name: "German deadline",
+        moves: Moves::Each(WEEK),
+        text: |n| format!("Bewerbungen sind bis zum {}. Mai 2026 möglich", 1 + n % 31),
+    },
+    Case { name: "French price", moves: Moves::Each(DAY), text: |n| format!("Le menu du jour : {},50 €", n % 70) },
+    Case { name: "Chinese price", moves: Moves::Each(DAY), text: |n| format!("今日价格：{}.99元", n % 90) },
+    Case {
+        name: "Chinese deadline",
+        moves: Moves::Each(WEEK),
+        text: |n| format!("申请截止日期为2026年5月{}日", 1 + n % 31),
+    },
+    Case {
+        name: "departure",
+        moves: Moves::Each(DAY),
+        text: |n| format!("The last ferry leaves at {}:{:02}", 12 + n % 11, n % 60),
+    },
+    Case { name: "change of a share", moves: Moves::Each(HOUR), text: |n| format!("ACME +{}.{} %", n % 9, n % 10) },
+    Case {
+        name: "updated at an hour",
+        moves: Moves::Each(6 * HOUR),
+        text: |n| format!("As of 2026-05-{:02}T{:02}:00Z", 1 + n % 28, n % 24),
+    },
+    Case {
+        name: "visitors of yesterday",
+        moves: Moves::Each(DAY),
+        text: |n| format!("Yesterday {} people came to the museum", 100 + n % 900),
+    },
+    Case { name: "dose", moves: Moves::Each(4 * WEEK), text: |n| format!("Adults take {} mg twice a day", n % 500) },
+    Case {
+        name: "date of publication",
+        moves: Moves::Each(DAY),
+        text: |n| format!("Published {} May 2026", 1 + n % 28),
+    },
 ];
 
 /// What a person does not want to be told.
-const NOISE: [Case; 16] = [
+const NOISE: [Case; 22] = [
     Case { name: "views", moves: Moves::PerMinute(7), text: |n| format!("Views: {n}") },
     Case { name: "views in words", moves: Moves::PerMinute(2), text: |n| format!("This page was read by {n} people") },
     Case { name: "views today", moves: Moves::PerMinute(3), text: |n| format!("{} views today", n % 100_000) },
@@ -221,6 +283,30 @@ const NOISE: [Case; 16] = [
         text: |n| format!("Ticket {:016x} was opened for you", n.wrapping_mul(0x9E37_79B9_7F4A_7C15)),
     },
     Case { name: "related pages", moves: Moves::Always, text: |n| related(n) },
+    Case { name: "views in German", moves: Moves::PerMinute(5), text: |n| format!("{n} Aufrufe") },
+    Case { name: "views in Chinese", moves: Moves::PerMinute(6), text: |n| format!("本文阅读次数：{n}") },
+    Case { name: "visitor", moves: Moves::Always, text: |n| format!("You are visitor number {n}") },
+    Case {
+        name: "views in a table",
+        moves: Moves::PerMinute(4),
+        text: |n| format!("</p><table><tr><td>Views<td>{n}</table><p>"),
+    },
+    Case {
+        name: "counter beside words that stay",
+        moves: Moves::PerMinute(8),
+        text: |n| format!("Written by Ada, read by {n} people, printed on paper from the village mill"),
+    },
+    Case {
+        name: "word of the answer",
+        moves: Moves::Always,
+        text: |n| {
+            format!(
+                "Your captcha word is {}{}",
+                ["lamp", "rope", "fish", "moon", "tree", "door", "salt"][(n % 7) as usize],
+                ["ka", "lo", "mi", "nu", "re", "so", "ti"][(n / 7 % 7) as usize]
+            )
+        },
+    },
     Case {
         name: "newest member",
         moves: Moves::Always,

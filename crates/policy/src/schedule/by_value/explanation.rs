@@ -63,11 +63,17 @@ fn belief_words(model: &Model, page: &Page) -> Words {
         1.0 => String::new(),
         times => format!(", times {times:.2} as pages of its importance have"),
     };
-    let history = format!("worth {:.2} changes in {:.1} days of its own", page.shape, page.scale);
-    let posterior =
-        format!("{:.4} changes a day (Gamma, shape {:.3}, scale {:.2} days)", belief.mean(), belief.a, belief.b);
+    // A day of the calendar has several days of a busy site's clock.
+    let by_clock = if site.clock.is_some() { " by the clock of its site" } else { "" };
+    let history = format!("worth {:.2} changes in {:.1} days{by_clock}", page.shape, page.scale);
+    let posterior = format!(
+        "{:.4} changes a day{by_clock} (Gamma, shape {:.3}, scale {:.2} days)",
+        belief.mean(),
+        belief.a,
+        belief.b
+    );
     vec![
-        word("prior", format!("{:.4} changes a day, {from}{importance}", beliefs.prior(page, site))),
+        word("prior", format!("{:.4} changes a day{by_clock}, {from}{importance}", beliefs.prior(page, site))),
         word("history", history),
         word("posterior", posterior),
     ]
