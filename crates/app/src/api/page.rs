@@ -11,6 +11,7 @@ use super::answer::{self, ApiError, ApiResult};
 use super::hints;
 use super::names;
 use super::pages::{self, Row};
+use super::papers::{self, LastChange};
 use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{RobotsVisit, Shared, time};
 use super::topics::{self, TopicJson};
@@ -48,6 +49,8 @@ struct PageAnswer {
     document: Option<DocumentJson>,
     /// What is said of its changes; null where nobody spoke.
     hints: Option<hints::OfPage>,
+    /// What the methods of paper 003 say of its last change; null where there was none.
+    papers: Option<LastChange>,
 }
 
 #[derive(Serialize)]
@@ -67,6 +70,10 @@ struct DocumentJson {
     content_type: String,
     paragraphs: usize,
     links: usize,
+    /// The marks of paper 003 that are kept with the version: opening tags, root mean square, checksum.
+    tags: u32,
+    rms: f32,
+    checksum: f32,
     noindex: bool,
     nofollow: bool,
     noarchive: bool,
@@ -92,7 +99,7 @@ struct Unvisited {
 pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
     let url = url(&asked.url)?;
     match shared.reader.page_by_url(&url)? {
-        Some(page) => Ok(answer::value(&visited(&shared, &page)?)),
+        Some(page) => answer::on_blocking_thread(move || Ok(answer::value(&visited(&shared, &page)?))).await,
         None => Ok(answer::value(&unvisited(&shared, &url)?)),
     }
 }
@@ -145,6 +152,7 @@ fn visited(shared: &Shared, page: &Page) -> Result<PageAnswer, ApiError> {
         newest: page.version.map(|version| version_row(&version)),
         document: reader.document(page.key)?.map(document),
         hints: hints::of_page(&reader.page_hints(page.key)?),
+        papers: papers::last_change(shared, page)?,
     })
 }
 
@@ -171,6 +179,9 @@ fn document(row: DocumentRow) -> DocumentJson {
         content_type: row.content_type.into(),
         paragraphs: row.signature.paragraphs.len(),
         links: row.links.len(),
+        tags: row.signature.tags,
+        rms: row.signature.rms,
+        checksum: row.signature.checksum,
         noindex: row.directives.noindex,
         nofollow: row.directives.nofollow,
         noarchive: row.directives.noarchive,
