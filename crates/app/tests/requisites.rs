@@ -62,6 +62,8 @@ fn a_changed_image_style_sheet_or_script_is_part_of_the_pages_change_and_no_page
     // The files have versions of their own, and nothing is wrong in the folder.
     let history = json_lines(&told(vernal(&data).args(["history", "--json", &web.url("/s.css")])));
     assert_eq!(history.iter().filter(|visit| visit["version"].is_object()).count(), 2, "{history:#?}");
+    let sheet: Value = serde_json::from_str(&told(vernal(&data).args(["page", "--json", &web.url("/s.css")]))).unwrap();
+    assert_eq!(sheet["requisite_of"], url.as_str(), "{sheet}");
     let whole = json_lines(&told(vernal(&data).args(["changes", "--pages", "--json"])));
     assert!(whole.iter().all(|event| event["url"] == url.as_str()), "{whole:#?}");
     let steps = |event: &Value| event["replica"]["operations"].as_array().map(Vec::len);

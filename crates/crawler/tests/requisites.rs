@@ -106,6 +106,9 @@ fn requisites_belong_to_a_page_that_is_the_whole_scope() {
     web.run_for(Span::from_days(2));
     assert!(web.asked_for("/a.png", START) > 0);
     assert_eq!(web.asked_for("/elsewhere", START), 0);
+    let now = web.now;
+    let mut in_scope = |path| web.crawler.check(&url(path), now).unwrap().in_scope;
+    assert_eq!((in_scope("/a.png"), in_scope("/elsewhere")), (true, false));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::Serialize;
-use vernal_model::{DocumentRow, Event, Page, PageKey, PageState, Url, Version};
+use vernal_model::{DocumentRow, Event, Page, PageKey, PageState, Url, Version, Via};
 use vernal_repository::{KnownState, Reader};
 
 use super::answer::{self, ApiError, ApiResult};
@@ -30,6 +30,8 @@ struct PageAnswer {
     admitted: Option<String>,
     first_visit: Option<String>,
     found_on: Option<String>,
+    /// The page that uses it, if it was found as an image, a script or a style sheet of that page.
+    requisite_of: Option<String>,
     back_links: u32,
     /// What links alone say of it; the mean over held pages is 1.
     score: Option<f32>,
@@ -127,6 +129,7 @@ pub fn other_events(reader: &Reader, page: PageKey) -> Result<Vec<Event>, vernal
 fn visited(shared: &Shared, page: &Page) -> Result<PageAnswer, ApiError> {
     let reader = &shared.reader;
     let known = reader.key_of(&page.url)?;
+    let is_requisite = reader.url(page.key)?.is_some_and(|row| row.via == Via::Requisite);
     Ok(PageAnswer {
         row: pages::row(reader, page, &shared.seeds()?)?,
         also_named: names::second_names(reader, page.key)?,
@@ -137,6 +140,7 @@ fn visited(shared: &Shared, page: &Page) -> Result<PageAnswer, ApiError> {
         admitted: time(page.admitted),
         first_visit: time(page.first_visit),
         found_on: found_on(shared, page.found_on)?,
+        requisite_of: found_on(shared, page.found_on.filter(|_| is_requisite))?,
         back_links: known.map_or(0, |known| known.back_links),
         score: reader.score(page.key)?,
         compared: page.compared,

@@ -55,6 +55,7 @@ fn rows(context: &Context, page: &Value) -> Vec<(String, String)> {
         "changes",
         "depth",
         "found_on",
+        "requisite_of",
         "back_links",
         "importance",
         "score",

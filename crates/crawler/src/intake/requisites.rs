@@ -16,7 +16,8 @@ use crate::Result;
 use crate::core::Core;
 use crate::settings::Requisites;
 
-/// Requisites of one page that are fetched or looked up, each once. Pages with more name one picture in many sizes.
+/// Requisites that one version of a page adds to those that are fetched, or that are looked up for it, each once. Pages with more name
+/// one picture in many sizes.
 const REQUISITES_MAX: usize = 64;
 
 /// What is said of one that is no longer there.
