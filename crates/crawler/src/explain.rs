@@ -1,6 +1,6 @@
 //! Explains the state of the crawl to people; nothing is changed here.
 
-use vernal_model::{Moment, Page, PageKey, PageState, Site, SiteState, Span, Url};
+use vernal_model::{Moment, Page, PageKey, PageState, Site, SiteState, Span, Url, Via};
 use vernal_policy::collection::{HISTORY_KEPT, RETURN_AFTER};
 use vernal_policy::{Remedy, Unkept};
 use vernal_repository::KnownState;
@@ -44,7 +44,10 @@ impl Crawler {
         let id = self.core.partitions.home_of(url);
         let robots = self.core.sites.robots.told(url, &self.core.work, now)?;
         let copy = self.core.sites.robots.copy_in_force(url, &self.core.work)?;
-        let in_scope = self.core.scope.contains(url, 0);
+        // A requisite is within the scope of its page.
+        let row = known.and_then(|known| known.key).map(|key| self.core.work.url(key)).transpose()?.flatten();
+        let is_requisite = row.is_some_and(|row| row.via == Via::Requisite && row.url == *url);
+        let in_scope = is_requisite || self.core.scope.contains(url, 0);
         let seed = self.core.scope.seeds().iter().find(|seed| seed.covers(url, 0)).map(|seed| seed.url.clone());
         let sites = &self.core.partitions.of(id).sites;
         let next_slot = sites.politeness.earliest(&site).max(now);

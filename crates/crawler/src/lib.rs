@@ -44,6 +44,6 @@ pub use plan::measured::{Calibration, CalibrationBin, Measured, SAMPLES_MIN};
 pub use plan::{Forecast, Plan, PlannedVisit, plan};
 pub use pulse::Pulse;
 pub use restore::Restored;
-pub use settings::{Callback, DiskFreeMin, GroupLimits, Promise, Settings, Wish, WishOf};
+pub use settings::{Callback, DiskFreeMin, GroupLimits, Promise, Requisites, Settings, Wish, WishOf};
 pub use unreached::UnreachedSeed;
 pub use weights::{ImportanceBy, Weights};

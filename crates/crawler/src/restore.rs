@@ -16,8 +16,9 @@ use vernal_repository::bodies::{Timeline, timeline};
 use crate::Result;
 use crate::crawler::Crawler;
 use crate::in_flight::Asked;
-use crate::intake::{self, archived_report, discovery, take_robots};
+use crate::intake::{self, archived_report, discovery, requisites, take_robots};
 use crate::partition::window_row;
+use crate::settings::Requisites;
 
 /// Records of one batch, and bytes of their blocks: these bound the memory.
 const BATCH_RECORDS_MAX: usize = 1_024;
@@ -293,6 +294,12 @@ impl<'c> Restoring<'c> {
         for link in followed {
             let depth = depth.saturating_add(1);
             self.lead(&link.target, Lead { found_on: page, depth, via: Via::Link });
+        }
+        if self.crawler.core.settings.requisites == Requisites::Site {
+            let of_site = document.links.iter().filter(|link| requisites::is_of_site(link, &report.order.url));
+            for link in of_site {
+                self.lead(&link.target, Lead { found_on: page, depth, via: Via::Requisite });
+            }
         }
     }
 

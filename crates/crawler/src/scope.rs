@@ -79,6 +79,11 @@ impl Scope {
         self.dispatcher.admit(url, depth)
     }
 
+    /// A requisite belongs to the page that uses it, wherever on the site it lies, unless people exclude it.
+    pub fn admit_requisite(&self, url: &Url) -> std::result::Result<(), Refusal> {
+        self.dispatcher.admit_requisite(url)
+    }
+
     /// Equal digests mean equal scopes.
     pub fn digest(&self) -> u64 {
         self.digest

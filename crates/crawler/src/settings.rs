@@ -30,6 +30,8 @@ pub struct Settings {
     pub links_at_hand: bool,
     /// A pass writes a checkpoint after reading this many pages, for the next process to resume.
     pub pass_piece_pages: usize,
+    /// Which images, scripts and style sheets are fetched for the pages that use them.
+    pub requisites: Requisites,
     /// How importance is computed, and the weights that people gave.
     pub importance: ImportanceBy,
     pub weights: Weights,
@@ -77,6 +79,16 @@ pub struct Settings {
     pub time_origin: Option<TimeOrigin>,
     /// The chance number of this process.
     pub chance: u64,
+}
+
+/// Which images, scripts and style sheets are fetched.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Requisites {
+    /// None for the pages that use them.
+    #[default]
+    None,
+    /// Those that lie on the site of the page.
+    Site,
 }
 
 /// The URL at which hubs reach us, and the secret from which each hub's secret is derived.
@@ -205,6 +217,7 @@ impl Default for Settings {
             links_at_hand: true,
             pass_piece_pages: vernal_repository::graph::PIECE_PAGES,
             rates_every: Span::from_secs(600),
+            requisites: Requisites::default(),
             importance: ImportanceBy::default(),
             weights: Weights::default(),
             promises: Vec::new(),

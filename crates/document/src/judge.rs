@@ -8,6 +8,7 @@ use std::fmt;
 use vernal_model::{Change, Kind};
 
 use crate::Flags;
+use crate::methods::{Found, Method, MethodVerdict};
 
 /// The label of one pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -190,6 +191,49 @@ impl fmt::Display for Table {
             writeln!(f, "class {class}: {quiet} of {all} are noise only")?;
         }
         Ok(())
+    }
+}
+
+/// The questions by which methods are compared: did the visible text change, did the sequence of elements, did anything but
+/// white space and comments.
+pub const METHOD_QUESTIONS: [&str; 3] = ["text", "structure", "anything"];
+
+/// The class of pairs in which nothing but white space and comments differs.
+const CLASS_NONE: &str = "none";
+
+/// The answers of one method to these questions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MethodScores {
+    pub method: Method,
+    pub pairs: u32,
+    pub scores: [Score; 3],
+    /// The sums of the costs.
+    pub bytes_read: u64,
+    pub kept_bytes: u64,
+}
+
+impl MethodScores {
+    pub fn new(method: Method) -> Self {
+        MethodScores { method, pairs: 0, scores: [Score::default(); 3], bytes_read: 0, kept_bytes: 0 }
+    }
+
+    /// A method of the paper has one answer, which is held against every question. Ours tells kinds apart, noise included, as the
+    /// labels do.
+    pub fn add(&mut self, label: &Label, verdict: &MethodVerdict) {
+        let answers = match &verdict.found {
+            Found::Vernal(found) => {
+                let has = |kind| found.kinds.contains(&kind);
+                [has(Kind::Content), has(Kind::Structure), !found.kinds.is_empty()]
+            }
+            _ => [verdict.changed; 3],
+        };
+        let said = [label.flags.text, label.flags.structure, label.class != CLASS_NONE];
+        for ((score, ours), said) in self.scores.iter_mut().zip(answers).zip(said) {
+            score.add(ours, said);
+        }
+        self.pairs += 1;
+        self.bytes_read += verdict.cost.bytes_read as u64;
+        self.kept_bytes += verdict.cost.kept_bytes as u64;
     }
 }
 

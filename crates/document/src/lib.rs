@@ -7,6 +7,7 @@
 //! - [`wall`] recognises an answer that is not the page but something in front of it, with its evidence.
 //! - [`compare`] compares two signatures, cheapest test first (the change detection module of the papers). [`compare_pages`] is
 //!   the slow path for two pages that were read closely: words, notes, and suppressed noise.
+//! - [`methods`] runs each method of change detection alone: those of paper 003, and ours.
 //! - [`noise`] finds the parts of a change without meaning, with their evidence.
 //! - [`diff`] shows the difference of two versions to people, and keeps the identity of paragraphs.
 //! - [`flags`] and [`judge`] answer the questions of labelled pairs and evaluate the answers.
@@ -28,6 +29,7 @@ pub mod terms;
 mod unpack;
 
 pub use answer::{StatusMeaning, of_status, robots_text};
+pub use detect::methods;
 pub use detect::structure::{self, StructureChange, compare_trees};
 pub use detect::{Flags, compare, compare_pages, flags, tell_closely, wall};
 pub use noise::builtin;

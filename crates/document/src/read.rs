@@ -90,7 +90,7 @@ pub fn read_words_of_prefix(input: &Input<'_>, beside: &IncrementalReader<'_>) -
 }
 
 /// The markup language of a body, if it is markup.
-fn markup_of(input: &Input<'_>) -> Option<Markup> {
+pub(crate) fn markup_of(input: &Input<'_>) -> Option<Markup> {
     match format_of(input.content_type, input.bytes).reading {
         Reading::Html if input.bytes.len() <= TEXT_BYTES_MAX => Some(Markup::Html),
         Reading::Xml if input.bytes.len() <= TEXT_BYTES_MAX => Some(Markup::Xml),
@@ -132,7 +132,7 @@ pub fn source_text(input: &Input<'_>) -> String {
     letters_of(input).into_owned()
 }
 
-fn letters_of<'a>(input: &Input<'a>) -> Cow<'a, str> {
+pub(crate) fn letters_of<'a>(input: &Input<'a>) -> Cow<'a, str> {
     let tld = input.url.host().rsplit('.').next().unwrap_or_default();
     encoding::decode(input.bytes, input.content_type.and_then(charset_of), tld).0
 }

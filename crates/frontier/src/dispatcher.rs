@@ -118,12 +118,11 @@ impl Dispatcher {
         if !self.index.speaks_gopher(url) {
             return false;
         }
-        let matches = |patterns: &[Regex]| patterns.iter().any(|pattern| pattern.is_match(url.as_str()));
-        if matches(&self.settings.exclude) {
+        if is_matched(&self.settings.exclude, url) {
             return false;
         }
         self.settings.include.is_empty()
-            || matches(&self.settings.include)
+            || is_matched(&self.settings.include, url)
             || self.index.given.contains(&url.fingerprint())
     }
 
@@ -132,6 +131,15 @@ impl Dispatcher {
     pub fn admit(&self, url: &Url, depth: u16) -> Result<(), Refusal> {
         if self.in_scope(url, depth) { Ok(()) } else { Err(Refusal::Scope) }
     }
+
+    /// Admits an image, a script or a style sheet of a page within the scope. Only what people exclude is refused.
+    pub fn admit_requisite(&self, url: &Url) -> Result<(), Refusal> {
+        if is_matched(&self.settings.exclude, url) { Err(Refusal::Scope) } else { Ok(()) }
+    }
+}
+
+fn is_matched(patterns: &[Regex], url: &Url) -> bool {
+    patterns.iter().any(|pattern| pattern.is_match(url.as_str()))
 }
 
 impl Index {
@@ -238,6 +246,9 @@ mod tests {
         assert!(!dispatcher.in_scope(&url("http://a.org/blog/x"), 1));
         assert!(!dispatcher.in_scope(&url("http://a.org/docs/x.zip"), 1));
         assert!(!dispatcher.in_scope(&url("http://a.org/all.zip"), 0));
+        // A requisite belongs to its page wherever on the site it lies.
+        assert_eq!(dispatcher.admit_requisite(&url("http://a.org/blog/x.png")), Ok(()));
+        assert_eq!(dispatcher.admit_requisite(&url("http://a.org/blog/x.zip")), Err(Refusal::Scope));
     }
 
     #[test]

@@ -166,6 +166,8 @@ pub enum Via {
     Told,
     /// It is the table of volatile information named by a page.
     Companion,
+    /// It is an image, a script or a style sheet that a page uses.
+    Requisite,
 }
 
 /// A URL that passed the sieve and the dispatcher. It has a number and waits for its first visit.

@@ -24,6 +24,13 @@ pub struct Event {
     pub detail: Box<str>,
 }
 
+impl Event {
+    /// Whether it tells of a requisite of the page alone: the page itself has the version that it had.
+    pub fn is_of_requisite(&self) -> bool {
+        self.kind == EventKind::Changed && self.version.is_some() && self.version == self.previous
+    }
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EventKind {

@@ -13,6 +13,7 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, Reading, Unchanged, WordEdit, render};
+use vernal_document::methods::{PaperVerdicts, paper_verdicts};
 use vernal_document::noise::{self, NoiseInput};
 use vernal_document::{Parsed, compare_pages, source_text};
 use vernal_model::{Change, Event, Operation, Page, PageNoise, Version};
@@ -25,7 +26,7 @@ use super::parameters::{Parameters, url};
 use super::replica;
 use super::shared::{Shared, time};
 use super::version_pair;
-use crate::output::{plain, remarks, verdict};
+use crate::output::{method_lines, plain, remarks, verdict};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +43,9 @@ pub struct DiffQuery {
     /// Also what was set aside.
     #[serde(default)]
     with_noise: bool,
+    /// In text also what the methods of paper 003 say; JSON always has it.
+    #[serde(default)]
+    papers: bool,
     #[serde(default)]
     colour: bool,
     /// The rules of the newer version's time, or those of today.
@@ -82,6 +86,8 @@ struct DiffAnswer {
     change: ChangeJson,
     paragraphs: Vec<Paragraph>,
     fallback: Option<Fallback>,
+    /// What the methods of paper 003 say.
+    papers: PaperVerdicts,
 }
 
 #[derive(Serialize)]
@@ -185,6 +191,11 @@ impl Sides {
 
     fn bytes_differ(&self) -> bool {
         self.from.payload != self.to.payload && self.old_body.bytes != self.new_body.bytes
+    }
+
+    /// What the methods of paper 003 say.
+    fn papers(&self) -> PaperVerdicts {
+        paper_verdicts(&self.old_body.input(), &self.new_body.input())
     }
 
     /// The verdict by the rules in force. To compare two versions is no evidence: what is only suspected stays so.
@@ -323,6 +334,7 @@ fn shown(
         change: ChangeJson::of(change),
         fallback: diff.fallback,
         paragraphs,
+        papers: sides.papers(),
     }
 }
 
@@ -375,6 +387,12 @@ fn text(sides: &Sides, change: &Change, diff: &Diff, query: &DiffQuery) -> Respo
     for line in remarks(change, &change::named_noise(change)) {
         text.push_str(&line);
         text.push('\n');
+    }
+    if query.papers {
+        for line in sides.papers().all().into_iter().flat_map(method_lines) {
+            text.push_str(&line);
+            text.push('\n');
+        }
     }
     answer::typed("text/plain; charset=utf-8", Body::from(text))
 }

@@ -85,7 +85,9 @@ impl Folds {
 
     /// Finds which operations of a page's event the site tells, and takes them out.
     fn of_page(&mut self, reader: &Reader, event: Event, takes_out: bool) -> Result<Row> {
-        let row = event.version.map(|version| reader.version_row(event.page, version)).transpose()?.flatten();
+        // A requisite of the page made no version of it.
+        let version = event.version.filter(|_| !event.is_of_requisite());
+        let row = version.map(|version| reader.version_row(event.page, version)).transpose()?.flatten();
         let Some(row) = row.filter(|row| !(row.operations.is_empty() && row.notes.is_empty())) else {
             return Ok(plain(event));
         };
@@ -133,7 +135,7 @@ impl Folds {
     fn folded_page(&mut self, reader: &Reader, page: PageKey, version: u32) -> Result<Option<FoldedPage>> {
         let Some(row) = reader.page(page)? else { return Ok(None) };
         let events = reader.page_events(page)?;
-        let found = events.into_iter().find(|(_, _, event)| event.version == Some(version));
+        let found = events.into_iter().find(|(_, _, event)| event.version == Some(version) && !event.is_of_requisite());
         let replaced = match &found {
             Some((_, _, event)) => self.is_folded(reader, event)?,
             None => false,

@@ -33,6 +33,7 @@ mod noise;
 mod openapi;
 mod page;
 mod pages;
+mod papers;
 mod parameters;
 mod plan;
 mod replica;

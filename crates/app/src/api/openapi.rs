@@ -98,6 +98,7 @@ const ROUTES: &[Route] = &[
                 "Everything, not only what changed; in JSON unchanged paragraphs have the op `same`",
             ),
             ("with_noise", "boolean", false, "Also what was set aside"),
+            ("papers", "boolean", false, "In text also what the methods of paper 003 say; JSON has it in `papers`"),
             RULES,
             ("colour", "boolean", false, "Colours for a terminal, in text and source"),
         ],

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::Serialize;
-use vernal_model::{DocumentRow, Event, Page, PageKey, PageState, Url, Version};
+use vernal_model::{DocumentRow, Event, Page, PageKey, PageState, Url, Version, Via};
 use vernal_repository::{KnownState, Reader};
 
 use super::answer::{self, ApiError, ApiResult};
 use super::hints;
 use super::names;
 use super::pages::{self, Row};
+use super::papers::{self, LastChange};
 use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{RobotsVisit, Shared, time};
 use super::topics::{self, TopicJson};
@@ -29,6 +30,8 @@ struct PageAnswer {
     admitted: Option<String>,
     first_visit: Option<String>,
     found_on: Option<String>,
+    /// The page that uses it, if it was found as an image, a script or a style sheet of that page.
+    requisite_of: Option<String>,
     back_links: u32,
     /// What links alone say of it; the mean over held pages is 1.
     score: Option<f32>,
@@ -48,6 +51,8 @@ struct PageAnswer {
     document: Option<DocumentJson>,
     /// What is said of its changes; null where nobody spoke.
     hints: Option<hints::OfPage>,
+    /// What the methods of paper 003 say of its last change; null where there was none.
+    papers: Option<LastChange>,
 }
 
 #[derive(Serialize)]
@@ -67,6 +72,10 @@ struct DocumentJson {
     content_type: String,
     paragraphs: usize,
     links: usize,
+    /// The marks of paper 003 that are kept with the version: opening tags, root mean square, checksum.
+    tags: u32,
+    rms: f32,
+    checksum: f32,
     noindex: bool,
     nofollow: bool,
     noarchive: bool,
@@ -92,7 +101,7 @@ struct Unvisited {
 pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
     let url = url(&asked.url)?;
     match shared.reader.page_by_url(&url)? {
-        Some(page) => Ok(answer::value(&visited(&shared, &page)?)),
+        Some(page) => answer::on_blocking_thread(move || Ok(answer::value(&visited(&shared, &page)?))).await,
         None => Ok(answer::value(&unvisited(&shared, &url)?)),
     }
 }
@@ -120,6 +129,7 @@ pub fn other_events(reader: &Reader, page: PageKey) -> Result<Vec<Event>, vernal
 fn visited(shared: &Shared, page: &Page) -> Result<PageAnswer, ApiError> {
     let reader = &shared.reader;
     let known = reader.key_of(&page.url)?;
+    let is_requisite = reader.url(page.key)?.is_some_and(|row| row.via == Via::Requisite);
     Ok(PageAnswer {
         row: pages::row(reader, page, &shared.seeds()?)?,
         also_named: names::second_names(reader, page.key)?,
@@ -130,6 +140,7 @@ fn visited(shared: &Shared, page: &Page) -> Result<PageAnswer, ApiError> {
         admitted: time(page.admitted),
         first_visit: time(page.first_visit),
         found_on: found_on(shared, page.found_on)?,
+        requisite_of: found_on(shared, page.found_on.filter(|_| is_requisite))?,
         back_links: known.map_or(0, |known| known.back_links),
         score: reader.score(page.key)?,
         compared: page.compared,
@@ -145,6 +156,7 @@ fn visited(shared: &Shared, page: &Page) -> Result<PageAnswer, ApiError> {
         newest: page.version.map(|version| version_row(&version)),
         document: reader.document(page.key)?.map(document),
         hints: hints::of_page(&reader.page_hints(page.key)?),
+        papers: papers::last_change(shared, page)?,
     })
 }
 
@@ -171,6 +183,9 @@ fn document(row: DocumentRow) -> DocumentJson {
         content_type: row.content_type.into(),
         paragraphs: row.signature.paragraphs.len(),
         links: row.links.len(),
+        tags: row.signature.tags,
+        rms: row.signature.rms,
+        checksum: row.signature.checksum,
         noindex: row.directives.noindex,
         nofollow: row.directives.nofollow,
         noarchive: row.directives.noarchive,

@@ -29,6 +29,9 @@ pub struct Arguments {
     /// Also what was set aside as noise
     #[arg(long)]
     with_noise: bool,
+    /// Also what the methods of paper 003 say: levels of the tree, fingerprints, root mean squares, checksums
+    #[arg(long, conflicts_with_all = ["html", "source"])]
+    papers: bool,
     /// The rules on noise: those of the newer version's time (then), or those of today (now)
     #[arg(long, value_name = "WHEN", default_value = "then", value_parser = ["then", "now"])]
     rules: String,
@@ -51,6 +54,7 @@ pub async fn diff(context: &Context, arguments: &Arguments) -> Result<()> {
         .with("view", Some(view))
         .when("full", arguments.full)
         .when("with_noise", arguments.with_noise)
+        .when("papers", arguments.papers)
         .with("rules", Some(&arguments.rules))
         .when("colour", matches!(view, "text" | "source") && Sink::takes_colours());
     let folder = Folder::open(context, false).await?;

@@ -14,6 +14,9 @@ const BESIDE_LETTERS_MAX: usize = 16;
 const LETTERS_BEFORE: usize = 8;
 /// The beginning of a fingerprint that stands for what differs where there is nothing to read.
 const MARK: &str = "mark ";
+/// What notes call the files that a page uses, and what people call them.
+const REQUISITES: [(&str, &str); 3] =
+    [("image bytes", "picture"), ("style sheet bytes", "style sheet"), ("script bytes", "script")];
 
 /// The first words that differ, and how much more there is; else what else there is to read.
 pub fn what(event: &Value) -> String {
@@ -68,8 +71,8 @@ fn of_paragraph(paragraph: &Value) -> String {
 fn of_note(event: &Value, note: &Value) -> String {
     let (what, after) = (cell(note, "what"), note["after"].as_str().unwrap_or_default());
     let is_unreadable = |side: &str| note[side].as_str().is_some_and(|text| text.contains(MARK));
-    if what == "image bytes" {
-        return picture(note["before"].as_str().unwrap_or_default(), after);
+    if let Some((_, name)) = REQUISITES.iter().find(|(known, _)| *known == what) {
+        return requisite(name, note["before"].as_str().unwrap_or_default(), after);
     }
     if is_unreadable("before") && is_unreadable("after") {
         let is_file = after.starts_with("0 paragraphs");
@@ -88,11 +91,11 @@ fn of_note(event: &Value, note: &Value) -> String {
     format!("{what}: {}", sides(&note["before"], &note["after"]))
 }
 
-/// A picture whose bytes differ: its address, what it shows where that is said, and its size.
-fn picture(before: &str, after: &str) -> String {
+/// A picture, a style sheet or a script whose bytes differ: its address, what it shows where that is said, and its size.
+fn requisite(what: &str, before: &str, after: &str) -> String {
     let (address, rest) = after.split_once([' ', ',']).unwrap_or((after, ""));
     let shows = rest.strip_prefix('(').and_then(|rest| rest.rsplit_once("),")).map_or("", |(shows, _)| shows);
-    let named = named_file("picture", address.trim_end_matches(','), shows);
+    let named = named_file(what, address.trim_end_matches(','), shows);
     let size = |side: &str| side.trim_end_matches(", other bytes").rsplit_once(", ").map(|(_, size)| size.to_owned());
     match (size(before), size(after)) {
         (Some(old), Some(new)) if old != new => format!("{named}: {old} → {new}"),
@@ -228,6 +231,10 @@ mod tests {
         let grown = image(", 34 kB", " (a red bus, at night), 36 kB");
         assert_eq!(grown, "picture b.png a red bus, at night: 34 kB → 36 kB");
         assert_eq!(image(", 34 kB", ", 34 kB, other bytes"), "picture b.png has other bytes");
+        let style = note("style sheet bytes", "http://a.example/s.css, 1.2 kB", "http://a.example/s.css, 1.3 kB");
+        assert_eq!(shown("text/html", style), "style sheet s.css: 1.2 kB → 1.3 kB");
+        let gone = note("script bytes", "http://a.example/s.js, there", "http://a.example/s.js, gone");
+        assert_eq!(shown("text/html", gone), "script s.js: there → gone");
         let bytes = |what: &str| note(what, "0 paragraphs, mark f0ec", "0 paragraphs, mark dca4");
         assert_eq!(shown("image/png", bytes("text")), "picture p.png has other bytes");
         assert_eq!(shown("application/zip", bytes("text")), "file p.png has other bytes");

@@ -55,6 +55,7 @@ fn rows(context: &Context, page: &Value) -> Vec<(String, String)> {
         "changes",
         "depth",
         "found_on",
+        "requisite_of",
         "back_links",
         "importance",
         "score",
@@ -81,6 +82,21 @@ fn rows(context: &Context, page: &Value) -> Vec<(String, String)> {
         if !page[name].is_null() {
             rows.push(row(&name.replace('_', " "), time(context, page, name)));
         }
+    }
+    rows.extend(last_change(&page["papers"]));
+    rows
+}
+
+/// What the methods of paper 003 say of the last change, a line each.
+fn last_change(papers: &Value) -> Vec<(String, String)> {
+    let row = |name: &str, value: String| (name.to_owned(), value);
+    if papers["missing"].is_string() {
+        return vec![row("last change", cell(papers, "missing"))];
+    }
+    let said = ["tree", "fingerprint", "rms", "checksum"].into_iter().filter(|name| papers[*name].is_object());
+    let mut rows: Vec<_> = said.map(|name| row(name, cell(&papers[name], "words"))).collect();
+    if !rows.is_empty() {
+        rows.insert(0, row("last change", format!("version {} → {}", cell(papers, "from"), cell(papers, "to"))));
     }
     rows
 }

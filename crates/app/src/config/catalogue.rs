@@ -266,6 +266,14 @@ pub static ALL: &[Setting] = &[
         |to, text| put(&mut to.crawler.visit_order, parsed(text)),
     ),
     one(
+        "requisites",
+        "WHICH",
+        "none",
+        "Images, scripts and style sheets that pages use and that are fetched with them: site (those of the page's site) or \
+         none; their changes are told as changes of the page",
+        |to, text| put(&mut to.crawler.requisites, value::requisites(text)),
+    ),
+    one(
         "importance",
         "BY",
         "none",
@@ -298,13 +306,9 @@ pub static ALL: &[Setting] = &[
     one("per-address", "N", "16", "Requests at a time to one address, however many sites lie behind it", |to, text| {
         put(&mut to.crawler.address.at_once, at_least_one(text))
     }),
-    one(
-        "per-address-rate",
-        "N",
-        "20",
-        "Requests a second to one address, however many sites lie behind it",
-        |to, text| put(&mut to.crawler.address.per_second, above_zero(text)),
-    ),
+    one("per-address-rate", "N", "20", "Requests a second to one address, whatever sites lie behind it", |to, text| {
+        put(&mut to.crawler.address.per_second, above_zero(text))
+    }),
     one("loops", "N", "1", "Threads that fetch and read pages", |to, text| {
         put(&mut to.fetch.loops, at_least_one(text))
     }),
@@ -376,13 +380,9 @@ pub static ALL: &[Setting] = &[
         "The address where the API and the status page are served",
         |to, text| put(&mut to.listen, listen(text)),
     ),
-    one(
-        "token-file",
-        "FILE",
-        "",
-        "A file whose first line is the token for the API; needed beyond loopback",
-        |to, text| put(&mut to.token_file, Ok(Some(PathBuf::from(text)))),
-    ),
+    one("token-file", "FILE", "", "A file whose first line is the API's token; needed beyond loopback", |to, text| {
+        put(&mut to.token_file, Ok(Some(PathBuf::from(text))))
+    }),
     switch("allow-private", "Also visit loopback and private addresses, for tests and intranets", |to| {
         &mut to.fetch.allow_private
     }),

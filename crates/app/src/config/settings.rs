@@ -105,6 +105,7 @@ fn empty(setting: &Setting) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use vernal_crawler::Requisites;
     use vernal_model::{Kind, Kinds};
 
     use super::*;
@@ -133,6 +134,12 @@ mod tests {
     }
 
     #[test]
+    fn requisites_are_fetched_only_where_somebody_asks_for_them() {
+        assert_eq!(with("delay", "1s").unwrap().crawler.requisites, Requisites::None);
+        assert_eq!(with("requisites", "site").unwrap().crawler.requisites, Requisites::Site);
+    }
+
+    #[test]
     fn what_is_no_value_is_refused_by_its_place() {
         let told = with("budget", "5000").unwrap_err();
         assert_eq!(told.exit_code(), 2);
@@ -144,6 +151,7 @@ mod tests {
             ("contact", "a\r\nb"),
             ("per-site", "0"),
             ("importance", "much"),
+            ("requisites", "all"),
             ("websub-callback", "here"),
             ("websub-callback", "https://crawl.example/websub"),
         ] {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
-use vernal_crawler::ImportanceBy;
+use vernal_crawler::{ImportanceBy, Requisites};
 use vernal_model::{Kind, Kinds, Span, Url};
 
 use super::settings::Topics;
@@ -15,6 +15,14 @@ pub fn importance(text: &str) -> Result<ImportanceBy, String> {
         "links" => Ok(ImportanceBy::Links),
         "none" => Ok(ImportanceBy::None),
         _ => Err(format!("`{text}` makes no importance: give links or none")),
+    }
+}
+
+pub fn requisites(text: &str) -> Result<Requisites, String> {
+    match text {
+        "none" => Ok(Requisites::None),
+        "site" => Ok(Requisites::Site),
+        _ => Err(format!("`{text}` is no choice of requisites: give site or none")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod direction;
+mod methods;
 mod readable;
 mod sink;
 mod table;
@@ -11,6 +12,7 @@ mod width;
 
 pub use bytes::bytes_shown;
 pub use direction::escaped;
+pub use methods::method_lines;
 pub use readable::readable;
 pub use sink::Sink;
 pub use table::{Column, Table};

@@ -67,7 +67,12 @@ fn answer(stream: TcpStream, pages: &Mutex<HashMap<String, String>>) -> std::io:
     let body = pages.lock().unwrap().get(path).cloned();
     let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
     let body = body.unwrap_or_default();
-    let kind = if path.ends_with(".png") { "image/png" } else { "text/html; charset=utf-8" };
+    let kind = match path.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "png" => "image/png",
+        "css" => "text/css",
+        "js" => "text/javascript",
+        _ => "text/html; charset=utf-8",
+    };
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()

@@ -2,7 +2,7 @@
 //! last the journal.
 
 use vernal_document::noise::Lesson;
-use vernal_model::{Deed, DocumentRow, Page, PageState, Seed, Visit, Visited};
+use vernal_model::{Deed, DocumentRow, Page, PageState, Seed, Via, Visit, Visited};
 use vernal_policy::Seen;
 
 use super::page_life::{VisitOwner, visit_owner};
@@ -145,7 +145,7 @@ impl Appliers<'_> {
         let VisitEffects { before, page, document, found, .. } = effects;
         let mut named_urls = false;
         for (id, here) in std::mem::take(found) {
-            named_urls |= !here.urls.is_empty();
+            named_urls |= here.urls.iter().any(|found| found.via != Via::Requisite);
             push_found(self.core, id, here);
         }
         if let Some(document) = document {

@@ -13,7 +13,7 @@ use vernal_model::{
 use super::discovery::FoundHere;
 use super::judging::{Intake, learn_quiet, number_paragraphs};
 use super::verdict::Verdict;
-use super::{archive_record, discovery, events, folding, page_life, sessions, verdict, walls};
+use super::{archive_record, discovery, events, folding, page_life, requisites, sessions, verdict, walls};
 use crate::Result;
 use crate::core::Core;
 use crate::hints::moved_entries::{self, Delta};
@@ -111,13 +111,7 @@ impl Intake {
         if let Some(signature) = report.signature.as_mut().filter(|_| is_new_version) {
             next_paragraph = number_paragraphs(old.as_ref(), signature, &mut verdict);
         }
-        let was_blocked = was_blocked(core, before.as_ref())?;
-        let told = folding::Told::of((before.as_ref(), old.as_ref()), &page, &report, &verdict);
-        let event = events::event(before.as_ref(), &page, &report, &mut verdict, was_blocked);
-        let event = match event {
-            Some(event) if event.kind == EventKind::Gone => Some(with_all_paragraphs(core, event)?),
-            event => event,
-        };
+        let (event, told) = told_in_feed(core, (before.as_ref(), old.as_ref()), &page, &report, &mut verdict)?;
         let mut document = is_new_version.then(|| document_row(&report, old.as_ref(), next_paragraph)).flatten();
         let found = found_urls(core, before.as_ref(), &page, &report, (document.as_mut(), old.as_ref()), restored)?;
         let hops = waiting.as_ref().map_or(0, |waiting| match waiting.via {
@@ -170,6 +164,27 @@ impl Intake {
             (None, None) => Ok((Verdict::Silent, None, None)),
         }
     }
+}
+
+/// The event of the visit, and what is kept of the version for those who follow the feed. A change of a requisite is told as one of
+/// the page that uses it.
+fn told_in_feed(
+    core: &Core,
+    (before, old): (Option<&Page>, Option<&DocumentRow>),
+    page: &Page,
+    report: &Report,
+    verdict: &mut Verdict,
+) -> Result<(Option<Event>, Option<folding::Told>)> {
+    let was_blocked = was_blocked(core, before)?;
+    let told = folding::Told::of((before, old), page, report, verdict);
+    let event = events::event(before, page, report, verdict, was_blocked);
+    if let Some(user) = requisites::user_of(core, page)? {
+        return Ok((event.and_then(|event| user.event(&event)), told.map(folding::Told::without_folds)));
+    }
+    Ok(match event {
+        Some(event) if event.kind == EventKind::Gone => (Some(with_all_paragraphs(core, event)?), told),
+        event => (event, told),
+    })
 }
 
 /// Whether the last that the feed said of a page is that it is blocked. Failures and misses since then say nothing of the wall.
@@ -225,8 +240,8 @@ fn found_urls(
         sites.trap_pages.put_into_trap(page.key);
         return Ok(BTreeMap::new());
     }
-    let Core { scope, partitions, recent, .. } = core;
-    Ok(discovery::links(
+    let Core { scope, partitions, recent, settings, .. } = core;
+    let mut found = discovery::links(
         report,
         &mut row.links,
         old.filter(|_| counted_before),
@@ -237,7 +252,12 @@ fn found_urls(
             None => scope.contains(url, depth),
         },
         &|url| partitions.home_of(url),
-    ))
+    );
+    let requisites = requisites::named(report, page, settings.requisites, recent);
+    if !requisites.is_empty() {
+        found.entry(page.key.partition).or_default().urls.extend(requisites);
+    }
+    Ok(found)
 }
 
 fn links_counted_again(

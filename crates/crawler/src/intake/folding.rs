@@ -39,6 +39,11 @@ impl Told {
         Some(Told { visit, numbers: NumberRun::of(&new.paragraphs), marks })
     }
 
+    /// What is not told as a change of its own page joins no fold.
+    pub fn without_folds(self) -> Told {
+        Told { marks: OperationMarks::default(), ..self }
+    }
+
     /// The deeds of the version: its row, the folds that it joined, and what the site has to tell of them.
     pub fn deeds(self, work: &Work, event: Option<&Event>) -> Result<Vec<Deed>> {
         let FoldVisit { page, version, .. } = self.visit;

@@ -12,8 +12,8 @@ use vernal_model::{
 };
 
 use super::archived_report;
-use super::images::note_images;
 use super::readable::leave_something_to_read;
+use super::requisites::note_requisites;
 use super::verdict::Verdict;
 use crate::Result;
 use crate::core::Core;
@@ -62,7 +62,7 @@ impl Intake {
         let noise = if before.noisy { core.work.page_noise(before.key)? } else { PageNoise::default() };
         let pair = Pair { site: &site, page: before.key, old: &old.signature, noise: &noise, second_look };
         let (mut change, lesson) = self.judged_closely(core, &pair, before, report, change)?;
-        note_images(core, before, old, report, &mut change)?;
+        note_requisites(core, before, old, report, &mut change)?;
         name_what_was_set_aside(&mut change);
         leave_something_to_read(core, before, &old.signature, report, &mut change, &mut self.older_body);
         change.flapping = report.signature.as_ref().is_some_and(|new| {

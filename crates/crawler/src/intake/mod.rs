@@ -4,7 +4,7 @@
 //! - `verdict`: whether the page is the same as before, and which test decided.
 //! - `judging`: what differs, and whether the difference has meaning.
 //! - `readable`: makes sure that each reported change has something to read.
-//! - `images`: images whose bytes changed under a page that names them.
+//! - `requisites`: images, scripts and style sheets whose bytes changed under a page that uses them.
 //! - `archive_record`: the archive record of the visit.
 //! - `page_life`: the page's row after the visit, and when the next visit is due.
 //! - `events`: the event that the feed gets.
@@ -23,10 +23,10 @@ pub(crate) mod discovery;
 mod effects;
 mod events;
 mod folding;
-mod images;
 mod judging;
 pub(crate) mod page_life;
 mod readable;
+pub(crate) mod requisites;
 mod robots_answer;
 pub(crate) mod sessions;
 #[cfg(test)]

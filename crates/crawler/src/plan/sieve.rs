@@ -106,8 +106,13 @@ impl Planner {
         {
             return Err(Refusal::Trap(words));
         }
-        core.scope.admit(&found.url, found.depth)?;
-        found.found_on.into_iter().for_each(|page| self.discovery_pages.led_to_one(page));
+        match found.via {
+            Via::Requisite => core.scope.admit_requisite(&found.url)?,
+            _ => core.scope.admit(&found.url, found.depth)?,
+        }
+        // A page that uses a new image leads to no new page.
+        let led_from = found.found_on.filter(|_| found.via != Via::Requisite);
+        led_from.into_iter().for_each(|page| self.discovery_pages.led_to_one(page));
         let number = partition.number_page();
         core.partitions.settle(&site, id);
         let arrival = u64::from(number);

@@ -4,6 +4,7 @@ pub mod alignment;
 pub(crate) mod digest_map;
 mod flags;
 mod login;
+pub mod methods;
 mod pages;
 pub mod structure;
 mod verdict;

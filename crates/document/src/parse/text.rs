@@ -30,6 +30,8 @@ pub struct TextBuilder {
     letters: TextChecksums,
     /// Whether the checksums are not needed.
     without_letters: bool,
+    /// Whether those of each paragraph are kept.
+    keeps_letters: bool,
     /// By index, the paragraphs whose words are not needed. They stay empty; all others are read.
     unread: Vec<bool>,
     /// Inside a style or script of foreign content, whose text the scan reads as markup.
@@ -54,6 +56,15 @@ pub struct TextChecksums {
     /// The sum of the root mean squares of the paragraphs.
     pub rms: f64,
     pub checksum: f64,
+    /// Those of each paragraph, where they were asked for.
+    pub paragraphs: Vec<ParagraphLetters>,
+}
+
+/// The letters of one paragraph, and the size of its text in points.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct ParagraphLetters {
+    pub sums: LetterSums,
+    pub points: f64,
 }
 
 #[derive(Copy, Clone)]
@@ -79,6 +90,11 @@ impl TextBuilder {
     /// Leaves out the checksums.
     pub fn without_letters(self) -> Self {
         TextBuilder { without_letters: true, ..self }
+    }
+
+    /// Keeps the checksums of each paragraph too.
+    pub fn with_letters_of_paragraphs(self) -> Self {
+        TextBuilder { keeps_letters: true, ..self }
     }
 
     /// Leaves out the words of some paragraphs.
@@ -243,6 +259,9 @@ impl TextBuilder {
             let sums = LetterSums::of(words);
             self.letters.rms += sums.rms();
             self.letters.checksum += sums.checksum(f64::from(points));
+            if self.keeps_letters {
+                self.letters.paragraphs.push(ParagraphLetters { sums, points: f64::from(points) });
+            }
         }
         self.paragraphs.push(Paragraph { start: start as u32, end: end as u32, role, digest, place, heading });
     }

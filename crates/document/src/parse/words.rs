@@ -6,7 +6,7 @@ use super::links::LinkCollector;
 use super::parts::{Collector, Parts};
 use super::scan::{Markup, OpenTag, Sink, scan};
 use super::tag::Tag;
-use super::text::TextBuilder;
+use super::text::{ParagraphLetters, TextBuilder};
 
 /// Text and paragraphs as the full pass gives them, and `closely` also links and parts.
 pub fn words_of_markup(source: &str, markup: Markup, page: &Url, closely: bool) -> (Document, Parts) {
@@ -26,6 +26,17 @@ pub fn words_of_markup(source: &str, markup: Markup, page: &Url, closely: bool) 
     }
     (document.text, document.paragraphs, _) = pass.text.finish();
     (document, parts)
+}
+
+/// Text and paragraphs as the full pass gives them, with the letters of each paragraph and nothing else.
+pub fn letters_of_markup(source: &str, markup: Markup) -> (Document, Vec<ParagraphLetters>) {
+    let text = TextBuilder::with_capacity(source.len()).with_letters_of_paragraphs();
+    let mut pass = Words::until(usize::MAX, text, markup);
+    scan(source, markup, &mut pass);
+    let mut document = Document::default();
+    let letters;
+    (document.text, document.paragraphs, letters) = pass.text.finish();
+    (document, letters.paragraphs)
 }
 
 pub struct Words {

@@ -65,6 +65,11 @@ impl LetterSums {
         sums
     }
 
+    /// The number of different letters; the paper counts them beside its sums.
+    pub fn distinct(&self) -> u32 {
+        self.distinct
+    }
+
     /// See `rms::rms`.
     pub fn rms(&self) -> f64 {
         if self.distinct == 0 { 0.0 } else { (self.squares as f64 / f64::from(self.distinct)).sqrt() }

@@ -124,8 +124,10 @@ impl Web {
             }
             Target::Robots => self.robots_answer(request),
             Target::Sitemap => Answer::new(200, "application/xml", self.sitemap(request.site, now)),
-            Target::Asset if request.path_and_query.starts_with("/style") => Answer::new(200, "text/css", files::STYLE),
-            Target::Asset => Answer::new(200, "text/javascript", files::SCRIPT),
+            Target::Asset => {
+                let (content_type, body) = files::asset(self.settings(), request.path_and_query, now);
+                Answer::new(200, content_type, body)
+            }
             Target::Nothing => Answer::short(404, "Not found"),
         }
     }

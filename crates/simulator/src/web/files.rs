@@ -9,14 +9,27 @@ use vernal_model::{Chance, Moment, Span};
 
 use super::class::Class;
 use super::plan::{PageNumber, Web};
+use super::settings::WebSettings;
 use super::words;
 use super::words::Language;
 
 /// What a gzip bomb becomes when it is unpacked.
 const BOMB_BYTES: usize = 64 << 20;
 
-pub(super) const STYLE: &str = "body { color: #222; background: #fff }\nnav li { display: inline-block }\n";
-pub(super) const SCRIPT: &str = "document.addEventListener('DOMContentLoaded', () => { console.log('ready'); });\n";
+const STYLE: &str = "body { color: #222; background: #fff }\nnav li { display: inline-block }\n";
+const SCRIPT: &str = "document.addEventListener('DOMContentLoaded', () => { console.log('ready'); });\n";
+
+/// The style sheet or the script of a site. Each build has other bytes.
+pub(super) fn asset(settings: &WebSettings, path: &str, now: Moment) -> (&'static str, String) {
+    let build = now.since(settings.origin).secs_f64() / 3_600.0 / settings.assets_hours.max(1) as f64;
+    let build = if settings.assets_hours == 0 { 0 } else { build as u64 };
+    match (path.starts_with("/style"), build) {
+        (true, 0) => ("text/css", STYLE.to_owned()),
+        (false, 0) => ("text/javascript", SCRIPT.to_owned()),
+        (true, _) => ("text/css", format!("{STYLE}h1 {{ margin-left: {build}px }}\n")),
+        (false, _) => ("text/javascript", format!("{SCRIPT}const build = {build};\n")),
+    }
+}
 
 impl Web {
     pub(super) fn file(&self, number: PageNumber, version: u32) -> (&'static str, Vec<u8>) {

@@ -41,6 +41,8 @@ pub struct WebSettings {
     pub odd_robots: bool,
     /// A 503 page is busy for this long, then free for as long.
     pub busy_secs: u64,
+    /// The style sheet and the script of each site have other bytes after so many hours; 0: they never change.
+    pub assets_hours: u64,
     /// How sitemaps tell of changes.
     pub sitemaps: SitemapManner,
     pub share: Shares,
@@ -126,6 +128,7 @@ impl WebSettings {
             noise: false,
             odd_robots: false,
             busy_secs: 60,
+            assets_hours: 0,
             sitemaps: SitemapManner::Mixed,
             share: Shares::none(),
             drift: DriftSettings::default(),

@@ -1,22 +1,29 @@
 //! `vernal compare OLD NEW`: the verdict on two files, no repository needed.
 //!
+//! - `bodies`: the two files.
+//! - `methods`: chosen methods of change detection alone, with what they cost.
 //! - `pairs`: the verdicts on a folder of labelled pairs, held against their labels.
+//! - `side_by_side`: the same for each method of change detection.
 
+mod bodies;
+mod methods;
 mod pairs;
+mod side_by_side;
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 use vernal_document::diff::{self, render};
-use vernal_document::{Flags, Input, Parsed, compare_pages, flags, read_closely};
-use vernal_model::{Change, Digest, Url};
+use vernal_document::methods::{PaperVerdicts, paper_verdicts};
+use vernal_document::{Flags, Parsed, compare_pages, flags, read_closely};
+use vernal_model::{Change, Url};
 
+use self::bodies::{Body, inputs};
 use super::Context;
 use crate::api::{self, Answers, ChangeJson, Paragraph};
 use crate::error::{Error, OrFail, Result};
-use crate::output::{Sink, remarks, verdict};
+use crate::output::{Sink, method_lines, remarks, verdict};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -41,16 +48,19 @@ pub struct Arguments {
     /// Everything, not only what changed
     #[arg(long)]
     full: bool,
+    /// Also what the methods of paper 003 say: levels of the tree, fingerprints, root mean squares, checksums
+    #[arg(long, conflicts_with = "html")]
+    papers: bool,
+    /// Run one method of change detection alone: tree, fingerprint, rms, checksum, vernal, or all side by side; may be repeated
+    #[arg(long, value_name = "METHOD", value_parser = methods::NAMES, conflicts_with_all = ["html", "full", "papers"])]
+    method: Vec<String>,
     /// A folder with ID.before.html and ID.after.html, to be judged by labels
-    #[arg(long, value_name = "DIR", requires = "labels", conflicts_with_all = ["old", "new", "html", "exit_code", "full"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["old", "new", "html", "exit_code", "full", "papers"])]
     pairs: Option<PathBuf>,
-    /// The labels of the pairs, one JSON object per line
+    /// The labels of the pairs, one JSON object per line [default: labels.jsonl in the folder]
     #[arg(long, value_name = "FILE", requires = "pairs")]
     labels: Option<PathBuf>,
 }
-
-/// Larger files are no pages.
-const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// The page that files without a URL are taken for.
 const NOWHERE: &str = "https://file.invalid/";
@@ -63,6 +73,8 @@ struct ComparisonJson {
     change: ChangeJson,
     paragraphs: Vec<Paragraph>,
     flags: FlagsJson,
+    /// What the methods of paper 003 say.
+    papers: PaperVerdicts,
 }
 
 /// What differs, each asked for itself and noise included.
@@ -77,16 +89,14 @@ struct FlagsJson {
     comments: bool,
 }
 
-/// A file, and what is said of it.
-struct Body {
-    name: String,
-    bytes: Vec<u8>,
-    content_type: Option<String>,
-}
-
 pub fn compare(context: &Context, arguments: &Arguments) -> Result<()> {
-    if let (Some(folder), Some(labels)) = (&arguments.pairs, &arguments.labels) {
-        return pairs::judge(context, folder, labels);
+    let chosen = methods::chosen(&arguments.method);
+    if let Some(folder) = &arguments.pairs {
+        let labels = pairs::labels_of(folder, arguments.labels.as_deref())?;
+        return match chosen.is_empty() {
+            true => pairs::judge(context, folder, &labels),
+            false => side_by_side::judge(context, folder, &labels, &chosen),
+        };
     }
     let (Some(old), Some(new)) = (&arguments.old, &arguments.new) else {
         return Err(Error::usage("give two files, or --pairs with --labels"));
@@ -98,10 +108,16 @@ pub fn compare(context: &Context, arguments: &Arguments) -> Result<()> {
         return Err(Error::usage("only one of the two can be standard input"));
     }
     let url = arguments.url.as_deref().map_or_else(|| Url::parse(NOWHERE).or_usage(), seed_url)?;
-    let (old, new) = (Body::read(old, arguments)?, Body::read(new, arguments)?);
-    let compared = Compared::of(&url, &old, &new);
-    let changed = compared.change.is_change();
-    show(context, arguments, &old, &new, compared)?;
+    let content_type = arguments.content_type.as_deref();
+    let (old, new) = (Body::read(old, content_type)?, Body::read(new, content_type)?);
+    let changed = if chosen.is_empty() {
+        let compared = Compared::of(&url, &old, &new);
+        let changed = compared.change.is_change();
+        show(context, arguments, (&url, &old, &new), compared)?;
+        changed
+    } else {
+        methods::run(context, &chosen, (&url, &old, &new))?
+    };
     if changed && arguments.exit_code { Err(Error::Differs) } else { Ok(()) }
 }
 
@@ -121,64 +137,26 @@ struct Compared {
 impl Compared {
     fn of(url: &Url, old: &Body, new: &Body) -> Compared {
         let bytes_differ = old.bytes != new.bytes;
-        // Digests of payloads are only ever asked whether they are the same.
-        let (one, other) = (Digest([0; 20]), Digest([u8::from(bytes_differ); 20]));
-        let (old, new) = (old.input(url, one), new.input(url, other));
+        let (old, new) = inputs(url, old, new);
         let (read_old, read_new) = (read_closely(&old), read_closely(&new));
         let change = compare_pages(&read_old, &read_new);
         Compared { change, flags: flags(&old, &new), bytes_differ, old: read_old, new: read_new }
     }
 }
 
-impl Body {
-    fn read(name: &str, arguments: &Arguments) -> Result<Body> {
-        let failed = |error: std::io::Error| Error::Failed(format!("read {name}: {error}"));
-        let mut bytes = Vec::new();
-        let limit = FILE_BYTES_MAX + 1;
-        match name {
-            "-" => std::io::stdin().lock().take(limit).read_to_end(&mut bytes),
-            path => std::fs::File::open(path).map_err(failed)?.take(limit).read_to_end(&mut bytes),
-        }
-        .map_err(failed)?;
-        if bytes.len() as u64 > FILE_BYTES_MAX {
-            return Err(Error::Failed(format!("read {name}: it is larger than {FILE_BYTES_MAX} bytes")));
-        }
-        let content_type = arguments.content_type.clone().or_else(|| by_name(name).map(str::to_owned));
-        let name = if name == "-" { "standard input".into() } else { name.to_owned() };
-        Ok(Body { name, bytes, content_type })
-    }
-
-    fn input<'a>(&'a self, url: &'a Url, payload: Digest) -> Input<'a> {
-        Input {
-            url,
-            bytes: &self.bytes,
-            content_type: self.content_type.as_deref(),
-            content_language: None,
-            robots_tags: &[],
-            payload,
-        }
-    }
-}
-
-/// What a file's name says of it; where it says nothing, its bytes are asked.
-fn by_name(name: &str) -> Option<&'static str> {
-    let extension = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
-    Some(match extension.as_str() {
-        "html" | "htm" | "shtml" => "text/html",
-        "xhtml" => "application/xhtml+xml",
-        "xml" | "rss" | "atom" => "application/xml",
-        "txt" | "md" => "text/plain",
-        "json" => "application/json",
-        "css" => "text/css",
-        "js" | "mjs" => "text/javascript",
-        _ => return None,
-    })
-}
-
-fn show(context: &Context, arguments: &Arguments, old: &Body, new: &Body, compared: Compared) -> Result<()> {
+fn show(
+    context: &Context,
+    arguments: &Arguments,
+    (url, old, new): (&Url, &Body, &Body),
+    compared: Compared,
+) -> Result<()> {
     let mut sink = Sink::stdout();
+    let papers = || {
+        let (old, new) = inputs(url, old, new);
+        paper_verdicts(&old, &new)
+    };
     if context.json {
-        sink.line(&serde_json::to_string(&shown(compared)).or_fail()?)?;
+        sink.line(&serde_json::to_string(&shown(compared, papers())).or_fail()?)?;
         return sink.flush();
     }
     let Compared { change, bytes_differ, old: read_old, new: read_new, .. } = compared;
@@ -203,10 +181,13 @@ fn show(context: &Context, arguments: &Arguments, old: &Body, new: &Body, compar
     for line in remarks(&change, &api::named_noise(&change)) {
         sink.line(&line)?;
     }
+    if arguments.papers {
+        papers().all().into_iter().flat_map(method_lines).try_for_each(|line| sink.line(&line))?;
+    }
     sink.flush()
 }
 
-fn shown(compared: Compared) -> ComparisonJson {
+fn shown(compared: Compared, papers: PaperVerdicts) -> ComparisonJson {
     let Compared { mut change, flags, bytes_differ, .. } = compared;
     let paragraphs = std::mem::take(&mut change.paragraphs);
     ComparisonJson {
@@ -222,5 +203,6 @@ fn shown(compared: Compared) -> ComparisonJson {
             head_meta: flags.head_meta,
             comments: flags.comments,
         },
+        papers,
     }
 }

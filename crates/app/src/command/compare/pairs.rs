@@ -6,33 +6,31 @@ use serde_json::{Value, json};
 use vernal_document::judge::{self, Label, LabelFault, QUESTIONS, Table};
 use vernal_model::Url;
 
-use super::{Body, Compared, NOWHERE};
+use super::bodies::Body;
+use super::{Compared, NOWHERE};
 use crate::command::Context;
 use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
 
+/// Where the labels of a folder are, if nobody says otherwise.
+const LABELS: &str = "labels.jsonl";
+
+pub fn labels_of(folder: &Path, given: Option<&Path>) -> Result<PathBuf> {
+    let beside = folder.join(LABELS);
+    match given {
+        Some(given) => Ok(given.to_owned()),
+        None if beside.is_file() => Ok(beside),
+        None => Err(Error::usage(format!("{} has no {LABELS}: give --labels", folder.display()))),
+    }
+}
+
 pub fn judge(context: &Context, folder: &Path, labels: &Path) -> Result<()> {
-    let text = std::fs::read_to_string(labels)
-        .map_err(|error| Error::Failed(format!("read {}: {error}", labels.display())))?;
     let url = Url::parse(NOWHERE).or_fail()?;
     let mut table = Table::default();
-    let mut passed_over = 0_u64;
-    for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let judged = label(line).and_then(|label| Ok((both(folder, &label)?, label)));
-        match judged {
-            Ok(((old, new), label)) => {
-                let compared = Compared::of(&url, &old, &new);
-                table.add(&label, &compared.flags, &compared.change);
-            }
-            Err(what) => {
-                passed_over += 1;
-                tracing::warn!("{}, line {}: {what}", labels.display(), place + 1);
-            }
-        }
-    }
-    if table.pairs == 0 {
-        return Err(Error::Failed(format!("{} names no pair that is in {}", labels.display(), folder.display())));
-    }
+    let passed_over = each(folder, labels, |label, old, new| {
+        let compared = Compared::of(&url, old, new);
+        table.add(label, &compared.flags, &compared.change);
+    })?;
     let mut sink = Sink::stdout();
     if context.json {
         sink.line(&shown(&table, passed_over).to_string())?;
@@ -45,6 +43,29 @@ pub fn judge(context: &Context, folder: &Path, labels: &Path) -> Result<()> {
         }
     }
     sink.flush()
+}
+
+/// Reads one pair after the other, and returns how many lines were passed over, each with a warning.
+pub fn each(folder: &Path, labels: &Path, mut judge: impl FnMut(&Label, &Body, &Body)) -> Result<u64> {
+    let text = std::fs::read_to_string(labels)
+        .map_err(|error| Error::Failed(format!("read {}: {error}", labels.display())))?;
+    let (mut judged, mut passed_over) = (0_u64, 0_u64);
+    for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        match label(line).and_then(|label| Ok((both(folder, &label)?, label))) {
+            Ok(((old, new), label)) => {
+                judge(&label, &old, &new);
+                judged += 1;
+            }
+            Err(what) => {
+                passed_over += 1;
+                tracing::warn!("{}, line {}: {what}", labels.display(), place + 1);
+            }
+        }
+    }
+    match judged {
+        0 => Err(Error::Failed(format!("{} names no pair that is in {}", labels.display(), folder.display()))),
+        _ => Ok(passed_over),
+    }
 }
 
 /// Why a line of the labels is passed over.
