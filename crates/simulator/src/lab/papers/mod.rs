@@ -9,7 +9,7 @@
 //! - `refresh_time`: self-adjusting refresh times (004).
 //! - `since`: the closed forms that came after them.
 //! - `reenact`: all of them; `drawings`: what the papers draw without a measurement, and what is said plainly.
-//! - `report`: one page for people, and all values as CSV.
+//! - `report`: one page for people with its `tables`, and all values as CSV.
 
 mod correlation;
 mod drawings;
@@ -20,6 +20,7 @@ mod reenact;
 mod refresh_time;
 mod report;
 mod since;
+mod tables;
 mod thesis;
 mod trials;
 

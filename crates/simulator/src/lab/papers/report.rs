@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::exhibit::{Exhibit, Vector, VectorValue, Verdict};
+use super::tables::{badge, class_of, coded, shown, table};
 use super::{DRAWINGS, PAPERS, PLAIN, Paper};
 use crate::lab::findings::{PAGE_STYLE, STYLE, cell, escaped};
 
@@ -17,7 +18,7 @@ section{margin:2.2rem 0;padding-top:.4rem}h3{margin:.2rem 0 .4rem;font-weight:60
 .v.reproduced{background:#2b7248}.v.not-reproduced{background:#806410}.v.contradicted{background:#b02f51}\
 nav ul{columns:20rem;padding-left:1.1rem;font-size:14px}nav li{break-inside:avoid}nav i{display:inline-block;width:.55em;height:.55em;border-radius:50%;margin-right:.15em}\
 i.reproduced{background:#3f9463}i.not-reproduced{background:#b89a2c}i.contradicted{background:#d1466c}nav a,td a{color:inherit}.plain{padding:.6rem 1.2rem;border:1px solid var(--rule)}\
-.note{color:var(--soft);white-space:normal}td.w{white-space:normal;min-width:16rem}caption{text-align:left;padding:.3rem 0}code{font-size:.92em}";
+.note{color:var(--soft);white-space:normal}td.w{white-space:normal;min-width:16rem}th.w{white-space:normal;max-width:15rem;vertical-align:bottom}th small{font-weight:400}code{font-size:.92em}";
 
 /// The page: verdicts in sum, then each paper with its tables and figures, the paper's words beside ours.
 pub fn html(exhibits: &[Exhibit], chances: &[u64]) -> String {
@@ -115,28 +116,6 @@ fn section(page: &mut String, number: usize, exhibit: &Exhibit) {
     page.push_str("</section>\n");
 }
 
-/// Text in which names of the program stand in backticks.
-fn coded(text: &str) -> String {
-    let parts = text.split('`').enumerate();
-    parts
-        .map(|(nth, part)| if nth % 2 == 1 { format!("<code>{}</code>", escaped(part)) } else { escaped(part) })
-        .collect()
-}
-
-fn badge(verdict: Option<Verdict>) -> String {
-    verdict.map_or_else(String::new, |verdict| {
-        format!("<span class=\"v {}\">{}</span>", class_of(verdict), verdict.name())
-    })
-}
-
-fn class_of(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Reproduced => "reproduced",
-        Verdict::NotReproduced => "not-reproduced",
-        Verdict::Contradicted => "contradicted",
-    }
-}
-
 fn claim(page: &mut String, vector: &Vector) {
     let class = vector.verdict.map_or("", class_of);
     let _ = writeln!(
@@ -153,89 +132,6 @@ fn claim(page: &mut String, vector: &Vector) {
         },
         if vector.note.is_empty() { String::new() } else { format!("<p class=\"note\">{}</p>", coded(vector.note)) },
     );
-}
-
-/// The values of a vector, each with half of its interval.
-fn shown(vector: &Vector) -> Vec<String> {
-    let numbers = |value: &Option<VectorValue>| match value {
-        Some(VectorValue::Numbers(numbers)) => numbers.clone(),
-        Some(VectorValue::Number(number)) => vec![*number],
-        Some(VectorValue::Text(_)) | None => Vec::new(),
-    };
-    let (low, high) = (numbers(&vector.low), numbers(&vector.high));
-    let one = |(nth, value): (usize, &f64)| match low.get(nth).zip(high.get(nth)) {
-        Some((low, high)) => {
-            let places = places_of(*value);
-            format!("{value:.places$} ± {:.places$}", (high - low) / 2.0)
-        }
-        None => rounded(*value),
-    };
-    match &vector.ours {
-        VectorValue::Text(text) => vec![escaped(text)],
-        VectorValue::Number(number) => vec![one((0, number))],
-        VectorValue::Numbers(numbers) => numbers.iter().enumerate().map(one).collect(),
-    }
-}
-
-/// As many places as say something.
-fn places_of(value: f64) -> usize {
-    match value.abs() {
-        size if size >= 1_000.0 => 0,
-        size if size >= 100.0 => 1,
-        size if size >= 10.0 => 2,
-        _ => 3,
-    }
-}
-
-/// A value without an interval has no zeros at its end.
-fn rounded(value: f64) -> String {
-    let places = places_of(value);
-    let text = format!("{value:.places$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-fn told(value: &VectorValue) -> String {
-    match value {
-        VectorValue::Text(text) => escaped(text),
-        VectorValue::Number(number) => number.to_string(),
-        VectorValue::Numbers(numbers) => numbers.iter().map(f64::to_string).collect::<Vec<_>>().join("  "),
-    }
-}
-
-/// Vectors of the same labels, one below the other; a row of what is printed below each that has some.
-fn table(page: &mut String, vectors: &[&Vector]) {
-    let labels = vectors.first().map_or(&[][..], |vector| &vector.labels);
-    page.push_str("<div class=\"wide\"><table><tr><th>");
-    if labels.is_empty() {
-        page.push_str("<th>here<th>in print<th>verdict");
-    }
-    labels.iter().for_each(|label| page.push_str(&format!("<th class=\"n\">{}", escaped(label))));
-    page.push_str("</tr>\n");
-    for vector in vectors {
-        let note =
-            if vector.note.is_empty() { String::new() } else { format!("<br><small>{}</small>", coded(vector.note)) };
-        let _ = write!(page, "<tr><td class=\"w\">{}{note}", coded(&vector.what));
-        let beside = match (&vector.printed, &vector.reference) {
-            (Some(printed), _) => told(printed),
-            (None, Some(_)) => "derived".to_owned(),
-            (None, None) => String::new(),
-        };
-        if labels.is_empty() {
-            let verdict = badge(vector.verdict);
-            let _ = write!(page, "<td class=\"w\">{}<td class=\"w\">{beside}<td>{verdict}", shown(vector).join("  "));
-        } else {
-            shown(vector).iter().for_each(|value| page.push_str(&format!("<td class=\"n\">{value}")));
-            if let Some(printed) = &vector.printed {
-                let _ = write!(page, "</tr>\n<tr><td class=\"w note\">in print {}", badge(vector.verdict));
-                let numbers = if let VectorValue::Numbers(numbers) = printed { &numbers[..] } else { &[] };
-                numbers.iter().for_each(|number| page.push_str(&format!("<td class=\"n note\">{number}")));
-            } else if vector.reference.is_some() {
-                page.push_str("<td class=\"note\">derived");
-            }
-        }
-        page.push_str("</tr>\n");
-    }
-    page.push_str("</table></div>\n");
 }
 
 fn drawings(page: &mut String, paper: &Paper) {

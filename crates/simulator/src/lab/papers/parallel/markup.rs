@@ -32,19 +32,13 @@ impl Element {
         Element { tag, ..Element::default() }
     }
 
-    pub fn html(&self, out: &mut String) {
+    fn html(&self, out: &mut String) {
         let Element { tag, attributes, text, children } = self;
         let _ = write!(out, "<{tag}{attributes}>{text}");
         children.iter().for_each(|child| child.html(out));
         if !matches!(*tag, "br" | "hr" | "img") {
             let _ = writeln!(out, "</{tag}>");
         }
-    }
-
-    /// The names of the opening tags in the order of the source.
-    pub fn tags<'a>(&'a self, into: &mut Vec<&'a str>) {
-        into.push(self.tag);
-        self.children.iter().for_each(|child| child.tags(into));
     }
 }
 
@@ -79,7 +73,7 @@ pub fn sections(chance: &mut Chance) -> Vec<Element> {
     (0..4 + chance.below(4)).map(|number| section(number, chance)).collect()
 }
 
-pub fn page(sections: Vec<Element>) -> Element {
+fn page(sections: Vec<Element>) -> Element {
     let title = Element::new("title", "Report".into(), Vec::new());
     let head = Element::new("head", String::new(), vec![title]);
     let body = Element::new("body", String::new(), sections);

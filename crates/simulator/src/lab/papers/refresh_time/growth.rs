@@ -269,9 +269,7 @@ fn plot(trials: &Trials, title: &str, file: &str, which: &[usize]) -> Plot {
 
 fn ratio_plot(trials: &Trials) -> Plot {
     let sizes = SIZES.map(|pages| pages as f64);
-    let series = [0, 1].map(|kind| {
-        Series::of(&format!("{}: change ratio", NAMES[kind]), 1 - kind, &sizes, &of_sizes(trials, RATIO[kind]))
-    });
+    let series = [0, 1].map(|kind| Series::of(NAMES[kind], 1 - kind, &sizes, &of_sizes(trials, RATIO[kind])));
     let across = Axis { tenfold: true, ..axis("pages of the web") };
     let chart = Chart {
         title: "004, Figure 6: change ratio at one capacity".into(),

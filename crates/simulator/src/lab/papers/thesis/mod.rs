@@ -17,10 +17,10 @@ use super::trials::Experiment;
 
 pub(super) const EXPERIMENTS: &[Experiment] = &[
     meta_updates::EXPERIMENT,
+    policies::ORDERS,
     examples::EXPERIMENT,
     sample_size::EXPERIMENT,
     examples::FORMULAS,
     accuracy::EXPERIMENT,
     policies::EXPERIMENT,
-    policies::ORDERS,
 ];

@@ -30,6 +30,7 @@ const POLICIES: [&str; 11] = [
     "vernal",
 ];
 const ROUND_ROBIN: usize = 0;
+const PROPORTIONAL: usize = 1;
 const GREEDY: usize = 2;
 const ADAPTIVE: usize = 3;
 const HYBRID: usize = 5;
@@ -179,9 +180,11 @@ fn low_resources(trials: &Trials) -> Exhibit {
 }
 
 fn plot(web: usize, which: &str, ratios: &[Interval], fresh: &[Interval]) -> Plot {
-    let series = POLICIES.iter().enumerate().map(|(number, policy)| Series {
+    // There are ten colours; proportional lies beside adaptive.
+    let drawn = POLICIES.iter().enumerate().filter(|(number, _)| *number != PROPORTIONAL);
+    let series = drawn.enumerate().map(|(colour, (number, policy))| Series {
         name: (*policy).to_owned(),
-        colour: number,
+        colour,
         points: vec![(ratios[number].mean, fresh[number].mean)],
         reach: vec![(fresh[number].low, fresh[number].high)],
         ..Series::default()
