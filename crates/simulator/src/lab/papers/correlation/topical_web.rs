@@ -87,7 +87,7 @@ impl TopicalWeb {
     /// Categorises every page from at most so many of its in-links; how many topics and words were looked at, and the share
     /// of pages whose best topic is the one that the whole reckoning gives.
     pub fn categorised(&self, most: usize) -> (usize, f64) {
-        let mut holders = vec![0u32; TOPICS];
+        let mut holders = [0u32; TOPICS];
         self.words.iter().flatten().for_each(|&word| holders[word as usize] += 1);
         let (mut cost, mut agrees) = (0, 0.0);
         for page in 0..PAGES {

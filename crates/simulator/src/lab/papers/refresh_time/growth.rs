@@ -75,7 +75,7 @@ fn without_limit(world: &World, adjusts: bool, chance: &mut Chance) -> Figures {
             if let Some(degree) = recent.degree_of_success().filter(|_| adjusts) {
                 refresh_time = adjusted(refresh_time, degree).clamp(ADJUSTED_DAYS.0, ADJUSTED_DAYS.1);
             }
-            now = now + days(refresh_time);
+            now += days(refresh_time);
         }
     }
     gauge.finish(Vec::new()).after

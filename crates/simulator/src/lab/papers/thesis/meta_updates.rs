@@ -56,22 +56,27 @@ impl Author {
         }
     }
 
+    /// The wait from one change to the next.
+    fn wait(&self, chance: &mut Chance) -> Span {
+        match *self {
+            Author::Static => days(chance.wait(1.0 / 90.0)),
+            Author::Periodic(every) => Span::from_days(every),
+            Author::Variable(rate) => days(chance.wait(rate)),
+        }
+    }
+
     fn changes(&self, chance: &mut Chance) -> Vec<WorldChange> {
-        let (mut wait, step): (Span, Box<dyn Fn(&mut Chance) -> Span>) = match *self {
-            Author::Periodic(days) => {
-                (Span::from_days(days).scaled(chance.share()), Box::new(move |_| Span::from_days(days)))
-            }
-            Author::Static => (days(chance.wait(1.0 / 90.0)), Box::new(|chance| days(chance.wait(1.0 / 90.0)))),
-            Author::Variable(rate) => {
-                (days(chance.wait(rate)), Box::new(move |chance: &mut Chance| days(chance.wait(rate))))
-            }
+        let mut wait = match *self {
+            // At a time of its own.
+            Author::Periodic(every) => Span::from_days(every).scaled(chance.share()),
+            Author::Static | Author::Variable(_) => self.wait(chance),
         };
         let mut changes = Vec::new();
         let mut moment = ORIGIN;
         while moment + wait < ORIGIN + Span::from_days(DAYS) {
-            moment = moment + wait;
+            moment += wait;
             changes.push(WorldChange { moment, degree: 0.5, kind: ChangeKind::Content });
-            wait = step(chance);
+            wait = self.wait(chance);
         }
         changes
     }
