@@ -218,7 +218,7 @@ fn a_recording_of_one_site_tells_no_interval_and_how_many_first_days_there_were(
 #[test]
 fn the_papers_numbers_come_out_as_printed_or_with_the_slip() {
     let (_dir, data) = folder();
-    let vectors = json_lines(&told(vernal(&data).args(["lab", "papers", "--json"])));
+    let vectors = json_lines(&told(vernal(&data).args(["lab", "papers", "--chance", "1", "--json"])));
     let of = |paper: &str, what: &str| {
         let found = vectors.iter().find(|vector| vector["paper"] == paper && vector["what"] == what);
         found.unwrap_or_else(|| panic!("{paper}: {what}")).clone()
@@ -226,17 +226,76 @@ fn the_papers_numbers_come_out_as_printed_or_with_the_slip() {
     assert_eq!(of("001", "change ratio by site")["ours"], 0.66);
     assert_eq!(of("001", "change ratio by topic")["ours"], 0.77);
     assert_eq!(of("004", "refresh time after 0.25 changed")["agrees"], true);
-    assert_eq!(of("000", "average accuracy, greedy then hybrid")["agrees"], true);
-    assert_eq!(of("003", "root mean square, dog and cog")["agrees"], true);
+    assert_eq!(of("000", "average accuracy, greedy then hybrid")["verdict"], "reproduced");
+    assert_eq!(of("003", "root mean square, dog and cog")["verdict"], "reproduced");
+    assert_eq!(of("003", "first list")["verdict"], "contradicted", "52 and 53 are swapped in print");
     for vector in &vectors {
         assert!(vector["agrees"] != false || vector["note"] != "", "{vector}");
+        assert!(vector["claim"].is_null() || vector["verdict"].is_string(), "{vector}");
     }
     // What is in no paper says so, and does not say that it is printed.
-    let reckoned = of("since", "irregular visits");
-    assert_eq!((&reckoned["printed"], &reckoned["reference"]), (&Value::Null, &0.374159.into()));
-    let shown = told(vernal(&data).args(["lab", "papers"]));
+    let derived = of("000", "groups of 250,000 sites for a million downloads");
+    assert_eq!(
+        (&derived["printed"], &derived["reference"], &derived["verdict"]),
+        (&Value::Null, &25.0.into(), &Value::Null)
+    );
+    let shown = told(vernal(&data).args(["lab", "papers", "--paper", "since", "--chance", "1"]));
     let line = shown.lines().skip_while(|line| !line.contains("irregular visits")).nth(1).unwrap();
-    assert!(line.contains("reference value") && !line.contains("as printed"), "{line}");
+    assert!(line.contains("derived") && !line.contains("as printed"), "{line}");
+    assert!(shown.contains("round-robin"), "what is said plainly stands below: {shown}");
+}
+
+#[test]
+fn the_papers_are_a_report_with_verdicts_over_many_chance_numbers() {
+    let (dir, data) = folder();
+    let out = dir.path().join("papers");
+    let words = ["lab", "papers", "--paper", "003", "--chance", "1..3"];
+    let command = |jobs: &str| {
+        let mut command = vernal(&data);
+        command.args(words).args(["--jobs", jobs, "--json"]);
+        command
+    };
+    let lines = json_lines(&told(command("2").arg("--out").arg(&out)));
+    assert!(lines.iter().all(|line| line["paper"] == "003"));
+    let overlap = lines.iter().find(|line| line["what"].as_str().unwrap().starts_with("overlap of four")).unwrap();
+    assert_eq!(
+        (&overlap["place"], &overlap["verdict"], &overlap["chances"]),
+        (&"Table 3".into(), &"reproduced".into(), &3.into())
+    );
+    assert!(
+        overlap["low"].as_f64() > Some(0.0) && overlap["claim"].as_str().unwrap().contains("reduces the overlapping")
+    );
+    // The same values whatever the number of threads; CPU times are those of the machine.
+    let steady = |lines: Vec<Value>| -> Vec<Value> {
+        lines.into_iter().filter(|line| !line["what"].as_str().unwrap().contains("CPU")).collect()
+    };
+    assert_eq!(steady(json_lines(&told(&mut command("1")))), steady(lines));
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    let page = read("report.html");
+    assert!(
+        page.contains("significantly reduces the overlapping")
+            && page.contains("<svg")
+            && page.contains("contradicted")
+    );
+    assert!(
+        !page.contains("http:") && !page.contains("https:") && !page.contains("<script"),
+        "it needs nothing but itself"
+    );
+    assert!(read("papers.csv").lines().count() > 100);
+    assert!(read("003-table-3-overlap.svg").starts_with("<svg xmlns"));
+}
+
+#[test]
+fn a_paper_that_is_none_and_a_wrong_chance_number_are_refused_in_one_line() {
+    let (_dir, data) = folder();
+    for (wrong, told) in [
+        (&["--paper", "002"][..], "there are 000, 001, 003, 004, since"),
+        (&["--chance", "30..1"], "1..10"),
+        (&["--jobs", "0"], "at least 1"),
+    ] {
+        let (code, said) = refused(vernal(&data).args(["lab", "papers"]).args(wrong));
+        assert!(code == 2 && said.contains(told), "{code} {said}");
+    }
 }
 
 #[test]

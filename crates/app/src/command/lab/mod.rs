@@ -31,7 +31,7 @@ enum Act {
     Crawl(crawl::Arguments),
     /// What no policy can exceed on a web
     Bound(bound::Arguments),
-    /// The founding papers' examples, tables and figures, beside what was printed
+    /// The founding papers' tables and figures enacted again, with a verdict on each claim
     Papers(papers::Arguments),
 }
 

@@ -12,7 +12,9 @@ mod summary;
 mod svg;
 
 pub use plots::{Plot, plots};
+pub(in crate::lab) use report::{PAGE_STYLE, cell};
 pub use report::{csv, html};
 pub use standing::{Standing, WorldFacts, facts_of, notes};
 pub use summary::{BASELINE, Cell, Line, first_days_title, lines, summary};
 pub use svg::{Axis, Chart, Series};
+pub(in crate::lab) use svg::{STYLE, escaped};

@@ -7,7 +7,7 @@ use super::summary::{BASELINE, Cell, Line, first_days_title};
 use super::svg::{STYLE, escaped};
 use crate::lab::statistics::Interval;
 
-const PAGE_STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:var(--ink);background:var(--paper)}\
+pub(in crate::lab) const PAGE_STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:var(--ink);background:var(--paper)}\
 h1,h2{font-weight:600}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px}td,th{padding:.2rem .8rem .2rem 0;text-align:left;\
 border-bottom:1px solid var(--rule);white-space:nowrap}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}tr.best td{font-weight:600}\
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,34rem),1fr));gap:1rem}figure{margin:0}small,p.soft{color:var(--soft)}";
@@ -117,7 +117,7 @@ pub fn csv(lines: &[Line<'_>]) -> String {
     text
 }
 
-fn cell(value: &serde_json::Value) -> String {
+pub(in crate::lab) fn cell(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Null => String::new(),
         serde_json::Value::String(text) if text.contains([',', '"', '\n']) => {

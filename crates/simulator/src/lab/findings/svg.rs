@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use crate::lab::statistics::Interval;
+
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 380.0;
 const LEFT: f64 = 64.0;
@@ -18,7 +20,7 @@ const PLACES_MAX: usize = 12;
 pub(super) const COLOURS: usize = 10;
 
 /// The style of every chart: the page's own has it once, a file of its own carries it.
-pub(super) const STYLE: &str = "\
+pub(in crate::lab) const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1b2a1f;--soft:#5a6b5e;--rule:#dde8dc;--paper:#fbfdf9}\
 @media(prefers-color-scheme:dark){:root{--ink:#e3ece4;--soft:#9db0a1;--rule:#2f3b32;--paper:#141a16}}\
 .plot{font:12px system-ui,sans-serif;max-width:100%;height:auto}.plot text{fill:var(--ink,#1b2a1f)}.plot .soft{fill:var(--soft,#5a6b5e)}\
@@ -46,6 +48,23 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// The interval of each point, if points and not only a line are to be shown.
     pub reach: Vec<(f64, f64)>,
+}
+
+impl Series {
+    /// Points with their intervals. Of a single trial nothing is known but itself.
+    pub fn of(name: &str, colour: usize, across: &[f64], up: &[Interval]) -> Series {
+        let reach = |one: &Interval| match one.half() {
+            Some(_) => (one.low, one.high),
+            None => (one.mean, one.mean),
+        };
+        Series { reach: up.iter().map(reach).collect(), dashed: false, ..Series::line(name, colour, across, up) }
+    }
+
+    /// A dashed line, for what something is to be held against.
+    pub fn line(name: &str, colour: usize, across: &[f64], up: &[Interval]) -> Series {
+        let points = across.iter().zip(up).map(|(&across, up)| (across, up.mean)).collect();
+        Series { name: name.to_owned(), colour, dashed: true, points, reach: Vec::new() }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -242,7 +261,7 @@ fn places_of(step: f64) -> usize {
 }
 
 /// Names of worlds and policies come from files and command lines.
-pub(super) fn escaped(text: &str) -> String {
+pub(in crate::lab) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -4,12 +4,19 @@
 use vernal_policy::estimate::{Gamma, bias_reduced, irregular, most_likely, naive};
 use vernal_policy::schedule::allocation::{Allocation, Wanted};
 
-use super::{Page, Vector};
+use super::Vector;
+use super::exhibit::{Exhibit, Page};
+use super::trials::{Experiment, Trials};
 
-pub(super) fn vectors() -> Vec<Vector> {
-    let mut vectors = splits();
-    vectors.extend(estimators());
-    vectors
+pub(super) const EXPERIMENTS: &[Experiment] = &[Experiment::worked("since", tell)];
+
+fn tell(_: &Trials) -> Vec<Exhibit> {
+    let method =
+        "`policy/schedule/allocation.rs`, for five pages that change one to five times a day and five visits a day.";
+    vec![
+        at("Allocation").exhibit("How a budget is split over known rates", method, splits()),
+        at("Estimators").exhibit("Change rates from visits", "`policy/estimate` of the product.", estimators()),
+    ]
 }
 
 fn at(place: &'static str) -> Page {
@@ -44,7 +51,7 @@ fn splits() -> Vec<Vector> {
             4,
             "",
         )
-        .beside_reference(),
+        .derived(),
         lambda
             .numbers(
                 "visits a day, harmonic",
@@ -53,7 +60,7 @@ fn splits() -> Vec<Vector> {
                 4,
                 "",
             )
-            .beside_reference(),
+            .derived(),
     ]
 }
 
@@ -68,16 +75,14 @@ fn estimators() -> Vec<Vector> {
     vec![
         at("Estimators")
             .numbers("six changes in ten visits: naive, most likely, bias-reduced", &six, &[0.6, 0.9163, 0.8473], 4, "")
-            .beside_reference(),
+            .derived(),
         at("Estimators")
             .number("ten changes in ten visits, bias-reduced", bias_reduced(10.0, 10.0, 1.0), 3.0445, 4, "")
-            .beside_reference(),
-        at("Estimators")
-            .number("irregular visits", irregular(&looks).unwrap_or(f64::NAN), 0.374159, 6, "")
-            .beside_reference(),
+            .derived(),
+        at("Estimators").number("irregular visits", irregular(&looks).unwrap_or(f64::NAN), 0.374159, 6, "").derived(),
         at("Estimators")
             .numbers("belief (1, 20) after a change in 10 days", &[seen.a, seen.b], &[1.923077, 23.076923], 6, "")
-            .beside_reference(),
+            .derived(),
         at("Bayes index")
             .numbers(
                 "value at a = 1, 2, 0.5",
@@ -86,6 +91,6 @@ fn estimators() -> Vec<Vector> {
                 6,
                 "",
             )
-            .beside_reference(),
+            .derived(),
     ]
 }
