@@ -5,7 +5,8 @@
 //! DIR/FORMAT.copy       the same once more
 //! DIR/lock              held by the one process that has the folder open
 //! DIR/bodies/*.warc.gz  versions as WARC records: any archive tool can read them
-//! DIR/journal/*.log     every change of state as a deed; the source of truth
+//! DIR/journal/*.log     every change of state as a deed, behind a checkpoint of the tables; the source of truth
+//! DIR/journal.archive/  the deeds before the checkpoint, where they are archived; never read
 //! DIR/tables/           the deeds applied: a cache in the embedded store, rebuilt from the journal when it is missing
 //! DIR/known/*.run       the known URLs, sorted; a part of that cache
 //! DIR/graph/            the links by target, as the last pass over them sorted them; derived
@@ -38,6 +39,7 @@ mod rebuild;
 mod recover;
 mod repair;
 mod repository;
+mod shorten;
 mod sieve;
 mod tables;
 
@@ -55,5 +57,6 @@ pub use rebuild::{TablesReport, compare_tables, note_damage};
 pub use recover::{Recovery, TablesRecovery};
 pub use repair::{DamagedFiles, Salvaged};
 pub use repository::{Repository, Settings};
+pub use shorten::JournalKept;
 pub use sieve::{Candidate, PartitionSieving, Sieving};
 pub use tables::rows::{Known, KnownState, Totals, UrlRow};

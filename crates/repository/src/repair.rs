@@ -80,7 +80,7 @@ impl Repository {
 
     /// Ends the repair when everything is restored. From now on the repository opens like any other.
     pub fn end_repair(&mut self) -> Result<()> {
-        self.checkpoint()?;
+        self.sync_tables()?;
         let path = self.shared.dir.join(MARK_FILE);
         if path.exists() {
             fs::remove_file(&path).map_err(Error::io("remove", &path))?;
@@ -202,7 +202,7 @@ impl Salvage {
         }
     }
 
-    /// Rows that a mended journal begins with.
+    /// Rows of a checkpoint.
     fn take_rows(&mut self, restated: &Restated) {
         match restated {
             Restated::Rows { table, rows } if **table == *"meta" => {
@@ -215,7 +215,7 @@ impl Salvage {
                 self.standings.extend(sites.map(|site| (site.row.site, site.row.profile.standing)));
             }
             Restated::State(row) => self.paused = salvaged::<State>(row).is_some_and(|state| state.paused),
-            Restated::Rows { .. } | Restated::Known(_) => {}
+            Restated::Rows { .. } | Restated::Known(_) | Restated::KnownMore(_) => {}
         }
     }
 

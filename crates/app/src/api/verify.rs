@@ -56,6 +56,8 @@ struct Verified {
     journal_files: u64,
     journal_frames: u64,
     journal_deeds: u64,
+    /// The journal begins with a checkpoint that contains all deeds up to this one.
+    journal_begins_after: u64,
     journal_bytes: u64,
     journal_faults: u64,
     /// Whether the tables were held against the journal applied anew: not beside a running crawl, and a large journal
@@ -137,6 +139,7 @@ fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
     verified.journal_files = report.files;
     verified.journal_frames = report.frames;
     verified.journal_deeds = report.deeds;
+    verified.journal_begins_after = report.begins_after;
     verified.journal_bytes = report.bytes;
     verified.journal_faults = report.faults_total;
     for fault in report.faults {

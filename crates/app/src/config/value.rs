@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use vernal_crawler::ImportanceBy;
 use vernal_model::{Kind, Kinds, Span, Url};
+use vernal_repository::JournalKept;
 
 use super::settings::Topics;
 use crate::log::LogFormat;
@@ -16,6 +17,11 @@ pub fn importance(text: &str) -> Result<ImportanceBy, String> {
         "none" => Ok(ImportanceBy::None),
         _ => Err(format!("`{text}` makes no importance: give links or none")),
     }
+}
+
+pub fn journal(text: &str) -> Result<JournalKept, String> {
+    let found = JournalKept::ALL.into_iter().find(|kept| kept.name() == text);
+    found.ok_or_else(|| format!("`{text}` says not what becomes of old deeds: give drop, archive or keep"))
 }
 
 /// One or many kinds, separated by commas.

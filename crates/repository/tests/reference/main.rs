@@ -7,6 +7,7 @@ mod following;
 mod hinting;
 mod naming;
 mod plain;
+mod shortening;
 mod world;
 
 use std::fs;
