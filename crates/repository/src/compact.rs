@@ -181,7 +181,7 @@ fn judge(page: PageKey, visits: &[(Sequence, Visit)], rules: Retention, now: Mom
 }
 
 fn entry(page: PageKey, sequence: Sequence, visit: &Visit, kept: bool) -> Option<NamedRecord> {
-    let Location { segment, offset, .. } = visit.record?;
+    let Location { segment, offset, .. } = visit.record.filter(|location| !location.is_lost())?;
     let version = visit.version.is_some();
     Some(NamedRecord { segment, offset, page, started: visit.started, sequence, kept, version })
 }

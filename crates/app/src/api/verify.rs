@@ -65,6 +65,8 @@ struct Verified {
     tables_compared: bool,
     pages: u64,
     versions: u64,
+    /// Versions whose bodies are known to be lost.
+    versions_lost: u64,
     visits: u64,
     /// Visits that a repair restored from records.
     visits_unjudged: u64,
@@ -194,7 +196,9 @@ fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), StreamError> {
         verified.pages += 1;
         for version in reader.versions(page.key)? {
             verified.versions += 1;
-            let Some(location) = version.location else { continue };
+            // What a repair marked as lost is told and no new fault.
+            verified.versions_lost += u64::from(version.is_lost());
+            let Some(location) = version.body() else { continue };
             let what = match reader.body(&location) {
                 Ok(record) if record.payload_digest().is_none_or(|digest| digest == version.payload) => continue,
                 Ok(_) => "its record has another payload digest".to_owned(),

@@ -89,6 +89,9 @@ fn print_repair(repaired: &Value) -> Result<()> {
     if repaired["runs"].is_string() {
         tracing::info!("the book of runs was lost and is begun anew: the politeness of earlier visits is not judged");
     }
+    for line in repaired["lost_bodies"].as_array().into_iter().flatten() {
+        tracing::warn!("the body is lost, and its page is asked for again: {}", line.as_str().unwrap_or_default());
+    }
     match repaired["done"].as_str() {
         Some("restored") => {}
         Some("mended") => {
@@ -153,6 +156,7 @@ fn print_verdict(context: &Context, verdict: &Value) -> Result<()> {
         "journal_faults",
         "pages",
         "versions",
+        "versions_lost",
         "tables_compared",
         "table_faults",
         "visits",

@@ -77,7 +77,7 @@ pub fn healed(recovery: &Recovery) -> Vec<String> {
         lines.push("FORMAT was damaged or lost, and was written anew from its other copy".into());
     }
     if let Some(lost) = &recovery.segment_lost {
-        lines.push(format!("{lost}: its bodies are lost, and everything else can be read; `vernal verify` lists them"));
+        lines.push(format!("{lost}: its bodies are lost, and everything else can be read; `vernal verify --repair` lists them and has their pages asked for again"));
     }
     lines
 }
