@@ -13,7 +13,8 @@
 //! DIR/passes/           progress of passes over the whole repository, for the next process to continue; derived
 //! DIR/damaged-*/        journal, tables and known as a repair found them; kept for people, never read again
 //! DIR/journal.mended/   a journal that is being mended from the tables
-//! DIR/repairing         a repair is in progress, or was cut short
+//! DIR/repaired.new/     a repository that is made anew from the segments, until it is whole
+//! DIR/repairing         an earlier Vernal was cut short while it repaired
 //! ```
 //!
 //! There is one writer, the [`Repository`], and any number of [`Reader`]s. The writer appends bodies

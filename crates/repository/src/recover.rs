@@ -57,6 +57,7 @@ impl Repository {
     pub fn open(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, Recovery)> {
         make_folder(dir)?;
         let lock = folder::lock(dir)?;
+        repair::finish(dir)?;
         if repair::is_unfinished(dir) {
             return Err(Error::RepairUnfinished(dir.to_owned()));
         }

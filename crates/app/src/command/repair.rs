@@ -158,6 +158,7 @@ fn restore(context: &Context, why: &str) -> Result<Value> {
     decide_again(&mut crawler, &aside.saved, now)?;
     crawler.end_repair(now).or_fail()?;
     crawler.close(now).or_fail()?;
+    Repository::put_repaired(dir).or_fail()?;
     runs::note_repair(dir, now)?;
     Ok(told_of(why, &restored, &aside.saved, &aside.folder.display().to_string()))
 }
