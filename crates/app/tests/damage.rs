@@ -197,6 +197,35 @@ fn without_its_last_segment_the_history_stays_and_the_crawl_goes_on() {
 }
 
 #[test]
+fn a_lost_body_is_marked_and_its_page_is_asked_for_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, served) = (dir.path().join("data"), small_web());
+    crawl_until_idle(&data, &served);
+    let read = |arguments: &[&str]| told(vernal(&data).args(arguments).arg("--json"));
+    let urls: Vec<String> = json_lines(&read(&["pages", "--state", "held"]))
+        .iter()
+        .map(|page| page["url"].as_str().unwrap().to_owned())
+        .collect();
+    let bodies = || urls.iter().map(|url| told(vernal(&data).args(["cat", url]))).collect::<Vec<_>>();
+    let (before, events) = (bodies(), read(&["changes"]));
+    fs::remove_file(segment(&data)).unwrap();
+    let verdict: Value = serde_json::from_str(&read(&["verify", "--repair"])).unwrap();
+    let lost = verdict["repair"]["lost_bodies"].as_array().unwrap().len();
+    assert_eq!((lost, verdict["versions_lost"].as_u64()), (urls.len(), Some(lost as u64)), "{verdict}");
+    let (code, complaint) = refused(vernal(&data).args(["cat", &urls[0]]));
+    assert!(code == 1 && complaint.contains("its record was lost"), "{code} {complaint}");
+    let versions = |url: &str| json_lines(&read(&["history", url]));
+    assert_eq!(versions(&urls[0]).len(), 1, "its history stays");
+    // Nobody waits for the hour in which no page is visited twice.
+    crawl_until_idle(&data, &served);
+    assert_eq!(bodies(), before);
+    assert_eq!(read(&["changes"]), events, "the same bytes are no change");
+    assert_eq!(versions(&urls[0]).len(), 2, "the bytes that were kept again are a version");
+    assert_eq!(told(vernal(&data).args(["cat", &urls[0], "--version", "1"])), before[0]);
+    assert_sound(&data);
+}
+
+#[test]
 fn a_lost_book_of_runs_makes_no_breach_of_politeness() {
     let dir = tempfile::tempdir().unwrap();
     let data = crawled(dir.path());

@@ -92,6 +92,27 @@ fn a_running_crawl_is_neither_repaired_nor_compacted() {
 }
 
 #[test]
+fn compact_shortens_the_journal_unless_the_last_run_keeps_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let served = small_web();
+    told(run(&data).args(["--until-idle", "--journal", "keep"]).args(served.seeds()));
+    let before = everything(&data);
+    let begins_after = || json(&data, &["verify"])["journal_begins_after"].as_u64().unwrap();
+    json(&data, &["compact"]);
+    assert_eq!(begins_after(), 0);
+    let done = json(&data, &["compact", "--journal", "archive"]);
+    assert!(begins_after() > 0 && data.join("journal.archive/00000001.log").exists(), "{done}");
+    fs::remove_dir_all(data.join("tables")).unwrap();
+    assert_eq!(everything(&data), before, "the checkpoint stands by itself");
+    crawl_until_idle(&data, &served);
+    json(&data, &["compact"]);
+    assert!(!data.join("journal.archive/00000002.log").exists(), "the last run drops what is replaced");
+    assert_eq!(refused(vernal(&data).args(["compact", "--journal", "burn"])).0, 2);
+    common::assert_sound(&data);
+}
+
+#[test]
 fn compact_lets_old_versions_go_and_says_so() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");

@@ -80,7 +80,7 @@ fn answers_and_streams_that_nobody_reads_cost_few_threads_and_keep_nobody_out() 
     let mut running = crawl_with_few_files(&data);
     let address = running.listening();
     let mut unread = Vec::new();
-    for number in 0..200 {
+    for number in 0..600 {
         let mut stream = TcpStream::connect(&address).unwrap();
         let path = ["/api/v1/changes/stream", "/api/v1/changes", "/api/v1/pages"][number % 3];
         // Whoever had to make room may find its connection closed already.

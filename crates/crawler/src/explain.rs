@@ -93,6 +93,9 @@ impl Crawler {
         match visit_owner(&page) {
             VisitOwner::Policy => reasons.extend(policy.why(page.key, now)),
             VisitOwner::Retry { at, .. } => {
+                if page.version.is_some_and(|version| version.is_lost()) {
+                    reasons.push(("body".to_owned(), "lost on disk, so the page is asked for again".to_owned()));
+                }
                 reasons.push(("tried again at".to_owned(), at.rfc3339()));
             }
             VisitOwner::Nobody => {}

@@ -116,7 +116,7 @@ impl Crawler {
         Ok(Restored { pages, versions: totals.versions, links_found: totals.found_pending, ..restored })
     }
 
-    /// Ends the repair that `Repository::begin_repair` began: the repository opens normally afterwards.
+    /// Ends the repair that `Repository::begin_repair` began: what was restored counts once this crawler is closed.
     pub fn end_repair(&mut self, now: Moment) -> Result<()> {
         self.commit(now)?;
         self.core.work.end_repair()

@@ -94,7 +94,7 @@ pub enum Deed {
     Folded(Box<Folded>),
     /// The names of a page became others. The page may have an event of it, which has the position of this deed.
     Named(Box<Named>),
-    /// Rows of the tables as they stood, in place of deeds that were lost. Only a journal that was mended has them, first of all.
+    /// Rows of the tables as they stood, in place of earlier deeds. Only checkpoints have them.
     Restated(Box<Restated>),
 }
 
@@ -105,10 +105,12 @@ pub enum Restated {
         table: Box<str>,
         rows: Vec<RestatedRow>,
     },
-    /// All records of the known set, in order.
+    /// Records of the known set, in order. They come first.
     Known(Box<[u8]>),
     /// The row with the progress of the tables. It comes last.
     State(Box<[u8]>),
+    /// Further records of the known set, behind those before.
+    KnownMore(Box<[u8]>),
 }
 
 impl Deed {

@@ -1,4 +1,5 @@
-//! Frees disk space: drops bodies that no rule keeps and overwritten rows, and merges the runs of the known set.
+//! Frees disk space: drops bodies that no rule keeps and overwritten rows, merges the runs of the known set, and shortens the
+//! journal.
 //!
 //! When a version is dropped, the revisit records that refer to it are dropped too, so that every revisit has its target. The
 //! rows of the visits stay and say that there is no record any more. Records of redirects, errors and robots.txt stay.
@@ -14,7 +15,7 @@ use crate::recover::{TABLES_FOLDER, sieve_folder};
 use crate::repository::{Repository, numbered};
 use crate::tables::rows::{decode, encode};
 use crate::tables::{Group, Shared, apply, keys};
-use crate::{Error, Result};
+use crate::{Error, Result, journal};
 
 /// A segment is rewritten when at least this share of its bytes is dropped. Less is not worth copying the rest.
 const DROPPED_SHARE_MIN: f64 = 0.05;
@@ -51,10 +52,12 @@ pub struct Compacted {
     /// Tables and known set.
     pub table_bytes_before: u64,
     pub table_bytes_after: u64,
+    pub journal_bytes_before: u64,
+    pub journal_bytes_after: u64,
 }
 
 impl Repository {
-    /// Rewrites segments without the bodies that no rule keeps, then the tables and the known set. Everything kept must
+    /// Rewrites segments without the bodies that no rule keeps, then the tables, the known set and the journal. Everything kept must
     /// be committed. A crash loses nothing at any time, because copies count from their commit on and an old segment is removed
     /// after it. It takes 48 bytes of memory for each record, and disk space for the largest rewritten segment.
     pub fn compact(&mut self, rules: Retention, now: Moment) -> Result<Compacted> {
@@ -64,12 +67,15 @@ impl Repository {
         let mut done = Compacted {
             segment_bytes_before: segment_bytes(&self.shared.dir)?,
             table_bytes_before: table_bytes(&self.shared.dir)?,
+            journal_bytes_before: folder_bytes(&self.shared.dir.join(journal::FOLDER))?,
             ..Compacted::default()
         };
         self.compact_segments(rules, now, &mut done)?;
         self.shared.tables.compact()?;
         self.compact_known()?;
-        self.checkpoint()?;
+        self.shorten_journal()?;
+        self.sync_tables()?;
+        done.journal_bytes_after = folder_bytes(&self.shared.dir.join(journal::FOLDER))?;
         done.segment_bytes_after = segment_bytes(&self.shared.dir)?;
         done.table_bytes_after = table_bytes(&self.shared.dir)?;
         Ok(done)
@@ -175,7 +181,7 @@ fn judge(page: PageKey, visits: &[(Sequence, Visit)], rules: Retention, now: Mom
 }
 
 fn entry(page: PageKey, sequence: Sequence, visit: &Visit, kept: bool) -> Option<NamedRecord> {
-    let Location { segment, offset, .. } = visit.record?;
+    let Location { segment, offset, .. } = visit.record.filter(|location| !location.is_lost())?;
     let version = visit.version.is_some();
     Some(NamedRecord { segment, offset, page, started: visit.started, sequence, kept, version })
 }

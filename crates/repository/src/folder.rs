@@ -25,6 +25,8 @@ use crate::{Error, Result};
 
 const FORMAT_FILE: &str = "FORMAT";
 const COPY_FILE: &str = "FORMAT.copy";
+/// FORMAT and its copy.
+pub(crate) const FORMAT_FILES: [&str; 2] = [FORMAT_FILE, COPY_FILE];
 pub(crate) const LOCK_FILE: &str = "lock";
 /// The files that a copy of a repository needs.
 pub(crate) const COPIED_FILES: [&str; 3] = [FORMAT_FILE, COPY_FILE, crate::repair::MARK_FILE];
@@ -143,17 +145,6 @@ fn format_text(dir: &Path) -> Result<Option<String>> {
 fn sum_of(text: &str) -> Option<bool> {
     let at = text.rfind(SUM).filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n')?;
     Some(text[at + SUM.len()..].trim_end() == format!("{:016x}", xxh3_64(&text.as_bytes()[..at])))
-}
-
-/// Moves the FORMAT of an older Vernal aside, so that a repair can begin a folder of our own format around its segments.
-pub(crate) fn put_older_format_aside(dir: &Path, aside: &Path) -> Result<()> {
-    let path = dir.join(FORMAT_FILE);
-    match known_format(dir) {
-        Err(Error::OlderFormat { .. }) => {
-            fs::rename(&path, aside.join(FORMAT_FILE)).map_err(Error::io("move aside", &path))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn read_format(dir: &Path, text: &str) -> Result<Format> {

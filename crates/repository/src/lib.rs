@@ -5,14 +5,16 @@
 //! DIR/FORMAT.copy       the same once more
 //! DIR/lock              held by the one process that has the folder open
 //! DIR/bodies/*.warc.gz  versions as WARC records: any archive tool can read them
-//! DIR/journal/*.log     every change of state as a deed; the source of truth
+//! DIR/journal/*.log     every change of state as a deed, behind a checkpoint of the tables; the source of truth
+//! DIR/journal.archive/  the deeds before the checkpoint, where they are archived; never read
 //! DIR/tables/           the deeds applied: a cache in the embedded store, rebuilt from the journal when it is missing
 //! DIR/known/*.run       the known URLs, sorted; a part of that cache
 //! DIR/graph/            the links by target, as the last pass over them sorted them; derived
 //! DIR/passes/           progress of passes over the whole repository, for the next process to continue; derived
 //! DIR/damaged-*/        journal, tables and known as a repair found them; kept for people, never read again
 //! DIR/journal.mended/   a journal that is being mended from the tables
-//! DIR/repairing         a repair is in progress, or was cut short
+//! DIR/repaired.new/     a repository that is made anew from the segments, until it is whole
+//! DIR/repairing         an earlier Vernal was cut short while it repaired
 //! ```
 //!
 //! There is one writer, the [`Repository`], and any number of [`Reader`]s. The writer appends bodies
@@ -29,6 +31,7 @@ mod folder;
 pub mod graph;
 mod hints;
 mod journal;
+mod lost;
 mod mend;
 mod names;
 mod passes;
@@ -38,6 +41,7 @@ mod rebuild;
 mod recover;
 mod repair;
 mod repository;
+mod shorten;
 mod sieve;
 mod tables;
 
@@ -48,6 +52,7 @@ pub use error::{Error, Result};
 pub use folder::has_format as exists;
 pub use hints::SiteHints;
 pub use journal::{JournalReport, verify_journal};
+pub use lost::LostBody;
 pub use mend::Mended;
 pub use read_only::ReadOnlyCopy;
 pub use reader::{DiskSpace, Reader};
@@ -55,5 +60,6 @@ pub use rebuild::{TablesReport, compare_tables, note_damage};
 pub use recover::{Recovery, TablesRecovery};
 pub use repair::{DamagedFiles, Salvaged};
 pub use repository::{Repository, Settings};
+pub use shorten::JournalKept;
 pub use sieve::{Candidate, PartitionSieving, Sieving};
 pub use tables::rows::{Known, KnownState, Totals, UrlRow};

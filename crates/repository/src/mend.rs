@@ -1,7 +1,7 @@
 //! Mends a journal that lost deeds while the tables still have what those deeds did.
 //!
 //! ```text
-//! DIR/journal.mended   the new journal while it is written; it begins with the rows of the tables
+//! DIR/journal.mended   the new journal while it is written: a checkpoint of the tables
 //! ```
 //!
 //! The damaged journal stays where it is until the new one is whole and synced. Then it moves to `DIR/damaged-…/journal`. If a
@@ -11,15 +11,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use vernal_model::{Deed, Moment, Sequence};
+use vernal_model::Moment;
 
 use crate::bodies::{End, whole_end};
 use crate::folder::{self, make_folder, sync_folder};
-use crate::journal::{self, Frame, Journal};
+use crate::journal::{self, Checkpoint, Contains, Frame};
 use crate::recover::{TABLES_FOLDER, is_damage, open_tables_in};
 use crate::repair::unused_name;
 use crate::repository::Repository;
-use crate::tables::{Group, RESTATED_IN, Shared, apply, dump, restatement};
+use crate::tables::{Group, Restatement, Shared, apply, dump};
 use crate::{Error, Result};
 
 pub(crate) const FOLDER: &str = "journal.mended";
@@ -61,7 +61,7 @@ impl Repository {
         }
         let mut mended = Mended { position, ..Mended::default() };
         let Some(end) = take_readable(&shared, seed, &mut mended)? else { return Ok(None) };
-        write(&shared, seed, end.max(whole_end(dir)?), now)?;
+        write(&shared, seed, end.max(whole_end(dir)?))?;
         shared.tables.persist()?;
         mended.folder = swap(dir, now)?;
         Ok(Some(mended))
@@ -74,11 +74,13 @@ fn take_readable(shared: &Shared, seed: u64, mended: &mut Mended) -> Result<Opti
     let mut take = |frame: Frame| -> Result<()> {
         end = end.max(frame.end);
         let deeds = frame.entries.len() as u64;
-        if seen == 0 && matches!(frame.entries.first(), Some((_, _, Deed::Restated(_)))) {
-            // What an earlier mending restated was not lost again.
-            seen = frame.first - 1;
-        }
         let position = shared.live().state.position;
+        if frame.restated().is_some() {
+            // The deeds before a checkpoint were not lost: the tables contain them.
+            seen = frame.first;
+            has_gap |= frame.first > position;
+            return Ok(());
+        }
         has_gap |= frame.first > position + 1;
         if has_gap {
             return Ok(());
@@ -101,8 +103,8 @@ fn take_readable(shared: &Shared, seed: u64, mended: &mut Mended) -> Result<Opti
     Ok((!has_gap).then_some(end))
 }
 
-/// Writes the tables as a journal of their own, with positions and sequences behind those that were used.
-fn write(shared: &Shared, seed: u64, end: End, now: Moment) -> Result<()> {
+/// Writes a journal that begins with a checkpoint of the tables.
+fn write(shared: &Shared, seed: u64, end: End) -> Result<()> {
     let folder = shared.dir.join(FOLDER);
     // Without the old journal, an opening after a crash would take a half-written one for whole.
     make_folder(&shared.dir.join(journal::FOLDER))?;
@@ -110,16 +112,17 @@ fn write(shared: &Shared, seed: u64, end: End, now: Moment) -> Result<()> {
         fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))?;
     }
     make_folder(&folder)?;
-    let (first, mut sequence, moment) = {
+    let contains = {
         let state = &shared.live().state;
-        (state.position + 1, state.partition(RESTATED_IN).sequence, state.moment.max(now))
+        Contains { position: state.position, moment: state.moment, end }
     };
-    let mut journal = Journal::begin_restated(&folder, seed, first)?;
-    let mut append = |deed: Deed| {
-        sequence = Sequence(sequence.0 + 1);
-        journal.append(moment, end, std::iter::once((RESTATED_IN, sequence, &deed)))
-    };
-    restatement(shared, &mut append)
+    let mut checkpoint = Checkpoint::begin_journal(&folder, seed, contains)?;
+    let mut restatement = Restatement::begin(shared, &mut |part| checkpoint.append(part))?;
+    while let Some(part) = restatement.next()? {
+        checkpoint.append(part)?;
+    }
+    checkpoint.sync()?;
+    checkpoint.read_back(u64::MAX).map(drop)
 }
 
 fn swap(dir: &Path, now: Moment) -> Result<PathBuf> {

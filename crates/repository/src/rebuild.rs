@@ -66,7 +66,7 @@ fn rebuild(dir: &Path, beside: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
         let entries = frame.entries.iter().map(|(partition, sequence, deed)| (*partition, *sequence, deed));
         let group = Group { moment: frame.moment, first: frame.first, entries: entries.collect(), written: None };
         let obsolete = apply(&shared, &group)?;
-        // This store is never replayed, so nothing has to wait for a checkpoint.
+        // This store is never replayed, so nothing has to wait for a sync.
         obsolete.runs.iter().try_for_each(|path| fs::remove_file(path).map_err(Error::io("remove", path)))
     };
     journal::walk(&dir.join(journal::FOLDER), seed, progress, &mut take)?;

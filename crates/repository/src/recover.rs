@@ -14,6 +14,7 @@ use crate::bodies::{Segments, WarcInfo};
 use crate::folder::{self, make_folder, sync_folder};
 use crate::journal::{self, Frame, Journal, Tail};
 use crate::repository::{Repository, Settings};
+use crate::shorten::Shortening;
 use crate::sieve::{self, KnownSet};
 use crate::tables::rows::State;
 use crate::tables::{Group, Live, Obsolete, STORE_FILES_MAX, Shared, Tables, apply, closed};
@@ -56,6 +57,7 @@ impl Repository {
     pub fn open(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, Recovery)> {
         make_folder(dir)?;
         let lock = folder::lock(dir)?;
+        repair::finish(dir)?;
         if repair::is_unfinished(dir) {
             return Err(Error::RepairUnfinished(dir.to_owned()));
         }
@@ -81,6 +83,8 @@ impl Repository {
             true => tables_in_memory(dir)?,
             false => open_tables(dir, settings.store_files_max, &mut recovery)?,
         };
+        let opened = not_behind(dir, opened, format.seed(), &settings, &mut recovery)?;
+        journal::remove_replaced(&journal_folder, format.seed())?;
         let shared = Arc::new(Shared::new(dir, opened.tables, opened.live, lock));
         let replayed = replay(&shared, format.seed(), &mut recovery);
         if replayed.is_err() && matches!(recovery.tables, TablesRecovery::Rebuilt(_)) {
@@ -104,9 +108,17 @@ impl Repository {
         recovery.segment_lost = cut.lost;
         recovery.journal_bytes_cut = tail.cut_bytes;
         let journal = Journal::resume(&journal_folder, format.seed(), tail)?;
-        let mut repository =
-            Repository { shared, segments, journal, obsolete, commits_unsynced: 0, sieve_from: 0, broken: false };
-        repository.checkpoint()?;
+        let mut repository = Repository {
+            shared,
+            segments,
+            journal,
+            obsolete,
+            commits_unsynced: 0,
+            sieve_from: 0,
+            broken: false,
+            shortening: Shortening::new(settings.journal, settings.journal_bytes_min),
+        };
+        repository.sync_tables()?;
         let in_force = repository.shared.live().known.generations();
         recovery.runs_removed = sieve::remove_orphans(&dir.join(sieve::FOLDER), in_force)?;
         tracing::debug!(
@@ -146,6 +158,20 @@ fn open_tables(dir: &Path, files_max: usize, recovery: &mut Recovery) -> Result<
             fresh_tables(dir, files_max)
         }
     }
+}
+
+/// Tables that have not seen all of the checkpoint that the journal begins with are made anew: the deeds that they lack are gone,
+/// and rows that these deeds removed would stay.
+fn not_behind(dir: &Path, opened: Opened, seed: u64, settings: &Settings, recovery: &mut Recovery) -> Result<Opened> {
+    let (applied, begins_after) =
+        (opened.live.state.position, journal::begins_after(&dir.join(journal::FOLDER), seed)?);
+    if applied == 0 || applied >= begins_after {
+        return Ok(opened);
+    }
+    drop(opened);
+    let why = format!("they have seen deed {applied}, and the journal begins after deed {begins_after}");
+    recovery.tables = TablesRecovery::Rebuilt(why);
+    fresh_tables(dir, settings.store_files_max)
 }
 
 /// The folder of the known set.

@@ -1,16 +1,21 @@
-//! Repairs a repository whose journal is lost or damaged. The old files are moved aside and never deleted. The segments stay
-//! where they are, and the caller reads them from the first record on.
+//! Makes a repository anew from its segments, where neither its journal nor its tables can be read. The segments stay where they
+//! are, and the caller reads them from the first record on.
 //!
 //! ```text
-//! DIR/repairing      one line per attempt: the name of the folder that the old files went to
-//! DIR/damaged-YYYYMMDDhhmmss/{journal,tables,known,graph}
+//! DIR/repaired.new/         the new state while it is made: FORMAT, journal, tables, and a link to the segments
+//! DIR/repaired.new/aside    the name of the folder that the old files will go to
+//! DIR/repaired.new/whole    the same, when the new state is whole
+//! DIR/damaged-YYYYMMDDhhmmss/{FORMAT,journal,tables,known,graph,passes}
 //! ```
 //!
-//! While `DIR/repairing` exists, the repository cannot be opened, because it is incomplete.
+//! The old files stay in their places until the new state is whole and synced. Then they are moved aside, and none is deleted.
+//! If a process ends meanwhile, the next opening goes on with it. An earlier Vernal moved them first and left `DIR/repairing` until
+//! it had ended; such a folder cannot be opened, because it is incomplete.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -23,17 +28,21 @@ use crate::recover::TABLES_FOLDER;
 use crate::repository::{Repository, Settings};
 use crate::tables::rows::{StampedSite, State};
 use crate::tables::{Tables, keys};
-use crate::{Error, Result, graph, passes, sieve};
+use crate::{Error, Result, bodies, graph, passes, sieve};
 
 pub(crate) const MARK_FILE: &str = "repairing";
+const BESIDE_FOLDER: &str = "repaired.new";
+const ASIDE_FILE: &str = "aside";
+const WHOLE_FILE: &str = "whole";
 
 pub(crate) fn is_unfinished(dir: &Path) -> bool {
     dir.join(MARK_FILE).exists()
 }
 
-/// The files that were moved aside, and what could still be read of them.
+/// The files that a repair replaces, and what could still be read of them.
 #[derive(Clone, Debug, Default)]
 pub struct DamagedFiles {
+    /// Where they go when the new state stands.
     pub folder: PathBuf,
     pub saved: Salvaged,
 }
@@ -48,44 +57,46 @@ pub struct Salvaged {
 }
 
 impl Repository {
-    /// Moves journal, tables and known set of `dir` aside and opens the repository without them: it knows nothing, and every
-    /// whole record stays. It is in repair until `end_repair`.
+    /// Begins a state that knows nothing beside the one in `dir`: every whole record stays. It counts after `end_repair` and
+    /// `put_repaired`.
     pub fn begin_repair(dir: &Path, settings: Settings, now: Moment) -> Result<(Repository, DamagedFiles)> {
         let lock = folder::lock(dir)?;
-        let mut earlier: Vec<String> = match fs::read_to_string(dir.join(MARK_FILE)) {
-            Ok(text) => text.lines().map(str::to_owned).collect(),
-            Err(_) => Vec::new(),
-        };
-        let name = unused_name(dir, now);
-        earlier.push(name.clone());
-        mark(dir, &earlier)?;
-        let aside = dir.join(&name);
-        make_folder(&aside)?;
-        for part in [journal::FOLDER, TABLES_FOLDER, sieve::FOLDER, graph::FOLDER, passes::FOLDER] {
-            let (from, to) = (dir.join(part), aside.join(part));
-            if from.exists() {
-                fs::rename(&from, &to).map_err(Error::io("move aside", &from))?;
-            }
+        finish(dir)?;
+        let beside = dir.join(BESIDE_FOLDER);
+        if beside.exists() {
+            fs::remove_dir_all(&beside).map_err(Error::io("remove", &beside))?;
         }
-        folder::put_older_format_aside(dir, &aside)?;
-        sync_folder(&aside)?;
-        sync_folder(dir)?;
-        let seed = folder::known_format(dir).ok().map(|format| format.seed());
-        // Folders of interrupted attempts hold only what those attempts made. The first folder holds the original files.
-        let mut all = earlier.iter().map(|name| saved(&dir.join(name), seed));
+        for folder in [&dir.join(bodies::FOLDER), &beside, &beside.join(graph::FOLDER), &beside.join(passes::FOLDER)] {
+            make_folder(folder)?;
+        }
+        let link = beside.join(bodies::FOLDER);
+        symlink(Path::new("..").join(bodies::FOLDER), &link).map_err(Error::io("link", &link))?;
+        let aside = dir.join(unused_name(dir, now));
+        name_aside(&beside.join(ASIDE_FILE), &aside)?;
+        let format = folder::known_format(dir).ok();
+        let earlier = fs::read_to_string(dir.join(MARK_FILE)).unwrap_or_default();
+        // Where an earlier Vernal was interrupted, the first folder that it moved files to holds the original ones.
+        let all = earlier.lines().map(|name| dir.join(name)).chain([dir.to_owned()]);
+        let mut all = all.map(|folder| saved(&folder, format.as_ref().map(folder::Format::seed)));
         let saved = all.find(|saved| *saved != Salvaged::default()).unwrap_or_default();
-        let (repository, _) = Repository::open_locked(dir, lock, settings, now)?;
+        let settings = Settings { id: format.map(|format| format.id).or(settings.id), ..settings };
+        let (repository, _) = Repository::open_locked(&beside, lock, settings, now)?;
         Ok((repository, DamagedFiles { folder: aside, saved }))
     }
 
-    /// Ends the repair when everything is restored. From now on the repository opens like any other.
+    /// Ends the repair when everything is restored. Once this repository is closed, `put_repaired` puts it in its place.
     pub fn end_repair(&mut self) -> Result<()> {
-        self.checkpoint()?;
-        let path = self.shared.dir.join(MARK_FILE);
-        if path.exists() {
-            fs::remove_file(&path).map_err(Error::io("remove", &path))?;
-        }
-        sync_folder(&self.shared.dir)
+        self.sync_tables()?;
+        let beside = &self.shared.dir;
+        let (begun, whole) = (beside.join(ASIDE_FILE), beside.join(WHOLE_FILE));
+        fs::rename(&begun, &whole).map_err(Error::io("make", &whole))?;
+        sync_folder(beside)
+    }
+
+    /// Puts a repaired state that is whole and closed in the place of the old one. Each opening does this too.
+    pub fn put_repaired(dir: &Path) -> Result<()> {
+        let _lock = folder::lock(dir)?;
+        finish(dir)
     }
 
     /// Moves the tables and the known set of `dir` aside, so that the next opening rebuilds them from the journal.
@@ -112,12 +123,47 @@ pub(crate) fn unused_name(dir: &Path, now: Moment) -> String {
     names.find(|name| !dir.join(name).exists()).unwrap_or(first)
 }
 
-fn mark(dir: &Path, attempts: &[String]) -> Result<()> {
-    let (path, fresh) = (dir.join(MARK_FILE), dir.join("repairing.new"));
-    let mut file = fs::File::create(&fresh).map_err(Error::io("make", &fresh))?;
-    file.write_all((attempts.join("\n") + "\n").as_bytes()).map_err(Error::io("write", &fresh))?;
-    file.sync_all().map_err(Error::io("sync", &fresh))?;
-    fs::rename(&fresh, &path).map_err(Error::io("make", &path))?;
+fn name_aside(path: &Path, aside: &Path) -> Result<()> {
+    let name = aside.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let mut file = fs::File::create(path).map_err(Error::io("make", path))?;
+    file.write_all(name.as_bytes()).map_err(Error::io("write", path))?;
+    file.sync_all().map_err(Error::io("sync", path))
+}
+
+/// Moves the old files aside and those of a whole repaired state in. A crash leaves some parts moved, and the next call moves the
+/// rest.
+pub(crate) fn finish(dir: &Path) -> Result<()> {
+    let beside = dir.join(BESIDE_FOLDER);
+    let Ok(name) = fs::read_to_string(beside.join(WHOLE_FILE)) else { return Ok(()) };
+    let aside = dir.join(name);
+    make_folder(&aside)?;
+    for part in folder::FORMAT_FILES {
+        let (old, new) = (dir.join(part), beside.join(part));
+        if new.exists() {
+            // Without FORMAT the folder would be nobody's, so it is copied and replaced at once.
+            if old.exists() {
+                fs::copy(&old, aside.join(part)).map_err(Error::io("copy", &old))?;
+            }
+            fs::rename(&new, &old).map_err(Error::io("put in place", &new))?;
+        }
+    }
+    for part in [journal::FOLDER, TABLES_FOLDER, sieve::FOLDER, graph::FOLDER, passes::FOLDER] {
+        let (old, new) = (dir.join(part), beside.join(part));
+        if !new.exists() {
+            continue;
+        }
+        if old.exists() {
+            fs::rename(&old, aside.join(part)).map_err(Error::io("move aside", &old))?;
+        }
+        fs::rename(&new, &old).map_err(Error::io("put in place", &new))?;
+    }
+    let mark = dir.join(MARK_FILE);
+    if mark.exists() {
+        fs::remove_file(&mark).map_err(Error::io("remove", &mark))?;
+    }
+    sync_folder(&aside)?;
+    sync_folder(dir)?;
+    fs::remove_dir_all(&beside).map_err(Error::io("remove", &beside))?;
     sync_folder(dir)
 }
 
@@ -202,7 +248,7 @@ impl Salvage {
         }
     }
 
-    /// Rows that a mended journal begins with.
+    /// Rows of a checkpoint.
     fn take_rows(&mut self, restated: &Restated) {
         match restated {
             Restated::Rows { table, rows } if **table == *"meta" => {
@@ -215,7 +261,7 @@ impl Salvage {
                 self.standings.extend(sites.map(|site| (site.row.site, site.row.profile.standing)));
             }
             Restated::State(row) => self.paused = salvaged::<State>(row).is_some_and(|state| state.paused),
-            Restated::Rows { .. } | Restated::Known(_) => {}
+            Restated::Rows { .. } | Restated::Known(_) | Restated::KnownMore(_) => {}
         }
     }
 

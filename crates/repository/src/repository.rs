@@ -8,15 +8,16 @@ use crate::bodies::{Keep, Segments};
 use crate::journal::Journal;
 use crate::reader::Reader;
 use crate::recover::TABLES_FOLDER;
+use crate::shorten::{JOURNAL_BYTES_MIN, JournalKept, Shortening};
 use crate::sieve::{Sieving, sieve};
 use crate::tables::{Group, Obsolete, Shared, apply, keys};
 use crate::{Cursor, Error, Result};
 
 /// After so many commits the tables are synced, so that little is replayed after a power cut.
 const COMMITS_UNSYNCED_MAX: u32 = 512;
-/// Obsolete runs of the known set are removed at a checkpoint, which comes at the latest after so many.
+/// Obsolete runs of the known set are removed when the tables are synced, at the latest after so many.
 const RUNS_OBSOLETE_MAX: usize = 8;
-/// Findings that have passed the sieve are removed at a checkpoint too. With more than this, the store would write them to
+/// Findings that have passed the sieve are removed then too. With more than this, the store would write them to
 /// its files only to remove them.
 const FOUND_OBSOLETE_MAX: usize = 150_000;
 
@@ -37,6 +38,10 @@ pub struct Settings {
     pub tables_in_memory: bool,
     /// Files that the store keeps open.
     pub store_files_max: usize,
+    /// What becomes of the deeds before a checkpoint of the tables.
+    pub journal: JournalKept,
+    /// The journal is shortened at the earliest when so much was written behind its last checkpoint.
+    pub journal_bytes_min: u64,
 }
 
 impl Default for Settings {
@@ -51,6 +56,8 @@ impl Default for Settings {
             id: None,
             tables_in_memory: false,
             store_files_max: crate::tables::STORE_FILES_MAX,
+            journal: JournalKept::default(),
+            journal_bytes_min: JOURNAL_BYTES_MIN,
         }
     }
 }
@@ -66,6 +73,7 @@ pub struct Repository {
     pub(crate) sieve_from: u8,
     /// The tables are behind the journal. Only opening the repository again repairs them.
     pub(crate) broken: bool,
+    pub(crate) shortening: Shortening,
 }
 
 impl Repository {
@@ -102,8 +110,9 @@ impl Repository {
         let Obsolete { runs, findings, .. } = &self.obsolete;
         let obsolete = runs.len() >= RUNS_OBSOLETE_MAX || *findings >= FOUND_OBSOLETE_MAX;
         if obsolete || self.commits_unsynced >= COMMITS_UNSYNCED_MAX {
-            self.checkpoint()?;
+            self.sync_tables()?;
         }
+        self.shorten_in_turns();
         Ok(self.reader().cursor())
     }
 
@@ -120,7 +129,7 @@ impl Repository {
     }
 
     /// Syncs the tables, and removes what only a replay from an earlier state would need.
-    pub fn checkpoint(&mut self) -> Result<()> {
+    pub fn sync_tables(&mut self) -> Result<()> {
         let tables = &self.shared.tables;
         tables.persist()?;
         self.commits_unsynced = 0;
@@ -136,7 +145,7 @@ impl Repository {
             }
         }
         batch.commit().map_err(Error::tables("write the tables"))?;
-        tracing::debug!(position = self.shared.live().state.position, "checkpoint");
+        tracing::debug!(position = self.shared.live().state.position, "tables synced");
         Ok(())
     }
 
@@ -145,7 +154,7 @@ impl Repository {
         if self.broken {
             return Err(Error::Broken);
         }
-        self.checkpoint()?;
+        self.sync_tables()?;
         self.shared.tables.flush(&self.shared.dir.join(TABLES_FOLDER))?;
         if !self.shared.ends_with_process() {
             self.shared.closed.set();

@@ -79,6 +79,11 @@ fn found(reader: &Reader, url: &Url, version: Version) -> Result<Kept, ApiError>
     let Some(mut location) = version.location else {
         return Err(ApiError::not_found(without_body(reader, url, version)?));
     };
+    if location.is_lost()
+        && let Some(same) = same_bytes(reader, url, version)?
+    {
+        location = same;
+    }
     for _ in 0..=REVISIT_HOPS_MAX {
         let record = reader.body(&location)?;
         let Some((target, moment)) = record.refers_to().filter(|_| record.kind() == "revisit") else {
@@ -88,6 +93,13 @@ fn found(reader: &Reader, url: &Url, version: Version) -> Result<Kept, ApiError>
         location = referred(reader, &target, moment, &record)?;
     }
     Err(ApiError::failed(format!("version {} of {url} refers to no body", version.number)))
+}
+
+/// Where another version of the page has the same bytes.
+fn same_bytes(reader: &Reader, url: &Url, version: Version) -> Result<Option<vernal_model::Location>, ApiError> {
+    let Some(page) = reader.page_by_url(url)? else { return Ok(None) };
+    let same = |other: Version| other.body().filter(|_| other.payload == version.payload);
+    Ok(reader.versions(page.key)?.into_iter().find_map(same))
 }
 
 /// A version has no body because the page asked not to be archived, or because `compact` was told to let it go.

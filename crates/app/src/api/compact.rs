@@ -24,6 +24,8 @@ pub async fn compact(State(shared): State<Arc<Shared>>) -> ApiResult {
             "segment_bytes_after": done.segment_bytes_after,
             "table_bytes_before": done.table_bytes_before,
             "table_bytes_after": done.table_bytes_after,
+            "journal_bytes_before": done.journal_bytes_before,
+            "journal_bytes_after": done.journal_bytes_after,
         }))),
         Some(Err(error)) => Err(error.into()),
         None => Err(ApiError::new(StatusCode::CONFLICT, "a running crawl cannot be compacted; stop it first")),

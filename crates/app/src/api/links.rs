@@ -143,7 +143,7 @@ fn into(shared: Arc<Shared>, url: Url, limit: usize) -> axum::response::Response
 /// The words of a link into a page. The rows stand in the order of the body, so that the place says which one is meant,
 /// also where a session was taken out of its target.
 fn anchor(shared: &Shared, link: &BackLink, url: &Url) -> Result<Option<String>, ApiError> {
-    let version = link.page.version.filter(|version| version.location.is_some());
+    let version = link.page.version.filter(|version| version.body().is_some());
     let Some(version) = version else { return Ok(None) };
     let document = written(shared, &link.page, version)?;
     let here = document.links.get(link.place).filter(|written| written.kind == link.link.kind);

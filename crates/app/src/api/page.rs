@@ -63,6 +63,8 @@ pub struct VersionRow {
     pub payload_digest: String,
     pub body_bytes: u32,
     pub archived: bool,
+    /// Its body was kept and is lost.
+    pub lost: bool,
 }
 
 #[derive(Serialize)]
@@ -172,7 +174,8 @@ pub fn version_row(version: &Version) -> VersionRow {
         status: version.status,
         payload_digest: version.payload.to_string(),
         body_bytes: version.body_bytes,
-        archived: version.location.is_some(),
+        archived: version.body().is_some(),
+        lost: version.is_lost(),
     }
 }
 

@@ -56,6 +56,8 @@ struct Verified {
     journal_files: u64,
     journal_frames: u64,
     journal_deeds: u64,
+    /// The journal begins with a checkpoint that contains all deeds up to this one.
+    journal_begins_after: u64,
     journal_bytes: u64,
     journal_faults: u64,
     /// Whether the tables were held against the journal applied anew: not beside a running crawl, and a large journal
@@ -63,6 +65,8 @@ struct Verified {
     tables_compared: bool,
     pages: u64,
     versions: u64,
+    /// Versions whose bodies are known to be lost.
+    versions_lost: u64,
     visits: u64,
     /// Visits that a repair restored from records.
     visits_unjudged: u64,
@@ -137,6 +141,7 @@ fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
     verified.journal_files = report.files;
     verified.journal_frames = report.frames;
     verified.journal_deeds = report.deeds;
+    verified.journal_begins_after = report.begins_after;
     verified.journal_bytes = report.bytes;
     verified.journal_faults = report.faults_total;
     for fault in report.faults {
@@ -191,7 +196,9 @@ fn tables(reader: &Reader, verified: &mut Verified) -> Result<(), StreamError> {
         verified.pages += 1;
         for version in reader.versions(page.key)? {
             verified.versions += 1;
-            let Some(location) = version.location else { continue };
+            // What a repair marked as lost is told and no new fault.
+            verified.versions_lost += u64::from(version.is_lost());
+            let Some(location) = version.body() else { continue };
             let what = match reader.body(&location) {
                 Ok(record) if record.payload_digest().is_none_or(|digest| digest == version.payload) => continue,
                 Ok(_) => "its record has another payload digest".to_owned(),

@@ -18,12 +18,16 @@ pub struct Arguments {
     /// Keep the bodies of versions that are not older than this, such as 90d [default: for ever]
     #[arg(long, value_name = "SPAN")]
     keep_for: Option<String>,
+    /// The deeds before a checkpoint of the tables: drop, archive or keep [default: as the last run]
+    #[arg(long, value_name = "WHAT")]
+    journal: Option<String>,
 }
 
 impl Arguments {
     pub fn flags(&self) -> Flags {
         let mut flags = Flags::default();
-        for (name, value) in [("keep-versions", &self.keep_versions), ("keep-for", &self.keep_for)] {
+        let given = [("keep-versions", &self.keep_versions), ("keep-for", &self.keep_for), ("journal", &self.journal)];
+        for (name, value) in given {
             if let Some(value) = value {
                 flags.push(name, value.clone());
             }
@@ -43,8 +47,10 @@ pub async fn compact(context: &Context) -> Result<()> {
         return sink.flush();
     }
     let mut rows: Vec<(String, String)> = Vec::new();
-    for name in ["segment_bytes_before", "segment_bytes_after", "table_bytes_before", "table_bytes_after"] {
-        rows.push((name.replace("_bytes_", "s "), bytes(&done, name)));
+    for (part, shown) in [("segment", "segments"), ("table", "tables"), ("journal", "journal")] {
+        for when in ["before", "after"] {
+            rows.push((format!("{shown} {when}"), bytes(&done, &format!("{part}_bytes_{when}"))));
+        }
     }
     for name in ["segments_rewritten", "versions_dropped", "records_dropped", "records_moved"] {
         rows.push((name.replace('_', " "), cell(&done, name)));

@@ -46,11 +46,28 @@ pub async fn repair(context: &Context) -> Result<Value> {
         return restore(context, "FORMAT is lost");
     }
     let mut done = of_repository(context)?;
+    done["lost_bodies"] = mark_lost_bodies(context)?.into();
     if runs::book(dir) == runs::Book::default() {
         runs::note_repair(dir, wall())?;
         done["runs"] = "begun anew".into();
     }
     Ok(done)
+}
+
+/// Marks the versions whose bodies cannot be read, so that their pages are asked for again. Returns a line for each.
+fn mark_lost_bodies(context: &Context) -> Result<Vec<String>> {
+    let dir = &context.settings.data;
+    let (mut repository, _) = Repository::open(dir, parts::repository_settings(&context.settings), wall()).or_fail()?;
+    let lost = repository.mark_lost_bodies(wall()).or_fail()?;
+    let reader = repository.reader();
+    let mut lines = Vec::new();
+    for body in lost {
+        let url = reader.page(body.page).or_fail()?.map(|page| page.url.to_string()).unwrap_or_default();
+        lines.push(format!("version {} of {url}: {}", body.number, body.why));
+    }
+    drop(reader);
+    repository.close().or_fail()?;
+    Ok(lines)
 }
 
 fn of_repository(context: &Context) -> Result<Value> {
@@ -141,6 +158,7 @@ fn restore(context: &Context, why: &str) -> Result<Value> {
     decide_again(&mut crawler, &aside.saved, now)?;
     crawler.end_repair(now).or_fail()?;
     crawler.close(now).or_fail()?;
+    Repository::put_repaired(dir).or_fail()?;
     runs::note_repair(dir, now)?;
     Ok(told_of(why, &restored, &aside.saved, &aside.folder.display().to_string()))
 }

@@ -14,6 +14,7 @@ use crate::output::Sink;
 use crate::runtime::crawl::{self, Beginning, Checked, Crawl};
 use crate::runtime::folder;
 use crate::runtime::live::{Ended, Ending, Until};
+use crate::runtime::network;
 use crate::runtime::parts;
 use crate::runtime::progress::Progress;
 use crate::runtime::shutdown::Signals;
@@ -59,7 +60,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Result<()> {
     if arguments.dry_run {
         return say_what_would_be_done(context, &beginning, &checked);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().or_fail()?;
+    let runtime = network::runtime(2)?;
     let ended = runtime.block_on(crawl_until_the_end(context, beginning, checked, real_time));
     runtime.shutdown_timeout(Duration::from_millis(100));
     ended

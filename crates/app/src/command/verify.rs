@@ -75,6 +75,7 @@ fn files_alone(context: &Context, error: Error) -> Result<()> {
         "journal_files": journal.files,
         "journal_frames": journal.frames,
         "journal_deeds": journal.deeds,
+        "journal_begins_after": journal.begins_after,
         "journal_faults": journal.faults_total,
         "tables_compared": false,
         "faults": faults,
@@ -87,6 +88,9 @@ fn files_alone(context: &Context, error: Error) -> Result<()> {
 fn print_repair(repaired: &Value) -> Result<()> {
     if repaired["runs"].is_string() {
         tracing::info!("the book of runs was lost and is begun anew: the politeness of earlier visits is not judged");
+    }
+    for line in repaired["lost_bodies"].as_array().into_iter().flatten() {
+        tracing::warn!("the body is lost, and its page is asked for again: {}", line.as_str().unwrap_or_default());
     }
     match repaired["done"].as_str() {
         Some("restored") => {}
@@ -148,9 +152,11 @@ fn print_verdict(context: &Context, verdict: &Value) -> Result<()> {
         "journal_files",
         "journal_frames",
         "journal_deeds",
+        "journal_begins_after",
         "journal_faults",
         "pages",
         "versions",
+        "versions_lost",
         "tables_compared",
         "table_faults",
         "visits",

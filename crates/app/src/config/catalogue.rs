@@ -9,8 +9,8 @@ use vernal_model::Kinds;
 
 use super::settings::Settings;
 use super::value::{
-    self, above_zero, at_least_one, bytes, callback, header_text, importance, kinds, listen, log_format, number,
-    parsed, real_span, span, topics,
+    self, above_zero, at_least_one, bytes, callback, header_text, importance, journal, kinds, listen, log_format,
+    number, parsed, real_span, span, topics,
 };
 use super::{promises, weights};
 
@@ -352,6 +352,9 @@ pub static ALL: &[Setting] = &[
     one("segment-max", "BYTES", "1GB", "A WARC segment is sealed at this size", |to, text| {
         put(&mut to.repository.segment_bytes_max, bytes(text))
     }),
+    one("journal", "WHAT", "drop", "Deeds before a checkpoint of the tables: drop, archive or keep", |to, text| {
+        put(&mut to.repository.journal, journal(text))
+    }),
     one(
         "disk-free-min",
         "BYTES",
@@ -366,13 +369,9 @@ pub static ALL: &[Setting] = &[
         "`compact` keeps the bodies of the N newest versions of a page (default: all)",
         |to, text| put_some(&mut to.keep_versions, at_least_one(text)),
     ),
-    one(
-        "keep-for",
-        "SPAN",
-        "",
-        "`compact` keeps the bodies of versions that are not older than this (default: for ever)",
-        |to, text| put_some(&mut to.keep_for, span(text)),
-    ),
+    one("keep-for", "SPAN", "", "`compact` keeps bodies that are not older than this (default: all)", |to, text| {
+        put_some(&mut to.keep_for, span(text))
+    }),
     one(
         "listen",
         "ADDRESS",

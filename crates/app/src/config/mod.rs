@@ -15,7 +15,7 @@ mod nearest;
 pub mod promises;
 mod resolve;
 mod settings;
-mod value;
+pub mod value;
 mod weights;
 
 pub use flags::Flags;

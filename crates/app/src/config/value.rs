@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use vernal_crawler::{ImportanceBy, Requisites};
 use vernal_model::{Kind, Kinds, Span, Url};
+use vernal_repository::JournalKept;
 
 use super::settings::Topics;
 use crate::log::LogFormat;
@@ -24,6 +25,11 @@ pub fn requisites(text: &str) -> Result<Requisites, String> {
         "site" => Ok(Requisites::Site),
         _ => Err(format!("`{text}` is no choice of requisites: give site or none")),
     }
+}
+
+pub fn journal(text: &str) -> Result<JournalKept, String> {
+    let found = JournalKept::ALL.into_iter().find(|kept| kept.name() == text);
+    found.ok_or_else(|| format!("`{text}` says not what becomes of old deeds: give drop, archive or keep"))
 }
 
 /// One or many kinds, separated by commas.

@@ -14,6 +14,8 @@ use tokio::time::Instant;
 
 /// Connections at a time, where descriptors are not scarce. Each may cost a thread and some hundred KiB.
 const CONNECTIONS_MAX: usize = 128;
+/// Threads for answers beyond one for each connection: for the socket, and for answers whose connections just ended.
+const THREADS_SPARE: usize = 32;
 /// Connections of one address: half of all, so that one address alone never fills the house.
 const SHARE_PER_ADDRESS: usize = 2;
 /// One descriptor in so many may be a connection of this listener.
@@ -34,6 +36,11 @@ pub struct ConnectionLimits {
 }
 
 impl ConnectionLimits {
+    /// Threads that make answers. Without a limit, answers in quick succession would have hundreds on a busy machine.
+    pub fn threads_max(&self) -> usize {
+        self.connections_max + THREADS_SPARE
+    }
+
     /// The limits of a process that may hold so many descriptors.
     pub fn of_descriptors(descriptors: usize) -> ConnectionLimits {
         let connections_max = (descriptors / SHARE_OF_DESCRIPTORS).clamp(2, CONNECTIONS_MAX);

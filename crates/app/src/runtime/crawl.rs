@@ -181,6 +181,7 @@ fn note_run(context: &Context, started: Moment) -> Result<()> {
         strict: settings.crawler.strict,
         strict_sites: settings.crawler.strict_sites.clone(),
         body_max: body_max(settings),
+        journal: settings.repository.journal.name().to_owned(),
         promises: context.in_force.given("promises").map(|given| given.values.clone()).unwrap_or_default(),
     };
     runs::append(&settings.data, politeness, run_settings)

@@ -18,7 +18,7 @@ use super::live::Until;
 use super::{parts, runs, serving};
 use crate::api::{self, CrawlBackend, Shared};
 use crate::command::Context;
-use crate::config::{Settings, promises};
+use crate::config::{Settings, promises, value};
 use crate::error::{Error, OrFail, Result};
 
 /// How often and how long a command waits for a folder that another short command holds.
@@ -77,7 +77,7 @@ pub fn healed(recovery: &Recovery) -> Vec<String> {
         lines.push("FORMAT was damaged or lost, and was written anew from its other copy".into());
     }
     if let Some(lost) = &recovery.segment_lost {
-        lines.push(format!("{lost}: its bodies are lost, and everything else can be read; `vernal verify` lists them"));
+        lines.push(format!("{lost}: its bodies are lost, and everything else can be read; `vernal verify --repair` lists them and has their pages asked for again"));
     }
     lines
 }
@@ -125,12 +125,13 @@ impl Folder {
         Folder::stopped(context, repository, Some(folder))
     }
 
-    fn stopped(context: &Context, repository: Repository, copy: Option<TempDir>) -> Result<Folder> {
+    fn stopped(context: &Context, mut repository: Repository, copy: Option<TempDir>) -> Result<Folder> {
         let reader = repository.reader();
         let stored = reader.time_origin();
         let scale = stored.map_or(1.0, |origin| origin.scale);
         let clock = Arc::new(Clock::resume(stored, reader.last_moment(), scale));
         let settings = settings_of_last_run(context);
+        repository.keep_journal(settings.repository.journal);
         let backend = CrawlBackend::stopped(repository, parts::crawler_settings(&settings, Until::default())?);
         let shared = Arc::new(Shared::new(context, settings, reader, clock, backend));
         Ok(Folder::Stopped { router: api::router(Arc::clone(&shared)), shared, copy })
@@ -185,6 +186,9 @@ fn settings_of_last_run(context: &Context) -> Settings {
     }
     if is_free("allow-private") {
         settings.fetch.allow_private = last.allow_private;
+    }
+    if is_free("journal") {
+        settings.repository.journal = value::journal(&last.journal).unwrap_or(settings.repository.journal);
     }
     if is_free("strict") {
         settings.crawler.strict = last.strict;

@@ -19,7 +19,7 @@ pub mod descriptors;
 pub mod folder;
 pub mod live;
 mod local_token;
-mod network;
+pub mod network;
 pub mod parts;
 pub mod progress;
 pub mod runs;

@@ -21,7 +21,9 @@ use tokio::task::{JoinHandle, JoinSet};
 use tower::ServiceExt;
 
 use super::connections::{Connection, ConnectionCounts, ConnectionLimits, Connections, Place};
+use super::descriptors;
 use super::live::now;
+use crate::error::OrFail;
 
 /// A request's head must have come after so long. It is also how long a connection may be idle between two requests.
 const HEAD_PATIENCE: Duration = Duration::from_secs(15);
@@ -35,6 +37,17 @@ const BACKLOG: u32 = 1_024;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long nothing is accepted after it failed, mostly for want of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// The runtime that answers, with so many threads for its event loop. The threads that make answers are limited.
+pub fn runtime(workers: usize) -> crate::error::Result<tokio::runtime::Runtime> {
+    let limits = ConnectionLimits::of_descriptors(descriptors::limit());
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .max_blocking_threads(limits.threads_max())
+        .enable_all()
+        .build()
+        .or_fail()
+}
 
 /// Binds the port. What the system keeps for readers that do not read is bounded too.
 pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {

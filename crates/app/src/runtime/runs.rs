@@ -47,6 +47,9 @@ pub struct RunSettings {
     /// The largest body in bytes; 0 where the book does not say.
     #[serde(default)]
     pub body_max: u64,
+    /// What becomes of the deeds before a checkpoint; empty where the book does not say.
+    #[serde(default)]
+    pub journal: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -184,6 +187,7 @@ mod tests {
             strict_sites: Vec::new(),
             promises: vec!["tag:news at_least_every=1h".into()],
             body_max: 8 << 20,
+            journal: "keep".into(),
         }
     }
 

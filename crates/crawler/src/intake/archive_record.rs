@@ -9,8 +9,7 @@ use super::verdict::Verdict;
 pub(crate) fn record<'a>(report: &'a Report, verdict: &Verdict, before: Option<&'a Page>) -> Option<Keep<'a>> {
     let exchange = report.exchange.as_ref()?;
     let asks_for_no_copy = report.document.as_ref().is_some_and(|document| document.directives.noarchive);
-    let referred =
-        before.and_then(|page| page.version.filter(|version| version.location.is_some()).zip(Some(&page.url)));
+    let referred = before.and_then(|page| page.version.filter(|version| version.body().is_some()).zip(Some(&page.url)));
     let payload = report.signature.as_ref().map(|signature| signature.payload);
     let what = match (&report.outcome, verdict) {
         _ if asks_for_no_copy => return None,

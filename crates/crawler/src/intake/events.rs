@@ -73,7 +73,7 @@ fn told(change: &mut Change) -> Change {
 }
 
 fn has_body(page: Option<&Page>) -> bool {
-    page.and_then(|page| page.version).is_some_and(|version| version.location.is_some())
+    page.and_then(|page| page.version).is_some_and(|version| version.body().is_some())
 }
 
 /// Words that an event keeps itself. A page that was rewritten has far more; readers of the event find those in the

@@ -112,7 +112,7 @@ impl Intake {
         change: &Change,
     ) -> Result<Option<Closer>> {
         let Some(new) = &report.document else { return Ok(None) };
-        let Some(location) = before.version.and_then(|version| version.location) else { return Ok(None) };
+        let Some(location) = before.version.and_then(|version| version.body()) else { return Ok(None) };
         let is_text_alone = !change.kinds.contains(Kind::Presentation) && !change.kinds.contains(Kind::Behaviour);
         let beside = is_text_alone.then(|| IncrementalReader::new(&marked.paragraphs, new));
         let mut change = change.clone();

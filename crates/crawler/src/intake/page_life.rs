@@ -51,10 +51,18 @@ pub(crate) fn visit_owner(page: &Page) -> VisitOwner {
         return VisitOwner::Nobody;
     }
     let is_well = page.state == PageState::Held && page.misses == 0 && page.failures == 0;
+    if is_well && lost_body(page) {
+        return VisitOwner::Retry { at: page.not_before, quick: true };
+    }
     if is_well {
         return VisitOwner::Policy;
     }
     VisitOwner::Retry { at: page.not_before, quick: (1..=QUICK_RETRIES_MAX).contains(&page.failures) }
+}
+
+/// Whether the body of its newest version is lost on our side.
+fn lost_body(page: &Page) -> bool {
+    page.version.is_some_and(|version| version.is_lost())
 }
 
 /// The row of a page that is visited for the first time.
@@ -130,6 +138,10 @@ pub(crate) fn after(mut page: Page, report: &Report, verdict: &Verdict, record: 
             }
         }
     }
+    if lost_body(&page) {
+        // The answer brought no bytes: the next request need not be the next moment.
+        page.not_before = page.not_before.max(now + RETRY_SLOW);
+    }
     if verdict.changed().is_some() {
         page.compared += 1;
         page.changes += u32::from(verdict.changed() == Some(true));
@@ -204,6 +216,7 @@ fn failed(page: &mut Page, without_version: PageState, now: Moment) {
 mod tests {
     use vernal_model::{Order, OrderId, OrderKind, PageKey, Refusal, Signature, Url, Via, WaitingPlace};
 
+    use super::super::verdict;
     use super::*;
 
     fn report(outcome: Outcome, day: f64) -> Report {
@@ -279,6 +292,25 @@ mod tests {
             assert_eq!((after.state, after.version), (PageState::Held, page.version));
             assert!(matches!(visit_owner(&after), VisitOwner::Retry { .. }));
         }
+    }
+
+    #[test]
+    fn a_page_whose_body_is_lost_is_asked_for_at_once_and_waits_when_that_brings_nothing() {
+        let lost = Location { segment: 1, offset: 0, length: 0 };
+        let mut page = held();
+        page.version = page.version.map(|version| Version { location: Some(lost), ..version });
+        assert_eq!(visit_owner(&page), VisitOwner::Retry { at: page.not_before, quick: true });
+        let same = Verdict::Same(Default::default());
+        let told = after(page.clone(), &report(Outcome::NotModified, 1.0), &same, None);
+        assert_eq!(visit_owner(&told), VisitOwner::Retry { at: told.last_visit + RETRY_SLOW, quick: true });
+        let found = Location { segment: 2, offset: 7, length: 9 };
+        let read = report(Outcome::Read { status: 200 }, 1.0);
+        let again = verdict::by_cheap_tests(Some(&page), &read).unwrap();
+        assert_eq!(again.changed(), Some(false), "the same bytes are no change");
+        let read = after(page, &read, &again, Some(found));
+        let version = read.version.unwrap();
+        assert_eq!((version.number, version.location), (2, Some(found)), "they are a version, so that they are kept");
+        assert_eq!(visit_owner(&read), VisitOwner::Policy);
     }
 
     #[test]

@@ -123,7 +123,7 @@ fn unpacked(report: &Report, room: &mut Vec<u8>) -> bool {
 
 /// Whether the body of the held version could be put into `room`.
 fn older(core: &Core, before: &Page, room: &mut Vec<u8>) -> bool {
-    let Some(location) = before.version.and_then(|version| version.location) else { return false };
+    let Some(location) = before.version.and_then(|version| version.body()) else { return false };
     let Ok(record) = core.work.record(&location) else { return false };
     let Some(http) = record.http() else { return false };
     let head = &record.block[..record.block.len() - http.body.len()];

@@ -53,6 +53,10 @@ pub(crate) fn by_cheap_tests(before: Option<&Page>, report: &Report) -> Option<V
         (Outcome::NotModified, Some(_)) => Some(Verdict::Same(DecidedBy::Validators)),
         (Outcome::Read { .. }, None) => Some(Verdict::First),
         (Outcome::Read { .. }, Some(version)) => match &report.signature {
+            // The same bytes are a version of their own where those that we had are lost.
+            Some(signature) if signature.payload == version.payload && version.is_lost() => {
+                Some(Verdict::Differs(Change { decided_by: DecidedBy::Digest, ..Change::default() }))
+            }
             Some(signature) if signature.payload == version.payload => Some(Verdict::Same(DecidedBy::Digest)),
             Some(_) => None,
             None => Some(Verdict::Silent),

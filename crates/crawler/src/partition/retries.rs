@@ -14,7 +14,7 @@ const LOOK_AGAIN: Span = Span::from_secs(60);
 
 #[derive(Default)]
 pub(crate) struct Retries {
-    /// Pages that were never read, which discovery pays for, and held pages, which refreshing pays for.
+    /// Pages that were never read or whose body is lost, which discovery pays for, and held pages, which refreshing pays for.
     new: BTreeSet<(Moment, PageKey)>,
     held: BTreeSet<(Moment, PageKey)>,
     /// Retries so soon that a crawl does not end before them, and the lane that pays.
@@ -109,8 +109,9 @@ impl Retries {
     }
 }
 
+/// A page whose body is lost is read as if for the first time: no budget for refreshing has to pay for it.
 fn lane_of(page: &Page) -> Lane {
-    if page.version.is_none() { Lane::New } else { Lane::Due }
+    if page.version.is_none_or(|version| version.is_lost()) { Lane::New } else { Lane::Due }
 }
 
 #[cfg(test)]

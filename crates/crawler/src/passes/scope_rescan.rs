@@ -100,7 +100,7 @@ impl Pass for ScopeRescan {
 
 /// Announces the links of one page that lead into the scope and are not counted yet.
 fn announce_links(core: &mut Core, page: &Page) -> Result<()> {
-    let Some(location) = page.version.and_then(|version| version.location) else { return Ok(()) };
+    let Some(location) = page.version.and_then(|version| version.body()) else { return Ok(()) };
     let Some(mut row) = core.work.document(page.key)?.filter(|row| !row.directives.nofollow) else {
         return Ok(());
     };

@@ -110,8 +110,9 @@ impl Planner {
                     self.turns.charge(&mut core.partitions, page.key.partition);
                 }
                 // Validators are only worth sending when we hold the body that they belong to.
-                let validators = page.version.map(|_| page.validators.clone()).unwrap_or_default();
-                let held = page.version.map(|version| version.payload);
+                let version = page.version.filter(|version| !version.is_lost());
+                let validators = version.map(|_| page.validators.clone()).unwrap_or_default();
+                let held = version.map(|version| version.payload);
                 (page.key, validators, held, Asked::Again(page))
             }
         };

@@ -36,6 +36,7 @@ pub use keep::{Keep, KeepKind, WarcInfo};
 pub use read::{Bodies, read};
 pub use record::{HttpMessage, Record};
 pub use scan::{Damage, Scan, ScanLimits, Scanned, scan};
+pub(crate) use segment::FOLDER;
 pub use segment::{End, SegmentFile, segments};
 pub use timeline::{Timeline, timeline};
 pub use verify::{VerifyReport, verify};

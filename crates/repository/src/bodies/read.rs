@@ -38,6 +38,9 @@ impl Bodies {
     pub fn read(&self, location: &Location) -> Result<Record> {
         let damaged =
             |what: &str| Error::Corrupt { what: what.to_owned(), segment: location.segment, offset: location.offset };
+        if location.is_lost() {
+            return Err(damaged("its record was lost"));
+        }
         let limits = ScanLimits::default();
         if location.length as usize > limits.record_bytes_max {
             return Err(damaged("its place is longer than a record may be"));

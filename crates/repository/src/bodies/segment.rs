@@ -9,7 +9,7 @@ use vernal_model::Moment;
 use crate::{Error, Result};
 
 /// The folder of segments within a repository.
-pub(super) const FOLDER: &str = "bodies";
+pub(crate) const FOLDER: &str = "bodies";
 const SEALED_SUFFIX: &str = ".warc.gz";
 const OPEN_SUFFIX: &str = ".warc.gz.open";
 const PREFIX: &str = "vernal";

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use vernal_model::{Deed, Moment, Partition, Sequence, Visited};
+use vernal_model::{Deed, Moment, Partition, Restated, Sequence, Visited};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::bodies::End;
@@ -30,6 +30,21 @@ pub(crate) struct Frame {
     /// The position of the first deed.
     pub first: u64,
     pub entries: Vec<(Partition, Sequence, Deed)>,
+}
+
+impl Frame {
+    /// Whether this is the last frame of a checkpoint.
+    pub fn ends_checkpoint(&self) -> bool {
+        self.restated().is_some_and(|restated| matches!(restated, Restated::State(_)))
+    }
+
+    /// The part of the tables that this frame of a checkpoint has.
+    pub fn restated(&self) -> Option<&Restated> {
+        match &self.entries[..] {
+            [(_, _, Deed::Restated(restated))] => Some(restated),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -23,6 +23,9 @@ pub(crate) struct Tail {
     pub end: End,
     /// Bytes of a torn write that were cut.
     pub cut_bytes: u64,
+    /// The bytes of the checkpoint that the journal begins with, and of the files behind it.
+    pub checkpoint_bytes: u64,
+    pub log_bytes: u64,
 }
 
 /// Calls `take` with every frame after the position `applied`, in order, and cuts a torn tail.
@@ -32,19 +35,37 @@ pub(crate) fn replay(
     applied: u64,
     take: &mut dyn FnMut(Frame) -> Result<()>,
 ) -> Result<Tail> {
-    let numbers = file::numbers(folder)?;
+    let numbers = file::numbers(folder, seed)?;
     let mut tail = Tail { next_file: 1, next: 1, ..Tail::default() };
     let Some(&last) = numbers.last() else { return Ok(tail) };
     for number in first_needed(folder, &numbers, seed, applied)?..=last {
-        let is_first = tail.file.is_none();
+        let is_first = tail.next_file == 1;
         let Some(mut opened) = OpenedFile::open(folder, number, seed, number == last)? else {
-            return cut_whole(folder, number, tail);
+            return cut_whole(folder, number, sized(folder, seed, &numbers, tail)?);
         };
-        // The tables contain the deeds of all files before the first one that is read. A restated file has all there is.
-        if is_first && (number != numbers[0] || opened.restated) {
+        if opened.checkpoint {
+            opened.replay_checkpoint(seed, applied, &mut tail, take)?;
+            continue;
+        }
+        // The tables contain the deeds of all files before the first one that is read.
+        if is_first && number != numbers[0] {
             tail.next = opened.first;
         }
         opened.replay(seed, applied, &mut tail, take)?;
+    }
+    sized(folder, seed, &numbers, tail)
+}
+
+/// Says how large the checkpoint and the log behind it are.
+fn sized(folder: &Path, seed: u64, numbers: &[u32], mut tail: Tail) -> Result<Tail> {
+    for (place, &number) in numbers.iter().enumerate() {
+        let path = file::path(folder, number);
+        let bytes = std::fs::metadata(&path).map_err(Error::io("look at", &path))?.len();
+        let is_checkpoint = place == 0 && file::head_of(folder, number, seed)?.is_some_and(|head| head.checkpoint);
+        match is_checkpoint {
+            true => tail.checkpoint_bytes = bytes,
+            false => tail.log_bytes += bytes.saturating_sub(HEAD_BYTES as u64),
+        }
     }
     Ok(tail)
 }
@@ -76,10 +97,9 @@ struct OpenedFile {
     path: std::path::PathBuf,
     file: File,
     number: u32,
-    /// The position of its first deed.
+    /// The position of its first deed; of a checkpoint, that of the last deed that it contains.
     first: u64,
-    /// Nothing is missing before it.
-    restated: bool,
+    checkpoint: bool,
     length: u64,
     is_last: bool,
 }
@@ -100,11 +120,68 @@ impl OpenedFile {
             return Ok(None);
         }
         match file::read_head(&head, number, seed) {
-            Ok(file::FileHead { first, restated }) => {
-                Ok(Some(OpenedFile { path, file, number, first, restated, length, is_last }))
+            Ok(file::FileHead { first, checkpoint }) => {
+                Ok(Some(OpenedFile { path, file, number, first, checkpoint, length, is_last }))
             }
             Err(what) => Err(Error::CorruptFile { what, path, offset: 0 }),
         }
+    }
+
+    /// A checkpoint counts only once it is whole, so anything else than whole frames is damage. Its rows are given where the
+    /// tables have seen nothing; the caller sees to it that they have then no rows that the checkpoint does not contain.
+    fn replay_checkpoint(
+        &mut self,
+        seed: u64,
+        applied: u64,
+        tail: &mut Tail,
+        take: &mut dyn FnMut(Frame) -> Result<()>,
+    ) -> Result<()> {
+        let mut offset = match applied {
+            0 => HEAD_BYTES as u64,
+            _ => self.last_frame()?.unwrap_or(HEAD_BYTES as u64),
+        };
+        let mut is_whole = false;
+        while offset < self.length {
+            let handle = self.file.try_clone().map_err(Error::io("open", &self.path))?;
+            let mut input = BufReader::new(ReadFrom { file: handle, offset });
+            match frame::next(&mut input, self.length - offset, seed).map_err(Error::io("read", &self.path))? {
+                FrameRead::Frame(frame, bytes) if frame.first == self.first => {
+                    is_whole = frame.ends_checkpoint();
+                    tail.end = frame.end;
+                    offset += bytes;
+                    if applied == 0 {
+                        take(frame)?;
+                    }
+                }
+                FrameRead::Frame(frame, _) => {
+                    let what = format!("a frame of the checkpoint of deed {} has deed {}", self.first, frame.first);
+                    return Err(self.corrupt(offset, what));
+                }
+                FrameRead::Unreadable(what) => return Err(self.corrupt(offset, what)),
+                FrameRead::Torn(what) => return Err(self.corrupt(offset, what.to_owned())),
+                FrameRead::End => break,
+            }
+        }
+        if !is_whole {
+            return Err(self.corrupt(offset, "the checkpoint ends too soon".to_owned()));
+        }
+        tail.next = self.first + 1;
+        tail.file = None;
+        tail.next_file = self.number + 1;
+        Ok(())
+    }
+
+    /// Where the last frame begins, as the heads of all frames say; `None` where they do not lead to the end of the file.
+    fn last_frame(&self) -> Result<Option<u64>> {
+        let (mut offset, mut last) = (HEAD_BYTES as u64, None);
+        while offset + frame::HEAD_BYTES as u64 <= self.length {
+            let mut head = [0; frame::HEAD_BYTES];
+            self.file.read_exact_at(&mut head, offset).map_err(Error::io("read", &self.path))?;
+            let Some((_, bytes)) = frame::read_head(&head) else { return Ok(None) };
+            last = Some(offset);
+            offset += bytes;
+        }
+        Ok(last.filter(|_| offset == self.length))
     }
 
     fn replay(

@@ -73,7 +73,7 @@ fn what_was_appended_is_replayed_from_any_position_across_files() {
     let groups = groups(60);
     let mut journal = open(dir.path()).with_file_bytes_max(700);
     append(&mut journal, &groups);
-    assert!(file::numbers(dir.path()).unwrap().len() > 3);
+    assert!(file::listed(dir.path()).unwrap().len() > 3);
     let (all, _) = read(dir.path(), 0).unwrap();
     assert_eq!(all.len(), groups.len());
     assert_prefix(&all, &groups);

@@ -25,6 +25,8 @@ pub struct JournalReport {
     pub frames: u64,
     pub deeds: u64,
     pub bytes: u64,
+    /// The journal begins with a checkpoint that contains all deeds up to this one; 0 where it begins with the first deed.
+    pub begins_after: u64,
     /// The first thousand faults, by file and byte.
     pub faults: Vec<String>,
     pub faults_total: u64,
@@ -61,7 +63,7 @@ pub(crate) fn walk(
     progress: &mut dyn FnMut(u64, u64),
     take: &mut dyn FnMut(Frame) -> Result<()>,
 ) -> Result<JournalReport> {
-    let numbers = if folder.exists() { file::listed(folder)? } else { Vec::new() };
+    let numbers = if folder.exists() { file::in_force(folder, seed)?.0 } else { Vec::new() };
     let mut sizes = Vec::new();
     for &number in &numbers {
         let path = file::path(folder, number);
@@ -94,6 +96,8 @@ struct JournalWalk {
     /// The last sequence of each partition; `None` after damage.
     sequences: Vec<Option<u64>>,
     end: End,
+    /// The position of the checkpoint that is being read.
+    checkpoint: Option<u64>,
 }
 
 impl JournalWalk {
@@ -104,6 +108,7 @@ impl JournalWalk {
             next: Some(1),
             sequences: vec![Some(0); usize::from(Partition::COUNT)],
             end: End::default(),
+            checkpoint: None,
         }
     }
 
@@ -135,9 +140,13 @@ impl JournalWalk {
             }
             Err(what) => {
                 self.report.fault(path, 0, what);
+                self.checkpoint = None;
                 self.forget();
             }
         }
+        let faults_before = self.report.faults_total;
+        // A checkpoint counts only once it is whole.
+        let may_be_torn = is_last && self.checkpoint.is_none();
         let mut offset = HEAD_BYTES as u64;
         while offset < length {
             let handle = file.try_clone().map_err(Error::io("open", path))?;
@@ -149,7 +158,7 @@ impl JournalWalk {
                     self.report.fault(path, reached, what);
                     found
                 }
-                None if torn && is_last => {
+                None if torn && may_be_torn => {
                     self.report.unfinished_bytes += length - reached;
                     break;
                 }
@@ -160,6 +169,9 @@ impl JournalWalk {
                 }
             };
             self.forget();
+        }
+        if self.checkpoint.is_some() && self.next.is_none() && self.report.faults_total == faults_before {
+            self.report.fault(path, length, "the checkpoint ends too soon");
         }
         Ok(())
     }
@@ -191,9 +203,12 @@ impl JournalWalk {
         }
     }
 
-    fn begins(&mut self, path: &Path, FileHead { first, restated }: FileHead) {
-        if restated && self.report.frames == 0 {
+    fn begins(&mut self, path: &Path, FileHead { first, checkpoint }: FileHead) {
+        self.checkpoint = checkpoint.then_some(first);
+        if checkpoint {
+            self.report.begins_after = first;
             self.forget();
+            return;
         }
         if let Some(due) = self.next.filter(|due| *due != first) {
             self.report.fault(path, 0, format!("it begins with deed {first}, {due} was due"));
@@ -205,6 +220,19 @@ impl JournalWalk {
     fn check(&mut self, path: &Path, offset: u64, frame: &Frame) {
         self.report.frames += 1;
         self.report.deeds += frame.entries.len() as u64;
+        if let Some(position) = self.checkpoint {
+            self.end = frame.end;
+            // Behind its last frame the log goes on.
+            self.next = frame.ends_checkpoint().then_some(position + 1);
+            if frame.first != position || frame.restated().is_none() {
+                self.report.fault(
+                    path,
+                    offset,
+                    format!("a frame does not belong to the checkpoint of deed {position}"),
+                );
+            }
+            return;
+        }
         if let Some(due) = self.next.filter(|due| *due != frame.first) {
             self.report.fault(path, offset, format!("a frame begins with deed {}, {due} was due", frame.first));
             self.sequences.fill(None);

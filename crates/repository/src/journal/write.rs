@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use vernal_model::{Deed, Moment, Partition, Sequence};
 
-use super::file::FileHead;
 use super::frame::{VisitedRanges, WrittenFrame};
-use super::{Tail, file, frame};
+use super::{Checkpoint, Contains, Tail, file, frame};
 use crate::bodies::End;
 use crate::{Error, Result};
 
@@ -31,6 +30,11 @@ pub(crate) struct Journal {
     /// A write failed and its bytes could not be removed, or a sync failed and the state on disk is unknown.
     broken: bool,
     file_bytes_max: u64,
+    /// The end of the bodies that the last frame acknowledged.
+    end: End,
+    checkpoint_bytes: u64,
+    /// The bytes behind the checkpoint.
+    log_bytes: u64,
 }
 
 impl Journal {
@@ -44,8 +48,7 @@ impl Journal {
             }
             None => {
                 let number = tail.next_file;
-                let begins = FileHead { first: tail.next, restated: false };
-                (file::create(folder, number, begins, seed)?, number, file::HEAD_BYTES as u64)
+                (file::create(folder, number, tail.next, seed)?, number, file::HEAD_BYTES as u64)
             }
         };
         Ok(Journal {
@@ -59,15 +62,10 @@ impl Journal {
             places: Vec::new(),
             broken: false,
             file_bytes_max: FILE_BYTES_MAX,
+            end: tail.end,
+            checkpoint_bytes: tail.checkpoint_bytes,
+            log_bytes: tail.log_bytes,
         })
-    }
-
-    /// Begins a journal whose first deed has the position `first`. Its deeds restate what was known before.
-    pub fn begin_restated(folder: &Path, seed: u64, first: u64) -> Result<Journal> {
-        let file = file::create(folder, 1, FileHead { first, restated: true }, seed)?;
-        let tail = Tail { file: Some((1, file::HEAD_BYTES as u64)), next: first, ..Tail::default() };
-        drop(file);
-        Journal::resume(folder, seed, tail)
     }
 
     #[cfg(test)]
@@ -107,6 +105,32 @@ impl Journal {
         }
         self.length += self.buffer.len() as u64;
         self.next += deeds;
+        self.end = end;
+        self.log_bytes += self.buffer.len() as u64;
+        Ok(())
+    }
+
+    /// The bytes of the checkpoint that the journal begins with, and of the log behind it.
+    pub fn sizes(&self) -> (u64, u64) {
+        (self.checkpoint_bytes, self.log_bytes)
+    }
+
+    /// Begins a checkpoint in the place of all files up to here. What is appended from now on goes to a new file.
+    pub fn begin_checkpoint(&mut self, position: u64, moment: Moment) -> Result<Checkpoint> {
+        let (number, contains) = (self.number, Contains { position, moment, end: self.end });
+        self.begin_file()?;
+        Checkpoint::begin(&self.folder, self.seed, number, contains)
+    }
+
+    /// Puts a checkpoint in the place of the files that it replaces, and counts what is left behind it.
+    pub fn put_checkpoint(&mut self, checkpoint: Checkpoint, archive: Option<&Path>) -> Result<()> {
+        self.checkpoint_bytes = checkpoint.put_in_place(&self.folder, archive)?;
+        self.log_bytes = 0;
+        for number in file::in_force(&self.folder, self.seed)?.0.into_iter().skip(1) {
+            let path = file::path(&self.folder, number);
+            let bytes = std::fs::metadata(&path).map_err(Error::io("look at", &path))?.len();
+            self.log_bytes += bytes.saturating_sub(file::HEAD_BYTES as u64);
+        }
         Ok(())
     }
 
@@ -116,8 +140,7 @@ impl Journal {
     }
 
     fn begin_file(&mut self) -> Result<()> {
-        let begins = FileHead { first: self.next, restated: false };
-        self.file = file::create(&self.folder, self.number + 1, begins, self.seed)?;
+        self.file = file::create(&self.folder, self.number + 1, self.next, self.seed)?;
         self.number += 1;
         self.length = file::HEAD_BYTES as u64;
         tracing::debug!(file = self.number, position = self.next, "journal file begun");

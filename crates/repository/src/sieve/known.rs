@@ -114,7 +114,7 @@ pub(super) fn both(old: Option<KnownRecord>, young: Option<KnownRecord>) -> Opti
     }
 }
 
-/// Removes unused runs, which a crash before a switch or before the last checkpoint leaves behind.
+/// Removes unused runs, which a crash before a switch or before the last sync of the tables leaves behind.
 pub(crate) fn remove_orphans(folder: &Path, in_force: (u32, u32)) -> Result<usize> {
     let mut removed = 0;
     for (generation, path) in run::generations(folder)? {

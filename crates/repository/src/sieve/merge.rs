@@ -45,30 +45,23 @@ impl KnownSet {
         .each(take)
     }
 
-    /// Every known URL as the bytes of its record, in order.
-    pub fn records(&self) -> Result<Box<[u8]>> {
-        let mut records = Vec::new();
-        self.each(&mut |record| {
-            records.extend_from_slice(&record.bytes());
-            Ok(())
-        })?;
-        Ok(records.into())
-    }
-
-    /// A known set of exactly these records, in one run that replaces all others.
-    pub fn restated(&self, records: &[u8]) -> Result<KnownSet> {
-        let (big, small) = self.generations();
+    /// A known set of exactly these records, or, where there are `more`, of these behind those that it has.
+    pub fn restated(&self, records: &[u8], more: bool) -> Result<KnownSet> {
         let (records, rest) = records.as_chunks::<RECORD_BYTES>();
-        let is_sorted = records.is_sorted_by_key(|bytes| KnownRecord::from_bytes(bytes).key);
-        if !rest.is_empty() || !is_sorted {
+        let records: Vec<KnownRecord> = records.iter().map(KnownRecord::from_bytes).collect();
+        if !rest.is_empty() || !records.is_sorted_by_key(|record| record.key) {
             return Err(Error::row("journal", "the records of known URLs are not whole or not in order"));
+        }
+        if more {
+            return self.with(&records, false);
         }
         let folder = self.folder.clone();
         if records.is_empty() {
             return Ok(KnownSet { folder, big: None, small: None });
         }
+        let (big, small) = self.generations();
         let mut out = RunWriter::new(&self.folder, big.max(small) + 1, records.len() as u64)?;
-        out.push_all(records)?;
+        records.iter().try_for_each(|record| out.push(record))?;
         Ok(KnownSet { folder, big: Some(Arc::new(out.finish()?)), small: None })
     }
 

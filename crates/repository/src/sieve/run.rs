@@ -59,7 +59,7 @@ impl KnownRecord {
         u32::try_from(self.back_links.cast_signed()).unwrap_or(0)
     }
 
-    pub(super) fn bytes(&self) -> [u8; RECORD_BYTES] {
+    pub(crate) fn bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         bytes[0] = self.key.0.0;
         bytes[1..9].copy_from_slice(&self.key.1.0.to_le_bytes());

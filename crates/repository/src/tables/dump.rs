@@ -37,7 +37,7 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<Visit>(&tables.visits, "visits", |_| true)?;
     dump.table::<StampedSite>(&tables.sites, "sites", |_| true)?;
     dump.table::<RobotsRow>(&tables.robots, "robots", |_| true)?;
-    // Rows that have passed the sieve are obsolete. When they are removed depends on checkpoints.
+    // Rows that have passed the sieve are obsolete. They are removed when the tables are synced.
     dump.table::<FoundRow<'_>>(&tables.found, "found", |key| {
         let through = key.first().map_or(Sequence(0), |first| state.partition(Partition(*first)).through);
         keys::found_sequence(key).is_some_and(|sequence| sequence > through)

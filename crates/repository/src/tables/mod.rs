@@ -6,7 +6,7 @@
 //! - `table`, `memory`, `sorted`, `by_page`: one table, wherever it lies.
 //! - `page_rows`: the rows of pages in memory, as far as there is room.
 //! - `apply`: one group of deeds becomes one atomic batch (`row_batch`); `obsolete`: what that leaves to be removed.
-//! - `restate`: the tables as deeds, where the deeds that made them were lost.
+//! - `restate`: the tables as deeds, for checkpoints of the journal.
 //! - `sieved`: what the sieve decided.
 //! - `waiting`: what waits at a site, packed.
 //! - `learned`: what visits taught of noise.
@@ -15,9 +15,9 @@
 //! - `dump`: everything as text, in key order, for comparison.
 //!
 //! **What a power cut may do.** The store is not synced with each commit, because the journal is. After a power cut its
-//! tables may therefore stand at different commits, none older than the last checkpoint. Replaying the journal from the
+//! tables may therefore stand at different commits, none older than their last sync. Replaying the journal from the
 //! state row heals this: rows are written as they become, site rows carry a stamp, and what a replay needs (found rows,
-//! runs of the known set) is removed only after a checkpoint.
+//! runs of the known set) is removed only after a sync.
 
 mod apply;
 mod by_page;
@@ -43,7 +43,7 @@ mod waiting;
 pub(crate) use apply::Group;
 pub(crate) use dump::dump;
 pub(crate) use obsolete::Obsolete;
-pub(crate) use restate::{RESTATED_IN, apply, restatement};
+pub(crate) use restate::{Restatement, apply};
 pub(crate) use shared::{Live, Shared};
 pub(crate) use store::{STORE_FILES_MAX, Tables};
 pub(crate) use table::{Row, Table};

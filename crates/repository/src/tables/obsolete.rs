@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use vernal_model::{Partition, Sequence};
 
-/// Files and rows that a commit made obsolete. They are removed at the next checkpoint.
+/// Files and rows that a commit made obsolete. They are removed at the next sync of the tables.
 #[derive(Debug, Default)]
 pub(crate) struct Obsolete {
     pub runs: Vec<PathBuf>,

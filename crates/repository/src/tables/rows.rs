@@ -95,7 +95,7 @@ pub(crate) struct State {
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PartitionState {
     pub sequence: Sequence,
-    /// Found rows up to here have passed the sieve. They may remain in the table until the next checkpoint.
+    /// Found rows up to here have passed the sieve. They may remain in the table until its next sync.
     pub through: Sequence,
     pub next_number: u32,
 }

@@ -7,6 +7,7 @@ mod following;
 mod hinting;
 mod naming;
 mod plain;
+mod shortening;
 mod world;
 
 use std::fs;
@@ -627,9 +628,11 @@ fn a_folder_of_format_1_is_refused_by_name_and_a_repair_keeps_its_records_and_se
     let bytes = fs::metadata(&segment).unwrap().len();
     let (mut repository, aside) = Repository::begin_repair(dir.path(), Settings::default(), world.now).unwrap();
     assert_eq!((aside.saved.seeds, aside.saved.standings), (seeds, standings));
-    assert!(aside.folder.join("FORMAT").exists() && aside.folder.join("journal").exists());
+    assert!(!aside.folder.exists(), "nothing is moved before the new state stands");
     repository.end_repair().unwrap();
     repository.close().unwrap();
+    Repository::put_repaired(dir.path()).unwrap();
+    assert!(aside.folder.join("FORMAT").exists() && aside.folder.join("journal").exists());
     assert_eq!(fs::metadata(&segment).unwrap().len(), bytes, "every whole record stays");
     open(dir.path());
 }

@@ -22,6 +22,7 @@ use crate::output::{Sink, bytes_shown};
 use crate::runtime::clock::Clock;
 use crate::runtime::crawl::{self, Beginning, Crawl};
 use crate::runtime::live::{Ended, Until};
+use crate::runtime::network;
 use crate::runtime::shutdown::Signals;
 use crate::seeds::SeedEntry;
 
@@ -104,7 +105,7 @@ pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
     let entries = served.seeds().iter().map(|url| SeedEntry::of(url)).collect();
     let beginning = Beginning { entries, until: Until::default(), serve: true, clock: Some(Arc::clone(&clock)) };
     let checked = crawl::check(&context, &beginning)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().or_fail()?;
+    let runtime = network::runtime(1)?;
     let shown = runtime.block_on(async {
         let opened = crawl::open(&context, &beginning).await?;
         let crawl = crawl::begin(&context, beginning.until, checked, opened).await?;

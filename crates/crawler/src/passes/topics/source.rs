@@ -86,7 +86,7 @@ fn held(page: &Page) -> HeldPage {
         key: page.key,
         fingerprint: page.url.fingerprint(),
         version: page.version.map_or(0, |version| version.number),
-        location: page.version.and_then(|version| version.location),
+        location: page.version.and_then(|version| version.body()),
         changes: page.changes,
         watched_days: page.last_visit.since(page.first_visit).days_f64(),
     }
