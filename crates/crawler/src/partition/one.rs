@@ -30,7 +30,7 @@ impl Partition {
         Ok(Partition {
             id,
             sites: SiteBook::new(settings, started),
-            waiting: WaitingUrls::default(),
+            waiting: WaitingUrls::in_order(settings.visit_order),
             refresh: RefreshQueue::new(&settings.policy)?,
             retries: Retries::default(),
             held: 0,
