@@ -75,11 +75,8 @@ fn a_page_has_the_record_of_paper_004_from_its_visits_and_from_the_policy_with_i
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
     let web = visited(&data);
-    let record = |more: &[&str]| {
-        let arguments = [&["page", &web.url("/"), "--json"][..], more].concat();
-        one(&told(vernal(&data).args(arguments)))["url_record"].clone()
-    };
-    let of = record(&[]);
+    let record = || one(&told(vernal(&data).args(["page", &web.url("/"), "--json"])))["url_record"].clone();
+    let of = record();
     assert_eq!((&of["kept_by"], &of["url"]), (&"history".into(), &web.url("/").into()), "{of}");
     assert_eq!((&of["visits"], &of["changes"], &of["state"]), (&3.into(), &2.into(), &"held".into()));
     // p_c is 1, 1 and 2/3: each of the first two multiplies the refresh time by 2 − 1/0.7, the last leaves it.
@@ -97,7 +94,7 @@ fn a_page_has_the_record_of_paper_004_from_its_visits_and_from_the_policy_with_i
     let own = format!("prefix:{} lower=0.1 upper=0.9 initial=2", web.url("/"));
     let policy = ["--policy", "refresh-time:lower=0.2", "--url-thresholds", &own];
     told(run(&data).args(["--until-idle", "--refresh-min", "0s", "--budget", "1000000/s"]).args(policy));
-    let of = record(&[]);
+    let of = record();
     assert_eq!((&of["kept_by"], &of["lower_threshold"]), (&"policy".into(), &0.1.into()), "{of}");
     assert_eq!((&of["upper_threshold"], &of["initial_mean_waits"]), (&0.9.into(), &2.0.into()), "{of}");
 }
