@@ -11,7 +11,7 @@ fn page(words: &str) -> String {
 }
 
 fn one(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
+    serde_json::from_str(text).expect("the answer is JSON")
 }
 
 /// Two pages: the front page differs at two of three later visits, the other one never.

@@ -95,7 +95,7 @@ pub fn wants_topics(text: &str) -> bool {
 }
 
 fn sampling(name: &'static str, rule: Rule, by: By, spec: &PolicySpec) -> Sampling {
-    Sampling::new(name, rule, by).with(SamplingTerms::of(spec))
+    Sampling::new(name, rule, by, SamplingTerms::of(spec))
 }
 
 fn by_value(name: &str) -> Box<dyn Refresh> {

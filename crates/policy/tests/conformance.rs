@@ -67,7 +67,8 @@ fn recalled(name: &str, rows: &Rows) -> Box<dyn Refresh> {
 /// What is remembered of sites comes before their pages.
 fn restarted(name: &str, rows: &Rows, sites: &BTreeMap<u32, Vec<u8>>) -> Box<dyn Refresh> {
     let mut policy = by_name(name).expect("every name has a policy");
-    assert_eq!(policy.name(), name);
+    let spec = vernal_policy::parameters::PolicySpec::parse(name).expect("every name is a policy");
+    assert_eq!(policy.name(), spec.name());
     for (&site, state) in sites {
         policy.site_memory().into_iter().for_each(|memory| memory.recall_site(site, state));
     }

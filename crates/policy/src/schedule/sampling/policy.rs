@@ -57,8 +57,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    pub fn new(name: &'static str, rule: Rule, by: By) -> Self {
-        let terms = SamplingTerms::default();
+    pub fn new(name: &'static str, rule: Rule, by: By, terms: SamplingTerms) -> Self {
         Sampling {
             name,
             rule,
@@ -79,13 +78,6 @@ impl Sampling {
             is_new: false,
             waiting: 0,
         }
-    }
-
-    /// With these parameters.
-    #[must_use]
-    pub fn with(self, terms: SamplingTerms) -> Self {
-        let adaptive = Adaptive { step: terms.step, z: z_of(terms.confidence), ..self.adaptive };
-        Sampling { terms, adaptive, ..self }
     }
 
     pub fn sized(self, size: Size) -> Self {
@@ -176,13 +168,6 @@ impl Sampling {
         visited
     }
 
-    /// Which of a page's strata this is.
-    fn nth_of(&self, page: PageKey, at: u32) -> u8 {
-        let Some(entry) = self.pages.find(page) else { return 0 };
-        let nth = (0..).map_while(|nth| self.stratum_at(page, entry, nth)).position(|one| one == at);
-        nth.and_then(|nth| u8::try_from(nth).ok()).unwrap_or(0)
-    }
-
     fn is_unvisited(&self, entry: &Entry) -> bool {
         self.cycle.is_none_or(|cycle| entry.last_visit < cycle.start)
     }
@@ -233,8 +218,11 @@ impl Refresh for Sampling {
                     let is_unvisited = self.pages.find(page).is_some_and(|entry| self.is_unvisited(entry));
                     let is_sample = is_unvisited && self.strata[at as usize].class() == Class::Sample;
                     let errand = if is_sample { Errand::Sample } else { Errand::Download };
-                    let nth = if is_sample { self.nth_of(page, at) } else { 0 };
-                    self.change(page, |entry| (entry.errand, entry.drawn_for) = (Some(errand), nth));
+                    let drawn_for = self.pages.find(page).filter(|_| is_sample).and_then(|entry| {
+                        let strata = (0..).map_while(|nth| self.stratum_at(page, entry, nth));
+                        u8::try_from(strata.take_while(|&one| one != at).count()).ok()
+                    });
+                    self.change(page, |entry| (entry.errand, entry.drawn_for) = (Some(errand), drawn_for.unwrap_or(0)));
                     chosen.push(page);
                     // Its rank has sunk or stayed; what stands before it has nothing to give now.
                     next = self.order.range(place..).next().copied();
