@@ -16,7 +16,7 @@ use vernal_policy::measure::expected_age;
 use vernal_repository::Reader;
 
 use super::answer::{self, ApiError};
-use super::shared::Shared;
+use super::shared::{Shared, time};
 
 /// The cycle over which the change ratio is counted.
 const CYCLE: Span = Span::from_days(7);
@@ -30,6 +30,8 @@ const STAND_FOR_TIMES: u32 = 30;
 /// The measures of the whole copy or of one site; null where nothing is known yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
+    /// Of a stopped folder, the last moment of its crawl.
+    pub as_of: Option<String>,
     /// Changed visits over all visits of the last cycle that could be compared, and how many those are.
     pub change_ratio: Option<f64>,
     pub change_ratio_visits: u64,
@@ -74,7 +76,8 @@ pub async fn taken(shared: &Arc<Shared>) -> Result<Arc<Measures>, ApiError> {
     {
         return Ok(Arc::clone(measures));
     }
-    let now = shared.clock.now();
+    // A folder that nobody crawls is told as it was left, so that it always gives the same answer.
+    let now = if shared.backend.is_stopped() { shared.reader.last_moment() } else { shared.clock.now() };
     // A stopped folder may be damaged so that nobody can crawl it; its pages can still be counted.
     let believed = match shared.backend.believed(now).await {
         Ok(believed) => Some(believed),
@@ -119,11 +122,11 @@ fn measure(reader: &Reader, believed: Option<&Believed>, now: Moment) -> Result<
     });
     let of_site = |(site, sums): (Site, Sums)| {
         let belief = of_policy.map(|believed| believed.sites.get(&site).copied().unwrap_or_default());
-        let figures = sums.figures(belief, sampled(&site));
+        let figures = Figures { as_of: time(now), ..sums.figures(belief, sampled(&site)) };
         (site, figures)
     };
     Ok(Measures {
-        all: all.figures(of_policy.map(|believed| believed.all), all_sampled),
+        all: Figures { as_of: time(now), ..all.figures(of_policy.map(|believed| believed.all), all_sampled) },
         sites: sites.into_iter().map(of_site).collect(),
     })
 }
@@ -183,6 +186,7 @@ impl Sums {
         };
         let (fresh, samples) = sampled.unwrap_or_default();
         Figures {
+            as_of: None,
             change_ratio: share(self.changed_in_cycle, self.in_cycle),
             change_ratio_visits: self.in_cycle,
             cycle_days: CYCLE.days_f64(),
