@@ -35,31 +35,31 @@ fn the_measures_are_those_of_the_visits_stopped_and_running_for_the_whole_and_by
     let data = dir.path().join("data");
     let web = visited(&data);
     // Two pages with three comparisons each, and two changes in all.
-    let check = |measures: &Value| {
+    let check = |measures: &Value, believed_by: &str| {
         assert_eq!((&measures["compared"], &measures["change_ratio_visits"]), (&6.into(), &6.into()), "{measures}");
         for name in ["change_ratio", "degree_of_success"] {
             assert!((measures[name].as_f64().unwrap() - 2.0 / 6.0).abs() < 1e-9, "{name} {measures}");
         }
         assert!(measures["change_rate_per_day"].as_f64().unwrap() > 0.0, "{measures}");
         let fresh = measures["freshness_believed"].as_f64().unwrap();
-        assert!(fresh > 0.0 && fresh <= 1.0 && measures["believed_by"] == "policy", "{measures}");
+        assert!(fresh > 0.0 && fresh <= 1.0 && measures["believed_by"] == believed_by, "{measures}");
         assert!(measures["mean_age_days"].as_f64().unwrap() >= 0.0, "{measures}");
     };
-    let shown = || {
+    let shown = |believed_by: &str| {
         let status = one(&told(vernal(&data).args(["status", "--json"])));
         let sites = json_lines(&told(vernal(&data).args(["sites", "--json", "--sort", "-degree_of_success"])));
-        check(&status["measures"]);
+        check(&status["measures"], believed_by);
         assert_eq!(sites[0]["site"], web.address.to_string());
-        check(&sites[0]["measures"]);
+        check(&sites[0]["measures"], believed_by);
     };
-    shown();
+    shown("history");
     let text = told(vernal(&data).arg("status"));
     assert!(text.contains("33.3 % of 6 visits") && text.contains("degree of success"), "{text}");
     assert!(told(vernal(&data).arg("sites")).contains("0.333"));
     let mut command = vernal(&data);
     command.args(["run", "--allow-private", "--budget", "1/week", "--listen", "127.0.0.1:0"]);
     let mut running = Running::start(&mut command, &data);
-    shown();
+    shown("policy");
     let metrics = ask_port(&running.listening(), "GET /metrics HTTP/1.1\r\n");
     let line = |name: &str| metrics.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
     let site = format!("vernal_site_change_ratio{{site=\"{}\"}}", web.address);

@@ -30,7 +30,7 @@ const STAND_FOR_TIMES: u32 = 30;
 /// The measures of the whole copy or of one site; null where nothing is known yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
-    /// Of a stopped folder, the last moment of its crawl.
+    /// Of a stopped folder, the last visit to a held page.
     pub as_of: Option<String>,
     /// Changed visits over all visits of the last cycle that could be compared, and how many those are.
     pub change_ratio: Option<f64>,
@@ -41,7 +41,8 @@ pub struct Figures {
     pub compared: u64,
     /// Changes a day of a page, the mean over the pages that were compared (bias-reduced).
     pub change_rate_per_day: Option<f64>,
-    /// The share that is believed to be up to date, and by what: `policy`, or `history` where the policy has no model.
+    /// The share that is believed to be up to date, and by what: `policy`, or `history`, that of each page, where the policy
+    /// has no model or nothing crawls.
     pub freshness_believed: Option<f64>,
     pub believed_by: Option<&'static str>,
     /// The share of samples drawn by chance that was up to date; null before the first.
@@ -76,13 +77,12 @@ pub async fn taken(shared: &Arc<Shared>) -> Result<Arc<Measures>, ApiError> {
     {
         return Ok(Arc::clone(measures));
     }
-    // A folder that nobody crawls is told as it was left, so that it always gives the same answer.
-    let now = if shared.backend.is_stopped() { shared.reader.last_moment() } else { shared.clock.now() };
-    // A stopped folder may be damaged so that nobody can crawl it; its pages can still be counted.
-    let believed = match shared.backend.believed(now).await {
-        Ok(believed) => Some(believed),
-        Err(_) if shared.backend.is_stopped() => None,
-        Err(error) => return Err(error.into()),
+    // A folder that nobody crawls is told as it was left, by what its pages say: so it always gives the same answer.
+    let (believed, now) = if shared.backend.is_stopped() {
+        (None, None)
+    } else {
+        let now = shared.clock.now();
+        (Some(shared.backend.believed(now).await?), Some(now))
     };
     let reader = shared.reader.clone();
     let measures = answer::on_blocking_thread(move || Ok(measure(&reader, believed.as_ref(), now)?)).await?;
@@ -91,7 +91,17 @@ pub async fn taken(shared: &Arc<Shared>) -> Result<Arc<Measures>, ApiError> {
     Ok(measures)
 }
 
-fn measure(reader: &Reader, believed: Option<&Believed>, now: Moment) -> Result<Measures, vernal_repository::Error> {
+/// As of `now`; without it, as of the last visit to a held page.
+fn measure(
+    reader: &Reader,
+    believed: Option<&Believed>,
+    now: Option<Moment>,
+) -> Result<Measures, vernal_repository::Error> {
+    let last_visit = || {
+        let visits = reader.held_pages().filter_map(|page| page.ok().map(|page| page.last_visit));
+        visits.max().unwrap_or(Moment::EPOCH)
+    };
+    let now = now.unwrap_or_else(last_visit);
     let mut sites: BTreeMap<Site, Sums> = BTreeMap::new();
     let mut visited: Vec<(PageKey, Site)> = Vec::new();
     let since = now - CYCLE;
