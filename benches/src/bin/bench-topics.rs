@@ -13,7 +13,7 @@ use vernal_document::{Input, read};
 use vernal_model::{
     AnchorTerms, Chance, Deed, Digest, Fingerprint, Moment, PageKey, PageTerms, Partition, TopicOf, Url,
 };
-use vernal_policy::topic::{Reckoning, Reputations};
+use vernal_policy::topic::{Reckoning, Reputations, TopicTerms};
 
 const PAGES: usize = 100_000;
 const SITES: usize = 500;
@@ -88,7 +88,7 @@ type Stages = Vec<(&'static str, f64)>;
 /// Runs a pass to its end; the seconds it took, and those of its stages.
 fn pass(web: &InventedWeb, book: &mut TopicBook, reckoning: Reckoning) -> Result<(f64, Stages), Box<dyn Error>> {
     let begun = cpu_seconds();
-    let mut pass = Pass::new(reckoning, book.mark().passes, Moment::EPOCH);
+    let mut pass = Pass::new(TopicTerms { reckoning, ..TopicTerms::default() }, book.mark().passes, Moment::EPOCH);
     let mut stages = Stages::new();
     loop {
         let (stage, turn_begun) = (pass.progress().0, cpu_seconds());

@@ -6,8 +6,8 @@ pub enum Error {
     Repository(#[from] vernal_repository::Error),
     #[error(transparent)]
     Frontier(#[from] vernal_frontier::Error),
-    #[error("there is no policy `{0}`; there are: {1}")]
-    Policy(String, String),
+    #[error("{0}")]
+    Policy(vernal_policy::parameters::SpecError),
     #[error("take a report for order {0}, which was never given")]
     StrayReport(u64),
 }

@@ -163,7 +163,10 @@ impl Crawler {
 
     /// What the policy believes of the freshness of the held pages. The only place where this is summed up.
     pub fn believed(&mut self, now: Moment) -> Believed {
-        self.core.partitions.believed(now)
+        let believed = self.core.partitions.believed(now);
+        let partitions = &self.core.partitions;
+        let site_of = |page: PageKey| Some(partitions.of(page.partition).sites.life_of(page)?.site.clone());
+        Believed { measured: self.plan.samples.by_site(site_of), ..believed }
     }
 
     /// How likely a held page is up to date; `None` where the policy does not know it, or has no model.

@@ -28,6 +28,7 @@ mod sites;
 #[cfg(test)]
 mod testing;
 mod unreached;
+mod url_terms;
 mod weights;
 mod work;
 
@@ -46,4 +47,5 @@ pub use pulse::Pulse;
 pub use restore::Restored;
 pub use settings::{Callback, DiskFreeMin, GroupLimits, Promise, Requisites, Settings, Wish, WishOf};
 pub use unreached::UnreachedSeed;
+pub use url_terms::{UrlTerms, UrlTermsBook, UrlsOf};
 pub use weights::{ImportanceBy, Weights};

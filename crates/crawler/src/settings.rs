@@ -3,6 +3,7 @@
 use vernal_frontier::VisitOrder;
 use vernal_model::{AddressLimits, Budget, Kind, Kinds, Scope, Seed, Site, Span, TimeOrigin, Url};
 
+use crate::url_terms::{UrlTerms, UrlTermsBook};
 use crate::weights::{ImportanceBy, Weights};
 
 #[derive(Clone, Debug)]
@@ -17,8 +18,10 @@ pub struct Settings {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub budget: Budget,
-    /// A name of `vernal_policy::NAMES`.
+    /// A name of `vernal_policy::NAMES`, with the values of its parameters.
     pub policy: String,
+    /// Parameters of the policy `refresh-time` that hold for some URLs in place of its own.
+    pub url_terms: Vec<UrlTerms>,
     /// How often topics are computed; `None` disables them.
     pub topics_every: Option<Span>,
     /// How often the mean change rate and the beliefs of the policies are summed up over all pages.
@@ -190,6 +193,11 @@ impl Settings {
         vernal_policy::wants_topics(policy).then_some(TOPICS_EVERY)
     }
 
+    /// The parameters of the policy that hold for some URLs.
+    pub fn url_terms_book(&self) -> UrlTermsBook {
+        UrlTermsBook::new(&self.url_terms, &self.policy)
+    }
+
     /// How long a span of the crawl is in real time.
     pub(crate) fn real(&self, span: Span) -> Span {
         self.time_origin.map_or(span, |origin| span.scaled(1.0 / origin.scale))
@@ -212,6 +220,7 @@ impl Default for Settings {
             exclude: Vec::new(),
             budget: Budget::default(),
             policy: "round-robin".into(),
+            url_terms: Vec::new(),
             topics_every: None,
             pass_urls_max: vernal_repository::graph::URLS_MAX,
             links_at_hand: true,

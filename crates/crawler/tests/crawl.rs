@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use invented::{opened, seeded};
 use vernal_crawler::{Act, Settings};
-use vernal_frontier::audit;
+use vernal_frontier::{VisitOrder, audit};
 use vernal_model::{Chance, Moment, Page, PageState, Seed, Site, Span, Url};
 use vernal_repository::Reader;
 use vernal_simulator::drift::DriftSettings;
@@ -95,6 +95,49 @@ fn each_page_is_asked_for_once_when_nothing_fails() {
     assert_eq!(urls.len(), all, "none twice");
     assert_eq!(all, 4 * 80 + 4, "every page and one robots.txt per site");
     assert_eq!(held(&trial.crawler().reader()).len(), 4 * 80);
+}
+
+/// The first visits of each site, in their order: depth, when it was admitted, when it was asked for.
+fn first_visits(trial: &mut Trial<'_>) -> BTreeMap<String, Vec<(u16, Moment, Moment)>> {
+    let pages = pages(&trial.crawler().reader());
+    let by_url: BTreeMap<&str, &Page> = pages.iter().map(|page| (page.url.as_str(), page)).collect();
+    let mut sites: BTreeMap<String, Vec<(u16, Moment, Moment)>> = BTreeMap::new();
+    for asked in trial.asked().iter().filter(|asked| !asked.robots) {
+        let Some(page) = by_url.get(asked.url.as_str()) else { continue };
+        sites.entry(asked.site.clone()).or_default().push((page.depth, page.admitted, asked.started));
+    }
+    sites
+}
+
+/// How often a page was asked for while one of its site with fewer links from the seed had been admitted and was not asked
+/// for yet.
+fn overtakings(trial: &mut Trial<'_>) -> usize {
+    let overtaken = |visits: &[(u16, Moment, Moment)]| {
+        let before = |at: usize| {
+            let (depth, _, started) = visits[at];
+            visits[at + 1..].iter().any(|&(later, admitted, _)| later < depth && admitted < started)
+        };
+        (0..visits.len()).filter(|&at| before(at)).count()
+    };
+    first_visits(trial).values().map(|visits| overtaken(visits)).sum()
+}
+
+/// The paper's order draws from all three lists, so there it does happen.
+#[test]
+fn breadth_first_no_page_is_asked_for_before_one_of_its_site_that_is_nearer_to_the_seed() {
+    let crawled = |visit_order: VisitOrder| {
+        let web = Web::new(WebSettings::plain(3, 600).still()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let start = web.settings().origin;
+        let settings = Settings { visit_order, ..settings() };
+        let mut trial = Trial::new(&web, seeded(&web, folder.path(), settings, start), start, 1);
+        assert_eq!(trial.run_until_idle(STEPS_MAX).unwrap(), StopReason::Idle);
+        let deepest = first_visits(&mut trial).values().flatten().map(|&(depth, ..)| depth).max();
+        assert!(deepest >= Some(3), "{deepest:?}");
+        overtakings(&mut trial)
+    };
+    assert_eq!(crawled(VisitOrder::BreadthFirst), 0);
+    assert!(crawled(VisitOrder::Paper) > 0);
 }
 
 #[test]

@@ -112,6 +112,37 @@ fn the_table_is_asked_before_its_page_from_the_beginning() {
     assert!(first("/prices").is_some_and(|at| at.since(moved) < Span::from_hours(12)), "the table moved");
 }
 
+/// Paper 004, II B: `Vol#` tags in the page, and a file of the same name with the extension `.TVI`, which has no dates and does not
+/// name the page.
+#[test]
+fn a_page_with_vol_tags_is_visited_when_the_table_beside_it_differs() {
+    let mut hand = SmallWeb::new("400%/day");
+    let body = |words: &str| page("", &format!("prices: <Vol#1></Vol#1> and {words}"));
+    let table = |round: usize| format!("<Vol#1>{}</Vol#1>\n", said(round));
+    hand.put("/", "text/html", page("", "<a href=\"/prices.html\">prices</a>"));
+    hand.put("/prices.html", "text/html", body("nothing yet"));
+    hand.put("/prices.TVI", "text/plain", table(0));
+    hand.run_for(Span::from_days(2));
+    assert!(hand.asked_for("/prices.TVI", START) >= 1, "nobody links to it");
+    for round in 1..40 {
+        hand.put("/prices.html", "text/html", body(&said(round)));
+        hand.put("/prices.TVI", "text/plain", table(round));
+        hand.run_for(Span::from_days(2));
+    }
+    let hints = hand.crawler.reader().site_hints(&url("/").site()).unwrap();
+    let (_, row) = hints.sources.iter().find(|(source, _)| *source == HintSource::Companion).unwrap();
+    assert!(row.right > 5.0 && row.wrong < row.right / 2.0, "{row:?}");
+    let quiet = hand.now;
+    hand.run_for(Span::from_days(20));
+    let (pages, tables) = (hand.asked_for("/prices.html", quiet), hand.asked_for("/prices.TVI", quiet));
+    assert!(pages <= 3 && tables > 3 * pages.max(1), "the page was asked for {pages} times, its table {tables} times");
+    hand.put("/prices.html", "text/html", body("the price is another one"));
+    hand.put("/prices.TVI", "text/plain", table(99));
+    let moved = hand.now;
+    hand.run_for(Span::from_days(6));
+    assert!(hand.asked_for("/prices.html", moved) >= 1, "the table moved");
+}
+
 #[test]
 fn a_table_that_never_moves_does_not_keep_its_page_from_being_seen() {
     let mut hand = SmallWeb::new("2000%/day");

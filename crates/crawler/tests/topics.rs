@@ -117,6 +117,22 @@ fn reckoned_by_hand(reader: &Reader, rows: &BTreeMap<TopicId, TopicRow>) -> (Vec
     (held.iter().map(|page| page.key).collect(), holders.into_iter().map(column).collect())
 }
 
+/// d and the topics per page are parameters of the policies that sample by topic.
+#[test]
+fn a_policy_says_how_many_topics_a_page_has_and_how_far_links_carry_them() {
+    let web = still_web(1);
+    let of = |policy: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        topics(&crawled(&web, folder.path(), Settings { policy: policy.into(), ..settings() })).0
+    };
+    let most = |pages: &Topics| pages.values().map(Vec::len).max().unwrap();
+    let best = |pages: &Topics| pages.values().filter_map(|of| Some(f64::from(of.first()?.reputation))).sum::<f64>();
+    let (plain, few, jumping) = (of("correlated"), of("correlated:topics=2"), of("correlated:topics=2,d=0.9"));
+    assert_eq!((most(&plain), most(&few)), (TOPICS_OF_A_PAGE, 2));
+    assert!(few.iter().all(|(page, of)| plain[page].starts_with(of)), "the best of them");
+    assert!((best(&jumping) - best(&few)).abs() > 0.1 * best(&few), "{} {}", best(&jumping), best(&few));
+}
+
 #[test]
 fn a_pass_gives_pages_the_topics_that_algorithm_1_gives_them() {
     let (web, folder) = (still_web(1), tempfile::tempdir().unwrap());

@@ -9,7 +9,7 @@ pub enum VisitOrder {
     /// Pvalue = forward − back links, highest first.
     #[default]
     Paper,
-    /// Few links from the seeds first, then in order of arrival.
+    /// Few links from the seeds first, then in order of arrival: strictly, as [`VisitOrder::is_strict`] says.
     BreadthFirst,
     /// Many links from the seeds first, then the latest arrival.
     DepthFirst,
@@ -23,6 +23,17 @@ const ARRIVAL_MAX: u64 = (1 << ARRIVAL_BITS) - 1;
 /// Depth first distinguishes depths up to this.
 const DEPTH_MAX: u16 = 127;
 
+/// Breadth first gives depths below this a band of their own, so that they do not mix on disk. Deeper URLs are one depth.
+const DEPTH_OF_LAST_BAND: u16 = 32;
+
+impl VisitOrder {
+    /// Whether no URL goes while one of a higher rank waits in the same window whose site is free. The paper's order draws
+    /// from all three lists instead, so that no rank is starved.
+    pub fn is_strict(self) -> bool {
+        self == VisitOrder::BreadthFirst
+    }
+}
+
 /// The rank of an unread URL, higher first; equal ranks keep their order of arrival. `forward` counts the links of the
 /// page it was found on (all that is known of an unread URL), `back` the known pages that link to it.
 pub fn rank(order: VisitOrder, forward: u32, back: u32, depth: u16, arrival: u64) -> i32 {
@@ -31,7 +42,11 @@ pub fn rank(order: VisitOrder, forward: u32, back: u32, depth: u16, arrival: u64
             let value = i64::from(forward) - i64::from(back);
             value.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
         }
-        VisitOrder::BreadthFirst => -i32::from(depth),
+        VisitOrder::BreadthFirst => match depth {
+            0 => 0,
+            DEPTH_OF_LAST_BAND.. => i32::MIN,
+            depth => -(1 << (depth - 1)),
+        },
         VisitOrder::Importance => back.min(i32::MAX as u32) as i32,
         VisitOrder::DepthFirst => i32::from(depth.min(DEPTH_MAX)) << ARRIVAL_BITS | arrival.min(ARRIVAL_MAX) as i32,
     }
@@ -90,6 +105,16 @@ mod tests {
         assert!(ranked(VisitOrder::DepthFirst, 2, 9) > ranked(VisitOrder::DepthFirst, 2, 1));
         assert!(ranked(VisitOrder::DepthFirst, u16::MAX, u64::MAX) > 0);
         assert!(rank(VisitOrder::Importance, 60, 7, 0, 0) > rank(VisitOrder::Importance, 0, 6, 9, 9));
+    }
+
+    #[test]
+    fn breadth_first_gives_each_depth_a_band_of_its_own() {
+        let band_of = |depth| band(rank(VisitOrder::BreadthFirst, 60, 7, depth, 3));
+        for depth in 0..DEPTH_OF_LAST_BAND {
+            assert_eq!(band_of(depth + 1), band_of(depth) + 1, "{depth}");
+        }
+        assert_eq!(band_of(u16::MAX), band_of(DEPTH_OF_LAST_BAND));
+        assert!(VisitOrder::BreadthFirst.is_strict() && !VisitOrder::default().is_strict());
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct Waiting {
 #[derive(Clone, Debug, Default)]
 pub struct Frontier {
     limits: FrontierLimits,
+    /// Whether the highest rank of the sites that are free always goes first: then there is one list.
+    is_strict: bool,
     allocator: Allocator,
     /// `None` before the first cut: then all URLs are in the first list.
     cuts: Cuts,
@@ -87,6 +89,12 @@ enum Availability {
 impl Frontier {
     pub fn new(limits: FrontierLimits) -> Self {
         Frontier { limits, ..Frontier::default() }
+    }
+
+    /// One that always gives the highest rank of the sites that are free, in place of 4 : 2 : 1.
+    #[must_use]
+    pub fn in_strict_order(self) -> Self {
+        Frontier { is_strict: true, ..self }
     }
 
     pub fn len(&self) -> usize {
@@ -303,7 +311,7 @@ impl Frontier {
         let length = self.len();
         let share = length.div_ceil(3);
         let dry = self.lengths.contains(&0) && self.lengths.iter().any(|&length| length > share);
-        dry || self.arrivals_since_cut >= ARRIVALS_BEFORE_CUT_MIN.max(length / 8)
+        !self.is_strict && (dry || self.arrivals_since_cut >= ARRIVALS_BEFORE_CUT_MIN.max(length / 8))
     }
 
     /// Ranks the whole window and cuts it into thirds, as the distributor of the paper does.

@@ -36,6 +36,8 @@ struct Naive {
     cuts: Option<[Rank; 2]>,
     arrivals: usize,
     allocator: Allocator,
+    /// The highest rank of the sites that are free always goes first.
+    is_strict: bool,
 }
 
 impl Naive {
@@ -58,7 +60,7 @@ impl Naive {
         let mut lengths = [0; 3];
         self.all.iter().for_each(|waiting| lengths[self.list_of(waiting)] += 1);
         let dry = lengths.contains(&0) && lengths.iter().any(|&length| length > self.all.len().div_ceil(3));
-        if dry || self.arrivals >= (self.all.len() / 8).max(64) {
+        if !self.is_strict && (dry || self.arrivals >= (self.all.len() / 8).max(64)) {
             let [first, second, _] = thirds(self.all.len());
             let last = |end: usize| end.checked_sub(1).map(|last| rank_of(&self.all[last]));
             self.cuts = last(first.end).zip(last(second.end)).map(|(first, second)| [first, second]);
@@ -120,12 +122,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn the_window_draws_what_looking_at_everything_would_draw(life in steps(), per_site in 1u16..3) {
+    fn the_window_draws_what_looking_at_everything_would_draw(
+        life in steps(), per_site in 1u16..3, is_strict in any::<bool>(),
+    ) {
         let settings = PolitenessSettings { delay: Span::from_secs(1), per_site, ..PolitenessSettings::default() };
         let mut now = Moment::from_secs(1_000);
         let mut politeness = Politeness::new(settings, now);
         let limits = FrontierLimits { window_max: 400, per_site_max: 90 };
-        let (mut frontier, mut naive) = (Frontier::new(limits), Naive::default());
+        let (plain, mut naive) = (Frontier::new(limits), Naive { is_strict, ..Naive::default() });
+        let mut frontier = if is_strict { plain.in_strict_order() } else { plain };
         let (mut arrival, mut drawn) = (0u64, Vec::<Waiting>::new());
         for step in life {
             let accepted = match step {

@@ -3,6 +3,8 @@
 
 use vernal_model::{Moment, PageKey, Span, TopicId, TopicOf};
 
+use crate::measure::expected_age;
+use crate::schedule::RefreshTerms;
 use crate::{Held, Unkept, View};
 
 /// A policy whose visits have values, so that partitions can be served in the order of value. Policies whose order
@@ -74,6 +76,12 @@ pub trait Topical {
     }
 }
 
+/// A policy whose parameters may differ from page to page.
+pub trait OwnTerms {
+    /// Sets what holds for a page in place of the policy's own parameters, before the page is recalled; `None` takes it away.
+    fn set_terms(&mut self, page: PageKey, terms: Option<RefreshTerms>);
+}
+
 /// The results of one cycle's samples in a topic.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TopicSample {
@@ -143,6 +151,8 @@ pub struct PageBelief {
     pub importance: f32,
     /// The probability that it is up to date.
     pub fresh: f64,
+    /// Days since its last visit.
+    pub waited_days: f64,
 }
 
 /// What a policy believes of the pages it knows.
@@ -155,6 +165,8 @@ pub struct Belief {
     /// Σ importance.
     pub weight: f64,
     pub pages: u64,
+    /// Σ expected age in days.
+    pub age_days: f64,
 }
 
 impl Belief {
@@ -165,18 +177,25 @@ impl Belief {
             fresh: self.fresh + other.fresh,
             weight: self.weight + other.weight,
             pages: self.pages + other.pages,
+            age_days: self.age_days + other.age_days,
         }
     }
 
     pub fn add(&mut self, page: PageBelief) {
         let importance = f64::from(page.importance);
-        let one = Belief { likely: page.fresh, fresh: importance * page.fresh, weight: importance, pages: 1 };
-        *self = self.plus(one);
+        let age_days = expected_age(page.fresh, page.waited_days);
+        let fresh = importance * page.fresh;
+        *self = self.plus(Belief { likely: page.fresh, fresh, weight: importance, pages: 1, age_days });
     }
 
     /// The share of the pages that is believed to be up to date; `None` without pages.
     pub fn share(&self) -> Option<f64> {
         (self.pages > 0).then(|| self.likely / self.pages as f64)
+    }
+
+    /// The mean age that is expected, in days; `None` without pages.
+    pub fn mean_age_days(&self) -> Option<f64> {
+        (self.pages > 0).then(|| self.age_days / self.pages as f64)
     }
 
     /// The same share with each page weighted by its importance.
@@ -212,6 +231,7 @@ mod tests {
             assert_eq!(policy.site_memory().is_some(), by_value, "{name}");
             assert_eq!(policy.believing().is_some(), by_value, "{name}");
             assert!(policy.promising().is_some(), "every policy comes with its promises kept");
+            assert_eq!(policy.own_terms().is_some(), kind == "refresh-time", "{name}");
             assert!(!crate::wants_topics(name) || policy.topical().is_some(), "{name}");
         }
     }

@@ -9,6 +9,7 @@
 //! - [`schedule`]: the policies.
 //! - [`topic`]: which pages are thought to change together.
 //! - [`measure`]: measures of freshness and cost.
+//! - [`parameters`]: the parameters of the papers' policies, as settings.
 //! - [`importance`]: importance by links; [`collection`]: which pages are worth holding.
 
 mod abilities;
@@ -19,6 +20,7 @@ pub mod measure;
 mod names;
 mod one_cycle;
 mod pages;
+pub mod parameters;
 mod refresh;
 pub mod schedule;
 mod test_view;
@@ -26,10 +28,10 @@ pub mod topic;
 mod unkept;
 
 pub use abilities::{
-    Belief, Believing, Best, Hinted, PageBelief, Promising, RateSums, SiteMemory, TopicRates, TopicSample, Topical,
-    Valued, Weighable,
+    Belief, Believing, Best, Hinted, OwnTerms, PageBelief, Promising, RateSums, SiteMemory, TopicRates, TopicSample,
+    Topical, Valued, Weighable,
 };
-pub use names::{NAMES, by_name, wants_topics};
+pub use names::{NAMES, by_name, named, wants_topics};
 pub use one_cycle::OneCycle;
 pub use refresh::{Held, Refresh, Seen, View};
 pub use test_view::TestView;

@@ -2,7 +2,7 @@
 
 use vernal_model::{BudgetAccount, Chance, Moment, PageKey, PolicyState, Span};
 
-use crate::abilities::{Believing, Hinted, Promising, SiteMemory, Topical, Valued, Weighable};
+use crate::abilities::{Believing, Hinted, OwnTerms, Promising, SiteMemory, Topical, Valued, Weighable};
 
 /// A page that the repository holds, as a policy may see it.
 #[derive(Copy, Clone, Debug)]
@@ -131,6 +131,9 @@ pub trait Refresh: Send {
         None
     }
     fn topical(&mut self) -> Option<&mut dyn Topical> {
+        None
+    }
+    fn own_terms(&mut self) -> Option<&mut dyn OwnTerms> {
         None
     }
     fn site_memory(&mut self) -> Option<&mut dyn SiteMemory> {

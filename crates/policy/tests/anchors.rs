@@ -137,7 +137,16 @@ fn the_papers_policies_stand_where_the_trial_found_them() {
         assert!((low..high).contains(&share), "{name}: {freshness:.4}, {share:.3} of round-robin");
     }
     // What they are made for: more changes for the visits.
-    for name in ["greedy", "adaptive", "hybrid", "correlated", "feature-groups", "change-frequency", "refresh-time"] {
+    for name in [
+        "greedy",
+        "adaptive",
+        "adaptive-frequency",
+        "hybrid",
+        "correlated",
+        "feature-groups",
+        "change-frequency",
+        "refresh-time",
+    ] {
         let (_, found, _) = lived(name, 1);
         assert!(found > ratio, "{name}: change ratio {found:.3}, round-robin {ratio:.3}");
     }

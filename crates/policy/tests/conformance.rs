@@ -67,7 +67,8 @@ fn recalled(name: &str, rows: &Rows) -> Box<dyn Refresh> {
 /// What is remembered of sites comes before their pages.
 fn restarted(name: &str, rows: &Rows, sites: &BTreeMap<u32, Vec<u8>>) -> Box<dyn Refresh> {
     let mut policy = by_name(name).expect("every name has a policy");
-    assert_eq!(policy.name(), name);
+    let spec = vernal_policy::parameters::PolicySpec::parse(name).expect("every name is a policy");
+    assert_eq!(policy.name(), spec.name());
     for (&site, state) in sites {
         policy.site_memory().into_iter().for_each(|memory| memory.recall_site(site, state));
     }
@@ -215,6 +216,61 @@ proptest! {
         pages in 4u32..40,
     ) {
         live("vernal", &life, pages)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn every_policy_keeps_the_laws_at_the_ends_of_its_parameters(life in steps(), pages in 1u32..40) {
+        for text in ENDS {
+            live(text, &life, pages)?;
+        }
+    }
+}
+
+/// Each parameter at both ends of its range, with one of the policies that have it.
+const ENDS: [&str; 26] = [
+    "adaptive:alpha=0.01,kappa=1",
+    "adaptive:alpha=0.9999,kappa=1000",
+    "adaptive-frequency:alpha=0.01,kappa=1,v=1,dates=1,cycle=10m",
+    "adaptive-frequency:alpha=0.9999,kappa=1000,v=100,dates=100,cycle=365d",
+    "hybrid:v=1,p=0.001",
+    "hybrid:v=100,p=1",
+    "hybrid:v=1,dates=100,cycle=10m",
+    "groups:hybrid:v=17,cycle=365d",
+    "greedy:p=0.001",
+    "greedy:k=1",
+    "greedy:k=100000,p=1",
+    "greedy:k=100000,p=0.001,cycle=10m",
+    "proportional:with-repeats:k=2,cycle=1h",
+    "proportional:p=0.001,k=1,cycle=365d",
+    "correlated:k=1,d=0.01,topics=1",
+    "correlated:k=100000,d=0.99,topics=20",
+    "correlated:authority:k=2,cycle=10m",
+    "correlated:path:k=100000,cycle=365d",
+    "groups:correlated:k=3,p=0.5",
+    "feature-groups:k=1,cycle=10m",
+    "refresh-time:lower=0.001,upper=0.001,initial=0.25,visits=1",
+    "refresh-time:lower=1,upper=1,initial=4,visits=100",
+    "refresh-time:lower=0.001,upper=1",
+    "refresh-time:upper=0.31",
+    "change-frequency:dates=2",
+    "change-frequency:dates=1000",
+];
+
+#[test]
+fn every_parameter_of_the_catalogue_is_led_through_a_life_at_both_ends() {
+    for parameter in vernal_policy::parameters::ALL {
+        for end in [parameter.least, parameter.most] {
+            let given = format!("{}={}", parameter.name, parameter.unit.text(end));
+            let is_of = |text: &str| {
+                let name = vernal_policy::parameters::PolicySpec::parse(text).expect("they are in range").name();
+                parameter.of.contains(&name) && text.split([':', ',']).any(|part| part == given)
+            };
+            assert!(ENDS.iter().any(|text| is_of(text)), "{given} of {:?}", parameter.of);
+        }
     }
 }
 

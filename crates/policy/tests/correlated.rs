@@ -123,6 +123,35 @@ fn a_sampled_page_counts_for_every_topic_it_is_in() {
     }
 }
 
+/// Algorithm 4: "increase the sample size by one". What another topic sampled counts beside the quota, and spends none of it.
+#[test]
+fn pages_of_several_topics_come_on_top_of_the_quota() {
+    let web = Web { pages: (0..60).map(|n| (n % 5, vec![1, 2], false)).collect(), downloads: 40 };
+    let once = Web { pages: (0..60).map(|n| (n % 5, vec![1 + n / 30], false)).collect(), downloads: 40 };
+    let samples = |web: &Web, restart: bool| {
+        let mut policy = started("correlated:k=4", web);
+        let now = week(1);
+        let mut states = Vec::new();
+        for _ in 0..web.downloads {
+            let [page] = policy.choose(&web.view(), now, &mut Chance::new(1))[..] else { panic!("stopped") };
+            let seen = Seen { changed: Some(false), previous: Some(Moment::EPOCH), ..Seen::new(page, now) };
+            states.push((page, policy.learn(&seen)));
+        }
+        if restart {
+            policy = started("correlated:k=4", web);
+            for (page, state) in &states {
+                let site = page.number % 5;
+                policy.recall(&Held { last_visit: now, ..Held::new(*page, site, Moment::EPOCH, state) });
+            }
+            assert!(policy.choose(&web.view(), now, &mut Chance::new(1)).len() == 1);
+        }
+        policy.topical().unwrap().topic_samples().iter().map(|sample| sample.sampled).collect::<Vec<_>>()
+    };
+    assert_eq!(samples(&once, false), [4, 4]);
+    assert_eq!(samples(&web, false), [8, 8], "four of its own, and the four of the other topic");
+    assert_eq!(samples(&web, true), [8, 8], "which topic drew a page is kept");
+}
+
 /// A page that changes its topics in the middle of a cycle counts where it is now, and nowhere twice.
 #[test]
 fn counts_follow_a_page_from_topic_to_topic() {

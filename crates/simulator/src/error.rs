@@ -25,8 +25,8 @@ pub enum Error {
     Repository(#[from] vernal_repository::Error),
     #[error("policy {policy} chose {what}")]
     Choice { policy: String, what: String },
-    #[error("there is no policy `{0}`; there are {1}, and exec:COMMAND")]
-    PolicyUnknown(String, String),
+    #[error("{0}, and exec:COMMAND")]
+    PolicyUnknown(vernal_policy::parameters::SpecError),
     #[error("start the policy `{command}`: {source}")]
     OutsideStart { command: String, source: std::io::Error },
     #[error("the policy `{command}`: {why}")]

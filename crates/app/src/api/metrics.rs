@@ -1,5 +1,6 @@
 //! Counts for Prometheus, in its text format.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,12 +10,20 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::answer;
+use super::measures::{self, Figures, Measures};
 use super::shared::Shared;
 use crate::runtime::connections::ConnectionCounts;
+
+/// Measures of single sites are told of this many at most: those with the most held pages.
+const SITES_TOLD_MAX: usize = 50;
 
 pub async fn show(State(shared): State<Arc<Shared>>) -> Response {
     let mut text = String::new();
     totals(&shared, &mut text);
+    // Without them there are still counts.
+    if let Ok(measures) = measures::taken(&shared).await {
+        tell_measures(&shared, &measures, &mut text);
+    }
     pulse(&shared, &mut text);
     connections(&shared.connections, &mut text);
     answer::typed("text/plain; version=0.0.4; charset=utf-8", Body::from(text))
@@ -50,6 +59,45 @@ fn totals(shared: &Shared, text: &mut String) {
     if let Ok(disk) = shared.reader.disk_free() {
         gauge(text, "disk_free_bytes", "Free room on the disk of the data folder", disk.free_bytes as f64);
     }
+}
+
+type OfFigures = fn(&Figures) -> Option<f64>;
+
+const MEASURES: [(&str, &str, OfFigures); 6] = [
+    ("change_ratio", "Changed visits over all visits of the last seven days", |of| of.change_ratio),
+    ("degree_of_success", "Visits that found a change over all that could be compared", |of| of.degree_of_success),
+    ("change_rate_per_day", "Changes a day of a page, in the mean", |of| of.change_rate_per_day),
+    ("freshness_believed", "The share of pages that is believed to be up to date", |of| of.freshness_believed),
+    ("freshness_measured", "The share of samples drawn by chance that was up to date", |of| of.freshness_measured),
+    ("mean_age_days", "The mean age of the held pages, as it is believed", |of| of.mean_age_days),
+];
+
+/// The measures of the whole copy, and of the sites with the most held pages. What is not known is left out.
+fn tell_measures(shared: &Shared, measures: &Measures, text: &mut String) {
+    let mut sites = shared.reader.sites();
+    sites.sort_by_key(|row| Reverse(row.counts.held));
+    sites.retain(|row| row.counts.held > 0);
+    sites.truncate(SITES_TOLD_MAX);
+    let sites: Vec<(String, Figures)> =
+        sites.iter().map(|row| (label(row.site.as_str()), measures.of(&row.site))).collect();
+    for (name, help, of) in MEASURES {
+        if let Some(value) = of(&measures.all) {
+            gauge(text, name, help, value);
+        }
+        let known: Vec<(&String, f64)> =
+            sites.iter().filter_map(|(site, figures)| Some((site, of(figures)?))).collect();
+        if !known.is_empty() {
+            let _ = writeln!(text, "# HELP vernal_site_{name} {help}, by site\n# TYPE vernal_site_{name} gauge");
+        }
+        for (site, value) in known {
+            let _ = writeln!(text, "vernal_site_{name}{{site=\"{site}\"}} {value}");
+        }
+    }
+}
+
+/// A text between the quotes of a label.
+fn label(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 fn pulse(shared: &Shared, text: &mut String) {

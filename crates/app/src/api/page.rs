@@ -15,6 +15,7 @@ use super::papers::{self, LastChange};
 use super::parameters::{OfUrl, Parameters, url};
 use super::shared::{RobotsVisit, Shared, time};
 use super::topics::{self, TopicJson};
+use super::url_record::{self, UrlRecordJson};
 
 #[derive(Serialize)]
 struct PageAnswer {
@@ -49,6 +50,8 @@ struct PageAnswer {
     topics: Vec<TopicJson>,
     newest: Option<VersionRow>,
     document: Option<DocumentJson>,
+    /// Refresh time, degree of success and thresholds, as paper 004 keeps them; null for a page that is not held.
+    url_record: Option<UrlRecordJson>,
     /// What is said of its changes; null where nobody spoke.
     hints: Option<hints::OfPage>,
     /// What the methods of paper 003 say of its last change; null where there was none.
@@ -157,6 +160,7 @@ fn visited(shared: &Shared, page: &Page) -> Result<PageAnswer, ApiError> {
         topics: topics::of_page(reader, page.key)?,
         newest: page.version.map(|version| version_row(&version)),
         document: reader.document(page.key)?.map(document),
+        url_record: (page.state == PageState::Held).then(|| url_record::of(shared, page)).transpose()?,
         hints: hints::of_page(&reader.page_hints(page.key)?),
         papers: papers::last_change(shared, page)?,
     })

@@ -9,6 +9,7 @@ use vernal_repository::Reader;
 
 use super::answer::ApiError;
 use super::backend::CrawlBackend;
+use super::measures::LastMeasures;
 use crate::command::Context;
 use crate::config::{Row, Settings};
 use crate::runtime::clock::Clock;
@@ -31,6 +32,7 @@ pub struct Shared {
     pub stream_turns: Arc<Semaphore>,
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
+    pub last_measures: LastMeasures,
     /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
@@ -53,6 +55,7 @@ impl Shared {
             stop,
             stream_turns: Arc::new(Semaphore::new(STREAMS_READING_MAX)),
             connections: Arc::default(),
+            last_measures: LastMeasures::default(),
             _never: Some(never),
         }
     }

@@ -10,6 +10,7 @@ use vernal_repository::SiteHints;
 
 use super::answer::{self, ApiResult};
 use super::hints;
+use super::measures::{self, Figures};
 use super::parameters::{List, Parameters, Sort, site};
 use super::shared::{Seeds, Shared, time};
 
@@ -25,6 +26,8 @@ struct Row {
     changes: u64,
     failures: u64,
     wire_bytes: u64,
+    /// Change ratio, freshness, mean age, change rate and degree of success of its pages.
+    measures: Figures,
     failures_in_a_row: u16,
     not_before: Option<String>,
     crawl_delay_secs: Option<f64>,
@@ -36,12 +39,30 @@ struct Row {
     hints: Vec<hints::Source>,
 }
 
-const COLUMNS: [&str; 11] =
-    ["site", "standing", "known", "waiting", "held", "gone", "visits", "changes", "failures", "wire_bytes", "trouble"];
+const MEASURES: [&str; 5] = ["change_ratio", "freshness", "mean_age", "change_rate", "degree_of_success"];
+const COLUMNS: [&str; 16] = [
+    "site",
+    "standing",
+    "known",
+    "waiting",
+    "held",
+    "gone",
+    "visits",
+    "changes",
+    "failures",
+    "wire_bytes",
+    "trouble",
+    MEASURES[0],
+    MEASURES[1],
+    MEASURES[2],
+    MEASURES[3],
+    MEASURES[4],
+];
 
 pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<List>) -> ApiResult {
     let only = asked.site.as_deref().map(site).transpose()?;
     let seeds = shared.seeds()?;
+    let measures = measures::taken(&shared).await?;
     let mut rows: Vec<SiteRow> = shared.reader.sites();
     rows.retain(|row| only.as_ref().is_none_or(|only| row.site == *only));
     rows.retain(|row| asked.tag.as_deref().is_none_or(|tag| tags(&seeds, row).iter().any(|own| own == tag)));
@@ -50,6 +71,11 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
         match sort.column {
             "site" => {}
             "standing" => rows.sort_by_key(|row| row.profile.standing as u8),
+            column if MEASURES.contains(&column) => {
+                rows.sort_by(|a, b| {
+                    figure(&measures.of(&a.site), column).total_cmp(&figure(&measures.of(&b.site), column))
+                });
+            }
             "trouble" => rows.sort_by(|a, b| a.profile.trouble.cmp(&b.profile.trouble)),
             column => rows.sort_by_key(|row| count(row, column)),
         }
@@ -64,13 +90,14 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
         for row in rows {
             let tags = tags(&seeds, &row);
             let hints = shared.reader.site_hints(&row.site)?;
-            lines.line(&shown(row, tags, &hints))?;
+            let figures = measures.of(&row.site);
+            lines.line(&shown(row, figures, tags, &hints))?;
         }
         Ok(())
     }))
 }
 
-fn shown(row: SiteRow, tags: Vec<String>, hints: &SiteHints) -> Row {
+fn shown(row: SiteRow, measures: Figures, tags: Vec<String>, hints: &SiteHints) -> Row {
     let counts = row.counts;
     Row {
         site: row.site.to_string(),
@@ -83,6 +110,7 @@ fn shown(row: SiteRow, tags: Vec<String>, hints: &SiteHints) -> Row {
         changes: counts.changes,
         failures: counts.failures,
         wire_bytes: counts.wire_bytes,
+        measures,
         failures_in_a_row: row.profile.failures,
         not_before: time(row.profile.not_before),
         crawl_delay_secs: row.profile.crawl_delay.map(|delay| delay.secs_f64()),
@@ -91,6 +119,18 @@ fn shown(row: SiteRow, tags: Vec<String>, hints: &SiteHints) -> Row {
         tags,
         hints: hints.sources.iter().map(|(source, row)| hints::shown(*source, row)).collect(),
     }
+}
+
+/// A measure to sort by; what is not known comes before everything.
+fn figure(figures: &Figures, column: &str) -> f64 {
+    let figure = match column {
+        "change_ratio" => figures.change_ratio,
+        "freshness" => figures.freshness_believed,
+        "mean_age" => figures.mean_age_days,
+        "change_rate" => figures.change_rate_per_day,
+        _ => figures.degree_of_success,
+    };
+    figure.unwrap_or(-1.0)
 }
 
 fn count(row: &SiteRow, column: &str) -> u64 {

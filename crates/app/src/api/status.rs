@@ -10,6 +10,7 @@ use vernal_model::{Moment, Site};
 use vernal_policy::Remedy;
 
 use super::answer::{self, ApiResult};
+use super::measures::{self, Figures};
 use super::shared::{Shared, time};
 
 #[derive(Serialize)]
@@ -46,6 +47,8 @@ struct Status {
     disk_total_bytes: Option<u64>,
     /// Which promises of a visit rate are kept and which are overdue; null where none was made.
     promises: Option<Promises>,
+    /// Change ratio, freshness, mean age, change rate and degree of success of the whole copy.
+    measures: Figures,
     /// Null when nothing crawls.
     crawl: Option<Crawl>,
 }
@@ -164,7 +167,8 @@ impl Freshness {
 pub async fn show(State(shared): State<Arc<Shared>>) -> ApiResult {
     let promises = promises(&shared).await?;
     let believed = believed(&shared).await?;
-    status(&shared, promises, believed.as_ref())
+    let figures = measures::taken(&shared).await?.all.clone();
+    status(&shared, promises, believed.as_ref(), figures)
 }
 
 /// What a running crawl believes of its copy.
@@ -203,6 +207,7 @@ fn status(
     shared: &Shared,
     promises: Option<Promises>,
     believed: Option<&Believed>,
+    measures: Figures,
 ) -> Result<Response, answer::ApiError> {
     let (reader, totals) = (&shared.reader, shared.reader.totals());
     let disk = reader.disk_free().ok();
@@ -237,6 +242,7 @@ fn status(
         disk_free_bytes: disk.map(|disk| disk.free_bytes),
         disk_total_bytes: disk.map(|disk| disk.total_bytes),
         promises,
+        measures,
         crawl: crawl(shared, believed),
     };
     Ok(answer::value(&status))

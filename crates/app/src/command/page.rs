@@ -7,6 +7,9 @@ use super::Context;
 use super::printed_list::{Question, bytes, cell, robots_visit, show, time};
 use crate::error::Result;
 
+/// Of the last visits so many are shown; the answer of the API has more.
+const VISITS_SHOWN: usize = 3;
+
 #[derive(Args)]
 pub struct Arguments {
     url: String,
@@ -72,6 +75,7 @@ fn rows(context: &Context, page: &Value) -> Vec<(String, String)> {
         let topics: Vec<String> = topics.iter().map(|of| cell(of, "topic")).collect();
         rows.push(row("topics", topics.join(", ")));
     }
+    rows.extend(url_record(context, &page["url_record"]).into_iter().map(|(name, value)| row(name, value)));
     if !page["trouble"].is_null() {
         rows.push(row("trouble of its site", cell(page, "trouble")));
     }
@@ -99,4 +103,41 @@ fn last_change(papers: &Value) -> Vec<(String, String)> {
         rows.insert(0, row("last change", format!("version {} → {}", cell(papers, "from"), cell(papers, "to"))));
     }
     rows
+}
+
+/// The record of paper 004: refresh times, degree of success, thresholds and last visits.
+fn url_record(context: &Context, record: &Value) -> Vec<(&'static str, String)> {
+    if !record.is_object() {
+        return Vec::new();
+    }
+    let refresh_time = |when: &str| {
+        let waits = record[format!("{when}_mean_waits")].as_f64().unwrap_or_default();
+        let hours = record[format!("{when}_hours")].as_f64();
+        let hours = hours.map_or_else(|| "unknown hours".into(), |hours| format!("{hours:.1} hours"));
+        format!("{when} {hours} ({waits:.2} mean waits)")
+    };
+    let by = match record["kept_by"].as_str() {
+        Some("policy") => "kept by the policy refresh-time",
+        _ => "what refresh-time would hold after the visits so far",
+    };
+    let success = record["degree_of_success"].as_f64().map_or_else(
+        || "not known: no visit could be compared yet".into(),
+        |share| format!("{share:.2} ({} of {} visits found a change)", cell(record, "changes"), cell(record, "visits")),
+    );
+    let thresholds = format!("{} and {}", cell(record, "lower_threshold"), cell(record, "upper_threshold"));
+    let visits = record["last_visits"].as_array().into_iter().flatten().map(|visit| {
+        let found = match visit["changed"].as_bool() {
+            Some(true) => "changed",
+            Some(false) => "the same",
+            None => visit["outcome"].as_str().unwrap_or("nothing"),
+        };
+        format!("{} {found}", time(context, visit, "moment"))
+    });
+    let visits: Vec<String> = visits.take(VISITS_SHOWN).collect();
+    vec![
+        ("refresh time", format!("{}, {}; {by}", refresh_time("initial"), refresh_time("current"))),
+        ("degree of success", success),
+        ("thresholds", thresholds),
+        ("last visits", visits.join(", ")),
+    ]
 }

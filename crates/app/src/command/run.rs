@@ -7,7 +7,7 @@ use vernal_crawler::UnreachedSeed;
 use vernal_model::{BudgetUnit, Span};
 use vernal_repository::Totals;
 
-use super::{Context, seeds};
+use super::{Context, printed_list, seeds};
 use crate::config::{Flags, Source};
 use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
@@ -177,6 +177,9 @@ pub fn print_settings(context: &Context) {
     let defaults: Vec<String> =
         defaults.iter().map(|given| format!("{}={}", given.setting.key(), given.text())).collect();
     tracing::info!("defaults: {}", defaults.join(" "));
+    for row in context.in_force.policy_rows() {
+        tracing::info!("{} = {} ({})", row.name, printed_list::shown(&row.value), row.source);
+    }
     tracing::info!(
         "{}",
         match context.settings.crawler.budget.unit {
@@ -215,6 +218,9 @@ fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Ch
     }
     for given in &context.in_force.all {
         sink.line(&format!("{} = {} ({})", given.setting.key(), given.text(), given.source))?;
+    }
+    for row in context.in_force.policy_rows() {
+        sink.line(&format!("{} = {} ({})", row.name, printed_list::shown(&row.value), row.source))?;
     }
     sink.flush()
 }

@@ -1,6 +1,7 @@
 //! `vernal sites`
 
 use clap::Args;
+use serde_json::Value;
 
 use super::Context;
 use super::printed_list::{Question, bytes, cell, list};
@@ -20,7 +21,7 @@ pub struct Arguments {
     tag: Option<String>,
 }
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 15] = [
     Column::left("site"),
     Column::left("standing"),
     Column::right("held"),
@@ -29,8 +30,28 @@ const COLUMNS: [Column; 9] = [
     Column::right("changes"),
     Column::right("failures").optional(),
     Column::right("wire").optional(),
+    Column::right("change ratio").optional(),
+    Column::right("success").optional(),
+    Column::right("changes/day").optional(),
+    Column::right("fresh, believed").optional(),
+    Column::right("measured").optional(),
+    Column::right("age, days").optional(),
     Column::left("trouble"),
 ];
+
+const MEASURES: [&str; 6] = [
+    "change_ratio",
+    "degree_of_success",
+    "change_rate_per_day",
+    "freshness_believed",
+    "freshness_measured",
+    "mean_age_days",
+];
+
+/// A measure with three digits; nothing where it is not known.
+fn measure(row: &Value, name: &str) -> String {
+    row["measures"][name].as_f64().map_or_else(String::new, |value| format!("{value:.3}"))
+}
 
 pub async fn sites(context: &Context, arguments: &Arguments) -> Result<()> {
     let question = Question::at("/api/v1/sites")
@@ -41,6 +62,7 @@ pub async fn sites(context: &Context, arguments: &Arguments) -> Result<()> {
         let mut cells: Vec<String> =
             ["site", "standing", "held", "waiting", "visits", "changes", "failures"].map(|name| cell(row, name)).into();
         cells.push(bytes(row, "wire_bytes"));
+        cells.extend(MEASURES.map(|name| measure(row, name)));
         cells.push(cell(row, "trouble"));
         cells
     })

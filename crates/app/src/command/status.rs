@@ -41,6 +41,11 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
         row("last moment", time(context, status, "last_moment")),
         row("disk free", bytes(status, "disk_free_bytes")),
     ]);
+    rows.extend(
+        measures(&status["measures"], !crawl["freshness_expected"].is_null())
+            .into_iter()
+            .map(|(name, value)| row(name, value)),
+    );
     rows.extend(freshness(crawl).into_iter().map(|(name, value)| row(name, value)));
     rows.extend(promises(&status["promises"]).into_iter().map(|(name, value)| row(name, value)));
     if !crawl["waits_for_budget_until"].is_null() {
@@ -94,6 +99,28 @@ fn freshness(crawl: &Value) -> Vec<(&'static str, String)> {
         rows.extend(fresh.map(|fresh| ("fresh, no traps", format!("{fresh}{corrected}, {traps}"))));
     }
     rows
+}
+
+/// The papers' measures of the whole copy; nothing is said of what is not known yet, nor of freshness where a crawl tells of it
+/// in detail.
+fn measures(measures: &Value, is_told: bool) -> Vec<(&'static str, String)> {
+    let figure = |name: &str| measures[name].as_f64();
+    let told = [
+        figure("change_ratio").map(|share| {
+            let (visits, days) = (cell(measures, "change_ratio_visits"), figure("cycle_days").unwrap_or_default());
+            ("change ratio", format!("{:.1} % of {visits} visits in the last {days:.0} days", share * 100.0))
+        }),
+        figure("degree_of_success").map(|share| {
+            ("degree of success", format!("{share:.3} of {} visits that were compared", cell(measures, "compared")))
+        }),
+        figure("change_rate_per_day").map(|rate| ("change rate", format!("{rate:.3} a day and page"))),
+        figure("freshness_believed").filter(|_| !is_told).map(|share| {
+            let by = cell(measures, "believed_by");
+            ("freshness", format!("{:.1} % believed (by {by})", share * 100.0))
+        }),
+        figure("mean_age_days").map(|days| ("mean age", Span::from_secs_f64(days * 86_400.0).to_string())),
+    ];
+    told.into_iter().flatten().collect()
 }
 
 fn promises(promises: &Value) -> Vec<(&'static str, String)> {

@@ -1,5 +1,5 @@
 //! Every top-level setting, in one entry each: its name, default and help, and how its text becomes a value. The flags,
-//! the environment, the file, the typed [`Settings`] and the print of the settings in force are all made from this list.
+//! the environment, the file, the typed `Settings` and the print of the settings in force are all made from this list.
 //!
 //! A new setting is an entry here and a field where its value is used, which for most is `vernal_crawler::Settings`.
 
@@ -7,115 +7,15 @@ use std::path::PathBuf;
 
 use vernal_model::Kinds;
 
-use super::settings::Settings;
+use super::setting::{Setting, all, many, one, put, put_some, switch};
 use super::value::{
     self, above_zero, at_least_one, bytes, callback, header_text, importance, journal, kinds, listen, log_format,
     number, parsed, real_span, span, topics,
 };
-use super::{promises, weights};
-
-#[derive(Debug)]
-pub struct Setting {
-    /// As the flag is spelled; the key of the file has underscores for hyphens, and the variable is `VERNAL_` with the key
-    /// in capital letters.
-    pub name: &'static str,
-    pub value_name: &'static str,
-    /// Empty where a thing is off unless somebody gives it.
-    pub default: &'static str,
-    pub help: &'static str,
-    pub value: Value,
-    /// A flag of every command (`--data`, `--log-format`), not only of those that crawl.
-    pub everywhere: bool,
-    /// The value is used and never shown.
-    pub secret: bool,
-    /// The text that a table of the file stands for, where values may be tables.
-    pub table: Option<TextOfTable>,
-}
-
-/// How a setting is given, and where its value goes.
-#[derive(Debug)]
-pub enum Value {
-    One(SetOne),
-    /// May be given again and again; an array in the file, separated by line ends in the environment.
-    Many(SetMany),
-    /// `true` or `false`; as a flag the name alone is enough.
-    Switch(fn(&mut Settings) -> &mut bool),
-}
-
-type TextOfTable = fn(&toml::Table) -> Result<String, String>;
-type SetOne = fn(&mut Settings, &str) -> Result<(), String>;
-type SetMany = fn(&mut Settings, &[String]) -> Result<(), String>;
-
-impl Setting {
-    pub fn key(&self) -> String {
-        self.name.replace('-', "_")
-    }
-
-    pub fn variable(&self) -> String {
-        format!("VERNAL_{}", self.key().to_uppercase())
-    }
-
-    /// Writes the texts that were given into the settings. The last one counts where there can be only one.
-    pub fn apply(&self, settings: &mut Settings, texts: &[String]) -> Result<(), String> {
-        match (&self.value, texts.last()) {
-            (_, None) => Ok(()),
-            (Value::One(set), Some(text)) => set(settings, text),
-            (Value::Many(set), Some(_)) => set(settings, texts),
-            (Value::Switch(field), Some(text)) => put(field(settings), value::switch(text)),
-        }
-    }
-}
+use super::{policies, promises, weights};
 
 pub fn by_name(name: &str) -> Option<&'static Setting> {
     ALL.iter().find(|setting| setting.name == name)
-}
-
-const fn entry(
-    name: &'static str,
-    value_name: &'static str,
-    default: &'static str,
-    help: &'static str,
-    value: Value,
-) -> Setting {
-    Setting { name, value_name, default, help, value, everywhere: false, secret: false, table: None }
-}
-
-const fn one(
-    name: &'static str,
-    value_name: &'static str,
-    default: &'static str,
-    help: &'static str,
-    set: SetOne,
-) -> Setting {
-    entry(name, value_name, default, help, Value::One(set))
-}
-
-const fn many(
-    name: &'static str,
-    value_name: &'static str,
-    default: &'static str,
-    help: &'static str,
-    set: SetMany,
-) -> Setting {
-    entry(name, value_name, default, help, Value::Many(set))
-}
-
-const fn switch(name: &'static str, help: &'static str, field: fn(&mut Settings) -> &mut bool) -> Setting {
-    entry(name, "BOOL", "false", help, Value::Switch(field))
-}
-
-/// Writes a value where it belongs, if it is one.
-fn put<T>(field: &mut T, value: Result<T, String>) -> Result<(), String> {
-    *field = value?;
-    Ok(())
-}
-
-fn put_some<T>(field: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
-    put(field, value.map(Some))
-}
-
-fn all<T>(texts: &[String], read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
-    texts.iter().map(|text| read(text)).collect()
 }
 
 fn site(text: &str) -> Result<vernal_model::Site, String> {
@@ -186,9 +86,26 @@ pub static ALL: &[Setting] = &[
         "policy",
         "NAME",
         "vernal",
-        "How pages are chosen for a refresh: vernal, bayes, round-robin, refresh-time, greedy, hybrid and many more; a \
-         wrong name is answered with all of them",
+        "How pages are chosen for a refresh: vernal, bayes, round-robin, refresh-time, greedy, hybrid and many more, with \
+         parameters as in hybrid:v=4,p=5%; `lab policies` lists them, and a wrong name is answered with all of them",
         |to, text| put(&mut to.crawler.policy, Ok(text.to_owned())),
+    ),
+    many(
+        "parameters",
+        "POLICY:NAME=VALUE",
+        "",
+        "Parameters of policies, for whichever of them is used: hybrid:v=4; in the file as [policy.hybrid] tables; may be \
+         repeated",
+        |to, texts| put(&mut to.parameters, all(texts, policies::parameters)),
+    ),
+    many(
+        "url-thresholds",
+        "URLS VALUES",
+        "",
+        "Thresholds of refresh-time for some URLs: \"prefix:http://a.example/news/ lower=0.1 upper=0.5 initial=0.5\" or \
+         \"pattern:REGEX ...\", the first that matches counts; in the file as [[policy.refresh-time.url]]; may be \
+         repeated",
+        |to, texts| put(&mut to.crawler.url_terms, all(texts, policies::url_terms)),
     ),
     one(
         "topics",
@@ -262,7 +179,8 @@ pub static ALL: &[Setting] = &[
         "order",
         "ORDER",
         "paper",
-        "In which order found URLs are visited: paper, breadth-first, depth-first or importance",
+        "In which order found URLs are visited: paper, breadth-first, depth-first or importance; breadth-first is strict: \
+         no URL of a site goes while one that was admitted with fewer links from a seed could go",
         |to, text| put(&mut to.crawler.visit_order, parsed(text)),
     ),
     one(

@@ -1,9 +1,11 @@
-//! `vernal.toml`: top-level keys only, each of the catalogue.
+//! `vernal.toml`: top-level keys, each of the catalogue, and the tables of `policy`.
 
 use std::path::Path;
 
-use super::catalogue::{self, Setting, Value};
+use super::catalogue;
 use super::nearest;
+use super::policies::PolicyTable;
+use super::setting::{Setting, Value};
 use crate::error::{Error, Result};
 
 pub const FILE_NAME: &str = "vernal.toml";
@@ -23,10 +25,30 @@ fn parse(text: &str) -> Result<Vec<(&'static Setting, Vec<String>)>, String> {
     let mut given = Vec::new();
     for (key, value) in &table {
         let name = key.replace('_', "-");
+        if let (POLICY, toml::Value::Table(table)) = (key.as_str(), value) {
+            policy(&mut given, table).map_err(|what| format!("key `{key}`: {what}"))?;
+            continue;
+        }
         let Some(setting) = catalogue::by_name(&name) else { return Err(unknown(key)) };
         given.push((setting, texts(setting, value).map_err(|what| format!("key `{key}`: {what}"))?));
     }
     Ok(given)
+}
+
+const POLICY: &str = "policy";
+
+/// The table of policies stands for three settings.
+fn policy(given: &mut Vec<(&'static Setting, Vec<String>)>, table: &toml::Table) -> Result<(), String> {
+    let PolicyTable { name, parameters, url_thresholds } = PolicyTable::read(table)?;
+    let name: Vec<String> = name.into_iter().collect();
+    for (setting, texts) in [(POLICY, name), ("parameters", parameters), ("url-thresholds", url_thresholds)] {
+        let Some(setting) = catalogue::by_name(setting).filter(|_| !texts.is_empty()) else { continue };
+        match given.iter_mut().find(|(known, _)| known.name == setting.name) {
+            Some((_, known)) => known.extend(texts),
+            None => given.push((setting, texts)),
+        }
+    }
+    Ok(())
 }
 
 fn unknown(key: &str) -> String {
@@ -56,7 +78,7 @@ fn one_of_many(setting: &Setting, value: &toml::Value) -> Result<String, String>
     }
 }
 
-fn text(value: &toml::Value) -> Result<String, String> {
+pub(super) fn text(value: &toml::Value) -> Result<String, String> {
     match value {
         toml::Value::String(text) => Ok(text.clone()),
         toml::Value::Integer(number) => Ok(number.to_string()),
@@ -84,6 +106,20 @@ mod tests {
         assert_eq!(values("allow-private"), ["true"]);
         assert_eq!(values("exclude"), ["a", "b"]);
         assert_eq!(values("delay"), ["2s"]);
+    }
+
+    #[test]
+    fn a_table_of_policies_is_the_policy_its_parameters_and_the_thresholds_of_urls() {
+        let given = parse(
+            "parameters = ['adaptive:kappa=4']\n[policy]\nname = 'hybrid'\n[policy.hybrid]\nv = 4\n\
+             [[policy.refresh-time.url]]\nprefix = 'http://a/'\nlower = 0.1",
+        )
+        .unwrap();
+        let values = |name: &str| given.iter().find(|(setting, _)| setting.name == name).unwrap().1.clone();
+        assert_eq!(values("policy"), ["hybrid"]);
+        assert_eq!(values("parameters"), ["adaptive:kappa=4", "hybrid:v=4"]);
+        assert_eq!(values("url-thresholds"), ["prefix:http://a/ lower=0.1"]);
+        assert!(parse("[policy]\nnaem = 'hybrid'").unwrap_err().starts_with("key `policy`: `naem` must be a table"));
     }
 
     #[test]

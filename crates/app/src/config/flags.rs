@@ -2,7 +2,8 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use super::catalogue::{self, Setting, Value};
+use super::catalogue;
+use super::setting::{Setting, Value};
 
 /// The settings given on the command line.
 #[derive(Clone, Debug, Default)]

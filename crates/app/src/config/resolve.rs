@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::catalogue::{self, Setting, Value};
+use super::catalogue;
 use super::file;
 use super::flags::Flags;
+use super::policies;
+use super::setting::{Setting, Value};
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +105,12 @@ pub fn environment_strangers(environment: &[(String, String)]) -> Result<Vec<Str
 
 impl InForce {
     pub fn rows(&self) -> Vec<Row> {
-        self.all.iter().map(Given::row).collect()
+        self.all.iter().map(Given::row).chain(self.policy_rows()).collect()
+    }
+
+    /// The parameters of the policy that is used.
+    pub fn policy_rows(&self) -> Vec<Row> {
+        policies::rows(self)
     }
 
     /// Whether nobody gave this setting.

@@ -4,9 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use vernal_model::{Site, Span, Url};
+use vernal_policy::parameters::PolicySpec;
 
-use super::catalogue::Setting;
+use super::policies;
 use super::resolve::InForce;
+use super::setting::Setting;
 use crate::error::{Error, Result};
 use crate::log::LogFormat;
 
@@ -20,6 +22,8 @@ pub struct Settings {
     pub data: PathBuf,
     pub log_format: LogFormat,
     pub seeds: Option<String>,
+    /// Parameters of policies, whichever is used.
+    pub parameters: Vec<PolicySpec>,
     pub topics: Topics,
     pub indexnow_keys: Vec<String>,
     pub websub_secret: Option<String>,
@@ -53,11 +57,20 @@ impl Settings {
                 .apply(&mut settings, &given.values)
                 .map_err(|what| Error::Usage(format!("{}: {what}", given.place())))?;
         }
+        settings.take_parameters(in_force)?;
         if settings.websub_callback.is_some() && settings.websub_secret.is_none() {
             let line = "websub-callback needs websub-secret: what hubs send must be signed";
             return Err(Error::Usage(line.into()));
         }
         Ok(settings)
+    }
+
+    /// Puts what `parameters` gives for the policy beside its name.
+    fn take_parameters(&mut self, in_force: &InForce) -> Result<()> {
+        let place = || in_force.given("policy").map_or_else(String::new, |given| given.place());
+        self.crawler.policy = policies::with_parameters(&self.crawler.policy, &self.parameters)
+            .map_err(|what| Error::Usage(format!("{}: {what}", place())))?;
+        Ok(())
     }
 
     /// What stands before the catalogue's defaults and everything given are written over it.
@@ -69,6 +82,7 @@ impl Settings {
             data: PathBuf::new(),
             log_format: LogFormat::default(),
             seeds: None,
+            parameters: Vec::new(),
             topics: Topics::Auto,
             indexnow_keys: Vec::new(),
             websub_secret: None,
@@ -137,6 +151,25 @@ mod tests {
     fn requisites_are_fetched_only_where_somebody_asks_for_them() {
         assert_eq!(with("delay", "1s").unwrap().crawler.requisites, Requisites::None);
         assert_eq!(with("requisites", "site").unwrap().crawler.requisites, Requisites::Site);
+    }
+
+    #[test]
+    fn parameters_of_the_policy_that_is_used_stand_beside_its_name() {
+        let mut flags = Flags::default();
+        flags.push("policy", "hybrid:p=5%".into());
+        flags.push("parameters", "hybrid:v=4,p=0.2".into());
+        flags.push("parameters", "adaptive:kappa=7".into());
+        let read =
+            |flags: &Flags| Settings::read(&resolve(flags, &[], Some(std::path::Path::new("/dev/null"))).unwrap());
+        assert_eq!(read(&flags).unwrap().crawler.policy, "hybrid:v=4,p=0.05");
+        flags.push("parameters", "hybrid:v=0".into());
+        let told = read(&flags).unwrap_err();
+        assert_eq!(
+            (told.exit_code(), told.line()),
+            (2, Some("--parameters: hybrid: v = 0: must be 1 to 100, the default is 5, the paper names none"))
+        );
+        let told = with("policy", "hybrid:v=0").unwrap_err();
+        assert!(told.exit_code() == 2 && told.line().unwrap().starts_with("--policy: hybrid: v = 0: must be 1 to 100"));
     }
 
     #[test]

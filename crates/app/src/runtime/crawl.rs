@@ -173,6 +173,7 @@ fn body_max(settings: &Settings) -> u64 {
 
 fn note_run(context: &Context, started: Moment) -> Result<()> {
     let settings = &context.settings;
+    let given = |name: &str| context.in_force.given(name).map(|given| given.values.clone()).unwrap_or_default();
     let politeness = runs::Politeness { started, delay: settings.crawler.delay, per_site: settings.crawler.per_site };
     let run_settings = runs::RunSettings {
         budget: settings.crawler.budget.to_string(),
@@ -182,7 +183,8 @@ fn note_run(context: &Context, started: Moment) -> Result<()> {
         strict_sites: settings.crawler.strict_sites.clone(),
         body_max: body_max(settings),
         journal: settings.repository.journal.name().to_owned(),
-        promises: context.in_force.given("promises").map(|given| given.values.clone()).unwrap_or_default(),
+        promises: given("promises"),
+        url_thresholds: given("url-thresholds"),
     };
     runs::append(&settings.data, politeness, run_settings)
 }

@@ -18,7 +18,7 @@ use super::live::Until;
 use super::{parts, runs, serving};
 use crate::api::{self, CrawlBackend, Shared};
 use crate::command::Context;
-use crate::config::{Settings, promises, value};
+use crate::config::{Settings, promises, url_terms, value};
 use crate::error::{Error, OrFail, Result};
 
 /// How often and how long a command waits for a folder that another short command holds.
@@ -198,6 +198,9 @@ fn settings_of_last_run(context: &Context) -> Settings {
     }
     if is_free("promises") {
         settings.crawler.promises = last.promises.iter().filter_map(|text| promises::parse(text).ok()).collect();
+    }
+    if is_free("url-thresholds") {
+        settings.crawler.url_terms = last.url_thresholds.iter().filter_map(|text| url_terms(text).ok()).collect();
     }
     settings
 }

@@ -6,7 +6,8 @@ use vernal_model::{Budget, BudgetUnit, Seed, Span};
 
 use super::descriptors;
 use super::live::Until;
-use crate::config::{Settings, Topics, nearest};
+use crate::command::Context;
+use crate::config::{Settings, Topics};
 use crate::error::{Error, OrFail, Result};
 
 /// A public crawl of more sites than this, or of more visits a day, must say who runs it.
@@ -15,7 +16,6 @@ const ANONYMOUS_VISITS_PER_DAY_MAX: f64 = 10_000.0;
 
 pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_crawler::Settings> {
     let crawler = &settings.crawler;
-    known_policy(&crawler.policy)?;
     for pattern in crawler.include.iter().chain(&crawler.exclude) {
         vernal_frontier::pattern(pattern).or_usage()?;
     }
@@ -35,15 +35,10 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
     })
 }
 
-/// Refuses what is no policy, with the nearest name and all of them.
-pub fn known_policy(name: &str) -> Result<()> {
-    if vernal_policy::by_name(name).is_some() {
-        return Ok(());
-    }
-    let known = vernal_policy::NAMES.join(", ");
-    let near = nearest(name, vernal_policy::NAMES.iter().copied());
-    let meant = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
-    Err(Error::Usage(format!("`{name}` is no policy{meant}; the policies are {known}")))
+/// The policy of this name with what the settings give for its parameters, as one text. Refuses what is no policy, with the
+/// nearest name and all of them.
+pub fn with_parameters(context: &Context, name: &str) -> Result<String> {
+    crate::config::with_parameters(name, &context.settings.parameters).or_usage()
 }
 
 /// The product token: what stands before the slash or the first space of the User-Agent.

@@ -5,7 +5,7 @@
 //! DIR/runs.jsonl, and the same in DIR/runs.copy.jsonl
 //!   one JSON object per line: {"started":RFC 3339,"delay_us":N,"per_site":N,"version":"0.2.0",
 //!                  "budget":"20%/day","policy":"round-robin","allow_private":false,"strict":false,"strict_sites":[],
-//!                  "promises":["tag:news at_least_every=1h"],"body_max":8388608,"sum":"0123456789abcdef"}
+//!                  "promises":["tag:news at_least_every=1h"],"url_thresholds":[],"body_max":8388608,"sum":"0123456789abcdef"}
 //!   or {"repaired":RFC 3339,"sum":…}: visits before that came from records, which know whole seconds only
 //! sum:  the first half of SHA-1 over the line without it; lines of older Vernals have none
 //! ```
@@ -44,6 +44,9 @@ pub struct RunSettings {
     /// As they were given.
     #[serde(default)]
     pub promises: Vec<String>,
+    /// As they were given.
+    #[serde(default)]
+    pub url_thresholds: Vec<String>,
     /// The largest body in bytes; 0 where the book does not say.
     #[serde(default)]
     pub body_max: u64,
@@ -186,6 +189,7 @@ mod tests {
             strict: false,
             strict_sites: Vec::new(),
             promises: vec!["tag:news at_least_every=1h".into()],
+            url_thresholds: Vec::new(),
             body_max: 8 << 20,
             journal: "keep".into(),
         }

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use vernal_model::{
-    Cadence, DateRange, Document, Exchange, Fingerprint, HintSource, ListEntryRows, Moment, PageKey, Report, SiteList,
-    SiteListKind, Span,
+    Cadence, DateRange, Document, Exchange, Fingerprint, HintSource, ListEntry, ListEntryRows, Moment, PageKey, Report,
+    SiteList, SiteListKind, Span, Url,
 };
 use vernal_policy::estimate::trust::Look;
+
+use crate::intake::verdict::Verdict;
 
 /// A date this close to the time at which a list was read counts as "just now".
 const JUST_NOW: Span = Span::from_hours(1);
@@ -48,6 +50,23 @@ pub(crate) fn delta(file: PageKey, listing: &SiteList, mut before: HashMap<Finge
     delta.rows.gone.extend(before.into_keys());
     delta.rows.gone.sort_unstable();
     delta
+}
+
+/// Gives a table that names no page the page that named it. It has no dates: whenever it differs, its page has moved then.
+pub(crate) fn name_page(
+    listing: &mut SiteList,
+    page: Option<Url>,
+    before: &HashMap<Fingerprint, Option<DateRange>>,
+    verdict: &Verdict,
+    now: Moment,
+) {
+    let Some(url) = page else { return };
+    let stamp = match verdict {
+        Verdict::First => None,
+        Verdict::Differs(_) => Some(DateRange { from: now, until: now }),
+        _ => before.get(&url.fingerprint()).copied().flatten(),
+    };
+    listing.entries.push(ListEntry { url, stamp });
 }
 
 pub(crate) fn source_of(kind: SiteListKind) -> HintSource {
@@ -134,8 +153,6 @@ fn fields<'a>(exchange: &'a Exchange, name: &str) -> impl Iterator<Item = &'a st
 
 #[cfg(test)]
 mod tests {
-    use vernal_model::{ListEntry, Url};
-
     use super::*;
 
     const DAY: Span = Span::from_days(1);

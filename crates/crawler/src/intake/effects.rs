@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 use vernal_document::noise::Lesson;
 use vernal_frontier::Waiting;
 use vernal_model::{
-    DocumentRow, Event, EventKind, Found, Location, Outcome, Page, PageState, ParagraphChange,
-    Partition as PartitionId, Report, Site, SiteList, Url, Via,
+    DocumentRow, Event, EventKind, Found, Location, Moment, Outcome, Page, PageState, ParagraphChange,
+    Partition as PartitionId, Report, Site, SiteList, SiteListKind, Url, Via,
 };
 
 use super::discovery::FoundHere;
@@ -81,7 +81,6 @@ impl Intake {
         sessions::drop_sessions(&core.partitions, &mut report);
         walls::see_through_redirect(core, &mut report)?;
         let list = list_of(core, &mut report);
-        let key = report.order.page;
         let (mut verdict, noise, old) = self.judged(core, before.as_ref(), &mut report, second_look)?;
         let record = match archive_record::record(&report, &verdict, before.as_ref()) {
             _ if restored.is_some() => restored.map(|restored| restored.location),
@@ -98,10 +97,7 @@ impl Intake {
         page.noisy = noisy.unwrap_or(page.noisy);
         page.importance = core.scope.importance_of(&core.work, page.key, &page.url, page.depth)?;
         let counted = verdict.changed_in(core.settings.counts);
-        let list = match list {
-            Some(list) => Some((moved_entries::delta(key, &list, core.work.listed(key)?), list)),
-            None => None,
-        };
+        let list = list.map(|list| compared(core, list, &page, &verdict, report.started)).transpose()?;
         // A list has changed when its entries have moved, whatever else differs in the file.
         let moved = list.as_ref().zip(counted).map(|((delta, _), _)| !delta.is_empty());
         let learned = moved.or(counted).filter(|_| !second_look);
@@ -201,6 +197,22 @@ fn was_blocked(core: &Core, before: Option<&Page>) -> Result<bool> {
 fn list_of(core: &Core, report: &mut Report) -> Option<Box<SiteList>> {
     let list = report.document.as_mut().and_then(|document| document.listing.take()).filter(|_| core.settings.hints)?;
     Some(moved_entries::with_hub(list, report))
+}
+
+/// A list with what has moved in it since it was read last.
+fn compared(
+    core: &Core,
+    mut list: Box<SiteList>,
+    page: &Page,
+    verdict: &Verdict,
+    now: Moment,
+) -> Result<(Delta, Box<SiteList>)> {
+    let before = core.work.listed(page.key)?;
+    if list.kind == SiteListKind::VolatileTable && list.entries.is_empty() {
+        let named_by = page.found_on.map(|on| core.work.page(on)).transpose()?.flatten();
+        moved_entries::name_page(&mut list, named_by.map(|page| page.url), &before, verdict, now);
+    }
+    Ok((moved_entries::delta(page.key, &list, before), list))
 }
 
 /// The row that the tables keep of a new version.

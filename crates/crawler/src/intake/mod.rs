@@ -31,7 +31,7 @@ mod robots_answer;
 pub(crate) mod sessions;
 #[cfg(test)]
 mod tests;
-mod verdict;
+pub(crate) mod verdict;
 mod walls;
 
 pub(crate) use self::apply_effects::Appliers;

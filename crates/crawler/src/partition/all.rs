@@ -156,9 +156,9 @@ impl Partitions {
 
     /// What the policies believe of their pages.
     pub fn believed(&mut self, now: Moment) -> Believed {
-        let believed = self.believed.filter(|believed| believed.is_of(now));
+        let believed = self.believed.take().filter(|believed| believed.is_of(now));
         let believed = believed.unwrap_or_else(|| Believed::sum(self.active(), now));
-        self.believed = Some(believed);
+        self.believed = Some(believed.clone());
         believed
     }
 

@@ -1,6 +1,9 @@
 //! What is believed of the freshness of all held pages. Status, plan and the mean of all reasons come from this one sum.
 
-use vernal_model::Moment;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use vernal_model::{Moment, Site};
 use vernal_policy::Belief;
 
 use super::Partition;
@@ -9,27 +12,37 @@ use super::Partition;
 const PAGES_PER_S: f64 = 100_000.0;
 
 /// The belief about the held pages that the policies know, as of one Moment.
-#[derive(Copy, Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Believed {
     pub moment: Moment,
     pub all: Belief,
     /// The same without the pages of recognised traps.
     pub outside_traps: Belief,
+    /// The same for each site with such pages.
+    pub sites: Arc<BTreeMap<Site, Belief>>,
+    /// What samples drawn by chance found at each site: how many pages were up to date, and how many samples there are.
+    pub measured: BTreeMap<Site, (u32, u32)>,
 }
 
 impl Believed {
     pub(crate) fn sum<'a>(partitions: impl Iterator<Item = &'a Partition>, now: Moment) -> Self {
-        let mut believed = Believed { moment: now, all: Belief::default(), outside_traps: Belief::default() };
+        let (mut all, mut outside_traps) = (Belief::default(), Belief::default());
+        let mut sites: BTreeMap<Site, Belief> = BTreeMap::new();
         for partition in partitions {
             let Some(policy) = partition.refresh.policy.believing() else { continue };
+            let mut here: BTreeMap<u32, Belief> = BTreeMap::new();
             policy.each_belief(now, &mut |page| {
-                believed.all.add(page);
+                all.add(page);
                 if !partition.sites.lies_in_trap(page.page) {
-                    believed.outside_traps.add(page);
+                    outside_traps.add(page);
+                }
+                if let Some(site) = partition.sites.site_of(page.page) {
+                    here.entry(site).or_default().add(page);
                 }
             });
+            sites.extend(here.into_iter().map(|(site, belief)| (partition.sites.at(site).site.clone(), belief)));
         }
-        believed
+        Believed { moment: now, all, outside_traps, sites: Arc::new(sites), measured: BTreeMap::new() }
     }
 
     /// Whether this still stands for the belief of now.

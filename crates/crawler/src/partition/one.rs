@@ -30,8 +30,8 @@ impl Partition {
         Ok(Partition {
             id,
             sites: SiteBook::new(settings, started),
-            waiting: WaitingUrls::default(),
-            refresh: RefreshQueue::new(&settings.policy)?,
+            waiting: WaitingUrls::in_order(settings.visit_order),
+            refresh: RefreshQueue::new(&settings.policy)?.with_terms(settings.url_terms_book()),
             retries: Retries::default(),
             held: 0,
             next_number: 0,

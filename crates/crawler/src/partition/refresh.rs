@@ -6,10 +6,12 @@ use vernal_policy::{Best, Held, Refresh};
 use super::sites::{NO_SITE, SiteBook};
 use super::{Facts, RefreshView};
 use crate::settings::Promise;
+use crate::url_terms::UrlTermsBook;
 use crate::{Error, Result};
 
 pub(crate) struct RefreshQueue {
     pub policy: Box<dyn Refresh>,
+    url_terms: UrlTermsBook,
     /// Visits to held pages that the partition is owed, when several partitions want one.
     pub credit: f64,
     /// The value of its best visit, where the policy knows it, and when the policy was asked.
@@ -23,14 +25,30 @@ pub(crate) struct RefreshQueue {
 
 impl RefreshQueue {
     pub fn new(policy: &str) -> Result<Self> {
-        let known = vernal_policy::by_name(policy);
-        let policy = known.ok_or_else(|| Error::Policy(policy.to_owned(), vernal_policy::NAMES.join(", ")))?;
-        Ok(RefreshQueue { policy, credit: 0.0, best: None, asked: None, nothing_at: None, last_chosen: None })
+        let (policy, url_terms) = (vernal_policy::named(policy).map_err(Error::Policy)?, UrlTermsBook::default());
+        Ok(RefreshQueue {
+            policy,
+            url_terms,
+            credit: 0.0,
+            best: None,
+            asked: None,
+            nothing_at: None,
+            last_chosen: None,
+        })
+    }
+
+    /// With parameters that some URLs have of their own.
+    #[must_use]
+    pub fn with_terms(self, url_terms: UrlTermsBook) -> Self {
+        RefreshQueue { url_terms, ..self }
     }
 
     /// Adds a page to the policy.
     pub fn recall(&mut self, sites: &mut SiteBook, page: &Page, promise: Promise) {
         self.invalidate();
+        if let Some(policy) = self.policy.own_terms() {
+            policy.set_terms(page.key, self.url_terms.of(&page.url));
+        }
         self.policy.recall(&held(sites, page, promise));
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use foldhash::{HashSet, HashSetExt};
-use vernal_frontier::{Frontier, FrontierLimits, Waiting};
+use vernal_frontier::{Frontier, FrontierLimits, VisitOrder, Waiting};
 use vernal_model::{Moment, PageKey, Partition as PartitionId, Site, Span, WaitingPlace};
 use vernal_repository::{Reader, UrlRow};
 
@@ -31,6 +31,8 @@ pub(crate) struct WaitingUrls {
     undrawn: u64,
     /// URLs that bypassed the window, because they are wanted before all others.
     taken: HashSet<PageKey>,
+    /// Whether a URL never goes before one of an earlier band of its site.
+    is_strict: bool,
 }
 
 impl Default for WaitingUrls {
@@ -42,11 +44,20 @@ impl Default for WaitingUrls {
             looked_through: Moment::EPOCH,
             undrawn: 0,
             taken: HashSet::new(),
+            is_strict: false,
         }
     }
 }
 
 impl WaitingUrls {
+    pub fn in_order(order: VisitOrder) -> Self {
+        let plain = WaitingUrls::default();
+        match order.is_strict() {
+            true => WaitingUrls { window: plain.window.in_strict_order(), is_strict: true, ..plain },
+            false => plain,
+        }
+    }
+
     /// URLs that wait, on disk or in the window.
     pub fn len(&self) -> u64 {
         self.undrawn + self.window.len() as u64
@@ -142,9 +153,7 @@ impl WaitingUrls {
         let away: Vec<(Moment, Site)> = away.collect();
         for (until, site) in away {
             let number = sites.number(&site);
-            let before = sites.at(number).undrawn;
-            self.undraw(sites, number);
-            self.undrawn += sites.at(number).undrawn - before;
+            self.give_back(sites, number);
             self.away.insert((until, number));
         }
     }
@@ -222,9 +231,18 @@ impl WaitingUrls {
         let life = sites.site_mut(site);
         life.undrawn += 1;
         life.drawn.entry(band).or_default();
-        if life.is_open() {
-            self.undrawn += 1;
-            self.check_low(sites, site);
+        if !life.is_open() {
+            return;
+        }
+        self.undrawn += 1;
+        let is_overtaken = self.is_strict && life.drawn.range(band + 1..).any(|(_, drawn)| drawn.is_some());
+        match sites.number_of(site.as_str()).filter(|_| is_overtaken) {
+            // Later bands stand in the window already: they go back, and the next draw begins with this one.
+            Some(number) => {
+                self.give_back(sites, number);
+                self.low.insert(number);
+            }
+            None => self.check_low(sites, site),
         }
     }
 
@@ -238,6 +256,13 @@ impl WaitingUrls {
     pub fn open_site(&mut self, sites: &SiteBook, site: u32) {
         self.undrawn += sites.at(site).undrawn;
         self.low.insert(site);
+    }
+
+    /// Removes an open site from the window; its URLs wait on disk.
+    fn give_back(&mut self, sites: &mut SiteBook, site: u32) {
+        let before = sites.at(site).undrawn;
+        self.undraw(sites, site);
+        self.undrawn += sites.at(site).undrawn - before;
     }
 
     /// Removes a site that may not be asked from the window; its URLs stay on disk.

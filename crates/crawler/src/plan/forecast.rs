@@ -152,14 +152,17 @@ impl<'a> Course<'a> {
         sites: &'a [Remembered],
         now: Moment,
     ) -> Result<Self> {
-        let mut policy = vernal_policy::by_name(&settings.policy)
-            .ok_or_else(|| Error::Policy(settings.policy.clone(), vernal_policy::NAMES.join(", ")))?;
+        let mut policy = vernal_policy::named(&settings.policy).map_err(Error::Policy)?;
+        let url_terms = settings.url_terms_book();
         for (number, (_, state)) in sites.iter().enumerate() {
             if let Some(policy) = policy.site_memory().filter(|_| !state.is_empty()) {
                 policy.recall_site(number as u32, state);
             }
         }
         for (number, planned) in pages.iter().enumerate() {
+            if let Some(policy) = policy.own_terms() {
+                policy.set_terms(key(number), url_terms.of(&planned.page.url));
+            }
             policy.recall(&Held {
                 page: key(number),
                 site: planned.site,

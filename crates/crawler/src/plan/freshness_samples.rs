@@ -1,9 +1,9 @@
 //! Measures how fresh the copy really is: now and then a held page is drawn at random and visited, whatever the policy
 //! prefers. The share of samples that had not changed is the measured freshness, beside the policy's belief.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use vernal_model::{Moment, Page, PageKey, PageState, Partition as PartitionId};
+use vernal_model::{Moment, Page, PageKey, PageState, Partition as PartitionId, Site};
 
 use crate::Result;
 use crate::core::Core;
@@ -32,6 +32,17 @@ pub(crate) struct FreshnessSamples {
 impl FreshnessSamples {
     pub fn measured(&self) -> Option<Measured> {
         Measured::of(self.latest.iter())
+    }
+
+    /// What the last samples of each site show: how many were fresh, and how many there are.
+    pub fn by_site(&self, site_of: impl Fn(PageKey) -> Option<Site>) -> BTreeMap<Site, (u32, u32)> {
+        let mut sites: BTreeMap<Site, (u32, u32)> = BTreeMap::new();
+        for sample in &self.latest {
+            let Some(site) = site_of(sample.page) else { continue };
+            let (fresh, samples) = sites.entry(site).or_default();
+            (*fresh, *samples) = (*fresh + u32::from(sample.fresh), *samples + 1);
+        }
+        sites
     }
 
     /// Counts a visit to a held page. Without such visits there are no samples: they would measure idle hours only.
@@ -66,6 +77,7 @@ impl FreshnessSamples {
         self.latest.push_back(Sample {
             fresh,
             importance: page.importance,
+            page: page.key,
             believed: core.partitions.belief_of(page.key, moment),
             in_trap: core.partitions.of(page.key.partition).sites.lies_in_trap(page.key),
         });
@@ -207,6 +219,18 @@ mod tests {
         (0..SAMPLES_KEPT).for_each(|_| samples.note(core, &page(1.0), false, after(DAY)));
         let measured = samples.measured().unwrap();
         assert_eq!((measured.fresh, measured.samples as usize), (0, SAMPLES_KEPT), "the old ones are forgotten");
+    }
+
+    #[test]
+    fn samples_are_told_by_the_sites_of_their_pages() {
+        let (bench, mut samples) = (bench(), FreshnessSamples::default());
+        let core = &bench.crawler.core;
+        for (number, fresh) in [(0, true), (1, false), (2, true)] {
+            samples.note(core, &held("http://a.example/0", number), fresh, after(DAY));
+        }
+        let site = |name: &str| Site::new(name);
+        let by_site = samples.by_site(|page| Some(site(if page.number < 2 { "a.example" } else { "b.example" })));
+        assert_eq!(by_site, BTreeMap::from([(site("a.example"), (1, 2)), (site("b.example"), (1, 1))]));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! whole copy, moved by the mean of what the samples found less what was believed of them, is right on average whatever
 //! the model is (the difference estimator of survey sampling), and varies less than the samples alone.
 
+use vernal_model::PageKey;
+
 /// With fewer samples nothing is said of how right a belief is.
 pub const SAMPLES_MIN: u32 = 30;
 
@@ -15,6 +17,7 @@ const BINS: [f64; 5] = [0.0, 0.5, 0.8, 0.9, 0.97];
 pub(crate) struct Sample {
     pub fresh: bool,
     pub importance: f32,
+    pub page: PageKey,
     /// The probability that it was fresh, before the visit; `None` where the policy has no model.
     pub believed: Option<f64>,
     pub in_trap: bool,
@@ -128,7 +131,7 @@ mod tests {
     use super::*;
 
     fn sample(believed: f64, fresh: bool) -> Sample {
-        Sample { fresh, importance: 1.0, believed: Some(believed), in_trap: false }
+        Sample { fresh, importance: 1.0, page: PageKey::default(), believed: Some(believed), in_trap: false }
     }
 
     #[test]

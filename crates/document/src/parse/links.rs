@@ -3,6 +3,7 @@
 use vernal_model::{AlternateLink, AnchorPlace, Document, Link, LinkKind, Rel, Url};
 
 use super::scan::OpenTag;
+use super::site_lists::table;
 use super::tag::Tag;
 use super::text::TextBuilder;
 use crate::LINKS_MAX;
@@ -21,6 +22,8 @@ pub struct LinkCollector {
     alternates: Vec<AlternateLink>,
     base: Url,
     base_given: bool,
+    /// The table that a page with `Vol#` tags has, until the first of them names it.
+    table_beside: Option<Url>,
     /// The open anchor: its index in `links`, and the start of its text.
     anchor: Option<(usize, usize)>,
 }
@@ -35,6 +38,7 @@ impl LinkCollector {
             alternates: Vec::new(),
             base: page.clone(),
             base_given: false,
+            table_beside: table::beside(page),
             anchor: None,
         }
     }
@@ -63,6 +67,7 @@ impl LinkCollector {
             }
             Tag::Base => self.rebase(tag),
             Tag::Meta => self.keep_refresh(tag),
+            Tag::Other if table::is_volatile_tag(tag.name.letters()) => self.keep_table_beside(),
             _ => {}
         }
     }
@@ -201,6 +206,13 @@ impl LinkCollector {
         }
         let title = tag.value("title").map_or(String::new(), |words| folded(&words));
         self.keep(target, kind, rel, &title);
+    }
+
+    /// A page with `Vol#` tags has its table beside it (paper 004, II B), once for all of them.
+    fn keep_table_beside(&mut self) {
+        if let Some(table) = self.table_beside.take() {
+            self.keep(table, LinkKind::Companion, Rel::default(), "");
+        }
     }
 
     /// The first base that is a URL counts for everything after it.

@@ -10,11 +10,16 @@ pub struct Interval {
 
 /// The Wilson interval of `hits` in `tries`, `z` standard deviations wide to either side; all of 0 to 1 without tries.
 pub fn wilson(hits: u32, tries: u32, z: f64) -> Interval {
+    wilson_of_mean(f64::from(hits) / f64::from(tries.max(1)), tries, z)
+}
+
+/// The same for the mean of `tries` numbers between 0 and 1. They scatter no more than as many of 0 and 1 with the same
+/// mean, so that the interval is never too narrow.
+pub fn wilson_of_mean(share: f64, tries: u32, z: f64) -> Interval {
     if tries == 0 {
         return Interval { low: 0.0, high: 1.0 };
     }
     let n = f64::from(tries);
-    let share = f64::from(hits) / n;
     let scale = 1.0 + z * z / n;
     let centre = (share + z * z / (2.0 * n)) / scale;
     let half = z / scale * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();

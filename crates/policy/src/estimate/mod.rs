@@ -22,7 +22,7 @@ mod site_clock;
 mod stochastic;
 pub mod trust;
 
-pub use confidence::{Interval, wilson, z_of};
+pub use confidence::{Interval, wilson, wilson_of_mean, z_of};
 pub use degree_of_success::RecentVisits;
 pub use forgetting::{Fading, kept_after};
 pub use gamma::Gamma;

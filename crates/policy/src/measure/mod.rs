@@ -9,7 +9,7 @@ mod freshness;
 mod gap_closed;
 mod over_time;
 
-pub use age::{age, mean_age};
+pub use age::{age, expected_age, mean_age};
 pub use change_ratio::{Visits, change_ratio};
 pub use freshness::{freshness, weighted_freshness};
 pub use gap_closed::{GAP_FROM, GAP_TO, HINDSIGHT_RATE_MIN, gap_closed, hindsight_rate};

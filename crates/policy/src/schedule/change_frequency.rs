@@ -10,14 +10,24 @@ use super::strides::{NOTE_BYTES_MAX, Rule};
 use super::words::{Words, word};
 use crate::Seen;
 use crate::estimate::bias_reduced;
+use crate::parameters::PolicySpec;
 
 const FIRST: Span = Span::from_days(7);
 const LONGEST: Span = Span::from_days(365);
-/// Beyond this many visits older ones fade, so that a rate that drifts is followed.
-const VISITS_MAX: f64 = 30.0;
+/// However many visits are said to count, a kept history has no more.
+const VISITS_MAX: f32 = 1_000.0;
 
-#[derive(Copy, Clone, Debug, Default)]
-pub struct ChangeFrequency;
+#[derive(Copy, Clone, Debug)]
+pub struct ChangeFrequency {
+    /// Beyond this many visits older ones fade, so that a rate that drifts is followed.
+    visits_max: f64,
+}
+
+impl ChangeFrequency {
+    pub fn of(spec: &PolicySpec) -> Self {
+        ChangeFrequency { visits_max: spec.value("dates").unwrap_or(30.0) }
+    }
+}
 
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct History {
@@ -45,10 +55,16 @@ impl Rule for ChangeFrequency {
 
     fn hear(&self, note: &mut History, seen: &Seen) {
         let (Some(changed), Some(previous)) = (seen.changed, seen.previous) else { return };
-        let fade = (VISITS_MAX / (f64::from(note.visits) + 1.0)).min(1.0) as f32;
+        let fade = (self.visits_max / (f64::from(note.visits) + 1.0)).min(1.0) as f32;
         note.visits = (note.visits + 1.0) * fade;
         note.changes = (note.changes + f32::from(u8::from(changed))) * fade;
         note.days = (note.days + seen.moment.since(previous).days_f64() as f32) * fade;
+    }
+
+    /// A history of more visits than count now is worth as many as count.
+    fn adapt(&self, note: &mut History, _: PageKey) {
+        let fade = (self.visits_max / f64::from(note.visits).max(1.0)).min(1.0) as f32;
+        (note.visits, note.changes, note.days) = (note.visits * fade, note.changes * fade, note.days * fade);
     }
 
     fn stride(&self, note: &History, _: PageKey, _: Moment) -> Span {
@@ -66,7 +82,7 @@ impl Rule for ChangeFrequency {
         let bytes: &[u8; 12] = bytes.try_into().ok()?;
         let part = |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let note = History { visits: part(0), changes: part(4), days: part(8) };
-        let fits = note.visits <= VISITS_MAX as f32 && note.changes <= note.visits && note.changes >= 0.0;
+        let fits = note.visits <= VISITS_MAX && note.changes <= note.visits && note.changes >= 0.0;
         (fits && note.days.is_finite() && note.days >= 0.0).then_some(note)
     }
 
@@ -77,5 +93,18 @@ impl Rule for ChangeFrequency {
             word("history", history),
             word("change rate", format!("{:.4} a day", note.rate_per_day())),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_of_more_visits_than_count_now_keeps_its_rate_and_loses_weight() {
+        let few = ChangeFrequency { visits_max: 10.0 };
+        let mut note = History { visits: 40.0, changes: 20.0, days: 80.0 };
+        few.adapt(&mut note, PageKey::default());
+        assert_eq!(note, History { visits: 10.0, changes: 5.0, days: 20.0 });
     }
 }

@@ -27,12 +27,12 @@ pub use by_value::ByValue;
 pub use change_frequency::ChangeFrequency;
 pub use promises::Promises;
 pub use random_order::{PurelyRandom, RandomOrder};
-pub use refresh_time::{RefreshTime, adjusted};
+pub use refresh_time::{RefreshTerms, RefreshTime, UrlRecord, adjusted};
 pub use rivals::{HeritrixFixed, NutchAdaptive, StormcrawlerAdaptive};
 pub use round_robin::{Points, RoundRobin};
 pub use sampling::{
-    By, Rule, Sampling, Size, allocation, allocation_as_printed, apportioned, groups_needed, optimal_sample_size,
-    proportional_quotas, sample_size, storage_share,
+    By, Rule, Sampling, SamplingTerms, Size, allocation, allocation_as_printed, apportioned, groups_needed,
+    optimal_sample_size, proportional_quotas, sample_size, storage_share,
 };
 pub use strides::Strides;
 pub use value::{HARMONIC_SHARE, Objective, Rate};

@@ -15,8 +15,9 @@ use std::collections::VecDeque;
 use vernal_model::{Chance, Moment, PageKey, PolicyState, Span};
 
 use super::agenda::{Agenda, Terms};
+use super::refresh_time::RefreshTerms;
 use super::words::{Words, last_visit, lot, mean_wait, word};
-use crate::{Held, Refresh, Seen, View};
+use crate::{Held, OwnTerms, Refresh, Seen, View};
 
 /// No page waits longer than this many mean waits.
 const ROUNDS_MAX: f64 = 8.0;
@@ -34,6 +35,21 @@ pub trait Rule: Send {
     const NAME: &'static str;
     type Note: Copy + Default + Send;
 
+    /// What is known of a page without a state.
+    fn new_note(&self, page: PageKey) -> Self::Note {
+        let _ = page;
+        Self::Note::default()
+    }
+    /// Adapts what was kept of a page to the parameters of today.
+    fn adapt(&self, note: &mut Self::Note, page: PageKey) {
+        let _ = (note, page);
+    }
+    /// Sets the parameters that a page has of its own, before it is recalled; `None` takes them away.
+    fn set_terms(&mut self, page: PageKey, terms: Option<RefreshTerms>) {
+        let _ = (page, terms);
+    }
+    /// Whether pages can have parameters of their own.
+    const HAS_TERMS: bool = false;
     /// Hears what a visit found.
     fn hear(&self, note: &mut Self::Note, seen: &Seen);
     /// How far behind its last visit, at `base` in virtual time, the page's next one stands.
@@ -65,8 +81,15 @@ struct Place<T> {
 
 impl<R: Rule + Default> Strides<R> {
     pub fn new() -> Self {
+        Strides::by(R::default())
+    }
+}
+
+impl<R: Rule> Strides<R> {
+    /// By a rule with parameters of its own.
+    pub fn by(rule: R) -> Self {
         Strides {
-            rule: R::default(),
+            rule,
             agenda: Agenda::default(),
             reached: Moment::EPOCH,
             waiting: VecDeque::new(),
@@ -74,9 +97,7 @@ impl<R: Rule + Default> Strides<R> {
             mean_wait: None,
         }
     }
-}
 
-impl<R: Rule> Strides<R> {
     fn put(&mut self, page: PageKey, site: Option<u32>, visit: Moment, place: Place<R::Note>) {
         let due = place.base + self.rule.stride(&place.note, page, place.base);
         self.agenda.put(page, site, visit, due, place);
@@ -158,7 +179,8 @@ impl<R: Rule> Refresh for Strides<R> {
     }
 
     fn recall(&mut self, held: &Held<'_>) {
-        let place = self.place_from(held.state).unwrap_or_default();
+        let mut place = self.place_from(held.state).unwrap_or_else(|| self.new_place(held.page));
+        self.rule.adapt(&mut place.note, held.page);
         self.reached = self.reached.max(place.base);
         if place.base == Moment::EPOCH {
             // Nothing is known yet: spread over the first stride, or all would stand at one point.
@@ -186,7 +208,7 @@ impl<R: Rule> Refresh for Strides<R> {
         let known = self.agenda.find(seen.page);
         // A page that was visited before its turn does not stand further back for it.
         let base = known.map_or(self.reached, |entry| entry.due.min(self.reached));
-        let mut place = known.map_or_else(Place::default, |entry| entry.note);
+        let mut place = known.map_or_else(|| self.new_place(seen.page), |entry| entry.note);
         place.base = base.max(Moment::from_micros(1));
         self.rule.hear(&mut place.note, seen);
         self.put(seen.page, None, seen.moment, place);
@@ -198,6 +220,7 @@ impl<R: Rule> Refresh for Strides<R> {
     }
 
     fn forget(&mut self, page: PageKey) {
+        self.rule.set_terms(page, None);
         self.agenda.forget(page);
     }
 
@@ -223,6 +246,16 @@ impl<R: Rule> Refresh for Strides<R> {
         }
         words
     }
+
+    fn own_terms(&mut self) -> Option<&mut dyn OwnTerms> {
+        R::HAS_TERMS.then_some(self as &mut dyn OwnTerms)
+    }
+}
+
+impl<R: Rule> OwnTerms for Strides<R> {
+    fn set_terms(&mut self, page: PageKey, terms: Option<RefreshTerms>) {
+        self.rule.set_terms(page, terms);
+    }
 }
 
 impl<R: Rule> Strides<R> {
@@ -232,6 +265,15 @@ impl<R: Rule> Strides<R> {
         bytes[1..HEAD_BYTES].copy_from_slice(&place.base.micros().to_le_bytes());
         bytes[HEAD_BYTES..end].copy_from_slice(&note[..end - HEAD_BYTES]);
         PolicyState::new(&bytes[..end]).expect("a note is cut to what a policy may keep")
+    }
+
+    fn new_place(&self, page: PageKey) -> Place<R::Note> {
+        Place { base: Moment::EPOCH, note: self.rule.new_note(page) }
+    }
+
+    /// What a state of this family says to a rule.
+    pub(super) fn note_of(rule: &R, state: &PolicyState) -> Option<R::Note> {
+        rule.note_from(state.bytes().get(HEAD_BYTES..)?)
     }
 
     fn place_from(&self, state: &PolicyState) -> Option<Place<R::Note>> {

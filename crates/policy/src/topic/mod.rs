@@ -7,6 +7,7 @@
 //! - [`best`](Best): the few topics that a page is best known for.
 //! - [`categorise`](Catalogue): the topics of a page when it is read, from those of the pages that link to it
 //!   (Algorithm 2).
+//! - [`terms`](TopicTerms): the parameters; the paper's d, and the topics per page.
 //! - [`cycle`](enact): one cycle of sampling by topic: sizes, draws, estimates, downloads (Algorithms 3 and 4).
 
 mod best;
@@ -16,6 +17,7 @@ mod graph;
 mod kept_column;
 mod relaxation;
 mod reputation;
+mod terms;
 
 pub use best::{Best, TOPICS_OF_A_PAGE};
 pub use categorise::{Catalogue, Known, LinkedFrom, known_for};
@@ -23,3 +25,4 @@ pub use cycle::{Cycle, Draw, Estimate, Overlap, Sample, SampleSizes, draw, enact
 pub use graph::Graph;
 pub use relaxation::{Relaxed, Reputations};
 pub use reputation::{Column, Reckoning, Workspace, by_pushes, by_sweeps, each_by_pushes};
+pub use terms::TopicTerms;

@@ -247,9 +247,7 @@ impl Made {
         if let Some(command) = name.strip_prefix(OUTSIDE_PREFIX) {
             return Ok(Made::Outside(Box::new(Outside::start(command)?)));
         }
-        check_name(name)?;
-        let unknown = || Error::PolicyUnknown(name.to_owned(), vernal_policy::NAMES.join(", "));
-        vernal_policy::by_name(name).map(Made::Ours).ok_or_else(unknown)
+        vernal_policy::named(name).map(Made::Ours).map_err(Error::PolicyUnknown)
     }
 
     pub fn refresh(&mut self) -> &mut dyn Refresh {
@@ -269,8 +267,10 @@ impl Made {
 }
 
 fn check_name(name: &str) -> Result<()> {
-    let known = name.starts_with(OUTSIDE_PREFIX) || vernal_policy::by_name(name).is_some();
-    if known { Ok(()) } else { Err(Error::PolicyUnknown(name.to_owned(), vernal_policy::NAMES.join(", "))) }
+    if name.starts_with(OUTSIDE_PREFIX) {
+        return Ok(());
+    }
+    vernal_policy::named(name).map(|_| ()).map_err(Error::PolicyUnknown)
 }
 
 fn row(policy: &str, world: &World, options: &Options, findings: &Findings, bounds: &Bounds, cpu_s: f64) -> Row {

@@ -24,7 +24,7 @@ use crate::runtime::parts;
                   chance number replays it."
 )]
 pub struct Arguments {
-    /// The policy
+    /// The policy, with parameters if need be: hybrid:v=4
     #[arg(long, value_name = "NAME", default_value = "vernal")]
     policy: String,
     /// A budget: 5%/day, 500/day; may be repeated [default: 5%/day]
@@ -96,7 +96,7 @@ struct CrawlRow {
 }
 
 pub fn crawl(context: &Context, arguments: &Arguments) -> Result<()> {
-    parts::known_policy(&arguments.policy)?;
+    let policy = parts::with_parameters(context, &arguments.policy)?;
     let (budgets, chances) = (budgets(&arguments.budgets)?, chances(&arguments.chance)?);
     arguments.check()?;
     let (mut sink, mut table) = (Sink::stdout(), Table::new(&COLUMNS));
@@ -106,10 +106,10 @@ pub fn crawl(context: &Context, arguments: &Arguments) -> Result<()> {
         for &chance in &chances {
             let world = scenario.world(chance).or_fail()?;
             for &budget in &budgets {
-                let rows = arguments.rows(&world, budget, chance)?;
+                let rows = arguments.rows(&world, &policy, budget, chance)?;
                 wrong.extend(rows.wrong());
                 if context.json {
-                    sink.line(&rows.json(&arguments.policy).to_string())?;
+                    sink.line(&rows.json(&policy).to_string())?;
                 } else {
                     table.row(&mut sink, rows.cells())?;
                 }
@@ -143,7 +143,7 @@ impl Arguments {
         }
     }
 
-    fn rows(&self, world: &World, budget: Budget, chance: u64) -> Result<CrawlRow> {
+    fn rows(&self, world: &World, policy: &str, budget: Budget, chance: u64) -> Result<CrawlRow> {
         let conditions = Conditions {
             chance,
             blemishes: Blemishes { noise: self.noise, misses: self.misses, errors: self.errors },
@@ -157,7 +157,7 @@ impl Arguments {
             },
             ..Conditions::default()
         };
-        let settings = whole_crawl::settings(world, &self.policy, budget, chance);
+        let settings = whole_crawl::settings(world, policy, budget, chance);
         let (delay, per_site, refresh_min) = (settings.delay, settings.per_site, settings.refresh_min);
         let scratch = scratch().or_fail()?;
         let begun = cpu_seconds();
@@ -165,7 +165,7 @@ impl Arguments {
         let cpu_s = cpu_seconds() - begun;
         let visits = crawled.visits().map(|(site, from, until)| (Site::new(site), from, until));
         let breaches = audit(visits, delay, per_site);
-        let mut policy = Made::by_name(&self.policy).or_fail()?;
+        let mut policy = Made::by_name(policy).or_fail()?;
         let options = Options { budget, chance, refresh_min, ..Options::default() };
         let alone = LabTrial::run(world, policy.refresh(), &options).or_fail()?.after.freshness;
         Ok(CrawlRow { world: world.name.clone(), budget, chance, crawled, alone, breaches, cpu_s })

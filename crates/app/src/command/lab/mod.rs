@@ -1,4 +1,4 @@
-//! `vernal lab compare|replay|crawl|bound|papers`: what a policy is worth, shown on invented and on recorded webs.
+//! `vernal lab compare|replay|crawl|bound|papers|policies`: what a policy is worth, shown on invented and on recorded webs.
 //!
 //! - `worlds`: the worlds that a command line names. `trials`: how they are played and shown.
 
@@ -6,6 +6,7 @@ mod bound;
 mod compare;
 mod crawl;
 mod papers;
+mod policies;
 mod replay;
 mod trials;
 mod worlds;
@@ -33,6 +34,8 @@ enum Act {
     Bound(bound::Arguments),
     /// The founding papers' tables and figures enacted again, with a verdict on each claim
     Papers(papers::Arguments),
+    /// Every policy with its parameters: range, default, and what the paper sets
+    Policies(policies::Arguments),
 }
 
 pub fn lab(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -42,5 +45,6 @@ pub fn lab(context: &Context, arguments: &Arguments) -> Result<()> {
         Act::Crawl(arguments) => crawl::crawl(context, arguments),
         Act::Bound(arguments) => bound::bound(context, arguments),
         Act::Papers(arguments) => papers::papers(context, arguments),
+        Act::Policies(arguments) => policies::policies(context, arguments),
     }
 }

@@ -26,8 +26,8 @@ const CHANCES_MAX: u64 = 10_000;
 
 #[derive(Args)]
 pub struct Trials {
-    /// Policies, separated by commas; exec:COMMAND is a program of its own, and all up to the next ,exec: is its command;
-    /// may be repeated
+    /// Policies, separated by commas, each with parameters if need be (hybrid:v=4,p=5%); exec:COMMAND is a program of its
+    /// own, and all up to the next ,exec: is its command; may be repeated
     #[arg(long, value_name = "NAMES", default_value = POLICIES)]
     policies: Vec<String>,
     /// A budget: 5%/day, 500/day, 1GB/day; may be repeated [default: 5%/day]
@@ -59,7 +59,7 @@ pub fn play(context: &Context, trials: &Trials, sources: Vec<Source>, title: &st
     let facts = findings::facts_of(&sources);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let comparison = Comparison {
-        policies: policies(&trials.policies)?,
+        policies: policies(context, &trials.policies)?,
         sources,
         budgets: budgets(&trials.budgets)?,
         chances: chances(trials.chance.as_deref().unwrap_or(chance))?,
@@ -90,8 +90,17 @@ pub fn play(context: &Context, trials: &Trials, sources: Vec<Source>, title: &st
     }
 }
 
-/// Names between commas; what follows `exec:` is a command line and keeps its commas, up to one before another `exec:`.
-fn policies(given: &[String]) -> Result<Vec<String>> {
+/// Policies by their names, with the parameters that the settings give for them.
+fn policies(context: &Context, given: &[String]) -> Result<Vec<String>> {
+    let with_parameters = |name: String| match name.starts_with(OUTSIDE_PREFIX) {
+        true => Ok(name),
+        false => parts::with_parameters(context, &name),
+    };
+    names(given)?.into_iter().map(with_parameters).collect()
+}
+
+/// Names between commas, each with its parameters: `hybrid:v=4,p=5%` is one. What follows `exec:` is a command line and keeps its commas, up to one before another `exec:`.
+fn names(given: &[String]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for list in given {
         let mut rest = list.as_str();
@@ -105,7 +114,9 @@ fn policies(given: &[String]) -> Result<Vec<String>> {
             if name.strip_prefix(OUTSIDE_PREFIX).is_some_and(|command| command.trim().is_empty()) {
                 return Err(Error::usage("exec: has no command: give for example exec:./mine"));
             }
-            if !name.is_empty() && !names.iter().any(|known| known == name) {
+            if let (true, Some(last)) = (is_value(name), names.last_mut().filter(|last| has_values(last))) {
+                *last = format!("{last},{name}");
+            } else if !name.is_empty() && !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
             rest = after;
@@ -114,9 +125,16 @@ fn policies(given: &[String]) -> Result<Vec<String>> {
     if names.is_empty() {
         return Err(Error::usage("no policy was given"));
     }
-    let mut ours = names.iter().filter(|name| !name.starts_with(OUTSIDE_PREFIX));
-    ours.try_for_each(|name| parts::known_policy(name))?;
     Ok(names)
+}
+
+/// Whether this is one more parameter of the policy before it: no name of a policy has an equals sign before a colon.
+fn is_value(text: &str) -> bool {
+    text.find('=').is_some_and(|equals| !text[..equals].contains(':'))
+}
+
+fn has_values(name: &str) -> bool {
+    !name.starts_with(OUTSIDE_PREFIX) && name.contains('=')
 }
 
 pub fn budgets(given: &[String]) -> Result<Vec<Budget>> {
@@ -257,13 +275,18 @@ mod tests {
     #[test]
     fn a_command_line_keeps_its_commas_and_a_slip_names_the_nearest() {
         let given = ["bayes, vernal".to_owned(), "exec:./mine --a 1,2".to_owned(), "bayes".to_owned()];
-        assert_eq!(policies(&given).unwrap(), ["bayes", "vernal", "exec:./mine --a 1,2"]);
+        assert_eq!(names(&given).unwrap(), ["bayes", "vernal", "exec:./mine --a 1,2"]);
         let several = ["exec:A 1,2,exec:B, exec:C,bayes".to_owned(), "vernal,exec:D".to_owned()];
-        assert_eq!(policies(&several).unwrap(), ["exec:A 1,2", "exec:B", "exec:C,bayes", "vernal", "exec:D"]);
+        assert_eq!(names(&several).unwrap(), ["exec:A 1,2", "exec:B", "exec:C,bayes", "vernal", "exec:D"]);
         for empty in ["exec:", "vernal,exec: ", "exec:A,exec:,exec:B"] {
-            assert_eq!(policies(&[empty.to_owned()]).unwrap_err().exit_code(), 2, "{empty}");
+            assert_eq!(names(&[empty.to_owned()]).unwrap_err().exit_code(), 2, "{empty}");
         }
-        let told = policies(&["vernall".to_owned()]).unwrap_err();
-        assert!(told.exit_code() == 2 && told.line().unwrap().contains("did you mean vernal?"));
+    }
+
+    #[test]
+    fn commas_part_policies_and_their_parameters() {
+        let given = ["hybrid:v=4,p=5%, vernal,adaptive:kappa=2,alpha=0.9".to_owned(), "exec:A b=1,greedy".to_owned()];
+        let expected = ["hybrid:v=4,p=5%", "vernal", "adaptive:kappa=2,alpha=0.9", "exec:A b=1,greedy"];
+        assert_eq!(names(&given).unwrap(), expected);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use vernal_frontier::{Waiting, band};
+use vernal_frontier::{VisitOrder, Waiting, band};
 use vernal_model::{Deed, Moment, Page, PageKey, Partition as PartitionId, Site, SiteState, Span, WaitingPlace};
 use vernal_repository::{Repository, UrlRow};
 
@@ -69,9 +69,14 @@ struct IncrementalReader {
 
 impl IncrementalReader {
     fn new(folder: &tempfile::TempDir) -> Self {
+        IncrementalReader::in_order(folder, VisitOrder::default())
+    }
+
+    fn in_order(folder: &tempfile::TempDir, visit_order: VisitOrder) -> Self {
         let id = url("http://s0.example.org/").partition();
+        let settings = Settings { visit_order, ..Settings::default() };
         IncrementalReader {
-            partition: Partition::new(id, &Settings::default(), START).unwrap(),
+            partition: Partition::new(id, &settings, START).unwrap(),
             repository: repository(folder, START),
             now: START,
             rows: BTreeMap::new(),
@@ -197,9 +202,13 @@ impl IncrementalReader {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
-    fn every_waiting_url_comes_once_and_none_of_a_closed_site(events in prop::collection::vec(event(), 1..60)) {
+    fn every_waiting_url_comes_once_and_none_of_a_closed_site(
+        events in prop::collection::vec(event(), 1..60),
+        is_strict in any::<bool>(),
+    ) {
         let folder = tempfile::tempdir().unwrap();
-        let mut beside = IncrementalReader::new(&folder);
+        let order = if is_strict { VisitOrder::BreadthFirst } else { VisitOrder::Paper };
+        let mut beside = IncrementalReader::in_order(&folder, order);
         for event in &events {
             beside.meet(event);
             beside.check(event);
@@ -279,6 +288,33 @@ fn the_best_rank_of_a_site_comes_first_also_from_disk() {
     }
     let (first, last) = (bands[..200].iter().max(), bands[600..].iter().min());
     assert!(bands.len() == 800 && first <= last, "{first:?} {last:?}");
+}
+
+/// What is admitted late, while later bands fill the window, still goes before them: on its own site, and before those of
+/// other sites in the window.
+#[test]
+fn breadth_first_a_url_that_comes_late_goes_before_the_deeper_ones_that_were_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut beside = IncrementalReader::in_order(&folder, VisitOrder::BreadthFirst);
+    for site in [0, 1] {
+        beside.admit(site, 300, -8);
+    }
+    beside.draw();
+    let order = |beside: &mut IncrementalReader| {
+        let next = beside.next().unwrap();
+        beside.waiting.remove(&next.page);
+        beside.ordered.push(next.page);
+        next.place.band
+    };
+    let later = order(&mut beside);
+    for _ in 0..20 {
+        assert_eq!(order(&mut beside), later);
+    }
+    beside.admit(0, 10, -1);
+    beside.draw();
+    let bands: Vec<u8> = (0..30).map(|_| order(&mut beside)).collect();
+    assert!(bands[..10].iter().all(|&band| band < later) && bands[10..].iter().all(|&band| band == later), "{bands:?}");
+    assert_eq!(beside.partition.waiting.len(), 610 - 51, "and nothing is lost");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use vernal_model::{PageTerms, TopicId, TopicMark, TopicOf, TopicRow};
-use vernal_policy::topic::{Known, LinkedFrom, Reckoning, TOPICS_OF_A_PAGE, known_for};
+use vernal_policy::topic::{Known, LinkedFrom, TopicTerms, known_for};
 use vernal_repository::Reader;
 
 use crate::Result;
@@ -54,9 +54,9 @@ impl TopicBook {
     }
 
     /// The topics of a page with these words and these pages linking to it.
-    pub fn known_for(&self, terms: &PageTerms, linked_from: &[LinkedFrom<'_>]) -> Vec<TopicOf> {
+    pub fn known_for(&self, by: TopicTerms, terms: &PageTerms, linked_from: &[LinkedFrom<'_>]) -> Vec<TopicOf> {
         let own = terms.words.iter().filter_map(|word| self.by_word.get(word).copied());
         let own: Vec<Known> = own.filter(|known| known.holders > 0).collect();
-        known_for(&own, linked_from, Reckoning::default().jump, TOPICS_OF_A_PAGE)
+        known_for(&own, linked_from, by.reckoning.jump, by.most)
     }
 }

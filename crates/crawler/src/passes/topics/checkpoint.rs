@@ -5,7 +5,7 @@
 //! not written again.
 
 use vernal_model::{Moment, Span};
-use vernal_policy::topic::{Graph, Reckoning};
+use vernal_policy::topic::{Graph, TopicTerms};
 use vernal_repository::{Reader, Repository};
 
 use super::pass::{Pass, ROWS_PER_TURN, Stage};
@@ -50,11 +50,11 @@ impl Pass {
 
     /// Resumes the pass of the previous process, if it is still usable: it would be the next of `passes`, computes in
     /// the same way, and is not too old.
-    pub(crate) fn resume(reader: &Reader, reckoning: Reckoning, passes: u32, now: Moment) -> Option<Pass> {
+    pub(crate) fn resume(reader: &Reader, terms: TopicTerms, passes: u32, now: Moment) -> Option<Pass> {
         let mut pass: Pass = reader.kept_pass(PROGRESS)?;
         let (moment, before) = pass.begun;
         let is_worth_it = before == passes && moment <= now && now.since(moment) < KEPT_MAX;
-        if !is_worth_it || pass.reckoning != reckoning {
+        if !is_worth_it || pass.terms != terms {
             return None;
         }
         match &mut pass.stage {
@@ -66,7 +66,7 @@ impl Pass {
                     return None;
                 }
                 (*gathered, *graph) = (kept.1, kept.2);
-                (*room, *least) = super::pass::room_for(best);
+                (*room, *least) = super::pass::room_for(best, terms.most);
             }
             _ => return None,
         }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use vernal_document::terms::{TopicLimits, Vocabulary};
 use vernal_model::{Deed, Fingerprint, Moment, PageKey, PageTerms, Partition, TopicId, TopicMark, TopicOf, TopicRow};
-use vernal_policy::topic::{Best, Graph, Reckoning, TOPICS_OF_A_PAGE, Workspace, each_by_pushes};
+use vernal_policy::topic::{Best, Graph, TopicTerms, Workspace, each_by_pushes};
 
 use super::stages::{Counted, Gathering, Reckoned};
 use super::{Source, TopicBook};
@@ -62,7 +62,7 @@ impl std::ops::AddAssign for TopicWork {
 #[derive(Serialize, Deserialize)]
 pub struct Pass {
     pub(super) stage: Stage,
-    pub(super) reckoning: Reckoning,
+    pub(super) terms: TopicTerms,
     /// When it began, and how many passes had ended by then.
     pub(super) begun: (Moment, u32),
     /// Turns since the last checkpoint.
@@ -110,10 +110,10 @@ pub(super) enum Stage {
 
 impl Pass {
     /// A pass that begins now, after so many completed passes.
-    pub fn new(reckoning: Reckoning, passes: u32, now: Moment) -> Self {
+    pub fn new(terms: TopicTerms, passes: u32, now: Moment) -> Self {
         let (vocabulary, counted) = (Vocabulary::default(), Counted::default());
         let stage = Stage::Counting { after: None, vocabulary, counted };
-        Pass { stage, reckoning, begun: (now, passes), turns_unkept: 0 }
+        Pass { stage, terms, begun: (now, passes), turns_unkept: 0 }
     }
 
     /// Does the next piece of work; `now` is the end of the pass if this turn ends it.
@@ -123,13 +123,14 @@ impl Pass {
             Stage::Counting { after, vocabulary, counted } => {
                 count(source, book, after, vocabulary, counted, &mut turn)?
             }
-            Stage::Gathering { at, gathering } => gather(source, at, gathering, &mut turn)?,
+            Stage::Gathering { at, gathering } => gather(source, at, gathering, self.terms.most, &mut turn)?,
             Stage::Reckoning { column, gathered, best, .. } if column == gathered.topics() => {
                 Stage::Writing { at: 0, reckoned: Box::new(Reckoned::new(*gathered, best)) }
             }
             Stage::Reckoning { column: before, gathered, graph, mut room, mut best, mut least } => {
-                let reckoning = self.reckoning.for_pages(gathered.pages());
-                let column = reckon(reckoning, before, &gathered, &graph, &mut room, &mut best, &mut least);
+                let reckoning = self.terms.reckoning.for_pages(gathered.pages());
+                let terms = TopicTerms { reckoning, ..self.terms };
+                let column = reckon(terms, before, &gathered, &graph, &mut room, &mut best, &mut least);
                 turn.work.columns = (column - before) as u64;
                 Stage::Reckoning { column, gathered, graph, room, best, least }
             }
@@ -198,7 +199,13 @@ fn count(
 }
 
 /// Gathers which pages have which words, and the links between pages.
-fn gather(source: &dyn Source, at: usize, mut gathering: Box<Gathering>, turn: &mut Turn) -> Result<Stage> {
+fn gather(
+    source: &dyn Source,
+    at: usize,
+    mut gathering: Box<Gathering>,
+    most: usize,
+    turn: &mut Turn,
+) -> Result<Stage> {
     let end = (at + ROWS_PER_TURN).min(gathering.pages());
     turn.work.gathered = (end - at) as u64;
     for number in at..end {
@@ -211,13 +218,13 @@ fn gather(source: &dyn Source, at: usize, mut gathering: Box<Gathering>, turn: &
     }
     let graph = gathering.finish();
     let best = vec![Best::default(); gathering.pages()];
-    let (room, least) = room_for(&best);
+    let (room, least) = room_for(&best, most);
     Ok(Stage::Reckoning { column: 0, gathered: gathering, graph, room, best, least })
 }
 
 /// Computes some columns of reputations per turn, until all are done.
 fn reckon(
-    reckoning: Reckoning,
+    terms: TopicTerms,
     mut column: usize,
     gathered: &Gathering,
     graph: &Graph,
@@ -228,11 +235,11 @@ fn reckon(
     let mut steps = 0;
     while column < gathered.topics() && steps < STEPS_PER_TURN {
         let (topic, holders) = gathered.column(column);
-        let walked = each_by_pushes(graph, holders, reckoning, room, |page, reputation| {
+        let walked = each_by_pushes(graph, holders, terms.reckoning, room, |page, reputation| {
             let (at, reputation) = (page as usize, reputation as f32);
             if reputation >= least[at] {
-                best[at].offer(topic, reputation, TOPICS_OF_A_PAGE);
-                least[at] = best[at].least(TOPICS_OF_A_PAGE);
+                best[at].offer(topic, reputation, terms.most);
+                least[at] = best[at].least(terms.most);
             }
         });
         steps += walked.steps + holders.len() as u64;
@@ -243,8 +250,8 @@ fn reckon(
 
 /// Workspace to continue with these; and for each page the reputation that a topic must exceed: most do not, and one
 /// comparison shows it.
-pub(super) fn room_for(best: &[Best]) -> (Workspace, Vec<f32>) {
-    (Workspace::new(best.len()), best.iter().map(|best| best.least(TOPICS_OF_A_PAGE)).collect())
+pub(super) fn room_for(best: &[Best], most: usize) -> (Workspace, Vec<f32>) {
+    (Workspace::new(best.len()), best.iter().map(|best| best.least(most)).collect())
 }
 
 /// Writes the topics of pages where they changed.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use vernal_document::terms::page_terms;
 use vernal_model::{Deed, Document, Moment, Page, PageKey, PageState, TopicOf};
-use vernal_policy::topic::{LinkedFrom, Reckoning};
+use vernal_policy::topic::{LinkedFrom, TopicTerms};
 
 use super::pass::{Pass as TopicPass, TopicWork};
 use super::source::{Kept, followed};
@@ -54,7 +54,9 @@ impl Topics {
         }
         self.book = TopicBook::open(core.work.acknowledged())?;
         for row in core.work.acknowledged().clone().categorised() {
-            let (page, topics) = row?;
+            let (page, mut topics) = row?;
+            // Those of a pass that gave pages more topics than they may have now: the best of them.
+            topics.truncate(TopicTerms::of(&core.settings.policy).most);
             core.partitions.of_mut(page.partition).refresh.topics(page, &topics);
         }
         Ok(())
@@ -67,9 +69,9 @@ impl Topics {
 
     /// Resumes the interrupted pass of the previous process, or begins a new one.
     fn take_up_pass(&self, core: &Core, now: Moment) -> TopicPass {
-        let (reckoning, passes) = (Reckoning::default(), self.book.mark().passes);
-        let resumed = TopicPass::resume(core.work.acknowledged(), reckoning, passes, now);
-        resumed.unwrap_or_else(|| TopicPass::new(reckoning, passes, now))
+        let (terms, passes) = (TopicTerms::of(&core.settings.policy), self.book.mark().passes);
+        let resumed = TopicPass::resume(core.work.acknowledged(), terms, passes, now);
+        resumed.unwrap_or_else(|| TopicPass::new(terms, passes, now))
     }
 
     /// Categorises a page that was read: keeps its words, and assigns topics by its words and the pages known to link
@@ -96,7 +98,7 @@ impl Topics {
         let parents = self.parents(core, page)?;
         let linked_from: Vec<LinkedFrom<'_>> =
             parents.iter().map(|(topics, out)| LinkedFrom { topics, out: *out }).collect();
-        let topics = self.book.known_for(&terms, &linked_from);
+        let topics = self.book.known_for(TopicTerms::of(&core.settings.policy), &terms, &linked_from);
         core.work.push(page.key.partition, Deed::TermsRead(vec![(page.key, terms)]));
         if self.book.mark().passes > 0 {
             core.partitions.of_mut(page.key.partition).refresh.topics(page.key, &topics);

@@ -12,7 +12,7 @@ pub mod hub;
 mod json_feed;
 mod recognise;
 pub mod sitemap;
-mod table;
+pub(crate) mod table;
 pub mod xml;
 
 pub use recognise::{LISTED_MAX, listing};

@@ -13,11 +13,17 @@ use crate::unpack::{UnpackLimits, unpack_gzip_file};
 
 /// The entry limit of one file, as sitemaps.org has it. Further entries are counted only.
 pub const LISTED_MAX: usize = 50_000;
+/// The first line of a table is looked for within so many bytes.
+const LINE_BYTES: usize = 256;
 /// The outermost element must be among so many pieces; otherwise this is no list.
 const PIECES_TO_ROOT_MAX: usize = 16;
 
 /// Reads a body as a list; `None` if it is none. Files compressed with gzip are unpacked within the usual limits.
 pub fn listing(input: &Input<'_>, media: Media) -> Option<Box<SiteList>> {
+    // Whatever media type a server gives to such a file, and whatever its tags look like.
+    if table::is_beside(input.url.path(), &String::from_utf8_lossy(&input.bytes[..input.bytes.len().min(LINE_BYTES)])) {
+        return Some(Collector::new(input.url, SiteListKind::VolatileTable).done(None));
+    }
     let packed = input.bytes.starts_with(b"\x1f\x8b");
     match media {
         Media::Xml | Media::Json | Media::Text => read_list(input, media, input.bytes),

@@ -196,7 +196,12 @@ impl Believing for ByValue {
     fn each_belief(&self, now: Moment, hear: &mut dyn FnMut(PageBelief)) {
         for number in self.model.pages.numbers() {
             let page = self.model.pages.at(number);
-            hear(PageBelief { page: page.key(number), importance: page.importance(), fresh: self.fresh(number, now) });
+            hear(PageBelief {
+                page: page.key(number),
+                importance: page.importance(),
+                fresh: self.fresh(number, now),
+                waited_days: (days(now) - page.last_day()).max(0.0),
+            });
         }
     }
 

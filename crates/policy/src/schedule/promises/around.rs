@@ -14,7 +14,8 @@ use super::rest::Rest;
 use crate::pages::Pages;
 use crate::schedule::words::{Words, word};
 use crate::{
-    Believing, Best, Held, Hinted, Promising, Refresh, Seen, SiteMemory, Topical, Unkept, Valued, View, Weighable,
+    Believing, Best, Held, Hinted, OwnTerms, Promising, Refresh, Seen, SiteMemory, Topical, Unkept, Valued, View,
+    Weighable,
 };
 
 pub struct Promises {
@@ -274,6 +275,10 @@ impl Refresh for Promises {
 
     fn topical(&mut self) -> Option<&mut dyn Topical> {
         self.inner.topical()
+    }
+
+    fn own_terms(&mut self) -> Option<&mut dyn OwnTerms> {
+        self.inner.own_terms()
     }
 
     fn site_memory(&mut self) -> Option<&mut dyn SiteMemory> {

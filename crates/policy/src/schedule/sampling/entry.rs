@@ -3,16 +3,19 @@
 //! The state of a page, 5 bytes: format (1), recent visits (3), what the last visit was (1): 0 and 1 a download and a
 //! sample without an answer to compare, 2 a download, 3 a sample that was unchanged, 4 a sample that changed. Where pages
 //! may come again in a cycle it is what the first visit of the cycle was, and a sixth byte says how many followed.
+//!
+//! Format 2 is for what does not fit there, more than sixteen visits or a sample for the sake of another topic than the
+//! first: format (1), last (1), visits that followed (1), which of its topics drew it (1), recent visits (3 to 14).
 
 use vernal_model::{Moment, PageKey, PolicyState};
 
 use super::cycle::Cycle;
-use super::stratum::{SIXTIETHS, Stratum};
+use super::stratum::{PARTS, Stratum};
 use crate::estimate::RecentVisits;
 
-/// V: how many of a page's visits the hybrid looks back.
-pub(super) const VISITS_BACK: u8 = 5;
 const FORMAT: u8 = 1;
+const FORMAT_LONG: u8 = 2;
+const STATE_BYTES_MAX: usize = 4 + RecentVisits::BYTES_MAX;
 
 /// What pages are judged together.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -36,6 +39,8 @@ pub(super) struct Entry {
     pub last: Last,
     /// While it is in flight.
     pub errand: Option<Errand>,
+    /// Which of its topics it was last sampled for.
+    pub drawn_for: u8,
     /// Downloads after the first visit of the cycle.
     pub again: u8,
     pub stratum: u32,
@@ -56,13 +61,22 @@ pub(super) enum Last {
     Sample(Option<bool>),
 }
 
-/// Adds a page to the counts of a stratum, in which it waits under this lot, or takes it away again.
-pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, lot: u64, cycle: Cycle, sign: i64) {
+/// A page in one of its strata: in which of them, and the lot under which it waits there.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Place {
+    pub nth: usize,
+    pub lot: u64,
+}
+
+/// Adds a page to the counts of a stratum, or takes it away again.
+pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, place: Place, cycle: Cycle, sign: i64) {
+    let Place { nth, lot } = place;
+    let is_own = nth == usize::from(entry.drawn_for);
     let add = |number: &mut u64| *number = number.wrapping_add_signed(sign);
     let add_small = |number: &mut u32, by: u32| *number = number.wrapping_add_signed(sign as i32 * by as i32);
     add(&mut stratum.pages);
     match entry.errand {
-        Some(Errand::Sample) => add(&mut stratum.sampled),
+        Some(Errand::Sample) => add(if is_own { &mut stratum.sampled } else { &mut stratum.free }),
         Some(Errand::Download) => add(&mut stratum.taken),
         None if is_waiting(entry, cycle, stratum.come_again) => {
             if entry.last_visit < cycle.start {
@@ -83,11 +97,12 @@ pub(super) fn count(stratum: &mut Stratum, page: PageKey, entry: &Entry, lot: u6
     match entry.last {
         Last::Download { .. } => add(&mut stratum.taken),
         Last::Sample(answer) => {
-            add(&mut stratum.sampled);
+            add(if is_own { &mut stratum.sampled } else { &mut stratum.free });
             if let Some(changed) = answer {
                 add_small(&mut stratum.tries, 1);
                 add_small(&mut stratum.hits, u32::from(changed));
-                add_small(&mut stratum.success, success_of(entry.recent.newest(VISITS_BACK)));
+                let success = success_of(entry.recent.newest(stratum.visits_back)) as i64;
+                stratum.success = stratum.success.wrapping_add_signed(sign * success);
             }
         }
     }
@@ -100,15 +115,15 @@ pub(super) fn is_waiting(entry: &Entry, cycle: Cycle, come_again: bool) -> bool 
     entry.errand.is_none() && (entry.last_visit < cycle.start || come_again && was_downloaded)
 }
 
-/// D/V in sixtieths.
-pub(super) fn success_of(visits: RecentVisits) -> u32 {
-    visits.changes() * SIXTIETHS / visits.visits().max(1)
+/// D/V in `PARTS`.
+pub(super) fn success_of(visits: RecentVisits) -> u64 {
+    u64::from(visits.changes()) * PARTS / u64::from(visits.visits().max(1))
 }
 
-/// What was known before this cycle's visit.
-pub(super) fn history_before(entry: &Entry, cycle: Cycle) -> RecentVisits {
+/// What was known before this cycle's visit, where so many visits are kept.
+pub(super) fn history_before(entry: &Entry, cycle: Cycle, kept: u8) -> RecentVisits {
     // One visit fewer than are kept: so many are known both before and after the visit of this cycle.
-    let kept = RecentVisits::MAX - 1;
+    let kept = kept.saturating_sub(1);
     let compared = match entry.last {
         Last::Download { compared } => compared,
         Last::Sample(answer) => answer.is_some(),
@@ -122,7 +137,7 @@ pub(super) fn history_before(entry: &Entry, cycle: Cycle) -> RecentVisits {
 
 /// The change features of a page: how often it changed, whether it did last time, how long it is known.
 pub(super) fn features(entry: &Entry, cycle: Cycle) -> u64 {
-    let before = history_before(entry, cycle);
+    let before = history_before(entry, cycle, RecentVisits::KEPT);
     let often = before.degree_of_success().map_or(5, |degree| (degree * 4.0).ceil() as u64);
     let lately = u64::from(before.last() == Some(true));
     let known = match cycle.start.since(entry.admitted).days_f64() {
@@ -134,7 +149,6 @@ pub(super) fn features(entry: &Entry, cycle: Cycle) -> u64 {
 }
 
 pub(super) fn state_of(entry: &Entry) -> PolicyState {
-    let [low, high, visits] = entry.recent.bytes();
     let last = match entry.last {
         Last::Download { compared: false } => 0,
         Last::Sample(None) => 1,
@@ -142,19 +156,43 @@ pub(super) fn state_of(entry: &Entry) -> PolicyState {
         Last::Sample(Some(false)) => 3,
         Last::Sample(Some(true)) => 4,
     };
-    let bytes = [FORMAT, low, high, visits, last, entry.again];
-    let kept = if entry.again > 0 { &bytes[..] } else { &bytes[..5] };
-    PolicyState::new(kept).expect("6 bytes are fewer than a policy may keep")
+    let mut bytes = [0; STATE_BYTES_MAX];
+    let length = if entry.recent.visits() <= 16 && entry.drawn_for == 0 {
+        bytes[0] = FORMAT;
+        entry.recent.write(&mut bytes[1..]);
+        (bytes[4], bytes[5]) = (last, entry.again);
+        5 + usize::from(entry.again > 0)
+    } else {
+        bytes[..4].copy_from_slice(&[FORMAT_LONG, last, entry.again, entry.drawn_for]);
+        4 + entry.recent.write(&mut bytes[4..])
+    };
+    PolicyState::new(&bytes[..length]).expect("18 bytes are fewer than a policy may keep")
 }
 
-pub(super) fn from_state(state: &PolicyState) -> Option<(RecentVisits, Last, u8)> {
-    let (&[format, low, high, visits, last], rest) = state.bytes().split_first_chunk()?;
-    let again = match rest {
-        [] => 0,
-        &[again] => again,
+/// What a state says of a page.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub recent: RecentVisits,
+    pub last: Last,
+    pub again: u8,
+    pub drawn_for: u8,
+}
+
+/// A page of which nothing is known.
+impl Default for Kept {
+    fn default() -> Self {
+        let last = Last::Download { compared: false };
+        Kept { recent: RecentVisits::default(), last, again: 0, drawn_for: 0 }
+    }
+}
+
+pub(super) fn from_state(state: &PolicyState) -> Option<Kept> {
+    let (recent, last, again, drawn_for) = match *state.bytes() {
+        [FORMAT, low, high, visits, last] => (RecentVisits::read(&[low, high, visits])?, last, 0, 0),
+        [FORMAT, low, high, visits, last, again] => (RecentVisits::read(&[low, high, visits])?, last, again, 0),
+        [FORMAT_LONG, last, again, drawn_for, ref recent @ ..] => (RecentVisits::read(recent)?, last, again, drawn_for),
         _ => return None,
     };
-    let recent = RecentVisits::from_bytes([low, high, visits])?;
     let last = match last {
         0 => Last::Download { compared: false },
         1 => Last::Sample(None),
@@ -163,7 +201,7 @@ pub(super) fn from_state(state: &PolicyState) -> Option<(RecentVisits, Last, u8)
         4 => Last::Sample(Some(true)),
         _ => return None,
     };
-    (format == FORMAT).then_some((recent, last, again))
+    Some(Kept { recent, last, again, drawn_for })
 }
 
 #[cfg(test)]
@@ -182,13 +220,14 @@ mod tests {
             any::<Option<bool>>().prop_map(Last::Sample),
         ];
         let errand = prop_oneof![Just(None), Just(Some(Errand::Sample)), Just(Some(Errand::Download))];
-        let visits = prop::collection::vec(any::<bool>(), 0..14);
-        (last, errand, visits, 0u8..4, -9i64..7).prop_map(|(last, errand, visits, again, day)| {
+        let visits =
+            prop_oneof![prop::collection::vec(any::<bool>(), 0..14), prop::collection::vec(any::<bool>(), 90..110),];
+        (last, errand, visits, 0u8..4, -9i64..7, 0u8..3).prop_map(|(last, errand, visits, again, day, drawn_for)| {
             let mut recent = RecentVisits::default();
-            visits.into_iter().for_each(|changed| recent.push(changed));
+            visits.into_iter().for_each(|changed| recent.push_among(changed, RecentVisits::MAX));
             let last_visit = Moment::from_secs(START.secs() + day * 86_400);
             let (site, path, admitted) = (3, 4, Moment::EPOCH);
-            Entry { site, path, admitted, last_visit, recent, last, errand, again, stratum: 0, lot: 0 }
+            Entry { site, path, admitted, last_visit, recent, last, errand, drawn_for, again, stratum: 0, lot: 0 }
         })
     }
 
@@ -200,16 +239,20 @@ mod tests {
         #[test]
         fn what_is_remembered_of_a_page_comes_back(entry in entries()) {
             let state = state_of(&entry);
-            prop_assert_eq!(from_state(&state), Some((entry.recent, entry.last, entry.again)));
-            prop_assert!(state.bytes().len() <= 6);
+            let Entry { recent, last, again, drawn_for, .. } = entry;
+            prop_assert_eq!(from_state(&state), Some(Kept { recent, last, again, drawn_for }));
+            let is_short = recent.visits() <= 16 && drawn_for == 0;
+            let most = if is_short { 6 } else { STATE_BYTES_MAX };
+            prop_assert!(state.bytes().len() <= most);
         }
 
         #[test]
         fn other_bytes_are_no_state_of_a_page(bytes in prop::collection::vec(any::<u8>(), 0..9)) {
             let state = PolicyState::new(&bytes).unwrap();
-            if let Some((recent, last, again)) = from_state(&state) {
-                let sound = bytes[0] == FORMAT && bytes.len() <= 6 && bytes[4] <= 4;
-                prop_assert!(sound, "{:?} is {:?} {:?} {}", bytes, recent, last, again);
+            if let Some(kept) = from_state(&state) {
+                let is_short = bytes[0] == FORMAT && bytes.len() <= 6 && bytes[4] <= 4;
+                let is_long = bytes[0] == FORMAT_LONG && bytes[1] <= 4;
+                prop_assert!(is_short || is_long, "{:?} is {:?}", bytes, kept);
             }
         }
 
@@ -219,9 +262,10 @@ mod tests {
             entries in prop::collection::vec(entries(), 0..20),
             come_again in any::<bool>(),
         ) {
-            let mut stratum = Stratum { come_again, ..Stratum::default() };
+            let mut stratum = Stratum { come_again, visits_back: 5, ..Stratum::default() };
+            let place = |number: usize| Place { nth: 0, lot: number as u64 };
             for (number, entry) in entries.iter().enumerate() {
-                count(&mut stratum, key(number), entry, number as u64, CYCLE, 1);
+                count(&mut stratum, key(number), entry, place(number), CYCLE, 1);
             }
             let of = |what: &dyn Fn(&Entry) -> bool| entries.iter().filter(|&entry| what(entry)).count();
             let is_visited = |entry: &Entry| entry.last_visit >= START;
@@ -231,11 +275,21 @@ mod tests {
             let answered = of(&|entry| is_visited(entry) && matches!(entry.last, Last::Sample(Some(_))));
             let changed = of(&|entry| is_visited(entry) && entry.last == Last::Sample(Some(true)));
             prop_assert_eq!((stratum.tries as usize, stratum.hits as usize), (answered, changed));
-            prop_assert!(u64::from(stratum.tries) <= stratum.sampled && stratum.success <= SIXTIETHS * stratum.tries);
+            let tries = u64::from(stratum.tries);
+            prop_assert!(tries <= stratum.sampled + stratum.free && stratum.success <= PARTS * tries);
+            let is_sampled = |entry: &Entry| {
+                let was_sampled = is_visited(entry) && matches!(entry.last, Last::Sample(_));
+                entry.errand == Some(Errand::Sample) || was_sampled
+            };
+            let both = |entry: &Entry| {
+                is_visited(entry) && matches!(entry.last, Last::Sample(_)) && entry.errand == Some(Errand::Sample)
+            };
+            let own = of(&|entry| is_sampled(entry) && entry.drawn_for == 0) + of(&|entry| both(entry) && entry.drawn_for == 0);
+            prop_assert_eq!(stratum.sampled as usize, own, "what another topic drew is free");
             for (number, entry) in entries.iter().enumerate().rev() {
-                count(&mut stratum, key(number), entry, number as u64, CYCLE, -1);
+                count(&mut stratum, key(number), entry, place(number), CYCLE, -1);
             }
-            prop_assert_eq!(format!("{stratum:?}"), format!("{:?}", Stratum { come_again, ..Stratum::default() }));
+            prop_assert_eq!(format!("{stratum:?}"), format!("{:?}", Stratum { come_again, visits_back: 5, ..Stratum::default() }));
         }
 
         #[test]
@@ -244,11 +298,13 @@ mod tests {
             changed in any::<bool>(),
             is_sample in any::<bool>(),
         ) {
+            let kept = RecentVisits::KEPT;
+            let entry = Entry { recent: entry.recent.newest(kept), ..entry };
             let before = Entry { last_visit: START - Span::from_secs(1), ..entry };
             let mut after = Entry { last_visit: START + Span::from_secs(1), ..entry };
             after.last = if is_sample { Last::Sample(Some(changed)) } else { Last::Download { compared: true } };
             after.recent.push(changed);
-            prop_assert_eq!(history_before(&after, CYCLE), history_before(&before, CYCLE));
+            prop_assert_eq!(history_before(&after, CYCLE, kept), history_before(&before, CYCLE, kept));
             prop_assert_eq!(features(&after, CYCLE), features(&before, CYCLE));
         }
     }

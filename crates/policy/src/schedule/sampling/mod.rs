@@ -1,6 +1,7 @@
 //! Policies that visit a few pages of each site, topic or group of pages to judge them all, then spend the rest of the
 //! cycle's visits where the sample found changes (Cho and Ntoulas 2002; seeds 000 and 001).
 //!
+//! - `terms`: the parameters; the papers' signs are α, κ, V, P and k.
 //! - `cycle`: how long one round of sampling and downloading is.
 //! - `sizes`: how many pages to sample: √(N·r), the optimal formula, the hybrid's allocation, groups for low resources.
 //! - `entry`: one page; `stratum`: one site, path or group of pages: its sample, what it found, and its rank.
@@ -15,6 +16,7 @@ mod planning;
 mod policy;
 mod sizes;
 mod stratum;
+mod terms;
 mod why;
 
 pub use entry::By;
@@ -24,3 +26,4 @@ pub use sizes::{
     sample_size, storage_share,
 };
 pub use stratum::Rule;
+pub use terms::SamplingTerms;

@@ -4,7 +4,7 @@
 use vernal_model::{Chance, PageKey};
 
 use super::cycle::Cycle;
-use super::entry::{By, Entry, count, features};
+use super::entry::{By, Entry, Place, count, features};
 use super::policy::Sampling;
 use super::stratum::{Stratum, topic_key};
 use crate::schedule::words::lot;
@@ -45,6 +45,7 @@ impl Sampling {
                 quota: 1,
                 is_in_turn: true,
                 come_again: self.come_again,
+                visits_back: self.terms.visits_back,
                 ..Stratum::default()
             });
         }
@@ -100,8 +101,8 @@ impl Sampling {
     fn count_in_all(&mut self, page: PageKey, entry: &Entry, cycle: Cycle, sign: i64) {
         let mut nth = 0;
         while let Some(at) = self.stratum_at(page, entry, nth) {
-            let lot = self.lot_at(page, entry, nth);
-            count(&mut self.strata[at as usize], page, entry, lot, cycle, sign);
+            let place = Place { nth, lot: self.lot_at(page, entry, nth) };
+            count(&mut self.strata[at as usize], page, entry, place, cycle, sign);
             self.rank(at);
             nth += 1;
         }

@@ -3,19 +3,17 @@
 use vernal_model::{Chance, Moment, PageKey};
 
 use super::cycle::Cycle;
-use super::entry::{By, VISITS_BACK, count, history_before, is_waiting, success_of};
+use super::entry::{By, Place, count, history_before, is_waiting, success_of};
 use super::policy::{Sampling, Size};
 use super::sizes::{allocation, groups_needed, optimal_sample_size, sample_size};
-use super::stratum::{Adaptive, Rule, SIXTIETHS, Stratum};
+use super::stratum::{Adaptive, PARTS, Rule, Stratum};
+use super::terms::SamplingTerms;
 use crate::View;
-
-/// The share of all pages that the hybrid samples in a cycle (seed 000, 4.3), if that is not over half of the budget.
-const HYBRID_SHARE: f64 = 0.1;
 
 impl Sampling {
     /// Begins a new cycle if it is time.
     pub(super) fn turn(&mut self, view: &dyn View, now: Moment) {
-        let cycle = Cycle::of(view, now);
+        let cycle = Cycle::of(view, now, self.terms.cycle);
         if self.cycle.is_some_and(|current| current.is(&cycle)) {
             return;
         }
@@ -37,7 +35,7 @@ impl Sampling {
                     stratum.unvisited += 1;
                     waiting.push((at, lot, page));
                 } else {
-                    count(stratum, page, entry, lot, cycle, 1);
+                    count(stratum, page, entry, Place { nth, lot }, cycle, 1);
                 }
                 nth += 1;
             }
@@ -79,7 +77,12 @@ impl Sampling {
             Size::Root => None,
             Size::Optimal => optimal_sample_size(mean, share, &self.rates_before(cycle)),
         };
-        let size = size.unwrap_or_else(|| sample_size(mean, share));
+        let mut size = self.terms.size.or(size).unwrap_or_else(|| sample_size(mean, share));
+        // All samples together are no more than P.
+        let all = size * strata as f64;
+        if all > pages * self.terms.share {
+            size *= pages * self.terms.share / all;
+        }
         for stratum in &mut self.strata {
             // Sites get the same sample, groups of unequal size one in proportion (seed 001, equation 8).
             let factor = if self.by == By::Site { 1.0 } else { stratum.pages as f64 / mean };
@@ -90,7 +93,8 @@ impl Sampling {
     fn plan_hybrid(&mut self, cycle: Cycle, share: f64, pages: f64) {
         let rates = self.rates_before(cycle);
         let in_turn: Vec<usize> = (0..self.strata.len()).filter(|&at| self.strata[at].is_in_turn).collect();
-        let sampled = (pages * HYBRID_SHARE.min(share / 2.0)).round().max(1.0) as u64;
+        // P pages are sampled, if that is not over half of the budget (seed 000, 4.3).
+        let sampled = (pages * self.terms.share.min(share / 2.0)).round().max(1.0) as u64;
         // The first sample is P/W: equal rates give everyone the same.
         let is_first = rates.iter().all(|&rate| rate == 0.0);
         let wanted: Vec<f64> = in_turn.iter().map(|&at| if is_first { 1.0 } else { rates[at] }).collect();
@@ -106,20 +110,21 @@ impl Sampling {
     /// The mean D/V of each stratum's pages as it was before this cycle.
     fn rates_before(&self, cycle: Cycle) -> Vec<f64> {
         let mut sums = vec![(0u64, 0u64); self.strata.len()];
+        let SamplingTerms { visits_back, kept, .. } = self.terms;
         for (page, entry) in self.pages.iter() {
-            let before = history_before(entry, cycle).newest(VISITS_BACK);
+            let before = history_before(entry, cycle, kept).newest(visits_back);
             for at in (0..).map_while(|nth| self.stratum_at(page, entry, nth)).filter(|_| before.visits() > 0) {
                 let (success, pages) = &mut sums[at as usize];
-                *success += u64::from(success_of(before));
+                *success += success_of(before);
                 *pages += 1;
             }
         }
-        let mean = |(success, pages): (u64, u64)| success as f64 / f64::from(SIXTIETHS) / pages.max(1) as f64;
+        let mean = |(success, pages): (u64, u64)| success as f64 / PARTS as f64 / pages.max(1) as f64;
         sums.into_iter().map(mean).collect()
     }
 
     pub(super) fn rank_all(&mut self) {
-        if self.rule == Rule::Adaptive {
+        if self.rule.is_adaptive() {
             let mut rates: Vec<f64> = self.strata.iter().filter_map(|stratum| stratum.rate(self.rule)).collect();
             let share = self.cycle.map_or(0.0, |cycle| cycle.share);
             self.adaptive.threshold = Adaptive::threshold_of(&mut rates, share);

@@ -11,16 +11,13 @@ use std::collections::{BTreeSet, HashMap};
 use vernal_model::{Chance, Moment, PageKey, PolicyState, TopicOf};
 
 use super::cycle::Cycle;
-use super::entry::{By, Entry, Errand, Last, count, from_state, is_waiting, state_of};
+use super::entry::{By, Entry, Errand, Kept, Last, Place, count, from_state, is_waiting, state_of};
 use super::stratum::{Adaptive, Class, Rank, Rule, Stratum, topic_key};
+use super::terms::SamplingTerms;
 use crate::estimate::{RecentVisits, z_of};
 use crate::pages::Pages;
 use crate::schedule::words::Words;
 use crate::{Held, Refresh, Seen, TopicSample, Topical, View};
-
-/// κ and α of the adaptive policy.
-const ADAPTIVE_STEP: u64 = 3;
-const ADAPTIVE_CONFIDENCE: f64 = 0.8;
 
 /// How many pages to sample.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -37,6 +34,7 @@ pub struct Sampling {
     pub(super) rule: Rule,
     pub(super) by: By,
     pub(super) size: Size,
+    pub(super) terms: SamplingTerms,
     pub(super) in_groups: bool,
     pub(super) by_authority: bool,
     pub(super) come_again: bool,
@@ -59,12 +57,13 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    pub fn new(name: &'static str, rule: Rule, by: By) -> Self {
+    pub fn new(name: &'static str, rule: Rule, by: By, terms: SamplingTerms) -> Self {
         Sampling {
             name,
             rule,
             by,
             size: Size::Root,
+            terms,
             in_groups: false,
             by_authority: false,
             come_again: false,
@@ -75,7 +74,7 @@ impl Sampling {
             strata: Vec::new(),
             places: HashMap::new(),
             order: BTreeSet::new(),
-            adaptive: Adaptive { step: ADAPTIVE_STEP, z: z_of(ADAPTIVE_CONFIDENCE), threshold: 0.0 },
+            adaptive: Adaptive { step: terms.step, z: z_of(terms.confidence), threshold: 0.0 },
             is_new: false,
             waiting: 0,
         }
@@ -115,9 +114,10 @@ impl Sampling {
             let mut nth = 0;
             while let Some(at) = self.stratum_at(page, &after, nth) {
                 let lots = [&before, &after].map(|entry| self.lot_at(page, entry, nth));
+                let [was, is] = lots.map(|lot| Place { nth, lot });
                 let stratum = &mut self.strata[at as usize];
-                count(stratum, page, &before, lots[0], cycle, -1);
-                count(stratum, page, &after, lots[1], cycle, 1);
+                count(stratum, page, &before, was, cycle, -1);
+                count(stratum, page, &after, is, cycle, 1);
                 self.rank(at);
                 nth += 1;
             }
@@ -187,16 +187,16 @@ impl Refresh for Sampling {
     }
 
     fn recall(&mut self, held: &Held<'_>) {
-        let (recent, last, again) =
-            from_state(held.state).unwrap_or((RecentVisits::default(), Last::Download { compared: false }, 0));
+        let Kept { recent, last, again, drawn_for } = from_state(held.state).unwrap_or_default();
         let entry = Entry {
             site: held.site,
             path: held.path,
             admitted: held.admitted,
             last_visit: held.last_visit,
-            recent,
+            recent: recent.newest(self.terms.kept),
             last,
             errand: None,
+            drawn_for,
             again,
             stratum: 0,
             lot: 0,
@@ -206,7 +206,7 @@ impl Refresh for Sampling {
 
     fn choose(&mut self, view: &dyn View, now: Moment, _: &mut Chance) -> Vec<PageKey> {
         self.turn(view, now);
-        if self.is_new && self.rule == Rule::Adaptive {
+        if self.is_new && self.rule.is_adaptive() {
             self.rank_all();
         }
         let mut chosen = Vec::new();
@@ -218,7 +218,11 @@ impl Refresh for Sampling {
                     let is_unvisited = self.pages.find(page).is_some_and(|entry| self.is_unvisited(entry));
                     let is_sample = is_unvisited && self.strata[at as usize].class() == Class::Sample;
                     let errand = if is_sample { Errand::Sample } else { Errand::Download };
-                    self.change(page, |entry| entry.errand = Some(errand));
+                    let drawn_for = self.pages.find(page).filter(|_| is_sample).and_then(|entry| {
+                        let strata = (0..).map_while(|nth| self.stratum_at(page, entry, nth));
+                        u8::try_from(strata.take_while(|&one| one != at).count()).ok()
+                    });
+                    self.change(page, |entry| (entry.errand, entry.drawn_for) = (Some(errand), drawn_for.unwrap_or(0)));
                     chosen.push(page);
                     // Its rank has sunk or stayed; what stands before it has nothing to give now.
                     next = self.order.range(place..).next().copied();
@@ -242,13 +246,14 @@ impl Refresh for Sampling {
                 recent: RecentVisits::default(),
                 last: Last::Download { compared: false },
                 errand: None,
+                drawn_for: 0,
                 again: 0,
                 stratum: 0,
                 lot: 0,
             };
             self.insert(seen.page, entry);
         }
-        let is_again = self.is_again(seen);
+        let (is_again, kept) = (self.is_again(seen), self.terms.kept);
         self.change(seen.page, |entry| {
             entry.last_visit = seen.moment;
             let last = match entry.errand.take() {
@@ -260,7 +265,7 @@ impl Refresh for Sampling {
                 false => (entry.last, entry.again) = (last, 0),
             }
             if let Some(changed) = seen.changed {
-                entry.recent.push(changed);
+                entry.recent.push_among(changed, kept);
             }
         });
         self.is_new = true;
@@ -280,7 +285,7 @@ impl Refresh for Sampling {
         if self.waiting == 0 {
             return None;
         }
-        let cycle = Cycle::of(view, now);
+        let cycle = Cycle::of(view, now, self.terms.cycle);
         let is_ready = match self.cycle {
             Some(current) if current.is(&cycle) => {
                 let mut closed = BTreeSet::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use vernal_model::{PageKey, TopicId};
 
-use crate::estimate::wilson;
+use crate::estimate::wilson_of_mean;
 
 /// How downloads follow the sample.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -17,10 +17,26 @@ pub enum Rule {
     Adaptive,
     /// Greedy by the mean degree of success D/V of the sampled pages; next samples in proportion to it.
     Hybrid,
+    /// As `Adaptive`, with the mean degree of success D/V of the sampled pages in place of the share that changed: what
+    /// seed 000 leaves as future work (5.2).
+    AdaptiveFrequency,
 }
 
-/// D/V is summed up in sixtieths, which are whole for every V up to 5, so that sums do not depend on their order.
-pub(super) const SIXTIETHS: u32 = 60;
+impl Rule {
+    /// Whether it samples until it is sure.
+    pub(super) fn is_adaptive(self) -> bool {
+        matches!(self, Rule::Adaptive | Rule::AdaptiveFrequency)
+    }
+
+    /// Whether the sampled pages' own histories count.
+    pub(super) fn is_by_history(self) -> bool {
+        matches!(self, Rule::Hybrid | Rule::AdaptiveFrequency)
+    }
+}
+
+/// D/V is summed up in parts of this number, which are whole for every V up to 16 and rounded down beyond, so that sums do
+/// not depend on their order.
+pub(super) const PARTS: u64 = 720_720;
 
 /// The keys of topics; those of paths have the number of a site in their upper half, and no partition has so many.
 const TOPIC: u64 = 1 << 63;
@@ -41,18 +57,23 @@ pub(super) struct Stratum {
     pub unvisited: u64,
     /// How many pages to sample in this cycle.
     pub quota: u64,
-    /// Sampled in this cycle, answered or in flight.
+    /// Sampled in this cycle for its own sake, answered or in flight.
     pub sampled: u64,
+    /// Its pages that another topic has sampled in this cycle: they count in the estimate beside its own sample (seed 001,
+    /// Algorithm 4).
+    pub free: u64,
     /// Downloaded beside the sample in this cycle.
     pub taken: u64,
     /// Sampled pages that could be compared, those that changed, and the sum of their D/V.
     pub tries: u32,
     pub hits: u32,
-    pub success: u32,
+    pub success: u64,
     /// What other partitions have found in the same topic: pages compared, and those that changed.
     pub elsewhere: (u32, u32),
     /// Whether pages may be downloaded more than once in a cycle.
     pub come_again: bool,
+    /// V: the newest visits of a page that its D/V counts.
+    pub visits_back: u8,
     /// Whether its group has its turn.
     pub is_in_turn: bool,
     pub rank: Rank,
@@ -88,7 +109,9 @@ impl Stratum {
         let tries = f64::from(self.tries);
         let (tries_elsewhere, hits_elsewhere) = self.elsewhere;
         match rule {
-            Rule::Hybrid => (self.tries > 0).then(|| f64::from(self.success) / f64::from(SIXTIETHS) / tries),
+            Rule::Hybrid | Rule::AdaptiveFrequency => {
+                (self.tries > 0).then(|| self.success as f64 / PARTS as f64 / tries)
+            }
             Rule::Proportional | Rule::Greedy | Rule::Adaptive => (self.tries + tries_elsewhere > 0)
                 .then(|| f64::from(self.hits + hits_elsewhere) / (tries + f64::from(tries_elsewhere))),
         }
@@ -101,15 +124,18 @@ impl Stratum {
         }
         let rate = self.rate(rule);
         let class = match rule {
-            Rule::Adaptive => adaptive.class(self),
+            Rule::Adaptive | Rule::AdaptiveFrequency => adaptive.class(self, rate),
             _ if self.sampled < self.quota && self.unvisited > 0 => Class::Sample,
             _ if self.is_exhausted() => Class::Quiet,
             _ => rate.map_or(Class::Quiet, |rate| if rate > 0.0 { Class::Download } else { Class::Quiet }),
         };
         // Rates lie in 0 to 1: the greedy order is the one of what is missing to 1.
         match (class, rule) {
-            (Class::Sample, Rule::Adaptive) => rank(class, (self.sampled / adaptive.step) as f64),
-            (Class::Sample, _) => rank(class, self.sampled as f64),
+            (Class::Sample, Rule::Adaptive | Rule::AdaptiveFrequency) => {
+                rank(class, (self.sampled / adaptive.step) as f64)
+            }
+            // The one that least is known of; its quota is of its own pages.
+            (Class::Sample, _) => rank(class, (self.sampled + self.free) as f64),
             // What is left over goes to pages that were not visited, in the order of rates, and only then to any.
             (Class::Quiet, _) if self.come_again && self.unvisited == 0 => rank(class, 2.0),
             (Class::Quiet, _) if self.come_again => rank(class, 1.0 - rate.unwrap_or(0.0)),
@@ -146,11 +172,12 @@ pub(super) struct Adaptive {
 }
 
 impl Adaptive {
-    fn class(&self, stratum: &Stratum) -> Class {
+    /// `rate` is the share by which the stratum is judged.
+    fn class(&self, stratum: &Stratum, rate: Option<f64>) -> Class {
         if u64::from(stratum.tries) < self.step.min(stratum.pages) {
             return if stratum.sampled < self.step { Class::Sample } else { Class::Quiet };
         }
-        let sure = wilson(stratum.hits, stratum.tries, self.z);
+        let sure = wilson_of_mean(rate.unwrap_or(0.0), stratum.tries, self.z);
         match sure {
             _ if sure.low > self.threshold => Class::Accepted,
             _ if sure.high < self.threshold => Class::Download,
@@ -232,8 +259,9 @@ mod tests {
         }
 
         #[test]
-        fn who_is_not_in_turn_comes_last((tries, hits) in answers(), rule in 0usize..4) {
-            let rule = [Rule::Proportional, Rule::Greedy, Rule::Adaptive, Rule::Hybrid][rule];
+        fn who_is_not_in_turn_comes_last((tries, hits) in answers(), rule in 0usize..5) {
+            let rules = [Rule::Proportional, Rule::Greedy, Rule::Adaptive, Rule::Hybrid, Rule::AdaptiveFrequency];
+            let rule = rules[rule];
             let waits = Stratum { is_in_turn: false, ..sampled(tries, hits, 0) };
             prop_assert!(sampled(40, 0, u64::MAX).ranked(rule, ADAPTIVE) < waits.ranked(rule, ADAPTIVE));
         }
@@ -268,6 +296,23 @@ mod tests {
         let silent = Stratum { tries: 1, ..sampled(3, 0, 0) };
         assert_eq!(silent.ranked(Rule::Adaptive, ADAPTIVE).class, Class::Quiet, "what was sent for is waited for");
         assert_eq!(class(2, 2), Class::Sample);
+    }
+
+    #[test]
+    fn by_frequency_a_stratum_is_judged_by_the_histories_of_its_sample() {
+        // No page of the sample changed this time; each had changed in nine of ten visits before.
+        let stratum = Stratum { success: 30 * PARTS * 9 / 10, ..sampled(30, 0, 0) };
+        let class = |rule| stratum.ranked(rule, ADAPTIVE).class;
+        assert_eq!([class(Rule::Adaptive), class(Rule::AdaptiveFrequency)], [Class::Download, Class::Accepted]);
+        assert_eq!(stratum.rate(Rule::AdaptiveFrequency), Some(0.9));
+    }
+
+    #[test]
+    fn pages_that_another_topic_sampled_do_not_spend_the_quota() {
+        let stratum = Stratum { free: 5, ..sampled(7, 7, 0) };
+        let ranked = |stratum: &Stratum| stratum.ranked(Rule::Greedy, ADAPTIVE).class;
+        assert_eq!(ranked(&Stratum { quota: 3, sampled: 2, ..stratum.clone() }), Class::Sample);
+        assert_eq!(ranked(&Stratum { quota: 3, sampled: 3, ..stratum }), Class::Download);
     }
 
     #[test]

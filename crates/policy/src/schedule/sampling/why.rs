@@ -15,6 +15,9 @@ impl Sampling {
             Rule::Proportional => "downloads in proportion to the changes in the sample",
             Rule::Greedy => "downloads where the sample found the largest share of changes",
             Rule::Adaptive => "samples until it is sure on which side of the threshold a site is",
+            Rule::AdaptiveFrequency => {
+                "samples until it is sure on which side of the threshold the histories of a site's pages are"
+            }
             Rule::Hybrid => "downloads where the sampled pages' own histories show the most changes",
         };
         let mut words = vec![word("policy", format!("{}: {rule}", self.name)), last_visit(entry.last_visit, now)];
@@ -41,10 +44,16 @@ impl Sampling {
         words.push(word("judged with", format!("{group}: {} pages", stratum.pages)));
         let sample = match stratum.rate(self.rule) {
             None => format!("{} of {} pages sent for, none answered yet", stratum.sampled, stratum.quota),
+            Some(rate) if self.rule.is_by_history() => {
+                format!("{} pages, in the mean {rate:.2} of the visits to one of them found a change", stratum.tries)
+            }
             Some(rate) => format!("{} of {} pages changed, rate {rate:.2}", stratum.hits, stratum.tries),
         };
         words.push(word("sample", sample));
-        if self.rule == Rule::Adaptive {
+        if stratum.free > 0 {
+            words.push(word("beside the sample", format!("{} pages that another topic sampled", stratum.free)));
+        }
+        if self.rule.is_adaptive() {
             words.push(word("threshold", format!("{:.2}", self.adaptive.threshold)));
         }
         let turn = match stratum.class() {
