@@ -16,6 +16,9 @@ pub enum Error {
     Io { act: &'static str, path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     Repository(#[from] vernal_repository::Error),
+    /// What was asked for beside the query is wrong.
+    #[error("{0}")]
+    Asked(String),
     /// The page of `like` has no text to compare others with.
     #[error("{0} has no text that others could be compared with")]
     NoText(String),

@@ -15,6 +15,7 @@ use crate::runtime::connections::ConnectionCounts;
 pub async fn show(State(shared): State<Arc<Shared>>) -> Response {
     let mut text = String::new();
     totals(&shared, &mut text);
+    search(&shared, &mut text);
     pulse(&shared, &mut text);
     connections(&shared.connections, &mut text);
     answer::typed("text/plain; version=0.0.4; charset=utf-8", Body::from(text))
@@ -50,6 +51,14 @@ fn totals(shared: &Shared, text: &mut String) {
     if let Ok(disk) = shared.reader.disk_free() {
         gauge(text, "disk_free_bytes", "Free room on the disk of the data folder", disk.free_bytes as f64);
     }
+}
+
+fn search(shared: &Shared, text: &mut String) {
+    let Some(status) = shared.search.status() else { return };
+    gauge(text, "search_units", "Pages and removed paragraphs in the search index", status.units as f64);
+    gauge(text, "search_bytes", "Size of the search index", status.bytes as f64);
+    gauge(text, "search_behind_events", "Events that are not in the search index yet", status.behind_events as f64);
+    gauge(text, "search_events_per_second", "Events that the search index took last", shared.search.rate() as f64);
 }
 
 fn pulse(shared: &Shared, text: &mut String) {

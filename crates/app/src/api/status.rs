@@ -46,6 +46,8 @@ struct Status {
     disk_total_bytes: Option<u64>,
     /// Which promises of a visit rate are kept and which are overdue; null where none was made.
     promises: Option<Promises>,
+    /// The text index; null before there is one.
+    search: Option<super::search::SearchJson>,
     /// Null when nothing crawls.
     crawl: Option<Crawl>,
 }
@@ -237,6 +239,7 @@ fn status(
         disk_free_bytes: disk.map(|disk| disk.free_bytes),
         disk_total_bytes: disk.map(|disk| disk.total_bytes),
         promises,
+        search: super::search::status(shared),
         crawl: crawl(shared, believed),
     };
     Ok(answer::value(&status))

@@ -21,6 +21,8 @@ pub struct Settings {
     pub log_format: LogFormat,
     pub seeds: Option<String>,
     pub topics: Topics,
+    /// Whether the text index is followed while the crawl runs.
+    pub search: bool,
     pub indexnow_keys: Vec<String>,
     pub websub_secret: Option<String>,
     pub websub_callback: Option<Url>,
@@ -70,6 +72,7 @@ impl Settings {
             log_format: LogFormat::default(),
             seeds: None,
             topics: Topics::Auto,
+            search: true,
             indexnow_keys: Vec::new(),
             websub_secret: None,
             websub_callback: None,

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// Words that one word may stand for.
 pub const FORMS_MAX: usize = 96;
 /// Words of one list that are looked at for one word.
-const LOOKED_AT_MAX: usize = 20_000;
+const LOOKED_AT_MAX: usize = 5_000;
 /// A stem with fewer letters stands for itself.
 const STEM_LETTERS_MIN: usize = 3;
 /// Languages whose stems are tried.

@@ -15,7 +15,6 @@ use super::{held_at, like, past};
 use crate::index::opened::SearchIndex;
 use crate::index::schema::{Fields, VERSION, page_of};
 use crate::query::expression::{Expression, Filter};
-use crate::query::fault::QueryFault;
 use crate::query::parse;
 use crate::{Error, Result};
 
@@ -60,11 +59,15 @@ impl Searching<'_> {
     fn expression(&self) -> Result<Expression> {
         let asked = self.asked;
         let mut expression = parse::parse(&asked.query, asked.now)?;
-        let kind = asked.kind.as_deref().map(|kind| parse::kind(kind, 1)).transpose()?;
+        let kind = asked
+            .kind
+            .as_deref()
+            .map(|kind| parse::kind(kind, 1).map_err(|fault| Error::Asked(fault.what)))
+            .transpose()?;
         let filters = [
             asked.site.clone().map(Filter::Site),
             asked.tag.clone().map(Filter::Tag),
-            asked.language.clone().map(|language| Filter::Language(language.to_lowercase())),
+            asked.language.as_deref().map(parse::language).map(Filter::Language),
             kind.map(Filter::Kind),
             asked.since.map(Filter::After),
             asked.until.map(Filter::Before),
@@ -73,7 +76,7 @@ impl Searching<'_> {
             expression = expression.and(filter);
         }
         if asked.skip.saturating_add(asked.limit.min(LIMIT_MAX)) > DEPTH_MAX {
-            return Err(QueryFault::new(1, format!("only the first {DEPTH_MAX} hits can be reached")).into());
+            return Err(Error::Asked(format!("only the first {DEPTH_MAX} hits can be reached")));
         }
         Ok(expression)
     }

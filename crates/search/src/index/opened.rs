@@ -67,6 +67,15 @@ impl SearchIndex {
         Ok(Opened { index: SearchIndex::made(&dir)?, anew })
     }
 
+    /// How large the index is and how far it has come, where there is one that can be used. Nothing is made or written.
+    pub fn look(data: &Path, reader: &Reader) -> Result<Option<SearchStatus>> {
+        let dir = data.join(FOLDER);
+        if !dir.exists() {
+            return Ok(None);
+        }
+        SearchIndex::existing(&dir, reader)?.ok().map(|index| index.status(reader)).transpose()
+    }
+
     /// Removes the index and begins it anew.
     pub fn rebuild(data: &Path) -> Result<SearchIndex> {
         SearchIndex::made(&data.join(FOLDER))

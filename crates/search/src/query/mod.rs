@@ -12,3 +12,4 @@
 pub mod expression;
 pub mod fault;
 pub mod parse;
+mod tokens;

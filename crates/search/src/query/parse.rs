@@ -4,6 +4,7 @@ use vernal_model::{Kind, Moment};
 
 use super::expression::{Expression, Filter, Form, Scope, TextAsked};
 use super::fault::QueryFault;
+use super::tokens::{Read, Token, What, tokens};
 use crate::analysis::words::{is_unspaced, words};
 
 /// A longer query is no question of a person.
@@ -16,8 +17,6 @@ pub const DEPTH_MAX: usize = 16;
 pub const PREFIX_LETTERS_MIN: usize = 2;
 
 const FIELDS: [&str; 8] = ["site", "title", "lang", "url", "before", "after", "tag", "kind"];
-
-type Read<T> = Result<T, QueryFault>;
 
 /// Reads a query; an empty one asks for everything. `now` is what ages such as `7d` are counted from.
 pub fn parse(text: &str, now: Moment) -> Read<Expression> {
@@ -34,71 +33,6 @@ pub fn parse(text: &str, now: Moment) -> Read<Expression> {
         Some(token) => Err(QueryFault::new(token.column, "this bracket closes nothing")),
         None => Ok(expression),
     }
-}
-
-struct Token {
-    column: usize,
-    what: What,
-}
-
-#[derive(PartialEq)]
-enum What {
-    Open,
-    Close,
-    /// A hyphen before something.
-    Minus,
-    /// `name:` right before something.
-    Field(String),
-    Word(String),
-    Quoted(String),
-}
-
-fn tokens(text: &str) -> Read<Vec<Token>> {
-    let letters: Vec<char> = text.chars().collect();
-    let (mut tokens, mut at) = (Vec::new(), 0);
-    while at < letters.len() {
-        let (letter, column) = (letters[at], at + 1);
-        let what = match letter {
-            _ if letter.is_whitespace() => {
-                at += 1;
-                continue;
-            }
-            '(' => What::Open,
-            ')' => What::Close,
-            '-' if letters.get(at + 1).is_some_and(|next| !next.is_whitespace()) => What::Minus,
-            '"' => {
-                let length = letters[at + 1..].iter().position(|letter| *letter == '"');
-                let length = length.ok_or_else(|| QueryFault::new(column, "this quote is never closed"))?;
-                let inside = letters[at + 1..at + 1 + length].iter().collect();
-                at += length + 1;
-                What::Quoted(inside)
-            }
-            _ => word(&letters, &mut at),
-        };
-        at += 1;
-        tokens.push(Token { column, what });
-    }
-    Ok(tokens)
-}
-
-/// A word, or the name of a field with its colon. Leaves `at` on its last letter.
-fn word(letters: &[char], at: &mut usize) -> What {
-    let from = *at;
-    let ends = |letter: &char| letter.is_whitespace() || matches!(letter, '(' | ')' | '"');
-    let to = letters[from..].iter().position(ends).map_or(letters.len(), |length| from + length);
-    let colon = letters[from..to].iter().position(|letter| *letter == ':').map(|length| from + length);
-    if let Some(colon) = colon.filter(|&colon| colon > from) {
-        let name: String = letters[from..colon].iter().collect();
-        // What follows a colon within a word, such as `http://`, is no field.
-        let is_name = name.chars().all(|letter| letter.is_ascii_alphabetic());
-        let is_url = letters[colon + 1..to].starts_with(&['/', '/']);
-        if is_name && !is_url {
-            *at = colon;
-            return What::Field(name.to_ascii_lowercase());
-        }
-    }
-    *at = to - 1;
-    What::Word(letters[from..to].iter().collect())
 }
 
 struct Parser<'t> {
@@ -268,12 +202,17 @@ fn filter(name: &str, value: &str, column: usize, now: Moment) -> Read<Filter> {
     };
     Ok(match name {
         "site" => Filter::Site(value.to_lowercase()),
-        "lang" => Filter::Language(value.split(['-', '_']).next().unwrap_or_default().to_lowercase()),
+        "lang" => Filter::Language(language(value)),
         "tag" => Filter::Tag(value.to_owned()),
         "before" => Filter::Before(moment()?),
         "after" => Filter::After(moment()?),
         _ => Filter::Kind(kind(value, column)?),
     })
+}
+
+/// The first part of the tag of a language.
+pub fn language(value: &str) -> String {
+    value.split(['-', '_']).next().unwrap_or_default().to_lowercase()
 }
 
 /// The kinds of change, and `new` for first versions.
