@@ -36,6 +36,11 @@ impl Error {
         move |source| Error::Io { act, path, source }
     }
 
+    /// Whether its files could not be opened or written.
+    pub fn is_of_files(&self) -> bool {
+        matches!(self, Error::Index { .. } | Error::Io { .. })
+    }
+
     /// Whether the index itself failed, so that making it anew may help.
     pub fn is_of_index(&self) -> bool {
         matches!(self, Error::Index { .. })

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use vernal_document::{Input, read};
 use vernal_model::{Chance, Digest, Role, Url};
+use vernal_search::analysis::words::is_unspaced;
 use vernal_search::{Asked, Follower, SearchIndex, Within};
 use world::{Given, World, html, pairs};
 
@@ -192,7 +193,9 @@ fn lost_runs(world: &World, url: &str, after: &[String]) -> Vec<Vec<String>> {
     for before in event.change.paragraphs.iter().filter(|one| world::takes(one)).filter_map(|one| one.before.as_ref()) {
         let all: Vec<String> =
             vernal_search::analysis::words::words(before).into_iter().map(|(word, _)| word).collect();
-        lost.extend(all.windows(RUN).find(|run| !there.contains(run)).map(<[String]>::to_vec));
+        // Runs in scripts without spaces cannot be put together again from their pairs.
+        let is_spaced = |run: &&[String]| run.iter().all(|word| !is_unspaced(word));
+        lost.extend(all.windows(RUN).filter(is_spaced).find(|run| !there.contains(run)).map(<[String]>::to_vec));
     }
     lost
 }

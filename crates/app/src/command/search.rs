@@ -58,7 +58,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PLACE")]
     after: Option<String>,
     /// Make the index anew from the journal and the bodies
-    #[arg(long, exclusive = true)]
+    #[arg(long, conflicts_with_all = ["query", "like"])]
     rebuild: bool,
 }
 
@@ -152,7 +152,8 @@ fn hit(context: &Context, sink: &mut Sink, number: usize, hit: &Value) -> Result
     let title = hit["title"].as_str().filter(|title| !title.trim().is_empty()).unwrap_or("(no title)");
     sink.line("")?;
     sink.line(&format!("{number}. {}", plain(title)))?;
-    sink.line(&format!("   {}  version {}, {}", cell(hit, "url"), cell(hit, "version"), time(context, hit, "time")))?;
+    let seen = if hit["gone"].is_null() { format!(", {}", time(context, hit, "time")) } else { String::new() };
+    sink.line(&format!("   {}  version {}{seen}", cell(hit, "url"), cell(hit, "version")))?;
     if let Some(text) = hit["text"].as_str().filter(|text| !text.is_empty()) {
         sink.line(&format!("   {}", marked(text, &hit["marks"])))?;
     }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use tempfile::TempDir;
 use vernal_repository::Reader;
 use vernal_search::{Answer, Asked, Error, Follower, Opened, Progress, SearchIndex, SearchStatus};
 
@@ -31,6 +32,8 @@ pub struct SearchService {
     /// To the thread that follows; `None` where none does.
     orders: Mutex<Option<Sender<Order>>>,
     stops: AtomicBool,
+    /// Where the index lies if the data folder cannot be written.
+    temporary: Mutex<Option<TempDir>>,
     /// Events a second of the last batches.
     rate: AtomicU64,
 }
@@ -54,6 +57,7 @@ impl SearchService {
             index: Mutex::default(),
             orders: Mutex::default(),
             stops: AtomicBool::new(false),
+            temporary: Mutex::default(),
             rate: AtomicU64::new(0),
         }
     }
@@ -119,19 +123,40 @@ impl SearchService {
         if self.is_followed() {
             return index.clone().ok_or(Error::Closed);
         }
-        let open = match index.take() {
-            Some(open) => open,
-            None => self.opened()?,
+        let known = index.take();
+        let open = known.map_or_else(|| self.opened(), Ok);
+        let open = open.and_then(|open| self.caught_up(&open, told).map(|()| open));
+        let open = match open {
+            Err(error) if error.is_of_files() => {
+                tracing::warn!("{error}: the text is indexed for this question alone");
+                let open = self.temporary()?;
+                self.caught_up(&open, told)?;
+                open
+            }
+            other => other?,
         };
-        if open.place().cursor < self.reader.cursor() {
-            let mut follower = Follower::of(&open, self.reader.clone())?;
-            follower.catch_up(|progress| {
-                told(progress);
-                true
-            })?;
-            follower.close()?;
-        }
         Ok(index.insert(open).clone())
+    }
+
+    fn caught_up(&self, index: &SearchIndex, told: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+        if index.place().cursor >= self.reader.cursor() {
+            return Ok(());
+        }
+        let mut follower = Follower::of(index, self.reader.clone())?;
+        follower.catch_up(|progress| {
+            told(progress);
+            true
+        })?;
+        follower.close()
+    }
+
+    /// An index that goes with this process, for a folder that cannot be written.
+    fn temporary(&self) -> Result<SearchIndex, Error> {
+        let made = tempfile::tempdir();
+        let folder = made.map_err(|source| Error::Io { act: "make", path: std::env::temp_dir(), source })?;
+        let index = SearchIndex::rebuild(folder.path())?;
+        *self.temporary.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
+        Ok(index)
     }
 
     fn opened(&self) -> Result<SearchIndex, Error> {
@@ -188,7 +213,10 @@ impl SearchService {
         loop {
             let (began, events) = (wall(), follower.progress().events);
             follower.catch_up(|progress| {
-                told.iter().for_each(|told| drop(told.send(progress)));
+                if let Some(told) = &told {
+                    // Whoever asked may have gone.
+                    let _ = told.send(progress);
+                }
                 !self.stops.load(Ordering::Relaxed)
             })?;
             let taken = follower.progress().events - events;
@@ -200,11 +228,13 @@ impl SearchService {
             told = None;
             match orders.recv_timeout(FOLLOW_EVERY) {
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(Order::Rebuild(progress)) => return Ok(Some(progress)),
-                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => {
-                    follower.close()?;
-                    return Ok(None);
+                Ok(Order::Rebuild(progress)) => {
+                    // Nothing of the old index may be written into the folder of the new one.
+                    let _ = follower.close();
+                    return Ok(Some(progress));
                 }
+                // Everything is committed; merges that are under way begin anew another time.
+                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
         }
     }

@@ -129,7 +129,7 @@ pub struct Hit {
     pub score: f32,
     /// The version whose text this is.
     pub version: u32,
-    /// When that version was first seen.
+    /// When that version was first seen; of removed text, when it was first found gone.
     pub time: Option<String>,
     /// The paragraph that fits best; null where none of the words stands in a paragraph.
     pub paragraph: Option<String>,

@@ -25,6 +25,8 @@ const WRITER_BYTES: usize = 24 << 20;
 const REPLACED_SHARE_MAX: f32 = 0.4;
 /// Versions that were read last. The next change of a page begins with one of them.
 const KEPT_VERSIONS: usize = 64;
+/// Text of all of them together.
+const KEPT_TEXT_BYTES: usize = 16 << 20;
 
 /// How far a follower has come.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -251,10 +253,12 @@ impl Follower {
         let Some(read) = read_version(&self.reader, event.page, &event.url, number)?.map(Arc::new) else {
             return Ok(None);
         };
-        if self.recent.len() == KEPT_VERSIONS {
-            self.recent.pop_front();
-        }
         self.recent.push_back((event.page, Arc::clone(&read)));
+        let mut bytes: usize = self.recent.iter().map(|(_, read)| read.document.text.len()).sum();
+        while self.recent.len() > KEPT_VERSIONS || bytes > KEPT_TEXT_BYTES {
+            let Some((_, oldest)) = self.recent.pop_front() else { break };
+            bytes -= oldest.document.text.len();
+        }
         Ok(Some(read))
     }
 }

@@ -11,7 +11,7 @@ use super::kept::ReadVersion;
 use super::page_unit::{Source, is_frame};
 use crate::index::schema::{Fields, number_of};
 
-/// Further words of a removed paragraph are searched and not shown.
+/// Further words of a removed paragraph, and of what stands in its place, are not kept.
 const TOLD_BYTES_MAX: usize = 16 << 10;
 
 /// What the index tells of a removed paragraph.
@@ -137,8 +137,8 @@ fn after(change: &ParagraphChange, new_texts: &[&str]) -> String {
     places.sort_unstable();
     let texts: Vec<&str> = places.iter().filter_map(|place| new_texts.get(*place as usize).copied()).collect();
     match texts.is_empty() {
-        true => change.after.as_deref().unwrap_or_default().to_owned(),
-        false => texts.join(" "),
+        true => cut(change.after.as_deref().unwrap_or_default()).to_owned(),
+        false => cut(&texts.join(" ")).to_owned(),
     }
 }
 

@@ -154,7 +154,7 @@ impl<'t> Parser<'t> {
             None => (text, false),
         };
         let mut words: Vec<String> = words(text).into_iter().map(|(word, _)| word).collect();
-        drop_last_halves(&mut words);
+        drop_last_half(&mut words);
         if words.is_empty() {
             return Err(QueryFault::new(column, format!("there is no word in `{}`", shortened(text))));
         }
@@ -177,17 +177,13 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The last character of a run without spaces stands for itself in the index only: a question ends with its last pair.
-fn drop_last_halves(words: &mut Vec<String>) {
-    let is_half = |word: &String| is_unspaced(word) && word.chars().count() == 1;
-    let mut place = 1;
-    while place < words.len() {
-        let continues = is_half(&words[place]) && words[place - 1].ends_with(words[place].as_str());
-        if continues && words[place - 1].chars().count() == 2 {
-            words.remove(place);
-        } else {
-            place += 1;
-        }
+/// The last character of a run without spaces stands once more for itself in the index. At the end of a question it would ask for
+/// the end of a run, which nobody means.
+fn drop_last_half(words: &mut Vec<String>) {
+    let [.., before, last] = words.as_slice() else { return };
+    let is_half = is_unspaced(last) && last.chars().count() == 1;
+    if is_half && before.ends_with(last.as_str()) && before.chars().count() == 2 {
+        words.pop();
     }
 }
 
