@@ -41,6 +41,8 @@ fn words_prefixes_phrases_and_fields_find_their_pages() {
     assert_eq!(found("url:kitchen"), [B]);
     assert_eq!(found("site:b.example"), [C]);
     assert_eq!(found("roses -tulips"), [B]);
+    assert_eq!(found("roses -\"connected tulips\""), [B]);
+    assert_eq!(found("roses -\"the others\""), [A, B]);
     assert_eq!(found("tulips OR others"), [A, C]);
     assert_eq!(found("(tulips OR recipes) roses"), [A, B]);
     assert_eq!(found("lang:en roses"), [A, B]);
@@ -162,7 +164,7 @@ fn pages_that_ask_not_to_be_found_are_not_and_neither_are_erased_ones() {
 #[test]
 fn hostile_text_is_indexed_within_limits() {
     let mut world = World::new();
-    let text = format!("alpha\u{0}beta \u{202e}gamma\u{202c} {} delta\u{7}", "x".repeat(1 << 20));
+    let text = format!("alpha \u{0} beta \u{202e}gamma\u{202c} {} delta\u{7}", "x".repeat(1 << 20));
     world.visit(A, &html("\u{202e}evil\u{0}", &[&text, &"ä".repeat(100_000)]));
     let (_folder, index) = world.index();
     for query in ["alpha", "gamma", "delta", &"x".repeat(80)] {

@@ -14,6 +14,7 @@ use vernal_model::{Moment, PageKey, Seed};
 use vernal_repository::Reader;
 
 use super::answer::RoleAsked;
+use super::excluded::Excluded;
 use super::forms::FormFinder;
 use crate::Result;
 use crate::index::schema::{Fields, OF, number_of, page_of};
@@ -122,7 +123,7 @@ impl QueryMaker<'_> {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::with_capacity(parts.len() + 1);
         for part in parts {
             clauses.push(match part {
-                Compiled::Not(inner) => (Occur::MustNot, self.query(inner, text)),
+                Compiled::Not(inner) => (Occur::MustNot, Box::new(Excluded(self.query(inner, text)))),
                 other => (Occur::Must, self.query(other, text)),
             });
         }

@@ -9,6 +9,7 @@ use vernal_repository::Reader;
 use super::answer::{Answer, Asked, DEPTH_MAX, Hit, LIMIT_MAX, Within};
 use super::compiled::{Compiled, QueryMaker, Text, compiled};
 use super::current::Shown;
+use super::excluded::Excluded;
 use super::forms::FormFinder;
 use super::gather::{Found, Gather, Gathered, best_first};
 use super::{held_at, like, past};
@@ -93,7 +94,9 @@ impl Searching<'_> {
         let removed = |is_still_there: Option<Box<dyn Query>>| -> Box<dyn Query> {
             let words = (Occur::Must, maker.query(compiled, Text::Removed));
             let is_page: Box<dyn Query> = has_version();
-            let others = std::iter::once(is_page).chain(is_still_there).map(|query| (Occur::MustNot, query));
+            let others = std::iter::once(is_page)
+                .chain(is_still_there)
+                .map(|query| -> (Occur, Box<dyn Query>) { (Occur::MustNot, Box::new(Excluded(query))) });
             Box::new(BooleanQuery::new(std::iter::once(words).chain(others).collect()))
         };
         match self.asked.within {
