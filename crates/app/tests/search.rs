@@ -46,8 +46,8 @@ fn a_running_and_a_stopped_crawl_find_the_same_text_now_and_removed() {
     command.args(["--refresh-min", "0s", "--budget", "1000000/s"]);
     let running = Running::start(&mut command, &data);
     wait_until("the index has what was edited", || found(&data, &["moss"]).0 == 1);
-    let questions: [&[&str]; 4] = [&["tulip", "--removed"], &["moss"], &["hours", "--past"], &["--like", &garden]];
-    let while_running: Vec<_> = questions[..3].iter().map(|question| found(&data, question)).collect();
+    let questions: [&[&str]; 3] = [&["tulip", "--removed"], &["moss"], &["hours", "--past"]];
+    let while_running: Vec<_> = questions.iter().map(|question| found(&data, question)).collect();
     let removed = &while_running[0].1[0];
     assert_eq!((&removed["gone"]["previous"], &removed["gone"]["version"]), (&1.into(), &2.into()), "{removed:#}");
     assert_eq!(removed["gone"]["command"], format!("vernal diff '{garden}' --from 1 --to 2"));
@@ -57,7 +57,7 @@ fn a_running_and_a_stopped_crawl_find_the_same_text_now_and_removed() {
     assert!(status["search"]["units"].as_u64().unwrap() >= 3, "{status:#}");
     assert_eq!(running.stop(), Some(0));
 
-    let stopped: Vec<_> = questions[..3].iter().map(|question| found(&data, question)).collect();
+    let stopped: Vec<_> = questions.iter().map(|question| found(&data, question)).collect();
     assert_eq!(stopped, while_running);
     let diff = told(vernal(&data).args(["diff", &garden, "--from", "1", "--to", "2"]));
     assert!(diff.contains("Tulips"), "{diff}");
@@ -71,9 +71,9 @@ fn a_running_and_a_stopped_crawl_find_the_same_text_now_and_removed() {
 
     // A removed index is made anew by the next question, and so is one that a person asks for.
     std::fs::remove_dir_all(data.join("search")).unwrap();
-    assert_eq!(questions[..3].iter().map(|question| found(&data, question)).collect::<Vec<_>>(), stopped);
+    assert_eq!(questions.iter().map(|question| found(&data, question)).collect::<Vec<_>>(), stopped);
     told(vernal(&data).args(["search", "--rebuild", "--json"]));
-    assert_eq!(questions[..3].iter().map(|question| found(&data, question)).collect::<Vec<_>>(), stopped);
+    assert_eq!(questions.iter().map(|question| found(&data, question)).collect::<Vec<_>>(), stopped);
 }
 
 #[test]

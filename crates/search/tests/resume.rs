@@ -180,7 +180,7 @@ proptest! {
             for within in [Within::Now, Within::Removed, Within::Past] {
                 let _ = index.search(&world.reader(), &Asked { within, ..world.asked(&query) });
             }
-            let _ = index.search(&world.reader(), &Asked { at: Some(world.now), ..world.asked(&query) });
+            let _ = index.search(&world.reader(), &Asked { within: Within::At(world.now), ..world.asked(&query) });
         });
     }
 }

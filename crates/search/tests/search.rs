@@ -2,7 +2,7 @@
 
 mod world;
 
-use vernal_model::EventKind;
+use vernal_model::{EventKind, Seed, Url};
 use vernal_search::{Asked, Error, Sort, Within};
 use world::{Given, World, html};
 
@@ -49,6 +49,24 @@ fn words_prefixes_phrases_and_fields_find_their_pages() {
     assert_eq!(found("kind:new roses"), [A, B]);
     assert_eq!(found("roses before:2020-01-01"), [""; 0]);
     assert_eq!(found("nowhere"), [""; 0]);
+}
+
+#[test]
+fn a_tag_chooses_the_pages_that_its_seeds_cover() {
+    let world = three_pages();
+    let (_folder, index) = world.index();
+    let seed = Seed { tags: vec!["plants".into()], ..Seed::new(Url::parse(A).unwrap(), world::START) };
+    let found = |query: &str| {
+        let answer = world.search(&index, &Asked { seeds: vec![seed.clone()], ..world.asked(query) });
+        let mut urls: Vec<String> = answer.hits.into_iter().map(|hit| hit.url).collect();
+        urls.sort();
+        urls
+    };
+    assert_eq!(found("roses tag:plants"), [A, B]);
+    assert_eq!(found("connections -tag:plants"), [C]);
+    assert_eq!(found("connections (tag:plants OR site:b.example)"), [A, C]);
+    assert_eq!(found("roses tag:animals"), [""; 0]);
+    assert_eq!(world.urls(&index, "roses tag:plants"), [""; 0], "tags are those of the seeds there are now");
 }
 
 #[test]
@@ -106,7 +124,7 @@ fn text_is_asked_as_it_was_held_at_a_time() {
     world.end(B, EventKind::Gone);
     let (_folder, index) = world.index();
     let at = |query: &str, moment| {
-        let answer = world.search(&index, &Asked { at: Some(moment), ..world.asked(query) });
+        let answer = world.search(&index, &Asked { within: Within::At(moment), ..world.asked(query) });
         assert!(answer.exact);
         let mut urls: Vec<(String, u32)> = answer.hits.into_iter().map(|hit| (hit.url, hit.version)).collect();
         urls.sort();

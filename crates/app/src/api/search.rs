@@ -155,12 +155,12 @@ fn asked(shared: &Shared, query: &SearchQuery) -> Result<Asked, ApiError> {
         return Err(ApiError::bad_request("give something to look for: q, or like with a URL"));
     }
     Ok(Asked {
-        within: match query.r#in {
-            In::Now => Within::Now,
-            In::Removed => Within::Removed,
-            In::Past => Within::Past,
+        within: match (moment(&query.at)?, query.r#in) {
+            (Some(at), _) => Within::At(at),
+            (None, In::Now) => Within::Now,
+            (None, In::Removed) => Within::Removed,
+            (None, In::Past) => Within::Past,
         },
-        at: moment(&query.at)?,
         like: query.like.as_deref().map(url).transpose()?,
         site: query.site.as_deref().map(site).transpose()?.map(|site| site.as_str().to_owned()),
         tag: query.tag.clone(),

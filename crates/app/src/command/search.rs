@@ -15,21 +15,8 @@ pub struct Arguments {
     /// Words; "exact words"; begin*; site: title: lang: url: before: after: tag: kind:; AND OR NOT - ( )
     #[arg(value_name = "QUERY", required_unless_present_any = ["like", "rebuild"])]
     query: Option<String>,
-    /// Only pages of this site
-    #[arg(long)]
-    site: Option<String>,
-    /// Only pages that a seed with this tag covers
-    #[arg(long)]
-    tag: Option<String>,
-    /// Only pages in this language, such as en
-    #[arg(long)]
-    lang: Option<String>,
-    /// Only versions made, or paragraphs taken, by this kind of change: content, structure, presentation, behaviour or new
-    #[arg(long)]
-    kind: Option<String>,
-    /// Only words of this part of pages: main or frame
-    #[arg(long)]
-    role: Option<String>,
+    #[command(flatten)]
+    filters: Filters,
     /// The text that was held then: RFC 3339, a date, or an age such as 7d
     #[arg(long, value_name = "TIME", conflicts_with_all = ["removed", "past"])]
     at: Option<String>,
@@ -60,6 +47,26 @@ pub struct Arguments {
     /// Make the index anew from the journal and the bodies
     #[arg(long, conflicts_with_all = ["query", "like"])]
     rebuild: bool,
+}
+
+/// What a page, or the part of it, must be.
+#[derive(Args)]
+struct Filters {
+    /// Only pages of this site
+    #[arg(long)]
+    site: Option<String>,
+    /// Only pages that a seed with this tag covers
+    #[arg(long)]
+    tag: Option<String>,
+    /// Only pages in this language, such as en
+    #[arg(long)]
+    lang: Option<String>,
+    /// Only versions made, or paragraphs taken, by this kind of change: content, structure, presentation, behaviour or new
+    #[arg(long)]
+    kind: Option<String>,
+    /// Only words of this part of pages: main or frame
+    #[arg(long)]
+    role: Option<String>,
 }
 
 pub async fn search(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -102,11 +109,11 @@ fn question(arguments: &Arguments) -> Question {
         .with("in", within)
         .with("at", arguments.at.as_ref())
         .with("like", arguments.like.as_ref())
-        .with("site", arguments.site.as_ref())
-        .with("tag", arguments.tag.as_ref())
-        .with("lang", arguments.lang.as_ref())
-        .with("kind", arguments.kind.as_ref())
-        .with("role", arguments.role.as_ref())
+        .with("site", arguments.filters.site.as_ref())
+        .with("tag", arguments.filters.tag.as_ref())
+        .with("lang", arguments.filters.lang.as_ref())
+        .with("kind", arguments.filters.kind.as_ref())
+        .with("role", arguments.filters.role.as_ref())
         .with("from", arguments.since.as_ref())
         .with("until", arguments.until.as_ref())
         .with("sort", arguments.sort.as_ref())

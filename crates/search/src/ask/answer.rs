@@ -15,8 +15,6 @@ pub const LIMIT: usize = 10;
 pub struct Asked {
     pub query: String,
     pub within: Within,
-    /// The text that was held then, instead of `within`.
-    pub at: Option<Moment>,
     /// Pages like this one, instead of a query.
     pub like: Option<Url>,
     pub site: Option<String>,
@@ -41,7 +39,6 @@ impl Asked {
         Asked {
             query: query.to_owned(),
             within: Within::Now,
-            at: None,
             like: None,
             site: None,
             tag: None,
@@ -69,6 +66,8 @@ pub enum Within {
     Removed,
     /// Both.
     Past,
+    /// The text that was held then.
+    At(Moment),
 }
 
 /// The part of the page in which the words stand.

@@ -7,7 +7,7 @@
 use foldhash::{HashMap, HashMapExt, HashSet};
 use tantivy::collector::DocSetCollector;
 use tantivy::query::Query;
-use vernal_model::{EventKind, Moment, Page, PageKey, Version};
+use vernal_model::{EventKind, Moment, Page, PageKey, Span, Version};
 
 use super::answer::{Answer, Facets, Hit, LIMIT_MAX, Sort};
 use super::compiled::{Compiled, QueryMaker, Text, Words};
@@ -39,6 +39,8 @@ struct Fitting {
 }
 
 pub fn answered(searching: &Searching<'_>, compiled: &Compiled, at: Moment) -> Result<Answer> {
+    // Times are told in whole milliseconds: what is told of one is held at it.
+    let at = at + Span::from_micros(999);
     let mut counted = Vec::new();
     let candidates = match candidates(searching, compiled, at, &mut counted)? {
         Candidates::Some(pages) => pages.into_iter().collect(),

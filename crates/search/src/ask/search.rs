@@ -49,9 +49,9 @@ impl Searching<'_> {
             Some(url) => Compiled::Every(vec![like::compiled(self, url)?, compiled]),
             None => compiled,
         };
-        let answer = match self.asked.at {
-            Some(at) => held_at::answered(self, &compiled, at)?,
-            None => self.units(&compiled)?,
+        let answer = match self.asked.within {
+            Within::At(at) => held_at::answered(self, &compiled, at)?,
+            _ => self.units(&compiled)?,
         };
         Ok(Answer { exact: answer.exact && !finder.is_cut, ..answer })
     }
@@ -104,7 +104,7 @@ impl Searching<'_> {
             // Where the edited paragraph has what is asked for too, nothing of it was removed.
             Within::Removed if compiled.all_words().is_empty() => removed(None),
             Within::Removed => removed(Some(maker.query(compiled, Text::After))),
-            Within::Past => Box::new(BooleanQuery::union(vec![current(), removed(None)])),
+            Within::Past | Within::At(_) => Box::new(BooleanQuery::union(vec![current(), removed(None)])),
         }
     }
 

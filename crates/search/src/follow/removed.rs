@@ -9,7 +9,7 @@ use vernal_repository::Cursor;
 
 use super::kept::ReadVersion;
 use super::page_unit::{Source, is_frame};
-use crate::index::schema::{Fields, number_of};
+use crate::index::schema::Fields;
 
 /// Further words of a removed paragraph, and of what stands in its place, are not kept.
 const TOLD_BYTES_MAX: usize = 16 << 10;
@@ -153,7 +153,6 @@ fn cut(text: &str) -> &str {
 /// The unit of a removed paragraph.
 pub fn unit(fields: &Fields, source: &Source<'_>, language: &str, removal: &Removal) -> TantivyDocument {
     let mut unit = source.unit(fields, language);
-    unit.add_u64(fields.past, number_of(source.page));
     let words = if is_frame(removal.told.role) { fields.gone_frame } else { fields.gone };
     unit.add_text(words, &removal.told.text);
     if removal.told.role == Role::Title {

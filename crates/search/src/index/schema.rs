@@ -23,8 +23,6 @@ pub struct Fields {
     pub of: Field,
     /// The same again, of pages alone, by which the unit of a page is replaced.
     pub current: Field,
-    /// The same again, of removed paragraphs alone.
-    pub past: Field,
     pub site: Field,
     pub language: Field,
     /// The kinds of the change that made this version or took this paragraph, and `new`.
@@ -59,7 +57,6 @@ pub fn schema() -> (Schema, Fields) {
     let fields = Fields {
         of: builder.add_u64_field(OF, FAST | INDEXED),
         current: builder.add_u64_field("current", INDEXED),
-        past: builder.add_u64_field("past", INDEXED),
         site: builder.add_text_field(SITE, STRING | FAST),
         language: builder.add_text_field(LANGUAGE, STRING | FAST),
         kind: builder.add_text_field(KIND, STRING | FAST),
