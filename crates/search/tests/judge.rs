@@ -1,5 +1,7 @@
 //! Judges that know the truth: an independent ranking over real pages, and histories of edits that the test made itself.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 mod world;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

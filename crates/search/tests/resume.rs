@@ -1,5 +1,7 @@
 //! The index is that of the events up to its place, however it came there.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 mod world;
 
 use std::path::Path;

@@ -47,24 +47,31 @@ impl Shown<'_> {
     }
 
     /// The paragraph with most of the texts that are asked for; of equals the first of main text.
-    fn best_paragraph<'r>(&self, read: &'r ReadVersion) -> Option<(usize, &'r str, Vec<std::ops::Range<usize>>)> {
-        let mut best: Option<(usize, (usize, bool, usize), &str, Vec<std::ops::Range<usize>>)> = None;
+    fn best_paragraph<'r>(&self, read: &'r ReadVersion) -> Option<(usize, &'r str, Marks)> {
+        const MARKS_COUNTED: usize = 8;
+        let mut best: Option<(Rank, (usize, &'r str, Marks))> = None;
         for (place, (one, text)) in read.document.paragraphs.iter().zip(read.texts()).enumerate() {
             let region = Region::of(one.role);
             if region == Region::Title {
                 continue;
             }
             let (places, found) = marks(&Part::of(region, text), &self.asked, self.role);
-            let rank = (found, region == Region::Main, places.len().min(8));
-            let is_better = best.as_ref().is_none_or(|(_, known, ..)| rank > *known);
+            let rank = (found, region == Region::Main, places.len().min(MARKS_COUNTED));
+            let is_better = best.as_ref().is_none_or(|(known, _)| rank > *known);
             let is_worth = found > 0 || (self.asked.is_empty() && region == Region::Main && best.is_none());
             if is_worth && is_better {
-                best = Some((place, rank, text, places));
+                best = Some((rank, (place, text, places)));
             }
         }
-        best.map(|(place, _, text, places)| (place, text, places))
+        best.map(|(_, found)| found)
     }
 }
+
+/// The places of words in a text, as ranges of bytes.
+type Marks = Vec<std::ops::Range<usize>>;
+
+/// How well a paragraph fits: texts found, whether it is main text, marks.
+type Rank = (usize, bool, usize);
 
 fn bare(page: &Page, version: u32, score: f32) -> Hit {
     Hit {

@@ -149,8 +149,8 @@ fn all_pages(searching: &Searching<'_>) -> Result<Vec<u64>> {
 /// The version that was held then; `None` where the page was gone, moved or not known yet.
 fn held(searching: &Searching<'_>, key: PageKey, at: Moment) -> Result<Option<Version>> {
     let events = searching.reader.page_events(key)?;
-    let until = events.iter().map(|(_, _, event)| event).filter(|event| event.seen_different <= at);
-    let speaking = until.filter(|event| event.kind != EventKind::Template).last();
+    let is_until = |event: &&vernal_model::Event| event.seen_different <= at && event.kind != EventKind::Template;
+    let speaking = events.iter().map(|(_, _, event)| event).rfind(is_until);
     let ended = speaking.is_some_and(|event| {
         matches!(event.kind, EventKind::Gone | EventKind::Moved | EventKind::Joined | EventKind::Erased)
     });

@@ -310,8 +310,11 @@ pub fn takes(change: &ParagraphChange) -> bool {
     matches!(change.operation, Operation::Removed | Operation::Edited)
 }
 
+/// Bodies by the names of their files.
+pub type Bodies = HashMap<String, Vec<u8>>;
+
 /// The shared pairs of real pages by name; `None` where the set is not there.
-pub fn pairs() -> Option<(HashMap<String, Vec<u8>>, Vec<String>)> {
+pub fn pairs() -> Option<(Bodies, Vec<String>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/pairs");
     let Ok(packed) = std::fs::File::open(folder.join("pairs.tar.zst")) else {
         assert!(std::env::var_os("CI").is_none(), "the pair set is missing: {}", folder.display());
