@@ -1,5 +1,7 @@
 //! Text is found while a crawl runs and after it has stopped, now and removed, and both times the same.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 mod common;
 
 use std::path::Path;
