@@ -24,6 +24,7 @@ pub async fn show(State(shared): State<Arc<Shared>>) -> Response {
     if let Ok(measures) = measures::taken(&shared).await {
         tell_measures(&shared, &measures, &mut text);
     }
+    search(&shared, &mut text);
     pulse(&shared, &mut text);
     connections(&shared.connections, &mut text);
     answer::typed("text/plain; version=0.0.4; charset=utf-8", Body::from(text))
@@ -98,6 +99,14 @@ fn tell_measures(shared: &Shared, measures: &Measures, text: &mut String) {
 /// A text between the quotes of a label.
 fn label(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn search(shared: &Shared, text: &mut String) {
+    let Some(status) = shared.search.status() else { return };
+    gauge(text, "search_units", "Pages and removed paragraphs in the search index", status.units as f64);
+    gauge(text, "search_bytes", "Size of the search index", status.bytes as f64);
+    gauge(text, "search_behind_events", "Events that are not in the search index yet", status.behind_events as f64);
+    gauge(text, "search_events_per_second", "Events that the search index took last", shared.search.rate() as f64);
 }
 
 fn pulse(shared: &Shared, text: &mut String) {

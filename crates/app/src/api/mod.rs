@@ -38,6 +38,7 @@ mod papers;
 mod parameters;
 mod plan;
 mod replica;
+mod search;
 mod seeds;
 mod settings;
 mod shared;
@@ -94,6 +95,8 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/body", get(body::show))
         .route("/links", get(links::list))
         .route("/topics", get(topics::list))
+        .route("/search", get(search::show))
+        .route("/search/rebuild", post(search::rebuild))
         .route("/changes", get(changes::list))
         .route("/changes/stream", get(changes::stream))
         .route("/changes/schema", get(changes::schema))

@@ -47,6 +47,28 @@ const PAGES: Parameter = (
 );
 const BRIEF: Parameter = ("brief", "boolean", false, "Without the words of pages that are new or back");
 
+const SEARCH: &[Parameter] = &[
+    ("q", "string", false, "Words, \"exact words\", begin*, fields such as site: and title:, AND OR NOT - ( )"),
+    ("in", "string", false, "now (default), removed (what changes took away) or past (both)"),
+    ("at", "string", false, "The text that was held at this time"),
+    ("like", "string", false, "Pages with the telling words of this page"),
+    SITE,
+    TAG,
+    ("lang", "string", false, "Only pages in this language, such as en"),
+    (
+        "kind",
+        "string",
+        false,
+        "Only what this kind of change made or took: structure, content, presentation, behaviour or new",
+    ),
+    ("role", "string", false, "main: only main text; frame: only menus, headers and footers"),
+    ("from", "string", false, "Only text that came, or went, since this time"),
+    ("until", "string", false, "Only text that came, or went, before this time"),
+    ("sort", "string", false, "relevance (default), fresh or newest"),
+    ("after", "string", false, "Where an earlier answer ended"),
+    LIMIT,
+];
+
 const LINES: &str = "application/x-ndjson";
 const JSON: &str = "application/json";
 
@@ -104,6 +126,13 @@ const ROUTES: &[Route] = &[
         ],
         JSON,
     ),
+    get(
+        "/api/v1/search",
+        "Full text over current, past and removed text; the first line counts, the last may say where to go on",
+        SEARCH,
+        LINES,
+    ),
+    post("/api/v1/search/rebuild", "Makes the text index anew, and tells how far it is as JSON lines", &[]),
     get("/api/v1/blame", "Which version each paragraph and each word of a page came from", &[URL, LIMIT], JSON),
     get(
         "/api/v1/noise",

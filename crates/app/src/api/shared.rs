@@ -14,6 +14,7 @@ use crate::command::Context;
 use crate::config::{Row, Settings};
 use crate::runtime::clock::Clock;
 use crate::runtime::connections::ConnectionCounts;
+use crate::runtime::search::SearchService;
 use crate::seeds::Defaults;
 
 /// Streams that read the store at the same time; others wait for their turn.
@@ -30,6 +31,8 @@ pub struct Shared {
     pub stop: watch::Receiver<bool>,
     /// Streams that may read at the same time.
     pub stream_turns: Arc<Semaphore>,
+    /// The text index.
+    pub search: Arc<SearchService>,
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
@@ -46,7 +49,9 @@ impl Shared {
         backend: CrawlBackend,
     ) -> Shared {
         let (never, stop) = watch::channel(false);
+        let search = Arc::new(SearchService::new(settings.data.clone(), reader.clone()));
         Shared {
+            search,
             reader,
             clock,
             backend,

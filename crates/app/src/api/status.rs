@@ -49,6 +49,8 @@ struct Status {
     promises: Option<Promises>,
     /// Change ratio, freshness, mean age, change rate and degree of success of the whole copy.
     measures: Figures,
+    /// The text index; null before there is one.
+    search: Option<super::search::SearchJson>,
     /// Null when nothing crawls.
     crawl: Option<Crawl>,
 }
@@ -243,6 +245,7 @@ fn status(
         disk_total_bytes: disk.map(|disk| disk.total_bytes),
         promises,
         measures,
+        search: super::search::status(shared),
         crawl: crawl(shared, believed),
     };
     Ok(answer::value(&status))

@@ -28,6 +28,7 @@ mod printed_list;
 mod repair;
 mod resume;
 mod run;
+mod search;
 mod seeds;
 mod sites;
 mod status;
@@ -135,6 +136,8 @@ pub enum Verb {
     Plan(plan::Arguments),
     /// Compare policies on invented and recorded webs, compute their bounds, and re-enact the founding papers
     Lab(lab::Arguments),
+    /// Full text over current, past and removed text
+    Search(search::Arguments),
     /// The change feed
     Changes(changes::Arguments),
     /// Export copies for other tools
@@ -199,6 +202,7 @@ impl Verb {
             Verb::Check(arguments) => check::check(context, &arguments).await,
             Verb::Why(arguments) => why::why(context, &arguments).await,
             Verb::Plan(arguments) => plan::plan(context, &arguments).await,
+            Verb::Search(arguments) => search::search(context, &arguments).await,
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,

@@ -46,6 +46,7 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
             .into_iter()
             .map(|(name, value)| row(name, value)),
     );
+    rows.extend(search(&status["search"]));
     rows.extend(freshness(crawl).into_iter().map(|(name, value)| row(name, value)));
     rows.extend(promises(&status["promises"]).into_iter().map(|(name, value)| row(name, value)));
     if !crawl["waits_for_budget_until"].is_null() {
@@ -61,6 +62,15 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
         rows.push(row("stopped for", "want of room on the disk".into()));
     }
     rows
+}
+
+fn search(search: &Value) -> Option<(String, String)> {
+    let units = search["units"].as_u64()?;
+    let behind = match search["behind_events"].as_u64() {
+        Some(events) if events > 0 => format!(", {events} events behind"),
+        _ => String::new(),
+    };
+    Some(("search".to_owned(), format!("{units} units ({}){behind}", bytes(search, "bytes"))))
 }
 
 /// What the policy believes, what samples drawn by chance show, and both without the pages of traps.

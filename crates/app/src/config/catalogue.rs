@@ -56,13 +56,9 @@ pub static ALL: &[Setting] = &[
         "The budget: 5000/day, 200/hour, 2/s or 2GB/day for all requests, or 20%/day of the held pages for refreshing alone",
         |to, text| put(&mut to.crawler.budget, parsed(text)),
     ),
-    one(
-        "scope",
-        "SCOPE",
-        "site",
-        "How far from a seed a crawl may go: page, prefix, site, domain or any",
-        |to, text| put(&mut to.crawler.scope, parsed(text)),
-    ),
+    one("scope", "SCOPE", "site", "How far from a seed it may go: page, prefix, site, domain or any", |to, text| {
+        put(&mut to.crawler.scope, parsed(text))
+    }),
     one("depth", "N", "", "Links followed from a seed at most (default: no limit)", |to, text| {
         put_some(&mut to.crawler.depth, number(text))
     }),
@@ -114,6 +110,9 @@ pub static ALL: &[Setting] = &[
         "How often topics are computed, such as 1d; auto is daily where the policy samples by topic, off is never",
         |to, text| put(&mut to.topics, topics(text)),
     ),
+    one("search", "on|off", "on", "Whether the text index is kept up to date while the crawl runs", |to, text| {
+        put(&mut to.search, value::switch(text))
+    }),
     Setting {
         table: Some(promises::text_of),
         ..many(

@@ -25,6 +25,8 @@ pub struct Settings {
     /// Parameters of policies, whichever is used.
     pub parameters: Vec<PolicySpec>,
     pub topics: Topics,
+    /// Whether the text index is followed while the crawl runs.
+    pub search: bool,
     pub indexnow_keys: Vec<String>,
     pub websub_secret: Option<String>,
     pub websub_callback: Option<Url>,
@@ -84,6 +86,7 @@ impl Settings {
             seeds: None,
             parameters: Vec::new(),
             topics: Topics::Auto,
+            search: true,
             indexnow_keys: Vec::new(),
             websub_secret: None,
             websub_callback: None,

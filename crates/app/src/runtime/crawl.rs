@@ -14,6 +14,7 @@ use vernal_repository::{Reader, Recovery, Repository, note_damage};
 use super::clock::{Clock, wall};
 use super::connections::ConnectionLimits;
 use super::live::{self, Ended, Ending, Handle, LoopError, Until};
+use super::search::Following;
 use super::shutdown::Signals;
 use super::{descriptors, folder, local_token, network, parts, runs, serving};
 use crate::api::{self, AccessGuard, CrawlBackend, Shared, is_loopback};
@@ -46,6 +47,7 @@ pub struct Crawl {
     thread: JoinHandle<()>,
     stop: watch::Sender<bool>,
     servers: Vec<tokio::task::JoinHandle<()>>,
+    search: Option<Following>,
     data: std::path::PathBuf,
 }
 
@@ -154,6 +156,8 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let backend = CrawlBackend::Live(handle.clone());
     let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), backend);
     let counts = Arc::clone(&shared.connections);
+    let search = Arc::clone(&shared.search);
+    let search = settings.search.then(|| search.follow()).transpose().or_fail()?;
     let router = api::router(Arc::new(shared.stopped_by(stopped.clone())));
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
@@ -164,7 +168,7 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         servers.push(network::serve(listener, guard.guard(router), limits, counts, stopped));
     }
     let data = settings.data.clone();
-    Ok(Crawl { handle, reader, clock, listening, ended, thread, stop, servers, data })
+    Ok(Crawl { handle, reader, clock, listening, ended, thread, stop, servers, search, data })
 }
 
 fn body_max(settings: &Settings) -> u64 {
@@ -262,6 +266,9 @@ impl Crawl {
             if tokio::time::timeout(patience, server).await.is_err() {
                 abort.abort();
             }
+        }
+        if let Some(search) = self.search {
+            search.stop();
         }
         serving::remove_socket(&self.data);
         local_token::remove(&self.data);

@@ -8,6 +8,7 @@
 //! - `descriptors`: how many files and connections there may be, and who gets which share.
 //! - `serving`: the socket. `network`: the listener, within the limits of `connections`.
 //! - `local_token`: what a write through the loopback port must carry.
+//! - `search`: the text index, followed by a thread of low priority.
 //! - `shutdown`: signals.
 //! - `progress`: what a person sees meanwhile.
 //! - `runs`: which politeness each run promised, for the audit.
@@ -23,6 +24,7 @@ pub mod network;
 pub mod parts;
 pub mod progress;
 pub mod runs;
+pub mod search;
 pub mod serving;
 pub mod shutdown;
 mod unreached_log;

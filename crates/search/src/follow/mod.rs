@@ -1,0 +1,11 @@
+//! Events become units of the index.
+//!
+//! - `kept`: the body of a version, found and read.
+//! - `page_unit`: the text of a page's newest version.
+//! - `removed`: the paragraphs that a change took away.
+//! - `follower`: follows the events, batch by batch, and commits with the place that was reached.
+
+pub mod follower;
+pub mod kept;
+pub(crate) mod page_unit;
+pub mod removed;

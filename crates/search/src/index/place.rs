@@ -1,0 +1,47 @@
+//! The place in the journal that a commit of the index is consistent with.
+
+use serde::{Deserialize, Serialize};
+use vernal_repository::{Cursor, EventId, Reader};
+
+use crate::Result;
+
+/// Another number means other units or fields: such an index is made anew.
+pub const FORMAT: u32 = 1;
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Everything up to this cursor is in the index.
+    pub cursor: Cursor,
+    /// The last event that is in it, by which another journal is recognised.
+    pub last: Option<(Cursor, EventId)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Payload {
+    format: u32,
+    cursor: Cursor,
+    last: Option<(Cursor, EventId)>,
+}
+
+impl Place {
+    pub fn to_payload(self) -> String {
+        let payload = Payload { format: FORMAT, cursor: self.cursor, last: self.last };
+        serde_json::to_string(&payload).expect("numbers are always JSON")
+    }
+
+    /// `None` if it was written in another format.
+    pub fn of_payload(text: &str) -> Option<Place> {
+        let payload: Payload = serde_json::from_str(text).ok()?;
+        (payload.format == FORMAT).then_some(Place { cursor: payload.cursor, last: payload.last })
+    }
+
+    /// Whether this journal has what the index says it has read.
+    pub fn is_of(&self, reader: &Reader) -> Result<bool> {
+        if self.cursor > reader.cursor() {
+            return Ok(false);
+        }
+        let Some((cursor, id)) = self.last else { return Ok(true) };
+        let found = reader.events(Cursor(cursor.0.saturating_sub(1)), 1)?;
+        Ok(found.first().is_some_and(|(at, found, _)| (*at, *found) == (cursor, id)))
+    }
+}

@@ -1,0 +1,90 @@
+//! The fields of the index.
+
+use tantivy::Index;
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+};
+use vernal_model::{PageKey, Partition};
+
+use crate::analysis::tokenizer::{NAME, WordTokenizer};
+
+/// The names of the fields that are read by name.
+pub const OF: &str = "of";
+pub const SITE: &str = "site";
+pub const LANGUAGE: &str = "language";
+pub const KIND: &str = "kind";
+pub const TIME: &str = "time";
+pub const VERSION: &str = "version";
+
+/// Pages and removed paragraphs have their text in different fields, so that the counts of one say nothing of the other.
+#[derive(Copy, Clone, Debug)]
+pub struct Fields {
+    /// The page that a unit belongs to.
+    pub of: Field,
+    /// The same again, of pages alone, by which the unit of a page is replaced.
+    pub current: Field,
+    pub site: Field,
+    pub language: Field,
+    /// The kinds of the change that made this version or took this paragraph, and `new`.
+    pub kind: Field,
+    /// Seconds: when this version was first seen, or when the paragraph was first found gone.
+    pub time: Field,
+    /// The version of a page's text.
+    pub version: Field,
+    pub url: Field,
+    pub title: Field,
+    pub headings: Field,
+    /// Main text by paragraph.
+    pub body: Field,
+    /// Menus, headers and footers.
+    pub frame: Field,
+    /// The words of a removed paragraph, of main text and of the frame.
+    pub gone: Field,
+    pub gone_frame: Field,
+    /// The words that stand in its place now.
+    pub after: Field,
+    /// What is told of a removed paragraph.
+    pub told: Field,
+}
+
+pub fn schema() -> (Schema, Fields) {
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer(NAME)
+        .set_fieldnorms(true)
+        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    let text = TextOptions::default().set_indexing_options(indexing);
+    let mut builder = Schema::builder();
+    let fields = Fields {
+        of: builder.add_u64_field(OF, FAST | INDEXED),
+        current: builder.add_u64_field("current", INDEXED),
+        site: builder.add_text_field(SITE, STRING | FAST),
+        language: builder.add_text_field(LANGUAGE, STRING | FAST),
+        kind: builder.add_text_field(KIND, STRING | FAST),
+        time: builder.add_i64_field(TIME, FAST),
+        version: builder.add_u64_field(VERSION, FAST),
+        url: builder.add_text_field("url", text.clone()),
+        title: builder.add_text_field("title", text.clone()),
+        headings: builder.add_text_field("headings", text.clone()),
+        body: builder.add_text_field("body", text.clone()),
+        frame: builder.add_text_field("frame", text.clone()),
+        gone: builder.add_text_field("gone", text.clone()),
+        gone_frame: builder.add_text_field("gone_frame", text.clone()),
+        after: builder.add_text_field("after", text),
+        told: builder.add_bytes_field("told", STORED),
+    };
+    (builder.build(), fields)
+}
+
+/// The index must know how its words are cut, whenever it is opened.
+pub fn register(index: &Index) {
+    index.tokenizers().register(NAME, WordTokenizer::default());
+}
+
+/// A page as one number, in the order of its key.
+pub fn number_of(page: PageKey) -> u64 {
+    u64::from(page.partition.0) << 32 | u64::from(page.number)
+}
+
+pub fn page_of(number: u64) -> PageKey {
+    PageKey::new(Partition((number >> 32) as u8), number as u32)
+}
