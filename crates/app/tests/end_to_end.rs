@@ -38,6 +38,18 @@ fn until_idle_holds_every_page_once_and_a_second_run_keeps_no_second_body() {
     assert_eq!((&verdict["tables_compared"], &verdict["journal_faults"]), (&true.into(), &0.into()), "{verdict}");
 }
 
+/// A row of a site without what is believed of its pages: that is of the moment at which it is asked, and of the policy that runs.
+fn without_belief(row: &str) -> String {
+    const OF_THE_MOMENT: [&str; 6] =
+        ["as_of", "freshness_believed", "believed_by", "freshness_measured", "freshness_samples", "mean_age_days"];
+    let mut row: Value = serde_json::from_str(row).unwrap();
+    let measures = row["measures"].as_object_mut().expect("a site has measures");
+    for name in OF_THE_MOMENT {
+        assert!(measures.remove(name).is_some(), "{name}");
+    }
+    format!("{row}\n")
+}
+
 #[test]
 fn every_question_has_the_same_answer_stopped_and_running() {
     let (dir, served) = (tempfile::tempdir().unwrap(), small_web());
@@ -60,7 +72,10 @@ fn every_question_has_the_same_answer_stopped_and_running() {
         vec!["seeds", "list"],
         vec!["export", "cdxj", "--out", "-"],
     ];
-    let ask = |question: &Vec<&str>| told(vernal(&data).args(question).arg("--json"));
+    let ask = |question: &Vec<&str>| {
+        let answer = told(vernal(&data).args(question).arg("--json"));
+        if question[0] == "sites" { answer.lines().map(without_belief).collect() } else { answer }
+    };
     // A start is a deed, and tables that change are not held against the journal: these fields may differ.
     let verify = || {
         let mut verdict: Value = serde_json::from_str(&told(vernal(&data).args(["verify", "--json"]))).unwrap();
