@@ -63,7 +63,7 @@ AGAIN = ["--refresh-min", "0s", "--budget", "1000000/s"]
 
 def crawling(seed, data, *more, hints="off"):
     return [VERNAL, "run", seed, "--data", data, "--until-idle", "--no-serve", "--allow-private", "-q",
-            "--hints", hints, *FREE, *more]
+            "--hints", hints, "--search", "off", *FREE, *more]
 
 
 def totals(data):

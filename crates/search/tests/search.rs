@@ -180,6 +180,19 @@ fn pages_that_ask_not_to_be_found_are_not_and_neither_are_erased_ones() {
 }
 
 #[test]
+fn a_sitemap_is_no_page_that_anybody_looks_for() {
+    let mut world = three_pages();
+    let sitemap = format!(
+        "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>{A}</loc></url></urlset>"
+    );
+    let given = Given { html: sitemap.as_bytes(), head: "Content-Type: application/xml\r\n" };
+    world.visit_given("http://a.example/sitemap.xml", &given);
+    let (_folder, index) = world.index();
+    assert_eq!(world.urls(&index, "url:sitemap"), [""; 0]);
+    assert_eq!(world.urls(&index, "tulips"), [A]);
+}
+
+#[test]
 fn hostile_text_is_indexed_within_limits() {
     let mut world = World::new();
     let text = format!("alpha \u{0} beta \u{202e}gamma\u{202c} {} delta\u{7}", "x".repeat(1 << 20));

@@ -55,7 +55,9 @@ pub fn of(shared: &Shared, page: &Page) -> Result<UrlRecordJson, ApiError> {
     let UrlRecord { terms, refresh_time, visits: compared, changes, degree_of_success } =
         kept.unwrap_or_else(|| policy.replayed(found(), own));
     let mean_wait = mean_wait(shared);
-    let hours = |mean_waits: f64| mean_wait.map(|wait| wait.scaled(mean_waits).secs_f64() / 3_600.0);
+    // Waits are whole microseconds, so that six decimals of an hour are all that they can say.
+    let rounded = |hours: f64| (hours * 1e6).round() / 1e6;
+    let hours = |mean_waits: f64| mean_wait.map(|wait| rounded(wait.scaled(mean_waits).secs_f64() / 3_600.0));
     Ok(UrlRecordJson {
         url: page.url.to_string(),
         state: page.state.name(),

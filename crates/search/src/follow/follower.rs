@@ -186,12 +186,13 @@ impl Follower {
             },
         };
         let new = self.read(event, number)?;
-        let says_noindex = match &new {
-            Some(read) => read.document.directives.noindex,
+        let has_no_text = match &new {
+            // Sitemaps, feeds and tables are read for the pages that they name.
+            Some(read) => read.document.directives.noindex || read.document.listing.is_some(),
             // Without a body the row of the newest version tells.
             None => self.reader.document(event.page)?.is_some_and(|row| row.directives.noindex),
         };
-        if says_noindex {
+        if has_no_text {
             self.remove_all(event.page);
             return Ok(());
         }

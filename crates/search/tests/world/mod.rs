@@ -149,7 +149,9 @@ impl World {
     }
 
     fn keep(&mut self, url: &Url, given: &Given<'_>, payload: Digest) -> vernal_model::Location {
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n{}\r\n", given.head);
+        let content_type =
+            if given.head.contains("Content-Type") { "" } else { "Content-Type: text/html; charset=utf-8\r\n" };
+        let head = format!("HTTP/1.1 200 OK\r\n{content_type}{}\r\n", given.head);
         let exchange = Exchange {
             request_head: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
             response_head: head.into_bytes(),
