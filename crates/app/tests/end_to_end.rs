@@ -42,7 +42,7 @@ fn until_idle_holds_every_page_once_and_a_second_run_keeps_no_second_body() {
 fn without_belief(row: &str) -> String {
     const OF_THE_MOMENT: [&str; 6] =
         ["as_of", "freshness_believed", "believed_by", "freshness_measured", "freshness_samples", "mean_age_days"];
-    let mut row: Value = serde_json::from_str(row).unwrap();
+    let mut row: Value = serde_json::from_str(row).expect("a row is JSON");
     let measures = row["measures"].as_object_mut().expect("a site has measures");
     for name in OF_THE_MOMENT {
         assert!(measures.remove(name).is_some(), "{name}");
