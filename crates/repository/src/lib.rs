@@ -1,4 +1,5 @@
-//! Everything that Vernal knows, on disk. This is the only crate that opens data files.
+//! Everything that Vernal knows, on disk. No other crate opens these files; `DIR/search/`, the text index, is made of them by
+//! `vernal-search`.
 //!
 //! ```text
 //! DIR/FORMAT            what this folder is, and which format its files have

@@ -194,6 +194,8 @@ mod tests {
         let trials = trials(6);
         let lead = |from: usize, than: usize| trials.difference(from + 2, from + than);
         assert!(lead(BY_SUBJECT, 1).mean > 0.06 && lead(BY_SUBJECT, 0).mean > 0.06, "{:?}", lead(BY_SUBJECT, 1));
+        let by_authority = trials.difference(BY_SUBJECT + 3, BY_SUBJECT + 1);
+        assert!(by_authority.mean > 0.06, "{by_authority:?}");
         assert!(lead(BY_SITE, 1).mean < -0.06 && lead(BY_SITE, 0).mean.abs() < 0.05, "{:?}", lead(BY_SITE, 1));
         for per_page in 0..TOPICS_OF_A_PAGE {
             let above = trials.difference(BY_TOPICS + per_page, BY_SUBJECT);
