@@ -45,6 +45,7 @@ mod repository;
 mod shorten;
 mod sieve;
 mod tables;
+mod version_record;
 
 pub use bodies::{Keep, KeepKind, Record, WarcInfo};
 pub use compact::{Compacted, Retention};

@@ -30,9 +30,6 @@ pub struct BodyQuery {
     raw: bool,
 }
 
-/// A revisit refers to a response, never to another revisit. One more hop is allowed for records of other tools.
-const REVISIT_HOPS_MAX: usize = 2;
-
 /// A version's response, found and read.
 pub struct Kept {
     pub version: Version,
@@ -74,32 +71,15 @@ pub fn kept(reader: &Reader, url: &Url, version: Version) -> Result<Kept, ApiErr
     })
 }
 
-/// Finds the record of a version; a record that only says "the same as then" leads to the one that has the bytes.
 fn found(reader: &Reader, url: &Url, version: Version) -> Result<Kept, ApiError> {
-    let Some(mut location) = version.location else {
+    if version.location.is_none() {
         return Err(ApiError::not_found(without_body(reader, url, version)?));
-    };
-    if location.is_lost()
-        && let Some(same) = same_bytes(reader, url, version)?
-    {
-        location = same;
     }
-    for _ in 0..=REVISIT_HOPS_MAX {
-        let record = reader.body(&location)?;
-        let Some((target, moment)) = record.refers_to().filter(|_| record.kind() == "revisit") else {
-            return Ok(Kept { version, record });
-        };
-        let target = Url::parse(target).map_err(ApiError::failed)?;
-        location = referred(reader, &target, moment, &record)?;
-    }
-    Err(ApiError::failed(format!("version {} of {url} refers to no body", version.number)))
-}
-
-/// Where another version of the page has the same bytes.
-fn same_bytes(reader: &Reader, url: &Url, version: Version) -> Result<Option<vernal_model::Location>, ApiError> {
-    let Some(page) = reader.page_by_url(url)? else { return Ok(None) };
-    let same = |other: Version| other.body().filter(|_| other.payload == version.payload);
-    Ok(reader.versions(page.key)?.into_iter().find_map(same))
+    let record = reader.record_of(url, version)?;
+    let record = record.ok_or_else(|| {
+        ApiError::failed(format!("version {} of {url} refers to a body that is not here", version.number))
+    })?;
+    Ok(Kept { version, record })
 }
 
 /// A version has no body because the page asked not to be archived, or because `compact` was told to let it go.
@@ -114,17 +94,6 @@ fn without_body(reader: &Reader, url: &Url, version: Version) -> Result<String, 
         ),
         false => format!("{url} asked not to be archived: version {} has no body", version.number),
     })
-}
-
-/// WARC dates have whole seconds, so the digest decides between versions of one second.
-fn referred(reader: &Reader, url: &Url, moment: Moment, from: &Record) -> Result<vernal_model::Location, ApiError> {
-    let page = reader.page_by_url(url)?;
-    let versions = page.map(|page| reader.versions(page.key)).transpose()?.unwrap_or_default();
-    let is_meant = |version: &&Version| {
-        version.moment.secs() == moment.secs() && from.payload_digest().is_none_or(|digest| digest == version.payload)
-    };
-    let found = versions.iter().find(is_meant).and_then(|version| version.location);
-    found.ok_or_else(|| ApiError::failed(format!("the record of {url} at {moment} is not here")))
 }
 
 impl Kept {

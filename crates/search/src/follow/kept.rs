@@ -1,13 +1,10 @@
 //! The body of a version, found and read for its words.
 
 use vernal_document::{Input, UnpackLimits, diff, unpack};
-use vernal_model::{Document, Location, NumberRun, PageKey, Url, Version};
-use vernal_repository::{Reader, Record};
+use vernal_model::{Document, NumberRun, PageKey, Url, Version};
+use vernal_repository::Reader;
 
 use crate::Result;
-
-/// A revisit refers to a response, never to another revisit. One more hop is allowed for records of other tools.
-const REVISIT_HOPS_MAX: usize = 2;
 
 /// A version with its meaning.
 pub struct ReadVersion {
@@ -30,8 +27,7 @@ pub fn read_version(reader: &Reader, key: PageKey, url: &Url, number: u32) -> Re
 
 /// Reads a version that was looked up before.
 pub fn read_known_version(reader: &Reader, url: &Url, version: Version) -> Result<Option<ReadVersion>> {
-    let Some(location) = version.location else { return Ok(None) };
-    let record = match record(reader, location) {
+    let record = match reader.record_of(url, version) {
         Ok(Some(record)) => record,
         Ok(None) => return Ok(None),
         // A damaged body is the affair of `verify`; the index goes on without it.
@@ -70,27 +66,6 @@ fn version_of(reader: &Reader, key: PageKey, number: u32) -> Result<Option<Versi
         return Ok(Some(version));
     }
     Ok(reader.versions(key)?.into_iter().find(|version| version.number == number))
-}
-
-/// The record with the bytes; one that only says "the same as then" leads to it.
-fn record(reader: &Reader, mut location: Location) -> vernal_repository::Result<Option<Record>> {
-    for _ in 0..=REVISIT_HOPS_MAX {
-        let record = reader.body(&location)?;
-        let Some((target, moment)) = record.refers_to().filter(|_| record.kind() == "revisit") else {
-            return Ok(Some(record));
-        };
-        let Ok(target) = Url::parse(target) else { return Ok(None) };
-        let Some(page) = reader.page_by_url(&target)? else { return Ok(None) };
-        let is_meant = |version: &&Version| {
-            version.moment.secs() == moment.secs()
-                && record.payload_digest().is_none_or(|digest| digest == version.payload)
-        };
-        match reader.versions(page.key)?.iter().find(is_meant).and_then(|version| version.location) {
-            Some(next) => location = next,
-            None => return Ok(None),
-        }
-    }
-    Ok(None)
 }
 
 /// The numbers of the paragraphs of a version that has so many of them; empty where they were not kept.
