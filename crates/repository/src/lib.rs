@@ -67,6 +67,4 @@ pub use repository::{Repository, Settings};
 pub use shorten::JournalKept;
 pub use sieve::{Candidate, PartitionSieving, Sieving};
 pub use tables::rows::{Known, KnownState, Totals, UrlRow};
-pub use tokens::{
-    AccessToken, Role, TOKEN_NAME_BYTES_MAX, TOKENS_MAX, is_token_name, read_tokens, write_tokens,
-};
+pub use tokens::{AccessToken, Role, TOKEN_NAME_BYTES_MAX, TOKENS_MAX, is_token_name, read_tokens, write_tokens};

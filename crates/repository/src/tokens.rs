@@ -106,7 +106,9 @@ pub fn is_token_name(name: &str) -> bool {
 pub fn read_tokens(dir: &Path) -> Result<Vec<AccessToken>> {
     let path = dir.join(FILE);
     let damaged = |offset: usize, what: &str| Error::CorruptFile {
-        what: format!("{what}; no token opens anything until this file is restored, or removed and new tokens are made"),
+        what: format!(
+            "{what}; no token opens anything until this file is restored, or removed and new tokens are made"
+        ),
         path: path.clone(),
         offset: offset as u64,
     };
@@ -148,8 +150,7 @@ fn encode(tokens: &[AccessToken]) -> Vec<u8> {
         bytes.extend_from_slice(token.name.as_bytes());
         bytes.push(token.role as u8);
         bytes.extend_from_slice(&token.digest);
-        let (expires, last_used) =
-            (token.expires.unwrap_or(Moment::NEVER), token.last_used.unwrap_or(Moment::EPOCH));
+        let (expires, last_used) = (token.expires.unwrap_or(Moment::NEVER), token.last_used.unwrap_or(Moment::EPOCH));
         for moment in [token.created, expires, last_used] {
             bytes.extend_from_slice(&moment.micros().to_le_bytes());
         }

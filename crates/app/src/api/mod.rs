@@ -1,10 +1,12 @@
 //! The HTTP surface: one file per noun. Every command line but `run` and `demo` asks here too, through the socket of a
 //! running crawl or in process, so that both give the same answer.
 //!
-//! - `shared`: the state that every handler reads. `backend`: the crawl that acts. `access_guard`: who may ask.
+//! - `shared`: the state that every handler reads. `backend`: the crawl that acts.
+//! - `access_guard`: who may ask; `access`: its parts, with the role that each route needs.
 //! - `parameters`: what requests ask for; a type `…Query` is the query of one noun.
 //! - `answer`: the forms of an answer; a type `…Answer` is the JSON of one noun, and `…Json` a part of it.
 
+mod access;
 mod access_guard;
 mod answer;
 mod backend;
@@ -45,6 +47,7 @@ mod shared;
 mod sites;
 mod status;
 mod status_page;
+mod tokens;
 mod topics;
 mod trace;
 mod url_record;
@@ -58,9 +61,10 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 
-pub use access_guard::{AccessGuard, is_loopback};
+pub use access::{AccessTokens, CorsOrigins, origin, random_text};
+pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
 pub use backend::CrawlBackend;
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
 pub use event_schema::event_schema;
@@ -105,6 +109,8 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/resume", post(control::resume))
         .route("/block", post(control::block))
         .route("/settings", get(settings::list))
+        .route("/tokens", get(tokens::list).post(tokens::add))
+        .route("/tokens/{name}", delete(tokens::revoke))
         .route("/check", get(check::show))
         .route("/why", get(why::show))
         .route("/plan", get(plan::show))

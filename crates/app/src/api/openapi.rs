@@ -3,6 +3,7 @@
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
+use super::access::roles;
 use super::answer;
 use super::event_schema::event_schema;
 
@@ -222,6 +223,23 @@ const ROUTES: &[Route] = &[
     post("/api/v1/resume", "Resumes the crawl, or one site", &[SITE]),
     post("/api/v1/block", "Never asks this site again", &[("site", "string", true, "A host")]),
     get("/api/v1/settings", "All settings in force, with their sources", &[], LINES),
+    get("/api/v1/tokens", "Tokens with roles, without their texts", &[], LINES),
+    post(
+        "/api/v1/tokens",
+        "Makes a token; only this answer ever has its text",
+        &[
+            ("name", "string", true, "Letters, digits, dots, hyphens and underscores"),
+            ("role", "string", true, "read, operate or admin; each may do what those before it may"),
+            ("expires", "string", false, "A span such as 90d, a date or RFC 3339 (default: never)"),
+        ],
+    ),
+    Route {
+        path: "/api/v1/tokens/{name}",
+        method: "delete",
+        says: "Revokes a token, at once",
+        parameters: &[("name", "string", true, "Its name")],
+        answers: JSON,
+    },
     get("/api/v1/check", "What stands between a URL and its next visit", &[URL], JSON),
     get("/api/v1/why", "Why a page is due when it is", &[URL], JSON),
     get(
@@ -256,7 +274,7 @@ fn path_of_page(route: &Route) -> Option<String> {
     Some(if noun == "page" { "/api/v1/pages/{url}".to_owned() } else { format!("/api/v1/pages/{{url}}/{noun}") })
 }
 
-fn document() -> Value {
+pub fn document() -> Value {
     let mut paths = Map::new();
     for route in ROUTES {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
@@ -266,7 +284,7 @@ fn document() -> Value {
             paths.entry(in_path).or_insert_with(|| json!({}))[route.method] = operation;
         }
     }
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Vernal",
@@ -282,8 +300,10 @@ fn document() -> Value {
             },
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
         },
-        "security": [{}, { "token": [] }],
-    })
+        "security": [{ "token": [] }],
+    });
+    roles::describe(&mut document);
+    document
 }
 
 fn operation(route: &Route, path: &str) -> Value {

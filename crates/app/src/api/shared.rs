@@ -7,12 +7,13 @@ use tokio::sync::{Semaphore, watch};
 use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
+use super::access::AccessTokens;
 use super::answer::ApiError;
 use super::backend::CrawlBackend;
 use super::measures::LastMeasures;
 use crate::command::Context;
 use crate::config::{Row, Settings};
-use crate::runtime::clock::Clock;
+use crate::runtime::clock::{self, Clock};
 use crate::runtime::connections::ConnectionCounts;
 use crate::runtime::search::SearchService;
 use crate::seeds::Defaults;
@@ -36,6 +37,8 @@ pub struct Shared {
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
+    /// Who may ask through the port.
+    pub tokens: Arc<AccessTokens>,
     /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
@@ -51,6 +54,7 @@ impl Shared {
         let (never, stop) = watch::channel(false);
         let search = Arc::new(SearchService::new(settings.data.clone(), reader.clone()));
         Shared {
+            tokens: Arc::new(AccessTokens::of_folder(settings.data.clone(), clock::wall)),
             search,
             reader,
             clock,

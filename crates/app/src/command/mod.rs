@@ -32,6 +32,7 @@ mod search;
 mod seeds;
 mod sites;
 mod status;
+mod token;
 mod topics;
 mod trace;
 mod verify;
@@ -146,6 +147,8 @@ pub enum Verb {
     Verify(verify::Arguments),
     /// Free disk space: bodies that no rule keeps, overwritten rows, old runs
     Compact(compact::Arguments),
+    /// Tokens with roles: who may ask beyond loopback, and what
+    Token(token::Arguments),
     /// All settings in force, with their source
     Config(config::Arguments),
     /// Completions for a shell
@@ -207,6 +210,7 @@ impl Verb {
             Verb::Export(arguments) => export::export(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,
+            Verb::Token(arguments) => token::token(context, arguments).await,
             Verb::Config(arguments) => config::config(context, &arguments).await,
             Verb::Run(_) | Verb::Demo(_) | Verb::Completions(_) | Verb::Compare(_) | Verb::Lab(_) => Ok(()),
         }

@@ -6,7 +6,7 @@
 //! - `crawl`: a crawl put together and set going.
 //! - `live`: the one thread that owns the crawler; reports and acts in, orders out.
 //! - `descriptors`: how many files and connections there may be, and who gets which share.
-//! - `serving`: the socket. `network`: the listener, within the limits of `connections`.
+//! - `serving`: the socket. `network`: the listener, within the limits of `connections`, and over `tls` where it is asked for.
 //! - `local_token`: what a write through the loopback port must carry.
 //! - `search`: the text index, followed by a thread of low priority.
 //! - `shutdown`: signals.
@@ -27,4 +27,5 @@ pub mod runs;
 pub mod search;
 pub mod serving;
 pub mod shutdown;
+pub mod tls;
 mod unreached_log;
