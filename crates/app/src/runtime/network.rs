@@ -35,7 +35,7 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(15);
 /// A TLS handshake must be done after so long.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
 /// How often certificate and key are looked at, in looks for slow readers.
-const TLS_LOOK_EVERY: u64 = 10;
+const TLS_LOOK_EVERY: u64 = 2;
 /// Bytes of a request's head, and of answers between the router and the socket.
 const BUFFER_BYTES_MAX: usize = 64 << 10;
 /// Bytes of answers that the system holds for one connection.
