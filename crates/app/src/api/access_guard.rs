@@ -22,7 +22,7 @@ use super::access::rates::{self, Rate, Rates};
 use super::access::roles::{self, OPEN_PATH};
 use super::access::secret::is_same;
 use super::access::{AccessTokens, CorsOrigins};
-use super::answer::ApiError;
+use super::answer::{self, ApiError};
 
 /// The rules of one listener.
 #[derive(Clone)]
@@ -116,7 +116,9 @@ pub fn is_loopback(address: &SocketAddr) -> bool {
 
 impl AccessGuard {
     pub fn guard(self, router: Router) -> Router {
-        router.layer(middleware::from_fn_with_state(Arc::new(GuardAtWork::new(self)), check))
+        let at_work = Arc::new(GuardAtWork::new(self));
+        // What is refused has the same safe headers as what is answered.
+        router.layer(middleware::from_fn_with_state(at_work, check)).layer(middleware::from_fn(answer::safe_headers))
     }
 
     /// Keeps pages of the web out that ask in their reader's name.
@@ -600,6 +602,10 @@ mod tests {
         assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
         assert_eq!(refused.headers()[WWW_AUTHENTICATE], "Bearer realm=\"vernal\"");
         assert_eq!(refused.headers()["access-control-allow-origin"], "https://board.example");
+        assert_eq!(
+            (&refused.headers()["cache-control"], &refused.headers()["x-content-type-options"]),
+            (&HeaderValue::from_static("no-store"), &HeaderValue::from_static("nosniff"))
+        );
         let bearer = format!("Bearer {}", texts[0]);
         let answer = ask("GET", &[from_board, ("authorization", &bearer), ("sec-fetch-site", "cross-site")]).await;
         assert_eq!(answer.status(), StatusCode::OK);
