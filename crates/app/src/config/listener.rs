@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use vernal_api::{CorsOrigins, origin};
+
 use super::setting::{Setting, all, many, one, put, put_some};
 use super::value::{above_zero, listen};
-use crate::api::{CorsOrigins, origin};
 use crate::runtime::tls::TlsFiles;
 
 /// Who may ask the listener, and how.

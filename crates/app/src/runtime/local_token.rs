@@ -8,7 +8,8 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::api::random_text;
+use vernal_api::random_text;
+
 use crate::error::{Error, Result};
 
 pub const FILE_NAME: &str = "local-token";

@@ -22,12 +22,12 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tower::ServiceExt;
+use vernal_api::{ConnectionCounts, PeerAddress};
 
-use super::connections::{Connection, ConnectionCounts, ConnectionLimits, Connections, Place};
+use super::connections::{Connection, ConnectionLimits, Connections, Place};
 use super::descriptors;
 use super::live::now;
 use super::tls::Tls;
-use crate::api::PeerAddress;
 use crate::error::OrFail;
 
 /// A request's head must have come after so long. It is also how long a connection may be idle between two requests.

@@ -226,7 +226,7 @@ impl GuardAtWork {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let peer = request.extensions().get().map_or(Ipv4Addr::UNSPECIFIED.into(), |PeerAddress(peer)| *peer);
         let peer = rates::network(peer);
-        let now = crate::runtime::live::now();
+        let now = Instant::now();
         self.admit(&method, &path, request.headers(), peer, now)?;
         let place = self.places.take(&path).await.map_err(|none| Refusal {
             come_again: Some(places::COME_AGAIN),
@@ -346,8 +346,13 @@ fn is_own_origin(headers: &HeaderMap, host: &str) -> bool {
 mod tests {
     use axum::routing::get;
     use tower::ServiceExt;
+    use vernal_model::Moment;
 
     use super::*;
+
+    fn wall() -> Moment {
+        Moment::from_secs(1_800_000_000)
+    }
 
     const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
     const LOOPBACK: &str = "127.0.0.1:8376";
@@ -366,7 +371,7 @@ mod tests {
 
     fn house(listening_on: &str, token: Option<&str>) -> House {
         let dir = tempfile::tempdir().unwrap();
-        let tokens = AccessTokens::of_folder(dir.path().to_owned(), crate::runtime::clock::wall);
+        let tokens = AccessTokens::of_folder(dir.path().to_owned(), wall);
         let texts = Role::ALL.map(|role| tokens.add(role.name(), role, None).unwrap().text);
         let guard = AccessGuard {
             listening_on: listening_on.parse().unwrap(),
@@ -383,7 +388,7 @@ mod tests {
     /// The status with which a fresh guard refuses this; `None` where it lets it pass.
     fn judged_at(guard: &AccessGuard, method: Method, path: &str, given: &[(&'static str, &str)]) -> Option<u16> {
         let at_work = GuardAtWork::new(guard.clone());
-        let now = crate::runtime::live::now();
+        let now = Instant::now();
         at_work.admit(&method, path, &headers(given), PEER, now).err().map(|refusal| refusal.error.status.as_u16())
     }
 
@@ -526,7 +531,7 @@ mod tests {
     fn a_damaged_file_of_tokens_lets_nobody_in() {
         let House { guard, texts, _dir: dir } = house(BEYOND, None);
         std::fs::write(dir.path().join("tokens"), "VRNLTOKN and then something else").unwrap();
-        let tokens = AccessTokens::of_folder(dir.path().to_owned(), crate::runtime::clock::wall);
+        let tokens = AccessTokens::of_folder(dir.path().to_owned(), wall);
         let guard = AccessGuard { tokens: Arc::new(tokens), ..guard };
         let bearer = format!("Bearer {}", texts[2]);
         assert_eq!(judged(&guard, Method::GET, &[("host", "x"), ("authorization", &*bearer)]), Some(500));
@@ -537,7 +542,7 @@ mod tests {
     fn wrong_tokens_slow_their_address_down_and_nobody_else() {
         let House { guard, texts, _dir } = house(BEYOND, Some("guessable"));
         let at_work = GuardAtWork::new(guard);
-        let began = crate::runtime::live::now();
+        let began = Instant::now();
         let ask = |text: &str, peer: [u8; 4], after: Duration| {
             let bearer = format!("Bearer {text}");
             let with = headers(&[("host", "x"), ("authorization", &*bearer)]);
@@ -563,7 +568,7 @@ mod tests {
     fn each_token_and_each_address_has_its_own_rate() {
         let House { guard, texts, _dir } = house(LOOPBACK, None);
         let at_work = GuardAtWork::new(AccessGuard { requests_per_second: 2.0, ..guard });
-        let now = crate::runtime::live::now();
+        let now = Instant::now();
         let ask = |text: Option<&String>, peer: u8| {
             let bearer = text.map(|text| format!("Bearer {text}"));
             let mut with = headers(&[("host", "localhost")]);

@@ -121,7 +121,7 @@ mod tests {
 
     /// Method and path of every operation of the API's own description.
     fn described() -> BTreeSet<(String, String)> {
-        let document = crate::api::openapi::document();
+        let document = crate::openapi::document();
         let operations = document["paths"].as_object().unwrap().iter().flat_map(|(path, operations)| {
             let methods = operations.as_object().unwrap().keys();
             methods.map(|method| (method.to_uppercase(), path.clone())).collect::<Vec<_>>()
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn each_operation_is_described_with_the_role_that_the_guard_wants() {
-        let document = crate::api::openapi::document();
+        let document = crate::openapi::document();
         for (method, path) in described() {
             let operation = &document["paths"][&path][method.to_lowercase()];
             let role = needed(&method.parse().unwrap(), &path).name();
