@@ -2,6 +2,7 @@
 //! everything; elsewhere only who has a token may do anything. A token has a role, and each route needs one.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ use super::access::roles::{self, OPEN_PATH};
 use super::access::secret::is_same;
 use super::access::{AccessTokens, CorsOrigins};
 use super::answer::{self, ApiError};
+use super::connection_counts::ConnectionCounts;
 
 /// The rules of one listener.
 #[derive(Clone)]
@@ -39,6 +41,8 @@ pub struct AccessGuard {
     pub cors: CorsOrigins,
     /// Requests a second of one token, or of one address without one.
     pub requests_per_second: f64,
+    /// Where refusals are counted.
+    pub counts: Arc<ConnectionCounts>,
 }
 
 /// Who sent a request, as the listener saw the connection. Behind a proxy it is the proxy.
@@ -90,6 +94,17 @@ impl Refusal {
 
     fn too_many(line: &str, wait: Duration) -> Refusal {
         Refusal { come_again: Some(wait), ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, line) }
+    }
+
+    fn count(&self, counts: &ConnectionCounts) {
+        let count = match self.error.status {
+            StatusCode::UNAUTHORIZED => &counts.unauthorized,
+            StatusCode::FORBIDDEN => &counts.forbidden,
+            StatusCode::TOO_MANY_REQUESTS => &counts.too_many,
+            StatusCode::SERVICE_UNAVAILABLE => &counts.without_place,
+            _ => return,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -205,7 +220,10 @@ async fn check(State(at_work): State<Arc<GuardAtWork>>, request: Request, next: 
         return answer;
     }
     let listed = cors.listed(request.headers());
-    let mut response = at_work.answer(request, next).await.unwrap_or_else(IntoResponse::into_response);
+    let mut response = at_work.answer(request, next).await.unwrap_or_else(|refusal| {
+        refusal.count(&at_work.guard.counts);
+        refusal.into_response()
+    });
     cors.mark(listed, &mut response);
     response
 }
@@ -381,6 +399,7 @@ mod tests {
             keyed: Vec::new(),
             cors: CorsOrigins::default(),
             requests_per_second: 1_000.0,
+            counts: Arc::default(),
         };
         House { _dir: dir, guard, texts }
     }
@@ -594,6 +613,7 @@ mod tests {
     async fn what_is_refused_says_how_to_be_let_in_and_listed_pages_may_read_it() {
         let House { guard, texts, _dir } = house(BEYOND, None);
         let guard = AccessGuard { cors: CorsOrigins(vec!["https://board.example".into()]), ..guard };
+        let counts = Arc::clone(&guard.counts);
         let router = guard.guard(Router::new().route("/api/v1/status", get(|| async { "fine" })));
         let ask = async |method: &str, given: &[(&str, &str)]| {
             let mut request = Request::builder().method(method).uri("/api/v1/status").header("host", "x");
@@ -623,5 +643,6 @@ mod tests {
         let refused = ask("OPTIONS", &stranger).await;
         assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
         assert!(!refused.headers().contains_key("access-control-allow-origin"));
+        assert_eq!(counts.unauthorized.load(Ordering::Relaxed), 2);
     }
 }

@@ -148,6 +148,8 @@ fn tokens_come_and_go_at_once_in_a_running_crawl_and_in_a_stopped_folder() {
     assert_eq!((pause(&late), status(&address, "GET", "/api/v1/status", Some(&late))), (401, 401));
     let (code, line) = refused(vernal(&data).args(["token", "revoke", "late"]));
     assert_eq!((code, line.trim()), (1, "vernal: there is no token late"));
+    let (code, line) = refused(vernal(&data).args(["token", "revoke", "../seeds?url=x"]));
+    assert_eq!((code, line.trim()), (1, "vernal: there is no token ../seeds?url=x"));
     let (code, line) = refused(vernal(&data).args(["token", "add", "first", "--role", "admin"]));
     assert!(code == 1 && line.contains("there is a token first already"), "{line}");
     // The owner makes tokens through the port too, and nobody else does.

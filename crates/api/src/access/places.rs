@@ -35,7 +35,7 @@ const SORTS: [Sort; 5] = [
         paths: &["/api/v1/diff", "/api/v1/blame", "/api/v1/pages/{url}/diff", "/api/v1/pages/{url}/blame"],
     },
     Sort { name: "plans", places: 2, paths: &["/api/v1/plan"] },
-    Sort { name: "exports", places: 2, paths: &["/api/v1/trace", "/api/v1/export/{format}"] },
+    Sort { name: "exports", places: 2, paths: &["/api/v1/trace", "/api/v1/export", "/api/v1/export/{format}"] },
     Sort {
         name: "checks of everything",
         places: 1,

@@ -68,12 +68,13 @@ pub fn is_reading(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-/// Whether a path is one of this pattern.
+/// Whether a path is one of this pattern, as routes are written: `{name}` is one segment, `{*name}` all that are left.
 pub fn matches(pattern: &str, path: &str) -> bool {
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
     loop {
         match (wanted.next(), given.next()) {
             (None, None) => return true,
+            (Some(wanted), Some(_)) if wanted.starts_with("{*") => return true,
             (Some(wanted), Some(given)) if wanted == given || (wanted.starts_with('{') && !given.is_empty()) => {}
             _ => return false,
         }
@@ -177,6 +178,7 @@ mod tests {
     #[test]
     fn a_segment_in_braces_is_one_segment_that_is_not_empty() {
         assert!(matches("/a/{x}/c", "/a/b%2Fb/c") && matches("/a", "/a"));
+        assert!(matches("/m/{*x}", "/m/http://a/b") && !matches("/m/{*x}", "/m") && !matches("/m/{*x}", "/n/a"));
         for path in ["/a//c", "/a/b", "/a/b/c/d", "/b/b/c", "/a/b/c/"] {
             assert!(!matches("/a/{x}/c", path), "{path}");
         }

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 
 use super::Context;
 use super::printed_list::{Question, cell, copy, list, names_and_values, time};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::output::{Column, Sink};
 use crate::runtime::folder::Folder;
 
@@ -79,6 +79,10 @@ async fn add(context: &Context, question: Question) -> Result<()> {
 }
 
 async fn revoke(context: &Context, name: &str) -> Result<()> {
+    // The name is a part of a path, where other texts would be other routes.
+    if !vernal_repository::is_token_name(name) {
+        return Err(Error::Failed(format!("there is no token {name}")));
+    }
     let folder = Folder::open(context, false).await?;
     let answer = folder.ask(Method::DELETE, &format!("/api/v1/tokens/{name}"), String::new()).await?;
     if context.json {

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
-use vernal_api::{AccessGuard, AccessTokens, Shared, is_loopback};
+use vernal_api::{AccessGuard, AccessTokens, ConnectionCounts, Shared, is_loopback};
 use vernal_crawler::{Act, Crawler};
 use vernal_fetch::Workers;
 use vernal_model::{Moment, Seed};
@@ -185,7 +185,7 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
-        let guard = guard(settings, listening_on, checked.token, tokens)?;
+        let guard = guard(settings, listening_on, checked.token, tokens, Arc::clone(&counts))?;
         let limits = ConnectionLimits::of_descriptors(descriptors::limit());
         servers.push(network::serve(listener, guard.guard(router), limits, counts, checked.tls, stopped));
     }
@@ -199,6 +199,7 @@ fn guard(
     listening_on: SocketAddr,
     token: Option<String>,
     tokens: Arc<AccessTokens>,
+    counts: Arc<ConnectionCounts>,
 ) -> Result<AccessGuard> {
     if let Err(error) = tokens.list() {
         tracing::error!("{error}");
@@ -211,6 +212,7 @@ fn guard(
         keyed: settings.keyed_paths(),
         cors: settings.access.cors.clone(),
         requests_per_second: settings.access.rate,
+        counts,
     })
 }
 
