@@ -100,7 +100,7 @@ impl Alerts {
         self.outbox.commit(records, now)
     }
 
-    fn entry(&self, id: &str) -> Result<&WatchEntry> {
+    pub fn watch(&self, id: &str) -> Result<&WatchEntry> {
         let unknown = || Error::Unknown { noun: "watch", name: id.to_owned() };
         self.state().watches.get(id).ok_or_else(unknown)
     }
@@ -122,7 +122,7 @@ impl Alerts {
     /// Puts a watch in the place of the one with its id.
     pub fn change(&mut self, watch: Watch, now: Moment) -> Result<()> {
         self.check(&watch)?;
-        let entry = WatchEntry { watch: watch.clone(), ..self.entry(&watch.id)?.clone() };
+        let entry = WatchEntry { watch: watch.clone(), ..self.watch(&watch.id)?.clone() };
         // What was held for a route that the watch no longer has would never be sent.
         let left = entry.held.keys().find(|route| !watch.to.iter().any(|to| to.route == **route));
         if let Some(route) = left {
@@ -149,14 +149,14 @@ impl Alerts {
 
     /// Removes a watch, and what waits to be sent because of it.
     pub fn remove(&mut self, id: &str, now: Moment) -> Result<()> {
-        self.entry(id)?;
+        self.watch(id)?;
         self.commit(vec![Record::WatchRemoved(id.to_owned())], now)?;
         self.matchers.remove(id);
         Ok(())
     }
 
     pub fn act(&mut self, id: &str, change: WatchChange, end: Cursor, now: Moment) -> Result<()> {
-        let mut entry = self.entry(id)?.clone();
+        let mut entry = self.watch(id)?.clone();
         match change {
             WatchChange::Pause => entry.watch.enabled = false,
             WatchChange::Resume { missed } => {

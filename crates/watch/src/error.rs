@@ -14,6 +14,12 @@ pub enum Error {
     Wrong(String),
     #[error("there is no {noun} `{name}`")]
     Unknown { noun: &'static str, name: String },
+    /// The text index has not come as far as the event; it will in a moment.
+    #[error("the text index is behind the feed")]
+    Behind,
+    /// The feed could not be read.
+    #[error("read the feed: {0}")]
+    Feed(String),
     #[error(transparent)]
     Repository(#[from] vernal_repository::Error),
 }

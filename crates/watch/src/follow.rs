@@ -20,6 +20,8 @@ use crate::{Error, Result};
 const BATCH: usize = 256;
 /// How often feed and outbox are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
+/// What is due at the end gets so long.
+const LAST_LOOK_MAX: Duration = Duration::from_secs(5);
 /// Deliveries under way at a time, over all routes.
 const UNDER_WAY_MAX: usize = 32;
 
@@ -31,8 +33,9 @@ pub trait Feed: Send + Sync {
     fn before(&self, before: Cursor, limit: usize) -> Result<Batch>;
     /// The same event with all its words.
     fn with_words(&self, told: Told) -> Result<Told>;
-    /// Whether the page is a hit of a search of the text, now or as removed text.
-    fn is_hit(&self, query: &str, url: &str) -> Result<bool>;
+    /// Whether the page is a hit of a search of the text as it is or as it was removed, once the index has come to this event;
+    /// before, [`Error::Behind`].
+    fn is_hit(&self, query: &str, url: &str, at: Cursor) -> Result<bool>;
     /// Whether a paragraph of the page as it is held now fulfils this; false where no page is held.
     fn page_has(&self, url: &str, is_asked: &dyn Fn(&str) -> bool) -> Result<bool>;
     /// When the page was last read, where one page is watched.
@@ -106,10 +109,18 @@ impl Follow {
             tokio::select! {
                 Some(sent) = self.sends.join_next(), if !self.sends.is_empty() => self.note(sent)?,
                 () = tokio::time::sleep(LOOK_EVERY) => {}
-                stopped = stop.changed() => if stopped.is_err() { return Ok(()) },
+                stopped = stop.changed() => if stopped.is_err() { break },
             }
         }
-        Ok(())
+        // A crawl that ends by itself has found something a moment ago, and nobody may come back for days.
+        tokio::time::timeout(LAST_LOOK_MAX, self.last_look()).await.unwrap_or(Ok(()))
+    }
+
+    async fn last_look(&mut self) -> Result<()> {
+        while self.turn().await? {}
+        self.settle().await?;
+        self.turn().await?;
+        self.settle().await
     }
 
     /// Takes some events and sends what is due. Says whether the feed has more.
@@ -174,18 +185,30 @@ pub fn take_events(alerts: &Mutex<Alerts>, feed: &dyn Feed, now: Moment) -> Resu
         return Ok(false);
     }
     let batch = feed.after(from, BATCH)?;
-    let Some(upto) = batch.upto else { return Ok(false) };
+    let Some(mut upto) = batch.upto else { return Ok(false) };
     let mut found = Vec::new();
     let mut erased = Vec::new();
+    let mut before = from;
+    let mut has_more = true;
     for event in &batch.events {
+        let asking = questions.iter().filter(|question| question.seen < event.cursor);
+        let judged: Result<Vec<Vec<Found>>> = asking.map(|question| judged(feed, question, event)).collect();
+        match judged {
+            // The rest comes once the index has it.
+            Err(Error::Behind) => {
+                (upto, has_more) = (before, false);
+                break;
+            }
+            judged => found.extend(judged?.into_iter().flatten()),
+        }
         let is_erased = |told: &&Told| told.event == EventKind::Erased;
         erased.extend(event.rows.iter().filter(is_erased).map(|told| told.url.clone()));
-        for question in questions.iter().filter(|question| question.seen < event.cursor) {
-            found.extend(judged(feed, question, event)?);
-        }
+        before = event.cursor;
     }
-    locked(alerts).take(&questions, found, erased, (upto, now))?;
-    Ok(true)
+    if upto > from {
+        locked(alerts).take(&questions, found, erased, (upto, now))?;
+    }
+    Ok(has_more)
 }
 
 /// What one event means to one watch: a row for each that it covers.
@@ -196,7 +219,7 @@ pub fn judged(feed: &dyn Feed, question: &Question, event: &FeedEvent) -> Result
     let rows = whole.map_or(event.rows.as_slice(), std::slice::from_ref);
     let mut found = Vec::new();
     for row in rows {
-        let is_hit = |url: &str| over.search.as_ref().map_or(Ok(false), |query| feed.is_hit(query, url));
+        let is_hit = |url: &str| over.search.as_ref().map_or(Ok(false), |query| feed.is_hit(query, url, event.cursor));
         if !matcher.covers(row, &is_hit)? {
             continue;
         }

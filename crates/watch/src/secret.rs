@@ -25,6 +25,16 @@ pub enum Secret {
 }
 
 impl Secret {
+    /// A new secret from the random bytes of the system.
+    pub fn fresh() -> Result<Secret> {
+        use std::io::Read;
+        const SOURCE: &str = "/dev/urandom";
+        let mut bytes = [0; 32];
+        let read = std::fs::File::open(SOURCE).and_then(|mut source| source.read_exact(&mut bytes));
+        read.map_err(|source| Error::Io { act: "read", path: SOURCE.into(), source })?;
+        Ok(Secret::of_bytes(&bytes))
+    }
+
     /// A new secret of these random bytes.
     pub fn of_bytes(bytes: &[u8; 32]) -> Secret {
         Secret::Kept(format!("{PREFIX}{}", STANDARD.encode(bytes)))

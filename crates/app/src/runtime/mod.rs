@@ -10,10 +10,12 @@
 //! - `serving`: the socket. `network`: the listener, within the limits of `connections`.
 //! - `local_token`: what a write through the loopback port must carry.
 //! - `search`: the text index, followed by a thread of low priority.
+//! - `alerts`: watches and deliveries, followed by another one.
 //! - `shutdown`: signals.
 //! - `progress`: what a person sees meanwhile.
 
 mod backend;
+pub mod alerts;
 pub mod clock;
 pub mod connections;
 pub mod crawl;

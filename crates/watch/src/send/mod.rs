@@ -92,6 +92,19 @@ pub async fn send(
     outcome
 }
 
+/// What would be sent, as text.
+pub fn written(route: &Route, delivery: &Delivery, links: Option<&str>) -> Result<String, SendError> {
+    Ok(match &route.to {
+        RouteKind::Webhook(hook) => webhook::body(hook, route, delivery, links)?.1,
+        RouteKind::Mail(_) => {
+            let template = route.template.as_deref().map(crate::template::Template::parse).transpose().map_err(SendError)?;
+            let mail = crate::template::mail(delivery, template.as_ref(), links);
+            format!("Subject: {}\n\n{}", mail.subject, mail.text)
+        }
+        RouteKind::Command(_) => crate::template::json(delivery, links),
+    })
+}
+
 impl From<crate::Error> for SendError {
     fn from(error: crate::Error) -> SendError {
         SendError(error.to_string())

@@ -40,7 +40,7 @@ pub(super) async fn post(
 }
 
 /// The content type and the body.
-fn body(
+pub(super) fn body(
     hook: &Webhook,
     route: &Route,
     delivery: &Delivery,

@@ -101,7 +101,7 @@ impl Feed for Written {
         Ok(told)
     }
 
-    fn is_hit(&self, _: &str, url: &str) -> Result<bool> {
+    fn is_hit(&self, _: &str, url: &str, _: Cursor) -> Result<bool> {
         Ok(self.hits.lock().unwrap().iter().any(|hit| hit == url))
     }
 
