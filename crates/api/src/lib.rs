@@ -40,6 +40,7 @@ mod metrics;
 mod names;
 mod noise;
 mod openapi;
+mod openapi_alerts;
 mod page;
 mod pages;
 mod papers;

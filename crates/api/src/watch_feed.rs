@@ -129,7 +129,9 @@ impl WatchFeed {
     fn filled(&self, told: &Told) -> Result<Option<Vec<Paragraph>>> {
         let Ok(cursor) = told.cursor.parse::<Cursor>() else { return Ok(None) };
         let mut events = self.shared.reader.events(Cursor(cursor.0.saturating_sub(1)), 1)?;
-        let Some((found, id, mut event)) = events.pop().filter(|(found, _, _)| *found == cursor) else { return Ok(None) };
+        let Some((found, id, mut event)) = events.pop().filter(|(found, _, _)| *found == cursor) else {
+            return Ok(None);
+        };
         if event_text::fill(&self.shared, &mut event).is_err() {
             return Ok(None);
         }
@@ -150,8 +152,10 @@ impl Feed for WatchFeed {
     }
 
     fn with_words(&self, mut told: Told) -> Result<Told> {
-        let is_whole_page =
-            matches!(told.event, EventKind::New | EventKind::Back | EventKind::Gone | EventKind::Parted | EventKind::Joined);
+        let is_whole_page = matches!(
+            told.event,
+            EventKind::New | EventKind::Back | EventKind::Gone | EventKind::Parted | EventKind::Joined
+        );
         let lacks = |paragraph: &Paragraph| paragraph.before.is_none() && paragraph.after.is_none();
         if !is_whole_page && !told.paragraphs.iter().any(lacks) {
             return Ok(told);

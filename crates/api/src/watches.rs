@@ -214,7 +214,8 @@ async fn test(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<O
         let alerts = shared.alerts()?;
         let alerts = locked(&alerts);
         let watch = alerts.watch(&asked.id)?.watch.clone();
-        let routes: Vec<Route> = watch.to.iter().filter_map(|to| Some(alerts.route(&to.route).ok()?.route.clone())).collect();
+        let routes: Vec<Route> =
+            watch.to.iter().filter_map(|to| Some(alerts.route(&to.route).ok()?.route.clone())).collect();
         (watch, routes)
     };
     let links = shared.alerting()?.links();
@@ -268,9 +269,9 @@ fn looked_all(shared: &Arc<Shared>, watch: &Watch, reach: Reach) -> Result<Previ
 }
 
 fn of_preview(looked: Preview) -> PreviewAnswer {
-    let advice = looked.wants_digest().then(|| {
-        format!("about {:.0} a day: a digest such as `daily 07:00` would be easier to read", looked.per_day)
-    });
+    let advice = looked
+        .wants_digest()
+        .then(|| format!("about {:.0} a day: a digest such as `daily 07:00` would be easier to read", looked.per_day));
     PreviewAnswer {
         matches: looked.matches,
         per_day: looked.per_day,

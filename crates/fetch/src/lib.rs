@@ -40,7 +40,7 @@ pub use body::unpack_body;
 pub use dns::Resolve;
 pub use hosts::{HostEntry, Hosts};
 pub use http::ask_over;
-pub use post::{MailStream, Poster, Posted};
+pub use post::{MailStream, Posted, Poster};
 pub use settings::{Clock, Error, Result, Settings, Timeouts};
 pub use visitor::Visitor;
 pub use worker::{Sink, Workers};

@@ -97,7 +97,10 @@ impl Poster {
     fn head(&self, url: &Url, headers: &[(&str, String)], length: usize) -> std::result::Result<Vec<u8>, Failure> {
         let is_visible = |text: &str| text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
         let path = url.path_and_query();
-        if path.contains(' ') || !is_visible(path) || !headers.iter().all(|(name, value)| is_visible(name) && is_visible(value)) {
+        if path.contains(' ')
+            || !is_visible(path)
+            || !headers.iter().all(|(name, value)| is_visible(name) && is_visible(value))
+        {
             return Err(Failure::Protocol("a path or a header that cannot stand in a request".into()));
         }
         let mut head = format!(

@@ -26,7 +26,9 @@ async fn a_post_has_its_body_its_headers_and_our_name() {
     let posted = poster(settings()).post(&url(&server.url("/hook?a=b")), &headers, b"{\"a\":1}").await.unwrap();
     assert_eq!((posted.status, posted.body.as_slice()), (200, b"thanks".as_slice()));
     let request = server.requests().join("");
-    for line in ["POST /hook?a=b HTTP/1.1\r\n", "webhook-id: w1/e1-1/x\r\n", "User-Agent: vernal/test", "Content-Length: 7\r\n"] {
+    for line in
+        ["POST /hook?a=b HTTP/1.1\r\n", "webhook-id: w1/e1-1/x\r\n", "User-Agent: vernal/test", "Content-Length: 7\r\n"]
+    {
         assert!(request.contains(line), "{request}");
     }
 }
@@ -63,7 +65,8 @@ async fn no_private_address_is_asked_unless_it_is_allowed() {
     let shut = Settings { allow_private: false, ..settings() };
     let port = server.url("").rsplit(':').next().unwrap().trim_end_matches('/').to_owned();
     for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0x7f.1", "hooks.example"] {
-        let told = poster(shut.clone()).post(&url(&format!("http://{host}:{port}/secret")), &[], b"x").await.unwrap_err();
+        let told =
+            poster(shut.clone()).post(&url(&format!("http://{host}:{port}/secret")), &[], b"x").await.unwrap_err();
         assert!(told.contains("--allow-private-routes") && !told.contains("secret"), "{told}");
     }
     let told = poster(settings()).post(&url("http://169.254.169.254/"), &[], b"x").await.unwrap_err();

@@ -4,26 +4,22 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use vernal_model::{EventKind, Moment, Span};
+use vernal_model::Moment;
 use vernal_repository::Cursor;
 
-use crate::matching::{Matcher, Matching};
-use crate::outbox::{
-    Alert, Delivery, DeliveryState, Log, Outbox, Reason, Record, RouteEntry, State, TroubleKind, Try, WatchEntry, due,
-    next_try,
-};
+use crate::found::{Found, records_of};
+use crate::matching::Matcher;
+use crate::outbox::{Delivery, DeliveryState, Log, Outbox, Record, RouteEntry, State, Try, WatchEntry, due, next_try};
 use crate::route::{Route, RouteShown};
 use crate::send::Outcome;
-use crate::told::{Told, WORDS_BYTES_MAX};
-use crate::watch::{AtMost, How, To, Watch};
+use crate::watch::Watch;
 use crate::{Error, Result, trouble};
 
 pub const WATCHES_MAX: usize = 1_000;
 pub const ROUTES_MAX: usize = 200;
-/// Deliveries that wait on one route; what is beyond them is held for a digest.
-const WAITING_MAX: usize = 10_000;
-/// The span that `at_most` counts over.
-const DAY: Span = Span::from_days(1);
+
+/// What is said of a route when a delivery is given up.
+const GIVEN_UP: &str = "has not taken a delivery for three days";
 
 /// All of it, as one process holds it.
 pub struct Alerts {
@@ -36,7 +32,9 @@ pub struct Alerts {
 pub enum WatchChange {
     Pause,
     /// What happened meanwhile is told only where `missed` asks for it.
-    Resume { missed: bool },
+    Resume {
+        missed: bool,
+    },
     Acknowledge,
 }
 
@@ -49,16 +47,6 @@ pub struct DeliveryQuery {
     /// Only those made before this one.
     pub after: Option<u64>,
     pub limit: usize,
-}
-
-/// An event that a watch covers, with what it means to it.
-#[derive(Clone, Debug)]
-pub struct Found {
-    pub watch: String,
-    pub cursor: Cursor,
-    pub told: Told,
-    pub seen: Moment,
-    pub matching: Matching,
 }
 
 /// A watch that asks, and from where on.
@@ -113,8 +101,14 @@ impl Alerts {
         }
         let id = format!("w{}", self.state().next_watch + 1);
         let watch = Watch { id: id.clone(), ..watch };
-        let entry =
-            WatchEntry { watch: watch.clone(), seen, made: now, heard: crawl_now, trouble: None, held: BTreeMap::new() };
+        let entry = WatchEntry {
+            watch: watch.clone(),
+            seen,
+            made: now,
+            heard: crawl_now,
+            trouble: None,
+            held: BTreeMap::new(),
+        };
         self.put(entry, now)?;
         Ok(watch)
     }
@@ -260,12 +254,11 @@ impl Alerts {
         erased: Vec<String>,
         (upto, now): (Cursor, Moment),
     ) -> Result<()> {
-        let mut taking = Taking { state: self.state(), records: Vec::new(), sent: HashMap::new(), troubles: HashMap::new(), now };
-        found.into_iter().for_each(|found| taking.take(found));
-        let mut records = taking.records;
+        let mut records = records_of(self.state(), found, now);
         records.extend(erased.into_iter().map(|url| Record::Forgot { url }));
         let has_more = !records.is_empty();
-        let is_asking = |question: &&Question| self.state().watches.get(&question.id).is_some_and(|one| one.seen < upto);
+        let is_asking =
+            |question: &&Question| self.state().watches.get(&question.id).is_some_and(|one| one.seen < upto);
         let watches: Vec<String> = asked.iter().filter(is_asking).map(|question| question.id.clone()).collect();
         if watches.is_empty() {
             return Ok(());
@@ -300,19 +293,28 @@ impl Alerts {
         self.commit(records, now)
     }
 
-    /// Deliveries whose route is gone or off for longer than anything is tried.
+    /// Deliveries that waited longer than anything is tried, because their route is gone, off or failing.
     fn stranded(&self, now: Moment) -> Vec<Record> {
         let is_off = |delivery: &&Delivery| {
             let route = self.state().route(&delivery.route);
-            route.is_none_or(|route| route.disabled.is_some()) && next_try(0, delivery.made, now).is_none()
+            route.is_none_or(|route| route.disabled.is_some() || route.is_failing())
+                && next_try(0, delivery.made, now).is_none()
         };
-        let given_up = |delivery: &Delivery| Record::Tried {
-            delivery: delivery.id.clone(),
-            tried: Try { at: now, took_ms: 0, status: None, taken: false, answer: "the route is switched off or gone".into() },
-            state: DeliveryState::GivenUp,
-            next: Moment::NEVER,
-        };
-        self.state().waiting().filter(is_off).map(given_up).collect()
+        let mut records = Vec::new();
+        let mut told: HashSet<&str> = HashSet::new();
+        for delivery in self.state().waiting().filter(is_off) {
+            let answer = "the route took nothing for three days".to_owned();
+            records.push(Record::Tried {
+                delivery: delivery.id.clone(),
+                tried: Try { at: now, took_ms: 0, status: None, taken: false, answer },
+                state: DeliveryState::GivenUp,
+                next: Moment::NEVER,
+            });
+            if told.insert(&delivery.route) {
+                records.extend(trouble::told_elsewhere(self.state(), delivery, GIVEN_UP, now));
+            }
+        }
+        records
     }
 
     /// Deliveries that may leave now, with their routes.
@@ -339,7 +341,7 @@ impl Alerts {
         };
         let why = match (outcome.gone, state) {
             (true, _) => Some("switched itself off: its receiver answered 410 Gone".to_owned()),
-            (false, DeliveryState::GivenUp) => Some("has not taken a delivery for three days".to_owned()),
+            (false, DeliveryState::GivenUp) => Some(GIVEN_UP.to_owned()),
             _ => None,
         };
         let took_ms = now.since(began).micros() / 1_000;
@@ -355,83 +357,4 @@ impl Alerts {
         }
         self.commit(records, now)
     }
-}
-
-/// Makes records of what was found.
-struct Taking<'a> {
-    state: &'a State,
-    records: Vec<Record>,
-    /// Deliveries of the last day by watch and route, those of this step included.
-    sent: HashMap<(String, String), usize>,
-    /// What watches have lost after the events of this step, where that differs.
-    troubles: HashMap<String, Option<TroubleKind>>,
-    now: Moment,
-}
-
-impl Taking<'_> {
-    fn take(&mut self, found: Found) {
-        let Some(entry) = self.state.watches.get(&found.watch).filter(|entry| entry.seen < found.cursor) else { return };
-        let Matching { told, lost, back } = found.matching;
-        self.records.push(Record::Heard { watch: found.watch.clone(), at: found.seen });
-        if let Some(kind) = lost {
-            let event = told.unwrap_or(found.told).bounded(WORDS_BYTES_MAX);
-            let trouble = trouble::begun(kind, &event, self.now);
-            self.records.extend(trouble::deliveries(entry, &trouble, self.now));
-            self.troubles.insert(found.watch.clone(), Some(kind));
-            self.records.push(Record::Trouble { watch: found.watch, trouble: Some(Box::new(trouble)) });
-            return;
-        }
-        let before = entry.trouble.as_ref().map(|trouble| trouble.kind);
-        let lost = self.troubles.get(&found.watch).copied().unwrap_or(before);
-        let is_over = lost.is_some_and(|lost| back == Some(lost) || lost == TroubleKind::Silent);
-        if is_over {
-            self.troubles.insert(found.watch.clone(), None);
-            self.records.push(Record::Trouble { watch: found.watch.clone(), trouble: None });
-        }
-        let told = match told {
-            // That a lost page is back is told, whatever the conditions say.
-            None if is_over && found.told.event != EventKind::Changed && found.told.is_readable() => Some(found.told),
-            told => told,
-        };
-        let Some(told) = told.map(|told| told.bounded(WORDS_BYTES_MAX)) else { return };
-        for to in &entry.watch.to {
-            self.send(entry, to, &told);
-        }
-    }
-
-    fn send(&mut self, entry: &WatchEntry, to: &To, told: &Told) {
-        let (watch, state, now) = (&entry.watch, self.state, self.now);
-        let key = (watch.id.clone(), to.route.clone());
-        let sent = self.sent.entry(key).or_insert_with(|| sent_today(state, &watch.id, &to.route, now));
-        let is_within = to.at_most.is_none_or(|AtMost(most)| *sent < most as usize) && *sent < WAITING_MAX;
-        if to.how == How::AtOnce && is_within {
-            *sent += 1;
-            let id = format!("{}/{}/{}", watch.id, told.id, to.route);
-            // Several rows of one event of a site are one delivery.
-            let same = self.records.iter_mut().rev().find_map(|record| match record {
-                Record::Deliver(delivery) if delivery.id == id => Some(delivery),
-                _ => None,
-            });
-            match same {
-                Some(delivery) => delivery.alert.events.push(told.clone()),
-                None => {
-                    let alert = Alert::of_event(told.clone());
-                    let delivery = Delivery::new(id, (&watch.id, watch.shown_name()), &to.route, alert, now);
-                    self.records.push(Record::Deliver(Box::new(delivery)));
-                }
-            }
-            return;
-        }
-        let Some(route) = state.route(&to.route) else { return };
-        let due = to.schedule().next_after(now, &route.route.zone());
-        let told = Box::new(told.clone());
-        self.records.push(Record::Held { watch: watch.id.clone(), route: to.route.clone(), told, due });
-    }
-}
-
-/// How many deliveries of single events a watch has sent on a route in the last day, or has still to send.
-fn sent_today(state: &State, watch: &str, route: &str, now: Moment) -> usize {
-    let of_watch = state.deliveries.values().rev().filter(|one| one.watch == watch && one.route == route);
-    let single = of_watch.filter(|one| one.alert.reason == Reason::Changed);
-    single.filter(|one| one.is_waiting() || one.made + DAY > now).count()
 }

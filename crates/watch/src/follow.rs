@@ -9,7 +9,8 @@ use tokio::task::JoinSet;
 use vernal_model::{EventKind, Moment};
 use vernal_repository::Cursor;
 
-use crate::alerts::{Alerts, Found, Question};
+use crate::alerts::{Alerts, Question};
+use crate::found::Found;
 use crate::outbox::WatchEntry;
 use crate::send::{Network, Outcome, send};
 use crate::told::Told;

@@ -35,10 +35,12 @@ pub mod send;
 
 mod alerts;
 mod follow;
+mod found;
 
-pub use alerts::{Alerts, DeliveryQuery, Found, Question, WatchChange};
+pub use alerts::{Alerts, DeliveryQuery, Question, WatchChange};
 pub use error::{Error, Result};
 pub use follow::{Batch, Feed, FeedEvent, Follow, Now, take_events};
+pub use found::Found;
 pub use matching::{Matcher, Matching};
 pub use outbox::{Alert, Delivery, DeliveryState, Reason, RouteEntry, Schedule, State, Trouble, Try, WatchEntry};
 pub use preview::{Preview, Reach, preview};

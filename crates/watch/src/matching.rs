@@ -132,7 +132,8 @@ impl Matcher {
             && paragraph.has_words()
             && self.words.as_ref().is_none_or(|words| words.are_in(before, after))
             && number.is_none_or(|number| {
-                number.paragraph.as_ref().is_none_or(|id| paragraph.id.as_ref() == Some(id)) && number.holds(before, after)
+                number.paragraph.as_ref().is_none_or(|id| paragraph.id.as_ref() == Some(id))
+                    && number.holds(before, after)
             })
     }
 

@@ -220,7 +220,9 @@ fn check_url(url: &str) -> Result<()> {
         return wrong("must begin with https:// or http://");
     }
     if url.split("://").nth(1).and_then(|rest| rest.split('/').next()).is_some_and(|host| host.contains('@')) {
-        return wrong("has a user or a password in it; name the whole address by env:NAME or file:PATH and sign instead");
+        return wrong(
+            "has a user or a password in it; name the whole address by env:NAME or file:PATH and sign instead",
+        );
     }
     Ok(())
 }
@@ -247,8 +249,12 @@ impl Mail {
     }
 
     pub fn server(&self) -> Result<MailServer> {
-        let wrong =
-            || Error::Wrong(format!("`{}` is no mail server: give smtp://HOST or smtps://HOST", self.server.escape_debug()));
+        let wrong = || {
+            Error::Wrong(format!(
+                "`{}` is no mail server: give smtp://HOST or smtps://HOST",
+                self.server.escape_debug()
+            ))
+        };
         let (scheme, rest) = self.server.split_once("://").ok_or_else(wrong)?;
         let tls = match scheme {
             "smtp" => false,
@@ -259,7 +265,8 @@ impl Mail {
             Some((host, port)) if !port.ends_with(']') => (host, port.parse().map_err(|_| wrong())?),
             _ => (rest.trim_end_matches('/'), if tls { 465 } else { 587 }),
         };
-        let is_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '[' | ']' | ':');
+        let is_name =
+            |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '[' | ']' | ':');
         match host.is_empty() || !host.chars().all(is_name) {
             true => Err(wrong()),
             false => Ok(MailServer { host: host.to_owned(), port, tls }),

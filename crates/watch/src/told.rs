@@ -332,7 +332,14 @@ mod tests {
 
     #[test]
     fn a_line_has_the_words_that_differ_with_some_beside_them() {
-        let line = told("changed", &[(Some("one two three four five six costs € 9 a month"), Some("one two three four five six costs € 12 a month"))]).line();
+        let line = told(
+            "changed",
+            &[(
+                Some("one two three four five six costs € 9 a month"),
+                Some("one two three four five six costs € 12 a month"),
+            )],
+        )
+        .line();
         assert_eq!(line, "… five six costs € 9 a month → … five six costs € 12 a month");
         assert_eq!(told("changed", &[(None, Some("New words"))]).line(), "added: New words");
         assert_eq!(told("changed", &[(Some("a b c"), Some("a c"))]).line(), "a b c → a c");

@@ -23,7 +23,8 @@ pub fn begun(kind: TroubleKind, told: &Told, now: Moment) -> Trouble {
 
 /// Deliveries of what is told beside the conditions go to every route of the watch at once.
 pub fn deliveries(entry: &WatchEntry, trouble: &Trouble, now: Moment) -> Vec<Record> {
-    let name = trouble.event.as_ref().map_or_else(|| format!("silent-{}", entry.heard.micros()), |told| told.id.clone());
+    let name =
+        trouble.event.as_ref().map_or_else(|| format!("silent-{}", entry.heard.micros()), |told| told.id.clone());
     let (name, reason) = match (trouble.told, trouble.kind) {
         (0 | 1, TroubleKind::Silent) => (name, Reason::Silent),
         (0 | 1, _) => (name, Reason::Lost),
@@ -57,7 +58,8 @@ pub fn deliveries(entry: &WatchEntry, trouble: &Trouble, now: Moment) -> Vec<Rec
 pub fn reminders(state: &State, now: Moment) -> Vec<Record> {
     let mut records = Vec::new();
     for entry in state.watches.values().filter(|entry| entry.watch.enabled) {
-        let Some(trouble) = entry.trouble.as_ref().filter(|trouble| !trouble.acknowledged && trouble.next <= now) else {
+        let Some(trouble) = entry.trouble.as_ref().filter(|trouble| !trouble.acknowledged && trouble.next <= now)
+        else {
             continue;
         };
         let again = Trouble { told: trouble.told + 1, next: now + AGAIN_EVERY, ..trouble.clone() };
@@ -113,8 +115,7 @@ pub fn told_elsewhere(state: &State, delivery: &Delivery, why: &str, now: Moment
         return None;
     }
     let works = |name: &str| {
-        name != delivery.route
-            && state.route(name).is_some_and(|route| route.disabled.is_none() && !route.is_failing())
+        name != delivery.route && state.route(name).is_some_and(|route| route.disabled.is_none() && !route.is_failing())
     };
     let own = state.watches.get(&delivery.watch);
     let own = own.and_then(|entry| entry.watch.to.iter().map(|to| to.route.as_str()).find(|name| works(name)));

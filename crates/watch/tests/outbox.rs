@@ -43,9 +43,14 @@ fn every_match_is_posted_once_in_the_order_of_its_page_with_a_signature() {
         let mut got = receiver.ids();
         for page in 0..3 {
             let of_page = |got: &Got| got.json()["events"][0]["url"] == format!("http://a.example/{page}");
-            let numbers: Vec<u64> = receiver.got.lock().unwrap().iter().filter(|got| of_page(got)).map(|got| {
-                got.id().split(['-', '/']).nth(2).unwrap().parse().unwrap()
-            }).collect();
+            let numbers: Vec<u64> = receiver
+                .got
+                .lock()
+                .unwrap()
+                .iter()
+                .filter(|got| of_page(got))
+                .map(|got| got.id().split(['-', '/']).nth(2).unwrap().parse().unwrap())
+                .collect();
             assert!(numbers.is_sorted() && numbers.len() == 10, "{numbers:?}");
         }
         got.sort();
@@ -69,14 +74,19 @@ fn what_failed_is_tried_again_later_with_the_same_id_and_holds_up_its_page_alone
         let (dir, feed) = (tempfile::tempdir().unwrap(), Arc::new(Written::default()));
         let is_up = Rc::new(Cell::new(false));
         let up = Rc::clone(&is_up);
-        let receiver = Receiver::start(move |got| if got.id() == "w1/e1-1/press" && !up.get() { 500 } else { 200 }).await;
+        let receiver =
+            Receiver::start(move |got| if got.id() == "w1/e1-1/press" && !up.get() { 500 } else { 200 }).await;
         let mut room = Room::open(dir.path(), Arc::clone(&feed), vec![receiver.route("press")]);
         room.watch(over_site("press"));
         changes(&feed, 6);
         room.run().await;
         // Pages 1 and 2 go on; the second change of page 0 waits behind the first.
         assert_eq!(receiver.ids().iter().filter(|id| **id == "w1/e1-1/press").count(), 1);
-        assert!(!receiver.ids().contains(&"w1/e1-4/press".to_owned()) && receiver.ids().len() == 5, "{:?}", receiver.ids());
+        assert!(
+            !receiver.ids().contains(&"w1/e1-4/press".to_owned()) && receiver.ids().len() == 5,
+            "{:?}",
+            receiver.ids()
+        );
         room.run_after(Span::from_secs(9)).await;
         assert_eq!(receiver.ids().len(), 5, "not before ten seconds");
         is_up.set(true);
@@ -84,7 +94,10 @@ fn what_failed_is_tried_again_later_with_the_same_id_and_holds_up_its_page_alone
         assert_eq!(receiver.ids()[5..], ["w1/e1-1/press".to_owned(), "w1/e1-4/press".to_owned()]);
         let sent = room.alerts.lock().unwrap().deliveries(&DeliveryQuery { limit: 99, ..DeliveryQuery::default() });
         let first = sent.iter().find(|(_, one)| one.id == "w1/e1-1/press").unwrap();
-        assert_eq!((first.1.tries, first.1.latest[0].status, first.1.latest[0].answer.as_str()), (2, Some(500), "said 500"));
+        assert_eq!(
+            (first.1.tries, first.1.latest[0].status, first.1.latest[0].answer.as_str()),
+            (2, Some(500), "said 500")
+        );
     });
 }
 
@@ -275,7 +288,8 @@ fn the_log_does_not_grow_without_end_and_keeps_what_waits() {
         let (dir, feed) = (tempfile::tempdir().unwrap(), Arc::new(Written::default()));
         let receiver = Receiver::start(|_| 200).await;
         let mut room = Room::open(dir.path(), Arc::clone(&feed), vec![receiver.route("press")]);
-        let held = room.watch(json!({ "over": { "site": "a.example" }, "to": [{ "route": "press", "how": "daily 07:00" }] }));
+        let held =
+            room.watch(json!({ "over": { "site": "a.example" }, "to": [{ "route": "press", "how": "daily 07:00" }] }));
         room.watch(over_site("press"));
         let long = "word ".repeat(2_000);
         for number in 0..600 {

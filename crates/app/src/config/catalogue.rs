@@ -9,8 +9,8 @@ use vernal_model::Kinds;
 
 use super::setting::{Setting, all, many, one, put, put_some, switch};
 use super::value::{
-    self, above_zero, at_least_one, bytes, callback, command_route, header_text, importance, journal, kinds, listen, log_format,
-    number, parsed, public_url, real_span, span, topics,
+    self, above_zero, at_least_one, bytes, callback, command_route, header_text, importance, journal, kinds, listen,
+    log_format, number, parsed, public_url, real_span, span, topics,
 };
 use super::{policies, promises, weights};
 
@@ -302,7 +302,9 @@ pub static ALL: &[Setting] = &[
     switch("allow-private", "Also visit loopback and private addresses, for tests and intranets", |to| {
         &mut to.fetch.allow_private
     }),
-    switch("allow-private-routes", "Also send alerts to loopback and private addresses", |to| &mut to.alerts.allow_private),
+    switch("allow-private-routes", "Also send alerts to loopback and private addresses", |to| {
+        &mut to.alerts.allow_private
+    }),
     many(
         "command-route",
         "NAME=PROGRAM",

@@ -164,4 +164,3 @@ pub fn public_url(text: &str) -> Result<String, String> {
     let is_web = matches!(url.scheme(), "http" | "https");
     if is_web { Ok(url.as_str().trim_end_matches('/').to_owned()) } else { Err(wrong()) }
 }
-

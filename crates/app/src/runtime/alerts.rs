@@ -14,7 +14,8 @@ use vernal_fetch::Poster;
 use vernal_model::{Moment, Url};
 use vernal_repository::Reader;
 use vernal_watch::{
-    Alerts, Delivery, Error, Follow, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, Result, Route, SendError,
+    Alerts, Delivery, Error, Follow, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, Result, Route,
+    SendError,
 };
 
 use super::clock::wall;
@@ -69,7 +70,8 @@ impl AlertService {
     /// Starts the thread that follows the feed and empties the outbox.
     pub fn follow(self: Arc<Self>, shared: Arc<Shared>) -> std::io::Result<AlertsFollowing> {
         let (stop, stopped) = watch::channel(false);
-        let thread = std::thread::Builder::new().name("alerts".into()).spawn(move || self.followed(&shared, stopped))?;
+        let thread =
+            std::thread::Builder::new().name("alerts".into()).spawn(move || self.followed(&shared, stopped))?;
         Ok(AlertsFollowing { stop, thread })
     }
 

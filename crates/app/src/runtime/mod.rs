@@ -14,8 +14,8 @@
 //! - `shutdown`: signals.
 //! - `progress`: what a person sees meanwhile.
 
-mod backend;
 pub mod alerts;
+mod backend;
 pub mod clock;
 pub mod connections;
 pub mod crawl;

@@ -55,7 +55,9 @@ impl Log {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
         made.map_err(|source| Error::Io { act: "make", path: folder.clone(), source })?;
         let path = folder.join(FILE);
-        let io = |act: &'static str| move |source: std::io::Error, path: &Path| Error::Io { act, path: path.to_owned(), source };
+        let io = |act: &'static str| {
+            move |source: std::io::Error, path: &Path| Error::Io { act, path: path.to_owned(), source }
+        };
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let mut file = opened.map_err(|source| io("open")(source, &path))?;
         let mut bytes = Vec::new();
@@ -204,7 +206,10 @@ fn read(bytes: &[u8], state: &mut State) -> std::result::Result<(u64, Option<Str
             None if behind.is_empty() => return Ok((good, None)),
             None => {
                 let lost = bytes.len() as u64 - good;
-                return Ok((good, Some(format!("{lost} bytes behind byte {good} cannot be read; they are kept in {FILE_DAMAGED}"))));
+                return Ok((
+                    good,
+                    Some(format!("{lost} bytes behind byte {good} cannot be read; they are kept in {FILE_DAMAGED}")),
+                ));
             }
         }
         rest = behind;

@@ -18,20 +18,50 @@ pub enum Record {
     Route(Box<RouteEntry>),
     RouteRemoved(String),
     /// These watches have seen all events up to here.
-    Seen { watches: Vec<String>, upto: Cursor },
+    Seen {
+        watches: Vec<String>,
+        upto: Cursor,
+    },
     /// Something of what is watched was seen.
-    Heard { watch: String, at: Moment },
+    Heard {
+        watch: String,
+        at: Moment,
+    },
     Deliver(Box<Delivery>),
     /// An event waits for a digest, which is due then unless one is already.
-    Held { watch: String, route: String, told: Box<Told>, due: Moment },
+    Held {
+        watch: String,
+        route: String,
+        told: Box<Told>,
+        due: Moment,
+    },
     /// The digest was made; what was held is in it.
-    Released { watch: String, route: String },
-    Tried { delivery: String, tried: Try, state: DeliveryState, next: Moment },
+    Released {
+        watch: String,
+        route: String,
+    },
+    Tried {
+        delivery: String,
+        tried: Try,
+        state: DeliveryState,
+        next: Moment,
+    },
     /// A person wants it sent anew, with the same id.
-    Again { delivery: String, at: Moment },
+    Again {
+        delivery: String,
+        at: Moment,
+    },
     /// Nothing is sent on this route until somebody enables it; `None` enables it.
-    Disabled { route: String, why: Option<String> },
-    Trouble { watch: String, trouble: Option<Box<Trouble>> },
+    Disabled {
+        route: String,
+        why: Option<String>,
+    },
+    Trouble {
+        watch: String,
+        trouble: Option<Box<Trouble>>,
+    },
     /// The page was erased: its words go from all that is kept.
-    Forgot { url: String },
+    Forgot {
+        url: String,
+    },
 }

@@ -73,7 +73,8 @@ impl FromStr for Schedule {
             let (hour, minute) = (hour.parse().map_err(|_| wrong())?, minute.parse().map_err(|_| wrong())?);
             Time::new(hour, minute, 0, 0).map_err(|_| wrong())
         };
-        let weekday = |text: &str| WEEKDAYS.iter().find(|(name, _)| *name == text).map(|(_, day)| *day).ok_or_else(wrong);
+        let weekday =
+            |text: &str| WEEKDAYS.iter().find(|(name, _)| *name == text).map(|(_, day)| *day).ok_or_else(wrong);
         match &words[..] {
             ["hourly"] => Ok(Schedule::Hourly),
             ["daily"] => Ok(Schedule::Daily(SEVEN)),

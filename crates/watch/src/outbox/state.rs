@@ -214,7 +214,8 @@ impl State {
     }
 
     fn forget(&mut self, url: &str) {
-        let held = self.watches.values_mut().flat_map(|entry| entry.held.values_mut().flat_map(|held| &mut held.events));
+        let held =
+            self.watches.values_mut().flat_map(|entry| entry.held.values_mut().flat_map(|held| &mut held.events));
         let kept = self.deliveries.values_mut().flat_map(|delivery| &mut delivery.alert.events);
         held.chain(kept).filter(|told| told.url == url).for_each(Told::forget_words);
         for trouble in self.watches.values_mut().filter_map(|entry| entry.trouble.as_mut()) {
@@ -224,7 +225,8 @@ impl State {
 
     /// Lets go what ended long ago.
     pub(super) fn trim(&mut self, now: Moment) {
-        let ended: Vec<u64> = self.deliveries.iter().filter(|(_, one)| !one.is_waiting()).map(|(number, _)| *number).collect();
+        let ended: Vec<u64> =
+            self.deliveries.iter().filter(|(_, one)| !one.is_waiting()).map(|(number, _)| *number).collect();
         let too_many = ended.len().saturating_sub(ENDED_MAX);
         for (place, number) in ended.iter().enumerate() {
             if place < too_many || self.deliveries[number].made + KEPT_FOR < now {

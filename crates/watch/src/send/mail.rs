@@ -61,12 +61,9 @@ async fn exchange(mail: &Mail, message: &Message, network: &dyn Network) -> Resu
             let answer = response.message().collect::<Vec<_>>().join(" ");
             Outcome { taken: true, status: Some(u16::from(response.code())), answer, gone: false }
         }
-        Err(error) => Outcome {
-            taken: false,
-            status: error.status().map(u16::from),
-            answer: error_text(&error),
-            gone: false,
-        },
+        Err(error) => {
+            Outcome { taken: false, status: error.status().map(u16::from), answer: error_text(&error), gone: false }
+        }
     };
     // It is taken, whatever comes of the farewell.
     let _ = connection.quit().await;
@@ -124,7 +121,8 @@ fn domain(from: &str) -> String {
 
 /// Only what can stand in an id of a mail.
 fn id_text(text: &str) -> String {
-    let letter = |letter: char| if letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '.' };
+    let letter =
+        |letter: char| if letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '.' };
     text.chars().map(letter).collect()
 }
 

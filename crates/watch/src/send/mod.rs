@@ -87,7 +87,8 @@ pub async fn send(
         RouteKind::Mail(mail) => mail::send(mail, route, delivery, (network, links), now).await,
         RouteKind::Command(program) => command::run(program, delivery, links).await,
     };
-    let mut outcome = tried.unwrap_or_else(|error| Outcome { taken: false, status: None, answer: error.0, gone: false });
+    let mut outcome =
+        tried.unwrap_or_else(|error| Outcome { taken: false, status: None, answer: error.0, gone: false });
     outcome.answer.truncate(outcome.answer.floor_char_boundary(ANSWER_BYTES_MAX.min(outcome.answer.len())));
     outcome
 }
@@ -97,7 +98,8 @@ pub fn written(route: &Route, delivery: &Delivery, links: Option<&str>) -> Resul
     Ok(match &route.to {
         RouteKind::Webhook(hook) => webhook::body(hook, route, delivery, links)?.1,
         RouteKind::Mail(_) => {
-            let template = route.template.as_deref().map(crate::template::Template::parse).transpose().map_err(SendError)?;
+            let template =
+                route.template.as_deref().map(crate::template::Template::parse).transpose().map_err(SendError)?;
             let mail = crate::template::mail(delivery, template.as_ref(), links);
             format!("Subject: {}\n\n{}", mail.subject, mail.text)
         }

@@ -30,9 +30,12 @@ mod tests {
     #[test]
     fn another_key_time_id_or_body_has_another_signature() {
         let base = signature(b"key", "a", 1, b"x");
-        for other in
-            [signature(b"kez", "a", 1, b"x"), signature(b"key", "b", 1, b"x"), signature(b"key", "a", 2, b"x"), signature(b"key", "a", 1, b"y")]
-        {
+        for other in [
+            signature(b"kez", "a", 1, b"x"),
+            signature(b"key", "b", 1, b"x"),
+            signature(b"key", "a", 2, b"x"),
+            signature(b"key", "a", 1, b"y"),
+        ] {
             assert_ne!(base, other);
         }
     }

@@ -83,9 +83,9 @@ pub fn mail(delivery: &Delivery, template: Option<&Template>, links: Option<&str
     };
     let written = template.write(&fields(delivery, links), Escape::None);
     let (subject, text) = match written.strip_prefix("Subject:") {
-        Some(rest) => rest.split_once('\n').map_or((rest.to_owned(), String::new()), |(subject, text)| {
-            (subject.to_owned(), text.to_owned())
-        }),
+        Some(rest) => rest
+            .split_once('\n')
+            .map_or((rest.to_owned(), String::new()), |(subject, text)| (subject.to_owned(), text.to_owned())),
         None => (subject, written),
     };
     // An alert without a word in it says nothing; the built-in text does.
@@ -103,7 +103,8 @@ pub fn subject_line(text: &str) -> String {
 
 /// Control characters, and those that turn the direction of a line.
 fn is_unsafe(letter: char) -> bool {
-    letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    letter.is_control()
+        || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 pub fn html_escaped(text: &str) -> String {
@@ -157,7 +158,8 @@ fn text(delivery: &Delivery, links: Option<&str>) -> String {
             out.push_str(&format!("{seen}\n"));
         }
         for paragraph in shown(told) {
-            let above = paragraph.headings.last().map_or_else(String::new, |heading| format!(" under {}", plain(heading)));
+            let above =
+                paragraph.headings.last().map_or_else(String::new, |heading| format!(" under {}", plain(heading)));
             out.push_str(&format!("\n{}{above}:\n", op(paragraph)));
             for (sign, side) in [("-", &paragraph.before), ("+", &paragraph.after)] {
                 let Some(side) = side.as_ref().filter(|side| !side.trim().is_empty()) else { continue };
@@ -209,9 +211,8 @@ fn html(delivery: &Delivery, links: Option<&str>) -> String {
         }
     }
     if alert.more > 0 {
-        let link = more_link(delivery, links).map_or_else(String::new, |link| {
-            format!(" <a href=\"{}\">All of them</a>", html_escaped(&link))
-        });
+        let link = more_link(delivery, links)
+            .map_or_else(String::new, |link| format!(" <a href=\"{}\">All of them</a>", html_escaped(&link)));
         out.push_str(&format!("<p>And {} more.{link}</p>", alert.more));
     }
     let (name, id) = (html_escaped(&delivery.watch_name), html_escaped(&delivery.watch));

@@ -210,7 +210,10 @@ mod tests {
         let template = Template::parse("{\"text\":\"{{title}}\"}").unwrap();
         let body: Value = serde_json::from_str(&template.write(&fields, Escape::Json)).unwrap();
         assert_eq!(body["text"], fields["title"]);
-        assert_eq!(Template::parse("<p>{{title}}").unwrap().write(&fields, Escape::Html), "<p>{{url}} &lt;b&gt;&quot;\n\\");
+        assert_eq!(
+            Template::parse("<p>{{title}}").unwrap().write(&fields, Escape::Html),
+            "<p>{{url}} &lt;b&gt;&quot;\n\\"
+        );
     }
 
     #[test]
@@ -236,7 +239,8 @@ mod tests {
     #[test]
     fn what_a_template_writes_is_bounded() {
         let many: Vec<Value> = (0..3_000).map(|_| json!({ "before": "xxxxxxxxxx" })).collect();
-        let template = "{{#paragraphs}}{{#paragraphs}}{{#paragraphs}}{{before}}{{/paragraphs}}{{/paragraphs}}{{/paragraphs}}";
+        let template =
+            "{{#paragraphs}}{{#paragraphs}}{{#paragraphs}}{{before}}{{/paragraphs}}{{/paragraphs}}{{/paragraphs}}";
         assert_eq!(written(template, json!({ "paragraphs": many })).len(), OUTPUT_BYTES_MAX);
         let empty: Vec<Value> = (0..3_000).map(|_| json!({})).collect();
         assert_eq!(written(template, json!({ "paragraphs": empty })), "", "and so is its time");

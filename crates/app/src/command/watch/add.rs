@@ -130,7 +130,10 @@ fn print(context: &Context, preview: &Value) -> Result<()> {
     let mut table = Table::new(&COLUMNS);
     for told in preview["latest"].as_array().into_iter().flatten().rev() {
         let what = readable(told["line"].as_str().unwrap_or_default());
-        table.row(&mut sink, vec![time(context, told, "seen_different"), cell(told, "event"), cell(told, "url"), what])?;
+        table.row(
+            &mut sink,
+            vec![time(context, told, "seen_different"), cell(told, "event"), cell(told, "url"), what],
+        )?;
     }
     table.end(&mut sink)?;
     let matches = preview["matches"].as_u64().unwrap_or(0);
@@ -144,7 +147,8 @@ fn print(context: &Context, preview: &Value) -> Result<()> {
 
 impl Arguments {
     fn watch(&self) -> Result<Value> {
-        let number = json!({ "paragraph": self.paragraph, "above": self.above, "below": self.below, "moves_by": self.moves_by });
+        let number =
+            json!({ "paragraph": self.paragraph, "above": self.above, "below": self.below, "moves_by": self.moves_by });
         let has_number = self.above.is_some() || self.below.is_some() || self.moves_by.is_some();
         if self.paragraph.is_some() && !has_number {
             return Err(Error::usage("--paragraph needs --above, --below or --moves-by"));

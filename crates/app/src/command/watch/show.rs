@@ -65,7 +65,14 @@ const TESTS: [Column; 4] = [Column::left("seen"), Column::left("route"), Column:
 pub async fn list(context: &Context) -> Result<()> {
     printed(context, Question::at("/api/v1/watches"), &WATCHES, |row| {
         let name = cell(row, "name");
-        vec![cell(row, "id"), state(row), if name.is_empty() { "-".into() } else { name }, over(row), to(row), cell(row, "waiting")]
+        vec![
+            cell(row, "id"),
+            state(row),
+            if name.is_empty() { "-".into() } else { name },
+            over(row),
+            to(row),
+            cell(row, "waiting"),
+        ]
     })
     .await
 }
@@ -107,9 +114,13 @@ pub async fn show(context: &Context, id: &str) -> Result<()> {
         ("over".to_owned(), over(&watch)),
     ];
     for (name, value) in watch["when"].as_object().into_iter().flatten() {
-        let is_given = !value.is_null() && *value != Value::Bool(false) && value.as_array().is_none_or(|all| !all.is_empty());
+        let is_given =
+            !value.is_null() && *value != Value::Bool(false) && value.as_array().is_none_or(|all| !all.is_empty());
         if is_given {
-            rows.push((format!("when {name}"), if value.is_object() { value.to_string() } else { cell(&watch["when"], name) }));
+            rows.push((
+                format!("when {name}"),
+                if value.is_object() { value.to_string() } else { cell(&watch["when"], name) },
+            ));
         }
     }
     rows.push(("to".to_owned(), to(&watch)));
@@ -118,7 +129,10 @@ pub async fn show(context: &Context, id: &str) -> Result<()> {
     rows.push(("held for a digest".to_owned(), cell(&watch, "held")));
     rows.push(("waiting".to_owned(), cell(&watch, "waiting")));
     if !watch["lost"].is_null() {
-        rows.push(("lost".to_owned(), format!("{} (since {})", cell(&watch["lost"], "says"), time(context, &watch["lost"], "since"))));
+        rows.push((
+            "lost".to_owned(),
+            format!("{} (since {})", cell(&watch["lost"], "says"), time(context, &watch["lost"], "since")),
+        ));
     }
     names_and_values(&mut Sink::stdout(), &rows)
 }
@@ -168,9 +182,20 @@ pub async fn deliveries(context: &Context, arguments: &DeliveriesArguments) -> R
     printed(context, question, &DELIVERIES, |row| {
         let last = row["latest"].as_array().and_then(|tries| tries.last()).cloned().unwrap_or_default();
         let status = last["status"].as_u64().map_or_else(String::new, |status| status.to_string());
-        let answer = if last["taken"] == true { status } else { format!("{status} {}", last["answer"].as_str().unwrap_or_default()) };
+        let answer = if last["taken"] == true {
+            status
+        } else {
+            format!("{status} {}", last["answer"].as_str().unwrap_or_default())
+        };
         let line = readable(row["line"].as_str().unwrap_or_default());
-        vec![time(context, row, "made"), cell(row, "id"), cell(row, "state"), cell(row, "tries"), readable(answer.trim()), line]
+        vec![
+            time(context, row, "made"),
+            cell(row, "id"),
+            cell(row, "state"),
+            cell(row, "tries"),
+            readable(answer.trim()),
+            line,
+        ]
     })
     .await
 }
