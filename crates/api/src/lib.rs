@@ -12,6 +12,8 @@
 
 mod access;
 mod access_guard;
+mod alert_routes;
+mod alerting;
 mod answer;
 mod backend;
 mod blame;
@@ -23,6 +25,7 @@ mod compact;
 mod connection_counts;
 mod control;
 mod damage;
+mod deliveries;
 mod diff;
 mod event_filter;
 mod event_json;
@@ -39,6 +42,7 @@ mod metrics;
 mod names;
 mod noise;
 mod openapi;
+mod openapi_alerts;
 mod page;
 mod pages;
 mod papers;
@@ -59,6 +63,8 @@ mod trace;
 mod url_record;
 mod verify;
 mod version_pair;
+mod watch_feed;
+mod watches;
 mod websub;
 mod why;
 
@@ -71,12 +77,14 @@ use axum::routing::{delete, get, post};
 
 pub use access::{AccessTokens, CorsOrigins, origin, random_text};
 pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
+pub use alerting::Alerting;
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
 pub use connection_counts::ConnectionCounts;
 pub use event_schema::event_schema;
 pub use settings::{SettingRow, Settings};
 pub use shared::Shared;
+pub use watch_feed::WatchFeed;
 
 /// No question is larger; seeds come in parts.
 const REQUEST_BYTES_MAX: usize = 16 << 20;
@@ -125,6 +133,9 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/trace", get(trace::list))
         .route("/verify", get(verify::stream))
         .route("/compact", post(compact::compact))
+        .merge(watches::routes())
+        .merge(alert_routes::routes())
+        .merge(deliveries::routes())
         .route("/openapi.json", get(openapi::show));
     Router::new()
         .nest("/api/v1", api)

@@ -8,6 +8,7 @@ use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
 use super::access::AccessTokens;
+use super::alerting::Alerting;
 use super::answer::ApiError;
 use super::backend::{Clock, CrawlBackend, TextIndex};
 use super::connection_counts::ConnectionCounts;
@@ -29,6 +30,8 @@ pub struct Shared {
     pub stream_turns: Arc<Semaphore>,
     /// The text index.
     pub search: Arc<dyn TextIndex>,
+    /// Watches and deliveries; none where nobody serves them.
+    pub alerts: Option<Arc<dyn Alerting>>,
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
@@ -51,6 +54,7 @@ impl Shared {
         Shared {
             tokens,
             search,
+            alerts: None,
             reader,
             clock,
             backend,
@@ -61,6 +65,10 @@ impl Shared {
             last_measures: LastMeasures::default(),
             _never: Some(never),
         }
+    }
+
+    pub fn with_alerts(self, alerts: Arc<dyn Alerting>) -> Shared {
+        Shared { alerts: Some(alerts), ..self }
     }
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {

@@ -36,6 +36,7 @@ mod token;
 mod topics;
 mod trace;
 mod verify;
+mod watch;
 mod why;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
@@ -141,6 +142,8 @@ pub enum Verb {
     Search(search::Arguments),
     /// The change feed
     Changes(changes::Arguments),
+    /// Alerts on pages, prefixes, sites, tags and saved searches: webhooks, mail, programs and digests
+    Watch(watch::Arguments),
     /// Export copies for other tools
     Export(export::Arguments),
     /// Check everything on disk, and the politeness of every visit
@@ -207,6 +210,7 @@ impl Verb {
             Verb::Plan(arguments) => plan::plan(context, &arguments).await,
             Verb::Search(arguments) => search::search(context, &arguments).await,
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
+            Verb::Watch(arguments) => watch::watch(context, arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,

@@ -9,8 +9,8 @@ use vernal_model::Kinds;
 
 use super::setting::{Setting, all, many, one, put, put_some, switch};
 use super::value::{
-    self, above_zero, at_least_one, bytes, callback, header_text, importance, journal, kinds, log_format, number,
-    parsed, real_span, span, topics,
+    self, above_zero, at_least_one, bytes, callback, command_route, header_text, importance, journal, kinds,
+    log_format, number, parsed, public_url, real_span, span, topics,
 };
 use super::{listener, policies, promises, weights};
 
@@ -297,6 +297,19 @@ pub static ALL: &[Setting] = &[
     listener::API_RATE,
     switch("allow-private", "Also visit loopback and private addresses, for tests and intranets", |to| {
         &mut to.fetch.allow_private
+    }),
+    switch("allow-private-routes", "Also send alerts to loopback and private addresses", |to| {
+        &mut to.alerts.allow_private
+    }),
+    many(
+        "command-route",
+        "NAME=PROGRAM",
+        "",
+        "A route of alerts to a program, with its arguments behind it; may be repeated",
+        |to, texts| put(&mut to.alerts.programs, all(texts, command_route)),
+    ),
+    one("public-url", "URL", "", "Links in alerts begin with this (default: the address of --listen)", |to, text| {
+        put_some(&mut to.alerts.public_url, public_url(text))
     }),
     many("resolve", "HOST:PORT:ADDRESS", "", "Connect there for URLs of HOST:PORT; or ADDRESS:PORT", |to, texts| {
         put(&mut to.fetch.hosts.0, all(texts, parsed))

@@ -28,6 +28,7 @@ pub struct Settings {
     pub topics: Topics,
     /// Whether the text index is followed while the crawl runs.
     pub search: bool,
+    pub alerts: AlertSettings,
     pub indexnow_keys: Vec<String>,
     pub websub_secret: Option<String>,
     pub websub_callback: Option<Url>,
@@ -36,6 +37,17 @@ pub struct Settings {
     pub listen: SocketAddr,
     pub access: Access,
     pub time_scale: f64,
+}
+
+/// Where alerts may go, and what they lead to.
+#[derive(Clone, Debug, Default)]
+pub struct AlertSettings {
+    /// Also to this machine and to private networks.
+    pub allow_private: bool,
+    /// Routes to programs of the operator.
+    pub programs: Vec<vernal_watch::Route>,
+    /// The address under which people reach the API.
+    pub public_url: Option<String>,
 }
 
 /// When topics are computed.
@@ -89,6 +101,7 @@ impl Settings {
             parameters: Vec::new(),
             topics: Topics::Auto,
             search: true,
+            alerts: AlertSettings::default(),
             indexnow_keys: Vec::new(),
             websub_secret: None,
             websub_callback: None,

@@ -13,6 +13,7 @@ use vernal_model::{Moment, Seed};
 use vernal_repository::runs;
 use vernal_repository::{Reader, Recovery, Repository, note_damage};
 
+use super::alerts::{AlertService, AlertsFollowing};
 use super::backend::LiveCrawl;
 use super::clock::{Clock, wall};
 use super::connections::ConnectionLimits;
@@ -52,6 +53,7 @@ pub struct Crawl {
     stop: watch::Sender<bool>,
     servers: Vec<tokio::task::JoinHandle<()>>,
     search: Option<Following>,
+    alerts: AlertsFollowing,
     data: std::path::PathBuf,
 }
 
@@ -179,9 +181,14 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         Arc::<SearchService>::clone(&search),
         Arc::new(AccessTokens::of_folder(settings.data.clone(), wall)),
     );
+    let links_to = serving_on.as_deref().map(|at| at.trim_end_matches('/').to_owned());
+    let alerts = Arc::new(AlertService::new(settings, reader.clone(), listening, links_to));
+    let shared = shared.with_alerts(Arc::<AlertService>::clone(&alerts));
     let (counts, tokens) = (Arc::clone(&shared.connections), Arc::clone(&shared.tokens));
     let search = settings.search.then(|| search.follow()).transpose().or_fail()?;
-    let router = vernal_api::router(Arc::new(shared.stopped_by(stopped.clone())));
+    let shared = Arc::new(shared.stopped_by(stopped.clone()));
+    let alerts = alerts.follow(Arc::clone(&shared)).or_fail()?;
+    let router = vernal_api::router(shared);
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
@@ -190,7 +197,7 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         servers.push(network::serve(listener, guard.guard(router), limits, counts, checked.tls, stopped));
     }
     let data = settings.data.clone();
-    Ok(Crawl { handle, reader, clock, serving_on, ended, thread, stop, servers, search, data })
+    Ok(Crawl { handle, reader, clock, serving_on, ended, thread, stop, servers, search, alerts, data })
 }
 
 /// Who may ask the listener.
@@ -312,6 +319,7 @@ impl Crawl {
                 abort.abort();
             }
         }
+        self.alerts.stop();
         if let Some(search) = self.search {
             search.stop();
         }

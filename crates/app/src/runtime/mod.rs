@@ -10,9 +10,11 @@
 //! - `serving`: the socket. `network`: the listener, within the limits of `connections`, and over `tls` where it is asked for.
 //! - `local_token`: what a write through the loopback port must carry.
 //! - `search`: the text index, followed by a thread of low priority.
+//! - `alerts`: watches and deliveries, followed by another one.
 //! - `shutdown`: signals.
 //! - `progress`: what a person sees meanwhile.
 
+pub mod alerts;
 mod backend;
 pub mod clock;
 pub mod connections;
