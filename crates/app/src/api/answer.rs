@@ -188,6 +188,18 @@ pub enum StreamError {
     Unread(UnreadRows),
 }
 
+impl StreamError {
+    /// The error of an answer that is one value.
+    pub fn into_api(self) -> ApiError {
+        match self {
+            StreamError::ReaderGone => ApiError::failed("the reader has gone"),
+            StreamError::Repository(error) => error.into(),
+            StreamError::Trace(error) => ApiError::failed(error),
+            StreamError::Unread(error) => ApiError::failed(error),
+        }
+    }
+}
+
 impl From<ReaderGone> for StreamError {
     fn from(_: ReaderGone) -> StreamError {
         StreamError::ReaderGone

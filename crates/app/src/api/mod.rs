@@ -7,10 +7,13 @@
 
 mod access_guard;
 mod answer;
+mod atom;
+mod atom_text;
 mod backend;
 mod blame;
 mod body;
 mod change;
+mod change_counts;
 mod changes;
 mod check;
 mod compact;
@@ -40,6 +43,7 @@ mod plan;
 mod replica;
 mod search;
 mod seeds;
+mod series;
 mod settings;
 mod shared;
 mod sites;
@@ -52,6 +56,7 @@ mod verify;
 mod version_pair;
 mod websub;
 mod why;
+mod words_asked;
 
 use std::sync::Arc;
 
@@ -100,6 +105,9 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/changes", get(changes::list))
         .route("/changes/stream", get(changes::stream))
         .route("/changes/schema", get(changes::schema))
+        .route("/changes/count", get(change_counts::show))
+        .route("/changes/{id}", get(changes::one))
+        .route("/series", get(series::show))
         .route("/seeds", get(seeds::list).post(seeds::add).delete(seeds::remove))
         .route("/pause", post(control::pause))
         .route("/resume", post(control::resume))
@@ -116,6 +124,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .nest("/api/v1", api)
         .route("/", get(status_page::show))
         .route("/style.css", get(status_page::style))
+        .route("/feed.atom", get(atom::feed))
         .route("/metrics", get(metrics::show))
         .route("/indexnow", get(indexnow::one).post(indexnow::many))
         .route("/websub", get(websub::verify).post(websub::deliver))
