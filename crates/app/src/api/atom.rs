@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{OriginalUri, State};
+use axum::extract::State;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_TYPE, ETAG, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
 };
@@ -33,7 +33,7 @@ const TAG_AUTHORITY: &str = "vernal.invalid,2026";
 
 pub async fn feed(
     State(shared): State<Arc<Shared>>,
-    OriginalUri(uri): OriginalUri,
+    uri: Uri,
     headers: HeaderMap,
     Parameters(query): Parameters<ChangesQuery>,
 ) -> ApiResult {
@@ -117,7 +117,7 @@ fn found(shared: &Shared, query: &ChangesQuery, words: &str) -> Result<Vec<Curso
             sort: Sort::Newest,
             limit: HITS_MAX.min(vernal_search::ask::answer::LIMIT_MAX),
             seeds: shared.reader.seeds()?,
-            until: query.before.is_some().then(|| time_of(shared, query)).transpose()?.flatten(),
+            until: time_of(shared, query)?,
             ..Asked::new(words, shared.clock.now())
         };
         for hit in shared.search.search(&asked)?.hits {
@@ -139,6 +139,9 @@ fn found(shared: &Shared, query: &ChangesQuery, words: &str) -> Result<Vec<Curso
 /// When the event before which the page ends was observed: nothing older needs to be looked for.
 fn time_of(shared: &Shared, query: &ChangesQuery) -> Result<Option<Moment>, ApiError> {
     let before = query.before()?;
+    if before == Cursor(u64::MAX) {
+        return Ok(None);
+    }
     let event = shared.reader.events(Cursor(before.0.saturating_sub(1)), 1)?.pop();
     Ok(event.map(|(_, _, event)| Moment::from_micros(event.seen_different.micros() + 1)))
 }
