@@ -84,7 +84,7 @@ pub(super) const COLUMNS: [Column; 7] = [
 pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
     if arguments.schema {
         let mut sink = Sink::stdout();
-        sink.line(&serde_json::to_string_pretty(&crate::api::event_schema()).or_fail()?)?;
+        sink.line(&serde_json::to_string_pretty(&vernal_api::event_schema()).or_fail()?)?;
         return sink.flush();
     }
     let question = |path: &str, since: Option<&String>, limit: Option<usize>| {

@@ -90,7 +90,7 @@ fn names(text: &str) -> Result<Vec<SeriesName>, ApiError> {
     let named = |name: &str| {
         SeriesName::of_name(name.trim()).ok_or_else(|| {
             let all = SeriesName::ALL.map(SeriesName::name);
-            let near = crate::config::nearest(name, all);
+            let near = vernal_model::nearest(name, all);
             let meant = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
             ApiError::bad_request(format!("`{name}` is not kept{meant}; there are {}", all.join(", ")))
         })
