@@ -81,7 +81,9 @@ fn page_of(shared: &Shared, query: &ChangesQuery, uri: &Uri, base: &str) -> Resu
     let newest = events.iter().map(atom_text::observed).max().map(str::to_owned);
     let about = about(uri);
     let address = |pairs: &[(String, String)]| address_of(base, uri.path(), pairs);
-    let mut links = vec![("self", address(&pairs_of(uri, None))), ("first", address(&about))];
+    let mut first = pairs_of(uri, None);
+    first.retain(|(name, _)| name != "before");
+    let mut links = vec![("self", address(&pairs_of(uri, None))), ("first", address(&first))];
     links.extend(next.map(|cursor| ("next", address(&pairs_of(uri, Some(cursor))))));
     let head = FeedHead {
         id: format!("{tag}feed{}", if about.is_empty() { String::new() } else { format!("?{}", encoded(&about)) }),

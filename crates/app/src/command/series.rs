@@ -3,6 +3,8 @@
 use clap::Args;
 use serde_json::Value;
 
+use vernal_repository::SeriesName;
+
 use super::Context;
 use super::printed_list::{Question, value_of};
 use crate::error::Result;
@@ -12,7 +14,7 @@ use crate::output::{Column, Sink, Table, bytes_shown};
 pub struct Arguments {
     /// What to show, such as visits, changed, wasted, freshness_believed or wire_bytes [default: the most telling]
     names: Vec<String>,
-    /// From this time on: RFC 3339, a date, 14 digits, or an age such as 30d [default: 7d]
+    /// From this time on: RFC 3339, a date, 14 digits, or an age such as 30d [default: 24h, of a site 30d]
     #[arg(long, value_name = "TIME")]
     from: Option<String>,
     /// Before this time [default: now]
@@ -30,7 +32,7 @@ pub struct Arguments {
 }
 
 /// Rows that a terminal shows where nobody says how many.
-const POINTS: usize = 24;
+const POINTS: usize = 40;
 /// Heights of a plot, the lowest first.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// What stands where nothing was kept.
@@ -40,9 +42,12 @@ const SHARE_NAMES: [&str; 4] = ["freshness_believed", "freshness_measured", "not
 pub async fn series(context: &Context, arguments: &Arguments) -> Result<()> {
     let names = (!arguments.names.is_empty()).then(|| arguments.names.join(","));
     let points = arguments.points.or((!context.json).then_some(POINTS));
+    // Plots on screens ask for a week; a terminal shows the hours of a day.
+    let usual = (!context.json).then_some(if arguments.site.is_some() { "30d" } else { "24h" });
+    let usual = usual.filter(|_| arguments.until.is_none());
     let question = Question::at("/api/v1/series")
         .with("names", names)
-        .with("from", arguments.from.as_ref())
+        .with("from", arguments.from.clone().or_else(|| usual.map(str::to_owned)))
         .with("until", arguments.until.as_ref())
         .with("step", arguments.step.as_ref())
         .with("points", points)
@@ -51,8 +56,9 @@ pub async fn series(context: &Context, arguments: &Arguments) -> Result<()> {
     let names: Vec<&str> = answer["names"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let rows: Vec<&Value> = answer["rows"].as_array().into_iter().flatten().collect();
     let mut sink = Sink::stdout();
-    let mut table = Table::new(&vec![Column::right(""); names.len() + 1]);
-    table.row(&mut sink, std::iter::once("from".into()).chain(names.iter().map(|name| head(name))).collect())?;
+    let kept = SeriesName::ALL.into_iter().map(SeriesName::name);
+    let heads = names.iter().filter_map(|name| kept.clone().find(|known| known == name)).map(Column::right);
+    let mut table = Table::new(&std::iter::once(Column::left("from")).chain(heads).collect::<Vec<_>>());
     for row in &rows {
         let begins = row[0].as_str().map_or_else(|| "-".into(), |text| context.time.of_text(text));
         let cells = names.iter().enumerate().map(|(place, name)| shown(name, row[1][place].as_f64()));
