@@ -95,7 +95,7 @@ def main():
 
 def measure(asked, data, found):
     quiet = ["--data", data, "-q"]
-    command = [asked.vernal, *quiet, "run", "--no-serve", "--budget", "0/day", "--refresh-min", "1000d", "--search", "on", "--disk-free-min", "0"]
+    command = [asked.vernal, *quiet, "run", "--no-serve", "--budget", "1/day", "--refresh-min", "1000d", "--search", "on", "--disk-free-min", "0"]
     began = time.perf_counter()
     crawl = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
