@@ -187,9 +187,11 @@ fn numbered(parsed: &mut Parsed) -> u32 {
 
 /// A page whose paragraphs are written anew in turns, one with each edition.
 fn html(page: u32, edition: u32) -> String {
-    let mut html = format!("<!doctype html><html lang=en><head><title>Page {page} of the collection</title></head><body><main>");
+    let mut html =
+        format!("<!doctype html><html lang=en><head><title>Page {page} of the collection</title></head><body><main>");
     for paragraph in 0..PARAGRAPHS {
-        let written = (0..=edition).rev().find(|edition| edition % PARAGRAPHS == paragraph).map_or(0, |edition| edition + 1);
+        let written =
+            (0..=edition).rev().find(|edition| edition % PARAGRAPHS == paragraph).map_or(0, |edition| edition + 1);
         let same = Chance::new(u64::from(page) << 16 | u64::from(paragraph));
         let (mut words, mut edits) = (same, Chance::new(u64::from(page) << 32 | u64::from(written) << 8));
         html.push_str("<p>");
