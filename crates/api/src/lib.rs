@@ -15,10 +15,13 @@ mod access_guard;
 mod alert_routes;
 mod alerting;
 mod answer;
+mod atom;
+mod atom_text;
 mod backend;
 mod blame;
 mod body;
 mod change;
+mod change_counts;
 mod changes;
 mod check;
 mod compact;
@@ -52,6 +55,7 @@ mod replica;
 mod search;
 pub mod seed_entry;
 mod seeds;
+mod series;
 mod settings;
 mod shared;
 mod sites;
@@ -67,6 +71,7 @@ mod watch_feed;
 mod watches;
 mod websub;
 mod why;
+mod words_asked;
 
 use std::sync::Arc;
 
@@ -120,6 +125,9 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/changes", get(changes::list))
         .route("/changes/stream", get(changes::stream))
         .route("/changes/schema", get(changes::schema))
+        .route("/changes/count", get(change_counts::show))
+        .route("/changes/{id}", get(changes::one))
+        .route("/series", get(series::show))
         .route("/seeds", get(seeds::list).post(seeds::add).delete(seeds::remove))
         .route("/pause", post(control::pause))
         .route("/resume", post(control::resume))
@@ -141,6 +149,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .nest("/api/v1", api)
         .route("/", get(status_page::show))
         .route("/style.css", get(status_page::style))
+        .route("/feed.atom", get(atom::feed))
         .route("/metrics", get(metrics::show))
         .route("/indexnow", get(indexnow::one).post(indexnow::many))
         .route("/websub", get(websub::verify).post(websub::deliver))

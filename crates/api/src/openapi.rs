@@ -48,6 +48,37 @@ const PAGES: Parameter = (
 );
 const BRIEF: Parameter = ("brief", "boolean", false, "Without the words of pages that are new or back");
 
+const PREFIX: Parameter = ("prefix", "string", false, "Only pages whose URL begins with this one");
+const UNTIL: Parameter = ("until", "string", false, "Only events that were observed before this time");
+const MIN: Parameter =
+    ("min", "string", false, "Only changes of at least this magnitude: slight, moderate, large, total, or from 0 to 1");
+const WORDS: Parameter =
+    ("words", "string", false, "Only events with all these words, and \"phrases\", among what came or went");
+const IN: Parameter = ("in", "string", false, "Whether `words` were added, removed or either (default)");
+const BEFORE: Parameter = ("before", "string", false, "Only events before this cursor, the newest first");
+
+/// What chooses events, on every transport.
+const FILTERS: [Parameter; 13] = [SINCE, UNTIL, SITE, PREFIX, TAG, EVENT, KIND, MIN, WORDS, IN, ROLE, NOISE, NAMES];
+const fn with_filters<const N: usize, const M: usize>(more: [Parameter; N]) -> [Parameter; M] {
+    let mut all = [LIMIT; M];
+    let mut place = 0;
+    while place < M {
+        all[place] = if place < FILTERS.len() { FILTERS[place] } else { more[place - FILTERS.len()] };
+        place += 1;
+    }
+    all
+}
+const CHANGES: [Parameter; 19] =
+    with_filters([PAGES, BRIEF, LATEST, ("order", "string", false, "oldest (default) or newest first"), BEFORE, LIMIT]);
+const STREAM: [Parameter; 16] = with_filters([PAGES, BRIEF, LIMIT]);
+const COUNT: [Parameter; 15] =
+    with_filters([("by", "string", false, "event, kind, degree, site, tag; several with commas"), LIMIT]);
+const ATOM: [Parameter; 16] = with_filters([
+    ("search", "string", false, "A query of the search: the events that brought or took what it finds"),
+    BEFORE,
+    LIMIT,
+]);
+
 const SEARCH: &[Parameter] = &[
     ("q", "string", false, "Words, \"exact words\", begin*, fields such as site: and title:, AND OR NOT - ( )"),
     ("in", "string", false, "now (default), removed (what changes took away) or past (both)"),
@@ -216,17 +247,28 @@ const ROUTES: &[Route] = &[
         ],
         LINES,
     ),
-    get(
-        "/api/v1/changes",
-        "The change feed from a cursor on",
-        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, NAMES, PAGES, BRIEF, LATEST, LIMIT],
-        LINES,
-    ),
+    get("/api/v1/changes", "The change feed from a cursor on", &CHANGES, LINES),
     get(
         "/api/v1/changes/stream",
         "The change feed as server-sent events; Last-Event-ID is a cursor",
-        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, NAMES, PAGES, BRIEF, LIMIT],
+        &STREAM,
         "text/event-stream",
+    ),
+    get("/api/v1/changes/count", "How many events there are by event, kind, degree, site and tag", &COUNT, JSON),
+    get("/api/v1/changes/{id}", "One event", &[("id", "string", true, "The id of the event")], JSON),
+    get("/feed.atom", "The newest events as an Atom feed, older ones on further pages", &ATOM, "application/atom+xml"),
+    get(
+        "/api/v1/series",
+        "The history of the crawl, or of a site, by hour and day; what was not kept is null",
+        &[
+            ("names", "string", false, "Such as visits,changed,wasted,freshness_believed,wire_bytes"),
+            ("from", "string", false, "A time (default: 7d)"),
+            ("until", "string", false, "A time (default: now)"),
+            ("step", "string", false, "Such as 1h or 1d, or auto (default)"),
+            ("points", "integer", false, "At most N rows; beyond this those with the least and greatest values stay"),
+            SITE,
+        ],
+        JSON,
     ),
     get("/api/v1/changes/schema", "The JSON Schema of an event", &[], JSON),
     get("/api/v1/seeds", "The seeds", &[TAG, SORT, LIMIT], LINES),

@@ -14,6 +14,7 @@ mod demo;
 mod diff;
 mod event_words;
 mod export;
+mod follow_changes;
 mod hints;
 mod history;
 mod lab;
@@ -30,6 +31,7 @@ mod resume;
 mod run;
 mod search;
 mod seeds;
+mod series;
 mod sites;
 mod status;
 mod token;
@@ -138,6 +140,8 @@ pub enum Verb {
     Plan(plan::Arguments),
     /// Compare policies on invented and recorded webs, compute their bounds, and re-enact the founding papers
     Lab(lab::Arguments),
+    /// The history of the crawl by hour and day: freshness, visits, changes, errors, bytes
+    Series(series::Arguments),
     /// Full text over current, past and removed text
     Search(search::Arguments),
     /// The change feed
@@ -208,6 +212,7 @@ impl Verb {
             Verb::Check(arguments) => check::check(context, &arguments).await,
             Verb::Why(arguments) => why::why(context, &arguments).await,
             Verb::Plan(arguments) => plan::plan(context, &arguments).await,
+            Verb::Series(arguments) => series::series(context, &arguments).await,
             Verb::Search(arguments) => search::search(context, &arguments).await,
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
             Verb::Watch(arguments) => watch::watch(context, arguments).await,
