@@ -145,9 +145,7 @@ fn is_container(tag: Tag) -> bool {
 }
 
 fn kind_of(tag: &OpenTag<'_, '_>) -> Kind {
-    let is_hidden = tag.has("hidden")
-        || tag.value("aria-hidden").is_some_and(|value| value.trim() == "true")
-        || tag.value("style").is_some_and(|style| hides(&style));
+    let is_hidden = tag.has("hidden") || tag.value("style").is_some_and(|style| hides(&style));
     if is_hidden || matches!(tag.tag, Tag::Select | Tag::Button | Tag::Dialog | Tag::Search | Tag::Svg | Tag::Nav) {
         return Kind::Boilerplate;
     }

@@ -18,7 +18,7 @@ const LINKED_SHARE_MAX: f64 = 0.7;
 /// A paragraph alone of which more is links is one too.
 const LINKED_LINE_SHARE_MAX: f64 = 0.85;
 /// With fewer words, the tests were too strict for this page.
-const LETTERS_MIN: usize = 200;
+const LETTERS_MIN: usize = 100;
 
 /// For each piece whether it is of the main content.
 pub fn main_content(pieces: &[Piece], containers: &Containers) -> Vec<bool> {

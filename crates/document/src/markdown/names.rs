@@ -74,7 +74,13 @@ const BOILERPLATE: [&str; 62] = [
 ];
 
 /// Words of the content itself. Whole names alone count: `content-wrapper` holds everything.
-const CONTENT: [&str; 18] = [
+const CONTENT: [&str; 24] = [
+    "content",
+    "main",
+    "maincontent",
+    "post",
+    "entry",
+    "docs-content",
     "article-body",
     "article-content",
     "article__body",
@@ -120,7 +126,12 @@ fn is_boilerplate(name: &str) -> bool {
         return false;
     }
     // State classes of frameworks hold the whole page.
-    if name.contains("open") || name.contains("layout") || name.contains("wrapper") || name.contains("container") {
+    if name.contains("-for-")
+        || name.contains("open")
+        || name.contains("layout")
+        || name.contains("wrapper")
+        || name.contains("container")
+    {
         return false;
     }
     let mut words = name.split(['-', '_']).filter(|word| !word.is_empty());

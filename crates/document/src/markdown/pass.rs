@@ -80,6 +80,9 @@ impl Pass {
     }
 
     pub fn finish(&mut self) {
+        if let Some(paragraphs) = &mut self.paragraphs {
+            paragraphs.end_paragraph();
+        }
         self.flush();
     }
 
@@ -88,6 +91,7 @@ impl Pass {
         let ended = self.paragraphs.as_ref().map_or(0, TextBuilder::ended);
         if self.inline.is_empty() && self.code.is_none() {
             self.inline.finish();
+            self.counted = ended;
             self.in_row &= self.open_tables.last().is_some();
             return;
         }
@@ -104,13 +108,15 @@ impl Pass {
         let container = self.containers.current();
         let is_prose = shape == Shape::Text && self.lists.is_empty();
         self.containers.count(container, written.letters, written.linked, is_prose);
-        let marker = self.marker.take();
-        let indent = self.lists.last().map_or(0, |list| list.indent);
+        let in_list = !matches!(shape, Shape::Row(_));
+        let marker = self.marker.take().filter(|_| in_list);
+        let indent = self.lists.last().filter(|_| in_list).map_or(0, |list| list.indent);
         if let Shape::Row(table) = shape {
             let row = &self.inline.text[written.start..written.end];
             let table = &mut self.tables[table];
             table.columns = table.columns.max(row.split(super::pieces::CELL).count());
-            table.is_layout |= row.split(super::pieces::CELL).any(|cell| cell.len() > CELL_BYTES_MAX);
+            let is_long = |cell: &str| cell.len() > CELL_BYTES_MAX;
+            table.is_layout |= !table.has_heads && row.split(super::pieces::CELL).any(is_long);
         }
         self.pieces.push(Piece {
             shape,
@@ -131,16 +137,18 @@ impl Pass {
 
     /// The boundary of a block: inside a cell only a break, outside the end of a piece.
     fn boundary(&mut self, tag: Tag) {
-        if !self.in_row {
+        if !self.in_row || self.code.is_some() {
             return self.flush();
         }
         match tag {
             Tag::Tr => self.flush(),
             Tag::Caption | Tag::Thead | Tag::Tbody | Tag::Tfoot => self.flush(),
             _ if tag.is_heading() || tag.is_list() || matches!(tag, Tag::Pre | Tag::Table | Tag::Blockquote) => {
-                if let Some(&table) = self.open_tables.last() {
-                    self.tables[table].is_layout = true;
+                let Some(&table) = self.open_tables.last() else { return self.flush() };
+                if self.tables[table].has_heads && !matches!(tag, Tag::Pre | Tag::Table) {
+                    return self.inline.cell_break();
                 }
+                self.tables[table].is_layout = true;
                 self.flush();
             }
             _ => self.inline.cell_break(),
@@ -160,7 +168,7 @@ impl Pass {
             Tag::Hr => self.rule(),
             Tag::Table => {
                 let is_layout = tag.value("role").is_some_and(|role| matches!(&*role, "presentation" | "none"));
-                self.tables.push(Table { is_layout, columns: 0 });
+                self.tables.push(Table { is_layout, ..Table::default() });
                 self.open_tables.push(self.tables.len() - 1);
                 self.in_row = false;
             }
@@ -263,7 +271,11 @@ impl Pass {
             Tag::Br if self.code.is_some() => self.inline.push_raw("\n"),
             Tag::Br if self.in_row || self.heading > 0 => self.inline.space(),
             Tag::Br => self.inline.line_break(),
+            Tag::Td | Tag::Th if self.code.is_some() => self.inline.push_raw("\n"),
             Tag::Td | Tag::Th if self.in_row => {
+                if let (Tag::Th, Some(&table)) = (tag.tag, self.open_tables.last()) {
+                    self.tables[table].has_heads = true;
+                }
                 if !std::mem::take(&mut self.is_first_cell) {
                     self.inline.cell();
                 }

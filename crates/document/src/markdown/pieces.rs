@@ -58,6 +58,8 @@ impl Marker {
 pub struct Table {
     /// It puts parts of the page beside each other and is no table of facts.
     pub is_layout: bool,
+    /// It has cells that are heads of rows or columns.
+    pub has_heads: bool,
     pub columns: usize,
 }
 

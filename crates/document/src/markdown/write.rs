@@ -106,7 +106,7 @@ impl Writer<'_> {
 
     fn words(&mut self, piece: &Piece) {
         let text = self.with_targets(self.text_of(piece));
-        let mut parts = text.split([CELL, BREAK]).map(str::trim).filter(|part| !part.is_empty()).peekable();
+        let mut parts = text.split([CELL, BREAK]).map(trimmed).filter(|part| !part.is_empty()).peekable();
         let mut is_first = true;
         while let Some(part) = parts.next() {
             for (number, line) in part.split('\n').enumerate() {
@@ -175,7 +175,7 @@ impl Writer<'_> {
             let line_from = self.out.len();
             self.line_start(row, number == 0);
             self.out.push('|');
-            let cells = text.split(CELL).map(str::trim).chain(std::iter::repeat("")).take(columns);
+            let cells = text.split(CELL).map(trimmed).chain(std::iter::repeat("")).take(columns);
             for cell in cells {
                 self.out.push(' ');
                 let mut is_escaped = false;
@@ -229,6 +229,10 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|letter: char| letter.is_whitespace() || letter == BREAK)
 }
 
 /// Deeper quotes are not marked deeper.
