@@ -185,6 +185,7 @@ pub enum StreamError {
     ReaderGone,
     Repository(vernal_repository::Error),
     Trace(vernal_simulator::Error),
+    Export(vernal_archive::export::Error),
     Unread(UnreadRows),
 }
 
@@ -217,6 +218,7 @@ pub fn streamed(
             Err(StreamError::ReaderGone) => {}
             Err(StreamError::Repository(error)) => lines.break_off(error),
             Err(StreamError::Trace(error)) => lines.break_off(error),
+            Err(StreamError::Export(error)) => lines.break_off(error),
             Err(StreamError::Unread(error)) => lines.break_off(error),
         }
     });

@@ -60,10 +60,6 @@ impl Body {
         self.with_input(|input| vernal_document::markdown(input, options))
     }
 
-    pub fn content_type(&self) -> &str {
-        self.content_type.as_deref().unwrap_or_default()
-    }
-
     fn with_input<T>(&self, read: impl FnOnce(&Input<'_>) -> T) -> T {
         let robots_tags: Vec<&str> = self.robots_tags.iter().map(String::as_str).collect();
         read(&Input {

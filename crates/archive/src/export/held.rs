@@ -38,11 +38,6 @@ impl History {
         Ok(History { page, events })
     }
 
-    /// The last event of a state.
-    pub fn last(&self, until: &Until) -> Option<Cursor> {
-        self.events.iter().rev().find(|(cursor, event)| until.has(*cursor, event)).map(|(cursor, _)| *cursor)
-    }
-
     /// The events of a difference.
     pub fn between(&self, from: Option<&Until>, to: &Until) -> impl Iterator<Item = &Event> {
         let is_new = move |(cursor, event): &&(Cursor, Event)| {
