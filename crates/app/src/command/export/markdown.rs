@@ -21,6 +21,8 @@ pub const MANIFEST_FILE: &str = "vernal-export.json";
 const BEGUN_FILE: &str = ".vernal-export.begun";
 /// Files that a broken-off export writes once more at most.
 const NOTED_EVERY: u64 = 500;
+/// A folder that follows looks so often for what changed.
+const FOLLOW_EVERY_SECS: u64 = 2;
 
 /// What makes two exports ones of the same thing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -74,21 +76,23 @@ impl Kind {
 pub async fn export(context: &Context, folder: &Folder, arguments: &Arguments) -> Result<Exported> {
     let dir = Path::new(&arguments.out);
     place::make_folder(dir)?;
+    let mut last: Option<Exported> = None;
     loop {
         let round = Round::begin(dir, arguments)?;
-        let exported = round.write(context, folder, arguments).await?;
-        if !arguments.follow {
+        let written = round.write(context, folder, arguments).await;
+        let exported = match (written, last.take()) {
+            // The crawl that was followed has ended.
+            (Err(_), Some(last)) if Folder::running(context).await.is_none() => return Ok(last),
+            (written, _) => written?,
+        };
+        if !arguments.follow || matches!(folder, Folder::Stopped { .. }) {
             return Ok(exported);
         }
         tracing::debug!("{} is at cursor {}", arguments.out, exported.cursor);
-        // The round after the crawl has ended finds nobody to ask.
-        let every = Duration::from_secs(arguments.every.unwrap_or(2).max(1));
+        let every = Duration::from_secs(arguments.every.unwrap_or(FOLLOW_EVERY_SECS).max(1));
         tokio::select! {
-            () = tokio::time::sleep(every) => {}
+            () = tokio::time::sleep(every) => last = Some(exported),
             _ = tokio::signal::ctrl_c() => return Ok(exported),
-        }
-        if matches!(folder, Folder::Stopped { .. }) {
-            return Ok(exported);
         }
     }
 }

@@ -24,7 +24,7 @@ pub async fn export(context: &Context, folder: &Folder, arguments: &Arguments) -
     }
     let status = folder.get("/api/v1/status").await?.json().await?;
     let cursor = status["cursor"].as_str().unwrap_or_default().to_owned();
-    let site = arguments.site.as_deref().map(crate::seeds::site).transpose().or_usage()?;
+    let site = arguments.site.as_deref().map(vernal_api::seed_entry::site).transpose().or_usage()?;
     let moment = |text: &String| Moment::parse(text, wall()).or_usage();
     let since = arguments.since.as_ref().map(moment).transpose()?;
     let at = arguments.at.as_ref().map(moment).transpose()?;

@@ -14,14 +14,13 @@ use vernal_archive::export::json_lines::{self, Unit};
 use vernal_archive::export::markdown::{self, FileOptions};
 use vernal_archive::export::tables::{self, Table};
 use vernal_archive::export::{Asked, Error, Manifest, PageFilter, Until, records, wacz};
+use vernal_document::tell::escaped;
 use vernal_model::{Moment, PageKey, Partition};
 use vernal_repository::Cursor;
 
 use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
 use super::parameters::{Parameters, site};
 use super::shared::Shared;
-use crate::output::escaped;
-use crate::runtime::clock::wall;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -234,7 +233,7 @@ fn asked(shared: &Shared, query: &ExportQuery) -> Result<Asked, ApiError> {
         from,
         to: Until { cursor: to, moment: query.at.as_deref().map(moment).transpose()? },
         after: query.after.as_deref().map(page_key).transpose()?,
-        made: wall(),
+        made: shared.clock.now(),
     };
     asked.check(&shared.reader).map_err(ApiError::bad_request)?;
     Ok(asked)
@@ -313,7 +312,7 @@ fn follow(
         let _ = stops || runtime.block_on(moved);
         asked.from = Some(asked.to);
         asked.to = Until { cursor: shared.reader.cursor(), moment: None };
-        (asked.after, asked.made) = (None, wall());
+        (asked.after, asked.made) = (None, shared.clock.now());
     }
 }
 
