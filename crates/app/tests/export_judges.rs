@@ -8,12 +8,12 @@
 mod common;
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::edited::{Edited, visit};
-use common::{json_lines, output, told, vernal};
+use common::edited::{Edited, shared_pairs};
+use common::replay::Replay;
+use common::{json_lines, output, run, told, vernal};
 use serde_json::Value;
 use tempfile::TempDir;
 use vernal_document::{Input, MarkdownOptions, markdown};
@@ -42,6 +42,9 @@ fn python(judges: &Path, script: &str, arguments: &[&Path]) -> Value {
     let told = judged(Command::new(judges.join("python")).args(["-c", script]).args(arguments));
     serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error}: {told}"))
 }
+
+/// A fast hour, so that no two visits to a page share a second of the archive's time.
+const CRAWL: [&str; 7] = ["--until-idle", "--refresh-min", "0s", "--budget", "1000000/s", "--time-scale", "600"];
 
 /// A web of two versions: something was added, edited, moved and removed.
 struct Crawled {
@@ -73,9 +76,10 @@ impl Crawled {
             ),
             ("/shop?id=1", page("Shop", &["Tulips cost three euros each, and five of them cost twelve."])),
         ]);
-        visit(&data, &web.url("/"));
+        let crawl = || told(run(&data).args(CRAWL).arg(web.url("/")));
+        crawl();
         web.edit("/garden", page("Garden", &["A new gate was built.", roses, "Opening hours are from ten to five."]));
-        visit(&data, &web.url("/"));
+        crawl();
         Crawled { folder, data, web }
     }
 
@@ -129,31 +133,14 @@ fn a_wacz_is_valid_and_replays() {
     let add = ["add", "--unpack-wacz", "kept", "a1.wacz"];
     judged(Command::new(judges.join("wb-manager")).args(add).current_dir(home));
     let url = crawled.web.url("/garden");
-    let answer = python(&judges, REPLAY, &[home, Path::new(&url)]);
-    assert_eq!(answer["status"], "200 OK", "{answer}");
-    assert!(answer["body"].as_str().unwrap().contains("A new gate was built."), "{answer}");
+    let visits = json_lines(&told(vernal(&crawled.data).args(["history", &url, "--json"])));
+    let replay = Replay::start(&judges, home);
+    for visit in &visits {
+        let words = if visit["version"]["number"] == 1 { "Closed on Mondays" } else { "A new gate was built." };
+        let (_, body) = replay.ask(visit["started"].as_str().unwrap(), &url);
+        assert!(String::from_utf8_lossy(&body).contains(words), "{visit}");
+    }
 }
-
-/// Asks pywb for the bytes of the newest capture.
-const REPLAY: &str = r#"
-import json, os, sys
-os.chdir(sys.argv[1])
-from pywb.apps.frontendapp import FrontEndApp
-from wsgiref.util import setup_testing_defaults
-app = FrontEndApp(config_file=None)
-environ = {}
-setup_testing_defaults(environ)
-environ["PATH_INFO"] = "/kept/2099id_/" + sys.argv[2]
-environ["REQUEST_URI"] = environ["PATH_INFO"]
-told = {}
-def start(status, headers, exc_info=None):
-    told["status"] = status
-body = b"".join(app(environ, start))
-told["body"] = body.decode("utf-8", "replace")
-print(json.dumps(told))
-sys.stdout.flush()
-os._exit(0)
-"#;
 
 /// The rows of each table, and what DuckDB and pyarrow say of their columns.
 const TABLES: &str = r#"
@@ -177,6 +164,26 @@ texts = duckdb.sql(f"select id, text, hex(digest), epoch_us(edited) from '{sys.a
 told["texts"] = [[row[0], row[1], row[2].lower()] for row in texts]
 print(json.dumps(told))
 "#;
+
+#[test]
+fn the_example_asks_what_a_site_took_back() {
+    let Some(judges) = judges() else { return };
+    let crawled = Crawled::new();
+    let folder = crawled.export(&["parquet"], "tables");
+    let url = crawled.web.url("/garden");
+    let events = json_lines(&told(vernal(&crawled.data).args(["changes", "--json", "--event", "changed"])));
+    let month = &events[0]["seen_different"].as_str().unwrap()[..7];
+    let site = events[0]["site"].as_str().unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/taken_back.py");
+    let said = judged(Command::new(judges.join("python")).arg(example).arg(folder).args([site, month]));
+    let wanted = [
+        &*url,
+        "- Closed on Mondays in winter.",
+        "- Opening hours are from nine to five.",
+        "+ Opening hours are from ten to five.",
+    ];
+    assert!(wanted.iter().all(|words| said.contains(words)) && !said.contains("roses"), "{said}");
+}
 
 #[test]
 fn tables_read_the_same_in_pyarrow_and_duckdb() {
@@ -236,7 +243,7 @@ import json, sys, os
 import trafilatura
 assert trafilatura.__version__ == "2.3.1", trafilatura.__version__
 told = {}
-for name in sorted(os.listdir(sys.argv[1])):
+for name in open(sys.argv[2]).read().split("\n"):
     with open(os.path.join(sys.argv[1], name), "rb") as page:
         told[name] = trafilatura.extract(page.read(), include_comments=False, include_tables=True) or ""
 print(json.dumps(told))
@@ -250,21 +257,24 @@ const F1_MIN: f64 = 0.86;
 #[test]
 fn the_main_content_is_what_a_public_extractor_finds() {
     let Some(judges) = judges() else { return };
-    let Some(pages) = pairs() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let mut names: Vec<&String> = pages.keys().collect();
-    names.sort();
-    for name in names.into_iter().step_by(PAGES_STEP) {
-        std::fs::write(folder.path().join(name), &pages[name]).unwrap();
+    if shared_pairs(folder.path()).is_none() {
+        return;
     }
-    let theirs = python(&judges, MAIN_CONTENT, &[folder.path()]);
+    let pages = folder.path().join("html");
+    let names = std::fs::read_dir(&pages).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".before.html")).collect();
+    names.sort();
+    let judged: Vec<String> = names.into_iter().step_by(PAGES_STEP).collect();
+    std::fs::write(folder.path().join("judged"), judged.join("\n")).unwrap();
+    let theirs = python(&judges, MAIN_CONTENT, &[&pages, &folder.path().join("judged")]);
     let (mut sum, mut count) = (0.0, 0.0);
     for (name, theirs) in theirs.as_object().unwrap() {
         let theirs = words(theirs.as_str().unwrap());
         if theirs.is_empty() {
             continue;
         }
-        sum += f1(&words(&plain(&written(&pages[name]))), &theirs);
+        sum += f1(&words(&plain(&written(&std::fs::read(pages.join(name)).unwrap()))), &theirs);
         count += 1.0;
     }
     println!("word F1 {:.3} over {count} pages", sum / count);
@@ -302,26 +312,4 @@ fn f1(ours: &HashMap<String, usize>, theirs: &HashMap<String, usize>) -> f64 {
     let common: usize = ours.iter().map(|(word, count)| theirs.get(word).copied().unwrap_or(0).min(*count)).sum();
     let total: usize = ours.values().sum::<usize>() + theirs.values().sum::<usize>();
     2.0 * common as f64 / total.max(1) as f64
-}
-
-/// The older pages of the shared pairs; `None` where the set is not there.
-fn pairs() -> Option<HashMap<String, Vec<u8>>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/pairs/pairs.tar.zst");
-    let Ok(packed) = std::fs::File::open(&path) else {
-        assert!(std::env::var_os("CI").is_none(), "the pair set is missing: {}", path.display());
-        eprintln!("skipped: {} is not there", path.display());
-        return None;
-    };
-    let unpacked = ruzstd::decoding::StreamingDecoder::new(packed).unwrap();
-    let mut pages = HashMap::new();
-    for entry in tar::Archive::new(unpacked).entries().unwrap() {
-        let mut entry = entry.unwrap();
-        let name = entry.path().unwrap().file_name().unwrap().to_string_lossy().into_owned();
-        if name.ends_with(".before.html") {
-            let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).unwrap();
-            pages.insert(name, bytes);
-        }
-    }
-    Some(pages)
 }
