@@ -189,7 +189,8 @@ fn a_folder_of_markdown_is_brought_up_to_date_and_goes_on_where_it_broke_off() {
     let begun = serde_json::json!({ "kind": { "format": "markdown" }, "cursor": second["cursor"], "since": null, "after": keys[0]["page"] });
     std::fs::remove_file(broken.join("vernal-export.json")).unwrap();
     std::fs::write(broken.join(".vernal-export.begun"), begun.to_string()).unwrap();
-    let lost = whole.keys().find(|name| whole[*name].contains(keys[2]["url"].as_str().unwrap())).unwrap();
+    let head = format!("---\nurl: {}\n", keys[2]["url"].as_str().unwrap());
+    let lost = whole.keys().find(|name| whole[*name].starts_with(&head)).unwrap();
     std::fs::remove_file(broken.join(lost)).unwrap();
     export(&broken, &[]);
     assert_eq!(pages(&broken), whole);

@@ -108,7 +108,7 @@ fn a_wacz_is_valid_and_replays() {
     let unpacked = crawled.folder.path().join("unpacked");
     let theirs =
         judged(Command::new(judges.join("cdxj-indexer")).arg("-s").arg(unpacked.join("archive/data-001.warc.gz")));
-    let ours = std::fs::read_to_string(unpacked.join("indexes/index.cdxj")).unwrap();
+    let ours = std::fs::read_to_string(unpacked.join("indexes/index.cdx")).unwrap();
     let captures = |index: &str| -> Vec<(String, BTreeMap<String, Value>)> {
         let line = |line: &str| {
             let place = line.find('{').unwrap();
@@ -151,7 +151,7 @@ for table in ["pages", "versions", "paragraphs", "events", "visits"]:
     files = sys.argv[1] + "/" + table
     schema = ds.dataset(files).schema
     rows = ds.dataset(files).to_table()
-    counted = duckdb.sql(f"select count(*) from '{files}/*.parquet'").fetchone()[0]
+    counted = duckdb.sql(f"select count(*) from '{files}/*.parquet'").fetchall()[0][0]
     assert counted == rows.num_rows
     described = duckdb.sql(f"describe select * from '{files}/*.parquet'").fetchall()
     told[table] = {

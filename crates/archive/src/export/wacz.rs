@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! archive/data-001.warc.gz     records copied byte for byte
-//! indexes/index.cdxj           sorted by SURT
+//! indexes/index.cdx           sorted by SURT
 //! pages/pages.jsonl            {"id","url","title","ts"} of each page, "text" where it is asked for
 //! vernal/paragraphs.jsonl      ids and lives of the paragraphs, where the text is asked for
 //! datapackage.json             the SHA-256 of each file, the software, and the cursor
@@ -61,13 +61,13 @@ pub fn write(
         };
         Ok(archive::stream_warc(reader.dir(), &|record| filter.has(record), out, copied)?)
     })?;
-    zip.entry("indexes/index.cdxj", |out| Ok(index.finish(out)?))?;
+    zip.entry("indexes/index.cdx", |out| Ok(index.finish(out)?))?;
     let mut manifest = zip.entry("pages/pages.jsonl", |out| pages(reader, asked, text, told, out))?;
     if text {
         zip.entry("vernal/paragraphs.jsonl", |out| {
             let told = json_lines::write(reader, asked, Unit::Paragraph, told, out)?;
             manifest.paragraphs = told.paragraphs;
-            line(out, &told.as_line())
+            Ok(())
         })?;
     }
     (manifest.records, manifest.damaged) = (report.records, report.damaged);

@@ -23,25 +23,48 @@ pub struct Pass {
     pub tables: Vec<Table>,
     pub containers: Containers,
     pub inline: Inline,
-    /// The addresses of links as written.
-    pub targets: Vec<String>,
-    /// The first base of the page.
-    pub base: Option<String>,
+    pub addresses: Addresses,
     around: ElementStack,
-    /// Counts the paragraphs of the document; `None` where nobody asks for them.
-    paragraphs: Option<TextBuilder>,
-    counted: usize,
+    paragraphs: ParagraphCount,
     lists: Vec<List>,
     marker: Option<Marker>,
     quotes: u8,
     heading: u8,
-    code: Option<String>,
-    /// Whether a line feed that follows would be the first letter of the code.
-    code_begins: bool,
+    code: Option<Code>,
     open_tables: Vec<usize>,
-    in_row: bool,
-    is_first_cell: bool,
+    row: Row,
     in_title: bool,
+}
+
+/// Where links lead to, as written.
+#[derive(Default)]
+pub struct Addresses {
+    pub targets: Vec<String>,
+    /// The first base of the page.
+    pub base: Option<String>,
+}
+
+/// Counts the paragraphs of the document as it is read.
+struct ParagraphCount {
+    /// `None` where nobody asks for them.
+    builder: Option<TextBuilder>,
+    /// Those that earlier pieces have.
+    counted: usize,
+}
+
+/// Text as it is.
+struct Code {
+    language: String,
+    /// Whether a line feed that follows would be its first letter.
+    begins: bool,
+}
+
+/// Where the scan is in a table.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Row {
+    Outside,
+    BeforeCells,
+    InCell,
 }
 
 struct List {
@@ -61,26 +84,22 @@ impl Pass {
             tables: Vec::new(),
             containers: Containers::new(),
             inline,
-            targets: Vec::new(),
-            base: None,
+            addresses: Addresses::default(),
             around: ElementStack::default(),
-            paragraphs: if paragraphs { Some(counter()) } else { None },
-            counted: 0,
+            paragraphs: ParagraphCount { builder: if paragraphs { Some(counter()) } else { None }, counted: 0 },
             lists: Vec::new(),
             marker: None,
             quotes: 0,
             heading: 0,
             code: None,
-            code_begins: false,
             open_tables: Vec::new(),
-            in_row: false,
-            is_first_cell: true,
+            row: Row::Outside,
             in_title: false,
         }
     }
 
     pub fn finish(&mut self) {
-        if let Some(paragraphs) = &mut self.paragraphs {
+        if let Some(paragraphs) = &mut self.paragraphs.builder {
             paragraphs.end_paragraph();
         }
         self.flush();
@@ -88,16 +107,15 @@ impl Pass {
 
     /// Ends the present piece, if it has words.
     fn flush(&mut self) {
-        let ended = self.paragraphs.as_ref().map_or(0, TextBuilder::ended);
+        let ended = self.paragraphs.builder.as_ref().map_or(0, TextBuilder::ended);
         if self.inline.is_empty() && self.code.is_none() {
             self.inline.finish();
-            self.counted = ended;
-            self.in_row &= self.open_tables.last().is_some();
+            self.paragraphs.counted = ended;
             return;
         }
         let shape = match (self.code.take(), self.open_tables.last()) {
-            (Some(language), _) => Shape::Code(language),
-            (None, Some(&table)) if self.in_row && !self.tables[table].is_layout => Shape::Row(table),
+            (Some(code), _) => Shape::Code(code.language),
+            (None, Some(&table)) if self.in_row() && !self.tables[table].is_layout => Shape::Row(table),
             _ if self.heading > 0 => Shape::Heading(self.heading),
             _ => Shape::Text,
         };
@@ -130,14 +148,18 @@ impl Pass {
             indent,
             marker,
             lists: self.lists.len(),
-            paragraphs: (self.counted, ended),
+            paragraphs: (self.paragraphs.counted, ended),
         });
-        self.counted = ended;
+        self.paragraphs.counted = ended;
+    }
+
+    fn in_row(&self) -> bool {
+        self.row != Row::Outside
     }
 
     /// The boundary of a block: inside a cell only a break, outside the end of a piece.
     fn boundary(&mut self, tag: Tag) {
-        if !self.in_row || self.code.is_some() {
+        if !self.in_row() || self.code.is_some() {
             return self.flush();
         }
         match tag {
@@ -162,17 +184,16 @@ impl Pass {
             Tag::Li => self.open_item(),
             Tag::Blockquote => self.quotes = self.quotes.saturating_add(1),
             Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext => {
-                self.code = Some(language(tag));
-                self.code_begins = true;
+                self.code = Some(Code { language: language(tag), begins: true });
             }
             Tag::Hr => self.rule(),
             Tag::Table => {
                 let is_layout = tag.value("role").is_some_and(|role| matches!(&*role, "presentation" | "none"));
                 self.tables.push(Table { is_layout, ..Table::default() });
                 self.open_tables.push(self.tables.len() - 1);
-                self.in_row = false;
+                self.row = Row::Outside;
             }
-            Tag::Tr => (self.in_row, self.is_first_cell) = (!self.open_tables.is_empty(), true),
+            Tag::Tr if !self.open_tables.is_empty() => self.row = Row::BeforeCells,
             heading if heading.is_heading() => self.heading = heading.heading_level(),
             _ => {}
         }
@@ -194,9 +215,9 @@ impl Pass {
             Tag::Pre | Tag::Listing | Tag::Xmp => self.code = None,
             Tag::Table => {
                 self.open_tables.pop();
-                self.in_row = false;
+                self.row = Row::Outside;
             }
-            Tag::Tr => self.in_row = false,
+            Tag::Tr => self.row = Row::Outside,
             heading if heading.is_heading() => self.heading = 0,
             _ => {}
         }
@@ -246,7 +267,7 @@ impl Pass {
                 indent: 0,
                 marker: None,
                 lists: 0,
-                paragraphs: (self.counted, self.counted),
+                paragraphs: (self.paragraphs.counted, self.paragraphs.counted),
             });
         }
     }
@@ -257,30 +278,33 @@ impl Pass {
             Tag::Em | Tag::I => self.inline.open(Mark::Emphasis),
             Tag::Code | Tag::Tt if self.code.is_none() => self.inline.open(Mark::Code),
             Tag::Code => {
-                if let Some(known) = self.code.as_mut().filter(|known| known.is_empty()) {
-                    *known = language(tag);
+                if let Some(known) = self.code.as_mut().filter(|known| known.language.is_empty()) {
+                    known.language = language(tag);
                 }
             }
             Tag::A => {
                 self.inline.close(|mark| matches!(mark, Mark::Link(_)));
                 if let Some(target) = tag.value("href") {
-                    self.targets.push(target.trim().to_owned());
-                    self.inline.open(Mark::Link(self.targets.len() - 1));
+                    self.addresses.targets.push(target.trim().to_owned());
+                    self.inline.open(Mark::Link(self.addresses.targets.len() - 1));
                 }
             }
             Tag::Br if self.code.is_some() => self.inline.push_raw("\n"),
-            Tag::Br if self.in_row || self.heading > 0 => self.inline.space(),
+            Tag::Br if self.in_row() || self.heading > 0 => self.inline.space(),
             Tag::Br => self.inline.line_break(),
             Tag::Td | Tag::Th if self.code.is_some() => self.inline.push_raw("\n"),
-            Tag::Td | Tag::Th if self.in_row => {
+            Tag::Td | Tag::Th if self.in_row() => {
                 if let (Tag::Th, Some(&table)) = (tag.tag, self.open_tables.last()) {
                     self.tables[table].has_heads = true;
                 }
-                if !std::mem::take(&mut self.is_first_cell) {
+                if self.row == Row::InCell {
                     self.inline.cell();
                 }
+                self.row = Row::InCell;
             }
-            Tag::Base if self.base.is_none() => self.base = tag.value("href").map(|base| base.trim().to_owned()),
+            Tag::Base if self.addresses.base.is_none() => {
+                self.addresses.base = tag.value("href").map(|base| base.trim().to_owned())
+            }
             other if other.separates_words() => self.inline.space(),
             _ => {}
         }
@@ -289,7 +313,7 @@ impl Pass {
 
 impl Sink for Pass {
     fn open(&mut self, tag: &OpenTag<'_, '_>) {
-        if let Some(paragraphs) = &mut self.paragraphs {
+        if let Some(paragraphs) = &mut self.paragraphs.builder {
             paragraphs.open(tag);
         }
         if tag.foreign && tag.tag != Tag::Svg {
@@ -310,7 +334,7 @@ impl Sink for Pass {
     }
 
     fn close(&mut self, tag: Tag) {
-        if let Some(paragraphs) = &mut self.paragraphs {
+        if let Some(paragraphs) = &mut self.paragraphs.builder {
             paragraphs.close(tag);
         }
         if tag.is_block() {
@@ -330,15 +354,15 @@ impl Sink for Pass {
     }
 
     fn text(&mut self, text: &str, coded: bool) {
-        if let Some(paragraphs) = &mut self.paragraphs {
+        if let Some(paragraphs) = &mut self.paragraphs.builder {
             paragraphs.push(text, coded);
         }
         if self.in_title || self.around.is_hidden() {
             return;
         }
         let plain = if coded { decoded(text, Within::Text).into() } else { std::borrow::Cow::Borrowed(text) };
-        if self.code.is_some() {
-            let begins = std::mem::take(&mut self.code_begins);
+        if let Some(code) = &mut self.code {
+            let begins = std::mem::take(&mut code.begins);
             let plain = if begins { plain.strip_prefix('\n').unwrap_or(&plain) } else { &plain };
             self.inline.push_raw(plain);
         } else {
@@ -348,14 +372,14 @@ impl Sink for Pass {
 
     fn raw(&mut self, tag: Tag, text: &str) {
         if !matches!(tag, Tag::Script | Tag::Style)
-            && let Some(paragraphs) = &mut self.paragraphs
+            && let Some(paragraphs) = &mut self.paragraphs.builder
         {
             paragraphs.push(text, false);
         }
     }
 
     fn comment(&mut self, _text: &str) {
-        if let Some(paragraphs) = &mut self.paragraphs {
+        if let Some(paragraphs) = &mut self.paragraphs.builder {
             paragraphs.comment();
         }
     }

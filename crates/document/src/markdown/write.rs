@@ -37,7 +37,7 @@ pub fn markdown(input: &Input<'_>, options: &MarkdownOptions<'_>) -> String {
     scan(&source, markup, &mut pass);
     pass.finish();
     let chosen = if options.all { vec![true; pass.pieces.len()] } else { main_content(&pass.pieces, &pass.containers) };
-    let base = pass.base.as_deref().and_then(|base| input.url.join(base).ok());
+    let base = pass.addresses.base.as_deref().and_then(|base| input.url.join(base).ok());
     let base = base.as_ref().unwrap_or(input.url);
     let mut writer = Writer { pass: &pass, base, names: options.names, out: String::with_capacity(source.len() / 4) };
     let kept: Vec<&Piece> =
@@ -205,7 +205,7 @@ impl Writer<'_> {
         out.push_str(parts.next().unwrap_or_default());
         // Each number stands between two signs.
         while let (Some(number), Some(rest)) = (parts.next(), parts.next()) {
-            let target = number.parse().ok().and_then(|number: usize| self.pass.targets.get(number));
+            let target = number.parse().ok().and_then(|number: usize| self.pass.addresses.targets.get(number));
             self.push_target(&mut out, target.map_or("", String::as_str));
             out.push_str(rest);
         }

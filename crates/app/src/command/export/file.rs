@@ -6,9 +6,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::arguments::{Arguments, Format, Unit};
+use super::place;
 use super::question::question;
+use super::run::Exported;
 use super::transfer::Transfer;
-use super::{Arguments, Exported, Format, Unit, place};
 use crate::command::Context;
 use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;

@@ -7,9 +7,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::arguments::{Arguments, Unit};
+use super::place;
 use super::question::question;
+use super::run::{Exported, LINES_FILE};
 use super::transfer::Transfer;
-use super::{Arguments, Exported, LINES_FILE, Unit, place};
 use crate::command::Context;
 use crate::error::{Error, Result};
 use crate::output::Sink;

@@ -8,10 +8,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::arguments::Arguments;
 use super::file::cursor_of;
+use super::place;
 use super::question::of_scope;
+use super::run::Exported;
 use super::transfer::Transfer;
-use super::{Arguments, Exported, place};
 use crate::command::Context;
 use crate::error::{Error, OrFail, Result};
 use crate::runtime::folder::Folder;

@@ -7,11 +7,13 @@ use std::path::Path;
 
 use serde_json::json;
 
+use super::arguments::{Arguments, Table};
 use super::file::cursor_of;
 use super::markdown::Round;
+use super::place;
 use super::question::of_scope;
+use super::run::Exported;
 use super::transfer::Transfer;
-use super::{Arguments, Exported, Table, place};
 use crate::command::Context;
 use crate::error::{Error, Result};
 use crate::runtime::folder::Folder;

@@ -1,7 +1,7 @@
 //! What is asked of the API, and what cannot be asked together.
 
 use super::super::printed_list::Question;
-use super::{Arguments, Format, Table, Unit};
+use super::arguments::{Arguments, Format, Table, Unit};
 use crate::error::{Error, Result};
 
 /// Flags that are not for the format are refused.
@@ -76,26 +76,4 @@ pub fn of_scope(arguments: &Arguments) -> Question {
         .when("all", arguments.all)
         .when("ids", arguments.ids)
         .when("with_noindex", arguments.with_noindex)
-}
-
-impl Unit {
-    fn name(self) -> &'static str {
-        match self {
-            Unit::Paragraph => "paragraph",
-            Unit::Page => "page",
-            Unit::Event => "event",
-        }
-    }
-}
-
-impl Table {
-    pub fn name(self) -> &'static str {
-        match self {
-            Table::Pages => "pages",
-            Table::Versions => "versions",
-            Table::Paragraphs => "paragraphs",
-            Table::Events => "events",
-            Table::Visits => "visits",
-        }
-    }
 }

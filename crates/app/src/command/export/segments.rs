@@ -8,7 +8,8 @@ use vernal_model::{Moment, Site, Url};
 use vernal_repository::Record;
 use vernal_repository::archive::{self, ExportTo};
 
-use super::{Arguments, Exported};
+use super::arguments::Arguments;
+use super::run::Exported;
 use crate::command::Context;
 use crate::error::{Error, OrFail, Result};
 use crate::runtime::clock::wall;

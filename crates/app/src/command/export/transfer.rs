@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::command::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::output::bytes_shown;
 use crate::runtime::folder::Answer;
 
@@ -49,23 +49,30 @@ impl<'a> Transfer<'a> {
 
     /// Gives the bytes of an answer as they come.
     pub async fn bytes(mut self, answer: Answer, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        answer
-            .each_part(|part| {
-                take(part)?;
-                self.note(part.len() as u64, 0);
-                Ok(())
-            })
-            .await
+        let what = self.what.clone();
+        let taken = answer.each_part(|part| {
+            take(part)?;
+            self.note(part.len() as u64, 0);
+            Ok(())
+        });
+        taken.await.map_err(|error| broken_off(&what, error))
     }
 
     /// Gives the lines of an answer as they come.
     pub async fn lines(mut self, answer: Answer, mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
-        answer
-            .each_line(|line| {
-                take(line)?;
-                self.note(line.len() as u64 + 1, 1);
-                Ok(())
-            })
-            .await
+        let what = self.what.clone();
+        let taken = answer.each_line(|line| {
+            take(line)?;
+            self.note(line.len() as u64 + 1, 1);
+            Ok(())
+        });
+        taken.await.map_err(|error| broken_off(&what, error))
+    }
+}
+
+fn broken_off(what: &str, error: Error) -> Error {
+    match error {
+        Error::Failed(line) => Error::Failed(format!("{what} broke off: {line}")),
+        error => error,
     }
 }
