@@ -34,6 +34,7 @@ mod event_filter;
 mod event_json;
 mod event_schema;
 mod event_text;
+mod export;
 mod folds;
 mod health;
 mod hints;
@@ -139,6 +140,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/why", get(why::show))
         .route("/plan", get(plan::show))
         .route("/trace", get(trace::list))
+        .route("/export", get(export::stream))
         .route("/verify", get(verify::stream))
         .route("/compact", post(compact::compact))
         .merge(watches::routes())

@@ -19,6 +19,9 @@ use super::settings::Settings;
 /// Streams that read the store at the same time; others wait for their turn.
 const STREAMS_READING_MAX: usize = 2;
 
+/// Exports at the same time, those that follow included; further ones are refused.
+const EXPORTS_MAX: usize = 8;
+
 pub struct Shared {
     pub reader: Reader,
     pub clock: Arc<dyn Clock>,
@@ -28,6 +31,8 @@ pub struct Shared {
     pub stop: watch::Receiver<bool>,
     /// Streams that may read at the same time.
     pub stream_turns: Arc<Semaphore>,
+    /// Exports that may be under way.
+    pub export_turns: Arc<Semaphore>,
     /// The text index.
     pub search: Arc<dyn TextIndex>,
     /// Watches and deliveries; none where nobody serves them.
@@ -61,6 +66,7 @@ impl Shared {
             settings,
             stop,
             stream_turns: Arc::new(Semaphore::new(STREAMS_READING_MAX)),
+            export_turns: Arc::new(Semaphore::new(EXPORTS_MAX)),
             connections: Arc::default(),
             last_measures: LastMeasures::default(),
             _never: Some(never),

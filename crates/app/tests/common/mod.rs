@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 pub mod edited;
+pub mod replay;
 pub mod replica;
 
 use std::path::Path;
