@@ -266,8 +266,8 @@ fn judges() -> Option<PathBuf> {
 
 /// Takes one mail as aiosmtpd and the parser of Python read it, and prints it as JSON.
 const MAIL_SERVER: &str = r#"
-import asyncio, email, email.policy, json, sys
-from aiosmtpd.controller import Controller
+import asyncio, email, email.policy, json
+from aiosmtpd.smtp import SMTP
 class Take:
     async def handle_DATA(self, server, session, envelope):
         mail = email.message_from_bytes(envelope.content, policy=email.policy.default)
@@ -275,10 +275,12 @@ class Take:
         print(json.dumps({"from": envelope.mail_from, "to": envelope.rcpt_tos, "parts": parts,
             "headers": {name: str(value) for name, value in mail.items()}, "defects": [str(d) for d in mail.defects]}), flush=True)
         return "250 taken"
-controller = Controller(Take(), hostname="127.0.0.1", port=0)
-controller.start()
-print(json.dumps(controller.server.sockets[0].getsockname()[1]), flush=True)
-sys.stdin.read()
+async def main():
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: SMTP(Take(), loop=loop), "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+asyncio.run(main())
 "#;
 
 #[test]
@@ -286,7 +288,7 @@ fn a_mail_reads_as_it_was_meant_in_another_server() {
     let Some(judges) = judges() else { return };
     let server = Command::new(judges.join("python3"))
         .args(["-c", MAIL_SERVER])
-        .stdin(Stdio::piped())
+        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn();
     let mut server = server.unwrap();

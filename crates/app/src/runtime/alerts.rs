@@ -14,8 +14,8 @@ use vernal_fetch::Poster;
 use vernal_model::{Moment, Url};
 use vernal_repository::Reader;
 use vernal_watch::{
-    Alerts, Delivery, Error, Follow, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, Result, Route,
-    SendError,
+    Alerts, Connection, Delivery, Error, Follow, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, Result,
+    Route, SendError,
 };
 
 use super::clock::wall;
@@ -123,6 +123,10 @@ impl Alerting for AlertService {
         Ok(Arc::clone(open.insert(Arc::new(Mutex::new(alerts)))))
     }
 
+    fn is_used(&self) -> bool {
+        vernal_watch::outbox::Log::exists(&self.data)
+    }
+
     fn send(&self, route: Route, delivery: Delivery) -> BoxFuture<'_, Outcome> {
         let failed = |answer: String| Outcome { taken: false, status: None, answer, gone: false };
         let network = self.network();
@@ -177,7 +181,7 @@ impl Network for Guarded {
         host: &'a str,
         port: u16,
         tls: bool,
-    ) -> LocalFuture<'a, std::result::Result<(Box<dyn MailStream>, SocketAddr), SendError>> {
+    ) -> LocalFuture<'a, std::result::Result<Connection, SendError>> {
         Box::pin(async move {
             let (stream, peer) = self.0.dial(host, port, tls).await.map_err(SendError)?;
             Ok((Box::new(stream) as Box<dyn MailStream>, peer))

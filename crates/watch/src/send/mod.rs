@@ -56,6 +56,9 @@ pub struct SendError(pub String);
 /// What is not made to be sent between threads: a delivery lives on one thread.
 pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
+/// A connection, and the address at its other end.
+pub type Connection = (Box<dyn MailStream>, SocketAddr);
+
 /// Bytes both ways.
 pub trait MailStream: AsyncRead + AsyncWrite + Send + Sync + Unpin + fmt::Debug {}
 
@@ -66,12 +69,7 @@ pub trait Network: Send + Sync {
     fn post(&self, post: Post) -> LocalFuture<'_, Result<PostAnswer, SendError>>;
 
     /// A connection to a mail server, with TLS from its beginning where that is asked for.
-    fn dial<'a>(
-        &'a self,
-        host: &'a str,
-        port: u16,
-        tls: bool,
-    ) -> LocalFuture<'a, Result<(Box<dyn MailStream>, SocketAddr), SendError>>;
+    fn dial<'a>(&'a self, host: &'a str, port: u16, tls: bool) -> LocalFuture<'a, Result<Connection, SendError>>;
 }
 
 /// Tries once. What goes wrong is part of the outcome.
