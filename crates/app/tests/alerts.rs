@@ -151,6 +151,28 @@ fn a_change_is_posted_signed_and_no_secret_is_ever_shown() {
 }
 
 #[test]
+fn a_saved_search_watches_its_hits_and_those_that_were() {
+    let (dir, web, receiver) = (tempfile::tempdir().unwrap(), web(4), Receiver::start());
+    let data = dir.path();
+    web.edit("/3", page(3, 1).replace("price", "fee"));
+    visit(data, &web.url("/"));
+    watch(data, &["route", "add", "press", "--webhook", &receiver.url]);
+    watch(data, &["add", "--search", "price", "--to", "press"]);
+    web.edit("/1", page(1, 2));
+    web.edit("/2", page(2, 1).replace("price", "value"));
+    web.edit("/3", page(3, 2).replace("price", "fee"));
+    visit_telling(data, &web.url("/"));
+    let told: BTreeSet<String> = receiver
+        .got
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|got| got.body["events"][0]["url"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(told, BTreeSet::from([web.url("/1"), web.url("/2")]));
+}
+
+#[test]
 fn a_private_address_is_not_asked_unless_it_is_allowed_and_the_delivery_waits() {
     let (dir, web, receiver) = (tempfile::tempdir().unwrap(), web(1), Receiver::start());
     let data = dir.path();

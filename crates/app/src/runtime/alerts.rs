@@ -24,8 +24,8 @@ use crate::config::Settings;
 
 /// After a failure nothing is tried for so long.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
-/// Threads that read bodies for alerts.
-const READING_MAX: usize = 1;
+/// Threads that read bodies for alerts and look up names; a name that hangs must not hold up another route.
+const BLOCKING_MAX: usize = 32;
 
 /// The watches and the outbox of one folder.
 pub struct AlertService {
@@ -80,7 +80,7 @@ impl AlertService {
         // On Linux this is the priority of this thread and of those that it starts.
         let _ = rustix::process::setpriority_process(None, NICE);
         let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(READING_MAX).build();
+            tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING_MAX).build();
         let runtime = match runtime {
             Ok(runtime) => runtime,
             Err(error) => return tracing::warn!("no alerts are sent: {error}"),

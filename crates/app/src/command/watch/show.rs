@@ -4,7 +4,7 @@ use axum::http::Method;
 use clap::Args;
 use serde_json::Value;
 
-use super::{encoded, say};
+use super::acts::{encoded, say};
 use crate::command::Context;
 use crate::command::printed_list::{Question, cell, copy, list as printed, names_and_values, time};
 use crate::error::{OrFail, Result};
