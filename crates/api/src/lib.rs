@@ -4,19 +4,24 @@
 //! This room knows no crawl that runs: whoever serves the router gives it the parts behind it, a [`CrawlBackend`], a [`Clock`]
 //! and a [`TextIndex`].
 //!
-//! - `shared`: the state that every handler reads. `backend`: what stands behind it. `access_guard`: who may ask.
+//! - `shared`: the state that every handler reads. `backend`: what stands behind it.
+//! - `access_guard`: who may ask; `access`: its parts, with the role that each route needs.
 //! - `seed_entry`: seeds as people give them, in files and in requests.
 //! - `parameters`: what requests ask for; a type `…Query` is the query of one noun.
 //! - `answer`: the forms of an answer; a type `…Answer` is the JSON of one noun, and `…Json` a part of it.
 
+mod access;
 mod access_guard;
 mod alert_routes;
 mod alerting;
 mod answer;
+mod atom;
+mod atom_text;
 mod backend;
 mod blame;
 mod body;
 mod change;
+mod change_counts;
 mod changes;
 mod check;
 mod compact;
@@ -50,11 +55,13 @@ mod replica;
 mod search;
 pub mod seed_entry;
 mod seeds;
+mod series;
 mod settings;
 mod shared;
 mod sites;
 mod status;
 mod status_page;
+mod tokens;
 mod topics;
 mod trace;
 mod url_record;
@@ -64,15 +71,17 @@ mod watch_feed;
 mod watches;
 mod websub;
 mod why;
+mod words_asked;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 
-pub use access_guard::{AccessGuard, is_loopback};
+pub use access::{AccessTokens, CorsOrigins, origin, random_text};
+pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
 pub use alerting::Alerting;
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
@@ -116,11 +125,16 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/changes", get(changes::list))
         .route("/changes/stream", get(changes::stream))
         .route("/changes/schema", get(changes::schema))
+        .route("/changes/count", get(change_counts::show))
+        .route("/changes/{id}", get(changes::one))
+        .route("/series", get(series::show))
         .route("/seeds", get(seeds::list).post(seeds::add).delete(seeds::remove))
         .route("/pause", post(control::pause))
         .route("/resume", post(control::resume))
         .route("/block", post(control::block))
         .route("/settings", get(settings::list))
+        .route("/tokens", get(tokens::list).post(tokens::add))
+        .route("/tokens/{name}", delete(tokens::revoke))
         .route("/check", get(check::show))
         .route("/why", get(why::show))
         .route("/plan", get(plan::show))
@@ -135,6 +149,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .nest("/api/v1", api)
         .route("/", get(status_page::show))
         .route("/style.css", get(status_page::style))
+        .route("/feed.atom", get(atom::feed))
         .route("/metrics", get(metrics::show))
         .route("/indexnow", get(indexnow::one).post(indexnow::many))
         .route("/websub", get(websub::verify).post(websub::deliver))

@@ -3,6 +3,7 @@
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
+use super::access::roles;
 use super::answer;
 use super::event_schema::event_schema;
 
@@ -46,6 +47,37 @@ const PAGES: Parameter = (
      in `replica`",
 );
 const BRIEF: Parameter = ("brief", "boolean", false, "Without the words of pages that are new or back");
+
+const PREFIX: Parameter = ("prefix", "string", false, "Only pages whose URL begins with this one");
+const UNTIL: Parameter = ("until", "string", false, "Only events that were observed before this time");
+const MIN: Parameter =
+    ("min", "string", false, "Only changes of at least this magnitude: slight, moderate, large, total, or from 0 to 1");
+const WORDS: Parameter =
+    ("words", "string", false, "Only events with all these words, and \"phrases\", among what came or went");
+const IN: Parameter = ("in", "string", false, "Whether `words` were added, removed or either (default)");
+const BEFORE: Parameter = ("before", "string", false, "Only events before this cursor, the newest first");
+
+/// What chooses events, on every transport.
+const FILTERS: [Parameter; 13] = [SINCE, UNTIL, SITE, PREFIX, TAG, EVENT, KIND, MIN, WORDS, IN, ROLE, NOISE, NAMES];
+const fn with_filters<const N: usize, const M: usize>(more: [Parameter; N]) -> [Parameter; M] {
+    let mut all = [LIMIT; M];
+    let mut place = 0;
+    while place < M {
+        all[place] = if place < FILTERS.len() { FILTERS[place] } else { more[place - FILTERS.len()] };
+        place += 1;
+    }
+    all
+}
+const CHANGES: [Parameter; 19] =
+    with_filters([PAGES, BRIEF, LATEST, ("order", "string", false, "oldest (default) or newest first"), BEFORE, LIMIT]);
+const STREAM: [Parameter; 16] = with_filters([PAGES, BRIEF, LIMIT]);
+const COUNT: [Parameter; 15] =
+    with_filters([("by", "string", false, "event, kind, degree, site, tag; several with commas"), LIMIT]);
+const ATOM: [Parameter; 16] = with_filters([
+    ("search", "string", false, "A query of the search: the events that brought or took what it finds"),
+    BEFORE,
+    LIMIT,
+]);
 
 const SEARCH: &[Parameter] = &[
     ("q", "string", false, "Words, \"exact words\", begin*, fields such as site: and title:, AND OR NOT - ( )"),
@@ -215,17 +247,28 @@ const ROUTES: &[Route] = &[
         ],
         LINES,
     ),
-    get(
-        "/api/v1/changes",
-        "The change feed from a cursor on",
-        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, NAMES, PAGES, BRIEF, LATEST, LIMIT],
-        LINES,
-    ),
+    get("/api/v1/changes", "The change feed from a cursor on", &CHANGES, LINES),
     get(
         "/api/v1/changes/stream",
         "The change feed as server-sent events; Last-Event-ID is a cursor",
-        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, NAMES, PAGES, BRIEF, LIMIT],
+        &STREAM,
         "text/event-stream",
+    ),
+    get("/api/v1/changes/count", "How many events there are by event, kind, degree, site and tag", &COUNT, JSON),
+    get("/api/v1/changes/{id}", "One event", &[("id", "string", true, "The id of the event")], JSON),
+    get("/feed.atom", "The newest events as an Atom feed, older ones on further pages", &ATOM, "application/atom+xml"),
+    get(
+        "/api/v1/series",
+        "The history of the crawl, or of a site, by hour and day; what was not kept is null",
+        &[
+            ("names", "string", false, "Such as visits,changed,wasted,freshness_believed,wire_bytes"),
+            ("from", "string", false, "A time (default: 7d)"),
+            ("until", "string", false, "A time (default: now)"),
+            ("step", "string", false, "Such as 1h or 1d, or auto (default)"),
+            ("points", "integer", false, "At most N rows; beyond this those with the least and greatest values stay"),
+            SITE,
+        ],
+        JSON,
     ),
     get("/api/v1/changes/schema", "The JSON Schema of an event", &[], JSON),
     get("/api/v1/seeds", "The seeds", &[TAG, SORT, LIMIT], LINES),
@@ -235,6 +278,23 @@ const ROUTES: &[Route] = &[
     post("/api/v1/resume", "Resumes the crawl, or one site", &[SITE]),
     post("/api/v1/block", "Never asks this site again", &[("site", "string", true, "A host")]),
     get("/api/v1/settings", "All settings in force, with their sources", &[], LINES),
+    get("/api/v1/tokens", "Tokens with roles, without their texts", &[], LINES),
+    post(
+        "/api/v1/tokens",
+        "Makes a token; only this answer ever has its text",
+        &[
+            ("name", "string", true, "Letters, digits, dots, hyphens and underscores"),
+            ("role", "string", true, "read, operate or admin; each may do what those before it may"),
+            ("expires", "string", false, "A span such as 90d, a date or RFC 3339 (default: never)"),
+        ],
+    ),
+    Route {
+        path: "/api/v1/tokens/{name}",
+        method: "delete",
+        says: "Revokes a token, at once",
+        parameters: &[("name", "string", true, "Its name")],
+        answers: JSON,
+    },
     get("/api/v1/check", "What stands between a URL and its next visit", &[URL], JSON),
     get("/api/v1/why", "Why a page is due when it is", &[URL], JSON),
     get(
@@ -269,7 +329,7 @@ fn path_of_page(route: &Route) -> Option<String> {
     Some(if noun == "page" { "/api/v1/pages/{url}".to_owned() } else { format!("/api/v1/pages/{{url}}/{noun}") })
 }
 
-fn document() -> Value {
+pub fn document() -> Value {
     let mut paths = Map::new();
     for route in ROUTES.iter().chain(super::openapi_alerts::ROUTES) {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
@@ -279,7 +339,7 @@ fn document() -> Value {
             paths.entry(in_path).or_insert_with(|| json!({}))[route.method] = operation;
         }
     }
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Vernal",
@@ -295,8 +355,10 @@ fn document() -> Value {
             },
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
         },
-        "security": [{}, { "token": [] }],
-    })
+        "security": [{ "token": [] }],
+    });
+    roles::describe(&mut document);
+    document
 }
 
 fn operation(route: &Route, path: &str) -> Value {

@@ -7,6 +7,7 @@ use tokio::sync::{Semaphore, watch};
 use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
+use super::access::AccessTokens;
 use super::alerting::Alerting;
 use super::answer::ApiError;
 use super::backend::{Clock, CrawlBackend, TextIndex};
@@ -34,6 +35,8 @@ pub struct Shared {
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
+    /// Who may ask through the port.
+    pub tokens: Arc<AccessTokens>,
     /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
@@ -45,9 +48,11 @@ impl Shared {
         clock: Arc<dyn Clock>,
         backend: Arc<dyn CrawlBackend>,
         search: Arc<dyn TextIndex>,
+        tokens: Arc<AccessTokens>,
     ) -> Shared {
         let (never, stop) = watch::channel(false);
         Shared {
+            tokens,
             search,
             alerts: None,
             reader,

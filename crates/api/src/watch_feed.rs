@@ -31,18 +31,7 @@ pub struct WatchFeed {
 
 /// Everything but noise, without the words of whole pages.
 fn filter() -> EventFilter {
-    EventFilter {
-        not_before: None,
-        site: None,
-        kind: None,
-        events: None,
-        role: None,
-        tag: None,
-        with_noise: false,
-        with_names: false,
-        pages: false,
-        brief: true,
-    }
+    EventFilter { with_noise: false, with_names: false, brief: true, ..EventFilter::of_everything() }
 }
 
 impl WatchFeed {

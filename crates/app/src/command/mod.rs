@@ -14,6 +14,7 @@ mod demo;
 mod diff;
 mod event_words;
 mod export;
+mod follow_changes;
 mod hints;
 mod history;
 mod lab;
@@ -30,8 +31,10 @@ mod resume;
 mod run;
 mod search;
 mod seeds;
+mod series;
 mod sites;
 mod status;
+mod token;
 mod topics;
 mod trace;
 mod verify;
@@ -137,6 +140,8 @@ pub enum Verb {
     Plan(plan::Arguments),
     /// Compare policies on invented and recorded webs, compute their bounds, and re-enact the founding papers
     Lab(lab::Arguments),
+    /// The history of the crawl by hour and day: freshness, visits, changes, errors, bytes
+    Series(series::Arguments),
     /// Full text over current, past and removed text
     Search(search::Arguments),
     /// The change feed
@@ -149,6 +154,8 @@ pub enum Verb {
     Verify(verify::Arguments),
     /// Free disk space: bodies that no rule keeps, overwritten rows, old runs
     Compact(compact::Arguments),
+    /// Tokens with roles: who may ask beyond loopback, and what
+    Token(token::Arguments),
     /// All settings in force, with their source
     Config(config::Arguments),
     /// Completions for a shell
@@ -205,12 +212,14 @@ impl Verb {
             Verb::Check(arguments) => check::check(context, &arguments).await,
             Verb::Why(arguments) => why::why(context, &arguments).await,
             Verb::Plan(arguments) => plan::plan(context, &arguments).await,
+            Verb::Series(arguments) => series::series(context, &arguments).await,
             Verb::Search(arguments) => search::search(context, &arguments).await,
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
             Verb::Watch(arguments) => watch::watch(context, arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,
+            Verb::Token(arguments) => token::token(context, arguments).await,
             Verb::Config(arguments) => config::config(context, &arguments).await,
             Verb::Run(_) | Verb::Demo(_) | Verb::Completions(_) | Verb::Compare(_) | Verb::Lab(_) => Ok(()),
         }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use vernal_model::{Span, Url};
 use vernal_policy::parameters::PolicySpec;
 
+use super::listener::Access;
 use super::policies;
 use super::resolve::InForce;
 use super::setting::Setting;
@@ -34,7 +35,7 @@ pub struct Settings {
     pub keep_versions: Option<u32>,
     pub keep_for: Option<Span>,
     pub listen: SocketAddr,
-    pub token_file: Option<PathBuf>,
+    pub access: Access,
     pub time_scale: f64,
 }
 
@@ -76,6 +77,7 @@ impl Settings {
             let line = "websub-callback needs websub-secret: what hubs send must be signed";
             return Err(Error::Usage(line.into()));
         }
+        settings.access.tls().map_err(Error::Usage)?;
         Ok(settings)
     }
 
@@ -106,7 +108,7 @@ impl Settings {
             keep_versions: None,
             keep_for: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            token_file: None,
+            access: Access::default(),
             time_scale: 1.0,
         }
     }
@@ -197,6 +199,9 @@ mod tests {
             ("importance", "much"),
             ("requisites", "all"),
             ("websub-callback", "here"),
+            ("cors-origin", "*"),
+            ("api-rate", "0"),
+            ("tls-cert", "chain.pem"),
             ("websub-callback", "https://crawl.example/websub"),
         ] {
             assert!(with(name, value).is_err(), "{name} {value}");

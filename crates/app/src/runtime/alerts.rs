@@ -44,8 +44,13 @@ pub struct AlertsFollowing {
 }
 
 impl AlertService {
-    /// `listening` is where the API is served, if it is.
-    pub fn new(settings: &Settings, reader: Reader, listening: Option<SocketAddr>) -> AlertService {
+    /// `listening` is where the API is served, if it is, and links begin with `links_to` where no public URL is given.
+    pub fn new(
+        settings: &Settings,
+        reader: Reader,
+        listening: Option<SocketAddr>,
+        links_to: Option<String>,
+    ) -> AlertService {
         let fetch = vernal_fetch::Settings {
             allow_private: settings.alerts.allow_private,
             own_listeners: listening.into_iter().collect(),
@@ -57,7 +62,7 @@ impl AlertService {
             reader,
             programs: settings.alerts.programs.clone(),
             fetch,
-            links: public.or_else(|| listening.map(|address| format!("http://{address}"))),
+            links: public.or(links_to),
             alerts: Mutex::default(),
         }
     }
