@@ -216,8 +216,8 @@ async fn test(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<O
         let alerts = shared.alerts()?;
         let alerts = locked(&alerts);
         let watch = alerts.watch(&asked.id)?.watch.clone();
-        let routes: Vec<Route> =
-            watch.to.iter().filter_map(|to| Some(alerts.route(&to.route).ok()?.route.clone())).collect();
+        let named = watch.to.iter().filter_map(|to| alerts.route(&to.route).ok());
+        let routes: Vec<Route> = named.map(|entry| entry.route.clone().written_for(&watch)).collect();
         (watch, routes)
     };
     let links = shared.alerting()?.links();
