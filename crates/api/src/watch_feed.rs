@@ -188,7 +188,7 @@ impl Feed for WatchFeed {
         let Some(version) = page.version else { return Ok(false) };
         let read = body::kept(&self.shared.reader, &url, version).and_then(|kept| kept.read(&self.shared, &url));
         let document = vernal_document::read(&read.map_err(failed)?.input()).document;
-        Ok(diff::texts(&document).into_iter().any(|text| is_asked(text)))
+        Ok(diff::texts(&document).into_iter().any(is_asked))
     }
 
     fn read_at(&self, over: &Over) -> Option<Moment> {
