@@ -3,7 +3,9 @@
 //! The room reads acknowledged state only and holds up nobody. What it writes can be written again.
 //!
 //! - [`memento`]: which version was nearest to a moment, and all of them as lists (RFC 7089); changes by ResourceSync.
+//! - [`import`]: other people's archives, record by record in the order of their dates.
 //! - [`replay`]: a version as a browser may see it: links lead into the archive, and nothing of it runs.
 
+pub mod import;
 pub mod memento;
 pub mod replay;

@@ -48,6 +48,8 @@ pub enum EventKind {
     Joined,
     /// The page was a second name and stands on its own again.
     Parted,
+    /// A version from before the newest was imported. What the page is now stays as it is.
+    Imported,
 }
 
 impl EventKind {
@@ -69,6 +71,7 @@ impl EventKind {
             EventKind::Unblocked => "unblocked",
             EventKind::Joined => "joined",
             EventKind::Parted => "parted",
+            EventKind::Imported => "imported",
         }
     }
 }

@@ -41,7 +41,7 @@ impl RolesAsked {
     }
 }
 
-const EVENT_KINDS: [EventKind; 11] = [
+const EVENT_KINDS: [EventKind; 12] = [
     EventKind::New,
     EventKind::Changed,
     EventKind::Gone,
@@ -53,6 +53,7 @@ const EVENT_KINDS: [EventKind; 11] = [
     EventKind::Unblocked,
     EventKind::Joined,
     EventKind::Parted,
+    EventKind::Imported,
 ];
 
 /// Kinds of events, separated by commas.

@@ -7,6 +7,7 @@
 
 mod access_guard;
 mod answer;
+mod archive_origin;
 mod backend;
 mod blame;
 mod body;
@@ -28,6 +29,7 @@ mod history;
 mod indexnow;
 mod links;
 mod measures;
+mod memento;
 mod metrics;
 mod names;
 mod noise;
@@ -38,6 +40,7 @@ mod papers;
 mod parameters;
 mod plan;
 mod replica;
+mod resource_sync;
 mod search;
 mod seeds;
 mod settings;
@@ -61,6 +64,7 @@ use axum::middleware;
 use axum::routing::{get, post};
 
 pub use access_guard::{AccessGuard, is_loopback};
+pub use archive_origin::{ArchiveOrigin, archive_router};
 pub use backend::CrawlBackend;
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
 pub use event_schema::event_schema;
@@ -120,6 +124,12 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/indexnow", get(indexnow::one).post(indexnow::many))
         .route("/websub", get(websub::verify).post(websub::deliver))
         .route("/healthz", get(health::show))
+        .route("/timegate/{*url}", get(memento::timegate))
+        .route("/timemap/{*url}", get(memento::timemap))
+        .route("/memento/{*url}", get(memento::memento))
+        .route("/resourcesync/capabilitylist.xml", get(resource_sync::capability_list))
+        .route("/resourcesync/changelist.xml", get(resource_sync::index))
+        .route("/resourcesync/changelist/{list}", get(resource_sync::change_list))
         .fallback(answer::no_such_route)
         .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
         .layer(middleware::from_fn(answer::safe_headers))

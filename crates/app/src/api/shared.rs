@@ -1,5 +1,6 @@
 //! The state that every handler reads.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -36,6 +37,8 @@ pub struct Shared {
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
+    /// Where archived bytes are served, if they are.
+    pub archive_origin: Option<SocketAddr>,
     /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
@@ -61,12 +64,18 @@ impl Shared {
             stream_turns: Arc::new(Semaphore::new(STREAMS_READING_MAX)),
             connections: Arc::default(),
             last_measures: LastMeasures::default(),
+            archive_origin: None,
             _never: Some(never),
         }
     }
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {
         Shared { stop, _never: None, ..self }
+    }
+
+    /// Archived bytes are served there.
+    pub fn with_archive(self, archive_origin: Option<SocketAddr>) -> Shared {
+        Shared { archive_origin, ..self }
     }
 
     pub fn defaults(&self) -> Defaults {

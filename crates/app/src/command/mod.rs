@@ -16,6 +16,7 @@ mod event_words;
 mod export;
 mod hints;
 mod history;
+mod import;
 mod lab;
 mod links;
 mod names;
@@ -142,6 +143,8 @@ pub enum Verb {
     Changes(changes::Arguments),
     /// Export copies for other tools
     Export(export::Arguments),
+    /// Take in other people's archives as history
+    Import(import::Arguments),
     /// Check everything on disk, and the politeness of every visit
     Verify(verify::Arguments),
     /// Free disk space: bodies that no rule keeps, overwritten rows, old runs
@@ -205,6 +208,7 @@ impl Verb {
             Verb::Search(arguments) => search::search(context, &arguments).await,
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
+            Verb::Import(arguments) => import::import(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,
             Verb::Config(arguments) => config::config(context, &arguments).await,

@@ -79,6 +79,9 @@ async fn crawl_until_the_end(
     if let Some(address) = crawl.listening {
         tracing::info!("serving on http://{address}/");
     }
+    if let Some(address) = crawl.showing {
+        tracing::info!("archived pages on http://{address}/");
+    }
     let ended = watch(context, &mut crawl, &mut signals, real_time).await;
     let ended = match ended {
         Some(ended) => ended,

@@ -296,6 +296,13 @@ pub static ALL: &[Setting] = &[
         "The address where the API and the status page are served",
         |to, text| put(&mut to.listen, listen(text)),
     ),
+    one(
+        "archive-listen",
+        "ADDRESS",
+        "",
+        "The address where archived pages are shown, an origin of their own (default: nowhere; 127.0.0.1:8377)",
+        |to, text| put_some(&mut to.archive_listen, listen(text)),
+    ),
     one("token-file", "FILE", "", "A file whose first line is the API's token; needed beyond loopback", |to, text| {
         put(&mut to.token_file, Ok(Some(PathBuf::from(text))))
     }),

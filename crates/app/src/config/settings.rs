@@ -33,6 +33,8 @@ pub struct Settings {
     pub keep_versions: Option<u32>,
     pub keep_for: Option<Span>,
     pub listen: SocketAddr,
+    /// Where archived bytes are served; nowhere without it.
+    pub archive_listen: Option<SocketAddr>,
     pub token_file: Option<PathBuf>,
     pub time_scale: f64,
 }
@@ -93,6 +95,7 @@ impl Settings {
             keep_versions: None,
             keep_for: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            archive_listen: None,
             token_file: None,
             time_scale: 1.0,
         }

@@ -17,7 +17,7 @@ use super::live::{self, Ended, Ending, Handle, LoopError, Until};
 use super::search::Following;
 use super::shutdown::Signals;
 use super::{descriptors, folder, local_token, network, parts, runs, serving};
-use crate::api::{self, AccessGuard, CrawlBackend, Shared, is_loopback};
+use crate::api::{self, AccessGuard, ArchiveOrigin, CrawlBackend, Shared, is_loopback};
 use crate::command::Context;
 use crate::config::Settings;
 use crate::error::{Error, OrFail, Result};
@@ -43,6 +43,8 @@ pub struct Crawl {
     pub reader: Reader,
     pub clock: Arc<Clock>,
     pub listening: Option<SocketAddr>,
+    /// Where archived bytes are served.
+    pub showing: Option<SocketAddr>,
     ended: oneshot::Receiver<Ending>,
     thread: JoinHandle<()>,
     stop: watch::Sender<bool>,
@@ -87,10 +89,12 @@ fn token(context: &Context) -> Result<Option<String>> {
     };
     match token {
         Some(token) if token.is_empty() => Err(Error::usage("the token is empty")),
-        None if !is_loopback(&settings.listen) => Err(Error::Usage(format!(
-            "listening on {} needs a token: give --token-file or VERNAL_TOKEN, or listen on loopback",
-            settings.listen
-        ))),
+        None => match [Some(settings.listen), settings.archive_listen].into_iter().flatten().find(|at| !is_loopback(at)) {
+            Some(address) => Err(Error::Usage(format!(
+                "listening on {address} needs a token: give --token-file or VERNAL_TOKEN, or listen on loopback"
+            ))),
+            None => Ok(None),
+        },
         token => Ok(token),
     }
 }
@@ -102,6 +106,7 @@ pub struct Opened {
     clock: Arc<Clock>,
     seeds: Vec<Seed>,
     listener: Option<TcpListener>,
+    archive_listener: Option<TcpListener>,
     warnings: Vec<String>,
 }
 
@@ -118,14 +123,16 @@ pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     let clock = beginning.clock.clone().unwrap_or_else(start);
     let seeds = seeds_of(context, &beginning.entries, clock.now())?;
     warnings.extend(judge_seeds(context, &reader, &seeds)?);
-    let listener = if beginning.serve { Some(listen(settings.listen).await?) } else { None };
-    Ok(Opened { repository, reader, clock, seeds, listener, warnings })
+    let listener = if beginning.serve { Some(listen(settings.listen, "listen")?) } else { None };
+    let archive = settings.archive_listen.filter(|_| beginning.serve);
+    let archive_listener = archive.map(|address| listen(address, "archive-listen")).transpose()?;
+    Ok(Opened { repository, reader, clock, seeds, listener, archive_listener, warnings })
 }
 
 /// Starts the crawl.
 pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Opened) -> Result<Crawl> {
     let settings = &context.settings;
-    let Opened { repository, reader, clock, seeds, listener, warnings } = opened;
+    let Opened { repository, reader, clock, seeds, listener, archive_listener, warnings } = opened;
     for warning in warnings {
         tracing::warn!("{warning}");
     }
@@ -142,9 +149,10 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()?;
     }
     note_run(context, clock.now())?;
-    let listening = listener.as_ref().and_then(|listener| listener.local_addr().ok());
+    let address_of = |listener: &Option<TcpListener>| listener.as_ref().and_then(|listener| listener.local_addr().ok());
+    let (listening, showing) = (address_of(&listener), address_of(&archive_listener));
     let inbox = live::inbox();
-    let fetch = parts::fetch_settings(settings, listening.into_iter().collect());
+    let fetch = parts::fetch_settings(settings, listening.into_iter().chain(showing).collect());
     if fetch.concurrency < settings.crawler.concurrency {
         tracing::warn!("only {} requests at a time: this process may open no more files", fetch.concurrency);
     }
@@ -154,7 +162,7 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let (handle, thread) = live::start(crawler, workers, Arc::clone(&clock), until, inbox, ended_sender).or_fail()?;
     let (stop, stopped) = watch::channel(false);
     let backend = CrawlBackend::Live(handle.clone());
-    let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), backend);
+    let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), backend).with_archive(showing);
     let counts = Arc::clone(&shared.connections);
     let search = Arc::clone(&shared.search);
     let search = settings.search.then(|| search.follow()).transpose().or_fail()?;
@@ -165,10 +173,16 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         let local_token = local_token::make(&settings.data)?;
         let guard = AccessGuard { listening_on, token: checked.token, local_token, keyed: settings.keyed_paths() };
         let limits = ConnectionLimits::of_descriptors(descriptors::limit());
+        if let (Some(archive_listener), Some(showing)) = (archive_listener, showing) {
+            let origin = ArchiveOrigin { reader: reader.clone(), main: format!("http://{listening_on}") };
+            let guard = AccessGuard { listening_on: showing, keyed: Vec::new(), ..guard.clone() };
+            let router = guard.guard(api::archive_router(origin));
+            servers.push(network::serve(archive_listener, router, limits, Arc::default(), stopped.clone()));
+        }
         servers.push(network::serve(listener, guard.guard(router), limits, counts, stopped));
     }
     let data = settings.data.clone();
-    Ok(Crawl { handle, reader, clock, listening, ended, thread, stop, servers, search, data })
+    Ok(Crawl { handle, reader, clock, listening, showing, ended, thread, stop, servers, search, data })
 }
 
 fn body_max(settings: &Settings) -> u64 {
@@ -234,9 +248,9 @@ fn judge_seeds(context: &Context, reader: &Reader, given: &[Seed]) -> Result<Vec
     Ok(warnings)
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener> {
+fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
     network::listen(address)
-        .map_err(|error| Error::Failed(format!("listen on {address}: {error}; give --listen or --no-serve")))
+        .map_err(|error| Error::Failed(format!("listen on {address}: {error}; give --{setting} or --no-serve")))
 }
 
 impl Crawl {
