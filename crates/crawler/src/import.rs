@@ -47,6 +47,7 @@ type Seconds = HashMap<i64, Vec<Option<Digest>>>;
 struct Importing<'c> {
     crawler: &'c mut Crawler,
     learn: bool,
+    now: Moment,
     imported: &'c mut Imported,
     seconds: HashMap<PageKey, Seconds>,
     put_in: HashMap<PageKey, PutIn>,
@@ -61,6 +62,7 @@ impl Crawler {
         let mut importing = Importing {
             crawler: self,
             learn,
+            now,
             imported,
             seconds: HashMap::new(),
             put_in: HashMap::new(),
@@ -179,6 +181,10 @@ impl Importing<'_> {
             return Ok(());
         }
         self.seconds.entry(key).or_default().entry(second).or_default().push(payload);
+        if self.crawler.core.work.is_open(key) {
+            // The body of the version before is read again for its words, so that it must be on disk.
+            self.crawler.commit(self.now)?;
+        }
         let is_read = matches!(report.outcome, Outcome::Read { .. });
         let is_version = match self.crawler.core.work.page(key)? {
             Some(page) if page.last_visit > report.started => self.put_in(page, report)?,

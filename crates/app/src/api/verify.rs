@@ -250,7 +250,8 @@ fn requests(reader: &Reader) -> Result<Vec<Request>, StreamError> {
     let mut requests = Vec::new();
     for row in reader.visit_book() {
         let (page, visit) = row?;
-        if !visit.outcome.asked() {
+        // What others asked before it was imported is no visit of ours.
+        if !visit.outcome.asked() || visit.is_imported() {
             continue;
         }
         let site = match (&visit.robots, page) {

@@ -14,7 +14,7 @@ use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
 use crate::runtime::clock::{Clock, wall};
 use crate::runtime::live::Until;
-use crate::runtime::{folder, parts, serving};
+use crate::runtime::{folder, parts, runs, serving};
 
 /// Records of one batch, and bytes of their blocks: these bound the memory.
 const BATCH_RECORDS_MAX: usize = 512;
@@ -79,6 +79,9 @@ pub async fn import(context: &Context, arguments: &Arguments) -> Result<()> {
         }
     };
     let imported = take_in(context, repository, &mut archives, arguments.learn)?;
+    if runs::book(&settings.data) == runs::Book::default() {
+        runs::note_repair(&settings.data, wall())?;
+    }
     print(context, &imported, &archives)
 }
 
