@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use vernal_archive::import::{Archives, Form};
 use vernal_crawler::{Crawler, Imported};
-use vernal_repository::Repository;
+use vernal_repository::{Repository, runs};
 
 use super::Context;
 use super::printed_list::names_and_values;
@@ -14,7 +14,7 @@ use crate::error::{Error, OrFail, Result};
 use crate::output::Sink;
 use crate::runtime::clock::{Clock, wall};
 use crate::runtime::live::Until;
-use crate::runtime::{folder, parts, runs, serving};
+use crate::runtime::{folder, parts, serving};
 
 /// Records of one batch, and bytes of their blocks: these bound the memory.
 const BATCH_RECORDS_MAX: usize = 512;
@@ -80,7 +80,7 @@ pub async fn import(context: &Context, arguments: &Arguments) -> Result<()> {
     };
     let imported = take_in(context, repository, &mut archives, arguments.learn)?;
     if runs::book(&settings.data) == runs::Book::default() {
-        runs::note_repair(&settings.data, wall())?;
+        runs::note_repair(&settings.data, wall()).or_fail()?;
     }
     print(context, &imported, &archives)
 }
