@@ -34,7 +34,10 @@ pub fn import(bytes: &[u8]) {
                 assert!(last <= date, "records come in the order of their dates");
                 last = date;
                 let url = record.target().and_then(|target| Url::parse(target).ok());
-                assert!(url.is_some_and(|url| matches!(url.scheme(), "http" | "https")), "a prepared record is of a page");
+                assert!(
+                    url.is_some_and(|url| matches!(url.scheme(), "http" | "https")),
+                    "a prepared record is of a page"
+                );
                 assert!(record.payload().is_some());
             }
         }

@@ -33,9 +33,8 @@ async fn show(State(origin): State<Arc<ArchiveOrigin>>, request: Request) -> Res
         return response(replay::refusal(403, "no archived script becomes a service worker"));
     }
     let target = request.uri().path_and_query().map_or_else(String::new, |target| target.as_str().to_owned());
-    let read = answer::on_blocking_thread(move || {
-        Ok(replay::answer(&origin.reader, &target, &Uris::new(&origin.main))?)
-    });
+    let read =
+        answer::on_blocking_thread(move || Ok(replay::answer(&origin.reader, &target, &Uris::new(&origin.main))?));
     response(read.await.unwrap_or_else(|error| replay::refusal(500, &error.line)))
 }
 

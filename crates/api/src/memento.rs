@@ -150,7 +150,6 @@ fn name_of(host: &str) -> Option<&str> {
 
 fn found(to: &str, links: &str) -> Response {
     let header = |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""));
-    let headers =
-        [(LOCATION, header(to)), (LINK, header(links)), (VARY, HeaderValue::from_static("accept-datetime"))];
+    let headers = [(LOCATION, header(to)), (LINK, header(links)), (VARY, HeaderValue::from_static("accept-datetime"))];
     (StatusCode::FOUND, headers).into_response()
 }

@@ -22,11 +22,7 @@ pub async fn index(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Res
 }
 
 /// One list by its number, `0.xml` and so on.
-pub async fn change_list(
-    State(shared): State<Arc<Shared>>,
-    headers: HeaderMap,
-    Path(name): Path<String>,
-) -> ApiResult {
+pub async fn change_list(State(shared): State<Arc<Shared>>, headers: HeaderMap, Path(name): Path<String>) -> ApiResult {
     let unknown = || ApiError::not_found(format!("there is no change list {name}"));
     let list = name.strip_suffix(".xml").and_then(|number| number.parse().ok()).ok_or_else(unknown)?;
     let text = {

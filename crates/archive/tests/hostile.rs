@@ -178,7 +178,13 @@ fn records_that_are_wrong_cost_only_themselves() {
         response("javascript:alert(1)", "2019-03-01T10:00:00Z", "x"),
         response("http://b.example/", "yesterday", "x"),
         response("http://c.example/", "1850-01-01T00:00:00Z", "x"),
-        record("response", "http://d.example/", "2019-03-01T10:00:00Z", "WARC-Truncated: length\r\n", b"HTTP/1.1 200 OK\r\n\r\n"),
+        record(
+            "response",
+            "http://d.example/",
+            "2019-03-01T10:00:00Z",
+            "WARC-Truncated: length\r\n",
+            b"HTTP/1.1 200 OK\r\n\r\n",
+        ),
         record("revisit", "http://e.example/", "2019-03-01T10:00:00Z", "WARC-Payload-Digest: sha1:NONE\r\n", b""),
         record("response", "dns:a.example", "2019-03-01T10:00:00Z", "", b"20190301 a.example. 1.2.3.4"),
         record("request", GOOD, "2019-03-01T10:00:00Z", "", b"GET / HTTP/1.1\r\n\r\n"),
@@ -197,7 +203,13 @@ fn revisits_find_their_payload_by_name_and_by_digest_and_records_come_by_date() 
     let block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>Some words.</p>";
     let named = "WARC-Refers-To-Target-URI: http://a.example/\r\nWARC-Refers-To-Date: 2019-03-01T10:00:00Z\r\n";
     let file = [
-        record("revisit", "http://b.example/", "2021-01-01T00:00:00Z", digest, b"HTTP/1.1 200 OK\r\nX-Own: yes\r\n\r\n"),
+        record(
+            "revisit",
+            "http://b.example/",
+            "2021-01-01T00:00:00Z",
+            digest,
+            b"HTTP/1.1 200 OK\r\nX-Own: yes\r\n\r\n",
+        ),
         record("revisit", GOOD, "2020-01-01T00:00:00Z", named, b"HTTP/1.1 304 Not Modified\r\n\r\n"),
         record("response", GOOD, "2019-03-01T10:00:00Z", digest, block),
     ]

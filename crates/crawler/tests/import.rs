@@ -22,8 +22,15 @@ fn day(number: u64) -> Moment {
 }
 
 fn record(url: &str, moment: Moment, words: &str) -> Record {
-    let body = format!("<html><head><title>T</title></head><body><h1>Garden</h1><p>{words}</p><a href=/next>n</a></body></html>");
-    Record::of_response(&Url::parse(url).unwrap(), moment, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", body.as_bytes())
+    let body = format!(
+        "<html><head><title>T</title></head><body><h1>Garden</h1><p>{words}</p><a href=/next>n</a></body></html>"
+    );
+    Record::of_response(
+        &Url::parse(url).unwrap(),
+        moment,
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
+        body.as_bytes(),
+    )
 }
 
 fn import(crawler: &mut Crawler, records: Vec<Record>) -> Imported {

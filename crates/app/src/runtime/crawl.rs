@@ -91,12 +91,14 @@ fn token(context: &Context) -> Result<Option<String>> {
     };
     match token {
         Some(token) if token.is_empty() => Err(Error::usage("the token is empty")),
-        None => match [Some(settings.listen), settings.archive_listen].into_iter().flatten().find(|at| !is_loopback(at)) {
-            Some(address) => Err(Error::Usage(format!(
-                "listening on {address} needs a token: give --token-file or VERNAL_TOKEN, or listen on loopback"
-            ))),
-            None => Ok(None),
-        },
+        None => {
+            match [Some(settings.listen), settings.archive_listen].into_iter().flatten().find(|at| !is_loopback(at)) {
+                Some(address) => Err(Error::Usage(format!(
+                    "listening on {address} needs a token: give --token-file or VERNAL_TOKEN, or listen on loopback"
+                ))),
+                None => Ok(None),
+            }
+        }
         token => Ok(token),
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod edited;
 pub mod replica;
+pub mod serving;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

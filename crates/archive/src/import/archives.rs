@@ -23,12 +23,8 @@ const TOLD_MAX: usize = 100;
 /// Damaged places of one file, after which it is given up: garbage would be looked through byte by byte.
 const DAMAGES_MAX: u32 = 1_000;
 /// The limits of one record, and of one file.
-const LIMITS: ScanLimits = ScanLimits {
-    record_bytes_max: 64 << 20,
-    head_bytes_max: 64 << 10,
-    ratio_max: 200,
-    unpacked_bytes_free: 128 << 20,
-};
+const LIMITS: ScanLimits =
+    ScanLimits { record_bytes_max: 64 << 20, head_bytes_max: 64 << 10, ratio_max: 200, unpacked_bytes_free: 128 << 20 };
 
 /// What kind of file is imported.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -90,7 +86,12 @@ pub struct Archives {
 
 impl Archives {
     /// Opens archives and finds their records. Entries that are packed are unpacked to files without a name in `scratch`.
-    pub fn open(form: Form, paths: &[PathBuf], scratch: &Path, progress: Progress<'_>) -> Result<Archives, ImportError> {
+    pub fn open(
+        form: Form,
+        paths: &[PathBuf],
+        scratch: &Path,
+        progress: Progress<'_>,
+    ) -> Result<Archives, ImportError> {
         let mut archives = Archives::default();
         let mut indexes = Vec::new();
         for path in paths {
@@ -324,7 +325,9 @@ impl Archives {
                     }
                 }
             }
-            Err(why) => self.leave_out(format!("{} at byte {}: {why}", self.sources[place.file as usize].name, place.offset)),
+            Err(why) => {
+                self.leave_out(format!("{} at byte {}: {why}", self.sources[place.file as usize].name, place.offset))
+            }
         }
         Ok(())
     }

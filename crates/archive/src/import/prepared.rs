@@ -53,7 +53,10 @@ pub(super) fn what(record: &Record) -> Result<(What, Option<About>), String> {
 pub(super) fn prepared(record: &Record, about: &About, payload_of: Option<&Record>) -> Result<Record, String> {
     let source = payload_of.unwrap_or(record);
     let body = source.payload().ok_or_else(|| format!("{}: there is no payload", about.url))?;
-    let own_head = record.http().filter(|http| http.status != 304).map(|http| &record.block[..record.block.len() - http.body.len()]);
+    let own_head = record
+        .http()
+        .filter(|http| http.status != 304)
+        .map(|http| &record.block[..record.block.len() - http.body.len()]);
     let head = own_head.or_else(|| {
         let http = source.http()?;
         Some(&source.block[..source.block.len() - http.body.len()])
@@ -88,7 +91,8 @@ fn plain(head: &[u8], codings: &[u8], body: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let is_none_left = is_gzip && !body.starts_with(&[0x1f, 0x8b]);
     let mut kept = Vec::with_capacity(head.len());
     for line in head.split_inclusive(|byte| *byte == b'\n') {
-        let name = String::from_utf8_lossy(line.split(|byte| *byte == b':').next().unwrap_or_default()).to_ascii_lowercase();
+        let name =
+            String::from_utf8_lossy(line.split(|byte| *byte == b':').next().unwrap_or_default()).to_ascii_lowercase();
         let is_dropped = name == "transfer-encoding" || (is_none_left && name == "content-encoding");
         if !is_dropped {
             kept.extend_from_slice(line);

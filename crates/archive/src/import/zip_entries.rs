@@ -142,7 +142,9 @@ mod tests {
 
     #[test]
     fn names_that_lead_away_are_refused() {
-        for name in ["/etc/x.warc", "../x.warc", "a/../../x.warc", "a\\..\\x.warc", "c:x.warc", "a//x.warc", "a/\0.warc"] {
+        for name in
+            ["/etc/x.warc", "../x.warc", "a/../../x.warc", "a\\..\\x.warc", "c:x.warc", "a//x.warc", "a/\0.warc"]
+        {
             assert!(wrong_name(name).is_some(), "{name}");
         }
         assert_eq!(wrong_name("archive/data-001.warc.gz"), None);

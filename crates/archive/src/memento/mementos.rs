@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use vernal_model::{Event, Moment, Outcome, Page, Span, Version};
 use vernal_repository::{Reader, Result};
 
-use super::timestamp::rounded;
+use super::digits::rounded;
 
 /// One version of a page, as evidence of the page at its moments.
 #[derive(Clone, Debug)]

@@ -14,7 +14,8 @@ const READ_AT_ONCE: usize = 1_000;
 /// Entries of an index. Older lists keep their addresses, and the index no longer names them.
 const LISTS_MAX: u64 = 50_000;
 
-const OPEN: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" xmlns:rs=\"http://www.openarchives.org/rs/terms/\"";
+const OPEN: &str =
+    "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" xmlns:rs=\"http://www.openarchives.org/rs/terms/\"";
 
 /// What this source offers.
 pub fn capability_list(base: &str) -> String {

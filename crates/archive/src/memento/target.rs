@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn what_is_no_url_is_refused_whatever_it_is() {
-        for rest in ["", "/", "javascript:/alert", "file:///etc/passwd", "http://", "http://%zz/", "data:/x", "%ff%fe"] {
+        for rest in ["", "/", "javascript:/alert", "file:///etc/passwd", "http://", "http://%zz/", "data:/x", "%ff%fe"]
+        {
             assert!(url_at_end(rest).is_err(), "{rest}");
         }
         assert!(url_at_end(&"a".repeat(100_000)).is_err());

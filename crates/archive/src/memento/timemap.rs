@@ -35,7 +35,8 @@ struct TimeMapJson<'a> {
 
 #[derive(Serialize)]
 struct MementoJson<'a> {
-    uri: String,
+    /// Its address, which redirects to the archived bytes.
+    memento: String,
     datetime: String,
     version: u32,
     digest: String,
@@ -129,7 +130,7 @@ fn memento_json<'a>(map: &TimeMap<'_>, memento: &'a Memento) -> MementoJson<'a> 
         format!("/api/v1/diff?url={}&from={previous}&to={}", query_value(map.url.as_str()), memento.version.number)
     });
     MementoJson {
-        uri: map.uris.memento(memento.moment(), map.url),
+        memento: map.uris.memento(memento.moment(), map.url),
         datetime: memento.moment().rfc3339(),
         version: memento.version.number,
         digest: memento.version.payload.to_string(),
@@ -188,7 +189,10 @@ mod tests {
             assert_eq!(text.contains("rel=\"first memento\""), number == 0);
             assert_eq!(text.contains("rel=\"last memento\""), number == 2);
             assert!(text.contains("rel=\"self\"; type=\"application/link-format\"; from=\""));
-            assert!(!text.contains(",,") && text.trim_end().ends_with('"'), "every link but the last ends with a comma");
+            assert!(
+                !text.contains(",,") && text.trim_end().ends_with('"'),
+                "every link but the last ends with a comma"
+            );
         }
         assert_eq!(seen, 2_345);
         assert!(link_page(&page(3)).is_none() && json_page(&page(usize::MAX)).is_none());

@@ -90,7 +90,8 @@ mod tests {
 
     #[test]
     fn a_memento_links_to_its_neighbours_and_to_both_ends() {
-        let all = Mementos::from((1..=5).map(|n| memento(n, i64::from(n) * 100, i64::from(n) * 100)).collect::<Vec<_>>());
+        let all =
+            Mementos::from((1..=5).map(|n| memento(n, i64::from(n) * 100, i64::from(n) * 100)).collect::<Vec<_>>());
         let uris = Uris::new("http://127.0.0.1:8376/");
         let url = Url::parse("http://a.example/x?y=z").unwrap();
         let links = uris.link_header(&url, &all, Some(2));

@@ -93,7 +93,8 @@ fn shown(held: &Held, form: Form, uris: &Uris) -> Answer {
     let policy = if held.with_scripts { WITH_SCRIPTS } else { NO_SCRIPTS };
     let mut headers = safe_headers(policy);
     let content_type = in_header(&content_type);
-    headers.push(("content-type", if content_type.is_empty() { "application/octet-stream".into() } else { content_type }));
+    headers
+        .push(("content-type", if content_type.is_empty() { "application/octet-stream".into() } else { content_type }));
     headers.push(("memento-datetime", held.all.all()[held.place].moment().http_date()));
     headers.push(("link", in_header(&uris.link_header(&held.url, &held.all, Some(held.place)))));
     Answer { status: 200, headers, body }

@@ -22,8 +22,8 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn step(&mut self) {
         let left = &self.css[self.place..];
-        if left.starts_with("/*") {
-            self.copy(left[2..].find("*/").map_or(left.len(), |end| end + 4));
+        if let Some(comment) = left.strip_prefix("/*") {
+            self.copy(comment.find("*/").map_or(left.len(), |end| end + "/*".len() + "*/".len()));
         } else if left.starts_with(['"', '\'']) {
             let length = string_bytes(left);
             self.copy(length);
@@ -185,7 +185,8 @@ mod tests {
 
     #[test]
     fn cut_off_style_sheets_end_without_a_fault() {
-        for css in ["url(", "url('", "@import", "@import '", "/*", "\"\\", "url(\\", "url(ä\\1F600", "ü@import \"ö"] {
+        for css in ["url(", "url('", "@import", "@import '", "/*", "\"\\", "url(\\", "url(ä\\1F600", "ü@import \"ö"]
+        {
             led(css);
         }
         assert!(!led("a{b:url(\"x</style>\")}").contains("</style>"));

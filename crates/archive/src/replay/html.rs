@@ -44,7 +44,9 @@ fn nested(html: &str, links: &Links, depth: usize) -> Option<String> {
             let mut style = style.borrow_mut();
             style.push_str(chunk.as_str());
             match chunk.last_in_text_node() {
-                true => chunk.replace(&css::rewritten(&std::mem::take(&mut *style), &links.borrow()), ContentType::Html),
+                true => {
+                    chunk.replace(&css::rewritten(&std::mem::take(&mut *style), &links.borrow()), ContentType::Html)
+                }
                 false => chunk.remove(),
             }
             Ok(())
@@ -133,12 +135,18 @@ mod tests {
     #[test]
     fn links_of_all_kinds_are_led_and_the_rest_stays_byte_for_byte() {
         for (html, expected) in [
-            ("<p CLASS=x>a &amp; b<a href=/y?p=1&amp;q=2>z</a>", format!("<p CLASS=x>a &amp; b<a href=\"{A}/y?p=1&amp;q=2\">z</a>")),
+            (
+                "<p CLASS=x>a &amp; b<a href=/y?p=1&amp;q=2>z</a>",
+                format!("<p CLASS=x>a &amp; b<a href=\"{A}/y?p=1&amp;q=2\">z</a>"),
+            ),
             ("<img src='i.png' srcset='j.png 2x'>", format!("<img src=\"{A}/dir/i.png\" srcset=\"{A}/dir/j.png 2x\">")),
             ("<base href=/other/><a href=x>", format!("<base><a href=\"{A}/other/x\">")),
             ("<style>a{b:url(c)}</style>", format!("<style>a{{b:url(\"{A}/dir/c\")}}</style>")),
             ("<div style=\"b:url(c)\">", format!("<div style=\"b:url(&quot;{A}/dir/c&quot;)\">")),
-            ("<meta http-equiv=Refresh content='0;url=/n'>", format!("<meta http-equiv=Refresh content=\"0;url={A}/n\">")),
+            (
+                "<meta http-equiv=Refresh content='0;url=/n'>",
+                format!("<meta http-equiv=Refresh content=\"0;url={A}/n\">"),
+            ),
             ("<meta http-equiv=content-security-policy content=x>y", "y".into()),
             ("<link rel='x DNS-Prefetch' href=//evil.example>y", "y".into()),
             ("<a ping=//evil.example href='#t'>", "<a href='#t'>".into()),
@@ -163,7 +171,15 @@ mod tests {
 
     #[test]
     fn broken_pages_end_without_a_fault() {
-        for html in ["<", "<a href", "<a href=\"", "<style>a{b:url(", "<iframe srcdoc=", "<base href='http://[", "\u{0}<a href=\u{0}>"] {
+        for html in [
+            "<",
+            "<a href",
+            "<a href=\"",
+            "<style>a{b:url(",
+            "<iframe srcdoc=",
+            "<base href='http://[",
+            "\u{0}<a href=\u{0}>",
+        ] {
             led(html);
         }
     }

@@ -30,7 +30,8 @@ impl Links {
 
     /// Where a reference leads; `None` where it stays as it is.
     pub fn led(&self, reference: &str) -> Option<String> {
-        let plain: String = reference.trim_matches(is_space).chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
+        let plain: String =
+            reference.trim_matches(is_space).chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
         if plain.is_empty() || plain.starts_with('#') || is_inert(&plain) {
             return None;
         }
