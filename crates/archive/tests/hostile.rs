@@ -198,6 +198,25 @@ fn records_that_are_wrong_cost_only_themselves() {
 }
 
 #[test]
+fn the_answer_to_a_form_that_was_sent_is_no_page() {
+    let id = |number: u32| format!("<urn:uuid:00000000-0000-4000-8000-{number:012}>");
+    let with_id = |record: Vec<u8>, number: u32| {
+        let text = String::from_utf8(record).unwrap();
+        text.replace(&id(0), &id(number)).into_bytes()
+    };
+    let of = |number: u32| format!("WARC-Concurrent-To: {}\r\n", id(number));
+    let date = "2019-03-01T10:00:00Z";
+    let file = [
+        with_id(response("http://a.example/form", date, "thanks"), 1),
+        with_id(record("request", "http://a.example/form", date, &of(1), b"POST /form HTTP/1.1\r\n\r\n"), 2),
+        with_id(response(GOOD, date, "page"), 3),
+        with_id(record("request", GOOD, date, &of(3), b"GET / HTTP/1.1\r\n\r\n"), 4),
+    ]
+    .concat();
+    assert_eq!(read(Form::Warc, &file).unwrap(), (vec![GOOD.to_owned()], Vec::new()));
+}
+
+#[test]
 fn revisits_find_their_payload_by_name_and_by_digest_and_records_come_by_date() {
     let digest = "WARC-Payload-Digest: sha1:ABCDEFGHIJKLMNOPQRSTUVWXYZ234567\r\n";
     let block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>Some words.</p>";

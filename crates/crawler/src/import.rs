@@ -11,12 +11,12 @@ use vernal_model::{
 };
 use vernal_repository::{KnownState, Record};
 
-use crate::Result;
 use crate::crawler::Crawler;
 use crate::in_flight::Asked;
 use crate::intake::imported::{Earlier, PutIn, apply_quietly};
 use crate::intake::{Appliers, Arrived, Restored, archived_report};
 use crate::partition::window_row;
+use crate::{Error, Result};
 
 /// Lines about single records; further ones are only counted.
 const REFUSED_TOLD_MAX: usize = 100;
@@ -59,6 +59,10 @@ impl Crawler {
     /// Imports one batch of records, which are in the order of their dates and follow the batches before. With `learn` the policy
     /// learns from them as if they were own visits.
     pub fn import(&mut self, records: Vec<Record>, learn: bool, now: Moment, imported: &mut Imported) -> Result<()> {
+        self.disk.check(&self.core.work, now)?;
+        if self.disk.is_full() {
+            return Err(Error::DiskNearlyFull);
+        }
         let mut importing = Importing {
             crawler: self,
             learn,
@@ -235,6 +239,8 @@ impl Importing<'_> {
         let Crawler { core, intake, plan, hints, passes, .. } = &mut *self.crawler;
         let Some(mut effects) = intake.imported(core, arrived)? else { return Ok(false) };
         let is_version = effects.finding.is_new_version && effects.page.version.is_some();
+        // A page without visits of our own is visited only once the scope has it.
+        effects.page.visits = effects.before.as_ref().map_or(0, |page| page.visits);
         match self.learn {
             true => {
                 if let Some(event) = &mut effects.event {

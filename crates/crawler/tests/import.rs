@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use vernal_crawler::{Crawler, Imported, Settings};
+use vernal_crawler::{Crawler, DiskFreeMin, Imported, Settings};
 use vernal_model::{EventKind, Moment, Outcome, PageState, PolicyState, Span, Url};
 use vernal_repository::{Reader, Record, Repository, compare_tables, verify_journal};
 
@@ -14,7 +14,8 @@ const NOW: Moment = Moment::from_secs(1_900_000_000);
 fn opened(dir: &Path) -> Crawler {
     let settings = vernal_repository::Settings { id: Some(7), ..Default::default() };
     let (repository, _) = Repository::open(dir, settings, NOW).unwrap();
-    Crawler::open(repository, Settings::default(), NOW).unwrap()
+    let settings = Settings { disk_free_min: DiskFreeMin::NOTHING, ..Settings::default() };
+    Crawler::open(repository, settings, NOW).unwrap()
 }
 
 fn day(number: u64) -> Moment {
@@ -139,4 +140,17 @@ fn answers_that_are_no_copy_of_a_page_make_none() {
     let moved = reader.page_by_url(&Url::parse("http://a.example/3").unwrap()).unwrap().unwrap();
     assert!(matches!(moved.last_outcome, Outcome::Moved { .. }));
     assert_eq!(reader.totals().found_pending, 0, "a redirect of an import is not followed");
+}
+
+#[test]
+fn with_learn_the_schedule_hears_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut crawler = opened(dir.path());
+    let records = vec![record(PAGE, day(0), ROSES), record(PAGE, day(5), ROSES), record(PAGE, day(9), TULIPS)];
+    let mut imported = Imported::default();
+    crawler.import(records, true, NOW, &mut imported).unwrap();
+    assert_eq!((imported.versions, imported.same), (2, 1));
+    let page = crawler.reader().page_by_url(&Url::parse(PAGE).unwrap()).unwrap().unwrap();
+    assert_eq!((page.visits, page.compared, page.changes), (0, 2, 1));
+    assert_ne!(page.policy, PolicyState::default(), "the policy remembers it");
 }

@@ -1,7 +1,7 @@
 //! Archives that are imported together. The first pass finds where each record is and when it was made; the second gives the records
 //! in the order of their dates. Of each record only its place is kept in memory.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -81,6 +81,8 @@ pub struct Archives {
     /// Records with a payload, by URL and second, and by the digest that they name.
     by_visit: HashMap<u64, Place>,
     by_payload: HashMap<u64, Place>,
+    /// Ids of requests that asked for something else than a page, and of their answers.
+    other_requests: HashSet<u64>,
     left_out: LeftOut,
 }
 
@@ -132,7 +134,11 @@ impl Archives {
     pub fn record(&mut self, place: usize) -> Option<Record> {
         let place = *self.places.get(place)?;
         match self.prepared_at(place) {
-            Ok(record) => Some(record),
+            Ok(Some(record)) => Some(record),
+            Ok(None) => {
+                self.left_out.other += 1;
+                None
+            }
             Err(why) => {
                 let name = &self.sources[place.file as usize].name;
                 self.leave_out(format!("{name} at byte {}: {why}", place.offset));
@@ -141,16 +147,20 @@ impl Archives {
         }
     }
 
-    fn prepared_at(&self, place: Place) -> Result<Record, String> {
+    /// The record, or nothing where it answers a form that was sent and is no page.
+    fn prepared_at(&self, place: Place) -> Result<Option<Record>, String> {
         let record = self.read(place)?;
+        if ids(&record).any(|id| self.other_requests.contains(&id)) {
+            return Ok(None);
+        }
         let (what, about) = what(&record)?;
         let about = about.ok_or("it is no copy of a page")?;
         match what {
             What::Other => Err("it is no copy of a page".into()),
-            What::Payload => prepared(&record, &about, None),
+            What::Payload => prepared(&record, &about, None).map(Some),
             What::Revisit => {
                 let original = self.payload_of(&record, &about)?;
-                prepared(&record, &about, Some(&original))
+                prepared(&record, &about, Some(&original)).map(Some)
             }
         }
     }
@@ -311,7 +321,15 @@ impl Archives {
 
     fn note(&mut self, record: &Record, place: Place) -> Result<(), ImportError> {
         match what(record) {
-            Ok((What::Other, _) | (_, None)) => self.left_out.other += 1,
+            Ok((What::Other, _) | (_, None)) => {
+                self.left_out.other += 1;
+                if record.kind() == "request"
+                    && !record.block.starts_with(b"GET ")
+                    && self.other_requests.len() < RECORDS_MAX
+                {
+                    self.other_requests.extend(ids(record));
+                }
+            }
             Ok((what, Some(about))) => {
                 if self.places.len() == RECORDS_MAX {
                     return Err(ImportError::TooMany);
@@ -338,6 +356,11 @@ impl Archives {
             self.left_out.told.push(line.chars().filter(|letter| !letter.is_control()).take(400).collect());
         }
     }
+}
+
+/// Marks of the id of a record, and of the records that it belongs to.
+fn ids(record: &Record) -> impl Iterator<Item = u64> {
+    ["WARC-Record-ID", "WARC-Concurrent-To"].into_iter().filter_map(|name| Some(digest_mark(record.header(name)?)))
 }
 
 fn visit_mark(url: &Url, moment: Moment) -> u64 {

@@ -42,8 +42,7 @@ pub(crate) struct PutIn {
 /// Applies a visit that goes on with the page's row, but lets nobody learn of it.
 pub(crate) fn apply_quietly(core: &mut Core, mut effects: VisitEffects) -> Result<()> {
     let before = effects.before.as_ref();
-    // Own visits and what they found are what a schedule is made of.
-    effects.page.visits = before.map_or(0, |page| page.visits);
+    // What own visits found is what a schedule is made of.
     effects.page.compared = before.map_or(0, |page| page.compared);
     effects.page.changes = before.map_or(0, |page| page.changes);
     effects.finding.counted = None;

@@ -159,7 +159,7 @@ impl Follower {
                 Ok(())
             }
             EventKind::Gone | EventKind::Moved => self.ended(cursor, event),
-            EventKind::Imported => self.from_before(cursor, event),
+            EventKind::Imported => self.put_in(cursor, event),
             _ => self.went_on(cursor, event, is_last),
         }
     }
@@ -179,7 +179,7 @@ impl Follower {
     }
 
     /// A version from before the newest came with an archive: what it no longer has is removed text, and the text of now stays.
-    fn from_before(&mut self, cursor: Cursor, event: &Event) -> Result<()> {
+    fn put_in(&mut self, cursor: Cursor, event: &Event) -> Result<()> {
         let Some(number) = event.version else { return Ok(()) };
         let new = self.read(event, number)?;
         if new.as_ref().is_some_and(|new| new.document.directives.noindex) {
