@@ -14,7 +14,7 @@ const NOW: Moment = Moment::from_secs(1_900_000_000);
 fn opened(dir: &Path) -> Crawler {
     let settings = vernal_repository::Settings { id: Some(7), ..Default::default() };
     let (repository, _) = Repository::open(dir, settings, NOW).unwrap();
-    let settings = Settings { disk_free_min: DiskFreeMin::NOTHING, ..Settings::default() };
+    let settings = Settings { disk_free_min: DiskFreeMin::NOTHING, policy: "vernal".into(), ..Settings::default() };
     Crawler::open(repository, settings, NOW).unwrap()
 }
 
