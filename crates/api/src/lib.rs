@@ -4,12 +4,16 @@
 //! This room knows no crawl that runs: whoever serves the router gives it the parts behind it, a [`CrawlBackend`], a [`Clock`]
 //! and a [`TextIndex`].
 //!
-//! - `shared`: the state that every handler reads. `backend`: what stands behind it. `access_guard`: who may ask.
+//! - `shared`: the state that every handler reads. `backend`: what stands behind it.
+//! - `access_guard`: who may ask; `access`: its parts, with the role that each route needs.
 //! - `seed_entry`: seeds as people give them, in files and in requests.
 //! - `parameters`: what requests ask for; a type `…Query` is the query of one noun.
 //! - `answer`: the forms of an answer; a type `…Answer` is the JSON of one noun, and `…Json` a part of it.
 
+mod access;
 mod access_guard;
+mod alert_routes;
+mod alerting;
 mod answer;
 mod archive_origin;
 mod backend;
@@ -22,6 +26,7 @@ mod compact;
 mod connection_counts;
 mod control;
 mod damage;
+mod deliveries;
 mod diff;
 mod event_filter;
 mod event_json;
@@ -39,6 +44,7 @@ mod metrics;
 mod names;
 mod noise;
 mod openapi;
+mod openapi_alerts;
 mod page;
 mod pages;
 mod papers;
@@ -54,11 +60,14 @@ mod shared;
 mod sites;
 mod status;
 mod status_page;
+mod tokens;
 mod topics;
 mod trace;
 mod url_record;
 mod verify;
 mod version_pair;
+mod watch_feed;
+mod watches;
 mod websub;
 mod why;
 
@@ -67,9 +76,11 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 
-pub use access_guard::{AccessGuard, is_loopback};
+pub use access::{AccessTokens, CorsOrigins, origin, random_text};
+pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
+pub use alerting::Alerting;
 pub use archive_origin::{ArchiveOrigin, archive_router};
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
@@ -77,6 +88,7 @@ pub use connection_counts::ConnectionCounts;
 pub use event_schema::event_schema;
 pub use settings::{SettingRow, Settings};
 pub use shared::Shared;
+pub use watch_feed::WatchFeed;
 
 /// No question is larger; seeds come in parts.
 const REQUEST_BYTES_MAX: usize = 16 << 20;
@@ -117,12 +129,17 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/resume", post(control::resume))
         .route("/block", post(control::block))
         .route("/settings", get(settings::list))
+        .route("/tokens", get(tokens::list).post(tokens::add))
+        .route("/tokens/{name}", delete(tokens::revoke))
         .route("/check", get(check::show))
         .route("/why", get(why::show))
         .route("/plan", get(plan::show))
         .route("/trace", get(trace::list))
         .route("/verify", get(verify::stream))
         .route("/compact", post(compact::compact))
+        .merge(watches::routes())
+        .merge(alert_routes::routes())
+        .merge(deliveries::routes())
         .route("/openapi.json", get(openapi::show));
     Router::new()
         .nest("/api/v1", api)

@@ -22,7 +22,7 @@ const ACCEPT_DATETIME: HeaderName = HeaderName::from_static("accept-datetime");
 /// Leads to the memento nearest to the moment that is accepted, or to the newest.
 pub async fn timegate(State(shared): State<Arc<Shared>>, request: Request) -> ApiResult {
     let asked = accepted(request.headers())?.unwrap_or_else(|| shared.clock.now());
-    let (url, uris) = (url_behind(&request, "/timegate/")?, uris(request.headers()));
+    let (url, uris) = (url_behind(&request, "/timegate/")?, uris(&shared, request.headers()));
     answer::on_blocking_thread(move || {
         let (page, all) = mementos(&shared, &url)?;
         let chosen = all.nearest(asked).ok_or_else(|| nothing_kept(&page))?;
@@ -39,7 +39,7 @@ pub async fn memento(State(shared): State<Arc<Shared>>, request: Request) -> Api
     let moment = memento::of_digits(digits)
         .ok_or_else(|| ApiError::bad_request(format!("`{digits}` is no moment: give 14 digits")))?;
     let url = memento::url_at_end(rest).map_err(ApiError::bad_request)?;
-    let uris = uris(request.headers());
+    let uris = uris(&shared, request.headers());
     let host = host(request.headers());
     answer::on_blocking_thread(move || {
         let (page, all) = mementos(&shared, &url)?;
@@ -50,8 +50,8 @@ pub async fn memento(State(shared): State<Arc<Shared>>, request: Request) -> Api
         let path = replay::Answer::path_of(all.all()[chosen].moment(), &page.url);
         let name = if archive.ip().is_unspecified() { name_of(&host) } else { None };
         let origin = match name {
-            Some(name) => format!("http://{name}:{}", archive.port()),
-            None => format!("http://{archive}"),
+            Some(name) => format!("{}://{name}:{}", shared.scheme, archive.port()),
+            None => format!("{}://{archive}", shared.scheme),
         };
         Ok(found(&format!("{origin}{path}"), &uris.link_header(&page.url, &all, Some(chosen))))
     })
@@ -69,7 +69,7 @@ pub async fn timemap(State(shared): State<Arc<Shared>>, request: Request) -> Api
     let (number, rest) = numbered(rest);
     let page_number = number.checked_sub(1).ok_or_else(|| ApiError::bad_request("pages are counted from 1"))?;
     let url = memento::url_at_end(rest).map_err(ApiError::bad_request)?;
-    let uris = uris(request.headers());
+    let uris = uris(&shared, request.headers());
     answer::on_blocking_thread(move || {
         let (page, all) = mementos(&shared, &url)?;
         if all.is_empty() {
@@ -125,12 +125,12 @@ fn target_behind<'a>(request: &'a Request, prefix: &str) -> Result<&'a str, ApiE
 }
 
 /// The addresses of this origin, by the name that the client uses for it.
-pub fn uris(headers: &HeaderMap) -> Uris {
-    Uris::new(&base(headers))
+fn uris(shared: &Shared, headers: &HeaderMap) -> Uris {
+    Uris::new(&base(shared, headers))
 }
 
-pub fn base(headers: &HeaderMap) -> String {
-    format!("http://{}", host(headers))
+pub fn base(shared: &Shared, headers: &HeaderMap) -> String {
+    format!("{}://{}", shared.scheme, host(headers))
 }
 
 fn host(headers: &HeaderMap) -> String {

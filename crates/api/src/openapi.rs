@@ -3,6 +3,7 @@
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
+use super::access::roles;
 use super::answer;
 use super::event_schema::event_schema;
 
@@ -11,10 +12,10 @@ pub async fn show() -> Response {
 }
 
 /// A parameter of a query: name, schema type, whether it must be given, what it says.
-type Parameter = (&'static str, &'static str, bool, &'static str);
+pub(super) type Parameter = (&'static str, &'static str, bool, &'static str);
 
 const URL: Parameter = ("url", "string", true, "The page");
-const LIMIT: Parameter = ("limit", "integer", false, "At most N rows");
+pub(super) const LIMIT: Parameter = ("limit", "integer", false, "At most N rows");
 const SORT: Parameter = ("sort", "string", false, "A column; a hyphen before it puts the greatest first");
 const TAG: Parameter = ("tag", "string", false, "Only what a seed with this tag covers");
 const SITE: Parameter = ("site", "string", false, "A host, with its port where that is not the scheme's own");
@@ -69,10 +70,10 @@ const SEARCH: &[Parameter] = &[
     LIMIT,
 ];
 
-const LINES: &str = "application/x-ndjson";
-const JSON: &str = "application/json";
+pub(super) const LINES: &str = "application/x-ndjson";
+pub(super) const JSON: &str = "application/json";
 
-struct Route {
+pub(super) struct Route {
     path: &'static str,
     method: &'static str,
     says: &'static str,
@@ -80,12 +81,25 @@ struct Route {
     answers: &'static str,
 }
 
-const fn get(path: &'static str, says: &'static str, parameters: &'static [Parameter], answers: &'static str) -> Route {
+pub(super) const fn get(
+    path: &'static str,
+    says: &'static str,
+    parameters: &'static [Parameter],
+    answers: &'static str,
+) -> Route {
     Route { path, method: "get", says, parameters, answers }
 }
 
-const fn post(path: &'static str, says: &'static str, parameters: &'static [Parameter]) -> Route {
+pub(super) const fn post(path: &'static str, says: &'static str, parameters: &'static [Parameter]) -> Route {
     Route { path, method: "post", says, parameters, answers: JSON }
+}
+
+pub(super) const fn put(path: &'static str, says: &'static str, parameters: &'static [Parameter]) -> Route {
+    Route { path, method: "put", says, parameters, answers: JSON }
+}
+
+pub(super) const fn delete(path: &'static str, says: &'static str, parameters: &'static [Parameter]) -> Route {
+    Route { path, method: "delete", says, parameters, answers: JSON }
 }
 
 const ROUTES: &[Route] = &[
@@ -222,6 +236,23 @@ const ROUTES: &[Route] = &[
     post("/api/v1/resume", "Resumes the crawl, or one site", &[SITE]),
     post("/api/v1/block", "Never asks this site again", &[("site", "string", true, "A host")]),
     get("/api/v1/settings", "All settings in force, with their sources", &[], LINES),
+    get("/api/v1/tokens", "Tokens with roles, without their texts", &[], LINES),
+    post(
+        "/api/v1/tokens",
+        "Makes a token; only this answer ever has its text",
+        &[
+            ("name", "string", true, "Letters, digits, dots, hyphens and underscores"),
+            ("role", "string", true, "read, operate or admin; each may do what those before it may"),
+            ("expires", "string", false, "A span such as 90d, a date or RFC 3339 (default: never)"),
+        ],
+    ),
+    Route {
+        path: "/api/v1/tokens/{name}",
+        method: "delete",
+        says: "Revokes a token, at once",
+        parameters: &[("name", "string", true, "Its name")],
+        answers: JSON,
+    },
     get("/api/v1/check", "What stands between a URL and its next visit", &[URL], JSON),
     get("/api/v1/why", "Why a page is due when it is", &[URL], JSON),
     get(
@@ -256,9 +287,9 @@ fn path_of_page(route: &Route) -> Option<String> {
     Some(if noun == "page" { "/api/v1/pages/{url}".to_owned() } else { format!("/api/v1/pages/{{url}}/{noun}") })
 }
 
-fn document() -> Value {
+pub fn document() -> Value {
     let mut paths = Map::new();
-    for route in ROUTES {
+    for route in ROUTES.iter().chain(super::openapi_alerts::ROUTES) {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method] = operation(route, route.path);
         if let Some(in_path) = path_of_page(route) {
@@ -266,7 +297,7 @@ fn document() -> Value {
             paths.entry(in_path).or_insert_with(|| json!({}))[route.method] = operation;
         }
     }
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Vernal",
@@ -282,8 +313,10 @@ fn document() -> Value {
             },
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
         },
-        "security": [{}, { "token": [] }],
-    })
+        "security": [{ "token": [] }],
+    });
+    roles::describe(&mut document);
+    document
 }
 
 fn operation(route: &Route, path: &str) -> Value {
@@ -313,7 +346,9 @@ fn operation(route: &Route, path: &str) -> Value {
     if route.method == "post" && route.path.ends_with("/seeds") {
         operation["requestBody"] =
             json!({ "required": true, "content": { LINES: { "schema": { "type": "object" } } } });
-    } else if route.method == "post" && !route.parameters.is_empty() {
+    } else if takes_body(route) {
+        operation["requestBody"] = json!({ "required": true, "content": { JSON: { "schema": { "type": "object" } } } });
+    } else if route.method == "post" && !route.parameters.is_empty() && !route.path.contains('{') {
         operation["requestBody"] = json!({
             "required": false,
             "description": "The parameters as fields, instead of in the query",
@@ -321,6 +356,12 @@ fn operation(route: &Route, path: &str) -> Value {
         });
     }
     operation
+}
+
+/// Whether what is made or changed is given whole in the body.
+fn takes_body(route: &Route) -> bool {
+    let nouns = ["/api/v1/watches", "/api/v1/watches/preview", "/api/v1/routes"];
+    route.method == "put" || route.method == "post" && nouns.contains(&route.path)
 }
 
 fn fields_schema(parameters: &[Parameter]) -> Value {

@@ -12,13 +12,13 @@ use super::answer::{self, ApiError, ApiResult};
 use super::memento::base;
 use super::shared::Shared;
 
-pub async fn capability_list(headers: HeaderMap) -> Response {
-    xml(memento::capability_list(&base(&headers)))
+pub async fn capability_list(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Response {
+    xml(memento::capability_list(&base(&shared, &headers)))
 }
 
 pub async fn index(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Response {
     let began = shared.reader.time_origin().map_or(vernal_model::Moment::EPOCH, |origin| origin.moment);
-    xml(memento::change_list_index(&base(&headers), shared.reader.cursor(), began))
+    xml(memento::change_list_index(&base(&shared, &headers), shared.reader.cursor(), began))
 }
 
 /// One list by its number, `0.xml` and so on.
@@ -26,7 +26,7 @@ pub async fn change_list(State(shared): State<Arc<Shared>>, headers: HeaderMap, 
     let unknown = || ApiError::not_found(format!("there is no change list {name}"));
     let list = name.strip_suffix(".xml").and_then(|number| number.parse().ok()).ok_or_else(unknown)?;
     let text = {
-        let base = base(&headers);
+        let base = base(&shared, &headers);
         answer::on_blocking_thread(move || Ok(memento::change_list(&shared.reader, &base, list)?)).await?
     };
     text.map(xml).ok_or_else(unknown)

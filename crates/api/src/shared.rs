@@ -8,6 +8,8 @@ use tokio::sync::{Semaphore, watch};
 use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
+use super::access::AccessTokens;
+use super::alerting::Alerting;
 use super::answer::ApiError;
 use super::backend::{Clock, CrawlBackend, TextIndex};
 use super::connection_counts::ConnectionCounts;
@@ -29,11 +31,17 @@ pub struct Shared {
     pub stream_turns: Arc<Semaphore>,
     /// The text index.
     pub search: Arc<dyn TextIndex>,
+    /// Watches and deliveries; none where nobody serves them.
+    pub alerts: Option<Arc<dyn Alerting>>,
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
+    /// `http`, or `https` where the listener speaks TLS.
+    pub scheme: &'static str,
     /// Where archived bytes are served, if they are.
     pub archive_origin: Option<SocketAddr>,
+    /// Who may ask through the port.
+    pub tokens: Arc<AccessTokens>,
     /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
@@ -45,10 +53,13 @@ impl Shared {
         clock: Arc<dyn Clock>,
         backend: Arc<dyn CrawlBackend>,
         search: Arc<dyn TextIndex>,
+        tokens: Arc<AccessTokens>,
     ) -> Shared {
         let (never, stop) = watch::channel(false);
         Shared {
+            tokens,
             search,
+            alerts: None,
             reader,
             clock,
             backend,
@@ -57,18 +68,23 @@ impl Shared {
             stream_turns: Arc::new(Semaphore::new(STREAMS_READING_MAX)),
             connections: Arc::default(),
             last_measures: LastMeasures::default(),
+            scheme: "http",
             archive_origin: None,
             _never: Some(never),
         }
+    }
+
+    pub fn with_alerts(self, alerts: Arc<dyn Alerting>) -> Shared {
+        Shared { alerts: Some(alerts), ..self }
     }
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {
         Shared { stop, _never: None, ..self }
     }
 
-    /// Archived bytes are served there.
-    pub fn with_archive(self, archive_origin: Option<SocketAddr>) -> Shared {
-        Shared { archive_origin, ..self }
+    /// By which scheme this is served, and where archived bytes are.
+    pub fn with_archive(self, scheme: &'static str, archive_origin: Option<SocketAddr>) -> Shared {
+        Shared { scheme, archive_origin, ..self }
     }
 
     pub fn defaults(&self) -> Defaults {

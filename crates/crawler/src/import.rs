@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use vernal_model::{
-    Admitted, Deed, Digest, Moment, NumberRun, Outcome, Page, PageKey, Partition as PartitionId, Report, Sequence,
-    Site, Url, Via, WaitingPlace,
+    Admitted, Deed, Digest, Event, Moment, NumberRun, Outcome, Page, PageKey, Partition as PartitionId, Report,
+    Sequence, Site, Url, Via, WaitingPlace,
 };
 use vernal_repository::{KnownState, Record};
 
@@ -244,7 +244,7 @@ impl Importing<'_> {
         match self.learn {
             true => {
                 if let Some(event) = &mut effects.event {
-                    event.detail = crate::intake::imported::IMPORTED.into();
+                    event.detail = Event::IMPORTED.into();
                 }
                 Appliers { core, plan, hints, topics: &mut passes.topics }.apply(effects)?;
             }

@@ -17,9 +17,6 @@ use super::{apply_effects, archive_record, events, page_life};
 use crate::Result;
 use crate::core::Core;
 
-/// What the feed says of events that were imported.
-pub(crate) const IMPORTED: &str = "imported";
-
 /// The version before the next one that is put in, as far as judging needs it.
 #[derive(Clone)]
 pub(crate) struct Earlier {
@@ -49,7 +46,7 @@ pub(crate) fn apply_quietly(core: &mut Core, mut effects: VisitEffects) -> Resul
     effects.redirect = None;
     effects.found.clear();
     if let Some(event) = &mut effects.event {
-        event.detail = IMPORTED.into();
+        event.detail = Event::IMPORTED.into();
     }
     let partition = effects.page.key.partition;
     if let Some(told) = effects.told.take() {
@@ -159,7 +156,7 @@ impl Intake {
         deeds.into_iter().for_each(|deed| core.work.push(page.key.partition, deed));
         let event = events::event(before, page, report, verdict, false).map(|event| Event {
             kind: EventKind::Imported,
-            detail: IMPORTED.into(),
+            detail: Event::IMPORTED.into(),
             change: Change { flapping: false, ..event.change },
             ..event
         });
