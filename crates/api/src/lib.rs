@@ -15,6 +15,7 @@ mod access_guard;
 mod alert_routes;
 mod alerting;
 mod answer;
+mod archive_origin;
 mod atom;
 mod atom_text;
 mod backend;
@@ -42,6 +43,7 @@ mod history;
 mod indexnow;
 mod links;
 mod measures;
+mod memento;
 mod metrics;
 mod names;
 mod noise;
@@ -53,6 +55,7 @@ mod papers;
 mod parameters;
 mod plan;
 mod replica;
+mod resource_sync;
 mod search;
 pub mod seed_entry;
 mod seeds;
@@ -84,6 +87,7 @@ use axum::routing::{delete, get, post};
 pub use access::{AccessTokens, CorsOrigins, origin, random_text};
 pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
 pub use alerting::Alerting;
+pub use archive_origin::{ArchiveOrigin, archive_router};
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
 pub use connection_counts::ConnectionCounts;
@@ -156,6 +160,12 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/indexnow", get(indexnow::one).post(indexnow::many))
         .route("/websub", get(websub::verify).post(websub::deliver))
         .route("/healthz", get(health::show))
+        .route("/timegate/{*url}", get(memento::timegate))
+        .route("/timemap/{*url}", get(memento::timemap))
+        .route("/memento/{*url}", get(memento::memento))
+        .route("/resourcesync/capabilitylist.xml", get(resource_sync::capability_list))
+        .route("/resourcesync/changelist.xml", get(resource_sync::index))
+        .route("/resourcesync/changelist/{list}", get(resource_sync::change_list))
         .fallback(answer::no_such_route)
         .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
         .layer(middleware::from_fn(answer::safe_headers))

@@ -1,5 +1,6 @@
 //! The state that every handler reads.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -40,6 +41,10 @@ pub struct Shared {
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
+    /// `http`, or `https` where the listener speaks TLS.
+    pub scheme: &'static str,
+    /// Where archived bytes are served, if they are.
+    pub archive_origin: Option<SocketAddr>,
     /// Who may ask through the port.
     pub tokens: Arc<AccessTokens>,
     /// Held so that `stop` never fires where there is no other sender.
@@ -69,6 +74,8 @@ impl Shared {
             export_turns: Arc::new(Semaphore::new(EXPORTS_MAX)),
             connections: Arc::default(),
             last_measures: LastMeasures::default(),
+            scheme: "http",
+            archive_origin: None,
             _never: Some(never),
         }
     }
@@ -79,6 +86,11 @@ impl Shared {
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {
         Shared { stop, _never: None, ..self }
+    }
+
+    /// By which scheme this is served, and where archived bytes are.
+    pub fn with_archive(self, scheme: &'static str, archive_origin: Option<SocketAddr>) -> Shared {
+        Shared { scheme, archive_origin, ..self }
     }
 
     pub fn defaults(&self) -> Defaults {

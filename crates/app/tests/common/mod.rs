@@ -5,6 +5,7 @@
 pub mod edited;
 pub mod replay;
 pub mod replica;
+pub mod serving;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
