@@ -47,9 +47,11 @@ impl History {
     }
 
     pub fn state(&self, reader: &Reader, until: &Until) -> Result<State> {
-        let told: Vec<&(Cursor, Event)> =
+        let mut told: Vec<&(Cursor, Event)> =
             self.events.iter().filter(|(cursor, event)| until.has(*cursor, event)).collect();
-        let Some((last, _)) = told.last() else { return Ok(State::Unknown) };
+        let Some((last, _)) = told.last().copied() else { return Ok(State::Unknown) };
+        // Imported versions stand by their dates, whenever the repository learned of them (decision 52).
+        told.sort_by_key(|(_, event)| event.seen_different);
         // Events of sites, and of pages that show a wall for a while, say nothing of the text that is held.
         let speaking =
             told.iter().rev().find(|(_, event)| !matches!(event.kind, EventKind::Template | EventKind::Blocked));
