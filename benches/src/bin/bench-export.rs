@@ -45,7 +45,7 @@ fn make(folder: &Path, pages: usize, files: &[&str]) -> Result<(), Box<dyn Error
             let partition = url.partition();
             let number = numbers[usize::from(partition.0)];
             numbers[usize::from(partition.0)] += 1;
-            let moment = START + Span::from_secs(page as i64);
+            let moment = START + Span::from_secs(page as u64);
             let visited = visited(&mut repository, PageKey::new(partition, number), url, std::fs::read(file)?, moment)?;
             deeds.push((partition, Deed::Visited(Box::new(visited))));
         }

@@ -1,5 +1,7 @@
 //! Exports by difference: what was exported before, with the difference applied, is what a whole export gives now.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 mod world;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! A body as Markdown.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 use proptest::prelude::*;
 use vernal_document::{Input, MarkdownOptions, markdown, read};
 use vernal_model::{Digest, Url};

@@ -44,7 +44,7 @@ impl Body {
         let content_language = header("content-language");
         Ok(Some(Body {
             url: url.clone(),
-            bytes: bytes.into(),
+            bytes,
             content_type,
             content_language,
             robots_tags,

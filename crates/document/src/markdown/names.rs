@@ -1,5 +1,8 @@
 //! What authors call the parts of their pages.
 
+use crate::parse::links::limited;
+use crate::parse::scan::OpenTag;
+
 /// What the name of a part says of it. The lesser of two wins.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Meaning {
@@ -138,6 +141,23 @@ fn is_boilerplate(name: &str) -> bool {
     let (first, last) = (words.next(), words.next_back());
     [first, last].into_iter().flatten().any(|word| BOILERPLATE.iter().any(|known| word.eq_ignore_ascii_case(known)))
 }
+
+/// The language of code as its classes name it.
+pub fn language(tag: &OpenTag<'_, '_>) -> String {
+    let classes = tag.value("class").unwrap_or_default();
+    let named = classes.split_ascii_whitespace().find_map(|class| {
+        class
+            .strip_prefix("language-")
+            .or_else(|| class.strip_prefix("lang-"))
+            .or_else(|| class.strip_prefix("highlight-source-"))
+    });
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '+' | '#');
+    named.map_or(String::new(), |name| {
+        limited(name, LANGUAGE_BYTES_MAX).chars().filter(|&letter| is_plain(letter)).collect()
+    })
+}
+
+const LANGUAGE_BYTES_MAX: usize = 24; // the rest of a longer name is cut
 
 #[cfg(test)]
 mod tests {

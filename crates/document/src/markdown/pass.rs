@@ -2,9 +2,9 @@
 
 use super::containers::Containers;
 use super::inline::{Inline, Mark};
+use super::names::language;
 use super::pieces::{Marker, Piece, Shape, Table};
 use crate::parse::element_stack::ElementStack;
-use crate::parse::links::limited;
 use crate::parse::references::{Within, decoded};
 use crate::parse::scan::{OpenTag, Sink};
 use crate::parse::tag::Tag;
@@ -16,7 +16,6 @@ const PIECES_MAX: usize = 50_000;
 const LISTS_MAX: usize = 12;
 /// A longer text in a cell tells that the table is for layout.
 const CELL_BYTES_MAX: usize = 600;
-const LANGUAGE_BYTES_MAX: usize = 24;
 
 pub struct Pass {
     pub pieces: Vec<Piece>,
@@ -383,19 +382,4 @@ impl Sink for Pass {
             paragraphs.comment();
         }
     }
-}
-
-/// The language of code as its classes name it.
-fn language(tag: &OpenTag<'_, '_>) -> String {
-    let classes = tag.value("class").unwrap_or_default();
-    let named = classes.split_ascii_whitespace().find_map(|class| {
-        class
-            .strip_prefix("language-")
-            .or_else(|| class.strip_prefix("lang-"))
-            .or_else(|| class.strip_prefix("highlight-source-"))
-    });
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '+' | '#');
-    named.map_or(String::new(), |name| {
-        limited(name, LANGUAGE_BYTES_MAX).chars().filter(|&letter| is_plain(letter)).collect()
-    })
 }
