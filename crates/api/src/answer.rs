@@ -193,6 +193,7 @@ pub enum StreamError {
     ReaderGone,
     Repository(vernal_repository::Error),
     Backend(BackendError),
+    Export(vernal_archive::export::Error),
     Unread(UnreadRows),
 }
 
@@ -203,6 +204,7 @@ impl StreamError {
             StreamError::ReaderGone => ApiError::failed("the reader has gone"),
             StreamError::Repository(error) => error.into(),
             StreamError::Backend(error) => error.into(),
+            StreamError::Export(error) => ApiError::failed(error),
             StreamError::Unread(error) => ApiError::failed(error),
         }
     }
@@ -237,6 +239,7 @@ pub fn streamed(
             Err(StreamError::ReaderGone) => {}
             Err(StreamError::Repository(error)) => lines.break_off(error),
             Err(StreamError::Backend(error)) => lines.break_off(error),
+            Err(StreamError::Export(error)) => lines.break_off(error),
             Err(StreamError::Unread(error)) => lines.break_off(error),
         }
     });

@@ -81,7 +81,7 @@ impl LeastMagnitude {
     }
 }
 
-const EVENT_KINDS: [EventKind; 11] = [
+const EVENT_KINDS: [EventKind; 12] = [
     EventKind::New,
     EventKind::Changed,
     EventKind::Gone,
@@ -93,6 +93,7 @@ const EVENT_KINDS: [EventKind; 11] = [
     EventKind::Unblocked,
     EventKind::Joined,
     EventKind::Parted,
+    EventKind::Imported,
 ];
 
 /// Kinds of events, separated by commas.

@@ -15,6 +15,7 @@ mod access_guard;
 mod alert_routes;
 mod alerting;
 mod answer;
+mod archive_origin;
 mod atom;
 mod atom_text;
 mod backend;
@@ -35,6 +36,7 @@ mod event_filter;
 mod event_json;
 mod event_schema;
 mod event_text;
+mod export;
 mod folds;
 mod health;
 mod hints;
@@ -42,6 +44,7 @@ mod history;
 mod indexnow;
 mod links;
 mod measures;
+mod memento;
 mod metrics;
 mod names;
 mod noise;
@@ -54,6 +57,7 @@ mod papers;
 mod parameters;
 mod plan;
 mod replica;
+mod resource_sync;
 mod search;
 pub mod seed_entry;
 mod seeds;
@@ -85,6 +89,7 @@ use axum::routing::{delete, get, post};
 pub use access::{AccessTokens, CorsOrigins, origin, random_text};
 pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
 pub use alerting::Alerting;
+pub use archive_origin::{ArchiveOrigin, archive_router};
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
 pub use connection_counts::ConnectionCounts;
@@ -141,6 +146,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/why", get(why::show))
         .route("/plan", get(plan::show))
         .route("/trace", get(trace::list))
+        .route("/export", get(export::stream))
         .route("/verify", get(verify::stream))
         .route("/compact", post(compact::compact))
         .merge(watches::routes())
@@ -156,6 +162,12 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/indexnow", get(indexnow::one).post(indexnow::many))
         .route("/websub", get(websub::verify).post(websub::deliver))
         .route("/healthz", get(health::show))
+        .route("/timegate/{*url}", get(memento::timegate))
+        .route("/timemap/{*url}", get(memento::timemap))
+        .route("/memento/{*url}", get(memento::memento))
+        .route("/resourcesync/capabilitylist.xml", get(resource_sync::capability_list))
+        .route("/resourcesync/changelist.xml", get(resource_sync::index))
+        .route("/resourcesync/changelist/{list}", get(resource_sync::change_list))
         .fallback(answer::no_such_route)
         .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
         .layer(middleware::from_fn(answer::safe_headers))

@@ -45,6 +45,26 @@ const SEARCH: &[Parameter] = &[
     LIMIT,
 ];
 
+const EXPORT: &[Parameter] = &[
+    ("format", "string", true, "warc, wacz, cdxj, parquet, jsonl or markdown (a tar)"),
+    SITE,
+    TAG,
+    ("prefix", "string", false, "Only pages whose URL begins so"),
+    ("since", "string", false, "Only what leads from this state to the newer one: a cursor, or a time"),
+    ("at", "string", false, "The state of this time"),
+    ("until", "string", false, "The state that this cursor names; the newest if none is given"),
+    ("after", "string", false, "Go on behind this page, as 12/2 (jsonl, markdown)"),
+    ("unit", "string", false, "paragraph (default) or page for jsonl; file: markdown as JSON lines"),
+    ("table", "string", false, "pages, versions, paragraphs, events or visits (parquet)"),
+    ("warc", "string", false, "The name of the one file that the index is of (cdxj)"),
+    ("all", "boolean", false, "Everything on a page and not the main content alone (markdown)"),
+    ("ids", "boolean", false, "The ids of paragraphs behind them (markdown)"),
+    ("text", "boolean", false, "Also the words of the pages (wacz)"),
+    ("with_noindex", "boolean", false, "Also the text of pages that ask not to be indexed"),
+    ("follow", "boolean", false, "Go on with what changes (jsonl)"),
+    ("every", "integer", false, "Seconds in which changes are gathered before they are told (2)"),
+];
+
 pub(super) const LINES: &str = "application/x-ndjson";
 pub(super) const JSON: &str = "application/json";
 
@@ -251,6 +271,7 @@ const ROUTES: &[Route] = &[
         ],
         JSON,
     ),
+    get("/api/v1/export", "A copy for other programs; `vernal-cursor` in the head names its state", EXPORT, LINES),
     get("/api/v1/trace", "Every change that visits found, as rows of a trace", &[], LINES),
     get(
         "/api/v1/verify",

@@ -26,6 +26,15 @@ pub(super) const ROUTES: &[Route] = &[
         ],
         LINES,
     ),
+    post(
+        "/api/v1/watches/{id}/test",
+        "The same as GET",
+        &[
+            ID,
+            ("last", "integer", false, "So many of the newest changes of what it watches (default: 100)"),
+            ("event", "string", false, "Only this event, by its id"),
+        ],
+    ),
     post("/api/v1/watches/{id}/pause", "Tells nothing until it is resumed", &[ID]),
     post(
         "/api/v1/watches/{id}/resume",

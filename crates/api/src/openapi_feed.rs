@@ -11,7 +11,7 @@ const EVENT: Parameter = (
     "event",
     "string",
     false,
-    "new, changed, gone, back, moved, blocked, unblocked, erased, template, joined or parted; several with commas",
+    "new, changed, gone, back, moved, blocked, unblocked, erased, template, joined, parted or imported; several with commas",
 );
 const ROLE: Parameter = (
     "role",

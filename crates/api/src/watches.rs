@@ -6,6 +6,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use vernal_model::{Moment, Span};
 use vernal_repository::Cursor;
 use vernal_watch::outbox::TroubleKind;
@@ -91,7 +92,8 @@ struct PreviewAnswer {
     cut: bool,
     /// That a digest would serve better.
     advice: Option<String>,
-    latest: Vec<Told>,
+    /// Events of the feed, each with the line that says what happened.
+    latest: Vec<Value>,
 }
 
 #[derive(Serialize)]
@@ -214,8 +216,8 @@ async fn test(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<O
         let alerts = shared.alerts()?;
         let alerts = locked(&alerts);
         let watch = alerts.watch(&asked.id)?.watch.clone();
-        let routes: Vec<Route> =
-            watch.to.iter().filter_map(|to| Some(alerts.route(&to.route).ok()?.route.clone())).collect();
+        let named = watch.to.iter().filter_map(|to| alerts.route(&to.route).ok());
+        let routes: Vec<Route> = named.map(|entry| entry.route.clone().written_for(&watch)).collect();
         (watch, routes)
     };
     let links = shared.alerting()?.links();
@@ -227,7 +229,7 @@ async fn test(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<O
     let now = shared.alerting()?.now();
     Ok(answer::lines(move |lines| {
         let told: Vec<Told> = looked.latest.iter().rev().cloned().collect();
-        lines.line(&PreviewAnswer { latest: Vec::new(), ..of_preview(looked) })?;
+        lines.line(&of_preview(Preview { latest: Vec::new(), ..looked }))?;
         let is_asked = |told: &&Told| asked.event.as_ref().is_none_or(|event| *event == told.id);
         for told in told.iter().filter(is_asked) {
             let made = |route: Option<&Route>| tested(&watch, route, told, links.as_deref(), now);
@@ -279,7 +281,7 @@ fn of_preview(looked: Preview) -> PreviewAnswer {
         since: looked.since.and_then(time),
         cut: looked.cut,
         advice,
-        latest: looked.latest,
+        latest: looked.latest.iter().map(|told| vernal_watch::template::event(told, None)).collect(),
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Arguments {
     /// Only events of this site
     #[arg(long)]
     site: Option<String>,
-    /// Only these events: new, changed, gone, back, moved, blocked, template, joined or parted
+    /// Only these events: new, changed, gone, back, moved, blocked, template, joined, parted or imported
     #[arg(long, value_name = "EVENT", value_delimiter = ',')]
     event: Vec<String>,
     /// Only changes of this kind: structure, content, presentation or behaviour

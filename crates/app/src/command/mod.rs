@@ -17,6 +17,7 @@ mod export;
 mod follow_changes;
 mod hints;
 mod history;
+mod import;
 mod lab;
 mod links;
 mod names;
@@ -150,6 +151,8 @@ pub enum Verb {
     Watch(watch::Arguments),
     /// Export copies for other tools
     Export(export::Arguments),
+    /// Take in other people's archives as history
+    Import(import::Arguments),
     /// Check everything on disk, and the politeness of every visit
     Verify(verify::Arguments),
     /// Free disk space: bodies that no rule keeps, overwritten rows, old runs
@@ -217,6 +220,7 @@ impl Verb {
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
             Verb::Watch(arguments) => watch::watch(context, arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
+            Verb::Import(arguments) => import::import(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,
             Verb::Token(arguments) => token::token(context, arguments).await,

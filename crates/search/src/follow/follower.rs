@@ -89,7 +89,7 @@ impl Follower {
         let end = self.reader.cursor();
         let events = self.reader.events(self.place.cursor, limit)?;
         let is_full = events.len() == limit;
-        let of_text = events.iter().filter(|(_, _, event)| concerns_text(event));
+        let of_text = events.iter().filter(|(_, _, event)| concerns_text(event) && event.kind != EventKind::Imported);
         let last_of: HashMap<PageKey, Cursor> = of_text.map(|(cursor, _, event)| (event.page, *cursor)).collect();
         for (cursor, id, event) in &events {
             self.event(*cursor, event, last_of.get(&event.page) == Some(cursor))?;
@@ -164,6 +164,7 @@ impl Follower {
                 Ok(())
             }
             EventKind::Gone | EventKind::Moved => self.ended(cursor, event),
+            EventKind::Imported => self.put_in(cursor, event),
             _ => self.went_on(cursor, event, is_last),
         }
     }
@@ -180,6 +181,16 @@ impl Follower {
         let numbers = kept::numbers(&self.reader, event.page, number, old.document.paragraphs.len())?;
         let removals = removed::by_end(event, cursor, &old, &numbers);
         self.add_removals(event, &language(&old), &removals)
+    }
+
+    /// A version from before the newest came with an archive: what it no longer has is removed text, and the text of now stays.
+    fn put_in(&mut self, cursor: Cursor, event: &Event) -> Result<()> {
+        let Some(number) = event.version else { return Ok(()) };
+        let new = self.read(event, number)?;
+        if new.as_ref().is_some_and(|new| new.document.directives.noindex) {
+            return Ok(());
+        }
+        self.removed(cursor, event, new.as_deref())
     }
 
     fn went_on(&mut self, cursor: Cursor, event: &Event, is_last: bool) -> Result<()> {
