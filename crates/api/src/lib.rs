@@ -23,6 +23,7 @@ mod blame;
 mod body;
 mod change;
 mod change_counts;
+mod change_stream;
 mod changes;
 mod check;
 mod compact;
@@ -49,6 +50,7 @@ mod names;
 mod noise;
 mod openapi;
 mod openapi_alerts;
+mod openapi_feed;
 mod page;
 mod pages;
 mod papers;
@@ -128,7 +130,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/search", get(search::show))
         .route("/search/rebuild", post(search::rebuild))
         .route("/changes", get(changes::list))
-        .route("/changes/stream", get(changes::stream))
+        .route("/changes/stream", get(change_stream::stream))
         .route("/changes/schema", get(changes::schema))
         .route("/changes/count", get(change_counts::show))
         .route("/changes/{id}", get(changes::one))

@@ -30,6 +30,7 @@ mod compact;
 mod cursor;
 mod encoding;
 mod error;
+mod events;
 mod folder;
 pub mod graph;
 mod hints;

@@ -13,6 +13,7 @@ use vernal_model::{
 use super::obsolete::Obsolete;
 use super::row_batch::RowBatch;
 use super::rows::{FoundRow, StampedSite, State, decode};
+use super::series::OpenSite;
 use super::waiting::WaitingRows;
 use super::{Shared, keys};
 use crate::journal::{VisitedRanges, WrittenFrame};
@@ -79,12 +80,6 @@ fn rows_of<'a>(written: &WrittenFrame<'a>, index: usize) -> Option<VisitedRows<'
     let row = |place: &Range<usize>| written.bytes.get(place.clone());
     let (document, event) = (document.as_ref().and_then(row), event.as_ref().and_then(row));
     Some(VisitedRows { page: row(page)?, visit: row(visit)?, document, event })
-}
-
-/// The row of a site, with what is counted of the day.
-pub(super) struct OpenSite {
-    row: SiteRow,
-    pub(super) day: VisitCounts,
 }
 
 pub(super) struct Applying<'a> {

@@ -1,10 +1,16 @@
 //! Counts visits in the hour and in the days of the sites, and writes the rows of those that ended.
 
-use vernal_model::{HourClosed, OpenHour, Partition, SiteDaysClosed, VisitCounts};
+use vernal_model::{HourClosed, OpenHour, Partition, SiteDaysClosed, SiteRow, VisitCounts};
 
 use super::apply::Applying;
 use super::keys;
 use crate::Result;
+
+/// The row of a site, with what is counted of the day.
+pub(super) struct OpenSite {
+    pub row: SiteRow,
+    pub day: VisitCounts,
+}
 
 impl Applying<'_> {
     /// Counts a visit, if hours are counted yet: a folder of an older format has none before its first hour is opened, however

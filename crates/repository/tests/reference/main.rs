@@ -525,7 +525,7 @@ fn a_folder_of_format_3_goes_on_with_tables_made_anew() {
 }
 
 #[test]
-fn a_folder_of_format_5_goes_on_with_its_tables_and_gets_those_of_names() {
+fn a_folder_of_format_5_goes_on_with_its_tables_and_gets_those_of_names_and_history() {
     let dir = tempfile::tempdir().unwrap();
     let (mut repository, _) = open(dir.path());
     let now = Moment::from_secs(1_000);
@@ -538,7 +538,7 @@ fn a_folder_of_format_5_goes_on_with_its_tables_and_gets_those_of_names() {
     written_by_format(dir.path(), 5);
     fs::remove_file(dir.path().join("tables/closed")).unwrap();
     let database = fjall::Database::builder(dir.path().join("tables")).open().unwrap();
-    for name in ["names", "name_marks"] {
+    for name in ["names", "name_marks", "series"] {
         let table = database.keyspace(name, fjall::KeyspaceCreateOptions::default).unwrap();
         database.delete_keyspace(table).unwrap();
     }
@@ -551,6 +551,10 @@ fn a_folder_of_format_5_goes_on_with_its_tables_and_gets_those_of_names() {
     let deeds = naming::deeds(&[page], None, now, &mut Chance::new(3));
     repository.commit(&deeds, now).unwrap();
     assert!(dump(&repository.reader()).contains("name"));
+    assert_eq!((repository.reader().open_hour(), repository.reader().oldest_hour().unwrap()), (None, None));
+    let deeds = counting::deeds(&Default::default(), &[], &mut Chance::new(3));
+    repository.commit(&deeds, now).unwrap();
+    assert!(repository.reader().open_hour().is_some());
 }
 
 /// The journal of a folder of format 4 with a deed about noise. Its rows had another layout.
