@@ -129,11 +129,7 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .route("/topics", get(topics::list))
         .route("/search", get(search::show))
         .route("/search/rebuild", post(search::rebuild))
-        .route("/changes", get(changes::list))
-        .route("/changes/stream", get(change_stream::stream))
-        .route("/changes/schema", get(changes::schema))
-        .route("/changes/count", get(change_counts::show))
-        .route("/changes/{id}", get(changes::one))
+        .merge(of_feed())
         .route("/series", get(series::show))
         .route("/seeds", get(seeds::list).post(seeds::add).delete(seeds::remove))
         .route("/pause", post(control::pause))
@@ -173,4 +169,14 @@ pub fn router(shared: Arc<Shared>) -> Router {
         .layer(middleware::from_fn(answer::safe_headers))
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), damage::noted))
         .with_state(shared)
+}
+
+/// The change feed, but for its form as Atom.
+fn of_feed() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/changes", get(changes::list))
+        .route("/changes/stream", get(change_stream::stream))
+        .route("/changes/schema", get(changes::schema))
+        .route("/changes/count", get(change_counts::show))
+        .route("/changes/{id}", get(changes::one))
 }
