@@ -5,33 +5,42 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::Response;
 use bytes::Bytes;
+use futures_util::StreamExt;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::watch;
 use vernal_model::{Event, Moment};
 use vernal_repository::{Cursor, EventId};
 
-use super::answer::{self, ApiError, ApiResult, Lines, StreamError, UnreadRows};
+use super::answer::{self, ApiError, ApiResult, EventStream, Lines, Listed, One, StreamError, UnreadRows};
 use super::event_filter::{EventFilter, RolesAsked, event_kinds, kind};
 use super::event_json::EventAnswer;
 use super::folds::Folds;
 use super::names;
+use super::nouns::Nouns;
 use super::parameters::{Parameters, site};
 use super::shared::{Seeds, Shared};
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangesQuery {
-    /// A cursor, or a time.
+    /// A cursor, or a time: RFC 3339, a date, 14 digits, or an age such as 7d
     since: Option<String>,
+    /// Where an earlier part of the list ended; it wins over `since`
+    after: Option<String>,
+    /// A host, with its port where that is not the scheme's own
     site: Option<String>,
+    /// structure, content, presentation or behaviour
     kind: Option<String>,
     /// Kinds of events, separated by commas.
     event: Option<String>,
     /// Only paragraphs of main text, or only those of the frame around it.
     role: Option<RolesAsked>,
+    /// Only what a seed with this tag covers
     tag: Option<String>,
+    /// At most so many events; those of one cursor stay together
     limit: Option<usize>,
     /// Only so many of the newest events.
     latest: Option<usize>,
@@ -54,25 +63,35 @@ const BATCH: usize = 256;
 /// Events in one part of a stream, all of whose words lie in memory until the reader takes them.
 const STREAM_BATCH: usize = 16;
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<ChangesQuery>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns
+        .get("/api/v1/changes", "The change feed from a cursor on", list)
+        .get("/api/v1/changes/stream", "The change feed as server-sent events; Last-Event-ID is a cursor", stream)
+        .get("/api/v1/changes/schema", "The JSON Schema of an event", schema)
+}
+
+pub async fn list(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<ChangesQuery>,
+) -> ApiResult<Listed<EventAnswer>> {
     let (start, filter) = read(&shared, &query)?;
     let seeds = shared.seeds()?;
-    let limit = query.limit.unwrap_or(usize::MAX);
+    let limit = query.limit;
     let Some(latest) = query.latest else {
-        return Ok(answer::lines(move |lines| {
+        return Ok(answer::listed(move |lines| {
             let mut feed = FeedReader::new(&shared, &seeds, &filter);
             feed.write(start, limit, lines)?;
             feed.unread.end()
         }));
     };
-    Ok(answer::lines(move |lines| {
+    Ok(answer::listed(move |lines| {
         let mut feed = FeedReader::new(&shared, &seeds, &filter);
-        feed.newest(start, latest)?.iter().take(limit).try_for_each(|event| lines.line(event))?;
+        feed.newest(start, latest)?.iter().take(limit.unwrap_or(usize::MAX)).try_for_each(|event| lines.line(event))?;
         feed.unread.end()
     }))
 }
 
-pub async fn schema() -> Response {
+pub async fn schema() -> One<Value> {
     answer::value(&super::event_schema::event_schema())
 }
 
@@ -94,7 +113,7 @@ fn read(shared: &Shared, query: &ChangesQuery) -> Result<(Cursor, EventFilter), 
         pages: query.pages,
         brief: query.brief,
     };
-    let Some(since) = &query.since else { return Ok((Cursor::START, filter)) };
+    let Some(since) = query.after.as_ref().or(query.since.as_ref()) else { return Ok((Cursor::START, filter)) };
     if let Ok(cursor) = since.parse() {
         return Ok((cursor, filter));
     }
@@ -119,8 +138,13 @@ impl<'a> FeedReader<'a> {
         FeedReader { shared, seeds, filter, folds: Folds::default(), unread: UnreadRows::default() }
     }
 
-    fn write(&mut self, start: Cursor, limit: usize, lines: &mut Lines) -> Result<(), StreamError> {
-        let (mut after, mut left) = (start, limit);
+    fn write(
+        &mut self,
+        start: Cursor,
+        limit: Option<usize>,
+        lines: &mut Lines<EventAnswer>,
+    ) -> Result<(), StreamError> {
+        let (mut after, mut told, mut left) = (start, None, limit.unwrap_or(usize::MAX));
         while left > 0 {
             let batch = self.shared.reader.events(after, BATCH)?;
             let Some((last, _, _)) = batch.last() else { break };
@@ -130,7 +154,11 @@ impl<'a> FeedReader<'a> {
                 let rows = if left > 0 { self.rows(cursor, id, event)? } else { Vec::new() };
                 left = left.saturating_sub(rows.len());
                 rows.iter().try_for_each(|row| lines.line(row))?;
+                told = if rows.is_empty() { told } else { Some(cursor) };
             }
+        }
+        if let Some(told) = told.filter(|told| left == 0 && *told < self.shared.reader.cursor()) {
+            lines.rest(told.to_string())?;
         }
         Ok(())
     }
@@ -185,9 +213,9 @@ pub async fn stream(
     State(shared): State<Arc<Shared>>,
     headers: HeaderMap,
     Parameters(query): Parameters<ChangesQuery>,
-) -> ApiResult {
+) -> ApiResult<EventStream<EventAnswer>> {
     let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
-    let query = ChangesQuery { since: last_id.or(query.since.clone()), ..query };
+    let query = ChangesQuery { since: last_id.or(query.after).or(query.since), after: None, ..query };
     if query.latest.is_some() {
         return Err(ApiError::bad_request("a stream has no latest events: give `since`"));
     }
@@ -206,7 +234,7 @@ pub async fn stream(
         following.place.left = if part.is_err() { 0 } else { following.place.left };
         Some((part.map_err(ApiError::breaking_off), following))
     });
-    Ok(answer::typed("text/event-stream", Body::from_stream(parts)))
+    Ok(EventStream::of(Body::from_stream(parts.fuse())))
 }
 
 /// One reader of the stream.

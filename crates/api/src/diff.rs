@@ -11,6 +11,7 @@ use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, Reading, Unchanged, WordEdit, render};
 use vernal_document::methods::{PaperVerdicts, paper_verdicts};
@@ -19,22 +20,26 @@ use vernal_document::tell::{method_lines, plain, remarks, verdict};
 use vernal_document::{Parsed, compare_pages, source_text};
 use vernal_model::{Change, Event, Operation, Page, PageNoise, Version};
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, Views};
 use super::body::{self, ReadBody};
 use super::change::{self, Answers, ChangeJson};
+use super::nouns::Nouns;
 use super::page::{self, VersionRow, version_row};
 use super::parameters::{Parameters, url};
 use super::replica;
 use super::shared::{Shared, time};
 use super::version_pair;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiffQuery {
+    /// The page
     url: String,
-    /// A number, a time, `latest` or `previous`.
+    /// A number, a time, `latest` or `previous` (default: the version before `to`)
     from: Option<String>,
+    /// A number, a time, `latest` or `previous` (default: latest)
     to: Option<String>,
+    /// json, text, source or html; the HTML can run nothing
     #[serde(default)]
     view: View,
     /// Everything, not only what changed.
@@ -46,6 +51,7 @@ pub struct DiffQuery {
     /// In text also what the methods of paper 003 say; JSON always has it.
     #[serde(default)]
     papers: bool,
+    /// Colours for a terminal, in text and source
     #[serde(default)]
     colour: bool,
     /// The rules of the newer version's time, or those of today.
@@ -54,7 +60,7 @@ pub struct DiffQuery {
 }
 
 /// The time whose rules on noise judge a change.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RulesOf {
     #[default]
@@ -62,7 +68,7 @@ pub(super) enum RulesOf {
     Now,
 }
 
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum View {
     #[default]
@@ -72,8 +78,8 @@ enum View {
     Html,
 }
 
-#[derive(Serialize)]
-struct DiffAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct DiffAnswer {
     url: String,
     from: VersionRow,
     to: VersionRow,
@@ -90,8 +96,9 @@ struct DiffAnswer {
     papers: PaperVerdicts,
 }
 
-#[derive(Serialize)]
-struct Paragraph {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DiffParagraph")]
+pub struct Paragraph {
     op: Op,
     id: Option<String>,
     digest: String,
@@ -106,9 +113,10 @@ struct Paragraph {
 }
 
 /// What happened to a paragraph, or `same` where nothing did.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Op {
+#[schemars(rename = "ParagraphOperation")]
+pub enum Op {
     Changed(Operation),
     Same(&'static str),
 }
@@ -120,7 +128,14 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; ba
 /// Unchanged lines of source around a change.
 const SOURCE_LINES_AROUND: usize = 3;
 
-pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<DiffQuery>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.of_page("diff", "What differs between two versions of a page; the HTML view can run nothing", show)
+}
+
+pub async fn show(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<DiffQuery>,
+) -> ApiResult<Views<DiffAnswer>> {
     let page = page::of(&shared, &url(&query.url)?)?;
     let versions = shared.reader.versions(page.key)?;
     if versions.is_empty() {
@@ -131,13 +146,20 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
     answer::on_blocking_thread(move || answered(&shared, &page, from, to, &query)).await
 }
 
-fn answered(shared: &Shared, page: &Page, from: Version, to: Version, query: &DiffQuery) -> Result<Response, ApiError> {
+fn answered(
+    shared: &Shared,
+    page: &Page,
+    from: Version,
+    to: Version,
+    query: &DiffQuery,
+) -> ApiResult<Views<DiffAnswer>> {
     let sides = Sides::read(shared, page, from, to)?;
     if query.view == View::Source {
         let (old, new) = (source_text(&sides.old_body.input()), source_text(&sides.new_body.input()));
         let (from, to) = (named(&from), named(&to));
         let view = render::View { context: SOURCE_LINES_AROUND, ..sides.view(query, &from, &to) };
-        return Ok(answer::typed("text/plain; charset=utf-8", Body::from(render::source(&old, &new, &view))));
+        let text = Body::from(render::source(&old, &new, &view));
+        return Ok(Views::shown(answer::typed("text/plain; charset=utf-8", text)));
     }
     let events = page::other_events(&shared.reader, page.key)?;
     let told = event_of(&sides, &events).filter(|event| query.rules == RulesOf::Then && !event.change.kinds.is_empty());
@@ -153,10 +175,10 @@ fn answered(shared: &Shared, page: &Page, from: Version, to: Version, query: &Di
     Ok(match query.view {
         View::Json => {
             let whole = if query.full { Some(sides.marks(shared, page, &events)?) } else { None };
-            answer::value(&shown(page, &sides, change, diff, &events, whole.as_ref()))
+            answer::value(&shown(page, &sides, change, diff, &events, whole.as_ref())).into()
         }
-        View::Html => html(&sides, &diff, query),
-        View::Text | View::Source => text(&sides, &change, &diff, query),
+        View::Html => Views::shown(html(&sides, &diff, query)),
+        View::Text | View::Source => Views::shown(text(&sides, &change, &diff, query)),
     })
 }
 

@@ -6,6 +6,9 @@
 //!
 //! - `shared`: the state that every handler reads. `backend`: what stands behind it. `access_guard`: who may ask.
 //! - `seed_entry`: seeds as people give them, in files and in requests.
+//! - `nouns`: the routes, each with its description, which `signature` reads from the handler's types and `description` writes
+//!   down (OpenAPI); a file of a noun names its routes in `routes`.
+//! - `paging`: lists in parts. `caching`: what clients may keep.
 //! - `parameters`: what requests ask for; a type `…Query` is the query of one noun.
 //! - `answer`: the forms of an answer; a type `…Answer` is the JSON of one noun, and `…Json` a part of it.
 
@@ -14,6 +17,7 @@ mod answer;
 mod backend;
 mod blame;
 mod body;
+mod caching;
 mod change;
 mod changes;
 mod check;
@@ -21,6 +25,7 @@ mod compact;
 mod connection_counts;
 mod control;
 mod damage;
+mod description;
 mod diff;
 mod event_filter;
 mod event_json;
@@ -36,9 +41,11 @@ mod measures;
 mod metrics;
 mod names;
 mod noise;
+mod nouns;
 mod openapi;
 mod page;
 mod pages;
+mod paging;
 mod papers;
 mod parameters;
 mod plan;
@@ -48,6 +55,7 @@ pub mod seed_entry;
 mod seeds;
 mod settings;
 mod shared;
+mod signature;
 mod sites;
 mod status;
 mod status_page;
@@ -64,7 +72,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::get;
 
 pub use access_guard::{AccessGuard, is_loopback};
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
@@ -74,63 +82,60 @@ pub use event_schema::event_schema;
 pub use settings::{SettingRow, Settings};
 pub use shared::Shared;
 
+use nouns::Nouns;
+
 /// No question is larger; seeds come in parts.
 const REQUEST_BYTES_MAX: usize = 16 << 20;
 
+/// The files that name routes, in the order of the description.
+const NOUNS: &[fn(Nouns) -> Nouns] = &[
+    status::routes,
+    sites::routes,
+    pages::routes,
+    page::routes,
+    history::routes,
+    diff::routes,
+    blame::routes,
+    body::routes,
+    links::routes,
+    check::routes,
+    why::routes,
+    hints::routes,
+    names::routes,
+    noise::routes,
+    topics::routes,
+    search::routes,
+    changes::routes,
+    seeds::routes,
+    control::routes,
+    settings::routes,
+    plan::routes,
+    trace::routes,
+    verify::routes,
+    compact::routes,
+    metrics::routes,
+    health::routes,
+];
+
+fn nouns() -> Nouns {
+    NOUNS.iter().fold(Nouns::default(), |nouns, routes| routes(nouns))
+}
+
 /// All routes, for the socket and for commands in process. A listener on the network adds its `AccessGuard`.
 pub fn router(shared: Arc<Shared>) -> Router {
-    let of_page = Router::new()
-        .route("/", get(page::show))
-        .route("/history", get(history::list))
-        .route("/diff", get(diff::show))
-        .route("/blame", get(blame::show))
-        .route("/body", get(body::show))
-        .route("/links", get(links::list))
-        .route("/check", get(check::show))
-        .route("/why", get(why::show));
-    let api = Router::new()
-        .route("/status", get(status::show))
-        .route("/sites", get(sites::list))
-        .route("/pages", get(pages::list))
-        .nest("/pages/{url}", of_page)
-        .route("/page", get(page::show))
-        .route("/history", get(history::list))
-        .route("/diff", get(diff::show))
-        .route("/blame", get(blame::show))
-        .route("/hints", get(hints::list))
-        .route("/names", get(names::list).post(names::decide))
-        .route("/noise", get(noise::list).post(noise::decide))
-        .route("/body", get(body::show))
-        .route("/links", get(links::list))
-        .route("/topics", get(topics::list))
-        .route("/search", get(search::show))
-        .route("/search/rebuild", post(search::rebuild))
-        .route("/changes", get(changes::list))
-        .route("/changes/stream", get(changes::stream))
-        .route("/changes/schema", get(changes::schema))
-        .route("/seeds", get(seeds::list).post(seeds::add).delete(seeds::remove))
-        .route("/pause", post(control::pause))
-        .route("/resume", post(control::resume))
-        .route("/block", post(control::block))
-        .route("/settings", get(settings::list))
-        .route("/check", get(check::show))
-        .route("/why", get(why::show))
-        .route("/plan", get(plan::show))
-        .route("/trace", get(trace::list))
-        .route("/verify", get(verify::stream))
-        .route("/compact", post(compact::compact))
-        .route("/openapi.json", get(openapi::show));
-    Router::new()
-        .nest("/api/v1", api)
-        .route("/", get(status_page::show))
-        .route("/style.css", get(status_page::style))
-        .route("/metrics", get(metrics::show))
-        .route("/indexnow", get(indexnow::one).post(indexnow::many))
-        .route("/websub", get(websub::verify).post(websub::deliver))
-        .route("/healthz", get(health::show))
+    let nouns = openapi::routes(nouns())
+        .others("/", get(status_page::show))
+        .others("/style.css", get(status_page::style))
+        .others("/indexnow", get(indexnow::one).post(indexnow::many))
+        .others("/websub", get(websub::verify).post(websub::deliver));
+    nouns
+        .router()
         .fallback(answer::no_such_route)
+        .method_not_allowed_fallback(answer::no_such_method)
         .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
+        .layer(middleware::from_fn(caching::conditional))
         .layer(middleware::from_fn(answer::safe_headers))
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), damage::noted))
+        .layer(caching::packing())
         .with_state(shared)
 }
