@@ -113,7 +113,8 @@ fn read(shared: &Shared, query: &ChangesQuery) -> Result<(Cursor, EventFilter), 
         pages: query.pages,
         brief: query.brief,
     };
-    let Some(since) = query.after.as_ref().or(query.since.as_ref()) else { return Ok((Cursor::START, filter)) };
+    let after = query.after.as_ref().filter(|after| !after.is_empty());
+    let Some(since) = after.or(query.since.as_ref()) else { return Ok((Cursor::START, filter)) };
     if let Ok(cursor) = since.parse() {
         return Ok((cursor, filter));
     }

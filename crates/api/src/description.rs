@@ -4,6 +4,7 @@ use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use super::access::roles;
 use super::answer::{JSON, PROBLEM, Problem};
 
 /// What one method of one path does.
@@ -19,6 +20,7 @@ pub struct Operation {
 pub enum Method {
     Get,
     Post,
+    Put,
     Delete,
 }
 
@@ -128,7 +130,7 @@ pub fn document(operations: &[Operation], mut schemas: Schemas) -> Value {
         let path = paths.entry(operation.path.clone()).or_insert_with(|| json!({}));
         path[operation.method.name()] = described(operation, &problem);
     }
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Vernal",
@@ -142,8 +144,10 @@ pub fn document(operations: &[Operation], mut schemas: Schemas) -> Value {
             "schemas": schemas.definitions(),
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
         },
-        "security": [{}, { "token": [] }],
-    })
+        "security": [{ "token": [] }],
+    });
+    roles::describe(&mut document);
+    document
 }
 
 impl Method {
@@ -151,6 +155,7 @@ impl Method {
         match self {
             Method::Get => "get",
             Method::Post => "post",
+            Method::Put => "put",
             Method::Delete => "delete",
         }
     }

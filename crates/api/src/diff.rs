@@ -12,8 +12,8 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, Reading, Unchanged, WordEdit, render};
+use serde::Deserialize;
+use vernal_document::diff::{self, Diff, ParagraphDiff, Reading, render};
 use vernal_document::methods::{PaperVerdicts, paper_verdicts};
 use vernal_document::noise::{self, NoiseInput};
 use vernal_document::tell::{method_lines, plain, remarks, verdict};
@@ -23,8 +23,9 @@ use vernal_model::{Change, Event, Operation, Page, PageNoise, Version};
 use super::answer::{self, ApiError, ApiResult, Views};
 use super::body::{self, ReadBody};
 use super::change::{self, Answers, ChangeJson};
+use super::diff_json::{self, DiffAnswer};
 use super::nouns::Nouns;
-use super::page::{self, VersionRow, version_row};
+use super::page::{self, version_row};
 use super::parameters::{Parameters, url};
 use super::replica;
 use super::shared::{Shared, time};
@@ -76,49 +77,6 @@ enum View {
     Text,
     Source,
     Html,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub struct DiffAnswer {
-    url: String,
-    from: VersionRow,
-    to: VersionRow,
-    /// The last visit that found the older of two neighbouring versions, and the first that found the newer.
-    seen_same: Option<String>,
-    seen_different: Option<String>,
-    #[serde(flatten)]
-    answers: Answers,
-    #[serde(flatten)]
-    change: ChangeJson,
-    paragraphs: Vec<Paragraph>,
-    fallback: Option<Fallback>,
-    /// What the methods of paper 003 say.
-    papers: PaperVerdicts,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "DiffParagraph")]
-pub struct Paragraph {
-    op: Op,
-    id: Option<String>,
-    digest: String,
-    role: &'static str,
-    headings: Vec<Box<str>>,
-    position: u32,
-    from: Option<u32>,
-    others: Vec<u32>,
-    before: Option<Box<str>>,
-    after: Option<Box<str>>,
-    words: Vec<WordEdit>,
-}
-
-/// What happened to a paragraph, or `same` where nothing did.
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(rename = "ParagraphOperation")]
-pub enum Op {
-    Changed(Operation),
-    Same(&'static str),
 }
 
 /// A browser may show this and do nothing else with it.
@@ -333,7 +291,7 @@ fn shown(
     let event = event_of(sides, events);
     let changed = |one: &ParagraphDiff| {
         let digest = sides.side(one).0.document.paragraphs.get(one.position as usize).map_or(0, |one| one.digest);
-        paragraph(page, digest, one.clone())
+        diff_json::changed(page, digest, one.clone())
     };
     let paragraphs = match whole {
         None => diff.paragraphs.iter().map(changed).collect(),
@@ -341,7 +299,11 @@ fn shown(
             let readings = diff::whole(&diff, &sides.old.document, &sides.new.document).into_iter();
             let all = readings.map(|reading| match reading {
                 Reading::Changed(one) => changed(one),
-                Reading::Unchanged(one) => unchanged(page, sides, marks, one),
+                Reading::Unchanged(one) => {
+                    let digest = sides.new.document.paragraphs.get(one.position as usize).map_or(0, |one| one.digest);
+                    let number = marks.number_at(&sides.new, marks.new.as_deref(), one.position);
+                    diff_json::unchanged(page, digest, number, one)
+                }
             });
             all.collect()
         }
@@ -357,39 +319,6 @@ fn shown(
         fallback: diff.fallback,
         paragraphs,
         papers: sides.papers(),
-    }
-}
-
-fn paragraph(page: &Page, digest: u64, one: ParagraphDiff) -> Paragraph {
-    Paragraph {
-        digest: change::digest(digest),
-        op: Op::Changed(one.op),
-        id: change::paragraph_id(Some(page.key), one.id),
-        role: one.role.name(),
-        headings: one.headings,
-        position: one.position,
-        from: one.from,
-        others: one.others,
-        before: one.before,
-        after: one.after,
-        words: one.words,
-    }
-}
-
-fn unchanged(page: &Page, sides: &Sides, marks: &Marks, one: Unchanged) -> Paragraph {
-    let digest = sides.new.document.paragraphs.get(one.position as usize).map_or(0, |paragraph| paragraph.digest);
-    Paragraph {
-        digest: change::digest(digest),
-        op: Op::Same("same"),
-        id: change::paragraph_id(Some(page.key), marks.number_at(&sides.new, marks.new.as_deref(), one.position)),
-        role: one.role.name(),
-        headings: one.headings,
-        position: one.position,
-        from: one.from,
-        others: Vec::new(),
-        before: one.from.is_some().then(|| one.text.clone()),
-        after: Some(one.text),
-        words: Vec::new(),
     }
 }
 

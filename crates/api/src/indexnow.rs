@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use vernal_crawler::{Act, Acted};
 use vernal_model::{HintSource, Url};
 
-use super::access_guard::is_same;
+use super::access::secret::is_same;
 use super::answer::{self, ApiError, ApiResult, One};
 use super::parameters::{Parameters, url};
 use super::shared::Shared;

@@ -4,7 +4,8 @@
 //! This room knows no crawl that runs: whoever serves the router gives it the parts behind it, a [`CrawlBackend`], a [`Clock`]
 //! and a [`TextIndex`].
 //!
-//! - `shared`: the state that every handler reads. `backend`: what stands behind it. `access_guard`: who may ask.
+//! - `shared`: the state that every handler reads. `backend`: what stands behind it.
+//! - `access_guard`: who may ask; `access`: its parts, with the role that each route needs.
 //! - `seed_entry`: seeds as people give them, in files and in requests.
 //! - `nouns`: the routes, each with its description, which `signature` reads from the handler's types and `description` writes
 //!   down (OpenAPI); a file of a noun names its routes in `routes`.
@@ -12,7 +13,10 @@
 //! - `parameters`: what requests ask for; a type `…Query` is the query of one noun.
 //! - `answer`: the forms of an answer; a type `…Answer` is the JSON of one noun, and `…Json` a part of it.
 
+mod access;
 mod access_guard;
+mod alert_routes;
+mod alerting;
 mod answer;
 mod backend;
 mod blame;
@@ -25,8 +29,10 @@ mod compact;
 mod connection_counts;
 mod control;
 mod damage;
+mod deliveries;
 mod description;
 mod diff;
+mod diff_json;
 mod event_filter;
 mod event_json;
 mod event_schema;
@@ -59,11 +65,14 @@ mod signature;
 mod sites;
 mod status;
 mod status_page;
+mod tokens;
 mod topics;
 mod trace;
 mod url_record;
 mod verify;
 mod version_pair;
+mod watch_feed;
+mod watches;
 mod websub;
 mod why;
 
@@ -74,13 +83,16 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::get;
 
-pub use access_guard::{AccessGuard, is_loopback};
+pub use access::{AccessTokens, CorsOrigins, origin, random_text};
+pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
+pub use alerting::Alerting;
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
 pub use connection_counts::ConnectionCounts;
 pub use event_schema::event_schema;
 pub use settings::{SettingRow, Settings};
 pub use shared::Shared;
+pub use watch_feed::WatchFeed;
 
 use nouns::Nouns;
 
@@ -108,6 +120,10 @@ const NOUNS: &[fn(Nouns) -> Nouns] = &[
     changes::routes,
     seeds::routes,
     control::routes,
+    watches::routes,
+    alert_routes::routes,
+    deliveries::routes,
+    tokens::routes,
     settings::routes,
     plan::routes,
     trace::routes,

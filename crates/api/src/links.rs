@@ -70,11 +70,7 @@ pub enum LinkLine {
 }
 
 pub fn routes(nouns: Nouns) -> Nouns {
-    nouns.of_page(
-        "links",
-        "Links out of a page, or into it: kind, rel, anchor, and what became of the other end",
-        list,
-    )
+    nouns.of_page("links", "Links out of a page, or into it: kind, rel, anchor, and what became of the other end", list)
 }
 
 pub async fn list(

@@ -134,6 +134,15 @@ fn connections(counts: &ConnectionCounts, text: &mut String) {
     counter(text, "api_connections_gave_way_total", "Connections closed to make room", of(&counts.gave_way));
     counter(text, "api_slow_readers_total", "Connections cut off because nobody read", of(&counts.slow_readers));
     counter(text, "api_not_accepted_total", "Connections that could not be taken", of(&counts.not_accepted));
+    let refused = [
+        ("unauthorized", "without a token that opens anything", &counts.unauthorized),
+        ("forbidden", "with too small a role, or from a page that may not ask", &counts.forbidden),
+        ("too_many", "beyond the rate of their token or address", &counts.too_many),
+        ("without_place", "for which no place was free", &counts.without_place),
+    ];
+    for (name, why, count) in refused {
+        counter(text, &format!("api_requests_{name}_total"), &format!("Requests refused {why}"), of(count));
+    }
 }
 
 fn counter(text: &mut String, name: &str, help: &str, value: f64) {

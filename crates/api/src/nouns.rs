@@ -37,6 +37,14 @@ impl Nouns {
         self.route(Method::Post, path, says, handler)
     }
 
+    pub fn put<S, H, M>(self, path: &str, says: &'static str, handler: H) -> Nouns
+    where
+        H: Handler<M, Arc<Shared>> + Signature<S>,
+        M: 'static,
+    {
+        self.route(Method::Put, path, says, handler)
+    }
+
     pub fn delete<S, H, M>(self, path: &str, says: &'static str, handler: H) -> Nouns
     where
         H: Handler<M, Arc<Shared>> + Signature<S>,
@@ -76,6 +84,7 @@ impl Nouns {
         let filter = match method {
             Method::Get => MethodFilter::GET,
             Method::Post => MethodFilter::POST,
+            Method::Put => MethodFilter::PUT,
             Method::Delete => MethodFilter::DELETE,
         };
         self.router = self.router.route(path, on(filter, handler));

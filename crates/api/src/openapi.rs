@@ -15,7 +15,7 @@ async fn show() -> One<Value> {
     answer::value(document())
 }
 
-fn document() -> &'static Value {
+pub fn document() -> &'static Value {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     DOCUMENT.get_or_init(|| routes(super::nouns()).document())
 }

@@ -89,6 +89,21 @@ impl<T, S: Send + Sync> FromRequest<S> for JsonLines<T> {
     }
 }
 
+/// A body that is one JSON object of this type.
+pub struct Given<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Given<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let text = String::from_request(request, state).await;
+        let text = text.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        // What was given may have secrets in it: of them only the place of the mistake is told.
+        let given = serde_json::from_str(&text);
+        given.map(Given).map_err(|error| ApiError::bad_request(format!("the body is not what is asked for: {error}")))
+    }
+}
+
 /// The fields of a JSON object as the query would have them; an empty body has none.
 fn fields_of(body: &str) -> Result<Vec<(String, String)>, ApiError> {
     if body.trim().is_empty() {

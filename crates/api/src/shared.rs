@@ -8,6 +8,8 @@ use tokio::sync::{Semaphore, watch};
 use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
+use super::access::AccessTokens;
+use super::alerting::Alerting;
 use super::answer::ApiError;
 use super::backend::{Clock, CrawlBackend, TextIndex};
 use super::connection_counts::ConnectionCounts;
@@ -29,9 +31,13 @@ pub struct Shared {
     pub stream_turns: Arc<Semaphore>,
     /// The text index.
     pub search: Arc<dyn TextIndex>,
+    /// Watches and deliveries; none where nobody serves them.
+    pub alerts: Option<Arc<dyn Alerting>>,
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
+    /// Who may ask through the port.
+    pub tokens: Arc<AccessTokens>,
     /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
@@ -43,10 +49,13 @@ impl Shared {
         clock: Arc<dyn Clock>,
         backend: Arc<dyn CrawlBackend>,
         search: Arc<dyn TextIndex>,
+        tokens: Arc<AccessTokens>,
     ) -> Shared {
         let (never, stop) = watch::channel(false);
         Shared {
+            tokens,
             search,
+            alerts: None,
             reader,
             clock,
             backend,
@@ -57,6 +66,10 @@ impl Shared {
             last_measures: LastMeasures::default(),
             _never: Some(never),
         }
+    }
+
+    pub fn with_alerts(self, alerts: Arc<dyn Alerting>) -> Shared {
+        Shared { alerts: Some(alerts), ..self }
     }
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {

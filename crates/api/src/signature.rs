@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::answer::{ApiError, EventStream, JSON, LINES, Listed, Many, One, PlainText, RawBody, Views};
 use super::description::{Asked, Schemas};
-use super::parameters::{Fields, JsonLines, Parameters};
+use super::parameters::{Fields, Given, JsonLines, Parameters};
 use super::shared::Shared;
 
 /// A handler with described arguments and a described result.
@@ -91,6 +91,13 @@ impl<T: JsonSchema> Asks for JsonLines<T> {
             "description": "JSON lines; each is such an object",
             "content": { LINES: { "schema": schemas.named_to_read::<T>() } },
         }));
+    }
+}
+
+impl<T: JsonSchema> Asks for Given<T> {
+    fn ask(asked: &mut Asked, schemas: &mut Schemas) {
+        let schema = schemas.inline::<T>();
+        asked.body = Some(json!({ "required": true, "content": { JSON: { "schema": schema } } }));
     }
 }
 

@@ -40,7 +40,8 @@ def main():
     schemas = {"components": document["components"]}
     held, asked, wrong = 0, 0, []
     for path, methods in document["paths"].items():
-        if "get" not in methods or path in LEFT_OUT:
+        # What is named in a path is made by other tests, but for pages.
+        if "get" not in methods or path in LEFT_OUT or "{" in path.replace("{url}", ""):
             continue
         operation = methods["get"]
         names = {one["name"]: one["in"] for one in operation["parameters"]}

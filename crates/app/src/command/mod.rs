@@ -32,9 +32,11 @@ mod search;
 mod seeds;
 mod sites;
 mod status;
+mod token;
 mod topics;
 mod trace;
 mod verify;
+mod watch;
 mod why;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
@@ -140,12 +142,16 @@ pub enum Verb {
     Search(search::Arguments),
     /// The change feed
     Changes(changes::Arguments),
+    /// Alerts on pages, prefixes, sites, tags and saved searches: webhooks, mail, programs and digests
+    Watch(watch::Arguments),
     /// Export copies for other tools
     Export(export::Arguments),
     /// Check everything on disk, and the politeness of every visit
     Verify(verify::Arguments),
     /// Free disk space: bodies that no rule keeps, overwritten rows, old runs
     Compact(compact::Arguments),
+    /// Tokens with roles: who may ask beyond loopback, and what
+    Token(token::Arguments),
     /// All settings in force, with their source
     Config(config::Arguments),
     /// Completions for a shell
@@ -204,9 +210,11 @@ impl Verb {
             Verb::Plan(arguments) => plan::plan(context, &arguments).await,
             Verb::Search(arguments) => search::search(context, &arguments).await,
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
+            Verb::Watch(arguments) => watch::watch(context, arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,
+            Verb::Token(arguments) => token::token(context, arguments).await,
             Verb::Config(arguments) => config::config(context, &arguments).await,
             Verb::Run(_) | Verb::Demo(_) | Verb::Completions(_) | Verb::Compare(_) | Verb::Lab(_) => Ok(()),
         }

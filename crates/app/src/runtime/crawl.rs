@@ -6,19 +6,21 @@ use std::thread::JoinHandle;
 
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
-use vernal_api::{AccessGuard, Shared, is_loopback};
+use vernal_api::{AccessGuard, AccessTokens, ConnectionCounts, Shared, is_loopback};
 use vernal_crawler::{Act, Crawler};
 use vernal_fetch::Workers;
 use vernal_model::{Moment, Seed};
 use vernal_repository::runs;
 use vernal_repository::{Reader, Recovery, Repository, note_damage};
 
+use super::alerts::{AlertService, AlertsFollowing};
 use super::backend::LiveCrawl;
 use super::clock::{Clock, wall};
 use super::connections::ConnectionLimits;
 use super::live::{self, Ended, Ending, Handle, LoopError, Until};
 use super::search::{Following, SearchService};
 use super::shutdown::Signals;
+use super::tls::Tls;
 use super::{descriptors, folder, local_token, network, parts, serving};
 use crate::command::Context;
 use crate::config::Settings;
@@ -44,12 +46,14 @@ pub struct Crawl {
     pub handle: Handle,
     pub reader: Reader,
     pub clock: Arc<Clock>,
-    pub listening: Option<SocketAddr>,
+    /// Where the API is served, as a URL.
+    pub serving_on: Option<String>,
     ended: oneshot::Receiver<Ending>,
     thread: JoinHandle<()>,
     stop: watch::Sender<bool>,
     servers: Vec<tokio::task::JoinHandle<()>>,
     search: Option<Following>,
+    alerts: AlertsFollowing,
     data: std::path::PathBuf,
 }
 
@@ -57,6 +61,7 @@ pub struct Crawl {
 pub struct Checked {
     pub crawler: vernal_crawler::Settings,
     pub token: Option<String>,
+    pub tls: Option<Tls>,
     pub warning: Option<String>,
 }
 
@@ -68,7 +73,9 @@ pub fn check(context: &Context, beginning: &Beginning) -> Result<Checked> {
     let seeds = seeds_of(context, &beginning.entries, wall())?;
     let warning = if seeds.is_empty() { None } else { parts::identity(settings, &seeds)? };
     let token = if beginning.serve { token(context)? } else { None };
-    Ok(Checked { crawler, token, warning })
+    let files = if beginning.serve { settings.access.tls().map_err(Error::Usage)? } else { None };
+    let tls = files.map(Tls::open).transpose().or_usage()?;
+    Ok(Checked { crawler, token, tls, warning })
 }
 
 fn seeds_of(context: &Context, entries: &[SeedEntry], now: Moment) -> Result<Vec<Seed>> {
@@ -76,10 +83,10 @@ fn seeds_of(context: &Context, entries: &[SeedEntry], now: Moment) -> Result<Vec
     entries.iter().map(|entry| entry.seed(defaults, now).or_usage()).collect()
 }
 
-/// The token of the API, which is required beyond loopback.
+/// The token that a person gave for the API. Beyond loopback there must be this one or one with a role.
 fn token(context: &Context) -> Result<Option<String>> {
     let settings = &context.settings;
-    let token = match &settings.token_file {
+    let token = match &settings.access.token_file {
         Some(path) => {
             let text = std::fs::read_to_string(path)
                 .map_err(|error| Error::Usage(format!("read the token of {}: {error}", path.display())))?;
@@ -89,12 +96,18 @@ fn token(context: &Context) -> Result<Option<String>> {
     };
     match token {
         Some(token) if token.is_empty() => Err(Error::usage("the token is empty")),
-        None if !is_loopback(&settings.listen) => Err(Error::Usage(format!(
-            "listening on {} needs a token: give --token-file or VERNAL_TOKEN, or listen on loopback",
+        None if !is_loopback(&settings.listen) && !has_tokens(settings)? => Err(Error::Usage(format!(
+            "listening on {} needs a token: make one with `vernal token add NAME --role admin`, give --token-file or \
+             VERNAL_TOKEN, or listen on loopback",
             settings.listen
         ))),
         token => Ok(token),
     }
+}
+
+/// Whether the folder has a token with a role that has not expired.
+fn has_tokens(settings: &Settings) -> Result<bool> {
+    AccessTokens::of_folder(settings.data.clone(), wall).any_at_work().or_fail()
 }
 
 /// The folder and the port of a crawl, taken and not yet written to.
@@ -145,6 +158,8 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     }
     note_run(context, clock.now())?;
     let listening = listener.as_ref().and_then(|listener| listener.local_addr().ok());
+    let scheme = if checked.tls.is_some() { "https" } else { "http" };
+    let serving_on = listening.map(|address| format!("{scheme}://{address}/"));
     let inbox = live::inbox();
     let fetch = parts::fetch_settings(settings, listening.into_iter().collect());
     if fetch.concurrency < settings.crawler.concurrency {
@@ -164,20 +179,48 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         Arc::<Clock>::clone(&clock),
         backend,
         Arc::<SearchService>::clone(&search),
+        Arc::new(AccessTokens::of_folder(settings.data.clone(), wall)),
     );
-    let counts = Arc::clone(&shared.connections);
+    let links_to = serving_on.as_deref().map(|at| at.trim_end_matches('/').to_owned());
+    let alerts = Arc::new(AlertService::new(settings, reader.clone(), listening, links_to));
+    let shared = shared.with_alerts(Arc::<AlertService>::clone(&alerts));
+    let (counts, tokens) = (Arc::clone(&shared.connections), Arc::clone(&shared.tokens));
     let search = settings.search.then(|| search.follow()).transpose().or_fail()?;
-    let router = vernal_api::router(Arc::new(shared.stopped_by(stopped.clone())));
+    let shared = Arc::new(shared.stopped_by(stopped.clone()));
+    let alerts = alerts.follow(Arc::clone(&shared)).or_fail()?;
+    let router = vernal_api::router(shared);
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
-        let local_token = local_token::make(&settings.data)?;
-        let guard = AccessGuard { listening_on, token: checked.token, local_token, keyed: settings.keyed_paths() };
+        let guard = guard(settings, listening_on, checked.token, tokens, Arc::clone(&counts))?;
         let limits = ConnectionLimits::of_descriptors(descriptors::limit());
-        servers.push(network::serve(listener, guard.guard(router), limits, counts, stopped));
+        servers.push(network::serve(listener, guard.guard(router), limits, counts, checked.tls, stopped));
     }
     let data = settings.data.clone();
-    Ok(Crawl { handle, reader, clock, listening, ended, thread, stop, servers, search, data })
+    Ok(Crawl { handle, reader, clock, serving_on, ended, thread, stop, servers, search, alerts, data })
+}
+
+/// Who may ask the listener.
+fn guard(
+    settings: &Settings,
+    listening_on: SocketAddr,
+    token: Option<String>,
+    tokens: Arc<AccessTokens>,
+    counts: Arc<ConnectionCounts>,
+) -> Result<AccessGuard> {
+    if let Err(error) = tokens.list() {
+        tracing::error!("{error}");
+    }
+    Ok(AccessGuard {
+        listening_on,
+        token,
+        local_token: local_token::make(&settings.data)?,
+        tokens,
+        keyed: settings.keyed_paths(),
+        cors: settings.access.cors.clone(),
+        requests_per_second: settings.access.rate,
+        counts,
+    })
 }
 
 fn body_max(settings: &Settings) -> u64 {
@@ -276,6 +319,7 @@ impl Crawl {
                 abort.abort();
             }
         }
+        self.alerts.stop();
         if let Some(search) = self.search {
             search.stop();
         }

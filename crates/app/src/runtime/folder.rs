@@ -11,10 +11,11 @@ use axum::http::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
 use tower::ServiceExt;
-use vernal_api::Shared;
+use vernal_api::{AccessTokens, Shared};
 use vernal_repository::runs;
 use vernal_repository::{ReadOnlyCopy, Recovery, Repository, TablesRecovery};
 
+use super::alerts::AlertService;
 use super::backend::StoppedCrawl;
 use super::clock::{Clock, wall};
 use super::live::Until;
@@ -140,9 +141,17 @@ impl Folder {
         let crawler_settings = parts::crawler_settings(&settings, Until::default())?;
         let backend = Arc::new(StoppedCrawl::new(repository, crawler_settings));
         let search = Arc::new(SearchService::new(settings.data.clone(), reader.clone()));
+        let alerts = Arc::new(AlertService::new(&settings, reader.clone(), None, None));
         let settings = parts::api_settings(context, &settings)?;
-        let shared =
-            Shared::new(settings, reader, Arc::<Clock>::clone(&clock), Arc::<StoppedCrawl>::clone(&backend), search);
+        let shared = Shared::new(
+            settings,
+            reader,
+            Arc::<Clock>::clone(&clock),
+            Arc::<StoppedCrawl>::clone(&backend),
+            search,
+            Arc::new(AccessTokens::of_folder(context.settings.data.clone(), wall)),
+        )
+        .with_alerts(alerts);
         let dir = context.settings.data.clone();
         Ok(Folder::Stopped { dir, router: vernal_api::router(Arc::new(shared)), backend, clock, copy })
     }

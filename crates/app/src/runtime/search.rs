@@ -23,7 +23,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Failures in a row after which the index waits for the next process.
 const FAILURES_MAX: u32 = 5;
 /// Threads of the index get the processor when nobody else wants it.
-const NICE: i32 = 10;
+pub(super) const NICE: i32 = 10;
 
 /// The text index of one folder.
 pub struct SearchService {

@@ -1,0 +1,135 @@
+//! Deliveries: what was sent, what waits and what was given up.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vernal_watch::{Delivery, DeliveryQuery, DeliveryState, Told};
+
+use super::alerting::locked;
+use super::answer::{self, ApiError, ApiResult, Listed, One};
+use super::nouns::Nouns;
+use super::parameters::Parameters;
+use super::shared::{Shared, time};
+
+/// Deliveries of one answer where nothing is asked for.
+const LIMIT: usize = 1_000;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeliveriesQuery {
+    /// Only of this watch
+    watch: Option<String>,
+    /// Only on this route
+    route: Option<String>,
+    /// waiting, sent or given-up
+    state: Option<DeliveryState>,
+    /// Where an earlier answer ended
+    after: Option<String>,
+    /// At most so many rows
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfDelivery {
+    /// The id of a delivery, percent-encoded
+    id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct DeliveryAnswer {
+    id: String,
+    watch: String,
+    watch_name: String,
+    route: String,
+    state: DeliveryState,
+    reason: &'static str,
+    line: String,
+    events: Vec<String>,
+    urls: Vec<String>,
+    made: Option<String>,
+    tries: u32,
+    latest: Vec<TryJson>,
+    /// When it is tried next; null where it is not.
+    next: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct TryJson {
+    at: Option<String>,
+    took_ms: u64,
+    status: Option<u16>,
+    taken: bool,
+    answer: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Again {
+    again: String,
+}
+
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/deliveries", "What was sent, what waits and what was given up, newest first", list).post(
+        "/api/v1/deliveries/{id}/again",
+        "Sends a delivery anew, with the same id",
+        again,
+    )
+}
+
+async fn list(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<DeliveriesQuery>,
+) -> ApiResult<Listed<DeliveryAnswer>> {
+    let limit = query.limit.unwrap_or(LIMIT);
+    let after = query.after.as_deref().map(place).transpose()?;
+    let asked = DeliveryQuery { watch: query.watch, route: query.route, state: query.state, after, limit };
+    let rows = locked(&shared.alerts()?).deliveries(&asked);
+    Ok(answer::listed(move |lines| {
+        let last = rows.last().map(|(number, _)| *number).filter(|_| rows.len() == limit);
+        for (_, delivery) in rows {
+            lines.line(&of_delivery(delivery))?;
+        }
+        match last {
+            Some(last) => Ok(lines.rest(format!("a{last:x}"))?),
+            _ => Ok(()),
+        }
+    }))
+}
+
+fn place(text: &str) -> Result<u64, ApiError> {
+    let number = text.strip_prefix('a').and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    number.ok_or_else(|| ApiError::bad_request(format!("`{text}` is no place in a list")))
+}
+
+async fn again(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfDelivery>) -> ApiResult<One<Again>> {
+    locked(&shared.alerts()?).again(&asked.id, shared.alerting()?.now())?;
+    Ok(answer::value(&Again { again: asked.id }))
+}
+
+fn of_delivery(delivery: Delivery) -> DeliveryAnswer {
+    let events: &[Told] = &delivery.alert.events;
+    let latest = delivery.latest.iter().map(|tried| TryJson {
+        at: time(tried.at),
+        took_ms: tried.took_ms,
+        status: tried.status,
+        taken: tried.taken,
+        answer: tried.answer.clone(),
+    });
+    DeliveryAnswer {
+        reason: delivery.alert.reason.name(),
+        line: delivery.alert.line(),
+        events: events.iter().map(|told| told.id.clone()).collect(),
+        urls: events.iter().map(|told| told.url.clone()).collect(),
+        latest: latest.collect(),
+        made: time(delivery.made),
+        next: time(delivery.next).filter(|_| delivery.is_waiting()),
+        id: delivery.id,
+        watch: delivery.watch,
+        watch_name: delivery.watch_name,
+        route: delivery.route,
+        state: delivery.state,
+        tries: delivery.tries,
+    }
+}
