@@ -1,6 +1,7 @@
 //! The fuzz targets. Each is a plain function of bytes that panics when a law is broken. The corpus beside this crate
 //! holds inputs worth keeping, above all those that once broke a law.
 
+pub mod archive;
 pub mod document;
 pub mod network;
 pub mod repository;
@@ -16,7 +17,7 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 14] = [
     Target { name: "url", run: url },
     Target { name: "robots", run: site_files::robots },
     Target { name: "html", run: document::html },
@@ -29,6 +30,8 @@ pub const TARGETS: [Target; 12] = [
     Target { name: "http2", run: network::http2 },
     Target { name: "warc", run: repository::warc },
     Target { name: "journal", run: repository::journal },
+    Target { name: "import", run: archive::import },
+    Target { name: "replay", run: archive::replay },
 ];
 
 /// Parsing is idempotent, joining never panics, and both agree on what is canonical.

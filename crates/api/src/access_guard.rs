@@ -609,6 +609,28 @@ mod tests {
         assert!(ask(Some(&texts[0]), 2).is_some(), "a token has one, wherever it comes from");
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn an_expensive_question_waits_for_its_place_and_is_then_asked_to_come_again() {
+        let House { guard, _dir, .. } = house(LOOPBACK, None);
+        let counts = Arc::clone(&guard.counts);
+        let endless = get(|| async {
+            Body::from_stream(futures_util::stream::pending::<Result<bytes::Bytes, std::io::Error>>())
+        });
+        let router = guard.guard(Router::new().route("/api/v1/verify", endless).route("/", get(|| async { "small" })));
+        let ask = async |path: &str| {
+            let request = Request::builder().uri(path).header("host", "localhost").body(Body::empty()).unwrap();
+            router.clone().oneshot(request).await.unwrap()
+        };
+        let under_way = ask("/api/v1/verify").await;
+        assert_eq!(under_way.status(), StatusCode::OK);
+        let refused = ask("/api/v1/verify").await;
+        assert_eq!((refused.status(), &refused.headers()[RETRY_AFTER]), (StatusCode::SERVICE_UNAVAILABLE, &5.into()));
+        assert_eq!(counts.without_place.load(Ordering::Relaxed), 1);
+        assert_eq!(ask("/").await.status(), StatusCode::OK, "small questions go on");
+        drop(under_way);
+        assert_eq!(ask("/api/v1/verify").await.status(), StatusCode::OK);
+    }
+
     #[tokio::test]
     async fn what_is_refused_says_how_to_be_let_in_and_listed_pages_may_read_it() {
         let House { guard, texts, _dir } = house(BEYOND, None);

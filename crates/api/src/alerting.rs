@@ -15,6 +15,9 @@ pub trait Alerting: Send + Sync {
     /// They are opened when somebody asks for the first time.
     fn alerts(&self) -> Result<Arc<Mutex<Alerts>>, Error>;
 
+    /// Whether there are any yet.
+    fn is_used(&self) -> bool;
+
     /// Sends once, beside the outbox.
     fn send(&self, route: Route, delivery: Delivery) -> BoxFuture<'_, Outcome>;
 

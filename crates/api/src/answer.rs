@@ -7,7 +7,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, RETRY_AFTER,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
@@ -30,6 +31,9 @@ const PARTS_WAITING_MAX: usize = 4;
 pub const JSON: &str = "application/json";
 pub const LINES: &str = "application/x-ndjson";
 pub const PROBLEM: &str = "application/problem+json";
+
+/// Seconds after which what is not ready now is asked for again.
+const RETRY_AFTER_S: &str = "5";
 
 /// A refusal or a failure, answered as a [`Problem`].
 #[derive(Debug)]
@@ -107,6 +111,9 @@ impl IntoResponse for ApiError {
         let mut response = value(&problem).into_response();
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
         *response.status_mut() = self.status;
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_S));
+        }
         if let Some(error) = self.unread {
             response.extensions_mut().insert(error);
         }
@@ -152,7 +159,10 @@ macro_rules! into_response {
     };
 }
 
-into_response!(One<T>, Many<T>, Listed<T>, EventStream<T>, Views<T>, PlainText, RawBody);
+/// A copy for other programs, in a format of its own.
+pub struct Exported(pub Response);
+
+into_response!(One<T>, Many<T>, Listed<T>, EventStream<T>, Views<T>, PlainText, RawBody, Exported);
 
 impl<T> EventStream<T> {
     pub fn of(body: Body) -> EventStream<T> {
@@ -208,17 +218,17 @@ pub struct ReaderGone;
 
 impl<T: Serialize> Lines<T> {
     pub fn line(&mut self, row: &T) -> Result<(), ReaderGone> {
-        self.write(row)
+        self.put(row)
     }
 }
 
 impl<T> Lines<T> {
     /// The last line of a list that goes on.
     pub fn rest(&mut self, after: String) -> Result<(), ReaderGone> {
-        self.write(&Rest { after })
+        self.put(&Rest { after })
     }
 
-    fn write(&mut self, row: &impl Serialize) -> Result<(), ReaderGone> {
+    fn put(&mut self, row: &impl Serialize) -> Result<(), ReaderGone> {
         let text = serde_json::to_string(row).map_err(|_| ReaderGone)?;
         // Commands print these lines as they come, and what sites wrote must not turn a line on a terminal.
         self.gathered.extend_from_slice(escaped(&text).as_bytes());
@@ -266,12 +276,41 @@ impl UnreadRows {
     }
 }
 
+/// So that exporters can write bytes into an answer.
+impl<T> std::io::Write for Lines<T> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= PART_BYTES {
+            std::io::Write::flush(self)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Lines::flush(self).map_err(|ReaderGone| std::io::ErrorKind::BrokenPipe.into())
+    }
+}
+
 /// Why a writer of lines stopped early.
 pub enum StreamError {
     ReaderGone,
     Repository(vernal_repository::Error),
     Backend(BackendError),
+    Export(vernal_archive::export::Error),
     Unread(UnreadRows),
+}
+
+impl StreamError {
+    /// The error of an answer that is one value.
+    pub fn into_api(self) -> ApiError {
+        match self {
+            StreamError::ReaderGone => ApiError::failed("the reader has gone"),
+            StreamError::Repository(error) => error.into(),
+            StreamError::Backend(error) => error.into(),
+            StreamError::Export(error) => ApiError::failed(error),
+            StreamError::Unread(error) => ApiError::failed(error),
+        }
+    }
 }
 
 impl From<ReaderGone> for StreamError {
@@ -296,6 +335,16 @@ pub fn listed<T>(write: impl FnOnce(&mut Lines<T>) -> Result<(), StreamError> + 
     Listed(streamed(write), PhantomData)
 }
 
+/// Bytes that a thread writes, such as those of an export.
+pub fn streamed_as(
+    content_type: &'static str,
+    write: impl FnOnce(&mut Lines<()>) -> Result<(), StreamError> + Send + 'static,
+) -> Response {
+    let mut response = streamed(write);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
 fn streamed<T>(write: impl FnOnce(&mut Lines<T>) -> Result<(), StreamError> + Send + 'static) -> Response {
     let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX);
     tokio::task::spawn_blocking(move || {
@@ -305,6 +354,7 @@ fn streamed<T>(write: impl FnOnce(&mut Lines<T>) -> Result<(), StreamError> + Se
             Err(StreamError::ReaderGone) => {}
             Err(StreamError::Repository(error)) => lines.break_off(error),
             Err(StreamError::Backend(error)) => lines.break_off(error),
+            Err(StreamError::Export(error)) => lines.break_off(error),
             Err(StreamError::Unread(error)) => lines.break_off(error),
         }
     });

@@ -20,7 +20,10 @@ const PACKED_BYTES_MIN: u64 = 1_024;
 pub fn packing() -> CompressionLayer<impl Predicate> {
     let predicate = SizeAbove::new(PACKED_BYTES_MIN)
         .and(NotForContentType::const_new("text/event-stream"))
-        .and(NotForContentType::const_new("application/octet-stream"));
+        .and(NotForContentType::const_new("application/octet-stream"))
+        .and(NotForContentType::const_new("application/warc"))
+        .and(NotForContentType::const_new("application/wacz"))
+        .and(NotForContentType::const_new("application/vnd.apache.parquet"));
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(predicate)
 }
 
@@ -38,6 +41,10 @@ pub async fn conditional(mut request: Request, next: Next) -> Response {
 
 /// The answer with its tag, or 304 where the client has it. An answer that streams has none.
 async fn tagged(response: Response, known: Option<HeaderValue>) -> Response {
+    // Some routes know a better tag, or that there is none.
+    if response.headers().contains_key(ETAG) {
+        return response;
+    }
     let Some(bytes) = response.body().size_hint().exact() else { return response };
     let (mut parts, body) = response.into_parts();
     let Ok(bytes) = to_bytes(body, usize::try_from(bytes).unwrap_or(usize::MAX)).await else {

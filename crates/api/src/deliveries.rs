@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vernal_watch::{Delivery, DeliveryQuery, DeliveryState, Told};
+use vernal_watch::{Delivery, DeliveryQuery, DeliveryState, Told, WatchEntry};
 
 use super::alerting::locked;
 use super::answer::{self, ApiError, ApiResult, Listed, One};
@@ -65,6 +65,19 @@ pub struct TryJson {
     answer: String,
 }
 
+/// What `status` tells of the outbox.
+#[derive(Serialize, JsonSchema)]
+pub struct OutboxJson {
+    pub watches: usize,
+    pub waiting: usize,
+    /// Since when the oldest waits.
+    pub oldest_s: Option<f64>,
+    /// Routes that failed several times in a row, or are switched off.
+    pub failing_routes: Vec<String>,
+    /// Watches that lost their page or region, or hear nothing, which nobody acknowledged.
+    pub lost: Vec<String>,
+}
+
 #[derive(Serialize, JsonSchema)]
 pub struct Again {
     again: String,
@@ -76,6 +89,24 @@ pub fn routes(nouns: Nouns) -> Nouns {
         "Sends a delivery anew, with the same id",
         again,
     )
+}
+
+/// `None` where there were no alerts yet: asking does not make the log.
+pub fn outbox(shared: &Shared) -> Option<OutboxJson> {
+    let alerting = shared.alerting().ok().filter(|alerting| alerting.is_used())?;
+    let alerts = shared.alerts().ok()?;
+    let alerts = locked(&alerts);
+    let state = alerts.state();
+    let oldest = state.waiting().map(|delivery| delivery.made).min();
+    let failing = state.all_routes().filter(|route| route.is_failing() || route.disabled.is_some());
+    let is_lost = |entry: &&WatchEntry| entry.trouble.as_ref().is_some_and(|trouble| !trouble.acknowledged);
+    Some(OutboxJson {
+        watches: state.watches.len(),
+        waiting: state.waiting().count(),
+        oldest_s: oldest.map(|made| alerting.now().since(made).secs_f64()),
+        failing_routes: failing.map(|route| route.route.name.clone()).collect(),
+        lost: state.watches.values().filter(is_lost).map(|entry| entry.watch.id.clone()).collect(),
+    })
 }
 
 async fn list(

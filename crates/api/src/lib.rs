@@ -18,11 +18,15 @@ mod access_guard;
 mod alert_routes;
 mod alerting;
 mod answer;
+mod archive_origin;
+mod atom;
+mod atom_text;
 mod backend;
 mod blame;
 mod body;
 mod caching;
 mod change;
+mod change_counts;
 mod changes;
 mod check;
 mod compact;
@@ -37,6 +41,7 @@ mod event_filter;
 mod event_json;
 mod event_schema;
 mod event_text;
+mod export;
 mod folds;
 mod health;
 mod hints;
@@ -44,6 +49,7 @@ mod history;
 mod indexnow;
 mod links;
 mod measures;
+mod memento;
 mod metrics;
 mod names;
 mod noise;
@@ -56,9 +62,11 @@ mod papers;
 mod parameters;
 mod plan;
 mod replica;
+mod resource_sync;
 mod search;
 pub mod seed_entry;
 mod seeds;
+mod series;
 mod settings;
 mod shared;
 mod signature;
@@ -75,6 +83,7 @@ mod watch_feed;
 mod watches;
 mod websub;
 mod why;
+mod words_asked;
 
 use std::sync::Arc;
 
@@ -86,6 +95,7 @@ use axum::routing::get;
 pub use access::{AccessTokens, CorsOrigins, origin, random_text};
 pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
 pub use alerting::Alerting;
+pub use archive_origin::{ArchiveOrigin, archive_router};
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
 pub use connection_counts::ConnectionCounts;
@@ -118,6 +128,8 @@ const NOUNS: &[fn(Nouns) -> Nouns] = &[
     topics::routes,
     search::routes,
     changes::routes,
+    change_counts::routes,
+    series::routes,
     seeds::routes,
     control::routes,
     watches::routes,
@@ -127,6 +139,7 @@ const NOUNS: &[fn(Nouns) -> Nouns] = &[
     settings::routes,
     plan::routes,
     trace::routes,
+    export::routes,
     verify::routes,
     compact::routes,
     metrics::routes,
@@ -142,6 +155,13 @@ pub fn router(shared: Arc<Shared>) -> Router {
     let nouns = openapi::routes(nouns())
         .others("/", get(status_page::show))
         .others("/style.css", get(status_page::style))
+        .others("/feed.atom", get(atom::feed))
+        .others("/timegate/{*url}", get(memento::timegate))
+        .others("/timemap/{*url}", get(memento::timemap))
+        .others("/memento/{*url}", get(memento::memento))
+        .others("/resourcesync/capabilitylist.xml", get(resource_sync::capability_list))
+        .others("/resourcesync/changelist.xml", get(resource_sync::index))
+        .others("/resourcesync/changelist/{list}", get(resource_sync::change_list))
         .others("/indexnow", get(indexnow::one).post(indexnow::many))
         .others("/websub", get(websub::verify).post(websub::deliver));
     nouns

@@ -29,6 +29,7 @@ pub async fn show(State(shared): State<Arc<Shared>>) -> PlainText {
         tell_measures(&shared, &measures, &mut text);
     }
     search(&shared, &mut text);
+    outbox(&shared, &mut text);
     pulse(&shared, &mut text);
     connections(&shared.connections, &mut text);
     PlainText(answer::typed("text/plain; version=0.0.4; charset=utf-8", Body::from(text)))
@@ -103,6 +104,13 @@ fn tell_measures(shared: &Shared, measures: &Measures, text: &mut String) {
 /// A text between the quotes of a label.
 fn label(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn outbox(shared: &Shared, text: &mut String) {
+    let Some(outbox) = super::deliveries::outbox(shared) else { return };
+    gauge(text, "deliveries_waiting", "Deliveries of alerts that wait", outbox.waiting as f64);
+    gauge(text, "delivery_oldest_seconds", "How long the oldest of them waits", outbox.oldest_s.unwrap_or(0.0));
+    gauge(text, "routes_failing", "Routes that fail or are switched off", outbox.failing_routes.len() as f64);
 }
 
 fn search(shared: &Shared, text: &mut String) {

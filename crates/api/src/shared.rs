@@ -1,5 +1,6 @@
 //! The state that every handler reads.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -20,6 +21,9 @@ use super::settings::Settings;
 /// Streams that read the store at the same time; others wait for their turn.
 const STREAMS_READING_MAX: usize = 2;
 
+/// Exports at the same time, those that follow included; further ones are refused.
+const EXPORTS_MAX: usize = 8;
+
 pub struct Shared {
     pub reader: Reader,
     pub clock: Arc<dyn Clock>,
@@ -29,6 +33,8 @@ pub struct Shared {
     pub stop: watch::Receiver<bool>,
     /// Streams that may read at the same time.
     pub stream_turns: Arc<Semaphore>,
+    /// Exports that may be under way.
+    pub export_turns: Arc<Semaphore>,
     /// The text index.
     pub search: Arc<dyn TextIndex>,
     /// Watches and deliveries; none where nobody serves them.
@@ -36,6 +42,10 @@ pub struct Shared {
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
+    /// `http`, or `https` where the listener speaks TLS.
+    pub scheme: &'static str,
+    /// Where archived bytes are served, if they are.
+    pub archive_origin: Option<SocketAddr>,
     /// Who may ask through the port.
     pub tokens: Arc<AccessTokens>,
     /// Held so that `stop` never fires where there is no other sender.
@@ -62,8 +72,11 @@ impl Shared {
             settings,
             stop,
             stream_turns: Arc::new(Semaphore::new(STREAMS_READING_MAX)),
+            export_turns: Arc::new(Semaphore::new(EXPORTS_MAX)),
             connections: Arc::default(),
             last_measures: LastMeasures::default(),
+            scheme: "http",
+            archive_origin: None,
             _never: Some(never),
         }
     }
@@ -74,6 +87,11 @@ impl Shared {
 
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {
         Shared { stop, _never: None, ..self }
+    }
+
+    /// By which scheme this is served, and where archived bytes are.
+    pub fn with_archive(self, scheme: &'static str, archive_origin: Option<SocketAddr>) -> Shared {
+        Shared { scheme, archive_origin, ..self }
     }
 
     pub fn defaults(&self) -> Defaults {

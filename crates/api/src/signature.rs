@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::answer::{ApiError, EventStream, JSON, LINES, Listed, Many, One, PlainText, RawBody, Views};
+use super::answer::{ApiError, EventStream, Exported, JSON, LINES, Listed, Many, One, PlainText, RawBody, Views};
 use super::description::{Asked, Schemas};
 use super::parameters::{Fields, Given, JsonLines, Parameters};
 use super::shared::Shared;
@@ -143,6 +143,20 @@ impl<T: JsonSchema> Answers for Views<T> {
 impl Answers for PlainText {
     fn content(_: &mut Schemas) -> Value {
         json!({ "text/plain": { "schema": { "type": "string" } } })
+    }
+}
+
+impl Answers for Exported {
+    fn content(_: &mut Schemas) -> Value {
+        let kinds = [
+            "application/warc",
+            "application/wacz",
+            "application/vnd.apache.parquet",
+            "application/x-tar",
+            "text/plain",
+            LINES,
+        ];
+        kinds.into_iter().map(|kind| (kind.to_owned(), json!({}))).collect::<serde_json::Map<_, _>>().into()
     }
 }
 

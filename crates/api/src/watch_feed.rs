@@ -31,18 +31,7 @@ pub struct WatchFeed {
 
 /// Everything but noise, without the words of whole pages.
 fn filter() -> EventFilter {
-    EventFilter {
-        not_before: None,
-        site: None,
-        kind: None,
-        events: None,
-        role: None,
-        tag: None,
-        with_noise: false,
-        with_names: false,
-        pages: false,
-        brief: true,
-    }
+    EventFilter { with_noise: false, with_names: false, brief: true, ..EventFilter::of_everything() }
 }
 
 impl WatchFeed {
@@ -60,6 +49,7 @@ impl WatchFeed {
             let rows = self.rows((&filter, &seeds, &mut folds), (cursor, id), &event)?;
             // What an event of the site tells as well is taken out of the rows of its pages.
             let is_folded = event.kind == EventKind::Changed
+                && !event.is_imported()
                 && event.change.is_change()
                 && rows.first().is_none_or(|row| row.paragraphs.len() < event.change.paragraphs.len());
             let whole = match is_folded {
@@ -80,7 +70,8 @@ impl WatchFeed {
         (cursor, id): (Cursor, EventId),
         event: &Event,
     ) -> Result<Vec<Told>> {
-        if !filter.covers(event, seeds) {
+        // What others saw years ago is no news.
+        if event.is_imported() || !filter.covers(event, seeds) {
             return Ok(Vec::new());
         }
         let same_as = names::first_name(&self.shared.reader, cursor, event)?;
@@ -202,7 +193,7 @@ impl Feed for WatchFeed {
         let Some(version) = page.version else { return Ok(false) };
         let read = body::kept(&self.shared.reader, &url, version).and_then(|kept| kept.read(&self.shared, &url));
         let document = vernal_document::read(&read.map_err(failed)?.input()).document;
-        Ok(diff::texts(&document).into_iter().any(|text| is_asked(text)))
+        Ok(diff::texts(&document).into_iter().any(is_asked))
     }
 
     fn read_at(&self, over: &Over) -> Option<Moment> {

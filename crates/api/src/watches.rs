@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use vernal_model::{Moment, Span};
 use vernal_repository::Cursor;
 use vernal_watch::outbox::TroubleKind;
@@ -106,7 +107,8 @@ pub struct PreviewAnswer {
     cut: bool,
     /// That a digest would serve better.
     advice: Option<String>,
-    latest: Vec<Told>,
+    /// Events of the feed, each with the line that says what happened.
+    latest: Vec<Value>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -271,8 +273,8 @@ async fn test(
         let alerts = shared.alerts()?;
         let alerts = locked(&alerts);
         let watch = alerts.watch(&asked.id)?.watch.clone();
-        let routes: Vec<Route> =
-            watch.to.iter().filter_map(|to| Some(alerts.route(&to.route).ok()?.route.clone())).collect();
+        let named = watch.to.iter().filter_map(|to| alerts.route(&to.route).ok());
+        let routes: Vec<Route> = named.map(|entry| entry.route.clone().written_for(&watch)).collect();
         (watch, routes)
     };
     let links = shared.alerting()?.links();
@@ -284,7 +286,7 @@ async fn test(
     let now = shared.alerting()?.now();
     Ok(answer::lines(move |lines| {
         let told: Vec<Told> = looked.latest.iter().rev().cloned().collect();
-        lines.line(&TestLine::Preview(Box::new(PreviewAnswer { latest: Vec::new(), ..of_preview(looked) })))?;
+        lines.line(&TestLine::Preview(Box::new(of_preview(Preview { latest: Vec::new(), ..looked }))))?;
         let is_asked = |told: &&Told| asked.event.as_ref().is_none_or(|event| *event == told.id);
         for told in told.iter().filter(is_asked) {
             let made = |route: Option<&Route>| {
@@ -338,7 +340,7 @@ fn of_preview(looked: Preview) -> PreviewAnswer {
         since: looked.since.and_then(time),
         cut: looked.cut,
         advice,
-        latest: looked.latest,
+        latest: looked.latest.iter().map(|told| vernal_watch::template::event(told, None)).collect(),
     }
 }
 

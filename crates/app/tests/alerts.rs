@@ -151,6 +151,28 @@ fn a_change_is_posted_signed_and_no_secret_is_ever_shown() {
 }
 
 #[test]
+fn a_saved_search_watches_its_hits_and_those_that_were() {
+    let (dir, web, receiver) = (tempfile::tempdir().unwrap(), web(4), Receiver::start());
+    let data = dir.path();
+    web.edit("/3", page(3, 1).replace("price", "fee"));
+    visit(data, &web.url("/"));
+    watch(data, &["route", "add", "press", "--webhook", &receiver.url]);
+    watch(data, &["add", "--search", "price", "--to", "press"]);
+    web.edit("/1", page(1, 2));
+    web.edit("/2", page(2, 1).replace("price", "value"));
+    web.edit("/3", page(3, 2).replace("price", "fee"));
+    visit_telling(data, &web.url("/"));
+    let told: BTreeSet<String> = receiver
+        .got
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|got| got.body["events"][0]["url"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(told, BTreeSet::from([web.url("/1"), web.url("/2")]));
+}
+
+#[test]
 fn a_private_address_is_not_asked_unless_it_is_allowed_and_the_delivery_waits() {
     let (dir, web, receiver) = (tempfile::tempdir().unwrap(), web(1), Receiver::start());
     let data = dir.path();
@@ -266,8 +288,8 @@ fn judges() -> Option<PathBuf> {
 
 /// Takes one mail as aiosmtpd and the parser of Python read it, and prints it as JSON.
 const MAIL_SERVER: &str = r#"
-import asyncio, email, email.policy, json, sys
-from aiosmtpd.controller import Controller
+import asyncio, email, email.policy, json
+from aiosmtpd.smtp import SMTP
 class Take:
     async def handle_DATA(self, server, session, envelope):
         mail = email.message_from_bytes(envelope.content, policy=email.policy.default)
@@ -275,10 +297,12 @@ class Take:
         print(json.dumps({"from": envelope.mail_from, "to": envelope.rcpt_tos, "parts": parts,
             "headers": {name: str(value) for name, value in mail.items()}, "defects": [str(d) for d in mail.defects]}), flush=True)
         return "250 taken"
-controller = Controller(Take(), hostname="127.0.0.1", port=0)
-controller.start()
-print(json.dumps(controller.server.sockets[0].getsockname()[1]), flush=True)
-sys.stdin.read()
+async def main():
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: SMTP(Take(), loop=loop), "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+asyncio.run(main())
 "#;
 
 #[test]
@@ -286,7 +310,7 @@ fn a_mail_reads_as_it_was_meant_in_another_server() {
     let Some(judges) = judges() else { return };
     let server = Command::new(judges.join("python3"))
         .args(["-c", MAIL_SERVER])
-        .stdin(Stdio::piped())
+        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn();
     let mut server = server.unwrap();

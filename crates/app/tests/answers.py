@@ -13,7 +13,7 @@ import jsonschema_rs
 
 URL, PAGE, SITE, TOKEN = sys.argv[1:5]
 # What parameters without which a route says nothing are given.
-GIVEN = {"url": PAGE, "q": "the OR a OR of", "site": SITE}
+GIVEN = {"url": PAGE, "q": "the OR a OR of", "site": SITE, "format": "jsonl"}
 # A stream has no end while the crawl runs.
 LEFT_OUT = {"/api/v1/changes/stream"}
 
@@ -45,7 +45,7 @@ def main():
             continue
         operation = methods["get"]
         names = {one["name"]: one["in"] for one in operation["parameters"]}
-        wanted = {name: GIVEN[name] for name in ("url", "q") if name in names}
+        wanted = {name: GIVEN[name] for name in ("url", "q", "format") if name in names}
         questions = [wanted, {**wanted, "site": SITE}, {**wanted, "limit": "2"}, {**wanted, "back": "true"},
                      {**wanted, "pages": "true", "with_noise": "true"}, {**wanted, "full": "true"}, {"no_such": "thing"}]
         for question in questions:

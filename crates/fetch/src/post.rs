@@ -43,6 +43,9 @@ pub trait MailStream: AsyncRead + AsyncWrite + Send + Sync + Unpin + fmt::Debug 
 
 impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin + fmt::Debug> MailStream for T {}
 
+/// A connection to a mail server, and its address.
+pub type MailConnection = (Box<dyn MailStream>, SocketAddr);
+
 impl Poster {
     /// `settings.allow_private` says whether private addresses may be asked.
     pub fn new(settings: Settings, resolver: Arc<dyn Resolve>) -> Result<Poster> {
@@ -114,12 +117,7 @@ impl Poster {
     }
 
     /// Connects to a mail server, with TLS from the beginning where that is asked for.
-    pub async fn dial(
-        &self,
-        host: &str,
-        port: u16,
-        tls: bool,
-    ) -> std::result::Result<(Box<dyn MailStream>, SocketAddr), String> {
+    pub async fn dial(&self, host: &str, port: u16, tls: bool) -> std::result::Result<MailConnection, String> {
         guard::check_mail_port(port)?;
         let dialled = async {
             let targets = self.dialler.look_up_host(host, port, false).await?;

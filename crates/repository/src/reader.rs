@@ -1,6 +1,7 @@
 //! Reads the repository. A reader sees acknowledged state only, writes nothing, is cheap to clone, and may be used from any
 //! thread while the writer works.
 
+use std::cmp::Ordering;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,9 +15,9 @@ use vernal_model::{
 
 use crate::bodies::Record;
 use crate::sieve::BARRED;
-use crate::tables::rows::{Known, KnownState, Totals, UrlRow, decode, decode_url};
+use crate::tables::rows::{Known, KnownState, Totals, UrlRow, decode, decode_head, decode_url};
 use crate::tables::{Row, Shared, Table, WaitingRow, dump, keys};
-use crate::{Cursor, Error, EventId, Result};
+use crate::{Cursor, Error, EventId, Result, folder};
 
 #[derive(Clone)]
 pub struct Reader {
@@ -293,6 +294,11 @@ impl Reader {
 
 /// The repository as a whole.
 impl Reader {
+    /// The random number that the repository was given when it was made.
+    pub fn repository_id(&self) -> Result<u128> {
+        folder::id(&self.shared.dir)
+    }
+
     pub fn dir(&self) -> &Path {
         &self.shared.dir
     }
@@ -339,6 +345,39 @@ impl Reader {
         let Some(start) = after.0.checked_add(1) else { return Ok(Vec::new()) };
         let rows = self.shared.tables.events.range(start.to_be_bytes()..);
         rows.take(limit).map(event_row).collect()
+    }
+
+    /// The event with this id; `None` where there is none. Within a partition events stand in the order of their sequences, so
+    /// half of those that are left are set aside at each look.
+    pub fn event(&self, id: EventId) -> Result<Option<(Cursor, EventId, Event)>> {
+        // A position counts the deeds of all partitions, so it is never less than a sequence.
+        let (mut from, mut until) = (id.sequence.0, self.cursor().0.saturating_add(1));
+        while from < until {
+            let middle = from + (until - from) / 2;
+            let Some((position, found)) = self.next_event_of(id.partition, middle, until)? else {
+                until = middle;
+                continue;
+            };
+            match found.sequence.cmp(&id.sequence) {
+                Ordering::Equal => return self.events(Cursor(position - 1), 1).map(|mut events| events.pop()),
+                Ordering::Less => from = position + 1,
+                Ordering::Greater => until = middle,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first event of a partition within these positions.
+    fn next_event_of(&self, partition: Partition, from: u64, until: u64) -> Result<Option<(u64, EventId)>> {
+        for guard in self.shared.tables.events.range(from.to_be_bytes()..until.to_be_bytes()) {
+            let (key, value) = guard.into_inner().map_err(Error::tables("read the events"))?;
+            let id: EventId = decode_head("events", &value)?;
+            if id.partition == partition {
+                let position = keys::position(&key);
+                return Ok(Some((position.ok_or_else(|| Error::row("events", "its key is too short"))?, id)));
+            }
+        }
+        Ok(None)
     }
 
     /// The events of one page, oldest first.

@@ -321,7 +321,10 @@ impl Alerts {
     pub fn due(&self, under_way: &HashSet<String>, now: Moment) -> Vec<(Delivery, Route)> {
         let route = |delivery: Delivery| {
             let route = self.state().route(&delivery.route)?.route.clone();
-            Some((delivery, route))
+            Some(match self.state().watches.get(&delivery.watch) {
+                Some(entry) => (delivery, route.written_for(&entry.watch)),
+                None => (delivery, route),
+            })
         };
         due(self.state(), under_way, now).into_iter().filter_map(route).collect()
     }

@@ -117,11 +117,19 @@ impl Follow {
         tokio::time::timeout(LAST_LOOK_MAX, self.last_look()).await.unwrap_or(Ok(()))
     }
 
+    /// Takes what is there and sends what is due; a search waits for its index.
     async fn last_look(&mut self) -> Result<()> {
-        while self.turn().await? {}
-        self.settle().await?;
-        self.turn().await?;
-        self.settle().await
+        loop {
+            while self.turn().await? {}
+            self.settle().await?;
+            self.turn().await?;
+            self.settle().await?;
+            let end = self.feed.end();
+            if locked(&self.alerts).questions().iter().all(|question| question.seen >= end) {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
     }
 
     /// Takes some events and sends what is due. Says whether the feed has more.

@@ -40,13 +40,13 @@ mod found;
 
 pub use alerts::{Alerts, DeliveryQuery, Question, WatchChange};
 pub use error::{Error, Result};
-pub use follow::{Batch, Feed, FeedEvent, Follow, Now, take_events};
+pub use follow::{Batch, Feed, FeedEvent, Follow, Now, judged, take_events};
 pub use found::Found;
 pub use matching::{Matcher, Matching};
 pub use outbox::{Alert, Delivery, DeliveryState, Reason, RouteEntry, Schedule, State, Trouble, Try, WatchEntry};
 pub use preview::{Preview, Reach, preview};
 pub use route::{Body, Mail, Program, Route, RouteKind, RouteShown, Webhook};
 pub use secret::Secret;
-pub use send::{LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, SendError};
+pub use send::{Connection, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, SendError};
 pub use told::{Excerpt, Note, Paragraph, Tally, Told};
 pub use watch::{Also, AtMost, How, Over, To, Watch};

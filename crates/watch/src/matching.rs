@@ -25,6 +25,9 @@ pub struct Matching {
     pub back: Option<TroubleKind>,
 }
 
+/// Whether some paragraph of the page as it is held now fulfils what is asked.
+type PageHas<'a> = &'a dyn Fn(&dyn Fn(&str) -> bool) -> Result<bool>;
+
 impl Matcher {
     pub fn of(watch: &Watch) -> Result<Matcher> {
         let words = Words::compile(&watch.when).map_err(Error::Wrong)?;
@@ -60,7 +63,7 @@ impl Matcher {
     }
 
     /// What the event means. The region of a watch is looked for on the whole page by `page_has`, which is asked rarely.
-    pub fn judge(&self, told: &Told, page_has: &dyn Fn(&dyn Fn(&str) -> bool) -> Result<bool>) -> Result<Matching> {
+    pub fn judge(&self, told: &Told, page_has: PageHas) -> Result<Matching> {
         let mut matching = Matching { told: self.told(told), lost: None, back: None };
         if !self.is_over_page() {
             return Ok(matching);

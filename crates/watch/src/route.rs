@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
 use crate::template::Template;
+use crate::watch::Watch;
 use crate::{Error, Result};
 
 const NAME_LETTERS_MAX: usize = 64;
@@ -141,6 +142,12 @@ impl Route {
     pub fn zone(&self) -> jiff::tz::TimeZone {
         let named = self.time_zone.as_deref().and_then(|zone| jiff::tz::TimeZone::get(zone).ok());
         named.unwrap_or_else(jiff::tz::TimeZone::system)
+    }
+
+    /// The route with the template of a watch, where that has one.
+    #[must_use]
+    pub fn written_for(self, watch: &Watch) -> Route {
+        Route { template: watch.template.clone().or(self.template), ..self }
     }
 
     pub fn is_command(&self) -> bool {

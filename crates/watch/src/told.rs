@@ -210,6 +210,7 @@ impl Told {
             EventKind::Erased => "the page was erased from the repository".to_owned(),
             EventKind::Joined => because("the page is a second name of another one", &self.detail),
             EventKind::Parted => "the page stands on its own again".to_owned(),
+            EventKind::Imported => "a version from before was imported".to_owned(),
         })
     }
 

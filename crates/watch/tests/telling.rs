@@ -273,6 +273,28 @@ fn the_words_of_an_erased_page_leave_the_log() {
     });
 }
 
+#[test]
+fn the_template_of_a_watch_goes_before_that_of_its_route() {
+    on_one_thread(async {
+        let feed = Arc::new(Written::default());
+        let receiver = Receiver::start(|_| 200).await;
+        let route = Route { template: Some("{\"route\":\"{{title}}\"}".into()), ..receiver.route("press") };
+        let (_dir, mut room) = room(&feed, vec![route]);
+        let to = json!([{ "route": "press" }]);
+        room.watch(json!({ "over": { "site": "a.example" }, "to": to }));
+        let own = "{\"own\":\"{{#paragraphs}}{{after}}{{/paragraphs}}\"}";
+        room.watch(json!({ "over": { "site": "a.example" }, "to": to, "template": own }));
+        // A template that writes no JSON for this event is not what a receiver of JSON gets.
+        room.watch(json!({ "over": { "site": "a.example" }, "to": to, "template": "{\"a\":{{magnitude}}{{title}}}" }));
+        feed.push("changed", "http://a.example/", Some("a"), Some("\"b\"\n"));
+        room.run().await;
+        let bodies = receiver.bodies();
+        assert_eq!(bodies[0], json!({ "route": "A page" }));
+        assert_eq!(bodies[1], json!({ "own": "\"b\"\n" }));
+        assert_eq!(bodies[2]["delivery"], "w3/e1-1/press");
+    });
+}
+
 /// A mail server that takes everything and keeps it.
 async fn mail_server() -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

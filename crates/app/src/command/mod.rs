@@ -14,8 +14,10 @@ mod demo;
 mod diff;
 mod event_words;
 mod export;
+mod follow_changes;
 mod hints;
 mod history;
+mod import;
 mod lab;
 mod links;
 mod names;
@@ -30,6 +32,7 @@ mod resume;
 mod run;
 mod search;
 mod seeds;
+mod series;
 mod sites;
 mod status;
 mod token;
@@ -138,6 +141,8 @@ pub enum Verb {
     Plan(plan::Arguments),
     /// Compare policies on invented and recorded webs, compute their bounds, and re-enact the founding papers
     Lab(lab::Arguments),
+    /// The history of the crawl by hour and day: freshness, visits, changes, errors, bytes
+    Series(series::Arguments),
     /// Full text over current, past and removed text
     Search(search::Arguments),
     /// The change feed
@@ -146,6 +151,8 @@ pub enum Verb {
     Watch(watch::Arguments),
     /// Export copies for other tools
     Export(export::Arguments),
+    /// Take in other people's archives as history
+    Import(import::Arguments),
     /// Check everything on disk, and the politeness of every visit
     Verify(verify::Arguments),
     /// Free disk space: bodies that no rule keeps, overwritten rows, old runs
@@ -208,10 +215,12 @@ impl Verb {
             Verb::Check(arguments) => check::check(context, &arguments).await,
             Verb::Why(arguments) => why::why(context, &arguments).await,
             Verb::Plan(arguments) => plan::plan(context, &arguments).await,
+            Verb::Series(arguments) => series::series(context, &arguments).await,
             Verb::Search(arguments) => search::search(context, &arguments).await,
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
             Verb::Watch(arguments) => watch::watch(context, arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
+            Verb::Import(arguments) => import::import(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,
             Verb::Token(arguments) => token::token(context, arguments).await,

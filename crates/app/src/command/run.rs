@@ -79,6 +79,9 @@ async fn crawl_until_the_end(
     if let Some(url) = &crawl.serving_on {
         tracing::info!("serving on {url}");
     }
+    if let Some(url) = &crawl.showing_on {
+        tracing::info!("archived pages on {url}");
+    }
     let ended = watch(context, &mut crawl, &mut signals, real_time).await;
     let ended = match ended {
         Some(ended) => ended,

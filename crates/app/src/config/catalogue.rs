@@ -290,6 +290,7 @@ pub static ALL: &[Setting] = &[
         put_some(&mut to.keep_for, span(text))
     }),
     listener::LISTEN,
+    listener::ARCHIVE_LISTEN,
     listener::TOKEN_FILE,
     listener::TLS_CERT,
     listener::TLS_KEY,

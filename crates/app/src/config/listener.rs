@@ -1,5 +1,6 @@
 //! Settings of the network listener: where it listens, who may ask, by which certificate, and how often.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use vernal_api::{CorsOrigins, origin};
@@ -11,6 +12,8 @@ use crate::runtime::tls::TlsFiles;
 /// Who may ask the listener, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
+    /// Where archived bytes are served; nowhere without it.
+    pub archive_listen: Option<SocketAddr>,
     pub token_file: Option<PathBuf>,
     pub tls_cert: Option<PathBuf>,
     pub tls_key: Option<PathBuf>,
@@ -37,6 +40,14 @@ pub(super) const LISTEN: Setting = one(
     "127.0.0.1:8376",
     "The address where the API and the status page are served",
     |to, text| put(&mut to.listen, listen(text)),
+);
+
+pub(super) const ARCHIVE_LISTEN: Setting = one(
+    "archive-listen",
+    "ADDRESS",
+    "",
+    "The address where archived pages are shown, an origin of their own (default: nowhere; 127.0.0.1:8377)",
+    |to, text| put_some(&mut to.access.archive_listen, listen(text)),
 );
 
 pub(super) const TOKEN_FILE: Setting = one(

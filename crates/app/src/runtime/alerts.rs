@@ -14,8 +14,8 @@ use vernal_fetch::Poster;
 use vernal_model::{Moment, Url};
 use vernal_repository::Reader;
 use vernal_watch::{
-    Alerts, Delivery, Error, Follow, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, Result, Route,
-    SendError,
+    Alerts, Connection, Delivery, Error, Follow, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, Result,
+    Route, SendError,
 };
 
 use super::clock::wall;
@@ -24,8 +24,8 @@ use crate::config::Settings;
 
 /// After a failure nothing is tried for so long.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
-/// Threads that read bodies for alerts.
-const READING_MAX: usize = 1;
+/// Threads that read bodies for alerts and look up names; a name that hangs must not hold up another route.
+const BLOCKING_MAX: usize = 32;
 
 /// The watches and the outbox of one folder.
 pub struct AlertService {
@@ -85,7 +85,7 @@ impl AlertService {
         // On Linux this is the priority of this thread and of those that it starts.
         let _ = rustix::process::setpriority_process(None, NICE);
         let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(READING_MAX).build();
+            tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING_MAX).build();
         let runtime = match runtime {
             Ok(runtime) => runtime,
             Err(error) => return tracing::warn!("no alerts are sent: {error}"),
@@ -126,6 +126,10 @@ impl Alerting for AlertService {
             tracing::warn!("the watch log: {damage}");
         }
         Ok(Arc::clone(open.insert(Arc::new(Mutex::new(alerts)))))
+    }
+
+    fn is_used(&self) -> bool {
+        vernal_watch::outbox::Log::exists(&self.data)
     }
 
     fn send(&self, route: Route, delivery: Delivery) -> BoxFuture<'_, Outcome> {
@@ -182,7 +186,7 @@ impl Network for Guarded {
         host: &'a str,
         port: u16,
         tls: bool,
-    ) -> LocalFuture<'a, std::result::Result<(Box<dyn MailStream>, SocketAddr), SendError>> {
+    ) -> LocalFuture<'a, std::result::Result<Connection, SendError>> {
         Box::pin(async move {
             let (stream, peer) = self.0.dial(host, port, tls).await.map_err(SendError)?;
             Ok((Box::new(stream) as Box<dyn MailStream>, peer))

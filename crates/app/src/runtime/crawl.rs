@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
-use vernal_api::{AccessGuard, AccessTokens, ConnectionCounts, Shared, is_loopback};
+use vernal_api::{AccessGuard, AccessTokens, ArchiveOrigin, ConnectionCounts, CorsOrigins, Shared, is_loopback};
 use vernal_crawler::{Act, Crawler};
 use vernal_fetch::Workers;
 use vernal_model::{Moment, Seed};
@@ -48,6 +48,8 @@ pub struct Crawl {
     pub clock: Arc<Clock>,
     /// Where the API is served, as a URL.
     pub serving_on: Option<String>,
+    /// Where archived bytes are served, as a URL.
+    pub showing_on: Option<String>,
     ended: oneshot::Receiver<Ending>,
     thread: JoinHandle<()>,
     stop: watch::Sender<bool>,
@@ -96,11 +98,17 @@ fn token(context: &Context) -> Result<Option<String>> {
     };
     match token {
         Some(token) if token.is_empty() => Err(Error::usage("the token is empty")),
-        None if !is_loopback(&settings.listen) && !has_tokens(settings)? => Err(Error::Usage(format!(
-            "listening on {} needs a token: make one with `vernal token add NAME --role admin`, give --token-file or \
-             VERNAL_TOKEN, or listen on loopback",
-            settings.listen
-        ))),
+        None => match [Some(settings.listen), settings.access.archive_listen]
+            .into_iter()
+            .flatten()
+            .find(|at| !is_loopback(at))
+        {
+            Some(address) if !has_tokens(settings)? => Err(Error::Usage(format!(
+                "listening on {address} needs a token: make one with `vernal token add NAME --role admin`, give --token-file or \
+                 VERNAL_TOKEN, or listen on loopback"
+            ))),
+            _ => Ok(None),
+        },
         token => Ok(token),
     }
 }
@@ -117,6 +125,7 @@ pub struct Opened {
     clock: Arc<Clock>,
     seeds: Vec<Seed>,
     listener: Option<TcpListener>,
+    archive_listener: Option<TcpListener>,
     warnings: Vec<String>,
 }
 
@@ -133,14 +142,16 @@ pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     let clock = beginning.clock.clone().unwrap_or_else(start);
     let seeds = seeds_of(context, &beginning.entries, clock.now())?;
     warnings.extend(judge_seeds(context, &reader, &seeds)?);
-    let listener = if beginning.serve { Some(listen(settings.listen).await?) } else { None };
-    Ok(Opened { repository, reader, clock, seeds, listener, warnings })
+    let listener = if beginning.serve { Some(listen(settings.listen, "listen")?) } else { None };
+    let archive = settings.access.archive_listen.filter(|_| beginning.serve);
+    let archive_listener = archive.map(|address| listen(address, "archive-listen")).transpose()?;
+    Ok(Opened { repository, reader, clock, seeds, listener, archive_listener, warnings })
 }
 
 /// Starts the crawl.
 pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Opened) -> Result<Crawl> {
     let settings = &context.settings;
-    let Opened { repository, reader, clock, seeds, listener, warnings } = opened;
+    let Opened { repository, reader, clock, seeds, listener, archive_listener, warnings } = opened;
     for warning in warnings {
         tracing::warn!("{warning}");
     }
@@ -157,11 +168,13 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()?;
     }
     note_run(context, clock.now())?;
-    let listening = listener.as_ref().and_then(|listener| listener.local_addr().ok());
+    let address_of = |listener: &Option<TcpListener>| listener.as_ref().and_then(|listener| listener.local_addr().ok());
+    let (listening, showing) = (address_of(&listener), address_of(&archive_listener));
     let scheme = if checked.tls.is_some() { "https" } else { "http" };
-    let serving_on = listening.map(|address| format!("{scheme}://{address}/"));
+    let url_of = |address| format!("{scheme}://{address}/");
+    let (serving_on, showing_on) = (listening.map(url_of), showing.map(url_of));
     let inbox = live::inbox();
-    let fetch = parts::fetch_settings(settings, listening.into_iter().collect());
+    let fetch = parts::fetch_settings(settings, listening.into_iter().chain(showing).collect());
     if fetch.concurrency < settings.crawler.concurrency {
         tracing::warn!("only {} requests at a time: this process may open no more files", fetch.concurrency);
     }
@@ -183,7 +196,7 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     );
     let links_to = serving_on.as_deref().map(|at| at.trim_end_matches('/').to_owned());
     let alerts = Arc::new(AlertService::new(settings, reader.clone(), listening, links_to));
-    let shared = shared.with_alerts(Arc::<AlertService>::clone(&alerts));
+    let shared = shared.with_alerts(Arc::<AlertService>::clone(&alerts)).with_archive(scheme, showing);
     let (counts, tokens) = (Arc::clone(&shared.connections), Arc::clone(&shared.tokens));
     let search = settings.search.then(|| search.follow()).transpose().or_fail()?;
     let shared = Arc::new(shared.stopped_by(stopped.clone()));
@@ -194,10 +207,30 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
         let guard = guard(settings, listening_on, checked.token, tokens, Arc::clone(&counts))?;
         let limits = ConnectionLimits::of_descriptors(descriptors::limit());
+        if let Some(listener) = archive_listener.zip(showing) {
+            let origin = ArchiveOrigin { reader: reader.clone(), main: format!("{scheme}://{listening_on}") };
+            servers.push(show_archive(settings, listener, origin, guard.clone(), stopped.clone())?);
+        }
         servers.push(network::serve(listener, guard.guard(router), limits, counts, checked.tls, stopped));
     }
     let data = settings.data.clone();
-    Ok(Crawl { handle, reader, clock, serving_on, ended, thread, stop, servers, search, alerts, data })
+    Ok(Crawl { handle, reader, clock, serving_on, showing_on, ended, thread, stop, servers, search, alerts, data })
+}
+
+/// Serves archived bytes on an origin of their own, for those who may ask the main one.
+fn show_archive(
+    settings: &Settings,
+    (listener, listening_on): (TcpListener, SocketAddr),
+    origin: ArchiveOrigin,
+    guard: AccessGuard,
+    stopped: watch::Receiver<bool>,
+) -> Result<tokio::task::JoinHandle<()>> {
+    let guard = AccessGuard { listening_on, keyed: Vec::new(), cors: CorsOrigins::default(), ..guard };
+    let files = settings.access.tls().map_err(Error::Usage)?;
+    let tls = files.map(Tls::open).transpose().or_usage()?;
+    let limits = ConnectionLimits::of_descriptors(descriptors::limit());
+    let router = guard.guard(vernal_api::archive_router(origin));
+    Ok(network::serve(listener, router, limits, Arc::default(), tls, stopped))
 }
 
 /// Who may ask the listener.
@@ -286,9 +319,9 @@ fn judge_seeds(context: &Context, reader: &Reader, given: &[Seed]) -> Result<Vec
     Ok(warnings)
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener> {
+fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
     network::listen(address)
-        .map_err(|error| Error::Failed(format!("listen on {address}: {error}; give --listen or --no-serve")))
+        .map_err(|error| Error::Failed(format!("listen on {address}: {error}; give --{setting} or --no-serve")))
 }
 
 impl Crawl {

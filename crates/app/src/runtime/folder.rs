@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Method, Request, Response, StatusCode};
+use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -47,6 +47,7 @@ pub enum Folder {
 /// The answer of the router, from either side.
 pub struct Answer {
     pub status: StatusCode,
+    pub headers: HeaderMap,
     pub body: Body,
 }
 
@@ -179,7 +180,7 @@ impl Folder {
             Folder::Stopped { router, .. } => router.clone().oneshot(request).await.or_fail()?,
         };
         let (parts, body) = response.into_parts();
-        let answer = Answer { status: parts.status, body };
+        let answer = Answer { status: parts.status, headers: parts.headers, body };
         if answer.status.is_success() { Ok(answer) } else { Err(refusal(answer).await) }
     }
 

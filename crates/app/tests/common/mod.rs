@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 pub mod edited;
+pub mod replay;
 pub mod replica;
+pub mod serving;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

@@ -49,6 +49,11 @@ pub struct Opened {
 }
 
 impl Log {
+    /// Whether a data folder has one.
+    pub fn exists(data: &Path) -> bool {
+        data.join(FOLDER).join(FILE).exists()
+    }
+
     /// Opens the log of a data folder, or makes it.
     pub fn open(data: &Path) -> Result<Opened> {
         let folder = data.join(FOLDER);

@@ -6,7 +6,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
-use super::{Outcome, SendError, answer_text};
+use super::attempt::{Outcome, answer_text};
+use super::network::SendError;
 use crate::outbox::{ANSWER_BYTES_MAX, Delivery};
 use crate::route::Program;
 use crate::template;

@@ -14,7 +14,8 @@ use lettre::transport::smtp::extension::ClientId;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use vernal_model::Moment;
 
-use super::{MailStream, Network, Outcome, SendError};
+use super::attempt::Outcome;
+use super::network::{MailStream, Network, SendError};
 use crate::outbox::Delivery;
 use crate::route::{Mail, Route};
 use crate::template::{self, Template};

@@ -3,8 +3,9 @@
 use serde_json::json;
 use vernal_model::Moment;
 
+use super::attempt::{Outcome, answer_text};
+use super::network::{Network, Post, SendError};
 use super::sign::signature;
-use super::{Network, Outcome, Post, SendError, answer_text};
 use crate::outbox::Delivery;
 use crate::route::{Body, Route, Webhook};
 use crate::template::{self, Escape, Template};

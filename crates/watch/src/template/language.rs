@@ -108,7 +108,7 @@ struct Writing {
 }
 
 impl Writing {
-    fn pieces<'v>(&mut self, pieces: &[Piece], within: &mut Vec<&'v Value>) {
+    fn pieces(&mut self, pieces: &[Piece], within: &mut Vec<&Value>) {
         for piece in pieces {
             self.steps += 1;
             if self.steps > STEPS_MAX || self.out.len() > OUTPUT_BYTES_MAX {

@@ -9,5 +9,5 @@ mod fields;
 mod language;
 
 pub use builtin::{MailText, chat, html_escaped, json, mail, subject_line};
-pub use fields::fields;
+pub use fields::{event, fields};
 pub use language::{Escape, OUTPUT_BYTES_MAX, Template};

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,8 +13,8 @@ use tokio::net::{TcpListener, TcpStream};
 use vernal_model::{Moment, Span};
 use vernal_repository::Cursor;
 use vernal_watch::{
-    Alerts, Batch, Feed, FeedEvent, Follow, LocalFuture, MailStream, Network, Over, Post, PostAnswer, Result, Route,
-    SendError, Told, Watch,
+    Alerts, Batch, Connection, Feed, FeedEvent, Follow, LocalFuture, MailStream, Network, Over, Post, PostAnswer,
+    Result, Route, SendError, Told, Watch,
 };
 
 pub const NOON: Moment = Moment::from_secs(1_800_000_000);
@@ -150,7 +149,7 @@ impl Network for Loopback {
         host: &'a str,
         port: u16,
         _: bool,
-    ) -> LocalFuture<'a, std::result::Result<(Box<dyn MailStream>, SocketAddr), SendError>> {
+    ) -> LocalFuture<'a, std::result::Result<Connection, SendError>> {
         Box::pin(async move {
             let stream = TcpStream::connect((host, port)).await.map_err(|error| SendError(error.to_string()))?;
             let peer = stream.peer_addr().unwrap();

@@ -4,17 +4,46 @@ use axum::http::Method;
 use clap::{ArgGroup, Args};
 use serde_json::{Map, Value, json};
 
-use super::{encoded, say};
+use super::acts::{encoded, say};
 use crate::command::Context;
 use crate::command::printed_list::{cell, time};
 use crate::error::{Error, OrFail, Result};
 use crate::output::{Column, Sink, Table, readable};
 
 #[derive(Args)]
-#[command(group = ArgGroup::new("over").required(true).multiple(false))]
 pub struct Arguments {
     /// A name for people
     name: Option<String>,
+    #[command(flatten)]
+    over: Over,
+    #[command(flatten)]
+    to: Telling,
+    #[command(flatten)]
+    when: Conditions,
+    #[command(flatten)]
+    number: NumberCondition,
+    /// Also tell when nothing was seen, or the page could not be read, for so long
+    #[arg(long, value_name = "SPAN")]
+    silent_for: Option<String>,
+    /// Do not tell that what matched before is gone from the page
+    #[arg(long)]
+    no_region_lost: bool,
+    /// Who answers for it
+    #[arg(long, default_value = "")]
+    owner: String,
+    /// Begin at this cursor or time instead of now
+    #[arg(long, value_name = "CURSOR|TIME")]
+    since: Option<String>,
+    /// Show what it would have told in 30 days, and make nothing
+    #[arg(long, conflicts_with = "since")]
+    dry_run: bool,
+}
+
+// A documentation comment here would become that of the command.
+// What is watched.
+#[derive(Args)]
+#[command(group = ArgGroup::new("over").required(true).multiple(false))]
+struct Over {
     /// Watch this page
     #[arg(long, group = "over")]
     url: Option<String>,
@@ -30,6 +59,11 @@ pub struct Arguments {
     /// Watch the pages that this query of `vernal search` finds
     #[arg(long, value_name = "QUERY", group = "over")]
     search: Option<String>,
+}
+
+// Where to, and how.
+#[derive(Args)]
+struct Telling {
     /// Where to, and how if not at once: press, press=hourly, press="daily 07:00", press="weekly mon 07:00"; may be repeated
     #[arg(long, value_name = "ROUTE[=HOW]")]
     to: Vec<String>,
@@ -39,6 +73,14 @@ pub struct Arguments {
     /// When the digest of the rest is sent: hourly, daily 07:00 or weekly mon 07:00
     #[arg(long, value_name = "WHEN", requires = "at_most")]
     then: Option<String>,
+    /// A file with a template of its own
+    #[arg(long, value_name = "FILE")]
+    template: Option<std::path::PathBuf>,
+}
+
+// When it tells.
+#[derive(Args)]
+struct Conditions {
     /// Only these events: new, changed, gone, back, moved, blocked, unblocked, template (default: all but new)
     #[arg(long, value_delimiter = ',')]
     event: Vec<String>,
@@ -66,6 +108,17 @@ pub struct Arguments {
     /// No paragraphs of these roles
     #[arg(long, value_delimiter = ',')]
     not_role: Vec<String>,
+    /// Nothing of pages that change back and forth
+    #[arg(long)]
+    not_flapping: bool,
+    /// Only pages in this language, such as de
+    #[arg(long)]
+    lang: Option<String>,
+}
+
+// What it asks of the first number of a paragraph.
+#[derive(Args)]
+struct NumberCondition {
     /// When the first number of a paragraph rises above this
     #[arg(long, allow_negative_numbers = true)]
     above: Option<f64>,
@@ -78,30 +131,6 @@ pub struct Arguments {
     /// Only the number of this paragraph, by its id
     #[arg(long, value_name = "ID")]
     paragraph: Option<String>,
-    /// Nothing of pages that change back and forth
-    #[arg(long)]
-    not_flapping: bool,
-    /// Only pages in this language, such as de
-    #[arg(long)]
-    lang: Option<String>,
-    /// Also tell when nothing was seen, or the page could not be read, for so long
-    #[arg(long, value_name = "SPAN")]
-    silent_for: Option<String>,
-    /// Do not tell that what matched before is gone from the page
-    #[arg(long)]
-    no_region_lost: bool,
-    /// Who answers for it
-    #[arg(long, default_value = "")]
-    owner: String,
-    /// A file with a template of its own
-    #[arg(long, value_name = "FILE")]
-    template: Option<std::path::PathBuf>,
-    /// Begin at this cursor or time instead of now
-    #[arg(long, value_name = "CURSOR|TIME")]
-    since: Option<String>,
-    /// Show what it would have told in 30 days, and make nothing
-    #[arg(long, conflicts_with = "since")]
-    dry_run: bool,
 }
 
 const COLUMNS: [Column; 4] =
@@ -118,7 +147,7 @@ pub async fn add(context: &Context, arguments: &Arguments) -> Result<()> {
     let Some(added) = say(context, Method::POST, &path, Some(&watch)).await? else { return Ok(()) };
     print(context, &added["preview"])?;
     tracing::info!("the watch {} is made", cell(&added["watch"], "id"));
-    if arguments.to.is_empty() {
+    if arguments.to.to.is_empty() {
         tracing::warn!("it has no route, so it tells nobody: give --to, see `vernal watch route add --help`");
     }
     Ok(())
@@ -147,48 +176,64 @@ fn print(context: &Context, preview: &Value) -> Result<()> {
 
 impl Arguments {
     fn watch(&self) -> Result<Value> {
-        let number =
-            json!({ "paragraph": self.paragraph, "above": self.above, "below": self.below, "moves_by": self.moves_by });
-        let has_number = self.above.is_some() || self.below.is_some() || self.moves_by.is_some();
-        if self.paragraph.is_some() && !has_number {
-            return Err(Error::usage("--paragraph needs --above, --below or --moves-by"));
+        let over = &self.over;
+        let template = self.to.template.as_ref().map(std::fs::read_to_string).transpose().or_fail()?;
+        let to: Vec<Value> = self.to.to.iter().map(|to| self.to.route(to)).collect();
+        let mut when = self.when.asked();
+        if let Some(number) = self.number.asked()? {
+            when.insert("number".to_owned(), number);
         }
-        let mut when = Map::new();
-        let mut put = |name: &str, value: Value| {
-            if !value.is_null() && value.as_array().is_none_or(|items| !items.is_empty()) {
-                when.insert(name.to_owned(), value);
-            }
-        };
-        put("events", json!(self.event));
-        put("kinds", json!(self.kind));
-        put("min", json!(self.min));
-        put("magnitude", json!(self.magnitude));
-        put("words", json!(self.word));
-        put("regex", json!(self.regex));
-        put("in", json!(self.within));
-        put("roles", json!(self.role));
-        put("not_roles", json!(self.not_role));
-        put("number", if has_number { number } else { Value::Null });
-        put("not_flapping", json!(self.not_flapping.then_some(true)));
-        put("language", json!(self.lang));
-        let template = self.template.as_ref().map(std::fs::read_to_string).transpose().or_fail()?;
-        let to: Vec<Value> = self.to.iter().map(|to| self.route(to)).collect();
         Ok(json!({
             "name": self.name.as_deref().unwrap_or_default(),
             "owner": self.owner,
-            "over": { "url": self.url, "prefix": self.prefix, "site": self.site, "tag": self.tag, "search": self.search },
+            "over": { "url": over.url, "prefix": over.prefix, "site": over.site, "tag": over.tag, "search": over.search },
             "when": when,
             "to": to,
             "also": { "silent_for": self.silent_for, "region_lost": self.no_region_lost.then_some(false) },
             "template": template,
         }))
     }
+}
 
+impl Conditions {
+    fn asked(&self) -> Map<String, Value> {
+        let all = [
+            ("events", json!(self.event)),
+            ("kinds", json!(self.kind)),
+            ("min", json!(self.min)),
+            ("magnitude", json!(self.magnitude)),
+            ("words", json!(self.word)),
+            ("regex", json!(self.regex)),
+            ("in", json!(self.within)),
+            ("roles", json!(self.role)),
+            ("not_roles", json!(self.not_role)),
+            ("not_flapping", json!(self.not_flapping.then_some(true))),
+            ("language", json!(self.lang)),
+        ];
+        let is_given = |value: &Value| !value.is_null() && value.as_array().is_none_or(|items| !items.is_empty());
+        let given = all.into_iter().filter(|(_, value)| is_given(value));
+        given.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+impl NumberCondition {
+    fn asked(&self) -> Result<Option<Value>> {
+        let has_limit = self.above.is_some() || self.below.is_some() || self.moves_by.is_some();
+        if self.paragraph.is_some() && !has_limit {
+            return Err(Error::usage("--paragraph needs --above, --below or --moves-by"));
+        }
+        let NumberCondition { above, below, moves_by, paragraph } = self;
+        let asked = json!({ "paragraph": paragraph, "above": above, "below": below, "moves_by": moves_by });
+        Ok(has_limit.then_some(asked))
+    }
+}
+
+impl Telling {
     fn route(&self, to: &str) -> Value {
         let (route, how) = to.split_once('=').unwrap_or((to, "at-once"));
-        let at_once = how == "at-once";
-        let at_most = self.at_most.as_ref().filter(|_| at_once);
-        let then = self.then.as_ref().filter(|_| at_once);
+        let is_at_once = how == "at-once";
+        let at_most = self.at_most.as_ref().filter(|_| is_at_once);
+        let then = self.then.as_ref().filter(|_| is_at_once);
         json!({ "route": route, "how": how, "at_most": at_most, "then": then })
     }
 }

@@ -4,7 +4,7 @@ use axum::http::Method;
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{encoded, say, told};
+use super::acts::{encoded, say, told};
 use crate::command::Context;
 use crate::command::printed_list::{Question, cell, list};
 use crate::error::{Error, OrFail, Result};

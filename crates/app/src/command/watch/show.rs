@@ -4,7 +4,7 @@ use axum::http::Method;
 use clap::Args;
 use serde_json::Value;
 
-use super::{encoded, say};
+use super::acts::{encoded, say};
 use crate::command::Context;
 use crate::command::printed_list::{Question, cell, copy, list as printed, names_and_values, time};
 use crate::error::{OrFail, Result};
@@ -113,16 +113,8 @@ pub async fn show(context: &Context, id: &str) -> Result<()> {
         ("state".to_owned(), state(&watch)),
         ("over".to_owned(), over(&watch)),
     ];
-    for (name, value) in watch["when"].as_object().into_iter().flatten() {
-        let is_given =
-            !value.is_null() && *value != Value::Bool(false) && value.as_array().is_none_or(|all| !all.is_empty());
-        if is_given {
-            rows.push((
-                format!("when {name}"),
-                if value.is_object() { value.to_string() } else { cell(&watch["when"], name) },
-            ));
-        }
-    }
+    rows.retain(|(_, value)| !value.is_empty());
+    rows.extend(conditions(&watch["when"]));
     rows.push(("to".to_owned(), to(&watch)));
     rows.push(("made".to_owned(), time(context, &watch, "made")));
     rows.push(("seen up to".to_owned(), cell(&watch, "seen")));
@@ -135,6 +127,30 @@ pub async fn show(context: &Context, id: &str) -> Result<()> {
         ));
     }
     names_and_values(&mut Sink::stdout(), &rows)
+}
+
+/// What the watch asks for, without what it does not.
+fn conditions(when: &Value) -> Vec<(String, String)> {
+    let looks_for_words = [&when["words"], &when["regex"]].iter().any(|one| one.is_string() || has_items(one));
+    let mut rows = Vec::new();
+    for (name, value) in when.as_object().into_iter().flatten() {
+        match value {
+            Value::Null | Value::Bool(false) => {}
+            Value::Array(items) if items.is_empty() => {}
+            Value::Object(parts) => {
+                let given = parts.iter().filter(|(_, value)| !value.is_null());
+                let told: Vec<String> = given.map(|(part, _)| format!("{part} {}", cell(value, part))).collect();
+                rows.push((format!("when {name}"), told.join(", ")));
+            }
+            _ if name == "in" && !looks_for_words => {}
+            _ => rows.push((format!("when {name}"), cell(when, name))),
+        }
+    }
+    rows
+}
+
+fn has_items(value: &Value) -> bool {
+    value.as_array().is_some_and(|items| !items.is_empty())
 }
 
 pub async fn test(context: &Context, arguments: &TestArguments) -> Result<()> {
