@@ -205,7 +205,7 @@ fn a_running_crawl_and_a_stopped_folder_answer_alike_and_wrong_input_gets_one_li
         (&["add", "--site", "a.example", "--regex", "("], 2),
         (&["add", "--site", "a.example", "--tag", "b"], 2),
         (&["add", "--site", "a.example", "--min", "huge"], 2),
-        (&["add", "--search", "(((", "--to", "press"], 1),
+        (&["add", "--search", "(((", "--to", "press"], 2),
         (&["show", "w9"], 1),
         (&["again", "w1/e1-1/press"], 1),
         (&["acknowledge", "w1"], 2),

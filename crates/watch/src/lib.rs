@@ -1,7 +1,7 @@
 //! Conditions over the change feed, and an outbox that loses nothing: webhooks, mail, commands, digests.
 //!
 //! A [`Watch`] is a saved question to the feed and the [`Route`]s where its answers go. It reads acknowledged events only and
-//! has a place of its own in the feed; it never asks a page. What matches becomes a [`Delivery`] in the [`Outbox`], which is a
+//! has a place of its own in the feed; it never asks a page. What matches becomes a [`Delivery`] in the [`outbox`], which is a
 //! log of its own in the data folder, and stays there until its route has taken it or it is given up.
 //!
 //! The room knows neither pages nor sockets: [`Feed`] gives events, [`Network`] gives connections, and `app` fills both.

@@ -168,9 +168,11 @@ mod tests {
         for name in ["nav", "site-footer", "Cookie-Notice", "post share", "x sidebar"] {
             assert_eq!(meaning(name), Some(Meaning::Boilerplate), "{name}");
         }
-        for name in ["has-sidebar", "content", "no-nav-here", "navigate", "menu-open", ""] {
+        for name in ["has-sidebar", "no-nav-here", "navigate", "menu-open", ""] {
             assert_eq!(meaning(name), None, "{name}");
         }
-        assert_eq!(meaning("wide entry-content"), Some(Meaning::Content));
+        for name in ["content", "wide entry-content"] {
+            assert_eq!(meaning(name), Some(Meaning::Content), "{name}");
+        }
     }
 }

@@ -58,7 +58,7 @@ struct AddArguments {
     /// The sender of mails
     #[arg(long, value_name = "ADDRESS")]
     mail_from: Option<String>,
-    /// The mail server: smtp://HOST[:587] with STARTTLS, or smtps://HOST[:465]
+    /// The mail server: smtp://HOST with STARTTLS, or smtps://HOST; ports 587 and 465, or HOST:PORT
     #[arg(long, value_name = "SERVER")]
     smtp: Option<String>,
     /// The user of the mail server
