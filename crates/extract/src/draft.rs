@@ -178,14 +178,6 @@ impl Draft {
         }
     }
 
-    /// Adds HTML that was written before, such as the part of a book.
-    pub fn raw(&mut self, html: &str) {
-        self.open(Open::Nothing);
-        if self.has_room() {
-            self.body.push_str(html);
-        }
-    }
-
     pub fn finish(mut self, content_type: &str) -> String {
         self.open(Open::Nothing);
         let mut html = String::with_capacity(self.body.len() + 512);
