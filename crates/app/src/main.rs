@@ -1,6 +1,5 @@
 //! The one binary: reads the command line, runs one command, and ends with one clear line and an exit code.
 
-mod api;
 mod command;
 mod config;
 mod error;

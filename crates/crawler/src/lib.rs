@@ -6,6 +6,7 @@
 
 mod act;
 mod acts;
+pub mod audit;
 mod coordinator;
 mod core;
 mod crawler;

@@ -10,6 +10,7 @@
 //! - [`methods`] runs each method of change detection alone: those of paper 003, and ours.
 //! - [`noise`] finds the parts of a change without meaning, with their evidence.
 //! - [`diff`] shows the difference of two versions to people, and keeps the identity of paragraphs.
+//! - [`tell`] puts verdicts into words.
 //! - [`flags`] and [`judge`] answer the questions of labelled pairs and evaluate the answers.
 //! - [`unpack`] removes content codings, within limits.
 //! - [`robots`] reads robots.txt.
@@ -25,6 +26,7 @@ pub mod noise;
 mod parse;
 mod read;
 mod signature;
+pub mod tell;
 pub mod terms;
 mod unpack;
 

@@ -8,12 +8,12 @@ use crate::answer::Answer;
 
 /// A kept body without its content codings, which the response head names.
 pub fn unpack_body(response_head: &[u8], body: &[u8], settings: &Settings) -> Result<Vec<u8>, Failure> {
-    vernal_document::unpack(response_head, body, &limits(settings))
+    vernal_document::unpack(response_head, body, &settings.unpacking())
 }
 
 /// Fills `into` with the body without its content codings.
 pub fn unpack(answer: &Answer, settings: &Settings, into: &mut Vec<u8>) -> Result<(), Failure> {
-    unpack_into(&answer.exchange.response_head, &answer.exchange.body, &limits(settings), into)
+    unpack_into(&answer.exchange.response_head, &answer.exchange.body, &settings.unpacking(), into)
 }
 
 /// The same, but only where the body unpacks to at most so many bytes. False if it is larger, which is not yet a fault.
@@ -23,7 +23,7 @@ pub fn unpack_up_to(
     bytes_max: usize,
     into: &mut Vec<u8>,
 ) -> Result<bool, Failure> {
-    let whole = limits(settings);
+    let whole = settings.unpacking();
     let some = UnpackLimits { decoded_bytes_max: whole.decoded_bytes_max.min(bytes_max), ..whole };
     match unpack_into(&answer.exchange.response_head, &answer.exchange.body, &some, into) {
         Err(Failure::Bomb) if some != whole => Ok(false),
@@ -34,14 +34,6 @@ pub fn unpack_up_to(
 /// Guesses, without unpacking, whether the body is too large to be read on the worker loop.
 pub fn is_likely_large(answer: &Answer, large_bytes: usize) -> bool {
     is_likely_larger(&answer.exchange.response_head, &answer.exchange.body, large_bytes)
-}
-
-fn limits(settings: &Settings) -> UnpackLimits {
-    UnpackLimits {
-        decoded_bytes_max: settings.decoded_bytes_max,
-        ratio_max: settings.ratio_max,
-        ratio_free_bytes: settings.ratio_free_bytes,
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use vernal_document::UnpackLimits;
 use vernal_model::{AddressLimits, Moment, Span};
 
 use crate::hosts::Hosts;
@@ -107,6 +108,15 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// How far a body may be unpacked.
+    pub fn unpacking(&self) -> UnpackLimits {
+        UnpackLimits {
+            decoded_bytes_max: self.decoded_bytes_max,
+            ratio_max: self.ratio_max,
+            ratio_free_bytes: self.ratio_free_bytes,
+        }
+    }
+
     /// The whole User-Agent line: `vernal/0.2.0 (+mailto-or-url)`.
     pub fn user_agent_line(&self) -> String {
         let line = if self.contact.is_empty() || self.user_agent.contains(&self.contact) {

@@ -5,6 +5,7 @@
 //! [`Report`] has the answer of the web, and [`Deed`]s are what the journal keeps of it.
 
 mod budget;
+mod bytes;
 mod chance;
 mod change;
 mod deed;
@@ -16,6 +17,7 @@ mod hint;
 mod id;
 mod moment;
 mod name;
+mod nearest;
 mod noise;
 mod noise_before;
 mod order;
@@ -33,6 +35,7 @@ mod version;
 mod visit;
 
 pub use budget::{Budget, BudgetAccount, BudgetError, BudgetUnit, Share};
+pub use bytes::bytes_shown;
 pub use chance::Chance;
 pub use change::{Change, DecidedBy, Degree, Kind, Kinds, Note, Operation, ParagraphChange, Suppressed};
 pub use deed::{
@@ -52,6 +55,7 @@ pub use hint::{
 pub use id::{Fingerprint, OrderId, PageKey, ParagraphKey, Partition, Sequence};
 pub use moment::{Moment, MomentError, Span, TimeOrigin};
 pub use name::{NameMark, NameReason, NameRelation, NameRow, NameWord, Named, Retold, SameAs};
+pub use nearest::nearest;
 pub use noise::{
     Look, Looks, Masked, NoiseBook, NoisePattern, NoiseRows, NoiseRule, PageNoise, RuleForce, RuleReach, RuleState,
     Suspect, TextClass,

@@ -15,6 +15,7 @@
 //! DIR/damaged-*/        journal, tables and known as a repair found them; kept for people, never read again
 //! DIR/journal.mended/   a journal that is being mended from the tables
 //! DIR/repaired.new/     a repository that is made anew from the segments, until it is whole
+//! DIR/runs.jsonl        what each run promised its sites, and runs.copy.jsonl; see [`runs`]
 //! DIR/repairing         an earlier Vernal was cut short while it repaired
 //! ```
 //!
@@ -42,6 +43,7 @@ mod rebuild;
 mod recover;
 mod repair;
 mod repository;
+pub mod runs;
 mod shorten;
 mod sieve;
 mod tables;

@@ -68,7 +68,7 @@ const COLUMNS: [Column; 7] = [
 pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
     if arguments.schema {
         let mut sink = Sink::stdout();
-        sink.line(&serde_json::to_string_pretty(&crate::api::event_schema()).or_fail()?)?;
+        sink.line(&serde_json::to_string_pretty(&vernal_api::event_schema()).or_fail()?)?;
         return sink.flush();
     }
     let path = if arguments.follow { "/api/v1/changes/stream" } else { "/api/v1/changes" };

@@ -1,10 +1,11 @@
 //! `vernal config`
 
 use clap::Args;
+use vernal_api::SettingRow;
 
 use super::Context;
 use super::printed_list::{Question, cell};
-use crate::config::{Flags, Row};
+use crate::config::Flags;
 use crate::error::{OrFail, Result};
 use crate::output::{Column, Sink, Table};
 use crate::runtime::folder::{self, Folder};
@@ -34,7 +35,7 @@ pub async fn config(context: &Context, arguments: &Arguments) -> Result<()> {
 
 /// The settings of the crawl that runs in the folder. Where none runs, or flags ask what they would do, those that a
 /// run would begin with.
-async fn rows(context: &Context, arguments: &Arguments) -> Result<Vec<Row>> {
+async fn rows(context: &Context, arguments: &Arguments) -> Result<Vec<SettingRow>> {
     let running = if arguments.flags.given.is_empty() { Folder::running(context).await } else { None };
     let Some(folder) = running else { return Ok(context.in_force.rows()) };
     tracing::info!("a crawl runs in {}: these are its settings", context.settings.data.display());
@@ -50,7 +51,7 @@ async fn rows(context: &Context, arguments: &Arguments) -> Result<Vec<Row>> {
 }
 
 /// Puts what the seed that covers a URL says, and its site's own delay, in place of the settings.
-async fn narrow(context: &Context, url: &vernal_model::Url, rows: &mut [Row]) -> Result<()> {
+async fn narrow(context: &Context, url: &vernal_model::Url, rows: &mut [SettingRow]) -> Result<()> {
     let folder = Folder::open(context, false).await?;
     let check = folder.get(Question::at("/api/v1/check").with("url", Some(url)).text()).await?.json().await?;
     let mut put = |name: &str, value: String, source: &str| {
@@ -82,7 +83,7 @@ async fn narrow(context: &Context, url: &vernal_model::Url, rows: &mut [Row]) ->
     folder.close()
 }
 
-fn print(context: &Context, rows: Vec<Row>) -> Result<()> {
+fn print(context: &Context, rows: Vec<SettingRow>) -> Result<()> {
     let mut sink = Sink::stdout();
     if context.json {
         for row in &rows {

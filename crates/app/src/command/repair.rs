@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 use vernal_crawler::{Act, Crawler, Restored};
 use vernal_model::{Moment, SiteState};
+use vernal_repository::runs;
 use vernal_repository::{
     Cursor, Error as RepositoryError, Repository, Salvaged, TablesRecovery, bodies, compare_tables, verify_journal,
 };
@@ -16,7 +17,7 @@ use crate::error::{Error, OrFail, Result};
 use crate::runtime::clock::wall;
 use crate::runtime::folder::exists;
 use crate::runtime::live::Until;
-use crate::runtime::{parts, runs, serving};
+use crate::runtime::{parts, serving};
 
 /// A progress line follows after this many records.
 const PROGRESS_RECORDS: u64 = 20_000;
@@ -48,7 +49,7 @@ pub async fn repair(context: &Context) -> Result<Value> {
     let mut done = of_repository(context)?;
     done["lost_bodies"] = mark_lost_bodies(context)?.into();
     if runs::book(dir) == runs::Book::default() {
-        runs::note_repair(dir, wall())?;
+        runs::note_repair(dir, wall()).or_fail()?;
         done["runs"] = "begun anew".into();
     }
     Ok(done)
@@ -159,7 +160,7 @@ fn restore(context: &Context, why: &str) -> Result<Value> {
     crawler.end_repair(now).or_fail()?;
     crawler.close(now).or_fail()?;
     Repository::put_repaired(dir).or_fail()?;
-    runs::note_repair(dir, now)?;
+    runs::note_repair(dir, now).or_fail()?;
     Ok(told_of(why, &restored, &aside.saved, &aside.folder.display().to_string()))
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use vernal_model::nearest;
+
 use super::catalogue;
-use super::nearest;
 use super::policies::PolicyTable;
 use super::setting::{Setting, Value};
 use crate::error::{Error, Result};

@@ -13,7 +13,6 @@
 mod catalogue;
 mod file;
 mod flags;
-mod nearest;
 mod policies;
 pub mod promises;
 mod resolve;
@@ -23,7 +22,6 @@ pub mod value;
 mod weights;
 
 pub use flags::Flags;
-pub use nearest::nearest;
 pub use policies::{url_terms, with_parameters};
-pub use resolve::{InForce, Row, Source, environment_strangers, resolve};
+pub use resolve::{InForce, Source, environment_strangers, resolve};
 pub use settings::{Settings, Topics};

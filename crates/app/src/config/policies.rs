@@ -13,11 +13,12 @@
 //! initial = 0.5
 //! ```
 
+use vernal_api::SettingRow;
 use vernal_crawler::{UrlTerms, UrlsOf};
+use vernal_model::nearest;
 use vernal_policy::parameters::{Parameter, PolicySpec};
 
-use super::nearest;
-use super::resolve::{InForce, Row, Source};
+use super::resolve::{InForce, Source};
 
 const NAME: &str = "name";
 const URLS: &str = "url";
@@ -125,13 +126,13 @@ pub fn with_parameters(name: &str, parameters: &[PolicySpec]) -> Result<String, 
 }
 
 /// Every parameter of the policy that is used, with where its value came from: `policy.hybrid.v`.
-pub fn rows(in_force: &InForce) -> Vec<Row> {
+pub fn rows(in_force: &InForce) -> Vec<SettingRow> {
     let texts = |name: &str| in_force.given(name).map_or(&[][..], |given| &given.values[..]);
     let source = |name: &str| in_force.given(name).map_or_else(String::new, |given| given.source.to_string());
     let Some(of_name) = texts("policy").last().and_then(|text| PolicySpec::parse(text).ok()) else { return Vec::new() };
     let others: Vec<PolicySpec> = texts("parameters").iter().filter_map(|text| PolicySpec::parse(text).ok()).collect();
     let Ok(spec) = others.iter().try_fold(of_name.clone(), PolicySpec::or) else { return Vec::new() };
-    let row = |(parameter, value, is_given): (&Parameter, String, bool)| Row {
+    let row = |(parameter, value, is_given): (&Parameter, String, bool)| SettingRow {
         name: format!("policy.{}.{}", spec.name(), parameter.name),
         value: value.into(),
         source: match (is_given, of_name.given(parameter.name)) {

@@ -8,9 +8,7 @@
 //! ```
 
 use vernal_crawler::{Promise, Wish, WishOf};
-use vernal_model::Span;
-
-use super::nearest;
+use vernal_model::{Span, nearest};
 
 const KEYS: [&str; 4] = ["tag", "pattern", "at_least_every", "at_most_every"];
 

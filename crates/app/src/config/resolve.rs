@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use vernal_api::SettingRow;
 
 use super::catalogue;
 use super::file;
@@ -20,14 +20,6 @@ pub enum Source {
     /// The default of a demonstration.
     Demonstration,
     Default,
-}
-
-/// One setting in force, as it is shown.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Row {
-    pub name: String,
-    pub value: serde_json::Value,
-    pub source: String,
 }
 
 /// One setting in force.
@@ -104,12 +96,12 @@ pub fn environment_strangers(environment: &[(String, String)]) -> Result<Vec<Str
 }
 
 impl InForce {
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<SettingRow> {
         self.all.iter().map(Given::row).chain(self.policy_rows()).collect()
     }
 
     /// The parameters of the policy that is used.
-    pub fn policy_rows(&self) -> Vec<Row> {
+    pub fn policy_rows(&self) -> Vec<SettingRow> {
         policies::rows(self)
     }
 
@@ -134,14 +126,14 @@ impl Given {
         }
     }
 
-    pub fn row(&self) -> Row {
+    pub fn row(&self) -> SettingRow {
         let mut shown = self.shown();
         let value = match shown.len() {
             0 => serde_json::Value::Null,
             1 => shown.remove(0).into(),
             _ => shown.into(),
         };
-        Row { name: self.setting.key(), value, source: self.source.to_string() }
+        SettingRow { name: self.setting.key(), value, source: self.source.to_string() }
     }
 
     pub fn text(&self) -> String {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use vernal_model::{Site, Span, Url};
+use vernal_model::{Span, Url};
 use vernal_policy::parameters::PolicySpec;
 
 use super::policies;
@@ -104,11 +104,6 @@ impl Settings {
         let websub = self.websub_secret.is_some().then_some("/websub");
         indexnow.into_iter().chain(websub).collect()
     }
-
-    /// Whether nothing that was learned is set aside at this site.
-    pub fn is_strict(&self, site: &Site) -> bool {
-        self.crawler.is_strict(site)
-    }
 }
 
 /// What has a default must have a value; an empty variable gives none.
@@ -123,7 +118,7 @@ fn empty(setting: &Setting) -> Error {
 #[cfg(test)]
 mod tests {
     use vernal_crawler::Requisites;
-    use vernal_model::{Kind, Kinds};
+    use vernal_model::{Kind, Kinds, Site};
 
     use super::*;
     use crate::config::{Flags, resolve};
@@ -146,7 +141,7 @@ mod tests {
         assert_eq!(counts("structure, behaviour"), Kinds::of(&[Kind::Structure, Kind::Behaviour]));
         assert_eq!(counts("any"), Kinds::of(&Kind::ALL));
         assert_eq!(with("counts", "colour").unwrap_err().exit_code(), 2);
-        let strict = with("strict-sites", "a.example").unwrap();
+        let strict = with("strict-sites", "a.example").unwrap().crawler;
         assert!(strict.is_strict(&Site::new("a.example")) && !strict.is_strict(&Site::new("b.example")));
     }
 

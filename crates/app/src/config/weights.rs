@@ -12,9 +12,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use vernal_crawler::Weights;
-use vernal_model::Fingerprint;
-
-use super::nearest;
+use vernal_model::{Fingerprint, nearest};
 
 const KEYS: [&str; 3] = ["pattern", "weight", "file"];
 

@@ -1,20 +1,14 @@
 //! What people and programs read on standard output: tables for the one, JSON for the other.
 
-mod bytes;
-mod direction;
-mod methods;
 mod readable;
 mod sink;
 mod table;
 mod time;
-mod verdict;
 mod width;
 
-pub use bytes::bytes_shown;
-pub use direction::escaped;
-pub use methods::method_lines;
 pub use readable::readable;
 pub use sink::Sink;
 pub use table::{Column, Table};
 pub use time::TimeStyle;
-pub use verdict::{plain, quoted, remarks, sides, verdict};
+pub use vernal_document::tell::{escaped, method_lines, plain, quoted, remarks, sides, verdict};
+pub use vernal_model::bytes_shown;

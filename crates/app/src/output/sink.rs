@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
-use super::direction::escaped;
+use super::escaped;
 use crate::error::{Error, Result};
 
 /// Every write says whether it worked: a closed pipe ends the command quietly, anything else is a failure.

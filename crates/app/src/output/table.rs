@@ -1,9 +1,8 @@
 //! Columns for people. Rows stream: the widths are taken from the first rows and kept for the rest. On a terminal no line is
 //! wider than it, and columns that have no room there are left out; elsewhere nothing is cut.
 
-use super::Sink;
-use super::verdict::plain;
 use super::width::{cut, cut_at_end, width};
+use super::{Sink, plain};
 use crate::error::Result;
 
 /// Rows that are looked at before the widths are fixed.

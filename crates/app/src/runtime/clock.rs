@@ -93,6 +93,20 @@ impl Clock {
 /// The longest single wait; `Duration` overflows far beyond it.
 const YEAR_SECS: f64 = 365.0 * 86_400.0;
 
+impl vernal_api::Clock for Clock {
+    fn now(&self) -> Moment {
+        Clock::now(self)
+    }
+
+    fn began(&self) -> Moment {
+        Clock::began(self)
+    }
+
+    fn scale(&self) -> f64 {
+        Clock::scale(self)
+    }
+}
+
 impl vernal_fetch::Clock for Clock {
     fn now(&self) -> Moment {
         Clock::now(self)

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use vernal_api::ConnectionCounts;
 
 /// Connections at a time, where descriptors are not scarce. Each may cost a thread and some hundred KiB.
 const CONNECTIONS_MAX: usize = 128;
@@ -51,19 +52,6 @@ impl ConnectionLimits {
             reader_patience: READER_PATIENCE,
         }
     }
-}
-
-/// What happened to connections since the start, for the metrics.
-#[derive(Debug, Default)]
-pub struct ConnectionCounts {
-    pub open: AtomicU64,
-    pub opened: AtomicU64,
-    /// Closed to make room for others.
-    pub gave_way: AtomicU64,
-    /// Cut off because nobody read the answer.
-    pub slow_readers: AtomicU64,
-    /// Connections that could not be taken, mostly for want of descriptors.
-    pub not_accepted: AtomicU64,
 }
 
 /// All connections of one listener.

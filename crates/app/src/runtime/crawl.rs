@@ -6,18 +6,20 @@ use std::thread::JoinHandle;
 
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
+use vernal_api::{AccessGuard, Shared, is_loopback};
 use vernal_crawler::{Act, Crawler};
 use vernal_fetch::Workers;
 use vernal_model::{Moment, Seed};
+use vernal_repository::runs;
 use vernal_repository::{Reader, Recovery, Repository, note_damage};
 
+use super::backend::LiveCrawl;
 use super::clock::{Clock, wall};
 use super::connections::ConnectionLimits;
 use super::live::{self, Ended, Ending, Handle, LoopError, Until};
-use super::search::Following;
+use super::search::{Following, SearchService};
 use super::shutdown::Signals;
-use super::{descriptors, folder, local_token, network, parts, runs, serving};
-use crate::api::{self, AccessGuard, CrawlBackend, Shared, is_loopback};
+use super::{descriptors, folder, local_token, network, parts, serving};
 use crate::command::Context;
 use crate::config::Settings;
 use crate::error::{Error, OrFail, Result};
@@ -153,12 +155,19 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let (ended_sender, ended) = oneshot::channel();
     let (handle, thread) = live::start(crawler, workers, Arc::clone(&clock), until, inbox, ended_sender).or_fail()?;
     let (stop, stopped) = watch::channel(false);
-    let backend = CrawlBackend::Live(handle.clone());
-    let shared = Shared::new(context, settings.clone(), reader.clone(), Arc::clone(&clock), backend);
+    let backend = Arc::new(LiveCrawl { handle: handle.clone(), reader: reader.clone() });
+    let search = Arc::new(SearchService::new(settings.data.clone(), reader.clone()));
+    let answers_by = parts::api_settings(context, settings)?;
+    let shared = Shared::new(
+        answers_by,
+        reader.clone(),
+        Arc::<Clock>::clone(&clock),
+        backend,
+        Arc::<SearchService>::clone(&search),
+    );
     let counts = Arc::clone(&shared.connections);
-    let search = Arc::clone(&shared.search);
     let search = settings.search.then(|| search.follow()).transpose().or_fail()?;
-    let router = api::router(Arc::new(shared.stopped_by(stopped.clone())));
+    let router = vernal_api::router(Arc::new(shared.stopped_by(stopped.clone())));
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
@@ -190,7 +199,7 @@ fn note_run(context: &Context, started: Moment) -> Result<()> {
         promises: given("promises"),
         url_thresholds: given("url-thresholds"),
     };
-    runs::append(&settings.data, politeness, run_settings)
+    runs::append(&settings.data, politeness, run_settings).or_fail()
 }
 
 /// Locks the folder. A command that holds it for a question lets go soon; another crawl does not.

@@ -11,12 +11,15 @@ use axum::http::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
 use tower::ServiceExt;
+use vernal_api::Shared;
+use vernal_repository::runs;
 use vernal_repository::{ReadOnlyCopy, Recovery, Repository, TablesRecovery};
 
+use super::backend::StoppedCrawl;
 use super::clock::{Clock, wall};
 use super::live::Until;
-use super::{parts, runs, serving};
-use crate::api::{self, CrawlBackend, Shared};
+use super::search::SearchService;
+use super::{parts, serving};
 use crate::command::Context;
 use crate::config::{Settings, promises, url_terms, value};
 use crate::error::{Error, OrFail, Result};
@@ -32,8 +35,10 @@ pub enum Folder {
     },
     /// `copy` where the folder cannot be written: nothing can be changed, and the copy goes with the command.
     Stopped {
+        dir: std::path::PathBuf,
         router: Router,
-        shared: Arc<Shared>,
+        backend: Arc<StoppedCrawl>,
+        clock: Arc<Clock>,
         copy: Option<TempDir>,
     },
 }
@@ -132,9 +137,14 @@ impl Folder {
         let clock = Arc::new(Clock::resume(stored, reader.last_moment(), scale));
         let settings = settings_of_last_run(context);
         repository.keep_journal(settings.repository.journal);
-        let backend = CrawlBackend::stopped(repository, parts::crawler_settings(&settings, Until::default())?);
-        let shared = Arc::new(Shared::new(context, settings, reader, clock, backend));
-        Ok(Folder::Stopped { router: api::router(Arc::clone(&shared)), shared, copy })
+        let crawler_settings = parts::crawler_settings(&settings, Until::default())?;
+        let backend = Arc::new(StoppedCrawl::new(repository, crawler_settings));
+        let search = Arc::new(SearchService::new(settings.data.clone(), reader.clone()));
+        let settings = parts::api_settings(context, &settings)?;
+        let shared =
+            Shared::new(settings, reader, Arc::<Clock>::clone(&clock), Arc::<StoppedCrawl>::clone(&backend), search);
+        let dir = context.settings.data.clone();
+        Ok(Folder::Stopped { dir, router: vernal_api::router(Arc::new(shared)), backend, clock, copy })
     }
 
     pub async fn get(&self, path_and_query: &str) -> Result<Answer> {
@@ -143,10 +153,10 @@ impl Folder {
 
     /// Sends a request; an answer that is no success becomes an error.
     pub async fn ask(&self, method: Method, path_and_query: &str, body: String) -> Result<Answer> {
-        if let Folder::Stopped { copy: Some(_), shared, .. } = self
+        if let Folder::Stopped { copy: Some(_), dir, .. } = self
             && method != Method::GET
         {
-            let dir = shared.settings.data.display();
+            let dir = dir.display();
             return Err(Error::Failed(format!("{dir} cannot be written, so nothing can be changed")));
         }
         let request = Request::builder()
@@ -168,7 +178,7 @@ impl Folder {
     pub fn close(self) -> Result<()> {
         match self {
             Folder::Running { .. } => Ok(()),
-            Folder::Stopped { shared, .. } => shared.backend.close(shared.clock.now()).or_fail(),
+            Folder::Stopped { backend, clock, .. } => backend.close(clock.now()).or_fail(),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
+use vernal_api::Reasons;
 use vernal_crawler::{Act, Acted, Believed, Check, Crawler, PromisesKept, Pulse, UnreachedSeed};
 use vernal_fetch::Workers;
 use vernal_model::{BudgetUnit, Order, OrderKind, Report, Url};
@@ -54,9 +55,6 @@ pub enum LoopError {
     #[error("the crawler's thread broke down")]
     ThreadLost,
 }
-
-/// Why a page is due when it is; `None` for a page that is not held.
-pub type Reasons = Option<Vec<(String, String)>>;
 
 /// When the loop ends by itself.
 #[derive(Copy, Clone, Debug, Default)]

@@ -5,14 +5,15 @@
 //! - `folder`: the data folder, opened by us or spoken to through the socket of the process that holds it.
 //! - `crawl`: a crawl put together and set going.
 //! - `live`: the one thread that owns the crawler; reports and acts in, orders out.
+//! - `backend`: the crawl behind the API, running or stopped.
 //! - `descriptors`: how many files and connections there may be, and who gets which share.
 //! - `serving`: the socket. `network`: the listener, within the limits of `connections`.
 //! - `local_token`: what a write through the loopback port must carry.
 //! - `search`: the text index, followed by a thread of low priority.
 //! - `shutdown`: signals.
 //! - `progress`: what a person sees meanwhile.
-//! - `runs`: which politeness each run promised, for the audit.
 
+mod backend;
 pub mod clock;
 pub mod connections;
 pub mod crawl;
@@ -23,7 +24,6 @@ mod local_token;
 pub mod network;
 pub mod parts;
 pub mod progress;
-pub mod runs;
 pub mod search;
 pub mod serving;
 pub mod shutdown;

@@ -19,8 +19,9 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tower::ServiceExt;
+use vernal_api::ConnectionCounts;
 
-use super::connections::{Connection, ConnectionCounts, ConnectionLimits, Connections, Place};
+use super::connections::{Connection, ConnectionLimits, Connections, Place};
 use super::descriptors;
 use super::live::now;
 use crate::error::OrFail;

@@ -57,6 +57,22 @@ pub fn fetch_settings(settings: &Settings, own_listeners: Vec<SocketAddr>) -> ve
     }
 }
 
+/// What the answers of the API depend on.
+pub fn api_settings(context: &Context, settings: &Settings) -> Result<vernal_api::Settings> {
+    Ok(vernal_api::Settings {
+        data: settings.data.clone(),
+        crawler: crawler_settings(settings, Until::default())?,
+        unpacking: settings.fetch.unpacking(),
+        guard: vernal_fetch::guard::check,
+        indexnow_keys: settings.indexnow_keys.clone(),
+        websub_secret: settings.websub_secret.clone(),
+        websub_callback: settings.websub_callback.clone(),
+        keep_versions: settings.keep_versions,
+        keep_for: settings.keep_for,
+        shown: context.in_force.rows(),
+    })
+}
+
 pub fn repository_settings(settings: &Settings) -> vernal_repository::Settings {
     vernal_repository::Settings {
         store_files_max: settings.repository.store_files_max.min(descriptors::shares(descriptors::limit()).store),

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use vernal_api::TextIndex;
 use vernal_repository::Reader;
 use vernal_search::{Answer, Asked, Error, Follower, Opened, Progress, SearchIndex, SearchStatus};
 
@@ -69,45 +70,6 @@ impl SearchService {
         let service = Arc::clone(&self);
         let thread = std::thread::Builder::new().name("search".into()).spawn(move || service.followed(&orders))?;
         Ok(Following { service: self, thread })
-    }
-
-    /// Answers a question. Where no thread follows, the index is brought up to date first.
-    pub fn search(&self, asked: &Asked) -> Result<Answer, Error> {
-        let index = self.up_to_date(&mut |_| {})?;
-        index.search(&self.reader, asked)
-    }
-
-    /// Makes the index anew. Returns when it is complete, and tells how far it is meanwhile.
-    pub fn rebuild(&self, told: &mut dyn FnMut(Progress)) -> Result<SearchStatus, Error> {
-        let sender = self.orders.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match sender {
-            Some(sender) => {
-                let (progress, heard) = channel();
-                sender.send(Order::Rebuild(progress)).map_err(|_| Error::Closed)?;
-                heard.into_iter().for_each(told);
-            }
-            None => {
-                *self.index() = Some(SearchIndex::rebuild(&self.data)?);
-                self.up_to_date(told)?;
-            }
-        }
-        let index = self.index().clone().ok_or(Error::Closed)?;
-        index.status(&self.reader)
-    }
-
-    /// `None` before there is an index.
-    pub fn status(&self) -> Option<SearchStatus> {
-        let open = self.index.try_lock().ok()?.clone();
-        let found = match open {
-            Some(index) => index.status(&self.reader).map(Some),
-            None => SearchIndex::look(&self.data, &self.reader),
-        };
-        found.ok().flatten()
-    }
-
-    /// Events a second that were taken last.
-    pub fn rate(&self) -> u64 {
-        self.rate.load(Ordering::Relaxed)
     }
 
     fn index(&self) -> MutexGuard<'_, Option<SearchIndex>> {
@@ -237,6 +199,44 @@ impl SearchService {
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
         }
+    }
+}
+
+impl TextIndex for SearchService {
+    /// Answers a question. Where no thread follows, the index is brought up to date first.
+    fn search(&self, asked: &Asked) -> Result<Answer, Error> {
+        let index = self.up_to_date(&mut |_| {})?;
+        index.search(&self.reader, asked)
+    }
+
+    fn rebuild(&self, told: &mut dyn FnMut(Progress)) -> Result<SearchStatus, Error> {
+        let sender = self.orders.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match sender {
+            Some(sender) => {
+                let (progress, heard) = channel();
+                sender.send(Order::Rebuild(progress)).map_err(|_| Error::Closed)?;
+                heard.into_iter().for_each(told);
+            }
+            None => {
+                *self.index() = Some(SearchIndex::rebuild(&self.data)?);
+                self.up_to_date(told)?;
+            }
+        }
+        let index = self.index().clone().ok_or(Error::Closed)?;
+        index.status(&self.reader)
+    }
+
+    fn status(&self) -> Option<SearchStatus> {
+        let open = self.index.try_lock().ok()?.clone();
+        let found = match open {
+            Some(index) => index.status(&self.reader).map(Some),
+            None => SearchIndex::look(&self.data, &self.reader),
+        };
+        found.ok().flatten()
+    }
+
+    fn rate(&self) -> u64 {
+        self.rate.load(Ordering::Relaxed)
     }
 }
 

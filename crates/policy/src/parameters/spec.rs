@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use vernal_model::nearest;
+
 use super::catalogue::ALL;
 use super::parameter::Parameter;
 use crate::names::NAMES;
@@ -168,15 +170,6 @@ fn unknown(policy: &str, name: &str) -> String {
     let whose = if others.is_empty() { String::new() } else { format!("; `{name}` is one of {}", others.join(", ")) };
     format!("{policy} has no parameter `{name}`{meant}: it has {}{whose}", names.join(", "))
 }
-
-/// The known name that a mistyped one most likely meant.
-fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = known.map(|name| (strsim::jaro_winkler(wrong, name), name));
-    let (score, name) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (score > NEAR_MIN).then_some(name)
-}
-
-const NEAR_MIN: f64 = 0.75;
 
 #[cfg(test)]
 mod tests {

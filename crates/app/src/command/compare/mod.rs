@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
+use vernal_api::{Answers, ChangeJson, Paragraph};
 use vernal_document::diff::{self, render};
 use vernal_document::methods::{PaperVerdicts, paper_verdicts};
 use vernal_document::{Flags, Parsed, compare_pages, flags, read_closely};
@@ -21,7 +22,6 @@ use vernal_model::{Change, Url};
 
 use self::bodies::{Body, inputs};
 use super::Context;
-use crate::api::{self, Answers, ChangeJson, Paragraph};
 use crate::error::{Error, OrFail, Result};
 use crate::output::{Sink, method_lines, remarks, verdict};
 
@@ -178,7 +178,7 @@ fn show(
     }
     sink.line(&verdict(&change, bytes_differ))?;
     sink.bytes(render::text(&diff, &read_new.document, &view).as_bytes())?;
-    for line in remarks(&change, &api::named_noise(&change)) {
+    for line in remarks(&change, &vernal_api::named_noise(&change)) {
         sink.line(&line)?;
     }
     if arguments.papers {
@@ -193,7 +193,7 @@ fn shown(compared: Compared, papers: PaperVerdicts) -> ComparisonJson {
     ComparisonJson {
         answers: Answers::of(&change, bytes_differ),
         change: ChangeJson::of(change),
-        paragraphs: paragraphs.into_iter().map(|one| api::paragraph(None, one)).collect(),
+        paragraphs: paragraphs.into_iter().map(|one| vernal_api::paragraph(None, one)).collect(),
         flags: FlagsJson {
             text: flags.text,
             structure: flags.structure,

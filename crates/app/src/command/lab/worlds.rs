@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use vernal_model::{Moment, Span};
+use vernal_model::{Moment, Span, nearest};
 use vernal_simulator::lab::generate::scenario;
 use vernal_simulator::lab::trace::own::{CENSORED_NOTE, Head};
 use vernal_simulator::lab::trace::{self, Selection, Summary, recrawl};
@@ -11,7 +11,6 @@ use vernal_simulator::lab::{LabScenario, Source, World};
 
 use crate::command::Context;
 use crate::command::trace as own_trace;
-use crate::config::nearest;
 use crate::error::{Error, OrFail, Result};
 use crate::runtime::clock::wall;
 use crate::runtime::folder::Folder;

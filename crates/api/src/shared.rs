@@ -8,31 +8,26 @@ use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
 use super::answer::ApiError;
-use super::backend::CrawlBackend;
+use super::backend::{Clock, CrawlBackend, TextIndex};
+use super::connection_counts::ConnectionCounts;
 use super::measures::LastMeasures;
-use crate::command::Context;
-use crate::config::{Row, Settings};
-use crate::runtime::clock::Clock;
-use crate::runtime::connections::ConnectionCounts;
-use crate::runtime::search::SearchService;
-use crate::seeds::Defaults;
+use super::seed_entry::Defaults;
+use super::settings::Settings;
 
 /// Streams that read the store at the same time; others wait for their turn.
 const STREAMS_READING_MAX: usize = 2;
 
 pub struct Shared {
     pub reader: Reader,
-    pub clock: Arc<Clock>,
-    pub backend: CrawlBackend,
+    pub clock: Arc<dyn Clock>,
+    pub backend: Arc<dyn CrawlBackend>,
     pub settings: Settings,
-    /// All settings in force with their sources, as they are shown.
-    pub settings_shown: Vec<Row>,
     /// Becomes true when the process stops, so that streams without an end get one.
     pub stop: watch::Receiver<bool>,
     /// Streams that may read at the same time.
     pub stream_turns: Arc<Semaphore>,
     /// The text index.
-    pub search: Arc<SearchService>,
+    pub search: Arc<dyn TextIndex>,
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
@@ -42,21 +37,19 @@ pub struct Shared {
 
 impl Shared {
     pub fn new(
-        context: &Context,
         settings: Settings,
         reader: Reader,
-        clock: Arc<Clock>,
-        backend: CrawlBackend,
+        clock: Arc<dyn Clock>,
+        backend: Arc<dyn CrawlBackend>,
+        search: Arc<dyn TextIndex>,
     ) -> Shared {
         let (never, stop) = watch::channel(false);
-        let search = Arc::new(SearchService::new(settings.data.clone(), reader.clone()));
         Shared {
             search,
             reader,
             clock,
             backend,
             settings,
-            settings_shown: context.in_force.rows(),
             stop,
             stream_turns: Arc::new(Semaphore::new(STREAMS_READING_MAX)),
             connections: Arc::default(),

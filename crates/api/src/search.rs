@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 use vernal_model::Moment;
 use vernal_search::ask::answer::RoleAsked;
 use vernal_search::{Answer, Asked, Error, Progress, SearchStatus, Sort, Within};
@@ -11,7 +12,6 @@ use vernal_search::{Answer, Asked, Error, Progress, SearchStatus, Sort, Within};
 use super::answer::{self, ApiError, ApiResult};
 use super::parameters::{Parameters, site, url};
 use super::shared::Shared;
-use crate::runtime::clock::wall;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,13 +92,13 @@ struct ProgressJson {
 
 pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<SearchQuery>) -> ApiResult {
     let asked = asked(&shared, &query)?;
-    let began = wall();
+    let began = Instant::now();
     let (answered, asked) = answer::on_blocking_thread(move || {
         let answered = shared.search.search(&asked)?;
         Ok((answered, asked))
     })
     .await?;
-    let took_ms = wall().since(began).micros() as f64 / 1e3;
+    let took_ms = began.elapsed().as_micros() as f64 / 1e3;
     Ok(answer::lines(move |lines| {
         lines.line(&Head { answer: &answered, took_ms })?;
         for hit in &answered.hits {

@@ -9,8 +9,8 @@ use vernal_model::{Moment, Scope, Seed};
 
 use super::answer::{self, ApiError, ApiResult};
 use super::parameters::{List, OfUrl, Parameters, Sort, url};
+use super::seed_entry::{SeedEntry, SeedError, from_json, why_never_visited};
 use super::shared::{Shared, time};
-use crate::seeds::{SeedEntry, SeedError, from_json, why_never_visited};
 
 #[derive(Serialize)]
 struct Row {
@@ -90,7 +90,7 @@ pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> ApiResult {
 
 fn visitable_seed(shared: &Shared, entry: &SeedEntry, now: Moment) -> Result<Seed, SeedError> {
     let seed = entry.seed(shared.defaults(), now)?;
-    match why_never_visited(&seed.url, shared.settings.fetch.allow_private) {
+    match why_never_visited(&seed.url, shared.settings.crawler.allow_private, shared.settings.guard) {
         Some(why) => Err(SeedError::Shut(why)),
         None => Ok(seed),
     }

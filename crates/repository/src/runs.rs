@@ -129,7 +129,7 @@ pub fn append(dir: &Path, politeness: Politeness, settings: RunSettings) -> Resu
 /// Writes a line to both copies, which are synced when this returns. A copy that lacks lines gets them from the other.
 fn write_line(dir: &Path, line: &impl Serialize) -> Result<()> {
     let mut lines = lines(dir);
-    lines.push(serde_json::to_string(line).map_err(Error::failed)?);
+    lines.push(serde_json::to_string(line).expect("a line of texts and numbers is always JSON"));
     let with_sum = |line: &String| match line.strip_suffix('}') {
         Some(content) => format!("{content},\"sum\":\"{}\"}}\n", sum_of(line)),
         None => format!("{line}\n"),
@@ -137,13 +137,15 @@ fn write_line(dir: &Path, line: &impl Serialize) -> Result<()> {
     let text: String = lines.iter().map(with_sum).collect();
     for name in COPIES {
         let (path, fresh) = (dir.join(name), dir.join("runs.new"));
-        let wrong = |error: std::io::Error| Error::Failed(format!("write {}: {error}", path.display()));
-        let mut file = File::create(&fresh).map_err(wrong)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(wrong)?;
-        std::fs::rename(&fresh, &path).map_err(wrong)?;
+        let written = File::create(&fresh).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&fresh, &path)
+        });
+        written.map_err(Error::io("write", &path))?;
     }
     let synced = File::open(dir).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| Error::Failed(format!("sync {}: {error}", dir.display())))
+    synced.map_err(Error::io("sync", dir))
 }
 
 /// Both copies of the book. A line that neither has whole is left out.

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, Reading, Unchanged, WordEdit, render};
 use vernal_document::methods::{PaperVerdicts, paper_verdicts};
 use vernal_document::noise::{self, NoiseInput};
+use vernal_document::tell::{method_lines, plain, remarks, verdict};
 use vernal_document::{Parsed, compare_pages, source_text};
 use vernal_model::{Change, Event, Operation, Page, PageNoise, Version};
 
@@ -26,7 +27,6 @@ use super::parameters::{Parameters, url};
 use super::replica;
 use super::shared::{Shared, time};
 use super::version_pair;
-use crate::output::{method_lines, plain, remarks, verdict};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -216,7 +216,7 @@ impl Sides {
             template: noise::template_key(&self.new.signature.paragraphs),
             moment: self.to.moment,
             second_look: false,
-            strict: shared.settings.is_strict(&site),
+            strict: shared.settings.crawler.is_strict(&site),
             old_marks: &self.old.signature.paragraphs,
             new_marks: &self.new.signature.paragraphs,
             old: Some(&self.old.document),

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::form_urlencoded;
-use vernal_model::{Site, Url};
+use vernal_model::{Site, Url, nearest};
 
 use super::answer::ApiError;
+use super::seed_entry;
 
 /// Parameters of the query and of the path; errors in them are answered in our own words. A page may be named in either:
 /// `/why?url=U` and `/pages/U/why` are one request.
@@ -99,12 +100,12 @@ pub struct OfSite {
 }
 
 pub fn url(text: &str) -> Result<Url, ApiError> {
-    crate::seeds::url(text).map_err(ApiError::bad_request)
+    seed_entry::url(text).map_err(ApiError::bad_request)
 }
 
 /// A site by its name, or by any URL of it.
 pub fn site(text: &str) -> Result<Site, ApiError> {
-    crate::seeds::site(text).map_err(ApiError::bad_request)
+    seed_entry::site(text).map_err(ApiError::bad_request)
 }
 
 /// A column to sort by, and whether the greatest comes first (a hyphen before the name).
@@ -129,7 +130,7 @@ impl Sort {
         if let Some(column) = columns.iter().copied().find(|known| *known == name) {
             return Ok(Sort { column, descending });
         }
-        let near = crate::config::nearest(column, columns.iter().copied());
+        let near = nearest(column, columns.iter().copied());
         let meant = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
         Err(ApiError::bad_request(format!("no column `{column}` to sort by{meant}; there are {}", columns.join(", "))))
     }

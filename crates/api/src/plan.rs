@@ -10,8 +10,6 @@ use vernal_model::{Budget, Moment, Span};
 use super::answer::{self, ApiError, ApiResult};
 use super::parameters::Parameters;
 use super::shared::{Shared, time};
-use crate::runtime::live::Until;
-use crate::runtime::parts;
 
 /// How far ahead, where nobody says.
 const AHEAD: Span = Span::from_days(1);
@@ -77,8 +75,7 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     if budgets.len() > BUDGETS_MAX {
         return Err(ApiError::bad_request(format!("a plan compares at most {BUDGETS_MAX} budgets")));
     }
-    let settings = parts::crawler_settings(&shared.settings, Until::default())
-        .map_err(|error| ApiError::failed(error.line().unwrap_or_default()))?;
+    let settings = shared.settings.crawler.clone();
     let (reader, now) = (shared.reader.clone(), shared.clock.now());
     let limit = asked.limit.unwrap_or(VISITS_SHOWN);
     let policy = shared.settings.crawler.policy.clone();

@@ -70,7 +70,7 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
 /// What was learned to be noise on the page, and is no edit of it.
 fn learned_noise(shared: &Shared, page: &Page) -> Result<Vec<Shape>, ApiError> {
     let site = page.url.site();
-    if shared.settings.is_strict(&site) {
+    if shared.settings.crawler.is_strict(&site) {
         return Ok(Vec::new());
     }
     let template = shared.reader.page_noise(page.key)?.template;

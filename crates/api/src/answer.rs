@@ -13,9 +13,10 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::Serialize;
 use tokio::sync::mpsc;
+use vernal_document::tell::escaped;
 use vernal_model::Url;
 
-use crate::output::escaped;
+use super::backend::BackendError;
 
 /// Bytes of lines gathered before they are sent on.
 const PART_BYTES: usize = 32 << 10;
@@ -184,7 +185,7 @@ impl std::io::Write for Lines {
 pub enum StreamError {
     ReaderGone,
     Repository(vernal_repository::Error),
-    Trace(vernal_simulator::Error),
+    Backend(BackendError),
     Unread(UnreadRows),
 }
 
@@ -216,7 +217,7 @@ pub fn streamed(
             Ok(()) => drop(lines.flush()),
             Err(StreamError::ReaderGone) => {}
             Err(StreamError::Repository(error)) => lines.break_off(error),
-            Err(StreamError::Trace(error)) => lines.break_off(error),
+            Err(StreamError::Backend(error)) => lines.break_off(error),
             Err(StreamError::Unread(error)) => lines.break_off(error),
         }
     });

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use vernal_document::diff::render::turns_direction;
+use crate::diff::render::turns_direction;
 
 /// The text with such letters as `\u202e`, which means the same letter inside JSON.
 pub fn escaped(text: &str) -> Cow<'_, str> {

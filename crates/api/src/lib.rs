@@ -1,7 +1,11 @@
 //! The HTTP surface: one file per noun. Every command line but `run` and `demo` asks here too, through the socket of a
 //! running crawl or in process, so that both give the same answer.
 //!
-//! - `shared`: the state that every handler reads. `backend`: the crawl that acts. `access_guard`: who may ask.
+//! This room knows no crawl that runs: whoever serves the router gives it the parts behind it, a [`CrawlBackend`], a [`Clock`]
+//! and a [`TextIndex`].
+//!
+//! - `shared`: the state that every handler reads. `backend`: what stands behind it. `access_guard`: who may ask.
+//! - `seed_entry`: seeds as people give them, in files and in requests.
 //! - `parameters`: what requests ask for; a type `…Query` is the query of one noun.
 //! - `answer`: the forms of an answer; a type `…Answer` is the JSON of one noun, and `…Json` a part of it.
 
@@ -14,6 +18,7 @@ mod change;
 mod changes;
 mod check;
 mod compact;
+mod connection_counts;
 mod control;
 mod damage;
 mod diff;
@@ -39,6 +44,7 @@ mod parameters;
 mod plan;
 mod replica;
 mod search;
+pub mod seed_entry;
 mod seeds;
 mod settings;
 mod shared;
@@ -61,9 +67,11 @@ use axum::middleware;
 use axum::routing::{get, post};
 
 pub use access_guard::{AccessGuard, is_loopback};
-pub use backend::CrawlBackend;
+pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
+pub use connection_counts::ConnectionCounts;
 pub use event_schema::event_schema;
+pub use settings::{SettingRow, Settings};
 pub use shared::Shared;
 
 /// No question is larger; seeds come in parts.

@@ -42,7 +42,7 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
     let kept = kept(&shared.reader, &page.url, version)?;
     let bytes = if query.raw { kept.payload()?.to_vec() } else { kept.unpacked(&shared)? };
     let media = shared.reader.document(page.key)?.map(|document| document.media);
-    Ok(download(&kept, media, bytes))
+    Ok(attachment(&kept, media, bytes))
 }
 
 fn choose(shared: &Shared, page: &Page, query: &BodyQuery) -> Result<Version, ApiError> {
@@ -106,8 +106,7 @@ impl Kept {
     pub fn unpacked(&self, shared: &Shared) -> Result<Vec<u8>, ApiError> {
         let payload = self.payload()?;
         let head = &self.record.block[..self.record.block.len() - payload.len()];
-        let settings = crate::runtime::parts::fetch_settings(&shared.settings, Vec::new());
-        vernal_fetch::unpack_body(head, payload, &settings)
+        vernal_document::unpack(head, payload, &shared.settings.unpacking)
             .map_err(|failure| ApiError::failed(format!("unpack version {}: {failure:?}", self.version.number)))
     }
 
@@ -152,7 +151,7 @@ impl ReadBody {
 }
 
 /// Whatever media type the site gave, a browser gets plain text or untyped bytes that cannot run on our origin.
-fn download(kept: &Kept, media: Option<Media>, bytes: Vec<u8>) -> Response {
+fn attachment(kept: &Kept, media: Option<Media>, bytes: Vec<u8>) -> Response {
     let is_text =
         matches!(media, Some(Media::Html | Media::Xml | Media::Text | Media::Json | Media::Style | Media::Script))
             && std::str::from_utf8(&bytes).is_ok();

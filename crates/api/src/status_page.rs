@@ -9,14 +9,13 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::Response;
 use vernal_crawler::{Believed, PromisesKept};
-use vernal_model::{Event, EventKind, Moment};
+use vernal_model::{Event, EventKind, Moment, bytes_shown};
 
 use super::answer::{self, ApiError};
 use super::folds::Folds;
 use super::names;
 use super::shared::Shared;
 use super::status::{believed, remedy, waits_for_budget_until};
-use crate::output::{TimeStyle, bytes_shown};
 
 const SITES_SHOWN: usize = 20;
 const EVENTS_SHOWN: usize = 20;
@@ -118,7 +117,8 @@ fn pulse(shared: &Shared, believed: Option<Believed>) -> Vec<(&'static str, Stri
 }
 
 fn shown_time(moment: Moment) -> String {
-    format!("{} UTC", TimeStyle { utc: true }.of(moment).trim_end_matches('Z'))
+    let shown = moment.rfc3339();
+    format!("{} UTC", shown.split('.').next().unwrap_or(&shown).replace('T', " "))
 }
 
 fn sites(shared: &Shared, html: &mut String) {

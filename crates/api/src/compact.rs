@@ -13,7 +13,7 @@ use super::shared::Shared;
 pub async fn compact(State(shared): State<Arc<Shared>>) -> ApiResult {
     let rules = Retention { keep_versions: shared.settings.keep_versions, keep_for: shared.settings.keep_for };
     let now = shared.clock.now();
-    let done = shared.backend.with_repository(|repository| repository.compact(rules, now));
+    let done = shared.backend.compact(rules, now);
     match done {
         Some(Ok(done)) => Ok(answer::value(&json!({
             "segments_rewritten": done.segments_rewritten,

@@ -1,8 +1,7 @@
 //! What a method of change detection found, for people: a line, and below it the numbers of the paper.
 
-use vernal_document::methods::{FingerprintFound, Found, LettersFound, MethodVerdict, TreeFound};
-
 use super::verdict::{plain, quoted};
+use crate::methods::{FingerprintFound, Found, LettersFound, MethodVerdict, TreeFound};
 
 /// Letters of a fingerprint, and paragraphs, that are printed; the JSON has more.
 const LETTERS_PRINTED_MAX: usize = 100;

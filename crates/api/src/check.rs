@@ -8,8 +8,8 @@ use vernal_model::Url;
 
 use super::answer::{self, ApiResult};
 use super::parameters::{OfUrl, Parameters, url};
+use super::seed_entry::literal_address;
 use super::shared::{RobotsVisit, Shared, time};
-use crate::seeds::literal_address;
 
 #[derive(Serialize)]
 struct CheckAnswer {
@@ -36,7 +36,7 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     Ok(answer::value(&CheckAnswer {
         robots_visit: shared.robots(&check.url)?,
         trouble: shared.trouble(&check.url),
-        guard: guard(&check.url, shared.settings.fetch.allow_private),
+        guard: guard(&shared, &check.url),
         site: check.url.site_text().to_owned(),
         url: check.url.to_string(),
         in_scope: check.in_scope,
@@ -53,9 +53,9 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
 }
 
 /// A literal address is judged here and now; a name is judged by its address when it is dialled.
-fn guard(url: &Url, allow_private: bool) -> String {
+fn guard(shared: &Shared, url: &Url) -> String {
     match literal_address(url) {
-        Some(address) => match vernal_fetch::guard::check(address, allow_private) {
+        Some(address) => match (shared.settings.guard)(address, shared.settings.crawler.allow_private) {
             Ok(()) => "open".into(),
             Err(why) => format!("shut: {why}"),
         },

@@ -10,9 +10,9 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::answer;
+use super::connection_counts::ConnectionCounts;
 use super::measures::{self, Figures, Measures};
 use super::shared::Shared;
-use crate::runtime::connections::ConnectionCounts;
 
 /// Measures of single sites are told of this many at most: those with the most held pages.
 const SITES_TOLD_MAX: usize = 50;
