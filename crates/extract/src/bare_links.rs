@@ -61,7 +61,12 @@ fn in_word(word: &str, offset: usize, found: &mut Vec<BareLink>) {
 /// How long the address is. What ends a sentence does not belong to it, nor does a bracket that was not opened inside.
 fn length(text: &str) -> usize {
     let ends = |letter: char| {
-        letter.is_whitespace() || letter.is_control() || matches!(letter, '<' | '>' | '"' | '“' | '”' | '«' | '»' | '‘' | '’' | '|' | '\\' | '^' | '`' | '{' | '}')
+        letter.is_whitespace()
+            || letter.is_control()
+            || matches!(
+                letter,
+                '<' | '>' | '"' | '“' | '”' | '«' | '»' | '‘' | '’' | '|' | '\\' | '^' | '`' | '{' | '}'
+            )
     };
     let mut end = text.find(ends).unwrap_or(text.len());
     while let Some(last) = text[..end].chars().next_back() {

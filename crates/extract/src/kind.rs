@@ -82,8 +82,12 @@ fn of_media_type(content_type: &str) -> Option<FileKind> {
         "application/epub+zip" => FileKind::Epub,
         "application/rtf" | "text/rtf" => FileKind::Rtf,
         "application/msword" => FileKind::Word97,
-        _ if essence.contains("wordprocessingml") || essence.contains("ms-word.document.macroenabled") => FileKind::Docx,
-        _ if essence.contains("presentationml") || essence.contains("ms-powerpoint.presentation.macroenabled") => FileKind::Pptx,
+        _ if essence.contains("wordprocessingml") || essence.contains("ms-word.document.macroenabled") => {
+            FileKind::Docx
+        }
+        _ if essence.contains("presentationml") || essence.contains("ms-powerpoint.presentation.macroenabled") => {
+            FileKind::Pptx
+        }
         _ if essence.contains("spreadsheetml") || essence.contains("ms-excel.sheet.macroenabled") => FileKind::Xlsx,
         _ if essence.starts_with("application/vnd.oasis.opendocument.") => FileKind::OpenDocument,
         _ => return None,

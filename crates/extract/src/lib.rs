@@ -15,6 +15,7 @@ mod child;
 mod draft;
 mod fault;
 mod kind;
+mod line;
 mod package;
 mod pdf;
 mod plain_text;

@@ -109,7 +109,8 @@ fn allow_calls() -> Option<()> {
         libc::SYS_exit,
         libc::SYS_exit_group,
     ];
-    let rules: BTreeMap<i64, Vec<seccompiler::SeccompRule>> = allowed.into_iter().map(|call| (call, Vec::new())).collect();
+    let rules: BTreeMap<i64, Vec<seccompiler::SeccompRule>> =
+        allowed.into_iter().map(|call| (call, Vec::new())).collect();
     let architecture = std::env::consts::ARCH.try_into().ok()?;
     let refused = SeccompAction::Errno(libc::EPERM as u32);
     let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture).ok()?;

@@ -49,8 +49,8 @@ impl Pool {
         if bytes.len() > self.limits.file_bytes {
             return Err(Fault::TooLarge { what: "its size", limit: format!("{} MB", self.limits.file_bytes >> 20) });
         }
-        let taken = self.take();
-        let mut process = match taken {
+        let mut taken = self.take();
+        let mut process = match taken.take_if(|process| process.is_alive()) {
             Some(process) => process,
             None => match Process::start(&self.program, &self.arguments) {
                 Ok(process) => {
@@ -66,7 +66,7 @@ impl Pool {
             },
         };
         let read = process.read(kind, bytes, &self.limits);
-        let is_spent = read.is_err() || process.files >= self.limits.files;
+        let is_spent = read.is_err() || process.is_spent(&self.limits);
         if read.is_err() {
             self.state().counts.children_lost += 1;
         }

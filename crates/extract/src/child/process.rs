@@ -25,7 +25,9 @@ pub struct Process {
     input: ChildStdin,
     output: ChildStdout,
     pub confinement: Confinement,
-    pub files: u32,
+    files: u32,
+    /// The time that its files took together.
+    spent: Duration,
 }
 
 impl Process {
@@ -43,7 +45,8 @@ impl Process {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Fault::NoProcess("it has no pipes".into()));
         };
-        let mut process = Process { child, input, output, confinement: Confinement::default(), files: 0 };
+        let mut process =
+            Process { child, input, output, confinement: Confinement::default(), files: 0, spent: Duration::ZERO };
         process.prepare().map_err(failed)?;
         let mut said = [0];
         let deadline = now() + START_WITHIN;
@@ -60,10 +63,32 @@ impl Process {
         Ok(())
     }
 
+    /// Whether it still runs. An idle child may have been ended by the system.
+    pub fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Whether another child should read the next file. Its processor time is limited as a whole, so it goes before half of that is used.
+    pub fn is_spent(&self, limits: &Limits) -> bool {
+        self.files >= limits.files || self.spent.as_secs() >= limits.cpu_seconds / 2
+    }
+
     /// Gives it one file. After an `Err` of the outer kind it is of no more use.
     pub fn read(&mut self, kind: FileKind, bytes: &[u8], limits: &Limits) -> Result<Result<String, Fault>, Fault> {
+        let began = now();
+        let read = self.exchange(kind, bytes, limits, began + limits.time);
         self.files += 1;
-        let deadline = now() + limits.time;
+        self.spent += now().saturating_duration_since(began);
+        read
+    }
+
+    fn exchange(
+        &mut self,
+        kind: FileKind,
+        bytes: &[u8],
+        limits: &Limits,
+        deadline: Instant,
+    ) -> Result<Result<String, Fault>, Fault> {
         let told = |fault: Broken| match fault {
             Broken::TooLate => Fault::TookTooLong { seconds: limits.time.as_secs().max(1) },
             Broken::Gone => Fault::Crashed,

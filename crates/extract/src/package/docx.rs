@@ -45,7 +45,9 @@ pub fn read_docx(bytes: &[u8]) -> Result<Draft, Fault> {
 fn main_part(parts: &mut Parts<'_>) -> Result<String, Fault> {
     let package = Relations::of(parts, "")?;
     let named = package.parts_of_kind("officeDocument").next().map(str::to_owned);
-    let known = named.filter(|part| parts.has(part)).or_else(|| parts.has("word/document.xml").then(|| "word/document.xml".into()));
+    let known = named
+        .filter(|part| parts.has(part))
+        .or_else(|| parts.has("word/document.xml").then(|| "word/document.xml".into()));
     known.ok_or_else(|| Fault::broken("the package has no text part"))
 }
 

@@ -70,7 +70,10 @@ fn unquoted(target: &str) -> String {
     let mut bytes = Vec::with_capacity(target.len());
     let mut rest = target.as_bytes();
     while let [first, after @ ..] = rest {
-        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok()).and_then(|code| u8::from_str_radix(code, 16).ok());
+        let code = after
+            .get(..2)
+            .and_then(|code| std::str::from_utf8(code).ok())
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
         match code {
             Some(code) if *first == b'%' => {
                 bytes.push(code);
@@ -112,9 +115,12 @@ struct Links {
 
 impl Links {
     fn of(document: &Document) -> Links {
-        let leads_out = |link: &&vernal_model::Link| link.kind == LinkKind::Anchor && !link.target.as_str().starts_with(INSIDE);
+        let leads_out =
+            |link: &&vernal_model::Link| link.kind == LinkKind::Anchor && !link.target.as_str().starts_with(INSIDE);
         let pair = |link: &vernal_model::Link| (document.anchor(link).to_owned(), link.target.as_str().to_owned());
-        Links { left: document.links.iter().filter(leads_out).map(pair).filter(|(words, _)| !words.is_empty()).collect() }
+        Links {
+            left: document.links.iter().filter(leads_out).map(pair).filter(|(words, _)| !words.is_empty()).collect(),
+        }
     }
 
     /// The text with those of the next links whose words are in it.

@@ -80,7 +80,17 @@ struct Content<'a> {
 
 impl<'a> Content<'a> {
     fn of(draft: &'a mut Draft) -> Self {
-        Content { draft, lines: Vec::new(), links: Vec::new(), lists: 0, tables: 0, cells: Vec::new(), cell: None, hidden: 0, slides: 0 }
+        Content {
+            draft,
+            lines: Vec::new(),
+            links: Vec::new(),
+            lists: 0,
+            tables: 0,
+            cells: Vec::new(),
+            cell: None,
+            hidden: 0,
+            slides: 0,
+        }
     }
 
     fn open(&mut self, element: &Element<'_>) {

@@ -102,6 +102,7 @@ fn decoded(bytes: &[u8]) -> String {
         let quote = rest.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
         rest[1..].split(quote).next()
     });
-    let encoding = named.and_then(|name| encoding_rs::Encoding::for_label(name.as_bytes())).unwrap_or(encoding_rs::UTF_8);
+    let encoding =
+        named.and_then(|name| encoding_rs::Encoding::for_label(name.as_bytes())).unwrap_or(encoding_rs::UTF_8);
     encoding.decode_without_bom_handling(bytes).0.into_owned()
 }

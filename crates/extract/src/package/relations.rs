@@ -57,7 +57,8 @@ impl Relations {
     /// The parts of one kind, in the order of the file.
     pub fn parts_of_kind<'r>(&'r self, kind: &'r str) -> impl Iterator<Item = &'r str> {
         let all = self.order.iter().filter_map(|id| self.all.get(id));
-        all.filter(move |relation| relation.kind == kind && !relation.is_outside).map(|relation| relation.target.as_str())
+        all.filter(move |relation| relation.kind == kind && !relation.is_outside)
+            .map(|relation| relation.target.as_str())
     }
 }
 

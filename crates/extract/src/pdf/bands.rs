@@ -175,7 +175,8 @@ fn is_table(rows: &[Row], gutters: &[Gutter]) -> bool {
         start: f32,
         end: f32,
     }
-    let mut columns = vec![Column { start: f32::INFINITY, end: f32::NEG_INFINITY, ..Column::default() }; gutters.len() + 1];
+    let mut columns =
+        vec![Column { start: f32::INFINITY, end: f32::NEG_INFINITY, ..Column::default() }; gutters.len() + 1];
     for span in rows.iter().flat_map(|row| &row.spans) {
         let column = &mut columns[column_of(span, gutters)];
         column.lines += 1;
@@ -271,7 +272,10 @@ mod tests {
             Region::Text(rows) => rows.iter().map(Row::text).collect::<Vec<_>>().join(" / "),
             Region::Table(rows) => {
                 let cell = |cell: &Option<Span>| cell.as_ref().map_or(String::new(), Span::text);
-                rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join("|")).collect::<Vec<_>>().join(" / ")
+                rows.iter()
+                    .map(|row| row.iter().map(cell).collect::<Vec<_>>().join("|"))
+                    .collect::<Vec<_>>()
+                    .join(" / ")
             }
         };
         regions_of(rows_of(words)).into_iter().map(show).collect()
@@ -286,14 +290,19 @@ mod tests {
         }
         let shown = shown(words);
         assert_eq!(shown.len(), 3, "{shown:?}");
-        assert!(shown[1].starts_with("left 0") && shown[1].contains("left 3") && !shown[1].contains("right"), "{shown:?}");
+        assert!(
+            shown[1].starts_with("left 0") && shown[1].contains("left 3") && !shown[1].contains("right"),
+            "{shown:?}"
+        );
         assert!(shown[2].starts_with("right 0") && shown[2].contains("right 3"), "{shown:?}");
     }
 
     #[test]
     fn a_table_is_read_row_by_row() {
         let mut words = line("Prices of the year", 50.0, 40.0);
-        for (down, cells) in [(60.0, ["Name", "Price", "Count"]), (72.0, ["Pear", "1.20", "7"]), (84.0, ["Plum", "2.00", "12"])] {
+        for (down, cells) in
+            [(60.0, ["Name", "Price", "Count"]), (72.0, ["Pear", "1.20", "7"]), (84.0, ["Plum", "2.00", "12"])]
+        {
             for (place, cell) in cells.into_iter().enumerate() {
                 words.extend(line(cell, 50.0 + 120.0 * place as f32, down));
             }

@@ -5,14 +5,20 @@ use std::collections::HashMap;
 use super::rows::Row;
 
 /// The parts of a page's height in which its frame stands.
-const HEAD_TO: f32 = 0.13;
-const FOOT_FROM: f32 = 0.87;
+const HEAD_TO: f32 = 0.09;
+const FOOT_FROM: f32 = 0.91;
 
 /// So many rows at each edge are looked at.
 const EDGE_ROWS: usize = 3;
 
 /// The least share of the pages on which a running head is met.
 const PAGES_SHARE_MIN: f32 = 0.25;
+
+/// Longer rows are no running heads.
+const FRAME_BYTES_MAX: usize = 150;
+
+/// The room between the frame and the text, in parts of the text's size. Lines of one text stand closer.
+const GAP_MIN: f32 = 1.5;
 
 /// What a row of a page is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,17 +53,41 @@ pub fn frames_of(sheets: &[Sheet<'_>]) -> Vec<Vec<Place>> {
     }
     let pages = sheets.len();
     let enough = ((pages as f32 * PAGES_SHARE_MIN).ceil() as usize).max(2);
-    let place = |row: &Row, edge: Option<Place>| {
-        let Some(edge) = edge else { return Place::Body };
+    let may_be_frame = |row: &Row, edge: Option<Place>| {
+        let Some(edge) = edge else { return false };
         let text = row.text();
-        let repeats = met.get(&(edge, pattern(&text))).is_some_and(|count| *count >= enough);
-        let is_frame = row.is_artifact() || pages > 1 && (repeats && is_short(&text) || is_page_number(&text));
-        if is_frame { edge } else { Place::Body }
+        let repeats = || met.get(&(edge, pattern(&text))).is_some_and(|count| *count >= enough);
+        row.is_artifact() || pages > 1 && (text.len() <= FRAME_BYTES_MAX && repeats() || is_page_number(&text))
     };
-    let rows = |(sheet, edges): (&Sheet<'_>, &Vec<Option<Place>>)| {
-        sheet.rows.iter().zip(edges).map(|(row, edge)| place(row, *edge)).collect()
+    let of_page = |(sheet, edges): (&Sheet<'_>, &Vec<Option<Place>>)| {
+        let may_be: Vec<bool> = sheet.rows.iter().zip(edges).map(|(row, edge)| may_be_frame(row, *edge)).collect();
+        places_of(sheet.rows, edges, &may_be)
     };
-    sheets.iter().zip(&edges).map(rows).collect()
+    sheets.iter().zip(&edges).map(of_page).collect()
+}
+
+/// The frame lies outside of all text, with room between.
+fn places_of(rows: &[Row], edges: &[Option<Place>], may_be: &[bool]) -> Vec<Place> {
+    let is = |place: usize, wanted: Place| may_be[place] && edges[place] == Some(wanted);
+    let apart = |above: usize, below: usize| {
+        let (above, below) = (&rows[above], &rows[below]);
+        below.down - above.down >= GAP_MIN * below.size.max(above.size)
+    };
+    let mut heads = (0..rows.len()).take_while(|place| is(*place, Place::Head)).count();
+    while (1..rows.len()).contains(&heads) && !apart(heads - 1, heads) && !rows[heads - 1].is_artifact() {
+        heads -= 1;
+    }
+    let mut feet = (heads..rows.len()).rev().take_while(|place| is(*place, Place::Foot)).count();
+    let first = |feet: usize| rows.len() - feet;
+    while feet > 0 && first(feet) > 0 && !apart(first(feet) - 1, first(feet)) && !rows[first(feet)].is_artifact() {
+        feet -= 1;
+    }
+    let place = |place: usize| match place {
+        place if place < heads => Place::Head,
+        place if place >= first(feet) => Place::Foot,
+        _ => Place::Body,
+    };
+    (0..rows.len()).map(place).collect()
 }
 
 /// The rows that stand where frames do.
@@ -73,10 +103,6 @@ fn edge_of(sheet: &Sheet<'_>) -> Vec<Option<Place>> {
         }
     };
     sheet.rows.iter().enumerate().map(edge).collect()
-}
-
-fn is_short(text: &str) -> bool {
-    text.len() <= 300
 }
 
 /// The text with every number made the same.
@@ -97,10 +123,11 @@ fn pattern(text: &str) -> String {
 
 /// "12", "- 12 -", "Page 3 of 9", "iv".
 fn is_page_number(text: &str) -> bool {
-    const WORDS: [&str; 12] =
-        ["page", "seite", "página", "pagina", "p", "s", "pg", "of", "von", "de", "sur", "/"];
+    const WORDS: [&str; 12] = ["page", "seite", "página", "pagina", "p", "s", "pg", "of", "von", "de", "sur", "/"];
     let mut numbers = 0;
-    for word in text.split(|letter: char| letter.is_whitespace() || matches!(letter, '-' | '–' | '—' | '.' | '|' | '[' | ']')) {
+    for word in
+        text.split(|letter: char| letter.is_whitespace() || matches!(letter, '-' | '–' | '—' | '.' | '|' | '[' | ']'))
+    {
         let word = word.to_lowercase();
         let is_number = !word.is_empty()
             && (word.len() <= 4 && word.bytes().all(|byte| byte.is_ascii_digit())
@@ -145,20 +172,36 @@ mod tests {
         let pages: Vec<Vec<Row>> = (1..=4)
             .map(|number| {
                 let (head, foot) = (format!("Report 2024, part {number}"), format!("- {number} -"));
-                page(&[(&head, 30.0), ("Words", 60.0), (&head, 400.0), (&foot, 780.0)])
+                page(&[(&head, 30.0), ("Words", 60.0), (&head, 400.0), (&foot, 770.0), (&head, 781.0)])
             })
             .collect();
         let sheets: Vec<Sheet<'_>> = pages.iter().map(|rows| Sheet { rows, height: 800.0 }).collect();
         for places in frames_of(&sheets) {
             assert_eq!(places[0], Place::Head);
             assert_eq!(places[2], Place::Body);
-            assert_eq!(places[3], Place::Foot);
+            assert_eq!(places[3..], [Place::Foot, Place::Foot]);
         }
     }
 
     #[test]
+    fn lines_of_one_text_are_no_frame_though_each_page_begins_alike() {
+        let pages: Vec<Vec<Row>> =
+            (1..=4).map(|number| page(&[(&format!("Line 1 of page {number}"), 40.0), ("Line 2", 52.0)])).collect();
+        let sheets: Vec<Sheet<'_>> = pages.iter().map(|rows| Sheet { rows, height: 800.0 }).collect();
+        assert!(frames_of(&sheets).concat().iter().all(|place| *place == Place::Body));
+    }
+
+    #[test]
     fn page_numbers_are_known_by_themselves() {
-        for (text, expected) in [("12", true), ("Page 3 of 9", true), ("3/9", true), ("iv", true), ("Chapter 3", false), ("2024-05", false), ("", false)] {
+        for (text, expected) in [
+            ("12", true),
+            ("Page 3 of 9", true),
+            ("3/9", true),
+            ("iv", true),
+            ("Chapter 3", false),
+            ("2024-05", false),
+            ("", false),
+        ] {
             assert_eq!(is_page_number(text), expected, "{text}");
         }
     }

@@ -158,7 +158,8 @@ fn ends_sentence(letter: char) -> bool {
 
 /// The step from line to line that is met most.
 fn usual_step(rows: &[Row]) -> f32 {
-    let mut steps: Vec<f32> = rows.windows(2).map(|pair| pair[1].down - pair[0].down).filter(|step| *step > 0.0).collect();
+    let mut steps: Vec<f32> =
+        rows.windows(2).map(|pair| pair[1].down - pair[0].down).filter(|step| *step > 0.0).collect();
     if steps.is_empty() {
         return f32::INFINITY;
     }
@@ -174,7 +175,9 @@ fn begins_item(line: &Line) -> bool {
     if rest.trim().is_empty() && line.runs.len() == 1 {
         return false;
     }
-    let is_bullet = |mark: &str| matches!(mark, "•" | "‣" | "▪" | "■" | "●" | "○" | "◦" | "–" | "-" | "*" | "➢" | "✓" | "□" | "·" | "❖" | "►");
+    let is_bullet = |mark: &str| {
+        matches!(mark, "•" | "‣" | "▪" | "■" | "●" | "○" | "◦" | "–" | "-" | "*" | "➢" | "✓" | "□" | "·" | "❖" | "►")
+    };
     is_bullet(mark) || is_number(mark)
 }
 
@@ -190,7 +193,8 @@ fn is_number(mark: &str) -> bool {
 }
 
 fn has_right_to_left(text: &str) -> bool {
-    text.chars().any(|letter| matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}'))
+    text.chars()
+        .any(|letter| matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}'))
 }
 
 fn is_right_to_left(words: &[&Word]) -> bool {
@@ -249,14 +253,32 @@ mod tests {
         let long = "a line that goes to the right edge of the page";
         assert_eq!(texts(&[(long, 50.0, 100.0), (long, 50.0, 112.0), (long, 50.0, 130.0)]).len(), 2);
         assert_eq!(texts(&[(long, 50.0, 100.0), (long, 50.0, 112.0), (long, 62.0, 124.0)]).len(), 2);
-        assert_eq!(texts(&[(long, 50.0, 100.0), ("It ends.", 50.0, 112.0), ("Another one begins and is as long", 50.0, 124.0)]).len(), 2);
+        assert_eq!(
+            texts(&[
+                (long, 50.0, 100.0),
+                ("It ends.", 50.0, 112.0),
+                ("Another one begins and is as long", 50.0, 124.0)
+            ])
+            .len(),
+            2
+        );
     }
 
     #[test]
     fn bullets_and_numbers_begin_items() {
-        let pieces = pieces_of(&rows(&[("• one thing", 50.0, 100.0), ("• another", 50.0, 112.0), ("2. third", 50.0, 124.0)]), &|_| None);
+        let pieces = pieces_of(
+            &rows(&[("• one thing", 50.0, 100.0), ("• another", 50.0, 112.0), ("2. third", 50.0, 124.0)]),
+            &|_| None,
+        );
         assert!(pieces.len() == 3 && pieces.iter().all(|piece| piece.is_item));
-        assert!(is_number("(3)") && is_number("12)") && is_number("a)") && !is_number("2024.") && !is_number("3.5") && !is_number("."));
+        assert!(
+            is_number("(3)")
+                && is_number("12)")
+                && is_number("a)")
+                && !is_number("2024.")
+                && !is_number("3.5")
+                && !is_number(".")
+        );
     }
 
     #[test]

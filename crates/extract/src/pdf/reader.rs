@@ -179,7 +179,10 @@ impl Writer<'_> {
         let Some(open) = &self.open else { return false };
         let same = (open.size - piece.size).abs() < 0.3 && open.mark == piece.mark && !piece.is_item;
         let (before, after) = (open.line.text(), piece.line.text());
-        let ends_open = before.chars().next_back().is_some_and(|letter| letter.is_alphabetic() || matches!(letter, ',' | '-' | ';'));
+        let ends_open = before
+            .chars()
+            .next_back()
+            .is_some_and(|letter| letter.is_alphabetic() || matches!(letter, ',' | '-' | ';'));
         same && ends_open && after.chars().next().is_some_and(char::is_lowercase)
     }
 
@@ -205,13 +208,15 @@ impl Levels {
         let rows = || {
             let of_page = |(page, places): (&'_ PageText, &'_ Vec<Place>)| {
                 let rows = page.main().iter().zip(places.clone());
-                let sizes = rows.filter(|(_, place)| *place == Place::Body).map(|(row, _)| (row.size, row.text().len()));
+                let sizes =
+                    rows.filter(|(_, place)| *place == Place::Body).map(|(row, _)| (row.size, row.text().len()));
                 sizes.collect::<Vec<_>>()
             };
             pages.iter().zip(frames).flat_map(of_page)
         };
         let body = main_size(rows());
-        let mut sizes: Vec<f32> = rows().map(|(size, _)| rounded(size)).filter(|size| *size > body * HEADING_FROM).collect();
+        let mut sizes: Vec<f32> =
+            rows().map(|(size, _)| rounded(size)).filter(|size| *size > body * HEADING_FROM).collect();
         sizes.sort_by(|one, other| other.total_cmp(one));
         sizes.dedup();
         sizes.truncate(6);

@@ -107,7 +107,8 @@ fn is_raised(small: &[Word], line: &[Word]) -> bool {
     let apart = (down(small) - down(line)).abs();
     let is_free = |word: &Word| {
         let touches = |other: &Word| word.start < other.end - 0.1 * size && word.end > other.start + 0.1 * size;
-        let is_beside = |other: &Word| (word.start - other.end).abs() < other.size || (other.start - word.end).abs() < other.size;
+        let is_beside =
+            |other: &Word| (word.start - other.end).abs() < other.size || (other.start - word.end).abs() < other.size;
         !line.iter().any(touches) && line.iter().any(is_beside)
     };
     size < 0.85 * other && apart < 0.6 * other && small.len() <= 12 && small.iter().all(is_free)
@@ -115,12 +116,17 @@ fn is_raised(small: &[Word], line: &[Word]) -> bool {
 
 fn row_of(mut words: Vec<Word>) -> Row {
     words.sort_by(|one, other| one.start.total_cmp(&other.start));
-    let down = words.iter().map(|word| (word.down, word.size)).fold((0.0, 0.0), |best, next| if next.1 > best.1 { next } else { best }).0;
+    let down = words
+        .iter()
+        .map(|word| (word.down, word.size))
+        .fold((0.0, 0.0), |best, next| if next.1 > best.1 { next } else { best })
+        .0;
     let mut spans: Vec<Vec<Word>> = Vec::new();
     for word in joined(words) {
-        let joins = spans.last().and_then(|span| span.last()).is_some_and(|last| {
-            word.start - last.end < SPAN_GAP * last.size.max(word.size)
-        });
+        let joins = spans
+            .last()
+            .and_then(|span| span.last())
+            .is_some_and(|last| word.start - last.end < SPAN_GAP * last.size.max(word.size));
         match spans.last_mut() {
             Some(span) if joins => span.push(word),
             _ => spans.push(vec![word]),

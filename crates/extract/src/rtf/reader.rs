@@ -2,9 +2,10 @@
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
+use super::blocks::OpenBlock;
 use super::tables::{Tables, of_code_page};
 use super::tokens::{Token, Tokens};
-use crate::draft::{Block, Draft, Facts, Line};
+use crate::draft::{Draft, Facts};
 use crate::fault::Fault;
 use crate::package::Fields;
 
@@ -13,9 +14,6 @@ const GROUPS_MAX: usize = 1_000;
 
 /// Bytes that wait for their character set.
 const PENDING_MAX: usize = 1 << 20;
-
-/// Cells of one row; further ones are joined to the last.
-const CELLS_MAX: usize = 1_000;
 
 /// Where text goes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -50,21 +48,26 @@ struct Reader<'b> {
     beyond: usize,
     tables: Tables,
     code_page: &'static Encoding,
+    /// Bytes that wait for their character set.
     pending: Vec<u8>,
+    /// Letters to pass over, because they repeat one for old programs.
     to_skip: usize,
-    line: Line,
-    /// Text of a group that is not body text.
-    other: String,
-    number: i32,
-    level: Option<u8>,
-    is_item: bool,
-    in_table: bool,
-    cell: Line,
-    cells: Vec<Line>,
-    fields: Fields,
-    date: [i32; 5],
+    /// The first half of a letter of two.
     high: Option<u16>,
+    /// Whether a group that is not known may be left out.
     star: bool,
+    fields: Fields,
+    open: OpenBlock,
+    other: Other,
+}
+
+/// What a group that is not body text has gathered.
+#[derive(Default)]
+struct Other {
+    text: String,
+    /// The font or style that the text names.
+    number: i32,
+    date: [i32; 5],
 }
 
 pub fn read_rtf(bytes: &[u8]) -> Result<Draft, Fault> {
@@ -83,18 +86,11 @@ pub fn read_rtf(bytes: &[u8]) -> Result<Draft, Fault> {
         code_page: WINDOWS_1252,
         pending: Vec::new(),
         to_skip: 0,
-        line: Line::default(),
-        other: String::new(),
-        number: 0,
-        level: None,
-        is_item: false,
-        in_table: false,
-        cell: Line::default(),
-        cells: Vec::new(),
-        fields: Fields::default(),
-        date: [0; 5],
         high: None,
         star: false,
+        fields: Fields::default(),
+        open: OpenBlock::default(),
+        other: Other::default(),
     };
     reader.read();
     Ok(reader.draft)
@@ -116,8 +112,8 @@ impl Reader<'_> {
             }
         }
         self.flush();
-        self.end_paragraph();
-        self.end_row();
+        self.open.end_paragraph(&mut self.draft);
+        self.open.end_row(&mut self.draft);
     }
 
     fn group(&mut self) -> &mut Group {
@@ -162,8 +158,8 @@ impl Reader<'_> {
     }
 
     fn end_goal(&mut self, goal: Goal) {
-        let text = std::mem::take(&mut self.other);
-        let [year, month, day, hour, minute] = self.date;
+        let text = std::mem::take(&mut self.other.text);
+        let [year, month, day, hour, minute] = self.other.date;
         let date = || format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:00");
         match goal {
             Goal::Title => self.draft.facts.title = text,
@@ -182,9 +178,9 @@ impl Reader<'_> {
     }
 
     fn end_entry(&mut self) {
-        let name = std::mem::take(&mut self.other);
-        self.tables.style(self.number, &name);
-        self.number = 0;
+        let name = std::mem::take(&mut self.other.text);
+        self.tables.style(self.other.number, &name);
+        self.other.number = 0;
     }
 
     fn byte(&mut self, byte: u8) {
@@ -213,9 +209,9 @@ impl Reader<'_> {
             Goal::Body if group.is_hidden || self.fields.is_instruction() => {}
             Goal::Body => {
                 let link = self.fields.link().map(str::to_owned);
-                self.line.push(text, link.as_deref());
+                self.open.line.push(text, link.as_deref());
             }
-            _ if self.other.len() < PENDING_MAX => self.other.push_str(text),
+            _ if self.other.text.len() < PENDING_MAX => self.other.text.push_str(text),
             _ => {}
         }
     }
@@ -230,7 +226,7 @@ impl Reader<'_> {
             b'~' => self.push("\u{a0}"),
             b'_' => self.push("\u{2011}"),
             b'\\' | b'{' | b'}' => self.byte(symbol),
-            b'\r' | b'\n' => self.end_paragraph(),
+            b'\r' | b'\n' => self.open.end_paragraph(&mut self.draft),
             _ => {}
         }
     }
@@ -277,13 +273,13 @@ impl Reader<'_> {
                 self.push(" ");
                 return true;
             }
-            "colortbl" | "pict" | "object" | "info" | "listtext" | "pntext" | "nonshppict" | "private" | "xe" | "tc" | "bkmkstart"
-            | "bkmkend" | "generator" | "filetbl" | "revtbl" | "listtable" | "listoverridetable" | "rsidtbl" | "themedata"
-            | "datastore" | "latentstyles" | "annotation" | "atnid" | "atnauthor" | "datafield" | "template" | "operator"
-            | "company" | "subject" | "keywords" | "comment" | "category" | "manager" | "doccomm" | "hlinkbase" | "buptim"
-            | "printim" | "sp" | "shpinst" => {
+            "colortbl" | "pict" | "object" | "info" | "listtext" | "pntext" | "nonshppict" | "private" | "xe"
+            | "tc" | "bkmkstart" | "bkmkend" | "generator" | "filetbl" | "revtbl" | "listtable"
+            | "listoverridetable" | "rsidtbl" | "themedata" | "datastore" | "latentstyles" | "annotation" | "atnid"
+            | "atnauthor" | "datafield" | "template" | "operator" | "company" | "subject" | "keywords" | "comment"
+            | "category" | "manager" | "doccomm" | "hlinkbase" | "buptim" | "printim" | "sp" | "shpinst" => {
                 if name == "listtext" || name == "pntext" {
-                    self.is_item = true;
+                    self.open.is_item = true;
                 }
                 // The information group holds others that matter.
                 if !matches!(name, "info" | "shpinst") {
@@ -298,7 +294,7 @@ impl Reader<'_> {
             self.group().goal = goal;
         }
         if matches!(goal, Goal::Created | Goal::Modified) {
-            self.date = [0; 5];
+            self.other.date = [0; 5];
         }
         true
     }
@@ -318,25 +314,25 @@ impl Reader<'_> {
                 self.group().encoding = encoding_rs::MACINTOSH;
             }
             "uc" => self.group().skips = value.clamp(0, 16) as usize,
-            "f" if self.group().goal == Goal::Fonts => self.number = value,
-            "fcharset" => self.tables.font(self.number, value),
+            "f" if self.group().goal == Goal::Fonts => self.other.number = value,
+            "fcharset" => self.tables.font(self.other.number, value),
             "f" => self.group().encoding = self.tables.encoding(value).unwrap_or(self.code_page),
             "plain" => {
                 self.group().is_hidden = false;
                 self.group().encoding = self.code_page;
             }
             "v" => self.group().is_hidden = number != Some(0),
-            "s" if self.group().goal == Goal::Styles => self.number = value,
-            "s" => self.level = self.tables.level(value),
-            "outlinelevel" if (0..9).contains(&value) => self.level = Some(value as u8 + 1),
-            "pard" => (self.level, self.is_item, self.in_table) = (None, false, false),
-            "intbl" => self.in_table = true,
-            "ls" => self.is_item = true,
-            "yr" => self.date[0] = value,
-            "mo" => self.date[1] = value,
-            "dy" => self.date[2] = value,
-            "hr" => self.date[3] = value,
-            "min" => self.date[4] = value,
+            "s" if self.group().goal == Goal::Styles => self.other.number = value,
+            "s" => self.open.level = self.tables.level(value),
+            "outlinelevel" if (0..9).contains(&value) => self.open.level = Some(value as u8 + 1),
+            "pard" => (self.open.level, self.open.is_item, self.open.in_table) = (None, false, false),
+            "intbl" => self.open.in_table = true,
+            "ls" => self.open.is_item = true,
+            "yr" => self.other.date[0] = value,
+            "mo" => self.other.date[1] = value,
+            "dy" => self.other.date[2] = value,
+            "hr" => self.other.date[3] = value,
+            "min" => self.other.date[4] = value,
             _ => return false,
         }
         true
@@ -347,21 +343,17 @@ impl Reader<'_> {
         let text = match name {
             "par" | "sect" | "page" => {
                 if self.group().goal == Goal::Body {
-                    self.end_paragraph();
+                    self.open.end_paragraph(&mut self.draft);
                     return true;
                 }
                 " "
             }
             "cell" | "nestcell" => {
-                self.end_paragraph_in_cell();
-                let cell = std::mem::take(&mut self.cell);
-                if self.cells.len() < CELLS_MAX {
-                    self.cells.push(cell);
-                }
+                self.open.end_cell();
                 return true;
             }
             "row" | "nestrow" => {
-                self.end_row();
+                self.open.end_row(&mut self.draft);
                 return true;
             }
             "tab" | "line" | "lbr" | "emspace" | "enspace" | "qmspace" => " ",
@@ -391,68 +383,7 @@ impl Reader<'_> {
         self.push(&text);
         self.to_skip = self.group().skips;
     }
-
-    fn end_paragraph(&mut self) {
-        if self.in_table {
-            return self.end_paragraph_in_cell();
-        }
-        self.end_row();
-        let line = std::mem::take(&mut self.line);
-        let block = match self.level {
-            Some(level) => Block::Heading(level),
-            None if self.is_item => Block::Item,
-            None => Block::Paragraph,
-        };
-        self.draft.block(block, &line);
-        self.is_item = false;
-    }
-
-    fn end_paragraph_in_cell(&mut self) {
-        let line = std::mem::take(&mut self.line);
-        if line.is_blank() {
-            return;
-        }
-        if !self.cell.is_blank() {
-            self.cell.push(" ", None);
-        }
-        self.cell.append(line);
-    }
-
-    fn end_row(&mut self) {
-        let cell = std::mem::take(&mut self.cell);
-        if !cell.is_blank() {
-            self.cells.push(cell);
-        }
-        let cells = std::mem::take(&mut self.cells);
-        self.draft.row(&cells);
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn html(rtf: &str) -> String {
-        let html = read_rtf(rtf.as_bytes()).unwrap().finish("application/rtf");
-        html.split_once("<body>\n").unwrap().1.trim_end_matches("</body></html>\n").to_owned()
-    }
-
-    #[test]
-    fn paragraphs_headings_tables_links_and_letters_are_read() {
-        let rtf = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}}
-{\stylesheet{\s0 Normal;}{\s1 heading 1;}}{\info{\title A title}{\creatim\yr2024\mo5\dy1}}
-\pard\s1 Top\par\pard Caf\'e9 {\f1\'cf} \u8364?\par
-{\field{\*\fldinst{HYPERLINK \'22https://a.example/\'22}}{\fldrslt link}}\par
-\trowd\intbl a\cell b\cell\row\pard after\par{\*\unknown gone}}";
-        assert_eq!(
-            html(rtf),
-            "<h1>Top</h1>\n<p>Café П €</p>\n<p><a href=\"https://a.example/\">link</a></p>\n<table>\n<tr><td>a<td>b</tr>\n</table>\n<p>after</p>\n"
-        );
-    }
-
-    #[test]
-    fn groups_without_end_and_ends_without_groups_are_read_through() {
-        assert_eq!(html("{\\rtf1 a}}}b\\par"), "<p>ab</p>\n");
-        assert_eq!(html(&format!("{{\\rtf1 {}x\\par", "{".repeat(5_000))), "<p>x</p>\n");
-    }
-}
+mod tests;

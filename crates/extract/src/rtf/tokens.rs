@@ -29,7 +29,8 @@ impl<'b> Tokens<'b> {
 
     fn word(&mut self) -> Option<Token<'b>> {
         let start = self.place;
-        let letters = self.bytes[start..].iter().take(WORD_BYTES_MAX).take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let letters =
+            self.bytes[start..].iter().take(WORD_BYTES_MAX).take_while(|byte| byte.is_ascii_alphabetic()).count();
         if letters == 0 {
             let symbol = *self.bytes.get(start)?;
             self.place += 1;
@@ -46,7 +47,8 @@ impl<'b> Tokens<'b> {
         self.place += letters;
         let is_negative = self.bytes.get(self.place) == Some(&b'-');
         let first = self.place + usize::from(is_negative);
-        let digits = self.bytes[first.min(self.bytes.len())..].iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
+        let digits =
+            self.bytes[first.min(self.bytes.len())..].iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
         let mut number = None;
         if digits > 0 {
             let text = std::str::from_utf8(&self.bytes[first..first + digits]).unwrap_or_default();

@@ -56,8 +56,10 @@ impl Text {
         } else {
             let encoding = if header.is_97 { WINDOWS_1252 } else { header.encoding };
             if encoding.is_single_byte() {
-                let letter = |byte: &u8| encoding.decode_without_bom_handling(&[*byte]).0.chars().next().unwrap_or('\u{fffd}');
-                self.letters.extend(bytes.iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { letter(byte) }));
+                let letter =
+                    |byte: &u8| encoding.decode_without_bom_handling(&[*byte]).0.chars().next().unwrap_or('\u{fffd}');
+                self.letters
+                    .extend(bytes.iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { letter(byte) }));
             } else {
                 self.letters.extend(encoding.decode_without_bom_handling(bytes).0.chars());
             }

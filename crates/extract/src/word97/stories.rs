@@ -24,7 +24,8 @@ const FRAMES_MAX: usize = 200;
 
 pub fn read_word97(bytes: &[u8]) -> Result<Draft, Fault> {
     let mut file = CompoundFile::open(Cursor::new(bytes)).map_err(Fault::broken)?;
-    let stream = stream_of(&mut file, "/WordDocument")?.ok_or_else(|| Fault::broken("no Word file that can be opened"))?;
+    let stream =
+        stream_of(&mut file, "/WordDocument")?.ok_or_else(|| Fault::broken("no Word file that can be opened"))?;
     let header = Header::read(&stream)?;
     let tables = match (header.is_97, header.second_table) {
         (false, _) => None,

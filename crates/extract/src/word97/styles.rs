@@ -37,7 +37,11 @@ impl Paragraphs {
         let count = (table.len().saturating_sub(4) / entry).min(PAGES_MAX);
         for number in 0..count {
             let place = 4 * (count + 1) + (entry - 4) * number;
-            let page = if header.is_97 { u32_at(table, place).map(|page| page & 0x3f_ffff) } else { u16_at(table, place).map(u32::from) };
+            let page = if header.is_97 {
+                u32_at(table, place).map(|page| page & 0x3f_ffff)
+            } else {
+                u16_at(table, place).map(u32::from)
+            };
             let Some(page) = page else { break };
             let start = page as usize * PAGE_BYTES;
             if let Some(page) = stream.get(start..start + PAGE_BYTES) {
