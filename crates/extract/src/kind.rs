@@ -1,6 +1,7 @@
-//! Which kind of file a body is: by its bytes, then by its header, then by its name.
+//! Which kind of file a body is: by its bytes, then by its header, then by its name. Nothing is unpacked or parsed for it, because the
+//! parent asks, not the child.
 
-use crate::package::media_type_of;
+use memchr::memmem;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -46,6 +47,9 @@ impl FileKind {
     }
 }
 
+/// Media types are shorter.
+const MEDIA_TYPE_BYTES_MAX: usize = 100;
+
 /// Whether a body may be a file that is read here, told by its first bytes alone. It costs nothing for pages of HTML.
 pub fn may_be_file(bytes: &[u8]) -> bool {
     const MARKS: [&[u8]; 4] = [b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"{\\rtf"];
@@ -70,9 +74,32 @@ pub fn kind_of(bytes: &[u8], content_type: Option<&str>, name: &str) -> Option<F
     if !bytes.starts_with(b"PK\x03\x04") {
         return None;
     }
-    let inside = media_type_of(bytes).and_then(|named| of_media_type(&named));
+    let inside = of_package(bytes);
     let said = || content_type.and_then(of_media_type);
     inside.or_else(said).or_else(|| of_name(name))
+}
+
+/// The kind of a package: the media type that stands first in it, or the names of parts that a format must have. Names stand in a package as
+/// they are.
+fn of_package(bytes: &[u8]) -> Option<FileKind> {
+    const PARTS: [(&[u8], FileKind); 5] = [
+        (b"word/document", FileKind::Docx),
+        (b"ppt/presentation", FileKind::Pptx),
+        (b"xl/workbook", FileKind::Xlsx),
+        (b"META-INF/container.xml", FileKind::Epub),
+        (b"META-INF/manifest.xml", FileKind::OpenDocument),
+    ];
+    // The first part follows a head of 30 bytes, its name, and what else is said of it.
+    if bytes.get(30..38) == Some(b"mimetype") {
+        let start = (38 + usize::from(u16::from_le_bytes([bytes[28], bytes[29]]))).min(bytes.len());
+        let named = &bytes[start..bytes.len().min(start + MEDIA_TYPE_BYTES_MAX)];
+        let end = memmem::find(named, b"PK").unwrap_or(named.len());
+        let named = std::str::from_utf8(&named[..end]).ok().and_then(of_media_type);
+        if named.is_some() {
+            return named;
+        }
+    }
+    PARTS.iter().find(|(name, _)| contains(bytes, name)).map(|(_, kind)| *kind)
 }
 
 fn of_media_type(content_type: &str) -> Option<FileKind> {
@@ -116,7 +143,7 @@ fn pdf_begins_later(bytes: &[u8]) -> bool {
 }
 
 fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
-    bytes.windows(wanted.len()).any(|window| window == wanted)
+    memmem::find(bytes, wanted).is_some()
 }
 
 fn wide(text: &str) -> Vec<u8> {

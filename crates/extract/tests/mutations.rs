@@ -8,6 +8,7 @@ use std::path::Path;
 
 use vernal_extract::{FileKind, kind_of, plain_text, read_file};
 use vernal_model::Chance;
+use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
 
 /// The chance number of the mutations; a number that broke something stays in a test.
@@ -21,7 +22,8 @@ const HTML_BYTES_MAX: usize = 40 << 20;
 fn package(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut file = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in parts {
-        file.start_file(*name, SimpleFileOptions::default()).unwrap();
+        let method = if *name == "mimetype" { CompressionMethod::Stored } else { CompressionMethod::Deflated };
+        file.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
         file.write_all(text.as_bytes()).unwrap();
     }
     file.finish().unwrap().into_inner()

@@ -22,6 +22,5 @@ pub use docx::read_docx;
 pub use epub::read_epub;
 pub use fields::Fields;
 pub use opendocument::read_opendocument;
-pub use parts::media_type_of;
 pub use pptx::read_pptx;
 pub use sheets::read_xlsx;

@@ -28,10 +28,6 @@ impl<'b> Parts<'b> {
         Ok(Parts { archive, bytes_left: PACKAGE_BYTES_MAX })
     }
 
-    pub fn names(&self) -> Vec<String> {
-        self.archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect()
-    }
-
     pub fn has(&self, name: &str) -> bool {
         self.archive.file_names().any(|known| known.is_ok_and(|known| known == name))
     }
@@ -67,28 +63,6 @@ impl<'b> Parts<'b> {
             }
         }
         Ok(())
-    }
-}
-
-/// What a package says of its own media type: the part `mimetype`, or the parts that a format must have.
-pub fn media_type_of(bytes: &[u8]) -> Option<String> {
-    let mut parts = Parts::open(bytes).ok()?;
-    if let Ok(Some(named)) = parts.text("mimetype") {
-        return Some(named.trim().chars().take(100).collect());
-    }
-    let names = parts.names();
-    let has = |beginning: &str| names.iter().any(|name| name.trim_start_matches('/').starts_with(beginning));
-    let office = "application/vnd.openxmlformats-officedocument";
-    if has("word/") {
-        Some(format!("{office}.wordprocessingml.document"))
-    } else if has("ppt/") {
-        Some(format!("{office}.presentationml.presentation"))
-    } else if has("xl/") {
-        Some(format!("{office}.spreadsheetml.sheet"))
-    } else if has("META-INF/container.xml") {
-        Some("application/epub+zip".into())
-    } else {
-        None
     }
 }
 

@@ -3,7 +3,7 @@
 //! A band is a run of rows with a gutter between them: a strip without text that goes through all of them. What stands in such a band is
 //! text in columns, read column by column, or a table, read row by row. Everything between two bands is running text.
 
-use super::rows::{Row, Span};
+use super::rows::{Row, WordGroup};
 
 /// Columns within columns, at most so deep.
 const DEPTH_MAX: usize = 5;
@@ -24,7 +24,7 @@ pub enum Region {
     /// Lines one below the other.
     Text(Vec<Row>),
     /// Rows of cells; a cell without text is `None`.
-    Table(Vec<Vec<Option<Span>>>),
+    Table(Vec<Vec<Option<WordGroup>>>),
 }
 
 /// The parts of a page, or of a column of it, in reading order.
@@ -38,7 +38,7 @@ fn arrange(rows: Vec<Row>, depth: usize, regions: &mut Vec<Region>) {
     let mut plain: Vec<Row> = Vec::new();
     let mut rest = rows.into_iter().collect::<std::collections::VecDeque<Row>>();
     while let Some(row) = rest.front() {
-        let band = if row.spans.len() > 1 && depth < DEPTH_MAX { band_at(rest.make_contiguous()) } else { None };
+        let band = if row.groups.len() > 1 && depth < DEPTH_MAX { band_at(rest.make_contiguous()) } else { None };
         let Some(Band { rows, gutters, is_table }) = band else {
             plain.extend(rest.pop_front());
             continue;
@@ -113,9 +113,9 @@ fn band_at(rows: &[Row]) -> Option<Band> {
     is_band.then_some(Band { rows: rows.len(), gutters, is_table })
 }
 
-/// The strips between the spans of a row.
+/// The strips between the groups of a row.
 fn gaps(row: &Row) -> Vec<Gutter> {
-    let pairs = row.spans.windows(2);
+    let pairs = row.groups.windows(2);
     pairs.map(|pair| Gutter { start: pair[0].end, end: pair[1].start }).filter(|gap| gap.end > gap.start).collect()
 }
 
@@ -128,9 +128,9 @@ fn narrowed(gutter: Gutter, row: &Row) -> Option<Gutter> {
             widest = Some(Gutter { start, end });
         }
     };
-    for span in row.spans.iter().filter(|span| span.end > gutter.start && span.start < gutter.end) {
-        consider(start, span.start);
-        start = start.max(span.end);
+    for group in row.groups.iter().filter(|group| group.end > gutter.start && group.start < gutter.end) {
+        consider(start, group.start);
+        start = start.max(group.end);
     }
     consider(start, gutter.end);
     widest
@@ -138,13 +138,13 @@ fn narrowed(gutter: Gutter, row: &Row) -> Option<Gutter> {
 
 /// The gutters that go through all rows.
 fn gutters_of(rows: &[Row]) -> Vec<Gutter> {
-    let mut spans: Vec<(f32, f32)> =
-        rows.iter().flat_map(|row| row.spans.iter().map(|span| (span.start, span.end))).collect();
-    spans.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut groups: Vec<(f32, f32)> =
+        rows.iter().flat_map(|row| row.groups.iter().map(|group| (group.start, group.end))).collect();
+    groups.sort_by(|one, other| one.0.total_cmp(&other.0));
     let size = rows.iter().map(|row| row.size).fold(f32::INFINITY, f32::min);
     let mut gutters = Vec::new();
-    let mut covered = spans.first().map_or(0.0, |span| span.1);
-    for (start, end) in spans {
+    let mut covered = groups.first().map_or(0.0, |group| group.1);
+    for (start, end) in groups {
         if start - covered >= GUTTER_MIN * size {
             gutters.push(Gutter { start: covered, end: start });
         }
@@ -154,13 +154,13 @@ fn gutters_of(rows: &[Row]) -> Vec<Gutter> {
     gutters
 }
 
-fn column_of(span: &Span, gutters: &[Gutter]) -> usize {
-    let middle = (span.start + span.end) / 2.0;
+fn column_of(group: &WordGroup, gutters: &[Gutter]) -> usize {
+    let middle = (group.start + group.end) / 2.0;
     gutters.iter().filter(|gutter| (gutter.start + gutter.end) / 2.0 < middle).count()
 }
 
 fn columns_with_text(row: &Row, gutters: &[Gutter]) -> usize {
-    let mut columns: Vec<usize> = row.spans.iter().map(|span| column_of(span, gutters)).collect();
+    let mut columns: Vec<usize> = row.groups.iter().map(|group| column_of(group, gutters)).collect();
     columns.dedup();
     columns.len()
 }
@@ -177,13 +177,13 @@ fn is_table(rows: &[Row], gutters: &[Gutter]) -> bool {
     }
     let mut columns =
         vec![Column { start: f32::INFINITY, end: f32::NEG_INFINITY, ..Column::default() }; gutters.len() + 1];
-    for span in rows.iter().flat_map(|row| &row.spans) {
-        let column = &mut columns[column_of(span, gutters)];
+    for group in rows.iter().flat_map(|row| &row.groups) {
+        let column = &mut columns[column_of(group, gutters)];
         column.lines += 1;
-        column.letters += span.words.iter().map(|word| word.text.chars().count() + 1).sum::<usize>();
-        column.filled += span.end - span.start;
-        column.start = column.start.min(span.start);
-        column.end = column.end.max(span.end);
+        column.letters += group.words.iter().map(|word| word.text.chars().count() + 1).sum::<usize>();
+        column.filled += group.end - group.start;
+        column.start = column.start.min(group.start);
+        column.end = column.end.max(group.end);
     }
     let is_text = |column: &Column| {
         let lines = column.lines.max(1);
@@ -199,15 +199,15 @@ fn is_table(rows: &[Row], gutters: &[Gutter]) -> bool {
     share >= 0.4
 }
 
-fn cells_of(row: Row, gutters: &[Gutter]) -> Vec<Option<Span>> {
-    let mut cells: Vec<Option<Span>> = vec![None; gutters.len() + 1];
-    for span in row.spans {
-        match &mut cells[column_of(&span, gutters)] {
+fn cells_of(row: Row, gutters: &[Gutter]) -> Vec<Option<WordGroup>> {
+    let mut cells: Vec<Option<WordGroup>> = vec![None; gutters.len() + 1];
+    for group in row.groups {
+        match &mut cells[column_of(&group, gutters)] {
             Some(cell) => {
-                cell.end = cell.end.max(span.end);
-                cell.words.extend(span.words);
+                cell.end = cell.end.max(group.end);
+                cell.words.extend(group.words);
             }
-            cell => *cell = Some(span),
+            cell => *cell = Some(group),
         }
     }
     cells
@@ -216,27 +216,29 @@ fn cells_of(row: Row, gutters: &[Gutter]) -> Vec<Option<Span>> {
 fn columns_of(rows: Vec<Row>, gutters: &[Gutter]) -> Vec<Vec<Row>> {
     let mut columns: Vec<Vec<Row>> = vec![Vec::new(); gutters.len() + 1];
     for row in rows {
-        for (column, span) in cells_of(row.clone(), gutters).into_iter().enumerate() {
-            if let Some(span) = span {
-                columns[column].push(part_of(&row, span, gutters, column));
+        for (column, group) in cells_of(row.clone(), gutters).into_iter().enumerate() {
+            if let Some(group) = group {
+                columns[column].push(part_of(&row, group, gutters, column));
             }
         }
     }
     columns
 }
 
-/// The part of a row that stands in one column, with the spans that it had there.
-fn part_of(row: &Row, whole: Span, gutters: &[Gutter], column: usize) -> Row {
-    let spans: Vec<Span> = row.spans.iter().filter(|span| column_of(span, gutters) == column).cloned().collect();
+/// The part of a row that stands in one column, with the groups that it had there.
+fn part_of(row: &Row, whole: WordGroup, gutters: &[Gutter], column: usize) -> Row {
+    let groups: Vec<WordGroup> =
+        row.groups.iter().filter(|group| column_of(group, gutters) == column).cloned().collect();
     let size = whole.size;
-    Row { spans, down: row.down, size }
+    Row { groups, down: row.down, size }
 }
 
 /// Lines that were taken for running text, but begin a column: they stand on one side of a gutter and close above the band.
 fn take_first_lines(plain: &mut Vec<Row>, band: &mut Vec<Row>, gutters: &[Gutter], first: Option<&Row>) {
     let Some(mut below) = first.map(|row| (row.down, row.size)) else { return };
     while let Some(row) = plain.last() {
-        let crosses = |gutter: &Gutter| row.spans.iter().any(|span| span.start < gutter.end && span.end > gutter.start);
+        let crosses =
+            |gutter: &Gutter| row.groups.iter().any(|group| group.start < gutter.end && group.end > gutter.start);
         let is_near = below.0 - row.down < 1.8 * below.1 && (row.size - below.1).abs() < 0.15 * below.1;
         if !is_near || gutters.iter().any(crosses) {
             break;
@@ -271,7 +273,7 @@ mod tests {
         let show = |region: Region| match region {
             Region::Text(rows) => rows.iter().map(Row::text).collect::<Vec<_>>().join(" / "),
             Region::Table(rows) => {
-                let cell = |cell: &Option<Span>| cell.as_ref().map_or(String::new(), Span::text);
+                let cell = |cell: &Option<WordGroup>| cell.as_ref().map_or(String::new(), WordGroup::text);
                 rows.iter()
                     .map(|row| row.iter().map(cell).collect::<Vec<_>>().join("|"))
                     .collect::<Vec<_>>()

@@ -4,7 +4,7 @@
 //! - `letters`: what is drawn on a page, letter by letter, with its place.
 //! - `unicode`: the letter of a glyph that the file does not name.
 //! - `words`: letters become words.
-//! - `rows`: words become rows of spans.
+//! - `rows`: words become rows of groups.
 //! - `bands`: rows become columns, tables and running text, in reading order.
 //! - `paragraphs`: lines become paragraphs, headings and list items; hyphens at line ends are joined.
 //! - `frame`: running heads and page numbers.

@@ -3,7 +3,7 @@
 use crate::draft::Line;
 
 use super::letters::Mark;
-use super::rows::{Row, Span};
+use super::rows::{Row, WordGroup};
 use super::words::Word;
 
 /// A step to the next line larger than this part of the usual one begins a paragraph.
@@ -33,7 +33,7 @@ pub fn pieces_of(rows: &[Row], links: &dyn Fn(u32) -> Option<String>) -> Vec<Pie
     let right = rows.iter().map(Row::end).fold(f32::NEG_INFINITY, f32::max);
     let mut pieces: Vec<Piece> = Vec::new();
     for (place, row) in rows.iter().enumerate() {
-        let line = line_of(row.spans.iter().flat_map(|span| &span.words), links);
+        let line = line_of(row.groups.iter().flat_map(|group| &group.words), links);
         let is_item = begins_item(&line);
         let begins = place == 0
             || begins_paragraph(&Around {
@@ -53,7 +53,7 @@ pub fn pieces_of(rows: &[Row], links: &dyn Fn(u32) -> Option<String>) -> Vec<Pie
                 piece.lines += 1;
             }
             _ => {
-                let mark = row.spans.first().map_or(Mark::None, Span::mark);
+                let mark = row.groups.first().map_or(Mark::None, WordGroup::mark);
                 pieces.push(Piece { line, size: row.size, mark, is_item, lines: 1 });
             }
         }
@@ -126,7 +126,7 @@ fn begins_paragraph(around: &Around<'_>) -> bool {
     if step > STEP_MAX * around.usual && step > 1.2 * size || step > 2.2 * size {
         return true;
     }
-    let mark = |row: &Row| row.spans.first().map_or(Mark::None, Span::mark);
+    let mark = |row: &Row| row.groups.first().map_or(Mark::None, WordGroup::mark);
     if (row.size - before.size).abs() > SIZE_DIFFERS * size || mark(row) != mark(before) {
         return true;
     }
@@ -145,8 +145,8 @@ fn begins_paragraph(around: &Around<'_>) -> bool {
         return true;
     }
     let missing = around.right - before.end();
-    let ends = before.spans.last().and_then(|span| span.words.last()).and_then(|word| word.text.chars().next_back());
-    let next_word = row.spans.first().and_then(|span| span.words.first());
+    let ends = before.groups.last().and_then(|group| group.words.last()).and_then(|word| word.text.chars().next_back());
+    let next_word = row.groups.first().and_then(|group| group.words.first());
     let would_have_fitted = next_word.is_some_and(|word| missing > (word.end - word.start) + 1.5 * size);
     let starts_small = next_word.and_then(|word| word.text.chars().next()).is_some_and(char::is_lowercase);
     would_have_fitted && !starts_small && (ends.is_some_and(ends_sentence) || missing > 0.35 * width)
@@ -284,6 +284,6 @@ mod tests {
     #[test]
     fn text_from_right_to_left_is_read_so() {
         let row = &rows(&[("ב א", 50.0, 100.0)])[0];
-        assert_eq!(line_of(row.spans.iter().flat_map(|span| &span.words), &|_| None).text(), "א ב");
+        assert_eq!(line_of(row.groups.iter().flat_map(|group| &group.words), &|_| None).text(), "א ב");
     }
 }

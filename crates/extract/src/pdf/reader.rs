@@ -154,7 +154,7 @@ impl Writer<'_> {
                     }
                     self.draft.end_table();
                     for row in rows {
-                        let cell = |cell: &Option<super::rows::Span>| {
+                        let cell = |cell: &Option<super::rows::WordGroup>| {
                             cell.as_ref().map(|cell| line_of(cell.words.iter(), &links)).unwrap_or_default()
                         };
                         self.draft.row(&row.iter().map(cell).collect::<Vec<Line>>());

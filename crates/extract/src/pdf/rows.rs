@@ -1,17 +1,17 @@
-//! Words become rows: what stands on one line of the page, as spans that wide gaps part.
+//! Words become rows: what stands on one line of the page, as groups that wide gaps part.
 
 use super::letters::Mark;
 use super::words::{Word, joined};
 
-/// A gap wider than this, in parts of the size, parts two spans: a column or a cell may begin there.
-const SPAN_GAP: f32 = 1.15;
+/// A gap wider than this, in parts of the size, parts two groups: a column or a cell may begin there.
+const GROUP_GAP: f32 = 1.15;
 
 /// Words whose lines differ by less than this part of their size stand on one row.
 const SAME_ROW: f32 = 0.3;
 
 /// Words that stand near each other on one line.
 #[derive(Clone, Debug)]
-pub struct Span {
+pub struct WordGroup {
     pub words: Vec<Word>,
     pub start: f32,
     pub end: f32,
@@ -20,17 +20,17 @@ pub struct Span {
 
 #[derive(Clone, Debug)]
 pub struct Row {
-    pub spans: Vec<Span>,
+    pub groups: Vec<WordGroup>,
     pub down: f32,
     pub size: f32,
 }
 
-impl Span {
-    fn of(words: Vec<Word>) -> Span {
+impl WordGroup {
+    fn of(words: Vec<Word>) -> WordGroup {
         let start = words.iter().map(|word| word.start).fold(f32::INFINITY, f32::min);
         let end = words.iter().map(|word| word.end).fold(f32::NEG_INFINITY, f32::max);
         let size = main_size(words.iter().map(|word| (word.size, word.text.len())));
-        Span { words, start, end, size }
+        WordGroup { words, start, end, size }
     }
 
     /// Its words, with a space between them.
@@ -45,19 +45,19 @@ impl Span {
 
 impl Row {
     pub fn text(&self) -> String {
-        self.spans.iter().map(Span::text).collect::<Vec<_>>().join(" ")
+        self.groups.iter().map(WordGroup::text).collect::<Vec<_>>().join(" ")
     }
 
     pub fn start(&self) -> f32 {
-        self.spans.first().map_or(0.0, |span| span.start)
+        self.groups.first().map_or(0.0, |group| group.start)
     }
 
     pub fn end(&self) -> f32 {
-        self.spans.iter().map(|span| span.end).fold(f32::NEG_INFINITY, f32::max)
+        self.groups.iter().map(|group| group.end).fold(f32::NEG_INFINITY, f32::max)
     }
 
     pub fn is_artifact(&self) -> bool {
-        self.spans.iter().all(|span| span.mark() == Mark::Artifact)
+        self.groups.iter().all(|group| group.mark() == Mark::Artifact)
     }
 }
 
@@ -121,20 +121,20 @@ fn row_of(mut words: Vec<Word>) -> Row {
         .map(|word| (word.down, word.size))
         .fold((0.0, 0.0), |best, next| if next.1 > best.1 { next } else { best })
         .0;
-    let mut spans: Vec<Vec<Word>> = Vec::new();
+    let mut groups: Vec<Vec<Word>> = Vec::new();
     for word in joined(words) {
-        let joins = spans
+        let joins = groups
             .last()
-            .and_then(|span| span.last())
-            .is_some_and(|last| word.start - last.end < SPAN_GAP * last.size.max(word.size));
-        match spans.last_mut() {
-            Some(span) if joins => span.push(word),
-            _ => spans.push(vec![word]),
+            .and_then(|group| group.last())
+            .is_some_and(|last| word.start - last.end < GROUP_GAP * last.size.max(word.size));
+        match groups.last_mut() {
+            Some(group) if joins => group.push(word),
+            _ => groups.push(vec![word]),
         }
     }
-    let spans: Vec<Span> = spans.into_iter().map(Span::of).collect();
-    let size = main_size(spans.iter().map(|span| (span.size, span.words.len())));
-    Row { spans, down, size }
+    let groups: Vec<WordGroup> = groups.into_iter().map(WordGroup::of).collect();
+    let size = main_size(groups.iter().map(|group| (group.size, group.words.len())));
+    Row { groups, down, size }
 }
 
 /// The size that most of the text has.
