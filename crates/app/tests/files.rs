@@ -128,12 +128,12 @@ fn a_file_whose_text_cannot_be_taken_is_a_clear_line_and_is_compared_by_its_byte
 }
 
 #[test]
-fn a_file_that_unpacks_to_gigabytes_costs_its_child_alone() {
+fn a_file_that_unpacks_to_a_gigabyte_costs_its_child_alone() {
     let files = Files::new();
     let data = files.dir.path().join("data");
-    let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
     let spaces = vec![b' '; 1 << 20];
-    for _ in 0..3_000 {
+    for _ in 0..1_024 {
         packed.write_all(&spaces).unwrap();
     }
     let packed = packed.finish().unwrap();

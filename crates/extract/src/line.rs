@@ -38,8 +38,4 @@ impl Line {
     pub fn text(&self) -> String {
         self.runs.iter().map(|run| run.text.as_str()).collect()
     }
-
-    pub fn clear(&mut self) {
-        self.runs.clear();
-    }
 }

@@ -3,17 +3,20 @@
 use std::borrow::Cow;
 
 /// The text of HTML that a reader of this room wrote: a line for each paragraph and row, cells with tabs between them, running heads and
-/// page numbers where they stand.
+/// page numbers where they stand on a page. Those of a file without pages, such as the header of a DOCX file, stand nowhere and are left
+/// out.
 pub fn plain_text(html: &str) -> String {
     let body = html.split_once("<body>").map_or(html, |(_, body)| body);
     let mut text = String::with_capacity(body.len());
-    let mut rest = body;
+    let (mut rest, mut has_pages) = (body, false);
     while let Some(place) = rest.find('<') {
         text.push_str(&decoded(rest[..place].trim_matches('\n')));
         rest = &rest[place..];
         if let Some(remark) = rest.strip_prefix("<!--") {
             let (remark, after) = remark.split_once("-->").unwrap_or((remark, ""));
-            if let Some(frame) = remark.strip_prefix("head ").or_else(|| remark.strip_prefix("foot ")) {
+            has_pages |= remark.starts_with("page ") || remark.starts_with("slide ");
+            let frame = remark.strip_prefix("head ").or_else(|| remark.strip_prefix("foot ")).filter(|_| has_pages);
+            if let Some(frame) = frame {
                 end_line(&mut text);
                 text.push_str(&decoded(frame));
                 text.push('\n');
@@ -76,5 +79,9 @@ mod tests {
         assert_eq!(fact(&html, "pages").as_deref(), Some("2"));
         assert_eq!(fact(&html, "created").as_deref(), Some("2024-05-01"));
         assert_eq!(fact(&html, "note"), None);
+        let mut draft = Draft::new(Facts::default());
+        draft.head("stands nowhere");
+        draft.block(Block::Paragraph, &Line::of("text"));
+        assert_eq!(plain_text(&draft.finish("application/rtf")), "text\n");
     }
 }
