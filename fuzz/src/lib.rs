@@ -2,6 +2,7 @@
 //! holds inputs worth keeping, above all those that once broke a law.
 
 pub mod document;
+pub mod files;
 pub mod network;
 pub mod repository;
 pub mod site_files;
@@ -16,7 +17,7 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 20] = [
     Target { name: "url", run: url },
     Target { name: "robots", run: site_files::robots },
     Target { name: "html", run: document::html },
@@ -29,6 +30,14 @@ pub const TARGETS: [Target; 12] = [
     Target { name: "http2", run: network::http2 },
     Target { name: "warc", run: repository::warc },
     Target { name: "journal", run: repository::journal },
+    Target { name: "pdf", run: files::pdf },
+    Target { name: "word97", run: files::word97 },
+    Target { name: "docx", run: files::docx },
+    Target { name: "opendocument", run: files::opendocument },
+    Target { name: "pptx", run: files::pptx },
+    Target { name: "xlsx", run: files::xlsx },
+    Target { name: "epub", run: files::epub },
+    Target { name: "rtf", run: files::rtf },
 ];
 
 /// Parsing is idempotent, joining never panics, and both agree on what is canonical.

@@ -46,6 +46,8 @@ pub enum Folder {
 /// The answer of the router, from either side.
 pub struct Answer {
     pub status: StatusCode,
+    /// What the site said that a kept body is.
+    pub kept_type: Option<String>,
     pub body: Body,
 }
 
@@ -170,7 +172,9 @@ impl Folder {
             Folder::Stopped { router, .. } => router.clone().oneshot(request).await.or_fail()?,
         };
         let (parts, body) = response.into_parts();
-        let answer = Answer { status: parts.status, body };
+        let kept_type =
+            parts.headers.get("vernal-content-type").and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let answer = Answer { status: parts.status, kept_type, body };
         if answer.status.is_success() { Ok(answer) } else { Err(refusal(answer).await) }
     }
 
@@ -235,6 +239,10 @@ async fn refusal(answer: Answer) -> Error {
 }
 
 impl Answer {
+    pub async fn bytes(self) -> Result<Vec<u8>> {
+        Ok(axum::body::to_bytes(self.body, usize::MAX).await.or_fail()?.into())
+    }
+
     pub async fn text(self) -> Result<String> {
         let bytes = axum::body::to_bytes(self.body, usize::MAX).await.or_fail()?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
