@@ -79,8 +79,8 @@ pub fn kind_of(bytes: &[u8], content_type: Option<&str>, name: &str) -> Option<F
     inside.or_else(said).or_else(|| of_name(name))
 }
 
-/// The kind of a package: the media type that stands first in it, or the names of parts that a format must have. Names stand in a package as
-/// they are.
+/// The kind of a package: the media type that stands first in it, or the names of parts that a format must have. Names are
+/// written in a package as they are.
 fn of_package(bytes: &[u8]) -> Option<FileKind> {
     const PARTS: [(&[u8], FileKind); 5] = [
         (b"word/document", FileKind::Docx),

@@ -2,6 +2,8 @@
 //!
 //! `VERNAL_FILES=FOLDER cargo test -p vernal-extract --test mutations -- --ignored` does the same long, with real files.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 use std::io::{Cursor, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
