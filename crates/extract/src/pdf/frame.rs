@@ -74,7 +74,7 @@ fn places_of(rows: &[Row], edges: &[Option<Place>], may_be: &[bool]) -> Vec<Plac
         below.down - above.down >= GAP_MIN * below.size.max(above.size)
     };
     let mut heads = (0..rows.len()).take_while(|place| is(*place, Place::Head)).count();
-    while (1..rows.len()).contains(&heads) && !apart(heads - 1, heads) && !rows[heads - 1].is_artifact() {
+    while heads > 0 && (heads == rows.len() || !apart(heads - 1, heads)) && !rows[heads - 1].is_artifact() {
         heads -= 1;
     }
     let mut feet = (heads..rows.len()).rev().take_while(|place| is(*place, Place::Foot)).count();
@@ -124,7 +124,7 @@ fn pattern(text: &str) -> String {
 /// "12", "- 12 -", "Page 3 of 9", "iv".
 fn is_page_number(text: &str) -> bool {
     const WORDS: [&str; 12] = ["page", "seite", "página", "pagina", "p", "s", "pg", "of", "von", "de", "sur", "/"];
-    let mut numbers = 0;
+    let (mut numbers, mut has_words) = (0, false);
     for word in
         text.split(|letter: char| letter.is_whitespace() || matches!(letter, '-' | '–' | '—' | '.' | '|' | '[' | ']'))
     {
@@ -135,11 +135,13 @@ fn is_page_number(text: &str) -> bool {
                 || word.split_once('/').is_some_and(|(one, all)| is_digits(one) && is_digits(all)));
         if is_number {
             numbers += 1;
-        } else if !word.is_empty() && !WORDS.contains(&word.as_str()) {
+        } else if WORDS.contains(&word.as_str()) {
+            has_words = true;
+        } else if !word.is_empty() {
             return false;
         }
     }
-    (1..=2).contains(&numbers)
+    numbers == 1 || numbers == 2 && has_words
 }
 
 fn is_digits(text: &str) -> bool {

@@ -7,7 +7,7 @@ use super::words::{Word, joined};
 const GROUP_GAP: f32 = 1.15;
 
 /// Words whose lines differ by less than this part of their size stand on one row.
-const SAME_ROW: f32 = 0.3;
+const SAME_ROW: f32 = 0.4;
 
 /// Words that stand near each other on one line.
 #[derive(Clone, Debug)]
