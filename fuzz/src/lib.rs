@@ -1,6 +1,7 @@
 //! The fuzz targets. Each is a plain function of bytes that panics when a law is broken. The corpus beside this crate
 //! holds inputs worth keeping, above all those that once broke a law.
 
+pub mod archive;
 pub mod document;
 pub mod files;
 pub mod network;
@@ -17,7 +18,7 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 22] = [
     Target { name: "url", run: url },
     Target { name: "robots", run: site_files::robots },
     Target { name: "html", run: document::html },
@@ -30,6 +31,8 @@ pub const TARGETS: [Target; 20] = [
     Target { name: "http2", run: network::http2 },
     Target { name: "warc", run: repository::warc },
     Target { name: "journal", run: repository::journal },
+    Target { name: "import", run: archive::import },
+    Target { name: "replay", run: archive::replay },
     Target { name: "pdf", run: files::pdf },
     Target { name: "word97", run: files::word97 },
     Target { name: "docx", run: files::docx },

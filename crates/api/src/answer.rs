@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, RETRY_AFTER,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
@@ -22,6 +23,9 @@ use super::backend::BackendError;
 const PART_BYTES: usize = 32 << 10;
 /// Parts that may wait for a slow reader; beyond this the writer waits.
 const PARTS_WAITING_MAX: usize = 4;
+
+/// Seconds after which what is not ready now is asked for again.
+const RETRY_AFTER_S: &str = "5";
 
 /// A refusal or a failure, answered as `{"error": line}`.
 #[derive(Debug)]
@@ -77,6 +81,9 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = value(&serde_json::json!({ "error": self.line }));
         *response.status_mut() = self.status;
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_S));
+        }
         if let Some(error) = self.unread {
             response.extensions_mut().insert(error);
         }
@@ -186,7 +193,21 @@ pub enum StreamError {
     ReaderGone,
     Repository(vernal_repository::Error),
     Backend(BackendError),
+    Export(vernal_archive::export::Error),
     Unread(UnreadRows),
+}
+
+impl StreamError {
+    /// The error of an answer that is one value.
+    pub fn into_api(self) -> ApiError {
+        match self {
+            StreamError::ReaderGone => ApiError::failed("the reader has gone"),
+            StreamError::Repository(error) => error.into(),
+            StreamError::Backend(error) => error.into(),
+            StreamError::Export(error) => ApiError::failed(error),
+            StreamError::Unread(error) => ApiError::failed(error),
+        }
+    }
 }
 
 impl From<ReaderGone> for StreamError {
@@ -218,6 +239,7 @@ pub fn streamed(
             Err(StreamError::ReaderGone) => {}
             Err(StreamError::Repository(error)) => lines.break_off(error),
             Err(StreamError::Backend(error)) => lines.break_off(error),
+            Err(StreamError::Export(error)) => lines.break_off(error),
             Err(StreamError::Unread(error)) => lines.break_off(error),
         }
     });

@@ -1,30 +1,27 @@
-//! The change feed: JSON lines from a cursor on, or a stream that does not end.
+//! The change feed: JSON lines from a cursor on, and one event.
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
-use bytes::Bytes;
-use serde::Deserialize;
-use tokio::sync::watch;
+use serde::{Deserialize, Serialize};
 use vernal_model::{Event, Moment};
 use vernal_repository::{Cursor, EventId};
 
 use super::answer::{self, ApiError, ApiResult, Lines, StreamError, UnreadRows};
-use super::event_filter::{EventFilter, RolesAsked, event_kinds, kind};
+use super::event_filter::{EventFilter, LeastMagnitude, RolesAsked, event_kinds, kind};
 use super::event_json::EventAnswer;
 use super::folds::Folds;
 use super::names;
-use super::parameters::{Parameters, site};
+use super::parameters::{Parameters, site, url};
 use super::shared::{Seeds, Shared};
+use super::words_asked::{WordsAsked, WordsSide};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangesQuery {
     /// A cursor, or a time.
-    since: Option<String>,
+    pub since: Option<String>,
     site: Option<String>,
     kind: Option<String>,
     /// Kinds of events, separated by commas.
@@ -32,9 +29,27 @@ pub struct ChangesQuery {
     /// Only paragraphs of main text, or only those of the frame around it.
     role: Option<RolesAsked>,
     tag: Option<String>,
-    limit: Option<usize>,
+    /// Before this time.
+    until: Option<String>,
+    /// Only pages whose URL begins so.
+    prefix: Option<String>,
+    /// The least magnitude: slight, moderate, large, total, or a number from 0 to 1.
+    min: Option<String>,
+    /// Words that came or went, and phrases between quotation marks.
+    words: Option<String>,
+    /// Whether they came or went.
+    r#in: Option<WordsSide>,
+    #[serde(default)]
+    order: Order,
+    /// Only events before this cursor, with the newest first.
+    before: Option<String>,
+    pub limit: Option<usize>,
     /// Only so many of the newest events.
     latest: Option<usize>,
+    /// What to count by, with commas.
+    pub by: Option<String>,
+    /// A question to the text index, for a feed of what it finds.
+    pub search: Option<String>,
     /// Also changes that are noise alone.
     #[serde(default)]
     with_noise: bool,
@@ -49,15 +64,33 @@ pub struct ChangesQuery {
     brief: bool,
 }
 
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    #[default]
+    Oldest,
+    Newest,
+}
+
 /// Events read from the tables at once.
 const BATCH: usize = 256;
-/// Events in one part of a stream, all of whose words lie in memory until the reader takes them.
-const STREAM_BATCH: usize = 16;
 
 pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<ChangesQuery>) -> ApiResult {
-    let (start, filter) = read(&shared, &query)?;
+    query.refuse_but("the list", &["latest", "order", "before"])?;
+    let (start, filter) = query.read(&shared)?;
     let seeds = shared.seeds()?;
     let limit = query.limit.unwrap_or(usize::MAX);
+    if query.before.is_some() && query.order == Order::Oldest {
+        return Err(ApiError::bad_request("`before` goes back from a cursor: give `order=newest`"));
+    }
+    if query.order == Order::Newest {
+        let before = query.before()?;
+        return Ok(answer::lines(move |lines| {
+            let mut feed = FeedReader::new(&shared, &seeds, &filter);
+            feed.write_newest((start, before), limit, lines)?;
+            feed.unread.end()
+        }));
+    }
     let Some(latest) = query.latest else {
         return Ok(answer::lines(move |lines| {
             let mut feed = FeedReader::new(&shared, &seeds, &filter);
@@ -72,50 +105,127 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
     }))
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventQuery {
+    id: String,
+}
+
+/// One event by its id, whole. An event of a site may have several rows, one for each change that its pages share.
+pub async fn one(
+    State(shared): State<Arc<Shared>>,
+    Parameters(EventQuery { id }): Parameters<EventQuery>,
+) -> ApiResult {
+    let read: EventId = id.strip_prefix('e').unwrap_or(&id).parse().map_err(ApiError::bad_request)?;
+    let found = shared.reader.event(read)?;
+    let (cursor, id, event) = found.ok_or_else(|| ApiError::not_found(format!("there is no event {id}")))?;
+    let rows = answer::on_blocking_thread(move || {
+        let (seeds, filter) = (shared.seeds()?, EventFilter { whole: true, ..EventFilter::of_everything() });
+        Ok(FeedReader::new(&shared, &seeds, &filter).rows(cursor, id, event)?)
+    })
+    .await?;
+    let mut rows = rows.into_iter();
+    let event = rows.next().ok_or_else(|| ApiError::not_found("nothing is left of this event"))?;
+    Ok(answer::value(&OneEvent { event, more: rows.collect() }))
+}
+
+/// An event, and the further rows that the event of a site has.
+#[derive(Serialize)]
+struct OneEvent {
+    #[serde(flatten)]
+    event: EventAnswer,
+    more: Vec<EventAnswer>,
+}
+
 pub async fn schema() -> Response {
     answer::value(&super::event_schema::event_schema())
 }
 
-fn read(shared: &Shared, query: &ChangesQuery) -> Result<(Cursor, EventFilter), ApiError> {
-    if query.pages && (query.kind.is_some() || query.event.is_some() || query.role.is_some()) {
-        return Err(ApiError::bad_request(
-            "`pages` gives every event of a page, because a copy of it needs them all: leave out `kind`, `event` and `role`",
-        ));
+impl ChangesQuery {
+    /// Where the feed is read from, and what of it is told.
+    pub fn read(&self, shared: &Shared) -> Result<(Cursor, EventFilter), ApiError> {
+        let chooses = self.kind.is_some() || self.event.is_some() || self.role.is_some();
+        if self.pages && (chooses || self.min.is_some() || self.words.is_some()) {
+            return Err(ApiError::bad_request(
+                "`pages` gives every event of a page, because a copy of it needs them all: leave out `kind`, `event`, \
+                 `role`, `min` and `words`",
+            ));
+        }
+        if self.order == Order::Newest && self.latest.is_some() {
+            return Err(ApiError::bad_request("`latest` gives the oldest of the newest first: leave out `order`"));
+        }
+        if self.r#in.is_some() && self.words.is_none() {
+            return Err(ApiError::bad_request("`in` says whether `words` came or went: give `words`"));
+        }
+        let moment = |text: &str| Moment::parse(text, shared.clock.now()).map_err(ApiError::bad_request);
+        let side = self.r#in.unwrap_or_default();
+        let mut filter = EventFilter {
+            not_before: None,
+            site: self.site.as_deref().map(site).transpose()?,
+            kind: self.kind.as_deref().map(kind).transpose()?,
+            events: self.event.as_deref().map(event_kinds).transpose()?,
+            role: self.role,
+            until: self.until.as_deref().map(moment).transpose()?,
+            prefix: self.prefix.as_deref().map(url).transpose()?.map(|url| url.to_string()),
+            least: self.min.as_deref().map(LeastMagnitude::read).transpose()?,
+            words: self.words.as_deref().map(|words| WordsAsked::read(words, side)).transpose()?,
+            tag: self.tag.clone(),
+            with_noise: self.with_noise,
+            with_names: self.with_names,
+            pages: self.pages,
+            whole: false,
+            brief: self.brief,
+        };
+        let Some(since) = &self.since else { return Ok((Cursor::START, filter)) };
+        if let Some(cursor) = cursor(since)? {
+            return Ok((cursor, filter));
+        }
+        filter.not_before = Some(moment(since)?);
+        Ok((Cursor::START, filter))
     }
-    let mut filter = EventFilter {
-        not_before: None,
-        site: query.site.as_deref().map(site).transpose()?,
-        kind: query.kind.as_deref().map(kind).transpose()?,
-        events: query.event.as_deref().map(event_kinds).transpose()?,
-        role: query.role,
-        tag: query.tag.clone(),
-        with_noise: query.with_noise,
-        with_names: query.with_names,
-        pages: query.pages,
-        brief: query.brief,
-    };
-    let Some(since) = &query.since else { return Ok((Cursor::START, filter)) };
-    if let Ok(cursor) = since.parse() {
-        return Ok((cursor, filter));
+
+    /// The cursor before which the newest events are asked for.
+    pub fn before(&self) -> Result<Cursor, ApiError> {
+        let Some(before) = &self.before else { return Ok(Cursor(u64::MAX)) };
+        cursor(before)?.ok_or_else(|| ApiError::bad_request(format!("`{before}` is no cursor of this feed")))
     }
-    if since.starts_with('c') {
-        return Err(ApiError::bad_request(format!("`{since}` is no cursor of this feed")));
+
+    /// Refuses what only other forms of the feed have.
+    pub fn refuse_but(&self, form: &str, taken: &[&str]) -> Result<(), ApiError> {
+        let given = [
+            ("latest", self.latest.is_some()),
+            ("order", self.order != Order::Oldest),
+            ("before", self.before.is_some()),
+            ("by", self.by.is_some()),
+            ("search", self.search.is_some()),
+        ];
+        match given.into_iter().find(|(name, given)| *given && !taken.contains(name)) {
+            Some((name, _)) => Err(ApiError::bad_request(format!("{form} has no `{name}`"))),
+            None => Ok(()),
+        }
     }
-    filter.not_before = Some(Moment::parse(since, shared.clock.now()).map_err(ApiError::bad_request)?);
-    Ok((Cursor::START, filter))
+}
+
+/// A cursor; `None` for what is none and may be a time.
+fn cursor(text: &str) -> Result<Option<Cursor>, ApiError> {
+    match text.parse() {
+        Ok(cursor) => Ok(Some(cursor)),
+        Err(_) if text.starts_with('c') => Err(ApiError::bad_request(format!("`{text}` is no cursor of this feed"))),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Reads the store and gives what was asked for.
-struct FeedReader<'a> {
+pub struct FeedReader<'a> {
     shared: &'a Shared,
     seeds: &'a Seeds,
     filter: &'a EventFilter,
     folds: Folds,
-    unread: UnreadRows,
+    pub unread: UnreadRows,
 }
 
 impl<'a> FeedReader<'a> {
-    fn new(shared: &'a Shared, seeds: &'a Seeds, filter: &'a EventFilter) -> FeedReader<'a> {
+    pub fn new(shared: &'a Shared, seeds: &'a Seeds, filter: &'a EventFilter) -> FeedReader<'a> {
         FeedReader { shared, seeds, filter, folds: Folds::default(), unread: UnreadRows::default() }
     }
 
@@ -135,27 +245,62 @@ impl<'a> FeedReader<'a> {
         Ok(())
     }
 
+    /// Rows between the cursors as lines, newest first.
+    fn write_newest(
+        &mut self,
+        (start, before): (Cursor, Cursor),
+        limit: usize,
+        lines: &mut Lines,
+    ) -> Result<(), StreamError> {
+        let mut left = limit;
+        self.back_from((start, before), &mut |rows| {
+            left = left.saturating_sub(rows.len());
+            rows.iter().try_for_each(|row| lines.line(row))?;
+            Ok(left > 0)
+        })
+    }
+
     /// The newest rows after the cursor, oldest first.
-    fn newest(&mut self, start: Cursor, latest: usize) -> Result<Vec<EventAnswer>, StreamError> {
-        let (mut newest, mut before) = (Vec::new(), Cursor(u64::MAX));
-        'reading: while newest.len() < latest {
-            let batch = self.shared.reader.events_before(before, BATCH)?;
-            let Some((last, _, _)) = batch.last() else { break };
-            before = *last;
-            for (cursor, id, event) in batch {
-                if cursor <= start || newest.len() >= latest {
-                    break 'reading;
-                }
-                newest.extend(self.rows(cursor, id, event)?.into_iter().rev());
-            }
+    pub fn newest(&mut self, start: Cursor, latest: usize) -> Result<Vec<EventAnswer>, StreamError> {
+        let mut newest = Vec::new();
+        if latest > 0 {
+            self.back_from((start, Cursor(u64::MAX)), &mut |rows| {
+                newest.extend(rows);
+                Ok(newest.len() < latest)
+            })?;
         }
         newest.truncate(latest);
         newest.reverse();
         Ok(newest)
     }
 
+    /// Gives the rows of each event between the cursors, the newest first, for as long as more are wanted. The rows of one event
+    /// stay together.
+    pub fn back_from(
+        &mut self,
+        (start, mut before): (Cursor, Cursor),
+        take: &mut dyn FnMut(Vec<EventAnswer>) -> Result<bool, StreamError>,
+    ) -> Result<(), StreamError> {
+        loop {
+            let batch = self.shared.reader.events_before(before, BATCH)?;
+            let Some((last, _, _)) = batch.last() else { return Ok(()) };
+            before = *last;
+            for (cursor, id, event) in batch {
+                // Events come in the order of the journal, and may have been seen a little earlier or later.
+                if cursor <= start {
+                    return Ok(());
+                }
+                let mut rows = self.rows(cursor, id, event)?;
+                rows.reverse();
+                if !rows.is_empty() && !take(rows)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
     /// The rows of one event of the store, if they were asked for.
-    fn rows(
+    pub fn rows(
         &mut self,
         cursor: Cursor,
         id: EventId,
@@ -168,7 +313,7 @@ impl<'a> FeedReader<'a> {
         if !self.filter.covers_name(&event, same_as.as_deref()) {
             return Ok(Vec::new());
         }
-        let rows = match self.filter.pages {
+        let rows = match self.filter.pages || self.filter.whole {
             true => self.folds.whole(self.shared, cursor, event)?,
             false => self.folds.listed(self.shared, cursor, event)?,
         };
@@ -179,122 +324,3 @@ impl<'a> FeedReader<'a> {
         Ok(rows)
     }
 }
-
-/// Server-sent events. `Last-Event-ID` wins over `since`, so that a client that lost its connection goes on where it was.
-pub async fn stream(
-    State(shared): State<Arc<Shared>>,
-    headers: HeaderMap,
-    Parameters(query): Parameters<ChangesQuery>,
-) -> ApiResult {
-    let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
-    let query = ChangesQuery { since: last_id.or(query.since.clone()), ..query };
-    if query.latest.is_some() {
-        return Err(ApiError::bad_request("a stream has no latest events: give `since`"));
-    }
-    let (start, filter) = read(&shared, &query)?;
-    let place = StreamPlace {
-        after: start,
-        filter: Arc::new(filter),
-        left: query.limit.unwrap_or(usize::MAX),
-        shared: Arc::clone(&shared),
-    };
-    let following =
-        Following { place, acknowledged: shared.backend.acknowledged(), stop: shared.stop.clone(), greeted: false };
-    let parts = futures_util::stream::unfold(following, |mut following| async move {
-        let part = following.next().await.transpose()?;
-        // The stream breaks off where the store cannot be read, so that the end is not taken for that of the feed.
-        following.place.left = if part.is_err() { 0 } else { following.place.left };
-        Some((part.map_err(ApiError::breaking_off), following))
-    });
-    Ok(answer::typed("text/event-stream", Body::from_stream(parts)))
-}
-
-/// One reader of the stream.
-struct Following {
-    place: StreamPlace,
-    /// `None` where nothing crawls: then the stream ends with what is there.
-    acknowledged: Option<watch::Receiver<u64>>,
-    stop: watch::Receiver<bool>,
-    greeted: bool,
-}
-
-/// Where a reader of the stream is.
-#[derive(Clone)]
-struct StreamPlace {
-    shared: Arc<Shared>,
-    after: Cursor,
-    filter: Arc<EventFilter>,
-    left: usize,
-}
-
-impl Following {
-    /// The next events as text; `None` at the end.
-    async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
-        if !std::mem::replace(&mut self.greeted, true) {
-            // Some bytes must come at once, so that the client knows that it is connected.
-            return Ok(Some(Bytes::from_static(b": vernal\n\n")));
-        }
-        loop {
-            if self.place.left == 0 || *self.stop.borrow() {
-                return Ok(None);
-            }
-            if let Some(acknowledged) = &mut self.acknowledged {
-                acknowledged.mark_unchanged();
-            }
-            let text = self.read().await?;
-            if !text.is_empty() {
-                return Ok(Some(text.into()));
-            }
-            let Some(acknowledged) = self.acknowledged.as_mut() else { return Ok(None) };
-            tokio::select! {
-                moved = acknowledged.changed() => if moved.is_err() { return Ok(None) },
-                _ = self.stop.changed() => return Ok(None),
-                () = tokio::time::sleep(KEEP_ALIVE_EVERY) => return Ok(Some(Bytes::from_static(b": still here\n\n"))),
-            }
-        }
-    }
-
-    /// Reads on, beside the event loop, and few streams at a time: a thousand of them must not keep others waiting.
-    async fn read(&mut self) -> Result<String, ApiError> {
-        let turns = Arc::clone(&self.place.shared.stream_turns);
-        let turn = turns.acquire_owned().await.map_err(ApiError::failed)?;
-        let mut place = self.place.clone();
-        let read = tokio::task::spawn_blocking(move || {
-            let text = place.text();
-            drop(turn);
-            (place, text)
-        });
-        let (place, text) = read.await.map_err(ApiError::failed)?;
-        self.place = place;
-        text
-    }
-}
-
-impl StreamPlace {
-    /// Moves on behind some events; an empty text means that nothing of them was asked for and nothing more is there.
-    fn text(&mut self) -> Result<String, ApiError> {
-        let mut batch = self.shared.reader.events(self.after, STREAM_BATCH)?;
-        let seeds = self.shared.seeds()?;
-        let mut text = String::new();
-        let mut feed = FeedReader::new(&self.shared, &seeds, &self.filter);
-        while let Some((last, _, _)) = batch.last() {
-            self.after = *last;
-            for (cursor, id, event) in batch {
-                let name = event.kind.name();
-                for row in if self.left > 0 { feed.rows(cursor, id, event)? } else { Vec::new() } {
-                    self.left = self.left.saturating_sub(1);
-                    let Ok(data) = serde_json::to_string(&row) else { continue };
-                    text.push_str(&format!("id: {cursor}\nevent: {name}\ndata: {data}\n\n"));
-                }
-            }
-            if !text.is_empty() || self.left == 0 {
-                break;
-            }
-            batch = self.shared.reader.events(self.after, STREAM_BATCH)?;
-        }
-        Ok(text)
-    }
-}
-
-/// Proxies close a connection that is silent.
-const KEEP_ALIVE_EVERY: std::time::Duration = std::time::Duration::from_secs(15);

@@ -13,33 +13,33 @@ use super::shared::{Seeds, Shared, time};
 
 #[derive(Serialize)]
 pub struct EventAnswer {
-    id: String,
-    cursor: String,
-    event: EventKind,
-    url: String,
-    site: String,
-    tags: Vec<String>,
-    title: String,
-    language: String,
-    content_type: String,
-    version: Option<u32>,
-    previous: Option<u32>,
-    seen_same: Option<String>,
-    seen_different: Option<String>,
+    pub id: String,
+    pub cursor: String,
+    pub event: EventKind,
+    pub url: String,
+    pub site: String,
+    pub tags: Vec<String>,
+    pub title: String,
+    pub language: String,
+    pub content_type: String,
+    pub version: Option<u32>,
+    pub previous: Option<u32>,
+    pub seen_same: Option<String>,
+    pub seen_different: Option<String>,
     #[serde(flatten)]
-    change: ChangeJson,
-    paragraphs: Vec<Paragraph>,
-    detail: String,
+    pub change: ChangeJson,
+    pub paragraphs: Vec<Paragraph>,
+    pub detail: String,
     /// Of an event of a site: what its updates have in common, the page count of now, and the first pages.
-    fold: Option<String>,
-    pages: Option<u32>,
-    sample: Vec<FoldedPage>,
+    pub fold: Option<String>,
+    pub pages: Option<u32>,
+    pub sample: Vec<FoldedPage>,
     /// Of an event of a page: the folds of the site that tell some or all of it.
-    part_of: Vec<String>,
+    pub part_of: Vec<String>,
     /// The first name of the page, if it was a second name then.
-    same_as: Option<String>,
+    pub same_as: Option<String>,
     /// The steps for whoever keeps copies of pages, if they were asked for.
-    replica: Option<ReplicaJson>,
+    pub replica: Option<ReplicaJson>,
     /// Why words or steps are not here that could not be read; null where all were.
     pub unread: Option<String>,
 }

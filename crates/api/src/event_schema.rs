@@ -11,7 +11,7 @@ pub fn event_schema() -> Value {
         "id": { "type": "string", "pattern": "^e[0-9]+-[0-9]+$" },
         "cursor": { "type": "string", "pattern": "^c" },
         "event": { "enum": ["new", "changed", "gone", "back", "moved", "blocked", "erased", "template", "unblocked",
-            "joined", "parted"] },
+            "joined", "parted", "imported"] },
         "url": { "type": "string", "format": "uri" },
         "site": text,
         "tags": { "type": "array", "items": text },

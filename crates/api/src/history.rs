@@ -27,6 +27,8 @@ struct Row {
     address: Option<std::net::IpAddr>,
     wire_bytes: u64,
     record: Option<Location>,
+    /// Somebody else made it, and an import brought it here.
+    imported: bool,
     /// It was ordered to learn what is noise.
     second_look: bool,
     /// Whether a kind of change that counts for the schedule was found; null where nothing was compared.
@@ -117,6 +119,7 @@ fn row(visit: Visit, event: Option<Event>, is_folded: bool) -> Row {
         address: visit.address,
         wire_bytes: visit.wire_bytes,
         record: visit.record,
+        imported: visit.is_imported(),
         second_look: visit.second_look,
         counted: visit.changed,
         changed,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use vernal_crawler::{Act, Acted};
 use vernal_model::{HintSource, Url};
 
-use super::access_guard::is_same;
+use super::access::secret::is_same;
 use super::answer::{self, ApiError, ApiResult};
 use super::parameters::{Parameters, url};
 use super::shared::Shared;

@@ -25,6 +25,7 @@ pub async fn show(State(shared): State<Arc<Shared>>) -> Response {
         tell_measures(&shared, &measures, &mut text);
     }
     search(&shared, &mut text);
+    outbox(&shared, &mut text);
     pulse(&shared, &mut text);
     connections(&shared.connections, &mut text);
     answer::typed("text/plain; version=0.0.4; charset=utf-8", Body::from(text))
@@ -101,6 +102,13 @@ fn label(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
+fn outbox(shared: &Shared, text: &mut String) {
+    let Some(outbox) = super::deliveries::outbox(shared) else { return };
+    gauge(text, "deliveries_waiting", "Deliveries of alerts that wait", outbox.waiting as f64);
+    gauge(text, "delivery_oldest_seconds", "How long the oldest of them waits", outbox.oldest_s.unwrap_or(0.0));
+    gauge(text, "routes_failing", "Routes that fail or are switched off", outbox.failing_routes.len() as f64);
+}
+
 fn search(shared: &Shared, text: &mut String) {
     let Some(status) = shared.search.status() else { return };
     gauge(text, "search_units", "Pages and removed paragraphs in the search index", status.units as f64);
@@ -130,6 +138,15 @@ fn connections(counts: &ConnectionCounts, text: &mut String) {
     counter(text, "api_connections_gave_way_total", "Connections closed to make room", of(&counts.gave_way));
     counter(text, "api_slow_readers_total", "Connections cut off because nobody read", of(&counts.slow_readers));
     counter(text, "api_not_accepted_total", "Connections that could not be taken", of(&counts.not_accepted));
+    let refused = [
+        ("unauthorized", "without a token that opens anything", &counts.unauthorized),
+        ("forbidden", "with too small a role, or from a page that may not ask", &counts.forbidden),
+        ("too_many", "beyond the rate of their token or address", &counts.too_many),
+        ("without_place", "for which no place was free", &counts.without_place),
+    ];
+    for (name, why, count) in refused {
+        counter(text, &format!("api_requests_{name}_total"), &format!("Requests refused {why}"), of(count));
+    }
 }
 
 fn counter(text: &mut String, name: &str, help: &str, value: f64) {

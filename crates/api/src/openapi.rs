@@ -3,49 +3,25 @@
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
+use super::access::roles;
 use super::answer;
 use super::event_schema::event_schema;
+use super::openapi_feed::{ATOM, CHANGES, COUNT, STREAM};
 
 pub async fn show() -> Response {
     answer::value(&document())
 }
 
 /// A parameter of a query: name, schema type, whether it must be given, what it says.
-type Parameter = (&'static str, &'static str, bool, &'static str);
+pub(super) type Parameter = (&'static str, &'static str, bool, &'static str);
 
 const URL: Parameter = ("url", "string", true, "The page");
-const LIMIT: Parameter = ("limit", "integer", false, "At most N rows");
+pub(super) const LIMIT: Parameter = ("limit", "integer", false, "At most N rows");
 const SORT: Parameter = ("sort", "string", false, "A column; a hyphen before it puts the greatest first");
-const TAG: Parameter = ("tag", "string", false, "Only what a seed with this tag covers");
-const SITE: Parameter = ("site", "string", false, "A host, with its port where that is not the scheme's own");
-const SINCE: Parameter =
-    ("since", "string", false, "A cursor, or a time: RFC 3339, a date, 14 digits, or an age such as 7d");
-const KIND: Parameter = ("kind", "string", false, "structure, content, presentation or behaviour");
+pub const TAG: Parameter = ("tag", "string", false, "Only what a seed with this tag covers");
+pub const SITE: Parameter = ("site", "string", false, "A host, with its port where that is not the scheme's own");
 const RULES: Parameter =
     ("rules", "string", false, "The rules on noise: of the newer version's time (then, the default) or of today (now)");
-const NOISE: Parameter = ("with_noise", "boolean", false, "Also changes that are noise alone");
-const NAMES: Parameter = ("with_names", "boolean", false, "Also events of pages that are second names of others");
-const EVENT: Parameter = (
-    "event",
-    "string",
-    false,
-    "new, changed, gone, back, moved, blocked, unblocked, erased, template, joined or parted; several with commas",
-);
-const ROLE: Parameter = (
-    "role",
-    "string",
-    false,
-    "main: only main text; frame: only menus, headers, footers and what stands beside the content",
-);
-const LATEST: Parameter = ("latest", "integer", false, "Only the newest N events, oldest first");
-const PAGES: Parameter = (
-    "pages",
-    "boolean",
-    false,
-    "For whoever keeps copies of pages: every version of every page, folded and noise alone too, with the exact steps \
-     in `replica`",
-);
-const BRIEF: Parameter = ("brief", "boolean", false, "Without the words of pages that are new or back");
 
 const SEARCH: &[Parameter] = &[
     ("q", "string", false, "Words, \"exact words\", begin*, fields such as site: and title:, AND OR NOT - ( )"),
@@ -69,10 +45,30 @@ const SEARCH: &[Parameter] = &[
     LIMIT,
 ];
 
-const LINES: &str = "application/x-ndjson";
-const JSON: &str = "application/json";
+const EXPORT: &[Parameter] = &[
+    ("format", "string", true, "warc, wacz, cdxj, parquet, jsonl or markdown (a tar)"),
+    SITE,
+    TAG,
+    ("prefix", "string", false, "Only pages whose URL begins so"),
+    ("since", "string", false, "Only what leads from this state to the newer one: a cursor, or a time"),
+    ("at", "string", false, "The state of this time"),
+    ("until", "string", false, "The state that this cursor names; the newest if none is given"),
+    ("after", "string", false, "Go on behind this page, as 12/2 (jsonl, markdown)"),
+    ("unit", "string", false, "paragraph (default) or page for jsonl; file: markdown as JSON lines"),
+    ("table", "string", false, "pages, versions, paragraphs, events or visits (parquet)"),
+    ("warc", "string", false, "The name of the one file that the index is of (cdxj)"),
+    ("all", "boolean", false, "Everything on a page and not the main content alone (markdown)"),
+    ("ids", "boolean", false, "The ids of paragraphs behind them (markdown)"),
+    ("text", "boolean", false, "Also the words of the pages (wacz)"),
+    ("with_noindex", "boolean", false, "Also the text of pages that ask not to be indexed"),
+    ("follow", "boolean", false, "Go on with what changes (jsonl)"),
+    ("every", "integer", false, "Seconds in which changes are gathered before they are told (2)"),
+];
 
-struct Route {
+pub(super) const LINES: &str = "application/x-ndjson";
+pub(super) const JSON: &str = "application/json";
+
+pub(super) struct Route {
     path: &'static str,
     method: &'static str,
     says: &'static str,
@@ -80,12 +76,25 @@ struct Route {
     answers: &'static str,
 }
 
-const fn get(path: &'static str, says: &'static str, parameters: &'static [Parameter], answers: &'static str) -> Route {
+pub(super) const fn get(
+    path: &'static str,
+    says: &'static str,
+    parameters: &'static [Parameter],
+    answers: &'static str,
+) -> Route {
     Route { path, method: "get", says, parameters, answers }
 }
 
-const fn post(path: &'static str, says: &'static str, parameters: &'static [Parameter]) -> Route {
+pub(super) const fn post(path: &'static str, says: &'static str, parameters: &'static [Parameter]) -> Route {
     Route { path, method: "post", says, parameters, answers: JSON }
+}
+
+pub(super) const fn put(path: &'static str, says: &'static str, parameters: &'static [Parameter]) -> Route {
+    Route { path, method: "put", says, parameters, answers: JSON }
+}
+
+pub(super) const fn delete(path: &'static str, says: &'static str, parameters: &'static [Parameter]) -> Route {
+    Route { path, method: "delete", says, parameters, answers: JSON }
 }
 
 const ROUTES: &[Route] = &[
@@ -202,17 +211,28 @@ const ROUTES: &[Route] = &[
         ],
         LINES,
     ),
-    get(
-        "/api/v1/changes",
-        "The change feed from a cursor on",
-        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, NAMES, PAGES, BRIEF, LATEST, LIMIT],
-        LINES,
-    ),
+    get("/api/v1/changes", "The change feed from a cursor on", &CHANGES, LINES),
     get(
         "/api/v1/changes/stream",
         "The change feed as server-sent events; Last-Event-ID is a cursor",
-        &[SINCE, SITE, EVENT, KIND, ROLE, TAG, NOISE, NAMES, PAGES, BRIEF, LIMIT],
+        &STREAM,
         "text/event-stream",
+    ),
+    get("/api/v1/changes/count", "How many events there are by event, kind, degree, site and tag", &COUNT, JSON),
+    get("/api/v1/changes/{id}", "One event", &[("id", "string", true, "The id of the event")], JSON),
+    get("/feed.atom", "The newest events as an Atom feed, older ones on further pages", &ATOM, "application/atom+xml"),
+    get(
+        "/api/v1/series",
+        "The history of the crawl, or of a site, by hour and day; what was not kept is null",
+        &[
+            ("names", "string", false, "Such as visits,changed,wasted,freshness_believed,wire_bytes"),
+            ("from", "string", false, "A time (default: 7d)"),
+            ("until", "string", false, "A time (default: now)"),
+            ("step", "string", false, "Such as 1h or 1d, or auto (default)"),
+            ("points", "integer", false, "At most N rows; beyond this those with the least and greatest values stay"),
+            SITE,
+        ],
+        JSON,
     ),
     get("/api/v1/changes/schema", "The JSON Schema of an event", &[], JSON),
     get("/api/v1/seeds", "The seeds", &[TAG, SORT, LIMIT], LINES),
@@ -222,6 +242,23 @@ const ROUTES: &[Route] = &[
     post("/api/v1/resume", "Resumes the crawl, or one site", &[SITE]),
     post("/api/v1/block", "Never asks this site again", &[("site", "string", true, "A host")]),
     get("/api/v1/settings", "All settings in force, with their sources", &[], LINES),
+    get("/api/v1/tokens", "Tokens with roles, without their texts", &[], LINES),
+    post(
+        "/api/v1/tokens",
+        "Makes a token; only this answer ever has its text",
+        &[
+            ("name", "string", true, "Letters, digits, dots, hyphens and underscores"),
+            ("role", "string", true, "read, operate or admin; each may do what those before it may"),
+            ("expires", "string", false, "A span such as 90d, a date or RFC 3339 (default: never)"),
+        ],
+    ),
+    Route {
+        path: "/api/v1/tokens/{name}",
+        method: "delete",
+        says: "Revokes a token, at once",
+        parameters: &[("name", "string", true, "Its name")],
+        answers: JSON,
+    },
     get("/api/v1/check", "What stands between a URL and its next visit", &[URL], JSON),
     get("/api/v1/why", "Why a page is due when it is", &[URL], JSON),
     get(
@@ -234,6 +271,7 @@ const ROUTES: &[Route] = &[
         ],
         JSON,
     ),
+    get("/api/v1/export", "A copy for other programs; `vernal-cursor` in the head names its state", EXPORT, LINES),
     get("/api/v1/trace", "Every change that visits found, as rows of a trace", &[], LINES),
     get(
         "/api/v1/verify",
@@ -256,9 +294,9 @@ fn path_of_page(route: &Route) -> Option<String> {
     Some(if noun == "page" { "/api/v1/pages/{url}".to_owned() } else { format!("/api/v1/pages/{{url}}/{noun}") })
 }
 
-fn document() -> Value {
+pub fn document() -> Value {
     let mut paths = Map::new();
-    for route in ROUTES {
+    for route in ROUTES.iter().chain(super::openapi_alerts::ROUTES) {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method] = operation(route, route.path);
         if let Some(in_path) = path_of_page(route) {
@@ -266,7 +304,7 @@ fn document() -> Value {
             paths.entry(in_path).or_insert_with(|| json!({}))[route.method] = operation;
         }
     }
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Vernal",
@@ -282,8 +320,10 @@ fn document() -> Value {
             },
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
         },
-        "security": [{}, { "token": [] }],
-    })
+        "security": [{ "token": [] }],
+    });
+    roles::describe(&mut document);
+    document
 }
 
 fn operation(route: &Route, path: &str) -> Value {
@@ -313,7 +353,9 @@ fn operation(route: &Route, path: &str) -> Value {
     if route.method == "post" && route.path.ends_with("/seeds") {
         operation["requestBody"] =
             json!({ "required": true, "content": { LINES: { "schema": { "type": "object" } } } });
-    } else if route.method == "post" && !route.parameters.is_empty() {
+    } else if takes_body(route) {
+        operation["requestBody"] = json!({ "required": true, "content": { JSON: { "schema": { "type": "object" } } } });
+    } else if route.method == "post" && !route.parameters.is_empty() && !route.path.contains('{') {
         operation["requestBody"] = json!({
             "required": false,
             "description": "The parameters as fields, instead of in the query",
@@ -321,6 +363,12 @@ fn operation(route: &Route, path: &str) -> Value {
         });
     }
     operation
+}
+
+/// Whether what is made or changed is given whole in the body.
+fn takes_body(route: &Route) -> bool {
+    let nouns = ["/api/v1/watches", "/api/v1/watches/preview", "/api/v1/routes"];
+    route.method == "put" || route.method == "post" && nouns.contains(&route.path)
 }
 
 fn fields_schema(parameters: &[Parameter]) -> Value {

@@ -51,7 +51,7 @@ pub fn of(shared: &Shared, event: &Event) -> Option<ReplicaJson> {
         EventKind::Unblocked if event.version.is_some() => Some(changed(shared, event)),
         EventKind::Unblocked | EventKind::Moved | EventKind::Blocked | EventKind::Erased | EventKind::Template => None,
         // A copy keeps each page under its own name.
-        EventKind::Joined | EventKind::Parted => None,
+        EventKind::Joined | EventKind::Parted | EventKind::Imported => None,
     }
 }
 

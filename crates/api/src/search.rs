@@ -199,6 +199,7 @@ impl From<Error> for ApiError {
                 axum::http::StatusCode::SERVICE_UNAVAILABLE,
                 "the search index is being opened; ask again in a moment",
             ),
+            Error::Anew => ApiError::new(axum::http::StatusCode::SERVICE_UNAVAILABLE, error),
             other => ApiError::failed(other),
         }
     }

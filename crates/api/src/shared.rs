@@ -1,5 +1,6 @@
 //! The state that every handler reads.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -7,6 +8,8 @@ use tokio::sync::{Semaphore, watch};
 use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
 use vernal_repository::Reader;
 
+use super::access::AccessTokens;
+use super::alerting::Alerting;
 use super::answer::ApiError;
 use super::backend::{Clock, CrawlBackend, TextIndex};
 use super::connection_counts::ConnectionCounts;
@@ -17,6 +20,9 @@ use super::settings::Settings;
 /// Streams that read the store at the same time; others wait for their turn.
 const STREAMS_READING_MAX: usize = 2;
 
+/// Exports at the same time, those that follow included; further ones are refused.
+const EXPORTS_MAX: usize = 8;
+
 pub struct Shared {
     pub reader: Reader,
     pub clock: Arc<dyn Clock>,
@@ -26,11 +32,21 @@ pub struct Shared {
     pub stop: watch::Receiver<bool>,
     /// Streams that may read at the same time.
     pub stream_turns: Arc<Semaphore>,
+    /// Exports that may be under way.
+    pub export_turns: Arc<Semaphore>,
     /// The text index.
     pub search: Arc<dyn TextIndex>,
+    /// Watches and deliveries; none where nobody serves them.
+    pub alerts: Option<Arc<dyn Alerting>>,
     /// What the listener on the network counts.
     pub connections: Arc<ConnectionCounts>,
     pub last_measures: LastMeasures,
+    /// `http`, or `https` where the listener speaks TLS.
+    pub scheme: &'static str,
+    /// Where archived bytes are served, if they are.
+    pub archive_origin: Option<SocketAddr>,
+    /// Who may ask through the port.
+    pub tokens: Arc<AccessTokens>,
     /// Held so that `stop` never fires where there is no other sender.
     _never: Option<watch::Sender<bool>>,
 }
@@ -42,24 +58,39 @@ impl Shared {
         clock: Arc<dyn Clock>,
         backend: Arc<dyn CrawlBackend>,
         search: Arc<dyn TextIndex>,
+        tokens: Arc<AccessTokens>,
     ) -> Shared {
         let (never, stop) = watch::channel(false);
         Shared {
+            tokens,
             search,
+            alerts: None,
             reader,
             clock,
             backend,
             settings,
             stop,
             stream_turns: Arc::new(Semaphore::new(STREAMS_READING_MAX)),
+            export_turns: Arc::new(Semaphore::new(EXPORTS_MAX)),
             connections: Arc::default(),
             last_measures: LastMeasures::default(),
+            scheme: "http",
+            archive_origin: None,
             _never: Some(never),
         }
     }
 
+    pub fn with_alerts(self, alerts: Arc<dyn Alerting>) -> Shared {
+        Shared { alerts: Some(alerts), ..self }
+    }
+
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Shared {
         Shared { stop, _never: None, ..self }
+    }
+
+    /// By which scheme this is served, and where archived bytes are.
+    pub fn with_archive(self, scheme: &'static str, archive_origin: Option<SocketAddr>) -> Shared {
+        Shared { scheme, archive_origin, ..self }
     }
 
     pub fn defaults(&self) -> Defaults {

@@ -51,6 +51,8 @@ struct Status {
     measures: Figures,
     /// The text index; null before there is one.
     search: Option<super::search::SearchJson>,
+    /// The deliveries of alerts; null where there were no watches yet.
+    outbox: Option<super::deliveries::OutboxJson>,
     /// Null when nothing crawls.
     crawl: Option<Crawl>,
 }
@@ -246,6 +248,7 @@ fn status(
         promises,
         measures,
         search: super::search::status(shared),
+        outbox: super::deliveries::outbox(shared),
         crawl: crawl(shared, believed),
     };
     Ok(answer::value(&status))

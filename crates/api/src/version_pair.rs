@@ -25,7 +25,8 @@ pub(super) fn both(
 }
 
 fn before(versions: &[Version], of: &Version) -> Option<Version> {
-    versions.iter().rfind(|version| version.number < of.number).copied()
+    let place = versions.iter().position(|version| version.number == of.number)?;
+    versions.get(place.checked_sub(1)?).copied()
 }
 
 fn meant(url: &Url, versions: &[Version], text: &str, now: Moment) -> Result<Version, ApiError> {

@@ -16,7 +16,7 @@ use vernal_crawler::{Act, Acted, HubWord, SignatureMethod, callback_key, hub_sec
 use vernal_document::Input;
 use vernal_model::{Digest, HintSource, SiteListKind, Span, Url};
 
-use super::access_guard::is_same;
+use super::access::secret::is_same;
 use super::answer::{ApiError, ApiResult};
 use super::indexnow::hint;
 use super::parameters::{Parameters, url};

@@ -47,6 +47,9 @@ fn a_running_and_a_stopped_crawl_find_the_same_text_now_and_removed() {
     let mut command = run(&data);
     command.args(["--refresh-min", "0s", "--budget", "1000000/s"]);
     let running = Running::start(&mut command, &data);
+    wait_until("the index is open", || {
+        common::output(vernal(&data).args(["search", "hours", "--json"])).status.success()
+    });
     wait_until("the index has what was edited", || found(&data, &["moss"]).0 == 1);
     let questions: [&[&str]; 3] = [&["tulip", "--removed"], &["moss"], &["hours", "--past"]];
     let while_running: Vec<_> = questions.iter().map(|question| found(&data, question)).collect();
@@ -91,4 +94,71 @@ fn a_wrong_query_exits_2_and_shows_the_place() {
     let (code, complaint) = refused(vernal(&data).args(["search", "tytle:x"]));
     assert_eq!((code, complaint.contains("there is no field `tytle`")), (2, true), "{complaint}");
     assert_eq!(refused(vernal(&data).args(["search"])).0, 2);
+}
+
+#[test]
+fn pages_like_another_are_found_and_the_figures_of_the_index_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let garden = ["Tulips and roses need sandy soil and much water.", "Prune the roses in early spring."];
+    let roses = ["Roses in sandy soil want water, and tulips do too.", "Spring is when roses are pruned."];
+    let bread = ["Knead the dough for ten minutes.", "Bake it in a hot oven until it is brown."];
+    let links = "<a href=/garden>one</a> <a href=/roses>two</a> <a href=/bread>three</a>";
+    let web = Edited::serve(&[
+        ("/", page("Start", &[links])),
+        ("/garden", page("Garden", &garden)),
+        ("/roses", page("Roses", &roses)),
+        ("/bread", page("Bread", &bread)),
+    ]);
+    visit(&data, &web.url("/"));
+    let like = |path: &str| -> Vec<String> {
+        let hits = found(&data, &["--like", &web.url(path)]).1;
+        hits.iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(like("/garden").first(), Some(&web.url("/roses")));
+    assert!(!like("/garden").contains(&web.url("/garden")), "no page is like itself: {:?}", like("/garden"));
+    assert!(!refused(vernal(&data).args(["search", "--like", &web.url("/nowhere")])).1.is_empty());
+
+    let mut command = vernal(&data);
+    command.args(["run", "--allow-private", "--listen", "127.0.0.1:0", "--refresh-min", "1000d", "--budget", "1/day"]);
+    let mut running = Running::start(&mut command, &data);
+    let at = running.listening();
+    let figure = |name: &str| -> Option<f64> {
+        let answer =
+            common::ask_port(&at, &format!("GET /metrics HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n"));
+        let line = answer.lines().find(|line| line.split(' ').next().is_some_and(|word| word.ends_with(name)))?;
+        line.rsplit(' ').next()?.parse().ok()
+    };
+    wait_until("the index is open", || figure("search_units").is_some());
+    assert_eq!((figure("search_units"), figure("search_behind_events")), (Some(4.0), Some(0.0)));
+    assert!(figure("search_bytes") > Some(100.0) && figure("search_events_per_second").is_some());
+}
+
+#[test]
+fn a_question_that_meets_damage_has_the_index_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let web = Edited::serve(&[("/", page("Start", &["Tulips and roses grow here all year."]))]);
+    visit(&data, &web.url("/"));
+    let mut command = run(&data);
+    command.args(["--refresh-min", "1000d", "--budget", "1/day"]);
+    let running = Running::start(&mut command, &data);
+    wait_until("the index is open", || {
+        common::output(vernal(&data).args(["search", "roses", "--json"])).status.success()
+    });
+    // In place, because the index is in memory maps: as a disk that loses what it has.
+    for file in std::fs::read_dir(data.join("search")).unwrap().map(|entry| entry.unwrap()) {
+        if file.file_name().to_string_lossy().contains(".idx") || file.file_name().to_string_lossy().contains(".term") {
+            let length = file.metadata().unwrap().len() as usize;
+            let mut open = std::fs::OpenOptions::new().write(true).open(file.path()).unwrap();
+            std::io::Write::write_all(&mut open, &vec![0xff; length]).unwrap();
+        }
+    }
+    let complaint = refused(vernal(&data).args(["search", "tulips"])).1;
+    assert!(complaint.contains("made anew"), "{complaint}");
+    wait_until("it is made anew", || {
+        let answer = common::output(vernal(&data).args(["search", "tulips", "--json"]));
+        answer.status.success() && json_lines(&String::from_utf8(answer.stdout).unwrap())[0]["total"] == 1
+    });
+    assert_eq!(running.stop(), Some(0));
 }

@@ -16,7 +16,7 @@ pub fn requests(reader: &Reader) -> Result<Vec<Request>> {
     let mut requests = Vec::new();
     for row in reader.visit_book() {
         let (page, visit) = row?;
-        if !visit.outcome.asked() {
+        if !visit.outcome.asked() || visit.is_imported() {
             continue;
         }
         let site = match (&visit.robots, page) {

@@ -85,7 +85,10 @@ impl Crawler {
             page.importance = core.scope.importance_of(&core.work, page.key, &page.url, page.depth)?;
             let promise = core.scope.promise_of(&page.url, page.depth);
             let partition = core.partitions.of_mut(page.key.partition);
-            partition.recall_page(&page, promise, now);
+            // A page that was only imported is visited once the scope has it.
+            if page.visits > 0 || core.scope.contains(&page.url, page.depth) {
+                partition.recall_page(&page, promise, now);
+            }
             if page.state == PageState::Held {
                 let site = partition.sites.site_of_url(page.key, &page.url);
                 partition.count_held(&site, 1);

@@ -8,6 +8,10 @@ pub enum Error {
     Frontier(#[from] vernal_frontier::Error),
     #[error("{0}")]
     Policy(vernal_policy::parameters::SpecError),
+    #[error(
+        "import: the disk is nearly full (disk-free-min); what came before is imported, and the same command goes on from there"
+    )]
+    DiskNearlyFull,
     #[error("take a report for order {0}, which was never given")]
     StrayReport(u64),
 }

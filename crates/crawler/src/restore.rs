@@ -251,7 +251,11 @@ impl<'c> Restoring<'c> {
         };
         self.restored.visits += 1;
         self.crawler.plan.second_looks.suppose(key, report.started);
-        self.crawler.take_page(what, report, Some(&intake::Restored { location, sites: self.sites.as_ref() }))
+        self.crawler.take_page(
+            what,
+            report,
+            Some(&intake::Restored { location: Some(location), sites: self.sites.as_ref() }),
+        )
     }
 
     fn restore_robots(&mut self, origin: &Origin, report: &Report, at: Location) -> Result<()> {

@@ -46,6 +46,8 @@ pub struct Settings {
     pub hints: bool,
     /// The URL to which hubs may send what is new in feeds; without it no hub is asked.
     pub callback: Option<Callback>,
+    /// Whether each hour of the crawl leaves a row of its history.
+    pub history: bool,
     /// Sites where no learned noise is set aside; `strict` applies this to all sites.
     pub strict: bool,
     pub strict_sites: Vec<Site>,
@@ -233,6 +235,7 @@ impl Default for Settings {
             counts: Kinds::of(&[Kind::Content]),
             hints: false,
             callback: None,
+            history: false,
             strict: false,
             strict_sites: Vec::new(),
             noise_books_max: 1_024,

@@ -13,6 +13,7 @@
 //! - [`tell`] puts verdicts into words.
 //! - [`flags`] and [`judge`] answer the questions of labelled pairs and evaluate the answers.
 //! - [`unpack`] removes content codings, within limits.
+//! - [`markdown`](markdown()) writes the main content of a body as Markdown.
 //! - [`robots`] reads robots.txt.
 //! - [`terms`] finds the words of a document that may be topics.
 //!
@@ -22,6 +23,7 @@ mod answer;
 mod detect;
 pub mod diff;
 pub mod judge;
+mod markdown;
 pub mod noise;
 mod parse;
 mod read;
@@ -34,6 +36,7 @@ pub use answer::{StatusMeaning, of_status, robots_text};
 pub use detect::methods;
 pub use detect::structure::{self, StructureChange, compare_trees};
 pub use detect::{Flags, compare, compare_pages, flags, tell_closely, wall};
+pub use markdown::{MarkdownOptions, ParagraphName, markdown};
 pub use noise::builtin;
 pub use parse::cadence;
 pub use parse::incremental::IncrementalReader;

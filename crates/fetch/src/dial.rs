@@ -57,15 +57,24 @@ impl Dialler {
     /// With `public_only` no private address is among them, whatever the settings allow.
     pub async fn look_up(&self, url: &Url, public_only: bool) -> std::result::Result<Targets, Outcome> {
         guard::check_port(url.scheme(), url.port()).map_err(|why| Outcome::Refused(Refusal::Guard(why)))?;
+        self.look_up_host(url.host(), url.port(), public_only).await
+    }
+
+    /// The same for a host and a port that whoever asks has judged.
+    pub async fn look_up_host(
+        &self,
+        host: &str,
+        port: u16,
+        public_only: bool,
+    ) -> std::result::Result<Targets, Outcome> {
         let deadline = Instant::now() + self.timeouts.connect;
-        let named = self.hosts.targets(url.host(), url.port());
-        let at_port = |addresses: Vec<IpAddr>| {
-            addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect()
-        };
-        let targets = match guard::literal(url.host()) {
+        let named = self.hosts.targets(host, port);
+        let at_port =
+            |addresses: Vec<IpAddr>| addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect();
+        let targets = match guard::literal(host) {
             _ if !named.is_empty() => named,
             Some(address) => at_port(vec![address]),
-            None => match timeout_at(deadline, self.resolver.resolve(url.host())).await {
+            None => match timeout_at(deadline, self.resolver.resolve(host)).await {
                 Ok(Ok(addresses)) => at_port(addresses),
                 Ok(Err(why)) => return Err(Outcome::Failed(Failure::Dns(why))),
                 Err(_) => return Err(Outcome::Failed(Failure::Dns("no answer in time".into()))),
@@ -101,8 +110,16 @@ impl Dialler {
     }
 
     pub async fn secure(&self, stream: TcpStream, url: &Url) -> std::result::Result<TlsStream<TcpStream>, Outcome> {
+        self.secure_host(stream, url.host()).await
+    }
+
+    pub async fn secure_host(
+        &self,
+        stream: TcpStream,
+        host: &str,
+    ) -> std::result::Result<TlsStream<TcpStream>, Outcome> {
         let failed = |why: String| Outcome::Failed(Failure::Tls(why));
-        let host = url.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let name = ServerName::try_from(host).map_err(|error| failed(error.to_string()))?;
         match timeout(self.timeouts.tls, self.tls.connect(name, stream)).await {
             Ok(Ok(stream)) => Ok(stream),

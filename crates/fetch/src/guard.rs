@@ -193,6 +193,17 @@ pub fn check_data_port(port: u16) -> Result<(), String> {
     check_port("ftp data", port)
 }
 
+/// Ports of mail servers among those that belong to services; above them any may be one.
+const MAIL_PORTS: [u16; 3] = [25, 465, 587];
+
+/// Whether a mail may be handed over at this port.
+pub fn check_mail_port(port: u16) -> Result<(), String> {
+    match MAIL_PORTS.contains(&port) || port >= 1024 && !SHUT_PORTS.contains(&port) {
+        true => Ok(()),
+        false => Err(format!("port {port} is none of a mail server")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,6 +215,16 @@ mod tests {
         }
         for port in [20_000, 1_025, 65_535] {
             assert!(check_data_port(port).is_ok(), "{port}");
+        }
+    }
+
+    #[test]
+    fn mails_go_to_ports_of_mail_servers_alone() {
+        for port in [25, 465, 587, 2525, 18_025] {
+            assert!(check_mail_port(port).is_ok(), "{port}");
+        }
+        for port in [0, 22, 80, 443, 6667] {
+            assert!(check_mail_port(port).is_err(), "{port}");
         }
     }
 

@@ -24,6 +24,7 @@ pub mod guard;
 pub mod hosts;
 
 mod dial;
+mod post;
 mod stream;
 
 mod ftp;
@@ -39,6 +40,7 @@ pub use body::unpack_body;
 pub use dns::Resolve;
 pub use hosts::{HostEntry, Hosts};
 pub use http::ask_over;
+pub use post::{MailStream, Posted, Poster};
 pub use settings::{Clock, Error, Result, Settings, Timeouts};
 pub use visitor::Visitor;
 pub use worker::{Sink, Workers};

@@ -6,9 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, Folded, GraphMark, HintRows, Location, Moment, Named,
-    NoiseRows, Page, PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteProfile, Subscription,
-    TimeOrigin, TopicMark, TopicOf, TopicRow, Url, VersionTold, Visit, WeightRow, noise_before,
+    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, Folded, GraphMark, HintRows, HourClosed, Location,
+    Moment, Named, NoiseRows, Page, PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteDaysClosed,
+    SiteProfile, Subscription, TimeOrigin, TopicMark, TopicOf, TopicRow, Url, VersionTold, Visit, WeightRow,
+    noise_before,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,6 +97,10 @@ pub enum Deed {
     Named(Box<Named>),
     /// Rows of the tables as they stood, in place of earlier deeds. Only checkpoints have them.
     Restated(Box<Restated>),
+    /// An hour ended, and the next one is counted from here on.
+    HourClosed(Box<HourClosed>),
+    /// A day ended at sites of this partition, which are counted anew from here on.
+    SiteDaysClosed(Box<SiteDaysClosed>),
 }
 
 /// A part of the tables, in the bytes in which they lie there.

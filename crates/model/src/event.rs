@@ -25,6 +25,14 @@ pub struct Event {
 }
 
 impl Event {
+    /// The detail of an event that came with somebody else's archive.
+    pub const IMPORTED: &str = "imported";
+
+    /// Whether it came with somebody else's archive: it tells of the past, and happened to nobody who waits for news.
+    pub fn is_imported(&self) -> bool {
+        self.kind == EventKind::Imported || &*self.detail == Event::IMPORTED
+    }
+
     /// Whether it tells of a requisite of the page alone: the page itself has the version that it had.
     pub fn is_of_requisite(&self) -> bool {
         self.kind == EventKind::Changed && self.version.is_some() && self.version == self.previous
@@ -48,6 +56,8 @@ pub enum EventKind {
     Joined,
     /// The page was a second name and stands on its own again.
     Parted,
+    /// A version from before the newest was imported. What the page is now stays as it is.
+    Imported,
 }
 
 impl EventKind {
@@ -69,6 +79,7 @@ impl EventKind {
             EventKind::Unblocked => "unblocked",
             EventKind::Joined => "joined",
             EventKind::Parted => "parted",
+            EventKind::Imported => "imported",
         }
     }
 }

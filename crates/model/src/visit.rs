@@ -25,3 +25,11 @@ pub struct Visit {
     /// For visits that are not to a page: the URL of the robots.txt or the hub.
     pub robots: Option<Url>,
 }
+
+impl Visit {
+    /// Whether somebody else made it, and it came here with an imported archive: there is an answer, and no byte was sent for it.
+    pub fn is_imported(&self) -> bool {
+        let is_answered = matches!(self.outcome, Outcome::Read { .. } | Outcome::Moved { .. } | Outcome::Gone { .. });
+        is_answered && self.wire_bytes == 0 && self.robots.is_none()
+    }
+}

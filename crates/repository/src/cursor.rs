@@ -49,6 +49,24 @@ impl fmt::Display for EventId {
     }
 }
 
+impl FromStr for EventId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let (partition, sequence) = text
+            .split_once('-')
+            .filter(|(partition, sequence)| is_number(partition) && is_number(sequence))
+            .ok_or_else(|| Error::NotAnEvent(text.to_owned()))?;
+        let partition = partition.parse().ok().filter(|partition| *partition < Partition::COUNT);
+        let sequence = sequence.parse().ok();
+        partition
+            .zip(sequence)
+            .map(|(partition, sequence)| EventId { partition: Partition(partition), sequence: Sequence(sequence) })
+            .ok_or_else(|| Error::NotAnEvent(text.to_owned()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +78,17 @@ mod tests {
         }
         for text in ["", "c", "12", "c+1", "cxyz", "c11111111111111111"] {
             assert!(text.parse::<Cursor>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_an_event_is_read_as_it_was_written_and_nothing_else_is_one() {
+        for (partition, sequence) in [(0, 1), (63, u64::MAX), (7, 12)] {
+            let id = EventId { partition: Partition(partition), sequence: Sequence(sequence) };
+            assert_eq!(id.to_string().parse::<EventId>().unwrap(), id);
+        }
+        for text in ["", "-", "1-", "-1", "64-1", "1-+2", "1-2-3", "1-99999999999999999999", "a-1"] {
+            assert!(text.parse::<EventId>().is_err(), "{text}");
         }
     }
 }

@@ -44,6 +44,8 @@ pub enum Error {
     Broken,
     #[error("`{0}` is no cursor: it is `c` and hexadecimal digits, as the feed gave it")]
     NotACursor(String),
+    #[error("`{0}` is no id of an event: the feed gives each event one, such as e3-17")]
+    NotAnEvent(String),
 }
 
 impl Error {

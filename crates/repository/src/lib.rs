@@ -11,6 +11,7 @@
 //! DIR/tables/           the deeds applied: a cache in the embedded store, rebuilt from the journal when it is missing
 //! DIR/known/*.run       the known URLs, sorted; a part of that cache
 //! DIR/graph/            the links by target, as the last pass over them sorted them; derived
+//! DIR/tokens            who may ask the API, by digests of their tokens
 //! DIR/passes/           progress of passes over the whole repository, for the next process to continue; derived
 //! DIR/damaged-*/        journal, tables and known as a repair found them; kept for people, never read again
 //! DIR/journal.mended/   a journal that is being mended from the tables
@@ -29,6 +30,7 @@ mod compact;
 mod cursor;
 mod encoding;
 mod error;
+mod events;
 mod folder;
 pub mod graph;
 mod hints;
@@ -44,9 +46,11 @@ mod recover;
 mod repair;
 mod repository;
 pub mod runs;
+mod series;
 mod shorten;
 mod sieve;
 mod tables;
+mod tokens;
 mod version_record;
 
 pub use bodies::{Keep, KeepKind, Record, WarcInfo};
@@ -64,6 +68,8 @@ pub use rebuild::{TablesReport, compare_tables, note_damage};
 pub use recover::{Recovery, TablesRecovery};
 pub use repair::{DamagedFiles, Salvaged};
 pub use repository::{Repository, Settings};
+pub use series::{SERIES_ROWS_MAX, Series, SeriesFault, SeriesName, SeriesQuery};
 pub use shorten::JournalKept;
 pub use sieve::{Candidate, PartitionSieving, Sieving};
 pub use tables::rows::{Known, KnownState, Totals, UrlRow};
+pub use tokens::{AccessToken, Role, TOKEN_NAME_BYTES_MAX, TOKENS_MAX, is_token_name, read_tokens, write_tokens};

@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    BudgetAccount, DocumentRow, Event, Fingerprint, FoldKey, FoldRow, Location, Moment, NoiseBook, Origin, Page,
-    PageKey, PageNoise, PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin,
-    ToldFolds, TopicId, TopicMark, TopicOf, TopicRow, Url, Version, VersionRow, Visit, WaitingPlace,
+    BudgetAccount, DocumentRow, Fingerprint, FoldKey, FoldRow, Location, Moment, NoiseBook, Origin, Page, PageKey,
+    PageNoise, PageState, PageTerms, Partition, RobotsRow, ScopeMark, Seed, Site, SiteRow, TimeOrigin, ToldFolds,
+    TopicId, TopicMark, TopicOf, TopicRow, Url, Version, VersionRow, Visit, WaitingPlace,
 };
 
 use crate::bodies::Record;
 use crate::sieve::BARRED;
 use crate::tables::rows::{Known, KnownState, Totals, UrlRow, decode, decode_url};
 use crate::tables::{Row, Shared, Table, WaitingRow, dump, keys};
-use crate::{Cursor, Error, EventId, Result};
+use crate::{Cursor, Error, Result, folder};
 
 #[derive(Clone)]
 pub struct Reader {
@@ -293,6 +293,11 @@ impl Reader {
 
 /// The repository as a whole.
 impl Reader {
+    /// The random number that the repository was given when it was made.
+    pub fn repository_id(&self) -> Result<u128> {
+        folder::id(&self.shared.dir)
+    }
+
     pub fn dir(&self) -> &Path {
         &self.shared.dir
     }
@@ -334,39 +339,6 @@ impl Reader {
         Cursor(self.shared.live().state.position)
     }
 
-    /// Events after the cursor `after`, in the order of the journal.
-    pub fn events(&self, after: Cursor, limit: usize) -> Result<Vec<(Cursor, EventId, Event)>> {
-        let Some(start) = after.0.checked_add(1) else { return Ok(Vec::new()) };
-        let rows = self.shared.tables.events.range(start.to_be_bytes()..);
-        rows.take(limit).map(event_row).collect()
-    }
-
-    /// The events of one page, oldest first.
-    pub fn page_events(&self, key: PageKey) -> Result<Vec<(Cursor, EventId, Event)>> {
-        let tables = &self.shared.tables;
-        let mut events = Vec::new();
-        for guard in tables.page_events.prefix(key.bytes()) {
-            let key = guard.key().map_err(Error::tables("read the events of a page"))?;
-            let position = key.get(key.len().saturating_sub(8)..).and_then(keys::position);
-            let position = position.ok_or_else(|| Error::row("page_events", "its key is too short"))?;
-            let row: Option<(EventId, Event)> = self.row(&tables.events, "events", &position.to_be_bytes())?;
-            let (id, event) = row.ok_or_else(|| Error::row("page_events", "it leads to no event"))?;
-            events.push((Cursor(position), id, event));
-        }
-        Ok(events)
-    }
-
-    /// Events before the cursor, newest first.
-    pub fn events_before(&self, before: Cursor, limit: usize) -> Result<Vec<(Cursor, EventId, Event)>> {
-        let rows = self.shared.tables.events.range(..before.0.to_be_bytes());
-        rows.rev().take(limit).map(event_row).collect()
-    }
-
-    /// The newest events, newest first.
-    pub fn latest_events(&self, limit: usize) -> Result<Vec<(Cursor, EventId, Event)>> {
-        self.events_before(Cursor(u64::MAX), limit)
-    }
-
     pub fn disk_free(&self) -> Result<DiskSpace> {
         let path = &self.shared.dir;
         let found = rustix::fs::statvfs(path).map_err(|errno| Error::io("ask for free room at", path)(errno.into()))?;
@@ -385,13 +357,6 @@ impl Reader {
         let row = table.get(key).map_err(Error::tables("read a row"))?;
         row.map(|bytes| decode(name, &bytes)).transpose()
     }
-}
-
-fn event_row(guard: Row) -> Result<(Cursor, EventId, Event)> {
-    let (key, value) = guard.into_inner().map_err(Error::tables("read the events"))?;
-    let position = keys::position(&key).ok_or_else(|| Error::row("events", "its key is too short"))?;
-    let (id, event): (EventId, Event) = decode("events", &value)?;
-    Ok((Cursor(position), id, event))
 }
 
 fn guard_value<T: DeserializeOwned>(guard: Row, table: &'static str) -> Result<T> {

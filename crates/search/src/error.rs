@@ -24,6 +24,8 @@ pub enum Error {
     NoText(String),
     #[error("the index has been closed")]
     Closed,
+    #[error("the search index was damaged and is made anew; ask again in a moment")]
+    Anew,
 }
 
 impl Error {

@@ -55,7 +55,8 @@ pub async fn cat(context: &Context, arguments: &Arguments) -> Result<()> {
     let folder = Folder::open(context, false).await?;
     let answer = folder.get(question.text()).await?;
     if arguments.text {
-        let content_type = answer.kept_type.clone().filter(|kept| !kept.is_empty());
+        let kept_type = answer.headers.get("vernal-content-type").and_then(|value| value.to_str().ok());
+        let content_type = kept_type.filter(|kept| !kept.is_empty()).map(str::to_owned);
         let bytes = answer.bytes().await?;
         folder.close()?;
         return show_text(context, arguments, &bytes, content_type.as_deref());

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Context;
 use super::event_words;
+use super::follow_changes;
 use super::printed_list::{Question, cell, copy, time};
 use crate::error::{OrFail, Result};
 use crate::output::{Column, Sink, Table};
@@ -23,7 +24,7 @@ pub struct Arguments {
     /// Only events of this site
     #[arg(long)]
     site: Option<String>,
-    /// Only these events: new, changed, gone, back, moved, blocked, template, joined or parted
+    /// Only these events: new, changed, gone, back, moved, blocked, template, joined, parted or imported
     #[arg(long, value_name = "EVENT", value_delimiter = ',')]
     event: Vec<String>,
     /// Only changes of this kind: structure, content, presentation or behaviour
@@ -32,6 +33,21 @@ pub struct Arguments {
     /// Only main text (main), or only the menus, headers and footers around it (frame)
     #[arg(long, value_name = "main|frame")]
     role: Option<String>,
+    /// Only pages whose URL begins with this one
+    #[arg(long, value_name = "URL")]
+    prefix: Option<String>,
+    /// Only changes of at least this magnitude: slight, moderate, large, total, or a number from 0 to 1
+    #[arg(long, value_name = "MAGNITUDE")]
+    min: Option<String>,
+    /// Only events with these words, and "phrases", among what came or went
+    #[arg(long, value_name = "WORDS")]
+    words: Option<String>,
+    /// Whether the words came (added) or went (removed) [default: either]
+    #[arg(long, value_name = "added|removed|either", requires = "words")]
+    r#in: Option<String>,
+    /// Only events before this time
+    #[arg(long, value_name = "TIME", conflicts_with = "follow")]
+    until: Option<String>,
     /// Only events of pages that a seed with this tag covers
     #[arg(long)]
     tag: Option<String>,
@@ -42,7 +58,7 @@ pub struct Arguments {
     #[arg(long)]
     with_names: bool,
     /// For copies of pages: every version of every page, with the exact steps in `replica` (with --json)
-    #[arg(long, conflicts_with_all = ["event", "kind", "role"])]
+    #[arg(long, conflicts_with_all = ["event", "kind", "role", "min", "words"])]
     pages: bool,
     /// Show only the newest N
     #[arg(long, value_name = "N", conflicts_with = "follow")]
@@ -55,7 +71,7 @@ pub struct Arguments {
     schema: bool,
 }
 
-const COLUMNS: [Column; 7] = [
+pub(super) const COLUMNS: [Column; 7] = [
     Column::left("seen"),
     Column::left("event"),
     Column::left("kinds").optional(),
@@ -71,23 +87,31 @@ pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
         sink.line(&serde_json::to_string_pretty(&vernal_api::event_schema()).or_fail()?)?;
         return sink.flush();
     }
-    let path = if arguments.follow { "/api/v1/changes/stream" } else { "/api/v1/changes" };
-    let question = Question::at(path)
-        .with("since", arguments.since.as_ref())
-        .with("site", arguments.site.as_ref())
-        .with("event", (!arguments.event.is_empty()).then(|| arguments.event.join(",")))
-        .with("kind", arguments.kind.as_ref())
-        .with("role", arguments.role.as_ref())
-        .with("tag", arguments.tag.as_ref())
-        .with("limit", arguments.limit)
-        .with("latest", arguments.latest)
-        .when("with_noise", arguments.with_noise)
-        .when("with_names", arguments.with_names)
-        .when("pages", arguments.pages)
-        .when("brief", !context.json);
+    let question = |path: &str, since: Option<&String>, limit: Option<usize>| {
+        Question::at(path)
+            .with("since", since)
+            .with("site", arguments.site.as_ref())
+            .with("event", (!arguments.event.is_empty()).then(|| arguments.event.join(",")))
+            .with("kind", arguments.kind.as_ref())
+            .with("role", arguments.role.as_ref())
+            .with("prefix", arguments.prefix.as_ref())
+            .with("min", arguments.min.as_ref())
+            .with("words", arguments.words.as_ref())
+            .with("in", arguments.r#in.as_ref())
+            .with("until", arguments.until.as_ref())
+            .with("tag", arguments.tag.as_ref())
+            .with("limit", limit)
+            .with("latest", arguments.latest)
+            .when("with_noise", arguments.with_noise)
+            .when("with_names", arguments.with_names)
+            .when("pages", arguments.pages)
+            .when("brief", !context.json)
+    };
     if arguments.follow {
-        return follow(context, question).await;
+        let stream = |since: Option<&String>, limit| question("/api/v1/changes/stream", since, limit);
+        return follow_changes::follow(context, &stream, (arguments.since.clone(), arguments.limit)).await;
     }
+    let question = question("/api/v1/changes", arguments.since.as_ref(), arguments.limit);
     let folder = Folder::open(context, false).await?;
     let nothing_found = question.nothing_found();
     let answer = folder.get(question.text()).await?;
@@ -187,7 +211,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-fn row(context: &Context, event: &Value) -> Vec<String> {
+pub(super) fn row(context: &Context, event: &Value) -> Vec<String> {
     let is_of_site = !event["fold"].is_null();
     vec![
         time(context, event, "seen_different"),
@@ -209,32 +233,6 @@ fn kinds(event: &Value) -> String {
 const VERSION: usize = 3;
 const URL: usize = 5;
 const WHAT: usize = 6;
-
-/// As wide as the longest time, event, kinds and cursor usually are.
-const WIDTHS: [usize; COLUMNS.len()] = [20, 8, 17, 7, 8, 40, 0];
-
-/// Each event of the stream as a line, at once. The stream ends with the crawl.
-async fn follow(context: &Context, question: Question) -> Result<()> {
-    let folder = Folder::open(context, false).await?;
-    let answer = folder.get(question.text()).await?;
-    let mut sink = Sink::stdout();
-    let mut table = if context.json { None } else { Some(Table::at_once(&COLUMNS, &WIDTHS, &mut sink)?) };
-    sink.flush()?;
-    answer
-        .each_line(|line| {
-            let Some(data) = line.strip_prefix("data: ") else { return Ok(()) };
-            match &mut table {
-                None => sink.line(data)?,
-                Some(table) => {
-                    let event: Value = serde_json::from_str(data).or_fail()?;
-                    table.row(&mut sink, row(context, &event))?;
-                }
-            }
-            sink.flush()
-        })
-        .await?;
-    folder.close()
-}
 
 #[cfg(test)]
 mod tests {

@@ -23,6 +23,7 @@ pub fn what(event: &Value) -> String {
     match event["event"].as_str() {
         Some("joined") => return format!("a second name of {}", cell(event, "detail")),
         Some("parted") => return "stands on its own again".to_owned(),
+        Some("imported") if rows(event, "paragraphs").is_empty() => return "a version from before".to_owned(),
         _ => {}
     }
     let (paragraphs, notes) = (rows(event, "paragraphs"), rows(event, "notes"));

@@ -74,6 +74,9 @@ fn verdict(context: &Context, row: &Value) -> String {
     if change["flapping"] == true {
         parts.push("flapping".into());
     }
+    if row["imported"] == true && row["event"] != "imported" {
+        parts.push("imported".into());
+    }
     if row["second_look"] == true {
         parts.push("second look".into());
     }

@@ -14,8 +14,10 @@ mod demo;
 mod diff;
 mod event_words;
 mod export;
+mod follow_changes;
 mod hints;
 mod history;
+mod import;
 mod lab;
 mod links;
 mod names;
@@ -30,11 +32,14 @@ mod resume;
 mod run;
 mod search;
 mod seeds;
+mod series;
 mod sites;
 mod status;
+mod token;
 mod topics;
 mod trace;
 mod verify;
+mod watch;
 mod why;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
@@ -136,16 +141,24 @@ pub enum Verb {
     Plan(plan::Arguments),
     /// Compare policies on invented and recorded webs, compute their bounds, and re-enact the founding papers
     Lab(lab::Arguments),
+    /// The history of the crawl by hour and day: freshness, visits, changes, errors, bytes
+    Series(series::Arguments),
     /// Full text over current, past and removed text
     Search(search::Arguments),
     /// The change feed
     Changes(changes::Arguments),
+    /// Alerts on pages, prefixes, sites, tags and saved searches: webhooks, mail, programs and digests
+    Watch(watch::Arguments),
     /// Export copies for other tools
     Export(export::Arguments),
+    /// Take in other people's archives as history
+    Import(import::Arguments),
     /// Check everything on disk, and the politeness of every visit
     Verify(verify::Arguments),
     /// Free disk space: bodies that no rule keeps, overwritten rows, old runs
     Compact(compact::Arguments),
+    /// Tokens with roles: who may ask beyond loopback, and what
+    Token(token::Arguments),
     /// All settings in force, with their source
     Config(config::Arguments),
     /// Completions for a shell
@@ -202,11 +215,15 @@ impl Verb {
             Verb::Check(arguments) => check::check(context, &arguments).await,
             Verb::Why(arguments) => why::why(context, &arguments).await,
             Verb::Plan(arguments) => plan::plan(context, &arguments).await,
+            Verb::Series(arguments) => series::series(context, &arguments).await,
             Verb::Search(arguments) => search::search(context, &arguments).await,
             Verb::Changes(arguments) => changes::changes(context, &arguments).await,
+            Verb::Watch(arguments) => watch::watch(context, arguments).await,
             Verb::Export(arguments) => export::export(context, &arguments).await,
+            Verb::Import(arguments) => import::import(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,
+            Verb::Token(arguments) => token::token(context, arguments).await,
             Verb::Config(arguments) => config::config(context, &arguments).await,
             Verb::Run(_) | Verb::Demo(_) | Verb::Completions(_) | Verb::Compare(_) | Verb::Lab(_) => Ok(()),
         }

@@ -16,7 +16,7 @@ pub struct Question {
 }
 
 /// Parameters that select nothing.
-const SHAPES: [&str; 7] = ["limit", "latest", "sort", "brief", "with_noise", "with_names", "why"];
+const SHAPES: [&str; 8] = ["limit", "latest", "sort", "brief", "with_noise", "with_names", "why", "in"];
 
 impl Question {
     pub fn at(path: &str) -> Question {

@@ -76,8 +76,11 @@ async fn crawl_until_the_end(
     let opened = crawl::open(context, &beginning).await?;
     print_settings(context);
     let mut crawl = crawl::begin(context, beginning.until, checked, opened).await?;
-    if let Some(address) = crawl.listening {
-        tracing::info!("serving on http://{address}/");
+    if let Some(url) = &crawl.serving_on {
+        tracing::info!("serving on {url}");
+    }
+    if let Some(url) = &crawl.showing_on {
+        tracing::info!("archived pages on {url}");
     }
     let ended = watch(context, &mut crawl, &mut signals, real_time).await;
     let ended = match ended {
@@ -211,7 +214,8 @@ fn say_what_would_be_done(context: &Context, beginning: &Beginning, checked: &Ch
         sink.line(&format!("would take the seed {}", entry.url))?;
     }
     if beginning.serve {
-        sink.line(&format!("would serve on http://{}/", settings.listen))?;
+        let scheme = if checked.tls.is_some() { "https" } else { "http" };
+        sink.line(&format!("would serve on {scheme}://{}/", settings.listen))?;
     }
     if let Some(warning) = &checked.warning {
         sink.line(&format!("would warn: {warning}"))?;

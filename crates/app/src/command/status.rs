@@ -47,6 +47,7 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
             .map(|(name, value)| row(name, value)),
     );
     rows.extend(search(&status["search"]));
+    rows.extend(outbox(&status["outbox"]));
     rows.extend(freshness(crawl).into_iter().map(|(name, value)| row(name, value)));
     rows.extend(promises(&status["promises"]).into_iter().map(|(name, value)| row(name, value)));
     if !crawl["waits_for_budget_until"].is_null() {
@@ -62,6 +63,18 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
         rows.push(row("stopped for", "want of room on the disk".into()));
     }
     rows
+}
+
+/// The alerts: how many watches and deliveries, and what is wrong with them.
+fn outbox(outbox: &Value) -> Option<(String, String)> {
+    let watches = outbox["watches"].as_u64()?;
+    let mut told = format!("{watches} watches, {} deliveries wait", cell(outbox, "waiting"));
+    for (name, says) in [("failing_routes", "failing routes"), ("lost", "lost")] {
+        if outbox[name].as_array().is_some_and(|all| !all.is_empty()) {
+            told.push_str(&format!("; {says}: {}", cell(outbox, name)));
+        }
+    }
+    Some(("alerts".to_owned(), told))
 }
 
 fn search(search: &Value) -> Option<(String, String)> {

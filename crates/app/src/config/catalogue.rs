@@ -9,10 +9,10 @@ use vernal_model::Kinds;
 
 use super::setting::{Setting, all, many, one, put, put_some, switch};
 use super::value::{
-    self, above_zero, at_least_one, bytes, callback, header_text, importance, journal, kinds, listen, log_format,
-    number, parsed, real_span, span, topics,
+    self, above_zero, at_least_one, bytes, callback, command_route, header_text, importance, journal, kinds,
+    log_format, number, parsed, public_url, real_span, span, topics,
 };
-use super::{policies, promises, weights};
+use super::{listener, policies, promises, weights};
 
 pub fn by_name(name: &str) -> Option<&'static Setting> {
     ALL.iter().find(|setting| setting.name == name)
@@ -289,18 +289,28 @@ pub static ALL: &[Setting] = &[
     one("keep-for", "SPAN", "", "`compact` keeps bodies that are not older than this (default: all)", |to, text| {
         put_some(&mut to.keep_for, span(text))
     }),
-    one(
-        "listen",
-        "ADDRESS",
-        "127.0.0.1:8376",
-        "The address where the API and the status page are served",
-        |to, text| put(&mut to.listen, listen(text)),
-    ),
-    one("token-file", "FILE", "", "A file whose first line is the API's token; needed beyond loopback", |to, text| {
-        put(&mut to.token_file, Ok(Some(PathBuf::from(text))))
-    }),
+    listener::LISTEN,
+    listener::ARCHIVE_LISTEN,
+    listener::TOKEN_FILE,
+    listener::TLS_CERT,
+    listener::TLS_KEY,
+    listener::CORS_ORIGIN,
+    listener::API_RATE,
     switch("allow-private", "Also visit loopback and private addresses, for tests and intranets", |to| {
         &mut to.fetch.allow_private
+    }),
+    switch("allow-private-routes", "Also send alerts to loopback and private addresses", |to| {
+        &mut to.alerts.allow_private
+    }),
+    many(
+        "command-route",
+        "NAME=PROGRAM",
+        "",
+        "A route of alerts to a program, with its arguments behind it; may be repeated",
+        |to, texts| put(&mut to.alerts.programs, all(texts, command_route)),
+    ),
+    one("public-url", "URL", "", "Links in alerts begin with this (default: the address of --listen)", |to, text| {
+        put_some(&mut to.alerts.public_url, public_url(text))
     }),
     many("resolve", "HOST:PORT:ADDRESS", "", "Connect there for URLs of HOST:PORT; or ADDRESS:PORT", |to, texts| {
         put(&mut to.fetch.hosts.0, all(texts, parsed))

@@ -8,11 +8,13 @@
 //! - `policies`: parameters of policies, as text and as tables of the file.
 //! - `promises`: how often pages are to be visited, as text and as tables of the file.
 //! - `weights`: what people say of the importance of pages, the same way.
+//! - `listener`: the settings of the network listener.
 //! - `flags`: the catalogue as flags of a command.
 
 mod catalogue;
 mod file;
 mod flags;
+mod listener;
 mod policies;
 pub mod promises;
 mod resolve;

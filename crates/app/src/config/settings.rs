@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use vernal_model::{Span, Url};
 use vernal_policy::parameters::PolicySpec;
 
+use super::listener::Access;
 use super::policies;
 use super::resolve::InForce;
 use super::setting::Setting;
@@ -27,14 +28,26 @@ pub struct Settings {
     pub topics: Topics,
     /// Whether the text index is followed while the crawl runs.
     pub search: bool,
+    pub alerts: AlertSettings,
     pub indexnow_keys: Vec<String>,
     pub websub_secret: Option<String>,
     pub websub_callback: Option<Url>,
     pub keep_versions: Option<u32>,
     pub keep_for: Option<Span>,
     pub listen: SocketAddr,
-    pub token_file: Option<PathBuf>,
+    pub access: Access,
     pub time_scale: f64,
+}
+
+/// Where alerts may go, and what they lead to.
+#[derive(Clone, Debug, Default)]
+pub struct AlertSettings {
+    /// Also to this machine and to private networks.
+    pub allow_private: bool,
+    /// Routes to programs of the operator.
+    pub programs: Vec<vernal_watch::Route>,
+    /// The address under which people reach the API.
+    pub public_url: Option<String>,
 }
 
 /// When topics are computed.
@@ -64,6 +77,7 @@ impl Settings {
             let line = "websub-callback needs websub-secret: what hubs send must be signed";
             return Err(Error::Usage(line.into()));
         }
+        settings.access.tls().map_err(Error::Usage)?;
         Ok(settings)
     }
 
@@ -87,13 +101,14 @@ impl Settings {
             parameters: Vec::new(),
             topics: Topics::Auto,
             search: true,
+            alerts: AlertSettings::default(),
             indexnow_keys: Vec::new(),
             websub_secret: None,
             websub_callback: None,
             keep_versions: None,
             keep_for: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            token_file: None,
+            access: Access::default(),
             time_scale: 1.0,
         }
     }
@@ -184,6 +199,9 @@ mod tests {
             ("importance", "much"),
             ("requisites", "all"),
             ("websub-callback", "here"),
+            ("cors-origin", "*"),
+            ("api-rate", "0"),
+            ("tls-cert", "chain.pem"),
             ("websub-callback", "https://crawl.example/websub"),
         ] {
             assert!(with(name, value).is_err(), "{name} {value}");

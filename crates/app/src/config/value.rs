@@ -144,3 +144,23 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     };
     if amount.is_finite() && amount >= 0.0 { Ok((amount * factor) as u64) } else { Err(wrong()) }
 }
+/// A route to a program: `NAME=PROGRAM ARGUMENT…`, without a shell and without quotes.
+pub fn command_route(text: &str) -> Result<vernal_watch::Route, String> {
+    let wrong = || format!("`{text}` is no route to a program: give NAME=PROGRAM, with arguments behind it");
+    let (name, command) = text.split_once('=').ok_or_else(wrong)?;
+    let mut words = command.split_whitespace().map(str::to_owned);
+    let path = words.next().ok_or_else(wrong)?;
+    let program = vernal_watch::Program { path, arguments: words.collect() };
+    let to = vernal_watch::RouteKind::Command(program);
+    let route = vernal_watch::Route { name: name.trim().to_owned(), to, time_zone: None, template: None };
+    route.check().map_err(|error| error.to_string())?;
+    Ok(route)
+}
+
+/// An address that links begin with, without the slash at its end.
+pub fn public_url(text: &str) -> Result<String, String> {
+    let wrong = || format!("`{text}` is no address of an API: give one such as https://vernal.example");
+    let url = vernal_model::Url::parse(text).map_err(|_| wrong())?;
+    let is_web = matches!(url.scheme(), "http" | "https");
+    if is_web { Ok(url.as_str().trim_end_matches('/').to_owned()) } else { Err(wrong()) }
+}

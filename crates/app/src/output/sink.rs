@@ -54,8 +54,4 @@ impl Sink {
     pub fn flush(&mut self) -> Result<()> {
         self.out.flush().map_err(|error| Error::writing(&self.name, &error))
     }
-
-    pub fn writer(&mut self) -> &mut (dyn Write + Send) {
-        &mut *self.out
-    }
 }

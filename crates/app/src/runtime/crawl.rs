@@ -6,19 +6,21 @@ use std::thread::JoinHandle;
 
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
-use vernal_api::{AccessGuard, Shared, is_loopback};
+use vernal_api::{AccessGuard, AccessTokens, ArchiveOrigin, ConnectionCounts, CorsOrigins, Shared, is_loopback};
 use vernal_crawler::{Act, Crawler};
 use vernal_fetch::Workers;
 use vernal_model::{Moment, Seed};
 use vernal_repository::runs;
 use vernal_repository::{Reader, Recovery, Repository, note_damage};
 
+use super::alerts::{AlertService, AlertsFollowing};
 use super::backend::LiveCrawl;
 use super::clock::{Clock, wall};
 use super::connections::ConnectionLimits;
 use super::live::{self, Ended, Ending, Handle, LoopError, Until};
 use super::search::{Following, SearchService};
 use super::shutdown::Signals;
+use super::tls::Tls;
 use super::{descriptors, folder, local_token, network, parts, serving};
 use crate::command::Context;
 use crate::config::Settings;
@@ -44,12 +46,16 @@ pub struct Crawl {
     pub handle: Handle,
     pub reader: Reader,
     pub clock: Arc<Clock>,
-    pub listening: Option<SocketAddr>,
+    /// Where the API is served, as a URL.
+    pub serving_on: Option<String>,
+    /// Where archived bytes are served, as a URL.
+    pub showing_on: Option<String>,
     ended: oneshot::Receiver<Ending>,
     thread: JoinHandle<()>,
     stop: watch::Sender<bool>,
     servers: Vec<tokio::task::JoinHandle<()>>,
     search: Option<Following>,
+    alerts: AlertsFollowing,
     data: std::path::PathBuf,
 }
 
@@ -57,6 +63,7 @@ pub struct Crawl {
 pub struct Checked {
     pub crawler: vernal_crawler::Settings,
     pub token: Option<String>,
+    pub tls: Option<Tls>,
     pub warning: Option<String>,
 }
 
@@ -68,7 +75,9 @@ pub fn check(context: &Context, beginning: &Beginning) -> Result<Checked> {
     let seeds = seeds_of(context, &beginning.entries, wall())?;
     let warning = if seeds.is_empty() { None } else { parts::identity(settings, &seeds)? };
     let token = if beginning.serve { token(context)? } else { None };
-    Ok(Checked { crawler, token, warning })
+    let files = if beginning.serve { settings.access.tls().map_err(Error::Usage)? } else { None };
+    let tls = files.map(Tls::open).transpose().or_usage()?;
+    Ok(Checked { crawler, token, tls, warning })
 }
 
 fn seeds_of(context: &Context, entries: &[SeedEntry], now: Moment) -> Result<Vec<Seed>> {
@@ -76,10 +85,10 @@ fn seeds_of(context: &Context, entries: &[SeedEntry], now: Moment) -> Result<Vec
     entries.iter().map(|entry| entry.seed(defaults, now).or_usage()).collect()
 }
 
-/// The token of the API, which is required beyond loopback.
+/// The token that a person gave for the API. Beyond loopback there must be this one or one with a role.
 fn token(context: &Context) -> Result<Option<String>> {
     let settings = &context.settings;
-    let token = match &settings.token_file {
+    let token = match &settings.access.token_file {
         Some(path) => {
             let text = std::fs::read_to_string(path)
                 .map_err(|error| Error::Usage(format!("read the token of {}: {error}", path.display())))?;
@@ -89,12 +98,24 @@ fn token(context: &Context) -> Result<Option<String>> {
     };
     match token {
         Some(token) if token.is_empty() => Err(Error::usage("the token is empty")),
-        None if !is_loopback(&settings.listen) => Err(Error::Usage(format!(
-            "listening on {} needs a token: give --token-file or VERNAL_TOKEN, or listen on loopback",
-            settings.listen
-        ))),
+        None => match [Some(settings.listen), settings.access.archive_listen]
+            .into_iter()
+            .flatten()
+            .find(|at| !is_loopback(at))
+        {
+            Some(address) if !has_tokens(settings)? => Err(Error::Usage(format!(
+                "listening on {address} needs a token: make one with `vernal token add NAME --role admin`, give --token-file or \
+                 VERNAL_TOKEN, or listen on loopback"
+            ))),
+            _ => Ok(None),
+        },
         token => Ok(token),
     }
+}
+
+/// Whether the folder has a token with a role that has not expired.
+fn has_tokens(settings: &Settings) -> Result<bool> {
+    AccessTokens::of_folder(settings.data.clone(), wall).any_at_work().or_fail()
 }
 
 /// The folder and the port of a crawl, taken and not yet written to.
@@ -104,6 +125,7 @@ pub struct Opened {
     clock: Arc<Clock>,
     seeds: Vec<Seed>,
     listener: Option<TcpListener>,
+    archive_listener: Option<TcpListener>,
     warnings: Vec<String>,
 }
 
@@ -120,14 +142,16 @@ pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     let clock = beginning.clock.clone().unwrap_or_else(start);
     let seeds = seeds_of(context, &beginning.entries, clock.now())?;
     warnings.extend(judge_seeds(context, &reader, &seeds)?);
-    let listener = if beginning.serve { Some(listen(settings.listen).await?) } else { None };
-    Ok(Opened { repository, reader, clock, seeds, listener, warnings })
+    let listener = if beginning.serve { Some(listen(settings.listen, "listen")?) } else { None };
+    let archive = settings.access.archive_listen.filter(|_| beginning.serve);
+    let archive_listener = archive.map(|address| listen(address, "archive-listen")).transpose()?;
+    Ok(Opened { repository, reader, clock, seeds, listener, archive_listener, warnings })
 }
 
 /// Starts the crawl.
 pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Opened) -> Result<Crawl> {
     let settings = &context.settings;
-    let Opened { repository, reader, clock, seeds, listener, warnings } = opened;
+    let Opened { repository, reader, clock, seeds, listener, archive_listener, warnings } = opened;
     for warning in warnings {
         tracing::warn!("{warning}");
     }
@@ -144,9 +168,13 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()?;
     }
     note_run(context, clock.now())?;
-    let listening = listener.as_ref().and_then(|listener| listener.local_addr().ok());
+    let address_of = |listener: &Option<TcpListener>| listener.as_ref().and_then(|listener| listener.local_addr().ok());
+    let (listening, showing) = (address_of(&listener), address_of(&archive_listener));
+    let scheme = if checked.tls.is_some() { "https" } else { "http" };
+    let url_of = |address| format!("{scheme}://{address}/");
+    let (serving_on, showing_on) = (listening.map(url_of), showing.map(url_of));
     let inbox = live::inbox();
-    let fetch = parts::fetch_settings(settings, listening.into_iter().collect());
+    let fetch = parts::fetch_settings(settings, listening.into_iter().chain(showing).collect());
     if fetch.concurrency < settings.crawler.concurrency {
         tracing::warn!("only {} requests at a time: this process may open no more files", fetch.concurrency);
     }
@@ -164,20 +192,68 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         Arc::<Clock>::clone(&clock),
         backend,
         Arc::<SearchService>::clone(&search),
+        Arc::new(AccessTokens::of_folder(settings.data.clone(), wall)),
     );
-    let counts = Arc::clone(&shared.connections);
+    let links_to = serving_on.as_deref().map(|at| at.trim_end_matches('/').to_owned());
+    let alerts = Arc::new(AlertService::new(settings, reader.clone(), listening, links_to));
+    let shared = shared.with_alerts(Arc::<AlertService>::clone(&alerts)).with_archive(scheme, showing);
+    let (counts, tokens) = (Arc::clone(&shared.connections), Arc::clone(&shared.tokens));
     let search = settings.search.then(|| search.follow()).transpose().or_fail()?;
-    let router = vernal_api::router(Arc::new(shared.stopped_by(stopped.clone())));
+    let shared = Arc::new(shared.stopped_by(stopped.clone()));
+    let alerts = alerts.follow(Arc::clone(&shared)).or_fail()?;
+    let router = vernal_api::router(shared);
     let mut servers =
         vec![serving::serve_socket(serving::bind_socket(&settings.data)?, router.clone(), stopped.clone())];
     if let (Some(listener), Some(listening_on)) = (listener, listening) {
-        let local_token = local_token::make(&settings.data)?;
-        let guard = AccessGuard { listening_on, token: checked.token, local_token, keyed: settings.keyed_paths() };
+        let guard = guard(settings, listening_on, checked.token, tokens, Arc::clone(&counts))?;
         let limits = ConnectionLimits::of_descriptors(descriptors::limit());
-        servers.push(network::serve(listener, guard.guard(router), limits, counts, stopped));
+        if let Some(listener) = archive_listener.zip(showing) {
+            let origin = ArchiveOrigin { reader: reader.clone(), main: format!("{scheme}://{listening_on}") };
+            servers.push(show_archive(settings, listener, origin, guard.clone(), stopped.clone())?);
+        }
+        servers.push(network::serve(listener, guard.guard(router), limits, counts, checked.tls, stopped));
     }
     let data = settings.data.clone();
-    Ok(Crawl { handle, reader, clock, listening, ended, thread, stop, servers, search, data })
+    Ok(Crawl { handle, reader, clock, serving_on, showing_on, ended, thread, stop, servers, search, alerts, data })
+}
+
+/// Serves archived bytes on an origin of their own, for those who may ask the main one.
+fn show_archive(
+    settings: &Settings,
+    (listener, listening_on): (TcpListener, SocketAddr),
+    origin: ArchiveOrigin,
+    guard: AccessGuard,
+    stopped: watch::Receiver<bool>,
+) -> Result<tokio::task::JoinHandle<()>> {
+    let guard = AccessGuard { listening_on, keyed: Vec::new(), cors: CorsOrigins::default(), ..guard };
+    let files = settings.access.tls().map_err(Error::Usage)?;
+    let tls = files.map(Tls::open).transpose().or_usage()?;
+    let limits = ConnectionLimits::of_descriptors(descriptors::limit());
+    let router = guard.guard(vernal_api::archive_router(origin));
+    Ok(network::serve(listener, router, limits, Arc::default(), tls, stopped))
+}
+
+/// Who may ask the listener.
+fn guard(
+    settings: &Settings,
+    listening_on: SocketAddr,
+    token: Option<String>,
+    tokens: Arc<AccessTokens>,
+    counts: Arc<ConnectionCounts>,
+) -> Result<AccessGuard> {
+    if let Err(error) = tokens.list() {
+        tracing::error!("{error}");
+    }
+    Ok(AccessGuard {
+        listening_on,
+        token,
+        local_token: local_token::make(&settings.data)?,
+        tokens,
+        keyed: settings.keyed_paths(),
+        cors: settings.access.cors.clone(),
+        requests_per_second: settings.access.rate,
+        counts,
+    })
 }
 
 fn body_max(settings: &Settings) -> u64 {
@@ -243,9 +319,9 @@ fn judge_seeds(context: &Context, reader: &Reader, given: &[Seed]) -> Result<Vec
     Ok(warnings)
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener> {
+fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
     network::listen(address)
-        .map_err(|error| Error::Failed(format!("listen on {address}: {error}; give --listen or --no-serve")))
+        .map_err(|error| Error::Failed(format!("listen on {address}: {error}; give --{setting} or --no-serve")))
 }
 
 impl Crawl {
@@ -276,6 +352,7 @@ impl Crawl {
                 abort.abort();
             }
         }
+        self.alerts.stop();
         if let Some(search) = self.search {
             search.stop();
         }

@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Method, Request, Response, StatusCode};
+use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
 use tower::ServiceExt;
-use vernal_api::Shared;
+use vernal_api::{AccessTokens, Shared};
 use vernal_repository::runs;
 use vernal_repository::{ReadOnlyCopy, Recovery, Repository, TablesRecovery};
 
+use super::alerts::AlertService;
 use super::backend::StoppedCrawl;
 use super::clock::{Clock, wall};
 use super::live::Until;
@@ -46,8 +47,7 @@ pub enum Folder {
 /// The answer of the router, from either side.
 pub struct Answer {
     pub status: StatusCode,
-    /// What the site said that a kept body is.
-    pub kept_type: Option<String>,
+    pub headers: HeaderMap,
     pub body: Body,
 }
 
@@ -142,9 +142,17 @@ impl Folder {
         let crawler_settings = parts::crawler_settings(&settings, Until::default())?;
         let backend = Arc::new(StoppedCrawl::new(repository, crawler_settings));
         let search = Arc::new(SearchService::new(settings.data.clone(), reader.clone()));
+        let alerts = Arc::new(AlertService::new(&settings, reader.clone(), None, None));
         let settings = parts::api_settings(context, &settings)?;
-        let shared =
-            Shared::new(settings, reader, Arc::<Clock>::clone(&clock), Arc::<StoppedCrawl>::clone(&backend), search);
+        let shared = Shared::new(
+            settings,
+            reader,
+            Arc::<Clock>::clone(&clock),
+            Arc::<StoppedCrawl>::clone(&backend),
+            search,
+            Arc::new(AccessTokens::of_folder(context.settings.data.clone(), wall)),
+        )
+        .with_alerts(alerts);
         let dir = context.settings.data.clone();
         Ok(Folder::Stopped { dir, router: vernal_api::router(Arc::new(shared)), backend, clock, copy })
     }
@@ -172,9 +180,7 @@ impl Folder {
             Folder::Stopped { router, .. } => router.clone().oneshot(request).await.or_fail()?,
         };
         let (parts, body) = response.into_parts();
-        let kept_type =
-            parts.headers.get("vernal-content-type").and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let answer = Answer { status: parts.status, kept_type, body };
+        let answer = Answer { status: parts.status, headers: parts.headers, body };
         if answer.status.is_success() { Ok(answer) } else { Err(refusal(answer).await) }
     }
 

@@ -4,24 +4,23 @@
 //! because they go through the socket in the folder.
 
 use std::fs::{self, OpenOptions};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use vernal_api::random_text;
 
 use crate::error::{Error, Result};
 
 pub const FILE_NAME: &str = "local-token";
 
 const MODE: u32 = 0o600;
-const RANDOM_BYTES: usize = 32;
 
 /// Makes a new token and writes it into the folder, where it replaces the one of the last run.
 pub fn make(dir: &Path) -> Result<String> {
     let path = dir.join(FILE_NAME);
     let wrong = |error: std::io::Error| Error::Failed(format!("write {}: {error}", path.display()));
-    let mut random = [0; RANDOM_BYTES];
-    fs::File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut random)).map_err(wrong)?;
-    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let token = random_text().map_err(wrong)?;
     // Written under another name and renamed, so that nobody reads half a token.
     let young = dir.join(format!("{FILE_NAME}.{}", std::process::id()));
     let _ = fs::remove_file(&young);
@@ -46,7 +45,7 @@ mod tests {
     fn every_run_has_a_token_of_its_own_that_only_the_owner_reads() {
         let dir = tempfile::tempdir().unwrap();
         let (first, second) = (make(dir.path()).unwrap(), make(dir.path()).unwrap());
-        assert!(first != second && second.len() == 2 * RANDOM_BYTES);
+        assert!(first != second && second.len() == 64);
         let path = dir.path().join(FILE_NAME);
         assert_eq!(fs::read_to_string(&path).unwrap().trim(), second);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, MODE);

@@ -8,12 +8,14 @@
 //! - `live`: the one thread that owns the crawler; reports and acts in, orders out.
 //! - `backend`: the crawl behind the API, running or stopped.
 //! - `descriptors`: how many files and connections there may be, and who gets which share.
-//! - `serving`: the socket. `network`: the listener, within the limits of `connections`.
+//! - `serving`: the socket. `network`: the listener, within the limits of `connections`, and over `tls` where it is asked for.
 //! - `local_token`: what a write through the loopback port must carry.
 //! - `search`: the text index, followed by a thread of low priority.
+//! - `alerts`: watches and deliveries, followed by another one.
 //! - `shutdown`: signals.
 //! - `progress`: what a person sees meanwhile.
 
+pub mod alerts;
 mod backend;
 pub mod clock;
 pub mod connections;
@@ -29,4 +31,5 @@ pub mod progress;
 pub mod search;
 pub mod serving;
 pub mod shutdown;
+pub mod tls;
 mod unreached_log;

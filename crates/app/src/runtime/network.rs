@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
+use axum::{Extension, Router};
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,16 +18,24 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 use tower::ServiceExt;
-use vernal_api::ConnectionCounts;
+use vernal_api::{ConnectionCounts, PeerAddress};
 
 use super::connections::{Connection, ConnectionLimits, Connections, Place};
 use super::descriptors;
 use super::live::now;
+use super::tls::Tls;
 use crate::error::OrFail;
 
 /// A request's head must have come after so long. It is also how long a connection may be idle between two requests.
 const HEAD_PATIENCE: Duration = Duration::from_secs(15);
+/// A TLS handshake must be done after so long.
+const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
+/// How often certificate and key are looked at, in looks for slow readers.
+const TLS_LOOK_EVERY: u64 = 2;
 /// Bytes of a request's head, and of answers between the router and the socket.
 const BUFFER_BYTES_MAX: usize = 64 << 10;
 /// Bytes of answers that the system holds for one connection.
@@ -66,30 +74,41 @@ pub fn serve(
     router: Router,
     limits: ConnectionLimits,
     counts: Arc<ConnectionCounts>,
+    tls: Option<Tls>,
     stop: watch::Receiver<bool>,
 ) -> JoinHandle<()> {
     let connections = Arc::new(Connections::new(limits, counts, now()));
-    tokio::spawn(accept_all(listener, router, connections, stop))
+    tokio::spawn(accept_all(listener, router, connections, tls, stop))
 }
 
 async fn accept_all(
     listener: TcpListener,
     router: Router,
     connections: Arc<Connections>,
+    tls: Option<Tls>,
     mut stop: watch::Receiver<bool>,
 ) {
+    let mut looked: u64 = 0;
     let mut speaking = JoinSet::new();
     let mut looks = tokio::time::interval(LOOK_EVERY);
     let also_stopped = stop.clone();
     loop {
         tokio::select! {
             () = stopped(&mut stop) => break,
-            _ = looks.tick() => connections.cut_off_slow_readers(now()),
+            _ = looks.tick() => {
+                connections.cut_off_slow_readers(now());
+                looked += 1;
+                if let Some(tls) = tls.as_ref().filter(|_| looked.is_multiple_of(TLS_LOOK_EVERY)) {
+                    renew(tls);
+                }
+            }
             Some(_) = speaking.join_next() => {}
             accepted = listener.accept() => match accepted {
                 Ok((stream, peer)) => {
                     let place = connections.take_in(peer.ip(), now());
-                    speaking.spawn(speak(stream, router.clone(), place, also_stopped.clone()));
+                    let tls = tls.as_ref().map(Tls::config);
+                    let router = router.clone().layer(Extension(PeerAddress(peer.ip())));
+                    speaking.spawn(speak(stream, router, place, tls, also_stopped.clone()));
                 }
                 Err(error) => {
                     tracing::debug!("accept a connection: {error}");
@@ -108,13 +127,52 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|&stop| stop).await;
 }
 
-/// Serves one connection until it ends, must give way, or the process stops.
-async fn speak(stream: TcpStream, router: Router, place: Place, mut stop: watch::Receiver<bool>) {
-    let place = Arc::new(place);
-    let connection = Arc::clone(&place.connection);
+/// Takes renewed files of TLS; the connections that are open keep what they have.
+fn renew(tls: &Tls) {
+    match tls.look_again() {
+        Ok(true) => tracing::info!("the certificate was renewed"),
+        Ok(false) => {}
+        Err(error) => tracing::warn!("the certificate is not renewed: {error}"),
+    }
+}
+
+/// Serves one connection, over TLS where that is asked for.
+async fn speak(
+    stream: TcpStream,
+    router: Router,
+    place: Place,
+    tls: Option<Arc<ServerConfig>>,
+    mut stop: watch::Receiver<bool>,
+) {
     // Answers are written in large pieces; waiting to fill a TCP segment would only delay them.
     let _ = stream.set_nodelay(true);
-    let io = TokioIo::new(Watched { stream, connection: Arc::clone(&connection) });
+    let connection = Arc::clone(&place.connection);
+    let stream = Watched { stream, connection: Arc::clone(&connection) };
+    let Some(config) = tls else { return converse(stream, router, place, stop).await };
+    let handshake = timeout(HANDSHAKE_PATIENCE, TlsAcceptor::from(config).accept(stream));
+    let shaken = tokio::select! {
+        shaken = handshake => shaken,
+        () = connection.must_end() => return,
+        () = stopped(&mut stop) => return,
+    };
+    match shaken {
+        Ok(Ok(stream)) => converse(stream, router, place, stop).await,
+        // Whoever speaks plain HTTP to this port, or does not like the certificate, finds out on the other side.
+        Ok(Err(error)) => tracing::debug!("a TLS handshake failed: {error}"),
+        Err(_) => tracing::debug!("a TLS handshake took too long"),
+    }
+}
+
+/// Answers the requests of one connection until it ends, must give way, or the process stops.
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    router: Router,
+    place: Place,
+    mut stop: watch::Receiver<bool>,
+) {
+    let place = Arc::new(place);
+    let connection = Arc::clone(&place.connection);
+    let io = TokioIo::new(stream);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let (router, place) = (router.clone(), Arc::clone(&place));
         async move {

@@ -21,6 +21,7 @@ pub fn crawler_settings(settings: &Settings, until: Until) -> Result<vernal_craw
     }
     let callback = settings.websub_callback.clone().zip(settings.websub_secret.clone());
     Ok(vernal_crawler::Settings {
+        history: true,
         topics_every: match settings.topics {
             Topics::Auto => vernal_crawler::Settings::topics_for(&crawler.policy),
             Topics::Off => None,

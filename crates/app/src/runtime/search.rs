@@ -23,7 +23,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Failures in a row after which the index waits for the next process.
 const FAILURES_MAX: u32 = 5;
 /// Threads of the index get the processor when nobody else wants it.
-const NICE: i32 = 10;
+pub(super) const NICE: i32 = 10;
 
 /// The text index of one folder.
 pub struct SearchService {
@@ -37,6 +37,8 @@ pub struct SearchService {
     temporary: Mutex<Option<TempDir>>,
     /// Events a second of the last batches.
     rate: AtomicU64,
+    /// Whether a question met damage and the thread that follows was told to begin anew.
+    is_damaged: AtomicBool,
 }
 
 enum Order {
@@ -60,6 +62,7 @@ impl SearchService {
             stops: AtomicBool::new(false),
             temporary: Mutex::default(),
             rate: AtomicU64::new(0),
+            is_damaged: AtomicBool::new(false),
         }
     }
 
@@ -110,6 +113,21 @@ impl SearchService {
             true
         })?;
         follower.close()
+    }
+
+    /// What an index that is damaged cannot answer, one that is made anew can: at once where no thread follows, else in a moment.
+    fn answered_anew(&self, asked: &Asked, why: &str) -> Result<Answer, Error> {
+        let sender = self.orders.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(sender) = sender else {
+            tracing::warn!("the search index is made anew: {why}");
+            *self.index() = Some(SearchIndex::rebuild(&self.data)?);
+            return self.up_to_date(&mut |_| {})?.search(&self.reader, asked);
+        };
+        if !self.is_damaged.swap(true, Ordering::Relaxed) {
+            tracing::warn!("the search index is made anew: {why}");
+            sender.send(Order::Rebuild(channel().0)).map_err(|_| Error::Closed)?;
+        }
+        Err(Error::Anew)
     }
 
     /// An index that goes with this process, for a folder that cannot be written.
@@ -170,6 +188,7 @@ impl SearchService {
     ) -> Result<Option<Sender<Progress>>, Error> {
         let index = if anew { SearchIndex::rebuild(&self.data)? } else { self.opened()? };
         *self.index() = Some(index.clone());
+        self.is_damaged.store(false, Ordering::Relaxed);
         let mut follower = Follower::of(&index, self.reader.clone())?;
         let mut told = told;
         loop {
@@ -206,7 +225,12 @@ impl TextIndex for SearchService {
     /// Answers a question. Where no thread follows, the index is brought up to date first.
     fn search(&self, asked: &Asked) -> Result<Answer, Error> {
         let index = self.up_to_date(&mut |_| {})?;
-        index.search(&self.reader, asked)
+        // The library may also panic on bytes that it did not write.
+        match catch_unwind(AssertUnwindSafe(|| index.search(&self.reader, asked))) {
+            Ok(Err(error)) if error.is_of_index() => self.answered_anew(asked, &error.to_string()),
+            Ok(answered) => answered,
+            Err(_) => self.answered_anew(asked, "its files are damaged"),
+        }
     }
 
     fn rebuild(&self, told: &mut dyn FnMut(Progress)) -> Result<SearchStatus, Error> {

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 pub mod edited;
+pub mod replay;
 pub mod replica;
+pub mod serving;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -132,7 +134,10 @@ impl Running {
     pub fn listening(&mut self) -> String {
         use std::io::{BufRead, BufReader};
         let lines = BufReader::new(self.0.stderr.as_mut().expect("standard error is ours")).lines();
-        let said = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("http://")?.1.to_owned()));
+        let said = lines.map_while(Result::ok).find_map(|line| {
+            let (_, url) = line.split_once("serving on http")?;
+            Some(url.split_once("://")?.1.to_owned())
+        });
         said.expect("it says where it serves").trim_end_matches('/').to_owned()
     }
 

@@ -196,7 +196,7 @@ fn push_found(core: &mut Core, id: vernal_model::Partition, here: discovery::Fou
     }
 }
 
-fn visited(effects: VisitEffects) -> Visited {
+pub(super) fn visited(effects: VisitEffects) -> Visited {
     let VisitEffects { report, before, waiting, page, finding, record, event, document, .. } = effects;
     let visit = Visit {
         started: report.started,

@@ -33,9 +33,9 @@ pub(crate) struct Arrived<'a> {
 
 /// The context of a report that is restored from the archive.
 pub(crate) struct Restored<'a> {
-    /// Where its record is.
-    pub location: Location,
-    /// The sites that were ever visited, used as the scope when no seed is known.
+    /// Where its record is; `None` where it is still to be kept.
+    pub location: Option<Location>,
+    /// The sites that were ever visited, used as the scope when no seed is known; none at all for what is imported.
     pub sites: Option<&'a HashSet<Site>>,
 }
 
@@ -82,10 +82,11 @@ impl Intake {
         walls::see_through_redirect(core, &mut report)?;
         let list = list_of(core, &mut report);
         let (mut verdict, noise, old) = self.judged(core, before.as_ref(), &mut report, second_look)?;
-        let record = match archive_record::record(&report, &verdict, before.as_ref()) {
-            _ if restored.is_some() => restored.map(|restored| restored.location),
-            Some(keep) => Some(core.work.keep(&keep)?),
-            None => None,
+        let keep = archive_record::record(&report, &verdict, before.as_ref());
+        let record = match (restored.and_then(|restored| restored.location), keep) {
+            (Some(location), _) => Some(location),
+            (None, Some(keep)) => Some(core.work.keep(&keep)?),
+            (None, None) => None,
         };
         let row = match (&before, &waiting) {
             (Some(page), _) => page.clone(),
@@ -93,6 +94,7 @@ impl Intake {
             (None, None) => return Ok(None),
         };
         let mut page = page_life::after(row, &report, &verdict, record);
+        number_version(core, before.as_ref(), &mut page)?;
         let noisy = noise.as_ref().and_then(|lesson| lesson.rows.page.as_ref()).map(|(_, noise)| !noise.is_empty());
         page.noisy = noisy.unwrap_or(page.noisy);
         page.importance = core.scope.importance_of(&core.work, page.key, &page.url, page.depth)?;
@@ -215,8 +217,30 @@ fn compared(
     Ok((moved_entries::delta(page.key, &list, before), list))
 }
 
+/// A new version gets a number that no imported version of the page has: those from before the first own visit came later and are
+/// numbered behind it.
+fn number_version(core: &Core, before: Option<&Page>, page: &mut Page) -> Result<()> {
+    let Some(version) = page.version.as_mut() else { return Ok(()) };
+    let Some(old) = before.and_then(|page| page.version).filter(|old| old.number < version.number) else {
+        return Ok(());
+    };
+    // Numbers are used one after another, so that the search ends at the first that is free.
+    for number in old.number + 1..u32::MAX {
+        version.number = number;
+        if core.work.acknowledged().version_row(page.key, number)?.is_none() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The row of a version whose record was read again.
+pub(crate) fn imported_document(report: &Report) -> Option<DocumentRow> {
+    document_row(report, None, 1)
+}
+
 /// The row that the tables keep of a new version.
-fn document_row(report: &Report, old: Option<&DocumentRow>, next_paragraph: u32) -> Option<DocumentRow> {
+pub(super) fn document_row(report: &Report, old: Option<&DocumentRow>, next_paragraph: u32) -> Option<DocumentRow> {
     let (document, signature) = report.document.as_ref().zip(report.signature.as_ref())?;
     Some(DocumentRow {
         signature: signature.clone(),

@@ -15,6 +15,7 @@
 //! - `robots_answer`: the answer to a request for robots.txt.
 //! - `walls`: tells a redirect that leads to a login page from a move.
 //! - `archived_report`: turns a kept record back into the report that it was made from.
+//! - `imported`: visits that others made, at the end of a page's history or within it.
 
 mod apply_effects;
 pub(crate) mod archive_record;
@@ -23,6 +24,7 @@ pub(crate) mod discovery;
 mod effects;
 mod events;
 mod folding;
+pub(crate) mod imported;
 mod judging;
 pub(crate) mod page_life;
 mod readable;
@@ -35,6 +37,6 @@ pub(crate) mod verdict;
 mod walls;
 
 pub(crate) use self::apply_effects::Appliers;
-pub(crate) use self::effects::{Arrived, Restored, VisitEffects};
+pub(crate) use self::effects::{Arrived, Restored, VisitEffects, imported_document};
 pub(crate) use self::judging::Intake;
 pub(crate) use self::robots_answer::{take_robots, visit_beside_pages};

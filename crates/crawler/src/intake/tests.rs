@@ -291,7 +291,7 @@ fn a_restored_report_is_kept_where_it_lies_and_the_sites_that_were_asked_are_its
     );
     let location = Location { segment: 7, offset: 8, length: 9 };
     let sites: HashSet<Site> = ["a.example", "b.example"].map(Site::new).into();
-    let restored = Restored { location, sites: Some(&sites) };
+    let restored = Restored { location: Some(location), sites: Some(&sites) };
     let waiting = Some(Box::new(crate::testing::waiting(PAGE, 0)));
     let arrived = Arrived { report, before: None, waiting, second_look: false, restored: Some(&restored) };
     let effects = bench.crawler.intake.effects(&mut bench.crawler.core, arrived).unwrap().unwrap();

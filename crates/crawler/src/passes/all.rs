@@ -5,6 +5,7 @@ use vernal_repository::Reader;
 
 use super::Pass;
 use super::eviction::EvictionPass;
+use super::history::History;
 use super::link_scores::LinkScores;
 use super::scope_rescan::ScopeRescan;
 use super::topics::Topics;
@@ -16,6 +17,7 @@ pub(crate) struct Passes {
     pub topics: Topics,
     pub link_scores: LinkScores,
     pub eviction: EvictionPass,
+    pub history: History,
 }
 
 impl Passes {
@@ -25,12 +27,13 @@ impl Passes {
             topics: Topics::new(now),
             link_scores: LinkScores::new(reader.graph_mark()?.unwrap_or_default()),
             eviction: EvictionPass::default(),
+            history: History::new(reader),
         })
     }
 
     /// All passes, in the order of their turns.
-    pub fn all(&self) -> [&dyn Pass; 4] {
-        [&self.scope_rescan, &self.topics, &self.link_scores, &self.eviction]
+    pub fn all(&self) -> [&dyn Pass; 5] {
+        [&self.scope_rescan, &self.topics, &self.link_scores, &self.eviction, &self.history]
     }
 
     /// The pass at this index of their order.
@@ -39,7 +42,8 @@ impl Passes {
             0 => &mut self.scope_rescan,
             1 => &mut self.topics,
             2 => &mut self.link_scores,
-            _ => &mut self.eviction,
+            3 => &mut self.eviction,
+            _ => &mut self.history,
         }
     }
 

@@ -4,10 +4,12 @@
 //! - `scope_rescan`: held pages are checked against a changed scope.
 //! - `topics`: which pages are thought to change together.
 //! - `link_scores`: how important pages are by the links between them.
+//! - `history`: each hour is closed with what was counted in it.
 //! - `eviction`: which pages are worth holding.
 
 mod all;
 pub(crate) mod eviction;
+mod history;
 pub(crate) mod link_scores;
 mod scope_rescan;
 #[cfg(test)]

@@ -79,6 +79,9 @@ impl Pass for ScopeRescan {
         for page in pages.iter().filter(|page| page.state == PageState::Held) {
             announce_links(core, page)?;
         }
+        for page in pages.iter().filter(|page| page.visits == 0) {
+            adopt(core, page, now)?;
+        }
         self.looked_at += pages.len() as u64;
         self.mark = match pages.last() {
             Some(last) => ScopeMark { following: Some((scope, Some(last.key))), ..self.mark },
@@ -96,6 +99,19 @@ impl Pass for ScopeRescan {
     fn has_ended(&self) -> bool {
         self.mark.following.is_none()
     }
+}
+
+/// Gives a page that was only imported to the policy, now that the scope has it.
+fn adopt(core: &mut Core, page: &Page, now: Moment) -> Result<()> {
+    if core.in_flight.has(page.key) || !core.scope.contains(&page.url, page.depth) {
+        return Ok(());
+    }
+    let importance = core.scope.importance_of(&core.work, page.key, &page.url, page.depth)?;
+    let promise = core.scope.promise_of(&page.url, page.depth);
+    let partition = core.partitions.of_mut(page.key.partition);
+    partition.recall_page(&Page { importance, ..page.clone() }, promise, now);
+    partition.refresh.invalidate();
+    Ok(())
 }
 
 /// Announces the links of one page that lead into the scope and are not counted yet.

@@ -29,7 +29,7 @@ fn a_pass_that_is_due_says_that_it_goes_on_soon() {
     let settings = Settings { topics_every: Some(Span::from_days(1)), importance: ImportanceBy::Links, ..unhindered() };
     let mut bench = Bench::seeded(settings, &["http://a.example/"]);
     let web = Web::of_sites(&["a.example"], 90);
-    let mut seen = [false; 4];
+    let mut seen = [false; 5];
     for _ in 0..2_000 {
         bench.step(&web);
         for (place, pass) in bench.crawler.passes.all().into_iter().enumerate() {

@@ -119,7 +119,7 @@ impl FreshnessSamples {
             let Some(home) = home else { return Ok(None) };
             let key = PageKey::new(PartitionId(home as u8), place as u32);
             let Some(page) = core.work.page(key)? else { continue };
-            let is_ours = page.state == PageState::Held && visit_owner(&page) == VisitOwner::Policy;
+            let is_ours = page.state == PageState::Held && visit_owner(&page) == VisitOwner::Policy && page.visits > 0;
             if !is_ours || core.in_flight.has(key) {
                 continue;
             }

@@ -178,7 +178,11 @@ fn must_be_public(core: &Core, candidate: &Candidate, url: &Url) -> Result<bool>
         Candidate::First(waiting) => waiting.found_on,
         Candidate::Again { page, .. } => page.found_on,
     };
-    let Some(found_on) = found_on else { return Ok(!core.is_private(url)) };
+    let Some(found_on) = found_on else {
+        // Nothing led to it: it was pushed or imported. Where a person named the site, its address may be what it is.
+        let is_named = |site| core.scope.seeds().iter().any(|seed| seed.url.site_text() == site);
+        return Ok(!core.is_private(url) && !is_named(url.site_text()));
+    };
     let leads_here = core.work.page(found_on)?;
     Ok(!leads_here.is_some_and(|page| core.is_private(&page.url)))
 }

@@ -170,7 +170,8 @@ impl Work {
             // What is told of the names of a page says nothing of its state.
             None => {
                 let events = self.reader.page_events(key)?;
-                Ok(events.iter().rev().map(|(_, _, event)| event.kind).find(|kind| !kind.is_of_names()))
+                let mut kinds = events.iter().rev().map(|(_, _, event)| event.kind);
+                Ok(kinds.find(|kind| !kind.is_of_names() && *kind != EventKind::Imported))
             }
         }
     }

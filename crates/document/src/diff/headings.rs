@@ -54,3 +54,9 @@ impl Headings {
         trail
     }
 }
+
+/// The headings above each paragraph, the highest first.
+pub fn heading_trails(document: &Document) -> Vec<Vec<Box<str>>> {
+    let headings = Headings::of(document);
+    (0..document.paragraphs.len()).map(|place| headings.trail(document, place)).collect()
+}

@@ -36,6 +36,7 @@ pub(crate) mod words;
 pub use blame::{Blame, BlamedParagraph, BlamedWords, SeenVersion, blame};
 pub use difference::{Diff, Fallback, ParagraphDiff, WordEdit, WordOperation, diff, texts};
 pub use explain::{explain, operations};
+pub use headings::heading_trails;
 pub use identity::{carry_ids, carry_ids_by_marks};
 pub use replica::{NumberedParagraph, ReplicaOperation, ReplicaStep, replay, replica_steps};
 pub use steps::STEPS_MAX;

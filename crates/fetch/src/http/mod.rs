@@ -8,8 +8,8 @@
 //! - `pool`: idle connections, kept for the next order to their site.
 //! - `exchange`: one order, from a pooled or fresh connection to an answer.
 
-mod body;
-mod connection;
+pub mod body;
+pub mod connection;
 mod exchange;
 mod frame_limit;
 pub mod head;

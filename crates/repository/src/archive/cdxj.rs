@@ -52,6 +52,31 @@ pub fn cdxj(dir: &Path, of: IndexOf<'_>, filter: &dyn Fn(&Record) -> bool, out: 
     sorter.finish(out).map_err(failed)
 }
 
+/// The index of one file, gathered while its records are written. Memory is bounded: runs of sorted lines go to temporary files.
+pub struct CaptureIndex {
+    sorter: LineSorter,
+    file_name: String,
+}
+
+impl CaptureIndex {
+    pub fn new(file_name: &str) -> CaptureIndex {
+        CaptureIndex { sorter: LineSorter::new(), file_name: file_name.to_owned() }
+    }
+
+    /// A record that begins at `offset` of the file.
+    pub fn note(&mut self, scanned: &Scanned, offset: u64) -> Result<()> {
+        let failed =
+            |source: io::Error| Error::Io { act: "sort the index of", path: self.file_name.clone().into(), source };
+        line(scanned, offset, &self.file_name).map_or(Ok(()), |line| self.sorter.push(line).map_err(failed))
+    }
+
+    /// Writes the lines, sorted.
+    pub fn finish(self, out: &mut dyn Write) -> Result<()> {
+        let failed = |source: io::Error| Error::Io { act: "write the index of", path: self.file_name.into(), source };
+        self.sorter.finish(out).map_err(failed)
+    }
+}
+
 fn line(scanned: &Scanned, offset: u64, file_name: &str) -> Option<String> {
     let record = &scanned.record;
     if !is_indexed(record) {

@@ -70,7 +70,7 @@ pub(super) fn choose(files: Vec<SegmentFile>, wish: &dyn Fn(&Location, &Record) 
     let mut wanted = HashSet::new();
     for (file_place, file) in files.into_iter().enumerate() {
         let mut fates = Vec::new();
-        for item in scan(&file.path)? {
+        for item in scan(&file.present_path())? {
             let Ok(scanned) = item else {
                 choice.damaged += 1;
                 continue;
@@ -113,7 +113,7 @@ pub(super) fn walk_records(
     each: &mut dyn FnMut(&Scanned, Fate, bool) -> Result<()>,
 ) -> Result<()> {
     let mut last = Fate::Left;
-    for (scanned, &fate) in scan(&file.path)?.flatten().zip(fates) {
+    for (scanned, &fate) in scan(&file.present_path())?.flatten().zip(fates) {
         let main = fate != Fate::Follows;
         last = if main { fate } else { last };
         each(&scanned, last, main)?;

@@ -4,8 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::copy::{Fate, MemberReader, Selection, choose, walk};
-use crate::bodies::{Record, sealed_path, segments, sync_folder};
+use vernal_model::Location;
+
+use super::copy::{Fate, MemberReader, Selection, choose, walk, walk_records};
+use crate::bodies::{Record, Scanned, sealed_path, segments, sync_folder};
 use crate::{Error, Result};
 
 /// The target of an export. Existing files are never overwritten.
@@ -46,6 +48,39 @@ pub fn export_warc(dir: &Path, to: ExportTo<'_>, filter: &dyn Fn(&Record) -> boo
             }
         }
         ExportTo::File(path) => write_file(path, &choice, 0..choice.segments.len(), &mut report)?,
+    }
+    Ok(report)
+}
+
+/// Hears of each record that is copied: what it is, and where it begins in the copy.
+pub type CopiedRecord<'a> = &'a mut dyn FnMut(&Scanned, u64) -> Result<()>;
+
+/// Like an export into one file, but the bytes go to `out`.
+pub fn stream_warc(
+    dir: &Path,
+    filter: &dyn Fn(&Record) -> bool,
+    out: &mut dyn Write,
+    copied: CopiedRecord<'_>,
+) -> Result<ExportReport> {
+    let choice = choose(segments(dir)?, &|_, record| filter(record))?;
+    let mut report = ExportReport { damaged: choice.damaged, ..ExportReport::default() };
+    for (file, fates) in
+        choice.segments.iter().enumerate().filter(|(place, _)| has_any(&choice, *place)).map(|one| one.1)
+    {
+        let path = file.present_path();
+        let mut reader = MemberReader::open(&path)?;
+        walk_records(file, fates, &mut |scanned, fate, main| {
+            if fate == Fate::Left {
+                return Ok(());
+            }
+            let location = Location { segment: file.serial, offset: scanned.offset, length: scanned.length as u32 };
+            out.write_all(reader.member(&location)?).map_err(Error::io("write the records of", &path))?;
+            copied(scanned, report.bytes)?;
+            report.records += 1;
+            report.bytes += scanned.length;
+            report.added_for_revisits += u64::from(main && fate == Fate::TakenForRevisit);
+            Ok(())
+        })?;
     }
     Ok(report)
 }
@@ -95,7 +130,8 @@ fn copy_segment(
     report: &mut ExportReport,
 ) -> Result<()> {
     let (file, fates) = &choice.segments[place];
-    let mut reader = MemberReader::open(&file.path)?;
+    let path = file.present_path();
+    let mut reader = MemberReader::open(&path)?;
     walk(file, fates, &mut |location, fate, main| {
         if fate == Fate::Left {
             return Ok(());

@@ -7,7 +7,7 @@ mod export;
 mod sort;
 mod surt;
 
-pub use cdxj::{IndexOf, cdxj};
+pub use cdxj::{CaptureIndex, IndexOf, cdxj};
 pub use compact::{Compaction, compact, retire};
-pub use export::{ExportReport, ExportTo, export_warc};
+pub use export::{CopiedRecord, ExportReport, ExportTo, export_warc, stream_warc};
 pub use surt::surt;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use vernal_model::{Digest, Moment};
+use vernal_model::{Digest, Moment, Url};
 
 use super::fields::Fields;
 use super::inflate::{Fault, malformed};
@@ -26,6 +26,17 @@ pub struct HttpMessage<'a> {
 }
 
 impl Record {
+    /// The record of an answer that came from elsewhere: URL, second, head and body. Its digest is that of this body.
+    pub fn of_response(url: &Url, moment: Moment, head: &[u8], body: &[u8]) -> Record {
+        let digest = super::keep::digest_of(&[body]);
+        let mut headers = Fields::with_capacity(url.as_str().len() + 256);
+        headers.push("WARC-Type", "response");
+        headers.push("WARC-Target-URI", url.as_str());
+        headers.push("WARC-Date", &moment.warc_date());
+        headers.push("WARC-Payload-Digest", &format!("sha1:{}", String::from_utf8_lossy(&digest.base32())));
+        Record { headers, block: [head, body].concat() }
+    }
+
     /// The first field of this name, whatever its case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.first(name)

@@ -32,6 +32,13 @@ pub struct SegmentFile {
     pub bytes: u64,
 }
 
+impl SegmentFile {
+    /// Where it is now: a crawl may have sealed it since it was listed.
+    pub fn present_path(&self) -> PathBuf {
+        if self.open && !self.path.exists() { sealed_path(&self.path) } else { self.path.clone() }
+    }
+}
+
 /// The segments of the repository in `dir`, by serial. Files with other names are ignored.
 pub fn segments(dir: &Path) -> Result<Vec<SegmentFile>> {
     let folder = dir.join(FOLDER);

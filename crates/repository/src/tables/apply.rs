@@ -3,15 +3,17 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use fjall::Slice;
 use foldhash::{HashMap, HashMapExt};
 use vernal_model::{
     Control, Deed, Eviction, FoldKey, Folded, GraphMark, HintRows, Moment, Page, PageKey, Partition, Relocated,
-    RobotsRow, Sequence, Site, SiteProfile, SiteRow, Subscription, Telling, TopicOf, Visit, Visited,
+    RobotsRow, Sequence, Site, SiteProfile, SiteRow, Subscription, Telling, TopicOf, Visit, VisitCounts, Visited,
 };
 
 use super::obsolete::Obsolete;
 use super::row_batch::RowBatch;
 use super::rows::{FoundRow, StampedSite, State, decode};
+use super::series::OpenSite;
 use super::waiting::WaitingRows;
 use super::{Shared, keys};
 use crate::journal::{VisitedRanges, WrittenFrame};
@@ -87,7 +89,7 @@ pub(super) struct Applying<'a> {
     /// The next generation of the known set, if there is one.
     pub(super) known: Option<KnownSet>,
     /// The site rows that this group changes; `None` when the table has applied this group already.
-    sites: HashMap<Site, Option<SiteRow>>,
+    sites: HashMap<Site, Option<OpenSite>>,
     pub(super) waiting: WaitingRows,
     pub(super) obsolete: Obsolete,
     /// Pages whose links may have changed.
@@ -155,6 +157,8 @@ impl Applying<'_> {
                 self.rows.put(&tables.hints, "hints", keys::hint_subscription(site, *file), row)?;
             }
             Deed::HubAsked { site, visit } => self.asked(partition, sequence, site, visit)?,
+            Deed::HourClosed(closed) => self.hour_closed(closed)?,
+            Deed::SiteDaysClosed(closed) => self.site_days_closed(partition, closed)?,
             Deed::Unlinked { gone } => {
                 self.state.totals.found_pending += gone.len() as u64;
                 let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };
@@ -333,19 +337,27 @@ impl Applying<'_> {
 
     /// The row of a site, for changing it. A new site gets one. `None` when the table has applied this group already.
     pub(super) fn site(&mut self, partition: Partition, site: &str) -> Option<&mut SiteRow> {
+        Some(&mut self.open_site(partition, site)?.row)
+    }
+
+    /// The same with what is counted of the day.
+    pub(super) fn open_site(&mut self, partition: Partition, site: &str) -> Option<&mut OpenSite> {
         if !self.sites.contains_key(site) {
             let live = self.shared.live();
             let row = match live.sites.get(site) {
                 Some(known) if known.stamp >= self.last => None,
-                Some(known) => Some(known.row.clone()),
-                None => Some(SiteRow {
-                    site: Site::new(site),
-                    partition,
-                    profile: SiteProfile::default(),
-                    counts: Default::default(),
+                Some(known) => Some(OpenSite { row: known.row.clone(), day: known.day }),
+                None => Some(OpenSite {
+                    row: SiteRow {
+                        site: Site::new(site),
+                        partition,
+                        profile: SiteProfile::default(),
+                        counts: Default::default(),
+                    },
+                    day: VisitCounts::default(),
                 }),
             };
-            let name = row.as_ref().map_or_else(|| Site::new(site), |row| row.site.clone());
+            let name = row.as_ref().map_or_else(|| Site::new(site), |open| open.row.site.clone());
             self.sites.insert(name, row);
         }
         self.sites.get_mut(site)?.as_mut()
@@ -357,17 +369,19 @@ impl Applying<'_> {
         let mut sites: Vec<StampedSite> = std::mem::take(&mut self.sites)
             .into_values()
             .flatten()
-            .map(|row| StampedSite { stamp: self.last, row })
+            .map(|OpenSite { row, day }| StampedSite { stamp: self.last, row, day })
             .collect();
         sites.sort_unstable_by(|one, other| one.row.site.cmp(&other.row.site));
         for site in &sites {
-            self.rows.put(&tables.sites, "sites", keys::named(site.row.partition, site.row.site.as_str()), site)?;
+            let row = Slice::from(site.encode(self.rows.scratch())?);
+            self.rows.insert(&tables.sites, keys::named(site.row.partition, site.row.site.as_str()), row);
         }
         let relinked = std::mem::take(&mut self.relinked);
         if !relinked.is_empty() {
             self.rows.put(&tables.relinked, "relinked", self.last.to_be_bytes(), &relinked)?;
         }
-        self.rows.put(&tables.meta, "meta", keys::STATE, &self.state)?;
+        let state = Slice::from(self.state.encode(self.rows.scratch())?);
+        self.rows.insert(&tables.meta, keys::STATE, state);
         self.rows.commit()?;
         let mut live = self.shared.live_mut();
         for site in sites {

@@ -27,6 +27,7 @@ impl Applying<'_> {
             totals.versions += 1;
             totals.body_bytes += u64::from(version.body_bytes);
         }
+        self.count_in_series(partition, visited.page.url.site_text(), |counts| counts.count_page(visited));
         let Some(row) = self.site(partition, visited.page.url.site_text()) else { return };
         count_request_of_site(&mut row.counts, &visited.visit);
         if left {
@@ -55,6 +56,7 @@ impl Applying<'_> {
     /// Counts a visit that is not to a page.
     pub(super) fn count_visit(&mut self, partition: Partition, site: &str, visit: &Visit) {
         count_request(&mut self.state.totals, visit);
+        self.count_in_series(partition, site, |counts| counts.count_other(visit));
         let Some(row) = self.site(partition, site) else { return };
         count_request_of_site(&mut row.counts, visit);
     }

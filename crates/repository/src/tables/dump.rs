@@ -6,8 +6,8 @@ use std::io::Write;
 use serde::de::DeserializeOwned;
 use vernal_model::{
     DateRange, DocumentRow, Event, EvictionRow, FoldRow, GraphMark, HintFile, HintSource, NameRow, NoiseRule, Page,
-    PageHints, PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SubscriptionRow, ToldFolds,
-    TopicMark, TopicOf, TopicRow, TrustRow, VersionRow, Visit,
+    PageHints, PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SeriesRow, SubscriptionRow,
+    ToldFolds, TopicMark, TopicOf, TopicRow, TrustRow, VersionRow, Visit, VisitCounts,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -35,7 +35,10 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<Page>(&tables.pages, "pages", |_| true)?;
     dump.table::<DocumentRow>(&tables.documents, "documents", |_| true)?;
     dump.table::<Visit>(&tables.visits, "visits", |_| true)?;
-    dump.table::<StampedSite>(&tables.sites, "sites", |_| true)?;
+    for guard in tables.sites.iter() {
+        let (key, value) = guard.into_inner().map_err(Error::tables("read a row"))?;
+        dump.line("sites", &key.escape_ascii().to_string(), &StampedSite::decode(&value)?)?;
+    }
     dump.table::<RobotsRow>(&tables.robots, "robots", |_| true)?;
     // Rows that have passed the sieve are obsolete. They are removed when the tables are synced.
     dump.table::<FoundRow<'_>>(&tables.found, "found", |key| {
@@ -68,6 +71,8 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<SubscriptionRow>(&tables.hints, "hints", of_kind(keys::HINT_SUBSCRIPTION))?;
     dump.table::<PageHints>(&tables.page_hints, "page_hints", |_| true)?;
     dump.table::<Option<DateRange>>(&tables.listed, "listed", |_| true)?;
+    dump.table::<SeriesRow>(&tables.series, "series", |key| key.get(1) != Some(&keys::SERIES_SITE_DAY))?;
+    dump.table::<VisitCounts>(&tables.series, "series", |key| key.get(1) == Some(&keys::SERIES_SITE_DAY))?;
     dump.known()
 }
 

@@ -26,11 +26,13 @@
 //!                        2 | number u32 of a feed: its subscription
 //! page_hints             partition u8 | number u32
 //! listed                 partition u8 | number u32 of the file | fingerprint u64
+//! series                 partition u8 | 0 | hour u32; 1 | day u32; 2 | site | 0 | day u32
 //! meta                   "state", "graph", "topic-mark" or "seed/" URL
 //! ```
 
 use vernal_model::{
-    Fingerprint, FoldKey, HintSource, Moment, NameMark, PageKey, Partition, Sequence, Site, Url, WaitingPlace,
+    Day, Fingerprint, FoldKey, HintSource, Hour, Moment, NameMark, PageKey, Partition, Sequence, Site, Url,
+    WaitingPlace,
 };
 
 use super::waiting::ARRIVALS_PER_ROW;
@@ -40,6 +42,10 @@ pub(crate) const ROBOTS_NUMBER: u32 = u32::MAX;
 /// The kinds of noise rows.
 pub(crate) const NOISE_LAST_ID: u8 = 0;
 pub(crate) const NOISE_RULE: u8 = 1;
+/// The kinds of rows of the series.
+pub(crate) const SERIES_HOUR: u8 = 0;
+pub(crate) const SERIES_DAY: u8 = 1;
+pub(crate) const SERIES_SITE_DAY: u8 = 2;
 /// The kinds of rows of a site's hints.
 pub(crate) const HINT_SOURCE: u8 = 0;
 pub(crate) const HINT_FILE: u8 = 1;
@@ -230,6 +236,39 @@ pub(crate) fn found(partition: Partition, sequence: Sequence) -> [u8; 9] {
 
 pub(crate) fn found_sequence(key: &[u8]) -> Option<Sequence> {
     Some(Sequence(u64::from_be_bytes(*key.get(1..)?.first_chunk::<8>()?)))
+}
+
+/// The row of an hour of the whole crawl.
+pub(crate) fn hour(hour: Hour) -> [u8; 6] {
+    of_series(SERIES_HOUR, hour.0)
+}
+
+/// The row of a day of the whole crawl, which has no rows of its hours any more.
+pub(crate) fn day(day: Day) -> [u8; 6] {
+    of_series(SERIES_DAY, day.0)
+}
+
+/// Rows of the whole crawl lie in the first partition.
+fn of_series(kind: u8, number: u32) -> [u8; 6] {
+    let mut key = [0; 6];
+    key[1] = kind;
+    key[2..].copy_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// The row of a day of a site.
+pub(crate) fn site_day(partition: Partition, site: &Site, day: Day) -> Vec<u8> {
+    let mut key = Vec::with_capacity(site.as_str().len() + 7);
+    key.extend([partition.0, SERIES_SITE_DAY]);
+    key.extend_from_slice(site.as_str().as_bytes());
+    key.push(0);
+    key.extend_from_slice(&day.0.to_be_bytes());
+    key
+}
+
+/// The number of the hour or day at the end of a key of the series.
+pub(crate) fn series_number(key: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(*key.last_chunk::<4>()?))
 }
 
 pub(crate) fn position(key: &[u8]) -> Option<u64> {

@@ -11,6 +11,7 @@
 //! - `waiting`: what waits at a site, packed.
 //! - `learned`: what visits taught of noise.
 //! - `named`: the names of pages.
+//! - `series`: what the hours and days of the crawl were like.
 //! - `count`: what a visit does to the counters.
 //! - `dump`: everything as text, in key order, for comparison.
 //!
@@ -33,6 +34,7 @@ mod page_rows;
 mod restate;
 mod row_batch;
 pub(crate) mod rows;
+mod series;
 mod shared;
 mod sieved;
 mod sorted;

@@ -4,7 +4,7 @@ use vernal_model::{Restated, RestatedRow};
 
 use super::apply::{self, Group};
 use super::obsolete::Obsolete;
-use super::rows::{State, decode, encode};
+use super::rows::State;
 use super::table::Rows;
 use super::{Shared, keys};
 use crate::{Error, Result};
@@ -42,10 +42,10 @@ fn restate(shared: &Shared, restated: &Restated) -> Result<Obsolete> {
         }
         Restated::State(row) => {
             let (run_big, run_small) = (state.run_big, state.run_small);
-            state = State { run_big, run_small, ..decode("meta", row)? };
+            state = State { run_big, run_small, ..State::decode(row)? };
         }
     }
-    batch.insert(&tables.meta, keys::STATE, encode("meta", &state, &mut Vec::new())?);
+    batch.insert(&tables.meta, keys::STATE, state.encode(&mut Vec::new())?);
     batch.commit().map_err(Error::tables("write the tables"))?;
     let sites = if matches!(restated, Restated::State(_)) { Some(tables.sites()?) } else { None };
     let mut live = shared.live_mut();
@@ -72,7 +72,7 @@ impl Restatement {
         let tables: Vec<_> = shared.tables.named().map(|(name, table)| (name, table.iter())).collect();
         let (state, known) = {
             let live = shared.live();
-            (encode("meta", &live.state, &mut Vec::new())?.into(), live.known.clone())
+            (live.state.encode(&mut Vec::new())?.into(), live.known.clone())
         };
         let (mut records, mut is_first) = (Vec::new(), true);
         let mut give = |records: Vec<u8>| {

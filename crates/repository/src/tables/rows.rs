@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vernal_model::{
-    Admitted, BudgetAccount, Directives, Fingerprint, Found, LinkRow, Media, Moment, PageKey, PageState, Partition,
-    ScopeMark, Sequence, Site, SiteRow, TimeOrigin, Url, Via, WaitingPlace,
+    Admitted, BudgetAccount, Directives, Fingerprint, Found, LinkRow, Media, Moment, OpenHour, PageKey, PageState,
+    Partition, ScopeMark, Sequence, Site, SiteRow, TimeOrigin, Url, Via, VisitCounts, WaitingPlace,
 };
 
 use crate::encoding::append;
@@ -90,6 +90,10 @@ pub(crate) struct State {
     pub run_small: u32,
     pub scope: ScopeMark,
     pub time_origin: Option<TimeOrigin>,
+    /// The hour that is being counted; `None` before the first deed that opens one. In the row it lies behind the rest, so that
+    /// rows from before there were hours are read as they are.
+    #[serde(skip)]
+    pub hour: Option<OpenHour>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,11 +117,21 @@ impl Default for State {
             run_small: 0,
             scope: ScopeMark::default(),
             time_origin: None,
+            hour: None,
         }
     }
 }
 
 impl State {
+    pub fn decode(bytes: &[u8]) -> Result<State> {
+        let (state, hour) = decode_with_tail("meta", bytes)?;
+        Ok(State { hour, ..state })
+    }
+
+    pub fn encode<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+        encode_with_tail("meta", self, self.hour.as_ref(), scratch)
+    }
+
     pub fn partition(&self, partition: Partition) -> PartitionState {
         self.partitions.get(usize::from(partition.0)).copied().unwrap_or_default()
     }
@@ -137,6 +151,20 @@ impl State {
 pub(crate) struct StampedSite {
     pub stamp: u64,
     pub row: SiteRow,
+    /// What was counted since the last day was closed. In the row it lies behind the rest, as the hour in [`State`].
+    #[serde(skip)]
+    pub day: VisitCounts,
+}
+
+impl StampedSite {
+    pub fn decode(bytes: &[u8]) -> Result<StampedSite> {
+        let (site, day): (StampedSite, Option<VisitCounts>) = decode_with_tail("sites", bytes)?;
+        Ok(StampedSite { day: day.unwrap_or_default(), ..site })
+    }
+
+    pub fn encode<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+        encode_with_tail("sites", self, Some(&self.day).filter(|day| !day.is_empty()), scratch)
+    }
 }
 
 /// What one `Found` or `Unlinked` deed leaves for the sieve: new URLs, links to URLs found before, and removed links.
@@ -211,6 +239,29 @@ pub(crate) fn encoded<'s>(postcard: &[u8], scratch: &'s mut Vec<u8>) -> &'s [u8]
 
 pub(crate) fn decode<T: DeserializeOwned>(table: &'static str, bytes: &[u8]) -> Result<T> {
     postcard::from_bytes(content(table, bytes)?).map_err(|why| Error::row(table, why))
+}
+
+/// Encodes a row with a part behind it that older rows lack.
+fn encode_with_tail<'s, T: Serialize, U: Serialize>(
+    table: &'static str,
+    row: &T,
+    tail: Option<&U>,
+    scratch: &'s mut Vec<u8>,
+) -> Result<&'s [u8]> {
+    encode(table, row, scratch)?;
+    if let Some(tail) = tail {
+        append(scratch, tail).map_err(|why| Error::row(table, why))?;
+    }
+    Ok(scratch)
+}
+
+fn decode_with_tail<T: DeserializeOwned, U: DeserializeOwned>(
+    table: &'static str,
+    bytes: &[u8],
+) -> Result<(T, Option<U>)> {
+    let (row, tail) = postcard::take_from_bytes(content(table, bytes)?).map_err(|why| Error::row(table, why))?;
+    let tail = (!tail.is_empty()).then(|| postcard::from_bytes(tail)).transpose();
+    Ok((row, tail.map_err(|why| Error::row(table, why))?))
 }
 
 /// The first fields of a page row.

@@ -13,7 +13,7 @@ use vernal_model::Site;
 
 use super::keys;
 use super::memory::{Map, MemoryTables};
-use super::rows::{StampedSite, State, decode};
+use super::rows::{StampedSite, State};
 use super::table::{Batch, Table};
 use crate::bodies::sync_folder;
 use crate::{Error, Result};
@@ -53,7 +53,7 @@ const FLUSH_LOOKS_MAX: usize = 10_000;
 /// opening.
 const PLACING_LOOKS_MAX: usize = 200;
 
-const TABLES: usize = 27;
+const TABLES: usize = 28;
 /// Their names, in the order of `all`.
 const NAMES: [&str; TABLES] = [
     "urls",
@@ -82,6 +82,7 @@ const NAMES: [&str; TABLES] = [
     "hints",
     "page_hints",
     "listed",
+    "series",
     "meta",
 ];
 /// Tables keyed by page number alone, with a row for almost every page.
@@ -117,6 +118,7 @@ pub(crate) struct Tables {
     pub hints: Table,
     pub page_hints: Table,
     pub listed: Table,
+    pub series: Table,
     pub meta: Table,
 }
 
@@ -213,6 +215,7 @@ impl Tables {
             hints: next("hints", TableKind::Small)?,
             page_hints: next("page_hints", TableKind::Small)?,
             listed: next("listed", TableKind::Small)?,
+            series: next("series", TableKind::Small)?,
             meta: next("meta", TableKind::Small)?,
             backend,
         })
@@ -241,14 +244,14 @@ impl Tables {
 
     pub fn state(&self) -> Result<Option<State>> {
         let row = self.meta.get(keys::STATE).map_err(Error::tables("read the state of the tables"))?;
-        row.map(|bytes| decode("meta", &bytes)).transpose()
+        row.map(|bytes| State::decode(&bytes)).transpose()
     }
 
     pub fn sites(&self) -> Result<BTreeMap<Site, StampedSite>> {
         let mut sites = BTreeMap::new();
         for entry in self.sites.iter() {
             let value = entry.value().map_err(Error::tables("read the sites"))?;
-            let site: StampedSite = decode("sites", &value)?;
+            let site = StampedSite::decode(&value)?;
             sites.insert(site.row.site.clone(), site);
         }
         Ok(sites)
@@ -296,6 +299,7 @@ impl Tables {
             &self.hints,
             &self.page_hints,
             &self.listed,
+            &self.series,
             &self.meta,
         ]
     }

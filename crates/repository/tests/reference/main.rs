@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod counting;
 mod damage;
 mod following;
 mod hinting;
@@ -492,7 +493,7 @@ fn records_stay_however_often_a_repository_without_its_journal_is_opened() {
 fn written_by_format(dir: &Path, number: u32) {
     let path = dir.join("FORMAT");
     let text =
-        fs::read_to_string(&path).unwrap().replace("vernal-repository 6", &format!("vernal-repository {number}"));
+        fs::read_to_string(&path).unwrap().replace("vernal-repository 7", &format!("vernal-repository {number}"));
     fs::write(&path, &text[..text.find("sum ").unwrap()]).unwrap();
     fs::remove_file(dir.join("FORMAT.copy")).unwrap();
 }
@@ -524,7 +525,7 @@ fn a_folder_of_format_3_goes_on_with_tables_made_anew() {
 }
 
 #[test]
-fn a_folder_of_format_5_goes_on_with_its_tables_and_gets_those_of_names() {
+fn a_folder_of_format_5_goes_on_with_its_tables_and_gets_those_of_names_and_history() {
     let dir = tempfile::tempdir().unwrap();
     let (mut repository, _) = open(dir.path());
     let now = Moment::from_secs(1_000);
@@ -537,7 +538,7 @@ fn a_folder_of_format_5_goes_on_with_its_tables_and_gets_those_of_names() {
     written_by_format(dir.path(), 5);
     fs::remove_file(dir.path().join("tables/closed")).unwrap();
     let database = fjall::Database::builder(dir.path().join("tables")).open().unwrap();
-    for name in ["names", "name_marks"] {
+    for name in ["names", "name_marks", "series"] {
         let table = database.keyspace(name, fjall::KeyspaceCreateOptions::default).unwrap();
         database.delete_keyspace(table).unwrap();
     }
@@ -550,6 +551,10 @@ fn a_folder_of_format_5_goes_on_with_its_tables_and_gets_those_of_names() {
     let deeds = naming::deeds(&[page], None, now, &mut Chance::new(3));
     repository.commit(&deeds, now).unwrap();
     assert!(dump(&repository.reader()).contains("name"));
+    assert_eq!((repository.reader().open_hour(), repository.reader().oldest_hour().unwrap()), (None, None));
+    let deeds = counting::deeds(&Default::default(), &[], &mut Chance::new(3));
+    repository.commit(&deeds, now).unwrap();
+    assert!(repository.reader().open_hour().is_some());
 }
 
 /// The journal of a folder of format 4 with a deed about noise. Its rows had another layout.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::counting::PlainHistory;
 use crate::following::PlainFollowing;
 use crate::hinting::PlainHints;
 use crate::naming::PlainNames;
@@ -48,6 +49,7 @@ pub struct Plain {
     pub hints: PlainHints,
     following: PlainFollowing,
     names: PlainNames,
+    pub history: PlainHistory,
 }
 
 #[derive(Clone)]
@@ -84,6 +86,7 @@ impl Plain {
             Deed::Sieved { through, admitted, barred } => self.sieved(partition, through, admitted, barred),
             Deed::Visited(visited) => {
                 let key = visited.page.key;
+                self.history.page(&visited);
                 let site = visited.page.url.site();
                 self.postures.entry(site).or_insert((partition, SiteProfile::default()));
                 if let Some(place) = visited.left {
@@ -101,6 +104,7 @@ impl Plain {
             Deed::SiteSeen(site, profile) => drop(self.postures.insert(site, (partition, profile))),
             Deed::RobotsRead { site, row, visit } => {
                 self.postures.entry(site.clone()).or_insert((partition, SiteProfile::default()));
+                self.history.other(&site, &visit);
                 self.robots.insert(row.origin.as_str().to_owned(), (row, site));
                 self.visits.insert((None, visit.started, self.position), visit);
             }
@@ -125,6 +129,7 @@ impl Plain {
                 self.hints.subscribe(*subscription);
             }
             Deed::HubAsked { site, visit } => {
+                self.history.other(&site, &visit);
                 self.postures.entry(site).or_insert((partition, SiteProfile::default()));
                 self.visits.insert((None, visit.started, self.position), visit);
             }
@@ -157,6 +162,8 @@ impl Plain {
                 self.pages.insert(leaving.page.key, leaving.page);
             }
             Deed::Unlinked { gone } => self.found.push((partition, sequence, Vec::new(), Vec::new(), gone)),
+            Deed::HourClosed(closed) => self.history.hour_closed(*closed),
+            Deed::SiteDaysClosed(closed) => self.history.site_days_closed(*closed),
             Deed::Restated(_) => unreachable!("only a mended journal has it"),
         }
     }
@@ -258,9 +265,15 @@ impl Plain {
         assert_eq!(reader.totals(), self.totals());
         assert_eq!(reader.pages(None, usize::MAX).unwrap(), self.pages.values().cloned().collect::<Vec<_>>());
         assert_eq!(reader.events(Cursor::START, usize::MAX).unwrap(), self.events);
+        for (cursor, id, event) in &self.events {
+            assert_eq!(reader.event(*id).unwrap(), Some((*cursor, *id, event.clone())));
+            let never = EventId { sequence: Sequence(id.sequence.0 + 1_000_000), ..*id };
+            assert_eq!(reader.event(never).unwrap(), None);
+        }
         let cursors: Vec<Cursor> = self.events.iter().map(|(cursor, ..)| *cursor).collect();
         self.following.check(reader, &cursors);
         self.names.check(reader);
+        self.history.check(reader);
         self.check_known(reader);
         self.check_topics(reader);
         self.check_pages(reader);

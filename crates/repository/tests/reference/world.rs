@@ -14,7 +14,7 @@ use vernal_repository::graph::{GatheredLinks, LinkGathering, URLS_MAX};
 use vernal_repository::{Keep, KeepKind, Repository};
 
 use crate::plain::Plain;
-use crate::{following, hinting, naming};
+use crate::{counting, following, hinting, naming};
 
 pub struct World {
     pub plain: Plain,
@@ -95,7 +95,13 @@ impl World {
     fn deed(&mut self, repository: &mut Repository, deeds: &mut Vec<(Partition, Deed)>) {
         let url = self.any_url();
         let partition = url.partition();
-        match self.chance.below(21) {
+        match self.chance.below(22) {
+            // One at a time: a group closes no hour twice.
+            21 if !deeds.iter().any(|(_, deed)| matches!(deed, Deed::HourClosed(_))) => {
+                let sites: Vec<_> = repository.reader().sites();
+                let sites: Vec<_> = sites.into_iter().map(|row| (row.site, row.partition)).collect();
+                deeds.extend(counting::deeds(&self.plain.history.hours, &sites, &mut self.chance));
+            }
             20 => {
                 let pages: Vec<Page> = self.plain.pages.values().cloned().collect();
                 let keys: Vec<PageKey> = pages.iter().map(|page| page.key).collect();

@@ -149,7 +149,8 @@ fn all_pages(searching: &Searching<'_>) -> Result<Vec<u64>> {
 /// The version that was held then; `None` where the page was gone, moved or not known yet.
 fn held(searching: &Searching<'_>, key: PageKey, at: Moment) -> Result<Option<Version>> {
     let events = searching.reader.page_events(key)?;
-    let is_until = |event: &&vernal_model::Event| event.seen_different <= at && event.kind != EventKind::Template;
+    let is_of_page = |event: &vernal_model::Event| !matches!(event.kind, EventKind::Template | EventKind::Imported);
+    let is_until = |event: &&vernal_model::Event| event.seen_different <= at && is_of_page(event);
     let speaking = events.iter().map(|(_, _, event)| event).rfind(is_until);
     let ended = speaking.is_some_and(|event| {
         matches!(event.kind, EventKind::Gone | EventKind::Moved | EventKind::Joined | EventKind::Erased)

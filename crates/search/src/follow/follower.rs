@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet, HashSetExt};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{IndexWriter, TantivyDocument, Term};
 use vernal_model::{Event, EventKind, PageKey};
@@ -49,6 +49,8 @@ pub struct Follower {
     /// Units or removals that the last commit does not have.
     is_changed: bool,
     recent: VecDeque<(PageKey, Arc<ReadVersion>)>,
+    /// Pages whose events the last commit does not have.
+    uncommitted: HashSet<PageKey>,
 }
 
 impl Follower {
@@ -73,6 +75,7 @@ impl Follower {
             progress,
             is_changed: false,
             recent: VecDeque::with_capacity(KEPT_VERSIONS),
+            uncommitted: HashSet::new(),
         })
     }
 
@@ -86,10 +89,11 @@ impl Follower {
         let end = self.reader.cursor();
         let events = self.reader.events(self.place.cursor, limit)?;
         let is_full = events.len() == limit;
-        let of_text = events.iter().filter(|(_, _, event)| concerns_text(event));
+        let of_text = events.iter().filter(|(_, _, event)| concerns_text(event) && event.kind != EventKind::Imported);
         let last_of: HashMap<PageKey, Cursor> = of_text.map(|(cursor, _, event)| (event.page, *cursor)).collect();
         for (cursor, id, event) in &events {
             self.event(*cursor, event, last_of.get(&event.page) == Some(cursor))?;
+            self.uncommitted.insert(event.page);
             self.place = Place { cursor: *cursor, last: Some((*cursor, *id)) };
         }
         if !is_full {
@@ -111,6 +115,7 @@ impl Follower {
         prepared.set_payload(&self.place.to_payload());
         prepared.commit().map_err(Error::index(act))?;
         self.is_changed = false;
+        self.uncommitted.clear();
         self.index.show(self.place)
     }
 
@@ -159,6 +164,7 @@ impl Follower {
                 Ok(())
             }
             EventKind::Gone | EventKind::Moved => self.ended(cursor, event),
+            EventKind::Imported => self.put_in(cursor, event),
             _ => self.went_on(cursor, event, is_last),
         }
     }
@@ -175,6 +181,16 @@ impl Follower {
         let numbers = kept::numbers(&self.reader, event.page, number, old.document.paragraphs.len())?;
         let removals = removed::by_end(event, cursor, &old, &numbers);
         self.add_removals(event, &language(&old), &removals)
+    }
+
+    /// A version from before the newest came with an archive: what it no longer has is removed text, and the text of now stays.
+    fn put_in(&mut self, cursor: Cursor, event: &Event) -> Result<()> {
+        let Some(number) = event.version else { return Ok(()) };
+        let new = self.read(event, number)?;
+        if new.as_ref().is_some_and(|new| new.document.directives.noindex) {
+            return Ok(());
+        }
+        self.removed(cursor, event, new.as_deref())
     }
 
     fn went_on(&mut self, cursor: Cursor, event: &Event, is_last: bool) -> Result<()> {
@@ -212,10 +228,16 @@ impl Follower {
         if event.version.is_none() || event.version == event.previous {
             return Ok(());
         }
-        let old = self.read(event, previous)?;
+        // An event that has all the words that went is enough, if the version before was no secret; a page that is in the index
+        // was none. So the older body of most changes is not read again.
+        let tells_all = removed::tells_all(event);
+        let needs_old = !tells_all || self.uncommitted.contains(&event.page) || !self.index.has_page(event.page)?;
+        let old = if needs_old { self.read(event, previous)? } else { None };
         if old.as_ref().is_some_and(|old| old.document.directives.noindex) {
             return Ok(());
         }
+        // What is found must not depend on when the index was committed.
+        let old = old.filter(|_| !tells_all);
         let removals = removed::by_change(event, cursor, old.as_deref(), new);
         let language = old.as_deref().or(new).map(language).unwrap_or_default();
         self.add_removals(event, &language, &removals)

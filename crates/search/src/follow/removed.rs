@@ -76,6 +76,9 @@ pub fn by_change(event: &Event, cursor: Cursor, old: Option<&ReadVersion>, new: 
             }
             let told = change.before.as_deref().filter(|_| rank == 0);
             let Some(text) = old_texts.get(place as usize).copied().or(told) else { continue };
+            if known.is_none() && new_texts.contains(&text) {
+                continue;
+            }
             let told = RemovedParagraph {
                 number: change.id,
                 operation: if after.is_empty() { RemovedBy::Removed } else { RemovedBy::Edited },
@@ -92,6 +95,15 @@ pub fn by_change(event: &Event, cursor: Cursor, old: Option<&ReadVersion>, new: 
         }
     }
     removals
+}
+
+/// Whether the event itself has all the words that it took away.
+pub fn tells_all(event: &Event) -> bool {
+    event.change.paragraphs.iter().all(|change| match old_places(change)[..] {
+        [] => true,
+        [_] => change.before.is_some(),
+        _ => false,
+    })
 }
 
 /// Everything that a page had which is gone itself.

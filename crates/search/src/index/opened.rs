@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tantivy::{Index, IndexReader, ReloadPolicy, Searcher};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, Term};
+use vernal_model::PageKey;
 use vernal_repository::{Cursor, Reader};
 
 use super::place::Place;
-use super::schema::{Fields, register, schema};
+use super::schema::{Fields, number_of, register, schema};
 use crate::{Error, Result};
 
 /// The folder within the data folder.
@@ -133,6 +135,15 @@ impl SearchIndex {
         (self.inner.reader.searcher(), *place)
     }
 
+    /// Whether the last commit has current text of this page.
+    pub(crate) fn has_page(&self, page: PageKey) -> Result<bool> {
+        let failed = Error::index("look for a page in the search index");
+        let (searcher, _) = self.searcher();
+        let term = Term::from_field_u64(self.fields().current, number_of(page));
+        let found = searcher.segment_readers().iter().map(|segment| has_term(segment, &term));
+        found.collect::<tantivy::Result<Vec<bool>>>().map(|found| found.contains(&true)).map_err(failed)
+    }
+
     /// The place that is asked.
     pub fn place(&self) -> Place {
         *self.inner.place.lock().unwrap_or_else(PoisonError::into_inner)
@@ -166,6 +177,19 @@ impl SearchIndex {
     pub fn bytes(&self) -> u64 {
         bytes_of(&self.inner.dir)
     }
+}
+
+/// Whether a segment has a unit with this term that was not replaced since.
+fn has_term(segment: &SegmentReader, term: &Term) -> tantivy::Result<bool> {
+    let units = segment.inverted_index(term.field())?.read_postings(term, IndexRecordOption::Basic)?;
+    let Some(mut units) = units else { return Ok(false) };
+    while units.doc() != TERMINATED {
+        if !segment.is_deleted(units.doc()) {
+            return Ok(true);
+        }
+        units.advance();
+    }
+    Ok(false)
 }
 
 /// The place of an index, if it has our fields and its files are whole.

@@ -163,8 +163,8 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
         settings.crawler.budget,
         settings.crawler.policy
     );
-    if let Some(address) = crawl.listening {
-        tracing::info!("serving on http://{address}/");
+    if let Some(url) = &crawl.serving_on {
+        tracing::info!("serving on {url}");
     }
     let truth = Truth::new(served.web());
     let mut sink = Sink::stdout();

@@ -1,0 +1,65 @@
+//! The alerts behind the API, and what their nouns have in common.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::http::StatusCode;
+use futures_util::future::BoxFuture;
+use serde::de::DeserializeOwned;
+use vernal_model::Moment;
+use vernal_watch::{Alerts, Delivery, Error, Outcome, Route};
+
+use super::answer::ApiError;
+use super::shared::Shared;
+
+/// The watches and the outbox of a folder. Whoever serves the router implements this.
+pub trait Alerting: Send + Sync {
+    /// They are opened when somebody asks for the first time.
+    fn alerts(&self) -> Result<Arc<Mutex<Alerts>>, Error>;
+
+    /// Whether there are any yet.
+    fn is_used(&self) -> bool;
+
+    /// Sends once, beside the outbox.
+    fn send(&self, route: Route, delivery: Delivery) -> BoxFuture<'_, Outcome>;
+
+    /// The time of the wall clock, by which deliveries go.
+    fn now(&self) -> Moment;
+
+    /// Where links in alerts lead.
+    fn links(&self) -> Option<String>;
+}
+
+impl Shared {
+    pub(super) fn alerting(&self) -> Result<&Arc<dyn Alerting>, ApiError> {
+        let none = || ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "there are no alerts here");
+        self.alerts.as_ref().ok_or_else(none)
+    }
+
+    pub(super) fn alerts(&self) -> Result<Arc<Mutex<Alerts>>, ApiError> {
+        Ok(self.alerting()?.alerts()?)
+    }
+}
+
+pub(super) fn locked(alerts: &Arc<Mutex<Alerts>>) -> MutexGuard<'_, Alerts> {
+    alerts.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A body of JSON.
+pub(super) fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
+    serde_json::from_str(text).map_err(|error| {
+        // What was given may have secrets in it: of them only the place of the mistake is told.
+        ApiError::bad_request(format!("the body is not what is asked for: {error}"))
+    })
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> ApiError {
+        match error {
+            Error::Wrong(_) => ApiError::bad_request(error),
+            Error::Unknown { .. } => ApiError::not_found(error),
+            Error::Repository(error) => error.into(),
+            Error::Behind => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, error),
+            Error::Io { .. } | Error::Log { .. } | Error::Feed(_) => ApiError::failed(error),
+        }
+    }
+}

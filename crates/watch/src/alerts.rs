@@ -1,0 +1,363 @@
+//! Watches, routes and the outbox behind one value: what people change, what events become, and what came of deliveries.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use vernal_model::Moment;
+use vernal_repository::Cursor;
+
+use crate::found::{Found, records_of};
+use crate::matching::Matcher;
+use crate::outbox::{Delivery, DeliveryState, Log, Outbox, Record, RouteEntry, State, Try, WatchEntry, due, next_try};
+use crate::route::{Route, RouteShown};
+use crate::send::Outcome;
+use crate::watch::Watch;
+use crate::{Error, Result, trouble};
+
+pub const WATCHES_MAX: usize = 1_000;
+pub const ROUTES_MAX: usize = 200;
+
+/// What is said of a route when a delivery is given up.
+const GIVEN_UP: &str = "has not taken a delivery for three days";
+
+/// All of it, as one process holds it.
+pub struct Alerts {
+    outbox: Outbox,
+    matchers: BTreeMap<String, Arc<Matcher>>,
+}
+
+/// What a person does to a watch.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum WatchChange {
+    Pause,
+    /// What happened meanwhile is told only where `missed` asks for it.
+    Resume {
+        missed: bool,
+    },
+    Acknowledge,
+}
+
+/// Which deliveries are asked for, newest first.
+#[derive(Clone, Debug, Default)]
+pub struct DeliveryQuery {
+    pub watch: Option<String>,
+    pub route: Option<String>,
+    pub state: Option<DeliveryState>,
+    /// Only those made before this one.
+    pub after: Option<u64>,
+    pub limit: usize,
+}
+
+/// A watch that asks, and from where on.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub id: String,
+    pub seen: Cursor,
+    pub matcher: Arc<Matcher>,
+}
+
+impl Alerts {
+    /// Opens what lies in a data folder. Routes of the settings are there as long as the process. The text says what was
+    /// damaged.
+    pub fn open(data: &Path, programs: Vec<Route>, end: Cursor) -> Result<(Alerts, Option<String>)> {
+        let opened = Log::open(data)?;
+        let mut alerts = Alerts { outbox: opened.outbox, matchers: BTreeMap::new() };
+        for route in programs {
+            route.check()?;
+            alerts.outbox.state.programs.insert(route.name.clone(), RouteEntry::new(route));
+        }
+        let mut damage = opened.damage;
+        for entry in alerts.outbox.state.watches.values_mut() {
+            if entry.seen > end {
+                damage = Some(format!("the watch {} was ahead of the feed, and goes on at its end", entry.watch.id));
+                entry.seen = end;
+            }
+        }
+        for (id, entry) in &alerts.outbox.state.watches {
+            alerts.matchers.insert(id.clone(), Arc::new(Matcher::of(&entry.watch)?));
+        }
+        Ok((alerts, damage))
+    }
+
+    pub fn state(&self) -> &State {
+        &self.outbox.state
+    }
+
+    fn commit(&mut self, records: Vec<Record>, now: Moment) -> Result<()> {
+        self.outbox.commit(records, now)
+    }
+
+    pub fn watch(&self, id: &str) -> Result<&WatchEntry> {
+        let unknown = || Error::Unknown { noun: "watch", name: id.to_owned() };
+        self.state().watches.get(id).ok_or_else(unknown)
+    }
+
+    /// Makes a watch. It tells what comes behind the cursor.
+    pub fn add(&mut self, watch: Watch, seen: Cursor, (crawl_now, now): (Moment, Moment)) -> Result<Watch> {
+        self.check(&watch)?;
+        if self.state().watches.len() >= WATCHES_MAX {
+            return Err(Error::Wrong(format!("there are {WATCHES_MAX} watches already; remove one first")));
+        }
+        let id = format!("w{}", self.state().next_watch + 1);
+        let watch = Watch { id: id.clone(), ..watch };
+        let entry = WatchEntry {
+            watch: watch.clone(),
+            seen,
+            made: now,
+            heard: crawl_now,
+            trouble: None,
+            held: BTreeMap::new(),
+        };
+        self.put(entry, now)?;
+        Ok(watch)
+    }
+
+    /// Puts a watch in the place of the one with its id.
+    pub fn change(&mut self, watch: Watch, now: Moment) -> Result<()> {
+        self.check(&watch)?;
+        let entry = WatchEntry { watch: watch.clone(), ..self.watch(&watch.id)?.clone() };
+        // What was held for a route that the watch no longer has would never be sent.
+        let left = entry.held.keys().find(|route| !watch.to.iter().any(|to| to.route == **route));
+        if let Some(route) = left {
+            return Err(Error::Wrong(format!("a digest waits for the route `{route}`; remove it once that was sent")));
+        }
+        self.put(entry, now)
+    }
+
+    fn put(&mut self, entry: WatchEntry, now: Moment) -> Result<()> {
+        let matcher = Arc::new(Matcher::of(&entry.watch)?);
+        let id = entry.watch.id.clone();
+        self.commit(vec![Record::Watch(Box::new(entry))], now)?;
+        self.matchers.insert(id, matcher);
+        Ok(())
+    }
+
+    fn check(&self, watch: &Watch) -> Result<()> {
+        watch.check()?;
+        match watch.to.iter().find(|to| self.state().route(&to.route).is_none()) {
+            Some(to) => Err(Error::Unknown { noun: "route", name: to.route.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes a watch, and what waits to be sent because of it.
+    pub fn remove(&mut self, id: &str, now: Moment) -> Result<()> {
+        self.watch(id)?;
+        self.commit(vec![Record::WatchRemoved(id.to_owned())], now)?;
+        self.matchers.remove(id);
+        Ok(())
+    }
+
+    pub fn act(&mut self, id: &str, change: WatchChange, end: Cursor, now: Moment) -> Result<()> {
+        let mut entry = self.watch(id)?.clone();
+        match change {
+            WatchChange::Pause => entry.watch.enabled = false,
+            WatchChange::Resume { missed } => {
+                if !entry.watch.enabled && !missed {
+                    entry.seen = entry.seen.max(end);
+                }
+                entry.watch.enabled = true;
+            }
+            WatchChange::Acknowledge => match &mut entry.trouble {
+                Some(trouble) => trouble.acknowledged = true,
+                None => return Err(Error::Wrong(format!("the watch {id} has lost nothing"))),
+            },
+        }
+        self.put(entry, now)
+    }
+
+    /// Makes a route or puts it in the place of the one with its name.
+    pub fn put_route(&mut self, route: Route, now: Moment) -> Result<()> {
+        route.check()?;
+        if route.is_command() {
+            return Err(Error::wrong("a route to a command is made in vernal.toml or with --command-route alone"));
+        }
+        let name = &route.name;
+        if self.state().programs.contains_key(name) {
+            return Err(Error::Wrong(format!("the settings have a route `{name}` already")));
+        }
+        if !self.state().routes.contains_key(name) && self.state().routes.len() >= ROUTES_MAX {
+            return Err(Error::Wrong(format!("there are {ROUTES_MAX} routes already; remove one first")));
+        }
+        self.commit(vec![Record::Route(Box::new(RouteEntry::new(route)))], now)
+    }
+
+    pub fn remove_route(&mut self, name: &str, now: Moment) -> Result<()> {
+        self.route(name)?;
+        if self.state().programs.contains_key(name) {
+            return Err(Error::Wrong(format!("the route `{name}` is one of the settings")));
+        }
+        let uses = |entry: &&WatchEntry| entry.watch.to.iter().any(|to| to.route == name);
+        if let Some(entry) = self.state().watches.values().find(uses) {
+            return Err(Error::Wrong(format!("the watch {} uses the route `{name}`", entry.watch.id)));
+        }
+        self.commit(vec![Record::RouteRemoved(name.to_owned())], now)
+    }
+
+    /// Sends on a route again that was switched off.
+    pub fn enable_route(&mut self, name: &str, now: Moment) -> Result<()> {
+        self.route(name)?;
+        self.commit(vec![Record::Disabled { route: name.to_owned(), why: None }], now)
+    }
+
+    pub fn route(&self, name: &str) -> Result<&RouteEntry> {
+        self.state().route(name).ok_or_else(|| Error::Unknown { noun: "route", name: name.to_owned() })
+    }
+
+    pub fn routes_shown(&self) -> Vec<RouteShown> {
+        let mut waiting: HashMap<&str, usize> = HashMap::new();
+        self.state().waiting().for_each(|delivery| *waiting.entry(&delivery.route).or_default() += 1);
+        let shown = |entry: &RouteEntry| RouteShown {
+            disabled: entry.disabled.clone(),
+            failures: entry.failures,
+            waiting: waiting.get(entry.route.name.as_str()).copied().unwrap_or(0),
+            ..entry.route.shown()
+        };
+        self.state().all_routes().map(shown).collect()
+    }
+
+    /// Deliveries with their numbers, the newest first.
+    pub fn deliveries(&self, query: &DeliveryQuery) -> Vec<(u64, Delivery)> {
+        let is_asked = |asked: &Option<String>, is: &str| asked.as_ref().is_none_or(|asked| asked == is);
+        let asked = self.state().deliveries.range(..query.after.unwrap_or(u64::MAX)).rev().filter(|(_, one)| {
+            is_asked(&query.watch, &one.watch)
+                && is_asked(&query.route, &one.route)
+                && query.state.is_none_or(|state| state == one.state)
+        });
+        asked.take(query.limit).map(|(number, one)| (*number, one.clone())).collect()
+    }
+
+    /// Sends a delivery anew, with the same id.
+    pub fn again(&mut self, id: &str, now: Moment) -> Result<()> {
+        if self.state().delivery(id).is_none() {
+            return Err(Error::Unknown { noun: "delivery", name: id.to_owned() });
+        }
+        self.commit(vec![Record::Again { delivery: id.to_owned(), at: now }], now)
+    }
+
+    /// The watches that ask now.
+    pub fn questions(&self) -> Vec<Question> {
+        let enabled = self.state().watches.values().filter(|entry| entry.watch.enabled);
+        let question = |entry: &WatchEntry| {
+            let matcher = Arc::clone(self.matchers.get(&entry.watch.id)?);
+            Some(Question { id: entry.watch.id.clone(), seen: entry.seen, matcher })
+        };
+        enabled.filter_map(question).collect()
+    }
+
+    /// Takes what these watches found up to a cursor: places and deliveries are on disk together when this returns.
+    pub fn take(
+        &mut self,
+        asked: &[Question],
+        found: Vec<Found>,
+        erased: Vec<String>,
+        (upto, now): (Cursor, Moment),
+    ) -> Result<()> {
+        let mut records = records_of(self.state(), found, now);
+        records.extend(erased.into_iter().map(|url| Record::Forgot { url }));
+        let has_more = !records.is_empty();
+        let is_asking =
+            |question: &&Question| self.state().watches.get(&question.id).is_some_and(|one| one.seen < upto);
+        let watches: Vec<String> = asked.iter().filter(is_asking).map(|question| question.id.clone()).collect();
+        if watches.is_empty() {
+            return Ok(());
+        }
+        if !has_more {
+            return self.outbox.pass(watches, upto);
+        }
+        records.push(Record::Seen { watches, upto });
+        self.commit(records, now)
+    }
+
+    /// Makes the digests that are due, tells again what nobody has acknowledged, and notices silence.
+    pub fn tick(
+        &mut self,
+        read: &dyn Fn(&WatchEntry) -> Option<Moment>,
+        (crawl_now, now): (Moment, Moment),
+    ) -> Result<()> {
+        let mut records = Vec::new();
+        for entry in self.state().watches.values() {
+            for (route, held) in entry.held.iter().filter(|(_, held)| held.due <= now) {
+                if let Some((name, alert)) = held.closed() {
+                    let id = format!("{}/{name}/{route}", entry.watch.id);
+                    let watch = (entry.watch.id.as_str(), entry.watch.shown_name());
+                    records.push(Record::Deliver(Box::new(Delivery::new(id, watch, route, alert, now))));
+                }
+                records.push(Record::Released { watch: entry.watch.id.clone(), route: route.clone() });
+            }
+        }
+        records.extend(trouble::reminders(self.state(), now));
+        records.extend(trouble::silences(self.state(), read, crawl_now, now));
+        records.extend(self.stranded(now));
+        self.commit(records, now)
+    }
+
+    /// Deliveries that waited longer than anything is tried, because their route is gone, off or failing.
+    fn stranded(&self, now: Moment) -> Vec<Record> {
+        let is_off = |delivery: &&Delivery| {
+            let route = self.state().route(&delivery.route);
+            route.is_none_or(|route| route.disabled.is_some() || route.is_failing())
+                && next_try(0, delivery.made, now).is_none()
+        };
+        let mut records = Vec::new();
+        let mut told: HashSet<&str> = HashSet::new();
+        for delivery in self.state().waiting().filter(is_off) {
+            let answer = "the route took nothing for three days".to_owned();
+            records.push(Record::Tried {
+                delivery: delivery.id.clone(),
+                tried: Try { at: now, took_ms: 0, status: None, taken: false, answer },
+                state: DeliveryState::GivenUp,
+                next: Moment::NEVER,
+            });
+            if told.insert(&delivery.route) {
+                records.extend(trouble::told_elsewhere(self.state(), delivery, GIVEN_UP, now));
+            }
+        }
+        records
+    }
+
+    /// Deliveries that may leave now, with their routes.
+    pub fn due(&self, under_way: &HashSet<String>, now: Moment) -> Vec<(Delivery, Route)> {
+        let route = |delivery: Delivery| {
+            let route = self.state().route(&delivery.route)?.route.clone();
+            Some(match self.state().watches.get(&delivery.watch) {
+                Some(entry) => (delivery, route.written_for(&entry.watch)),
+                None => (delivery, route),
+            })
+        };
+        due(self.state(), under_way, now).into_iter().filter_map(route).collect()
+    }
+
+    /// Notes what came of a try.
+    pub fn tried(&mut self, id: &str, outcome: Outcome, (began, now): (Moment, Moment)) -> Result<()> {
+        let Some(delivery) = self.state().delivery(id).filter(|delivery| delivery.is_waiting()) else {
+            // Its watch was removed meanwhile.
+            return Ok(());
+        };
+        let mut records = Vec::new();
+        let next = next_try(delivery.tries + 1, delivery.made, now);
+        let state = match (outcome.taken, next) {
+            (true, _) => DeliveryState::Sent,
+            (false, Some(_)) => DeliveryState::Waiting,
+            (false, None) => DeliveryState::GivenUp,
+        };
+        let why = match (outcome.gone, state) {
+            (true, _) => Some("switched itself off: its receiver answered 410 Gone".to_owned()),
+            (false, DeliveryState::GivenUp) => Some(GIVEN_UP.to_owned()),
+            _ => None,
+        };
+        let took_ms = now.since(began).micros() / 1_000;
+        let tried = Try { at: began, took_ms, status: outcome.status, taken: outcome.taken, answer: outcome.answer };
+        let next = next.unwrap_or(Moment::NEVER);
+        records.push(Record::Tried { delivery: id.to_owned(), tried, state, next });
+        if let Some(why) = why {
+            tracing::warn!("the route {} {why}", delivery.route);
+            records.extend(trouble::told_elsewhere(self.state(), delivery, &why, now));
+            if outcome.gone {
+                records.push(Record::Disabled { route: delivery.route.clone(), why: Some(why) });
+            }
+        }
+        self.commit(records, now)
+    }
+}
