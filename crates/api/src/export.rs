@@ -252,7 +252,7 @@ type Written = Result<(), Error>;
 fn written(shared: &Shared, asked: &Asked, what: &What, runtime: &Handle, lines: &mut Lines) -> Written {
     let reader = &shared.reader;
     let quiet = &mut |_| {};
-    let manifest = match what {
+    match what {
         What::Warc => records::warc(reader, asked, quiet, lines).map(drop),
         What::Wacz { text } => wacz::write(reader, asked, *text, quiet, lines).map(drop),
         What::Cdxj { warc } => records::cdxj(reader, asked, warc.as_deref(), lines).map(drop),
@@ -268,9 +268,8 @@ fn written(shared: &Shared, asked: &Asked, what: &What, runtime: &Handle, lines:
             let manifest = json_lines::write(reader, asked, *unit, quiet, &mut out)?;
             json_lines::line(&mut out, &manifest.as_line())
         }
-        What::Following { unit, every } => return follow(shared, asked, (*unit, *every), runtime, lines),
-    };
-    manifest
+        What::Following { unit, every } => follow(shared, asked, (*unit, *every), runtime, lines),
+    }
 }
 
 /// Lines as changes come. After each round a line names the cursor to go on from.

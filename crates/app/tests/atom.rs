@@ -19,7 +19,7 @@ use vernal_model::Chance;
 const PAGES: usize = 8;
 
 fn page(number: usize, edition: usize) -> String {
-    let word = if edition % 2 == 0 { "price" } else { "fee" };
+    let word = if edition.is_multiple_of(2) { "price" } else { "fee" };
     format!(
         "<html lang=en><head><title>Page {number} &lt;of&gt; &amp;c</title></head><body><main><p>What stays on page {number} is this.</p>\
          <p>Edition {edition} of page {number} has a {word} of {} coins &lt;script&gt;alert({number})&lt;/script&gt;.</p></main></body></html>",
@@ -74,7 +74,7 @@ struct Served {
     _dir: tempfile::TempDir,
     data: PathBuf,
     web: Edited,
-    running: Running,
+    _running: Running,
     at: String,
 }
 
@@ -90,7 +90,7 @@ fn served() -> Served {
     command.args(["run", "--allow-private", "--listen", "127.0.0.1:0", "--budget", "1/day", "--refresh-min", "1000d"]);
     let mut running = Running::start(&mut command, &data);
     let at = running.listening();
-    Served { _dir: dir, data, web, running, at }
+    Served { _dir: dir, data, web, _running: running, at }
 }
 
 fn judge() -> Option<PathBuf> {

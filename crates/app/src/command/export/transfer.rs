@@ -1,11 +1,14 @@
 //! An answer on its way to a file, with progress on a terminal.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::command::Context;
 use crate::error::{Error, Result};
 use crate::output::bytes_shown;
 use crate::runtime::folder::Answer;
+use crate::runtime::live::now;
 
 const SHOWN_EVERY: Duration = Duration::from_secs(1);
 /// Elsewhere than on a terminal, a plain line.
@@ -23,8 +26,8 @@ pub struct Transfer<'a> {
 
 impl<'a> Transfer<'a> {
     pub fn new(context: &'a Context, what: impl Into<String>) -> Transfer<'a> {
-        let now = Instant::now();
-        Transfer { context, what: what.into(), bytes: 0, lines: 0, began: now, shown: now }
+        let began = now();
+        Transfer { context, what: what.into(), bytes: 0, lines: 0, began, shown: began }
     }
 
     /// Notes a part; `lines` are what it has of rows or files.
@@ -35,7 +38,7 @@ impl<'a> Transfer<'a> {
         if self.shown.elapsed() < if is_live { SHOWN_EVERY } else { LOGGED_EVERY } {
             return;
         }
-        self.shown = Instant::now();
+        self.shown = now();
         let line = self.line();
         if is_live { self.context.log.progress(&line) } else { tracing::info!("{line}") }
     }
