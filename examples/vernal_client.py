@@ -124,8 +124,9 @@ class Vernal:
                 after = None
                 for line in answer:
                     row = json.loads(line)
-                    if set(row) == {"after"} and "limit" not in query:
-                        after = row["after"]
+                    if set(row) == {"after"}:
+                        # Whoever gave a limit wants no more.
+                        after = None if "limit" in query else row["after"]
                     else:
                         yield row
             if after is None:

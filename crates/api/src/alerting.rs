@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use futures_util::future::BoxFuture;
-use serde::de::DeserializeOwned;
 use vernal_model::Moment;
 use vernal_watch::{Alerts, Delivery, Error, Outcome, Route};
 
@@ -42,14 +41,6 @@ impl Shared {
 
 pub(super) fn locked(alerts: &Arc<Mutex<Alerts>>) -> MutexGuard<'_, Alerts> {
     alerts.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A body of JSON.
-pub(super) fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
-    serde_json::from_str(text).map_err(|error| {
-        // What was given may have secrets in it: of them only the place of the mistake is told.
-        ApiError::bad_request(format!("the body is not what is asked for: {error}"))
-    })
 }
 
 impl From<Error> for ApiError {

@@ -1,5 +1,7 @@
-//! The forms of an answer: one JSON value, JSON lines that stream, or an error line.
+//! The forms of an answer: one JSON value, JSON lines that stream, or a problem. The type of a form says what it holds, which
+//! is what the description of the routes reads.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -12,6 +14,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::StreamExt;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::mpsc;
 use vernal_document::tell::escaped;
@@ -24,10 +28,14 @@ const PART_BYTES: usize = 32 << 10;
 /// Parts that may wait for a slow reader; beyond this the writer waits.
 const PARTS_WAITING_MAX: usize = 4;
 
+pub const JSON: &str = "application/json";
+pub const LINES: &str = "application/x-ndjson";
+pub const PROBLEM: &str = "application/problem+json";
+
 /// Seconds after which what is not ready now is asked for again.
 const RETRY_AFTER_S: &str = "5";
 
-/// A refusal or a failure, answered as `{"error": line}`.
+/// A refusal or a failure, answered as a [`Problem`].
 #[derive(Debug)]
 pub struct ApiError {
     pub status: StatusCode,
@@ -39,7 +47,21 @@ pub struct ApiError {
 /// What is said behind damage of the tables.
 pub const ANEW: &str = "; the tables are a cache and are made anew from the journal at the next opening, so ask again";
 
-pub type ApiResult = Result<Response, ApiError>;
+pub type ApiResult<T = Response> = Result<T, ApiError>;
+
+/// What is wrong, as RFC 9457 has it.
+#[derive(Serialize, JsonSchema)]
+pub struct Problem {
+    /// `about:blank`: the status says what kind of problem it is.
+    r#type: &'static str,
+    /// The name of the status.
+    title: &'static str,
+    status: u16,
+    /// What is wrong, in one line.
+    detail: String,
+    /// The same line, for scripts that read this field.
+    error: String,
+}
 
 impl ApiError {
     pub fn new(status: StatusCode, line: impl std::fmt::Display) -> ApiError {
@@ -79,7 +101,15 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = value(&serde_json::json!({ "error": self.line }));
+        let problem = Problem {
+            r#type: "about:blank",
+            title: self.status.canonical_reason().unwrap_or("Failed"),
+            status: self.status.as_u16(),
+            detail: self.line.clone(),
+            error: self.line,
+        };
+        let mut response = value(&problem).into_response();
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
         *response.status_mut() = self.status;
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_S));
@@ -99,16 +129,70 @@ impl From<vernal_repository::Error> for ApiError {
     }
 }
 
+/// One JSON value of this type.
+pub struct One<T>(Response, PhantomData<fn() -> T>);
+
+/// JSON lines of this type.
+pub struct Many<T>(Response, PhantomData<fn() -> T>);
+
+/// JSON lines of this type, and behind them a [`Rest`] where a limit was given and there is more.
+pub struct Listed<T>(Response, PhantomData<fn() -> T>);
+
+/// Server-sent events of this type.
+pub struct EventStream<T>(Response, PhantomData<fn() -> T>);
+
+/// One JSON value of this type, or the same for people, as text or HTML.
+pub struct Views<T>(Response, PhantomData<fn() -> T>);
+
+pub struct PlainText(pub Response);
+
+/// Bytes that a site gave.
+pub struct RawBody(pub Response);
+
+macro_rules! into_response {
+    ($($form:ident$(<$type:ident>)?),*) => {
+        $(impl$(<$type>)? IntoResponse for $form$(<$type>)? {
+            fn into_response(self) -> Response {
+                self.0
+            }
+        })*
+    };
+}
+
+/// A copy for other programs, in a format of its own.
+pub struct Exported(pub Response);
+
+into_response!(One<T>, Many<T>, Listed<T>, EventStream<T>, Views<T>, PlainText, RawBody, Exported);
+
+impl<T> EventStream<T> {
+    pub fn of(body: Body) -> EventStream<T> {
+        EventStream(typed("text/event-stream", body), PhantomData)
+    }
+}
+
+impl<T> Views<T> {
+    pub fn shown(response: Response) -> Views<T> {
+        Views(response, PhantomData)
+    }
+}
+
+impl<T> From<One<T>> for Views<T> {
+    fn from(one: One<T>) -> Views<T> {
+        Views(one.0, PhantomData)
+    }
+}
+
 /// One JSON value.
-pub fn value(value: &impl Serialize) -> Response {
-    match serde_json::to_string(value) {
+pub fn value<T: Serialize>(value: &T) -> One<T> {
+    let response = match serde_json::to_string(value) {
         Ok(text) => {
             let mut text = escaped(&text).into_owned();
             text.push('\n');
-            typed("application/json", Body::from(text))
+            typed(JSON, Body::from(text))
         }
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
-    }
+    };
+    One(response, PhantomData)
 }
 
 pub fn typed(content_type: &'static str, body: Body) -> Response {
@@ -116,16 +200,35 @@ pub fn typed(content_type: &'static str, body: Body) -> Response {
 }
 
 /// The body of an answer that a thread writes as JSON lines; writing fails once the reader has gone.
-pub struct Lines {
+pub struct Lines<T> {
     parts: mpsc::Sender<Result<Bytes, std::io::Error>>,
     gathered: Vec<u8>,
+    rows: PhantomData<fn(&T)>,
+}
+
+/// The last line of a list that has more than was asked for.
+#[derive(Serialize, JsonSchema)]
+pub struct Rest {
+    /// Given back as `after`, the list goes on behind this line.
+    pub after: String,
 }
 
 /// The reader has gone away; there is nothing left to do.
 pub struct ReaderGone;
 
-impl Lines {
-    pub fn line(&mut self, row: &impl Serialize) -> Result<(), ReaderGone> {
+impl<T: Serialize> Lines<T> {
+    pub fn line(&mut self, row: &T) -> Result<(), ReaderGone> {
+        self.put(row)
+    }
+}
+
+impl<T> Lines<T> {
+    /// The last line of a list that goes on.
+    pub fn rest(&mut self, after: String) -> Result<(), ReaderGone> {
+        self.put(&Rest { after })
+    }
+
+    fn put(&mut self, row: &impl Serialize) -> Result<(), ReaderGone> {
         let text = serde_json::to_string(row).map_err(|_| ReaderGone)?;
         // Commands print these lines as they come, and what sites wrote must not turn a line on a terminal.
         self.gathered.extend_from_slice(escaped(&text).as_bytes());
@@ -174,7 +277,7 @@ impl UnreadRows {
 }
 
 /// So that exporters can write bytes into an answer.
-impl std::io::Write for Lines {
+impl<T> std::io::Write for Lines<T> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.gathered.extend_from_slice(bytes);
         if self.gathered.len() >= PART_BYTES {
@@ -223,17 +326,29 @@ impl From<vernal_repository::Error> for StreamError {
 }
 
 /// JSON lines that stream while `write` makes them on a thread of its own.
-pub fn lines(write: impl FnOnce(&mut Lines) -> Result<(), StreamError> + Send + 'static) -> Response {
-    streamed("application/x-ndjson", write)
+pub fn lines<T>(write: impl FnOnce(&mut Lines<T>) -> Result<(), StreamError> + Send + 'static) -> Many<T> {
+    Many(streamed(write), PhantomData)
 }
 
-pub fn streamed(
+/// The same for a list that can be asked for in parts.
+pub fn listed<T>(write: impl FnOnce(&mut Lines<T>) -> Result<(), StreamError> + Send + 'static) -> Listed<T> {
+    Listed(streamed(write), PhantomData)
+}
+
+/// Bytes that a thread writes, such as those of an export.
+pub fn streamed_as(
     content_type: &'static str,
-    write: impl FnOnce(&mut Lines) -> Result<(), StreamError> + Send + 'static,
+    write: impl FnOnce(&mut Lines<()>) -> Result<(), StreamError> + Send + 'static,
 ) -> Response {
+    let mut response = streamed(write);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+fn streamed<T>(write: impl FnOnce(&mut Lines<T>) -> Result<(), StreamError> + Send + 'static) -> Response {
     let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX);
     tokio::task::spawn_blocking(move || {
-        let mut lines = Lines { parts, gathered: Vec::new() };
+        let mut lines = Lines { parts, gathered: Vec::new(), rows: PhantomData };
         match write(&mut lines) {
             Ok(()) => drop(lines.flush()),
             Err(StreamError::ReaderGone) => {}
@@ -247,7 +362,8 @@ pub fn streamed(
         let part = receiver.recv().await?;
         Some((part, receiver))
     });
-    typed(content_type, Body::from_stream(stream))
+    // Whoever packs an answer asks again behind its end.
+    typed(LINES, Body::from_stream(stream.fuse()))
 }
 
 /// Does what takes long on a thread of its own, so that the event loop goes on.
@@ -255,6 +371,11 @@ pub async fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     tokio::task::spawn_blocking(work).await.map_err(ApiError::failed)?
+}
+
+pub async fn no_such_method(request: Request) -> ApiError {
+    let (method, path) = (request.method(), request.uri().path());
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, format!("{path} does not answer {method}"))
 }
 
 pub async fn no_such_route(request: Request) -> ApiError {

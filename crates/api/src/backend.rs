@@ -2,6 +2,7 @@
 //! implements these: for a crawl that runs, and for a folder that nobody crawls.
 
 use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::watch;
 use vernal_crawler::{Act, Acted, Believed, Check, PromisesKept, Pulse};
@@ -73,7 +74,7 @@ pub trait TextIndex: Send + Sync {
 pub type Reasons = Option<Vec<(String, String)>>;
 
 /// One row of a trace: a change, dated by the visit that found it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TraceRow {
     pub site: String,
     pub page: String,

@@ -3,26 +3,40 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use vernal_document::diff::{Blame, BlamedParagraph, SeenVersion};
 use vernal_document::noise::{self, Shape};
-use vernal_model::Page;
+use vernal_model::{Page, Version};
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, One};
 use super::body;
 use super::change::paragraph_id;
+use super::nouns::Nouns;
 use super::page;
-use super::parameters::{OfUrl, Parameters, url};
+use super::parameters::{Parameters, url};
 use super::replica;
 use super::shared::{Shared, time};
+use super::version_pair;
 
 /// Versions that are walked over, the newest of them; what was there before counts as brought by the first.
 const VERSIONS_MAX: usize = 1_000;
 
-#[derive(Serialize)]
-struct BlameAnswer {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BlameQuery {
+    /// The page
     url: String,
-    /// The newest version: the one whose paragraphs these are.
+    /// The version whose paragraphs are told: a number, a time, `latest` or `previous` (default: latest)
+    at: Option<String>,
+    /// At most so many paragraphs
+    limit: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct BlameAnswer {
+    url: String,
+    /// The version whose paragraphs these are.
     version: u32,
     /// The first version that was looked at; what it had may be older.
     first: u32,
@@ -32,8 +46,9 @@ struct BlameAnswer {
     paragraphs: Vec<Paragraph>,
 }
 
-#[derive(Serialize)]
-struct Paragraph {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BlamedParagraph")]
+pub struct Paragraph {
     id: Option<String>,
     position: u32,
     role: &'static str,
@@ -44,23 +59,36 @@ struct Paragraph {
     words: Vec<Words>,
 }
 
-#[derive(Serialize)]
-struct SeenJson {
+#[derive(Serialize, JsonSchema)]
+pub struct SeenJson {
     version: u32,
     moment: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Words {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BlamedWords")]
+pub struct Words {
     version: u32,
     text: Box<str>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.of_page("blame", "Which version each paragraph and each word of a page came from", show)
+}
+
+pub async fn show(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<BlameQuery>,
+) -> ApiResult<One<BlameAnswer>> {
     let page = page::of(&shared, &url(&asked.url)?)?;
     let limit = asked.limit.unwrap_or(usize::MAX);
+    let mut versions = shared.reader.versions(page.key)?;
+    if let Some(at) = &asked.at {
+        let last = version_pair::meant(&page.url, &versions, at, shared.clock.now())?;
+        versions.retain(|version| version.number <= last.number);
+    }
     answer::on_blocking_thread(move || {
-        let mut shown = blamed(&shared, &page)?;
+        let mut shown = blamed(&shared, &page, &versions)?;
         shown.paragraphs.truncate(limit);
         Ok(answer::value(&shown))
     })
@@ -77,8 +105,7 @@ fn learned_noise(shared: &Shared, page: &Page) -> Result<Vec<Shape>, ApiError> {
     Ok(noise::shapes_on(&shared.reader.noise_book(&site)?, page.key, template))
 }
 
-fn blamed(shared: &Shared, page: &Page) -> Result<BlameAnswer, ApiError> {
-    let versions = shared.reader.versions(page.key)?;
+fn blamed(shared: &Shared, page: &Page, versions: &[Version]) -> Result<BlameAnswer, ApiError> {
     let newest = &versions[versions.len().saturating_sub(VERSIONS_MAX)..];
     let mut blame = Blame::with_shapes(learned_noise(shared, page)?);
     let (mut without_body, mut last) = (Vec::new(), None);

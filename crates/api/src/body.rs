@@ -7,19 +7,22 @@ use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use vernal_document::Input;
 use vernal_model::{Media, Moment, Page, Url, Version};
 use vernal_repository::{Reader, Record};
 
-use super::answer::{ApiError, ApiResult};
+use super::answer::{ApiError, ApiResult, RawBody};
+use super::nouns::Nouns;
 use super::page;
 use super::parameters::{Parameters, url};
 use super::shared::Shared;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BodyQuery {
+    /// The page
     url: String,
     /// The version that was current then.
     at: Option<String>,
@@ -36,13 +39,17 @@ pub struct Kept {
     pub record: Record,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<BodyQuery>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.of_page("body", "The bytes of a version, as a download", show)
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<BodyQuery>) -> ApiResult<RawBody> {
     let page = page::of(&shared, &url(&query.url)?)?;
     let version = choose(&shared, &page, &query)?;
     let kept = kept(&shared.reader, &page.url, version)?;
     let bytes = if query.raw { kept.payload()?.to_vec() } else { kept.unpacked(&shared)? };
     let media = shared.reader.document(page.key)?.map(|document| document.media);
-    Ok(attachment(&kept, media, bytes))
+    Ok(RawBody(attachment(&kept, media, bytes)))
 }
 
 fn choose(shared: &Shared, page: &Page, query: &BodyQuery) -> Result<Version, ApiError> {

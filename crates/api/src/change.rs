@@ -1,12 +1,13 @@
 //! A change as every answer shows it: the same names in the feed, the history, a diff and a comparison of two files.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::{
     Change, DecidedBy, Degree, Kind, Note, Operation, PageKey, ParagraphChange, ParagraphKey, Suppressed,
 };
 
 /// The verdict, without its paragraphs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ChangeJson {
     /// Every kind that differs, noise included.
     pub kinds: Vec<Kind>,
@@ -22,7 +23,8 @@ pub struct ChangeJson {
 }
 
 /// What happened to one paragraph.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ParagraphChange")]
 pub struct Paragraph {
     pub op: Operation,
     /// Null where there is no repository that gave it one.
@@ -41,7 +43,7 @@ pub struct Paragraph {
     pub parts: Vec<PartJson>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PartJson {
     pub id: Option<String>,
     pub position: u32,
@@ -49,7 +51,7 @@ pub struct PartJson {
 }
 
 /// The plain questions, each answered for itself.
-#[derive(Copy, Clone, Debug, Serialize)]
+#[derive(Copy, Clone, Debug, Serialize, JsonSchema)]
 pub struct Answers {
     /// Something is left when noise is set aside.
     pub changed: bool,

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{self, ApiError, ApiResult, StreamError};
+use super::answer::{self, ApiError, ApiResult, One, StreamError};
 use super::changes::{ChangesQuery, FeedReader};
 use super::event_json::EventAnswer;
+use super::nouns::Nouns;
 use super::parameters::Parameters;
 use super::shared::Shared;
 
@@ -18,7 +20,7 @@ const COUNTED_MAX: u64 = 200_000;
 const NAMES_MAX: usize = 1_000;
 
 /// What events are counted by.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CountedBy {
     Event,
@@ -30,8 +32,8 @@ pub enum CountedBy {
 
 const BY: [CountedBy; 5] = [CountedBy::Event, CountedBy::Kind, CountedBy::Degree, CountedBy::Site, CountedBy::Tag];
 
-#[derive(Serialize)]
-struct CountsAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct CountsAnswer {
     total: u64,
     /// Whether every event was counted, and not only the newest.
     exact: bool,
@@ -39,7 +41,14 @@ struct CountsAnswer {
     by: BTreeMap<CountedBy, BTreeMap<String, u64>>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<ChangesQuery>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/changes/count", "How many events there are by event, kind, degree, site and tag", show)
+}
+
+pub async fn show(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<ChangesQuery>,
+) -> ApiResult<One<CountsAnswer>> {
     asked.refuse_but("a count", &["by"])?;
     let by = read_by(asked.by.as_deref())?;
     let (start, filter) = asked.read(&shared)?;

@@ -1,4 +1,4 @@
-//! The change feed as a stream of server-sent events that does not end.
+//! The change feed as server-sent events, which go on while the crawl does.
 
 use std::sync::Arc;
 
@@ -6,10 +6,11 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use bytes::Bytes;
+use futures_util::StreamExt;
 use tokio::sync::watch;
 use vernal_repository::Cursor;
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{ApiError, ApiResult, EventStream};
 use super::changes::{ChangesQuery, FeedReader};
 use super::event_filter::EventFilter;
 use super::event_json::EventAnswer;
@@ -18,15 +19,17 @@ use super::shared::Shared;
 
 /// Events in one part of a stream, all of whose words lie in memory until the reader takes them.
 const STREAM_BATCH: usize = 16;
+/// Proxies close a connection that is silent.
+const KEEP_ALIVE_EVERY: std::time::Duration = std::time::Duration::from_secs(15);
 
 /// Server-sent events. `Last-Event-ID` wins over `since`, so that a client that lost its connection goes on where it was.
 pub async fn stream(
     State(shared): State<Arc<Shared>>,
     headers: HeaderMap,
     Parameters(mut query): Parameters<ChangesQuery>,
-) -> ApiResult {
+) -> ApiResult<EventStream<EventAnswer>> {
     let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
-    query.since = last_id.or(query.since);
+    query.since = last_id.or(query.after.take()).or(query.since);
     query.refuse_but("a stream", &[])?;
     let (start, filter) = query.read(&shared)?;
     let place = StreamPlace {
@@ -43,7 +46,7 @@ pub async fn stream(
         following.place.left = if part.is_err() { 0 } else { following.place.left };
         Some((part.map_err(ApiError::breaking_off), following))
     });
-    Ok(answer::typed("text/event-stream", Body::from_stream(parts)))
+    Ok(EventStream::of(Body::from_stream(parts.fuse())))
 }
 
 /// One reader of the stream.
@@ -141,6 +144,3 @@ impl StreamPlace {
 fn json(row: &EventAnswer) -> Result<String, ApiError> {
     serde_json::to_string(row).map_err(ApiError::failed)
 }
-
-/// Proxies close a connection that is silent.
-const KEEP_ALIVE_EVERY: std::time::Duration = std::time::Duration::from_secs(15);

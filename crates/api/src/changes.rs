@@ -1,33 +1,41 @@
-//! The change feed: JSON lines from a cursor on, and one event.
+//! The change feed: JSON lines from a cursor on, or a stream that does not end.
 
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use vernal_model::{Event, Moment};
 use vernal_repository::{Cursor, EventId};
 
-use super::answer::{self, ApiError, ApiResult, Lines, StreamError, UnreadRows};
+use super::answer::{self, ApiError, ApiResult, Lines, Listed, One, StreamError, UnreadRows};
+use super::change_stream;
 use super::event_filter::{EventFilter, LeastMagnitude, RolesAsked, event_kinds, kind};
 use super::event_json::EventAnswer;
 use super::folds::Folds;
 use super::names;
+use super::nouns::Nouns;
 use super::parameters::{Parameters, site, url};
 use super::shared::{Seeds, Shared};
 use super::words_asked::{WordsAsked, WordsSide};
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangesQuery {
-    /// A cursor, or a time.
+    /// A cursor, or a time: RFC 3339, a date, 14 digits, or an age such as 7d
     pub since: Option<String>,
+    /// Where an earlier part of the list ended; it wins over `since`, or over `before` with the newest first
+    pub after: Option<String>,
+    /// A host, with its port where that is not the scheme's own
     site: Option<String>,
+    /// structure, content, presentation or behaviour
     kind: Option<String>,
     /// Kinds of events, separated by commas.
     event: Option<String>,
     /// Only paragraphs of main text, or only those of the frame around it.
     role: Option<RolesAsked>,
+    /// Only what a seed with this tag covers
     tag: Option<String>,
     /// Before this time.
     until: Option<String>,
@@ -39,10 +47,12 @@ pub struct ChangesQuery {
     words: Option<String>,
     /// Whether they came or went.
     r#in: Option<WordsSide>,
+    /// oldest (default) or newest first
     #[serde(default)]
     order: Order,
     /// Only events before this cursor, with the newest first.
     before: Option<String>,
+    /// At most so many events; those of one cursor stay together
     pub limit: Option<usize>,
     /// Only so many of the newest events.
     latest: Option<usize>,
@@ -64,7 +74,7 @@ pub struct ChangesQuery {
     brief: bool,
 }
 
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Order {
     #[default]
@@ -75,39 +85,51 @@ enum Order {
 /// Events read from the tables at once.
 const BATCH: usize = 256;
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<ChangesQuery>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns
+        .get("/api/v1/changes", "The change feed from a cursor on", list)
+        .get("/api/v1/changes/stream", "The change feed as server-sent events; Last-Event-ID is a cursor", change_stream::stream)
+        .get("/api/v1/changes/schema", "The JSON Schema of an event", schema)
+        .get("/api/v1/changes/{id}", "One event", one)
+}
+
+pub async fn list(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<ChangesQuery>,
+) -> ApiResult<Listed<EventAnswer>> {
     query.refuse_but("the list", &["latest", "order", "before"])?;
     let (start, filter) = query.read(&shared)?;
     let seeds = shared.seeds()?;
-    let limit = query.limit.unwrap_or(usize::MAX);
+    let limit = query.limit;
     if query.before.is_some() && query.order == Order::Oldest {
         return Err(ApiError::bad_request("`before` goes back from a cursor: give `order=newest`"));
     }
     if query.order == Order::Newest {
         let before = query.before()?;
-        return Ok(answer::lines(move |lines| {
+        return Ok(answer::listed(move |lines| {
             let mut feed = FeedReader::new(&shared, &seeds, &filter);
             feed.write_newest((start, before), limit, lines)?;
             feed.unread.end()
         }));
     }
     let Some(latest) = query.latest else {
-        return Ok(answer::lines(move |lines| {
+        return Ok(answer::listed(move |lines| {
             let mut feed = FeedReader::new(&shared, &seeds, &filter);
             feed.write(start, limit, lines)?;
             feed.unread.end()
         }));
     };
-    Ok(answer::lines(move |lines| {
+    Ok(answer::listed(move |lines| {
         let mut feed = FeedReader::new(&shared, &seeds, &filter);
-        feed.newest(start, latest)?.iter().take(limit).try_for_each(|event| lines.line(event))?;
+        feed.newest(start, latest)?.iter().take(limit.unwrap_or(usize::MAX)).try_for_each(|event| lines.line(event))?;
         feed.unread.end()
     }))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventQuery {
+    /// The id of an event, such as e12-9
     id: String,
 }
 
@@ -115,7 +137,7 @@ pub struct EventQuery {
 pub async fn one(
     State(shared): State<Arc<Shared>>,
     Parameters(EventQuery { id }): Parameters<EventQuery>,
-) -> ApiResult {
+) -> ApiResult<One<OneEvent>> {
     let read: EventId = id.strip_prefix('e').unwrap_or(&id).parse().map_err(ApiError::bad_request)?;
     let found = shared.reader.event(read)?;
     let (cursor, id, event) = found.ok_or_else(|| ApiError::not_found(format!("there is no event {id}")))?;
@@ -130,14 +152,14 @@ pub async fn one(
 }
 
 /// An event, and the further rows that the event of a site has.
-#[derive(Serialize)]
-struct OneEvent {
+#[derive(Serialize, JsonSchema)]
+pub struct OneEvent {
     #[serde(flatten)]
     event: EventAnswer,
     more: Vec<EventAnswer>,
 }
 
-pub async fn schema() -> Response {
+pub async fn schema() -> One<Value> {
     answer::value(&super::event_schema::event_schema())
 }
 
@@ -176,7 +198,8 @@ impl ChangesQuery {
             whole: false,
             brief: self.brief,
         };
-        let Some(since) = &self.since else { return Ok((Cursor::START, filter)) };
+        let after = self.after.as_ref().filter(|after| !after.is_empty() && self.order == Order::Oldest);
+        let Some(since) = after.or(self.since.as_ref()) else { return Ok((Cursor::START, filter)) };
         if let Some(cursor) = cursor(since)? {
             return Ok((cursor, filter));
         }
@@ -186,7 +209,8 @@ impl ChangesQuery {
 
     /// The cursor before which the newest events are asked for.
     pub fn before(&self) -> Result<Cursor, ApiError> {
-        let Some(before) = &self.before else { return Ok(Cursor(u64::MAX)) };
+        let after = self.after.as_ref().filter(|after| !after.is_empty());
+        let Some(before) = after.or(self.before.as_ref()) else { return Ok(Cursor(u64::MAX)) };
         cursor(before)?.ok_or_else(|| ApiError::bad_request(format!("`{before}` is no cursor of this feed")))
     }
 
@@ -229,8 +253,13 @@ impl<'a> FeedReader<'a> {
         FeedReader { shared, seeds, filter, folds: Folds::default(), unread: UnreadRows::default() }
     }
 
-    fn write(&mut self, start: Cursor, limit: usize, lines: &mut Lines) -> Result<(), StreamError> {
-        let (mut after, mut left) = (start, limit);
+    fn write(
+        &mut self,
+        start: Cursor,
+        limit: Option<usize>,
+        lines: &mut Lines<EventAnswer>,
+    ) -> Result<(), StreamError> {
+        let (mut after, mut told, mut left) = (start, None, limit.unwrap_or(usize::MAX));
         while left > 0 {
             let batch = self.shared.reader.events(after, BATCH)?;
             let Some((last, _, _)) = batch.last() else { break };
@@ -240,7 +269,11 @@ impl<'a> FeedReader<'a> {
                 let rows = if left > 0 { self.rows(cursor, id, event)? } else { Vec::new() };
                 left = left.saturating_sub(rows.len());
                 rows.iter().try_for_each(|row| lines.line(row))?;
+                told = if rows.is_empty() { told } else { Some(cursor) };
             }
+        }
+        if let Some(told) = told.filter(|told| left == 0 && *told < self.shared.reader.cursor()) {
+            lines.rest(told.to_string())?;
         }
         Ok(())
     }
@@ -249,14 +282,20 @@ impl<'a> FeedReader<'a> {
     fn write_newest(
         &mut self,
         (start, before): (Cursor, Cursor),
-        limit: usize,
-        lines: &mut Lines,
+        limit: Option<usize>,
+        lines: &mut Lines<EventAnswer>,
     ) -> Result<(), StreamError> {
-        let mut left = limit;
+        let (mut told, mut left) = (None, limit.unwrap_or(usize::MAX));
         self.back_from((start, before), &mut |rows| {
+            if left == 0 {
+                // There is at least one more.
+                told.take().map_or(Ok(()), |told: String| lines.rest(told))?;
+                return Ok(false);
+            }
             left = left.saturating_sub(rows.len());
             rows.iter().try_for_each(|row| lines.line(row))?;
-            Ok(left > 0)
+            told = rows.last().map(|row| row.cursor.clone());
+            Ok(left > 0 || limit > Some(0))
         })
     }
 

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::Url;
 
-use super::answer::{self, ApiResult};
+use super::answer::{self, ApiResult, One};
+use super::nouns::Nouns;
 use super::parameters::{OfUrl, Parameters, url};
 use super::seed_entry::literal_address;
 use super::shared::{RobotsVisit, Shared, time};
 
-#[derive(Serialize)]
-struct CheckAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct CheckAnswer {
     url: String,
     in_scope: bool,
     seed: Option<String>,
@@ -31,7 +33,14 @@ struct CheckAnswer {
     next_slot: Option<String>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.of_page("check", "What stands between a URL and its next visit", show)
+}
+
+pub async fn show(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<OfUrl>,
+) -> ApiResult<One<CheckAnswer>> {
     let check = shared.backend.check(url(&asked.url)?, shared.clock.now()).await?;
     Ok(answer::value(&CheckAnswer {
         robots_visit: shared.robots(&check.url)?,

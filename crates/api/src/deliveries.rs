@@ -2,38 +2,44 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_watch::{Delivery, DeliveryQuery, DeliveryState, Told, WatchEntry};
 
 use super::alerting::locked;
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, Listed, One};
+use super::nouns::Nouns;
 use super::parameters::Parameters;
 use super::shared::{Shared, time};
 
 /// Deliveries of one answer where nothing is asked for.
 const LIMIT: usize = 1_000;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct DeliveriesQuery {
+pub struct DeliveriesQuery {
+    /// Only of this watch
     watch: Option<String>,
+    /// Only on this route
     route: Option<String>,
+    /// waiting, sent or given-up
     state: Option<DeliveryState>,
+    /// Where an earlier answer ended
     after: Option<String>,
+    /// At most so many rows
     limit: Option<usize>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct OfDelivery {
+pub struct OfDelivery {
+    /// The id of a delivery, percent-encoded
     id: String,
 }
 
-#[derive(Serialize)]
-struct DeliveryAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct DeliveryAnswer {
     id: String,
     watch: String,
     watch_name: String,
@@ -50,8 +56,8 @@ struct DeliveryAnswer {
     next: Option<String>,
 }
 
-#[derive(Serialize)]
-struct TryJson {
+#[derive(Serialize, JsonSchema)]
+pub struct TryJson {
     at: Option<String>,
     took_ms: u64,
     status: Option<u16>,
@@ -60,7 +66,7 @@ struct TryJson {
 }
 
 /// What `status` tells of the outbox.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct OutboxJson {
     pub watches: usize,
     pub waiting: usize,
@@ -72,13 +78,17 @@ pub struct OutboxJson {
     pub lost: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Rest {
-    after: String,
+#[derive(Serialize, JsonSchema)]
+pub struct Again {
+    again: String,
 }
 
-pub fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/deliveries", get(list)).route("/deliveries/{id}/again", post(again))
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/deliveries", "What was sent, what waits and what was given up, newest first", list).post(
+        "/api/v1/deliveries/{id}/again",
+        "Sends a delivery anew, with the same id",
+        again,
+    )
 }
 
 /// `None` where there were no alerts yet: asking does not make the log.
@@ -99,18 +109,21 @@ pub fn outbox(shared: &Shared) -> Option<OutboxJson> {
     })
 }
 
-async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<DeliveriesQuery>) -> ApiResult {
+async fn list(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<DeliveriesQuery>,
+) -> ApiResult<Listed<DeliveryAnswer>> {
     let limit = query.limit.unwrap_or(LIMIT);
     let after = query.after.as_deref().map(place).transpose()?;
     let asked = DeliveryQuery { watch: query.watch, route: query.route, state: query.state, after, limit };
     let rows = locked(&shared.alerts()?).deliveries(&asked);
-    Ok(answer::lines(move |lines| {
+    Ok(answer::listed(move |lines| {
         let last = rows.last().map(|(number, _)| *number).filter(|_| rows.len() == limit);
         for (_, delivery) in rows {
             lines.line(&of_delivery(delivery))?;
         }
         match last {
-            Some(last) if query.limit.is_none() => Ok(lines.line(&Rest { after: format!("a{last:x}") })?),
+            Some(last) => Ok(lines.rest(format!("a{last:x}"))?),
             _ => Ok(()),
         }
     }))
@@ -121,9 +134,9 @@ fn place(text: &str) -> Result<u64, ApiError> {
     number.ok_or_else(|| ApiError::bad_request(format!("`{text}` is no place in a list")))
 }
 
-async fn again(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfDelivery>) -> ApiResult {
+async fn again(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfDelivery>) -> ApiResult<One<Again>> {
     locked(&shared.alerts()?).again(&asked.id, shared.alerting()?.now())?;
-    Ok(answer::value(&serde_json::json!({ "again": asked.id })))
+    Ok(answer::value(&Again { again: asked.id }))
 }
 
 fn of_delivery(delivery: Delivery) -> DeliveryAnswer {

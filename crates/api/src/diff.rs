@@ -11,30 +11,36 @@ use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Serialize};
-use vernal_document::diff::{self, Diff, Fallback, ParagraphDiff, Reading, Unchanged, WordEdit, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use vernal_document::diff::{self, Diff, ParagraphDiff, Reading, render};
 use vernal_document::methods::{PaperVerdicts, paper_verdicts};
 use vernal_document::noise::{self, NoiseInput};
 use vernal_document::tell::{method_lines, plain, remarks, verdict};
 use vernal_document::{Parsed, compare_pages, source_text};
 use vernal_model::{Change, Event, Operation, Page, PageNoise, Version};
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, Views};
 use super::body::{self, ReadBody};
 use super::change::{self, Answers, ChangeJson};
-use super::page::{self, VersionRow, version_row};
+use super::diff_json::{self, DiffAnswer};
+use super::nouns::Nouns;
+use super::page::{self, version_row};
 use super::parameters::{Parameters, url};
 use super::replica;
 use super::shared::{Shared, time};
 use super::version_pair;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiffQuery {
+    /// The page
     url: String,
-    /// A number, a time, `latest` or `previous`.
+    /// A number, a time, `latest` or `previous` (default: the version before `to`)
     from: Option<String>,
+    /// A number, a time, `latest` or `previous` (default: latest)
     to: Option<String>,
+    /// json, text, source or html; the HTML can run nothing
     #[serde(default)]
     view: View,
     /// Everything, not only what changed.
@@ -46,6 +52,7 @@ pub struct DiffQuery {
     /// In text also what the methods of paper 003 say; JSON always has it.
     #[serde(default)]
     papers: bool,
+    /// Colours for a terminal, in text and source
     #[serde(default)]
     colour: bool,
     /// The rules of the newer version's time, or those of today.
@@ -54,7 +61,7 @@ pub struct DiffQuery {
 }
 
 /// The time whose rules on noise judge a change.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RulesOf {
     #[default]
@@ -62,7 +69,7 @@ pub(super) enum RulesOf {
     Now,
 }
 
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum View {
     #[default]
@@ -72,47 +79,6 @@ enum View {
     Html,
 }
 
-#[derive(Serialize)]
-struct DiffAnswer {
-    url: String,
-    from: VersionRow,
-    to: VersionRow,
-    /// The last visit that found the older of two neighbouring versions, and the first that found the newer.
-    seen_same: Option<String>,
-    seen_different: Option<String>,
-    #[serde(flatten)]
-    answers: Answers,
-    #[serde(flatten)]
-    change: ChangeJson,
-    paragraphs: Vec<Paragraph>,
-    fallback: Option<Fallback>,
-    /// What the methods of paper 003 say.
-    papers: PaperVerdicts,
-}
-
-#[derive(Serialize)]
-struct Paragraph {
-    op: Op,
-    id: Option<String>,
-    digest: String,
-    role: &'static str,
-    headings: Vec<Box<str>>,
-    position: u32,
-    from: Option<u32>,
-    others: Vec<u32>,
-    before: Option<Box<str>>,
-    after: Option<Box<str>>,
-    words: Vec<WordEdit>,
-}
-
-/// What happened to a paragraph, or `same` where nothing did.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Op {
-    Changed(Operation),
-    Same(&'static str),
-}
-
 /// A browser may show this and do nothing else with it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
@@ -120,7 +86,14 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; ba
 /// Unchanged lines of source around a change.
 const SOURCE_LINES_AROUND: usize = 3;
 
-pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<DiffQuery>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.of_page("diff", "What differs between two versions of a page; the HTML view can run nothing", show)
+}
+
+pub async fn show(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<DiffQuery>,
+) -> ApiResult<Views<DiffAnswer>> {
     let page = page::of(&shared, &url(&query.url)?)?;
     let versions = shared.reader.versions(page.key)?;
     if versions.is_empty() {
@@ -131,13 +104,20 @@ pub async fn show(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
     answer::on_blocking_thread(move || answered(&shared, &page, from, to, &query)).await
 }
 
-fn answered(shared: &Shared, page: &Page, from: Version, to: Version, query: &DiffQuery) -> Result<Response, ApiError> {
+fn answered(
+    shared: &Shared,
+    page: &Page,
+    from: Version,
+    to: Version,
+    query: &DiffQuery,
+) -> ApiResult<Views<DiffAnswer>> {
     let sides = Sides::read(shared, page, from, to)?;
     if query.view == View::Source {
         let (old, new) = (source_text(&sides.old_body.input()), source_text(&sides.new_body.input()));
         let (from, to) = (named(&from), named(&to));
         let view = render::View { context: SOURCE_LINES_AROUND, ..sides.view(query, &from, &to) };
-        return Ok(answer::typed("text/plain; charset=utf-8", Body::from(render::source(&old, &new, &view))));
+        let text = Body::from(render::source(&old, &new, &view));
+        return Ok(Views::shown(answer::typed("text/plain; charset=utf-8", text)));
     }
     let events = page::other_events(&shared.reader, page.key)?;
     let told = event_of(&sides, &events).filter(|event| query.rules == RulesOf::Then && !event.change.kinds.is_empty());
@@ -153,10 +133,10 @@ fn answered(shared: &Shared, page: &Page, from: Version, to: Version, query: &Di
     Ok(match query.view {
         View::Json => {
             let whole = if query.full { Some(sides.marks(shared, page, &events)?) } else { None };
-            answer::value(&shown(page, &sides, change, diff, &events, whole.as_ref()))
+            answer::value(&shown(page, &sides, change, diff, &events, whole.as_ref())).into()
         }
-        View::Html => html(&sides, &diff, query),
-        View::Text | View::Source => text(&sides, &change, &diff, query),
+        View::Html => Views::shown(html(&sides, &diff, query)),
+        View::Text | View::Source => Views::shown(text(&sides, &change, &diff, query)),
     })
 }
 
@@ -311,7 +291,7 @@ fn shown(
     let event = event_of(sides, events);
     let changed = |one: &ParagraphDiff| {
         let digest = sides.side(one).0.document.paragraphs.get(one.position as usize).map_or(0, |one| one.digest);
-        paragraph(page, digest, one.clone())
+        diff_json::changed(page, digest, one.clone())
     };
     let paragraphs = match whole {
         None => diff.paragraphs.iter().map(changed).collect(),
@@ -319,7 +299,11 @@ fn shown(
             let readings = diff::whole(&diff, &sides.old.document, &sides.new.document).into_iter();
             let all = readings.map(|reading| match reading {
                 Reading::Changed(one) => changed(one),
-                Reading::Unchanged(one) => unchanged(page, sides, marks, one),
+                Reading::Unchanged(one) => {
+                    let digest = sides.new.document.paragraphs.get(one.position as usize).map_or(0, |one| one.digest);
+                    let number = marks.number_at(&sides.new, marks.new.as_deref(), one.position);
+                    diff_json::unchanged(page, digest, number, one)
+                }
             });
             all.collect()
         }
@@ -335,39 +319,6 @@ fn shown(
         fallback: diff.fallback,
         paragraphs,
         papers: sides.papers(),
-    }
-}
-
-fn paragraph(page: &Page, digest: u64, one: ParagraphDiff) -> Paragraph {
-    Paragraph {
-        digest: change::digest(digest),
-        op: Op::Changed(one.op),
-        id: change::paragraph_id(Some(page.key), one.id),
-        role: one.role.name(),
-        headings: one.headings,
-        position: one.position,
-        from: one.from,
-        others: one.others,
-        before: one.before,
-        after: one.after,
-        words: one.words,
-    }
-}
-
-fn unchanged(page: &Page, sides: &Sides, marks: &Marks, one: Unchanged) -> Paragraph {
-    let digest = sides.new.document.paragraphs.get(one.position as usize).map_or(0, |paragraph| paragraph.digest);
-    Paragraph {
-        digest: change::digest(digest),
-        op: Op::Same("same"),
-        id: change::paragraph_id(Some(page.key), marks.number_at(&sides.new, marks.new.as_deref(), one.position)),
-        role: one.role.name(),
-        headings: one.headings,
-        position: one.position,
-        from: one.from,
-        others: Vec::new(),
-        before: one.from.is_some().then(|| one.text.clone()),
-        after: Some(one.text),
-        words: Vec::new(),
     }
 }
 

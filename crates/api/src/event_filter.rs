@@ -1,5 +1,6 @@
 //! Which events of the feed are asked for, and what of them.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use vernal_model::{Degree, Event, EventKind, Kind, Moment, Role, Site};
 
@@ -35,7 +36,7 @@ pub struct EventFilter {
 }
 
 /// The part of a page whose paragraphs are asked for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RolesAsked {
     Main,

@@ -1,5 +1,6 @@
 //! The event as clients see it: fields are only added, never renamed.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::{Event, EventKind, Operation};
 use vernal_repository::{Cursor, EventId};
@@ -11,7 +12,8 @@ use super::folds::{FoldedPage, Row};
 use super::replica::{self, ReplicaJson};
 use super::shared::{Seeds, Shared, time};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Event")]
 pub struct EventAnswer {
     pub id: String,
     pub cursor: String,

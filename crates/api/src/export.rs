@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::runtime::Handle;
 use vernal_archive::export::json_lines::{self, Unit};
@@ -18,16 +19,21 @@ use vernal_document::tell::escaped;
 use vernal_model::{Moment, PageKey, Partition};
 use vernal_repository::Cursor;
 
-use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
+use super::answer::{self, ApiError, ApiResult, Exported, Lines, StreamError};
+use super::nouns::Nouns;
 use super::parameters::{Parameters, site};
 use super::shared::Shared;
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
+    /// warc, wacz, cdxj, parquet, jsonl or markdown (a tar)
     format: Format,
+    /// A host, with its port where that is not the scheme's own
     site: Option<String>,
+    /// Only what a seed with this tag covers
     tag: Option<String>,
+    /// Only pages whose URL begins so
     prefix: Option<String>,
     /// Only what leads from this state: a cursor, or a time.
     since: Option<String>,
@@ -37,25 +43,32 @@ pub struct ExportQuery {
     until: Option<String>,
     /// Goes on behind this page, as `12/2`.
     after: Option<String>,
+    /// paragraph (default) or page for jsonl; file: markdown as JSON lines
     unit: Option<LineUnit>,
+    /// pages, versions, paragraphs, events or visits (parquet)
     table: Option<String>,
     /// The name of the WARC file that an index is of.
     warc: Option<String>,
+    /// Everything on a page and not the main content alone (markdown)
     #[serde(default)]
     all: bool,
+    /// The ids of paragraphs behind them (markdown)
     #[serde(default)]
     ids: bool,
+    /// Also the words of the pages (wacz)
     #[serde(default)]
     text: bool,
+    /// Also the text of pages that ask not to be indexed
     #[serde(default)]
     with_noindex: bool,
+    /// Go on with what changes (jsonl)
     #[serde(default)]
     follow: bool,
     /// Seconds in which changes are gathered before they are told.
     every: Option<u64>,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Format {
     Warc,
@@ -66,7 +79,7 @@ enum Format {
     Markdown,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum LineUnit {
     Paragraph,
@@ -83,7 +96,14 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Threads of exports get the processor when nobody else wants it.
 const NICE: i32 = 10;
 
-pub async fn stream(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<ExportQuery>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/export", "A copy for other programs; `vernal-cursor` in the head names its state", stream)
+}
+
+pub async fn stream(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<ExportQuery>,
+) -> ApiResult<Exported> {
     let asked = asked(&shared, &query)?;
     let what = what(&query)?;
     let turn = Arc::clone(&shared.export_turns).try_acquire_owned();
@@ -92,7 +112,7 @@ pub async fn stream(State(shared): State<Arc<Shared>>, Parameters(query): Parame
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, line)
     })?;
     let cursor = asked.to.cursor.to_string();
-    let response = answer::streamed(what.content_type(), move |lines| {
+    let response = answer::streamed_as(what.content_type(), move |lines| {
         let runtime = Handle::current();
         let written = thread::scope(|scope| {
             let work = scope.spawn(|| {
@@ -108,7 +128,7 @@ pub async fn stream(State(shared): State<Arc<Shared>>, Parameters(query): Parame
             error => StreamError::Export(error),
         })
     });
-    Ok(with_cursor(response, &cursor))
+    Ok(Exported(with_cursor(response, &cursor)))
 }
 
 fn with_cursor(mut response: Response, cursor: &str) -> Response {
@@ -249,7 +269,7 @@ fn page_key(text: &str) -> Result<PageKey, ApiError> {
 
 type Written = Result<(), Error>;
 
-fn written(shared: &Shared, asked: &Asked, what: &What, runtime: &Handle, lines: &mut Lines) -> Written {
+fn written(shared: &Shared, asked: &Asked, what: &What, runtime: &Handle, lines: &mut Lines<()>) -> Written {
     let reader = &shared.reader;
     let quiet = &mut |_| {};
     match what {
@@ -278,7 +298,7 @@ fn follow(
     asked: &Asked,
     (unit, every): (Unit, Duration),
     runtime: &Handle,
-    lines: &mut Lines,
+    lines: &mut Lines<()>,
 ) -> Written {
     let mut acknowledged = shared.backend.acknowledged();
     let mut stop = shared.stop.clone();
@@ -317,12 +337,12 @@ fn follow(
 
 /// Commands print these lines as they come, and what sites wrote must not turn a line on a terminal.
 struct SafeLines<'a> {
-    out: &'a mut Lines,
+    out: &'a mut Lines<()>,
     line: Vec<u8>,
 }
 
 impl<'a> SafeLines<'a> {
-    fn of(out: &'a mut Lines) -> SafeLines<'a> {
+    fn of(out: &'a mut Lines<()>) -> SafeLines<'a> {
         SafeLines { out, line: Vec::new() }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::{Change, Event, EventKind, FoldKey, FoldRow, Kind, OperationFold, PageKey, Partition, ToldFolds};
 use vernal_repository::{Cursor, Reader, Result};
@@ -23,7 +24,7 @@ pub struct Row {
 }
 
 /// What an event of a site says of its pages.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Fold {
     pub id: String,
     /// How many pages have the change now.
@@ -33,7 +34,7 @@ pub struct Fold {
 }
 
 /// A page with the same change as others of its site.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct FoldedPage {
     pub url: String,
     pub version: u32,

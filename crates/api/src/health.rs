@@ -3,11 +3,23 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::answer;
+use super::answer::{self, One};
+use super::nouns::Nouns;
 use super::shared::Shared;
 
-pub async fn show(State(shared): State<Arc<Shared>>) -> Response {
-    answer::value(&serde_json::json!({ "ok": true, "crawling": shared.backend.pulse().is_some() }))
+#[derive(Serialize, JsonSchema)]
+pub struct Health {
+    crawling: bool,
+    ok: bool,
+}
+
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/healthz", "Whether the process lives; needs no token", show)
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>) -> One<Health> {
+    answer::value(&Health { crawling: shared.backend.pulse().is_some(), ok: true })
 }

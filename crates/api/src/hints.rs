@@ -3,24 +3,32 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::{HintFile, HintSource, PageHints, PageKey, Site, TrustRow};
 use vernal_policy::estimate::trust;
 use vernal_repository::SiteHints;
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, Listed};
+use super::nouns::Nouns;
+use super::paging::Part;
 use super::parameters::{Parameters, site};
 use super::shared::{Shared, time};
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HintsQuery {
+    /// A host, with its port where that is not the scheme's own
     site: Option<String>,
+    /// At most so many rows
     limit: Option<usize>,
+    /// Where an earlier part of the list ended
+    after: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Row {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HintRow")]
+pub struct Row {
     site: String,
     #[serde(flatten)]
     source: Source,
@@ -28,7 +36,8 @@ struct Row {
 }
 
 /// One source of one site.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HintSource")]
 pub struct Source {
     source: &'static str,
     /// The share of real changes that it announces, and the share of its hints that were right; null for what pages say of
@@ -45,8 +54,9 @@ pub struct Source {
     says: String,
 }
 
-#[derive(Serialize)]
-struct File {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HintFile")]
+pub struct File {
     url: String,
     kind: &'static str,
     entries: u32,
@@ -60,8 +70,8 @@ struct File {
     subscription: Option<Subscribed>,
 }
 
-#[derive(Serialize)]
-struct Subscribed {
+#[derive(Serialize, JsonSchema)]
+pub struct Subscribed {
     standing: &'static str,
     topic: String,
     asked: Option<String>,
@@ -72,14 +82,16 @@ struct Subscribed {
 }
 
 /// What is said of one page.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PageHints")]
 pub struct OfPage {
     pending: Vec<Pending>,
     spoken_of_by: Vec<&'static str>,
     stays: Vec<Stays>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PendingHint")]
 struct Pending {
     source: &'static str,
     said: Option<String>,
@@ -87,13 +99,20 @@ struct Pending {
     worth_days: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Stays {
     source: &'static str,
     days: f64,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<HintsQuery>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/hints", "What sites say of their own changes, and how far they are believed", list)
+}
+
+pub async fn list(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<HintsQuery>,
+) -> ApiResult<Listed<Row>> {
     let sites = match &query.site {
         Some(name) => {
             let site = site(name)?;
@@ -104,14 +123,8 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
         }
         None => shared.reader.all_site_hints()?,
     };
-    let limit = query.limit.unwrap_or(usize::MAX);
-    let rows: Vec<Row> = sites.iter().flat_map(|(site, hints)| of_site(site, hints)).take(limit).collect();
-    Ok(answer::lines(move |lines| {
-        for row in &rows {
-            lines.line(row)?;
-        }
-        Ok(())
-    }))
+    let part = Part::read(query.limit, query.after.as_deref())?;
+    Ok(answer::listed(move |lines| part.write(sites.iter().flat_map(|(site, hints)| of_site(site, hints)), lines, Ok)))
 }
 
 fn of_site(site: &Site, hints: &SiteHints) -> Vec<Row> {

@@ -4,19 +4,23 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Change, DecidedBy, Event, EventKind, Location, Moment, Page, Version, Visit};
 
-use super::answer::{self, ApiError, ApiResult, UnreadRows};
+use super::answer::{self, ApiError, ApiResult, Listed, UnreadRows};
 use super::change::ChangeJson;
 use super::diff::{self, RulesOf};
 use super::folds::Folds;
+use super::nouns::Nouns;
 use super::page::{self, VersionRow, version_row};
+use super::paging::Part;
 use super::parameters::{Parameters, url};
 use super::shared::{Shared, time};
 
-#[derive(Serialize)]
-struct Row {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "VisitRow")]
+pub struct Row {
     started: Option<String>,
     finished: Option<String>,
     outcome: &'static str,
@@ -46,30 +50,41 @@ struct Row {
     change: Option<ChangeJson>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryQuery {
+    /// The page
     url: String,
+    /// At most so many rows
     limit: Option<usize>,
+    /// Where an earlier part of the list ended
+    after: Option<String>,
     /// The rules of the visit's time, or those of today.
     #[serde(default)]
     rules: RulesOf,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<HistoryQuery>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.of_page("history", "Every visit to one page, newest first, with the versions that they made", list)
+}
+
+pub async fn list(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<HistoryQuery>,
+) -> ApiResult<Listed<Row>> {
     let page = page::of(&shared, &url(&asked.url)?)?;
     let visits = shared.reader.visits(page.key)?;
     let versions = match asked.rules {
         RulesOf::Then => Vec::new(),
         RulesOf::Now => shared.reader.versions(page.key)?,
     };
-    let limit = asked.limit.unwrap_or(usize::MAX);
+    let part = Part::read(asked.limit, asked.after.as_deref())?;
     let reader = shared.reader.clone();
-    Ok(answer::lines(move |lines| {
+    Ok(answer::listed(move |lines| {
         let (mut folds, mut unread_rows) = (Folds::default(), UnreadRows::default());
         let events = page::other_events(&reader, page.key)?.into_iter();
         let mut events: HashMap<Moment, Event> = events.map(|event| (event.seen_different, event)).collect();
-        for visit in visits.into_iter().rev().take(limit) {
+        part.write(visits.into_iter().rev(), lines, |visit| {
             let mut event = events.remove(&visit.started);
             if asked.rules == RulesOf::Now
                 && let Some(event) = &mut event
@@ -78,8 +93,8 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
                 unread.iter().for_each(|line| unread_rows.note(line));
             }
             let is_folded = event.as_ref().map(|event| folds.is_folded(&reader, event)).transpose()?;
-            lines.line(&row(visit, event, is_folded.unwrap_or_default()))?;
-        }
+            Ok(row(visit, event, is_folded.unwrap_or_default()))
+        })?;
         unread_rows.end()
     }))
 }

@@ -8,41 +8,45 @@ use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use vernal_crawler::{Act, Acted};
 use vernal_model::{HintSource, Url};
 
 use super::access::secret::is_same;
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, One};
 use super::parameters::{Parameters, url};
 use super::shared::Shared;
 
 /// The standard allows as many URLs in one push.
 const URLS_MAX: usize = 10_000;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct One {
+pub struct OnePush {
     url: String,
     #[serde(default)]
     key: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Many {
+pub struct ManyPush {
     host: String,
     #[serde(default)]
     key: String,
     url_list: Vec<String>,
 }
 
-pub async fn one(State(shared): State<Arc<Shared>>, Parameters(push): Parameters<One>) -> ApiResult {
+pub async fn one(State(shared): State<Arc<Shared>>, Parameters(push): Parameters<OnePush>) -> ApiResult<One<Hinted>> {
     check_key(&shared, &push.key)?;
     hint(&shared, HintSource::IndexNow, vec![url(&push.url)?]).await
 }
 
-pub async fn many(State(shared): State<Arc<Shared>>, push: Result<Json<Many>, JsonRejection>) -> ApiResult {
+pub async fn many(
+    State(shared): State<Arc<Shared>>,
+    push: Result<Json<ManyPush>, JsonRejection>,
+) -> ApiResult<One<Hinted>> {
     let Json(push) = push.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
     check_key(&shared, &push.key)?;
     if push.url_list.len() > URLS_MAX {
@@ -66,12 +70,18 @@ fn check_key(shared: &Shared, key: &str) -> Result<(), ApiError> {
     Err(ApiError::new(StatusCode::FORBIDDEN, "the key is none of ours"))
 }
 
+/// What became of the URLs of a push.
+#[derive(Serialize, JsonSchema)]
+pub struct Hinted {
+    found: usize,
+    hinted: usize,
+    ignored: usize,
+}
+
 /// Gives URLs to the crawl, and tells what became of them.
-pub async fn hint(shared: &Shared, source: HintSource, urls: Vec<Url>) -> ApiResult {
+pub async fn hint(shared: &Shared, source: HintSource, urls: Vec<Url>) -> ApiResult<One<Hinted>> {
     match shared.backend.act(Act::Hint { source, urls }, shared.clock.now()).await? {
-        Acted::Hinted { hinted, found, ignored } => {
-            Ok(answer::value(&serde_json::json!({ "hinted": hinted, "found": found, "ignored": ignored })))
-        }
+        Acted::Hinted { hinted, found, ignored } => Ok(answer::value(&Hinted { found, hinted, ignored })),
         _ => Err(ApiError::failed("a push was taken for something else")),
     }
 }

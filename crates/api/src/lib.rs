@@ -7,6 +7,9 @@
 //! - `shared`: the state that every handler reads. `backend`: what stands behind it.
 //! - `access_guard`: who may ask; `access`: its parts, with the role that each route needs.
 //! - `seed_entry`: seeds as people give them, in files and in requests.
+//! - `nouns`: the routes, each with its description, which `signature` reads from the handler's types and `description` writes
+//!   down (OpenAPI); a file of a noun names its routes in `routes`.
+//! - `paging`: lists in parts. `caching`: what clients may keep.
 //! - `parameters`: what requests ask for; a type `…Query` is the query of one noun.
 //! - `answer`: the forms of an answer; a type `…Answer` is the JSON of one noun, and `…Json` a part of it.
 
@@ -21,6 +24,7 @@ mod atom_text;
 mod backend;
 mod blame;
 mod body;
+mod caching;
 mod change;
 mod change_counts;
 mod change_stream;
@@ -31,7 +35,9 @@ mod connection_counts;
 mod control;
 mod damage;
 mod deliveries;
+mod description;
 mod diff;
+mod diff_json;
 mod event_filter;
 mod event_json;
 mod event_schema;
@@ -48,11 +54,11 @@ mod memento;
 mod metrics;
 mod names;
 mod noise;
+mod nouns;
 mod openapi;
-mod openapi_alerts;
-mod openapi_feed;
 mod page;
 mod pages;
+mod paging;
 mod papers;
 mod parameters;
 mod plan;
@@ -64,6 +70,7 @@ mod seeds;
 mod series;
 mod settings;
 mod shared;
+mod signature;
 mod sites;
 mod status;
 mod status_page;
@@ -84,7 +91,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::routing::{delete, get, post};
+use axum::routing::get;
 
 pub use access::{AccessTokens, CorsOrigins, origin, random_text};
 pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
@@ -98,85 +105,74 @@ pub use settings::{SettingRow, Settings};
 pub use shared::Shared;
 pub use watch_feed::WatchFeed;
 
+use nouns::Nouns;
+
 /// No question is larger; seeds come in parts.
 const REQUEST_BYTES_MAX: usize = 16 << 20;
 
-/// All routes, for the socket and for commands in process. A listener on the network adds its `AccessGuard`.
-pub fn router(shared: Arc<Shared>) -> Router {
-    let of_page = Router::new()
-        .route("/", get(page::show))
-        .route("/history", get(history::list))
-        .route("/diff", get(diff::show))
-        .route("/blame", get(blame::show))
-        .route("/body", get(body::show))
-        .route("/links", get(links::list))
-        .route("/check", get(check::show))
-        .route("/why", get(why::show));
-    let api = Router::new()
-        .route("/status", get(status::show))
-        .route("/sites", get(sites::list))
-        .route("/pages", get(pages::list))
-        .nest("/pages/{url}", of_page)
-        .route("/page", get(page::show))
-        .route("/history", get(history::list))
-        .route("/diff", get(diff::show))
-        .route("/blame", get(blame::show))
-        .route("/hints", get(hints::list))
-        .route("/names", get(names::list).post(names::decide))
-        .route("/noise", get(noise::list).post(noise::decide))
-        .route("/body", get(body::show))
-        .route("/links", get(links::list))
-        .route("/topics", get(topics::list))
-        .route("/search", get(search::show))
-        .route("/search/rebuild", post(search::rebuild))
-        .merge(of_feed())
-        .route("/series", get(series::show))
-        .route("/seeds", get(seeds::list).post(seeds::add).delete(seeds::remove))
-        .route("/pause", post(control::pause))
-        .route("/resume", post(control::resume))
-        .route("/block", post(control::block))
-        .route("/settings", get(settings::list))
-        .route("/tokens", get(tokens::list).post(tokens::add))
-        .route("/tokens/{name}", delete(tokens::revoke))
-        .route("/check", get(check::show))
-        .route("/why", get(why::show))
-        .route("/plan", get(plan::show))
-        .route("/trace", get(trace::list))
-        .route("/export", get(export::stream))
-        .route("/verify", get(verify::stream))
-        .route("/compact", post(compact::compact))
-        .merge(watches::routes())
-        .merge(alert_routes::routes())
-        .merge(deliveries::routes())
-        .route("/openapi.json", get(openapi::show));
-    Router::new()
-        .nest("/api/v1", api)
-        .route("/", get(status_page::show))
-        .route("/style.css", get(status_page::style))
-        .route("/feed.atom", get(atom::feed))
-        .route("/metrics", get(metrics::show))
-        .route("/indexnow", get(indexnow::one).post(indexnow::many))
-        .route("/websub", get(websub::verify).post(websub::deliver))
-        .route("/healthz", get(health::show))
-        .route("/timegate/{*url}", get(memento::timegate))
-        .route("/timemap/{*url}", get(memento::timemap))
-        .route("/memento/{*url}", get(memento::memento))
-        .route("/resourcesync/capabilitylist.xml", get(resource_sync::capability_list))
-        .route("/resourcesync/changelist.xml", get(resource_sync::index))
-        .route("/resourcesync/changelist/{list}", get(resource_sync::change_list))
-        .fallback(answer::no_such_route)
-        .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
-        .layer(middleware::from_fn(answer::safe_headers))
-        .layer(middleware::from_fn_with_state(Arc::clone(&shared), damage::noted))
-        .with_state(shared)
+/// The files that name routes, in the order of the description.
+const NOUNS: &[fn(Nouns) -> Nouns] = &[
+    status::routes,
+    sites::routes,
+    pages::routes,
+    page::routes,
+    history::routes,
+    diff::routes,
+    blame::routes,
+    body::routes,
+    links::routes,
+    check::routes,
+    why::routes,
+    hints::routes,
+    names::routes,
+    noise::routes,
+    topics::routes,
+    search::routes,
+    changes::routes,
+    change_counts::routes,
+    series::routes,
+    seeds::routes,
+    control::routes,
+    watches::routes,
+    alert_routes::routes,
+    deliveries::routes,
+    tokens::routes,
+    settings::routes,
+    plan::routes,
+    trace::routes,
+    export::routes,
+    verify::routes,
+    compact::routes,
+    metrics::routes,
+    health::routes,
+];
+
+fn nouns() -> Nouns {
+    NOUNS.iter().fold(Nouns::default(), |nouns, routes| routes(nouns))
 }
 
-/// The change feed, but for its form as Atom.
-fn of_feed() -> Router<Arc<Shared>> {
-    Router::new()
-        .route("/changes", get(changes::list))
-        .route("/changes/stream", get(change_stream::stream))
-        .route("/changes/schema", get(changes::schema))
-        .route("/changes/count", get(change_counts::show))
-        .route("/changes/{id}", get(changes::one))
+/// All routes, for the socket and for commands in process. A listener on the network adds its `AccessGuard`.
+pub fn router(shared: Arc<Shared>) -> Router {
+    let nouns = openapi::routes(nouns())
+        .others("/", get(status_page::show))
+        .others("/style.css", get(status_page::style))
+        .others("/feed.atom", get(atom::feed))
+        .others("/timegate/{*url}", get(memento::timegate))
+        .others("/timemap/{*url}", get(memento::timemap))
+        .others("/memento/{*url}", get(memento::memento))
+        .others("/resourcesync/capabilitylist.xml", get(resource_sync::capability_list))
+        .others("/resourcesync/changelist.xml", get(resource_sync::index))
+        .others("/resourcesync/changelist/{list}", get(resource_sync::change_list))
+        .others("/indexnow", get(indexnow::one).post(indexnow::many))
+        .others("/websub", get(websub::verify).post(websub::deliver));
+    nouns
+        .router()
+        .fallback(answer::no_such_route)
+        .method_not_allowed_fallback(answer::no_such_method)
+        .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
+        .layer(middleware::from_fn(caching::conditional))
+        .layer(middleware::from_fn(answer::safe_headers))
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), damage::noted))
+        .layer(caching::packing())
+        .with_state(shared)
 }

@@ -4,28 +4,36 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Document, DocumentRow, Link, LinkKind, Page, Rel, Url, Version};
 use vernal_repository::KnownState;
 use vernal_repository::graph::BackLink;
 
-use super::answer::{self, ApiError, ApiResult, UnreadRows};
+use super::answer::{self, ApiError, ApiResult, Listed, UnreadRows};
+use super::nouns::Nouns;
+use super::paging::Part;
 use super::parameters::{Parameters, url};
 use super::shared::Shared;
 use super::{body, page};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinksQuery {
+    /// The page
     url: String,
+    /// At most so many rows
     limit: Option<usize>,
+    /// Where an earlier part of the list ended
+    after: Option<String>,
     /// Links into the page instead of out of it.
     #[serde(default)]
     back: bool,
 }
 
-#[derive(Serialize)]
-struct Forward {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LinkOut")]
+pub struct Forward {
     /// Null where only the mark of a link is kept (noarchive).
     target: Option<String>,
     kind: &'static str,
@@ -35,8 +43,9 @@ struct Forward {
     state: &'static str,
 }
 
-#[derive(Serialize)]
-struct Back {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LinkBack")]
+pub struct Back {
     source: String,
     kind: &'static str,
     rel: Vec<&'static str>,
@@ -52,21 +61,30 @@ struct Back {
     state: &'static str,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<LinksQuery>) -> ApiResult {
+/// One line of a list of links.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum LinkLine {
+    Out(Forward),
+    Back(Back),
+}
+
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.of_page("links", "Links out of a page, or into it: kind, rel, anchor, and what became of the other end", list)
+}
+
+pub async fn list(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<LinksQuery>,
+) -> ApiResult<Listed<LinkLine>> {
     let url = url(&query.url)?;
-    let limit = query.limit.unwrap_or(usize::MAX);
+    let part = Part::read(query.limit, query.after.as_deref())?;
     if query.back {
-        return Ok(into(shared, url, limit));
+        return Ok(into(shared, url, part));
     }
     let page = page::of(&shared, &url)?;
-    let mut links = out_of(&shared, &page)?;
-    links.truncate(limit);
-    Ok(answer::lines(move |lines| {
-        for link in links {
-            lines.line(&link)?;
-        }
-        Ok(())
-    }))
+    let links = out_of(&shared, &page)?;
+    Ok(answer::listed(move |lines| part.write(links, lines, |link| Ok(LinkLine::Out(link)))))
 }
 
 fn out_of(shared: &Shared, page: &Page) -> Result<Vec<Forward>, ApiError> {
@@ -115,17 +133,17 @@ fn state(shared: &Shared, url: &Url) -> Result<&'static str, ApiError> {
     })
 }
 
-fn into(shared: Arc<Shared>, url: Url, limit: usize) -> axum::response::Response {
-    answer::lines(move |lines| {
+fn into(shared: Arc<Shared>, url: Url, part: Part) -> Listed<LinkLine> {
+    answer::listed(move |lines| {
         let mut unread_rows = UnreadRows::default();
-        for link in shared.reader.back_links(&url)?.take(limit) {
+        part.write(shared.reader.back_links(&url)?, lines, |link| {
             let link = link?;
             let (anchor, unread) = match anchor(&shared, &link, &url) {
                 Ok(anchor) => (anchor, None),
                 Err(error) => (None, error.unread()),
             };
             unread.iter().for_each(|line| unread_rows.note(line));
-            lines.line(&Back {
+            Ok(LinkLine::Back(Back {
                 source: link.page.url.to_string(),
                 kind: kind(link.link.kind),
                 rel: rel(link.link.rel),
@@ -134,8 +152,8 @@ fn into(shared: Arc<Shared>, url: Url, limit: usize) -> axum::response::Response
                 links: link.links,
                 counted: link.link.counted.partition().is_some(),
                 state: link.page.state.name(),
-            })?;
-        }
+            }))
+        })?;
         unread_rows.end()
     })
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -28,7 +29,7 @@ const STAND_FOR: Duration = Duration::from_secs(10);
 const STAND_FOR_TIMES: u32 = 30;
 
 /// The measures of the whole copy or of one site; null where nothing is known yet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Figures {
     /// Of a stopped folder, the last visit to a held page.
     pub as_of: Option<String>,

@@ -78,7 +78,7 @@ pub async fn timemap(State(shared): State<Arc<Shared>>, request: Request) -> Api
         let map = TimeMap { url: &page.url, all: &all, uris: &uris, page: page_number };
         let beyond = || ApiError::not_found(format!("the TimeMap of {} has no page {number}", page.url));
         if is_json {
-            return memento::json_page(&map).map(|page| answer::value(&page)).ok_or_else(beyond);
+            return memento::json_page(&map).map(|page| answer::value(&page).into_response()).ok_or_else(beyond);
         }
         let text = memento::link_page(&map).ok_or_else(beyond)?;
         Ok(answer::typed("application/link-format", Body::from(text)))

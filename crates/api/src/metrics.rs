@@ -7,17 +7,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::response::Response;
 
-use super::answer;
+use super::answer::{self, PlainText};
 use super::connection_counts::ConnectionCounts;
 use super::measures::{self, Figures, Measures};
+use super::nouns::Nouns;
 use super::shared::Shared;
 
 /// Measures of single sites are told of this many at most: those with the most held pages.
 const SITES_TOLD_MAX: usize = 50;
 
-pub async fn show(State(shared): State<Arc<Shared>>) -> Response {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/metrics", "Counts for Prometheus", show)
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>) -> PlainText {
     let mut text = String::new();
     totals(&shared, &mut text);
     // Without them there are still counts.
@@ -28,7 +32,7 @@ pub async fn show(State(shared): State<Arc<Shared>>) -> Response {
     outbox(&shared, &mut text);
     pulse(&shared, &mut text);
     connections(&shared.connections, &mut text);
-    answer::typed("text/plain; version=0.0.4; charset=utf-8", Body::from(text))
+    PlainText(answer::typed("text/plain; version=0.0.4; charset=utf-8", Body::from(text)))
 }
 
 fn totals(shared: &Shared, text: &mut String) {

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_crawler::{Act, Acted, NamesWord};
 use vernal_model::{Event, EventKind, Moment, NameMark, NameReason, NameRelation, NameRow, NameWord, PageKey};
 use vernal_repository::{Cursor, Reader, Result};
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, Listed, One};
+use super::nouns::Nouns;
 use super::page;
+use super::paging::Part;
 use super::parameters::{Fields, Parameters, site, url};
 use super::shared::{Shared, time};
 
@@ -18,33 +21,41 @@ const REASON_LETTERS_MAX: usize = 500;
 /// So many second names of a page are shown with the page; the list of names shows all.
 const NAMES_SHOWN_MAX: usize = 32;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamesQuery {
+    /// A host, with its port where that is not the scheme's own
     site: Option<String>,
+    /// At most so many rows
     limit: Option<usize>,
+    /// Where an earlier part of the list ended
+    after: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamesRequest {
+    /// join, part or forget
     word: NamesAction,
+    /// A page; to join: the first name
     url: String,
+    /// The other page; to join: the second name
     other: String,
+    /// Why, in words
     reason: Option<String>,
 }
 
-#[derive(Copy, Clone, Debug, Deserialize, Serialize)]
+#[derive(Copy, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum NamesAction {
+pub enum NamesAction {
     Join,
     Part,
     Forget,
 }
 
 /// A page and another one: a name of it, or parted from it by a person.
-#[derive(Serialize)]
-struct NameAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct NameAnswer {
     url: String,
     site: String,
     /// The first name of this page.
@@ -58,6 +69,16 @@ struct NameAnswer {
     reason: Option<Box<str>>,
     /// False of a word that waits until both pages are held.
     in_force: bool,
+}
+
+/// What was decided of two pages.
+#[derive(Serialize, JsonSchema)]
+pub struct NamesDecided {
+    other: String,
+    /// The first name of the other page now.
+    same_as: Option<String>,
+    url: String,
+    word: NamesAction,
 }
 
 /// The first name of the page of an event, if the page was a second name then. The event of a site speaks of many pages.
@@ -79,20 +100,33 @@ pub fn url_of(reader: &Reader, page: PageKey) -> Result<Option<String>> {
     Ok(reader.url(page)?.map(|row| row.url.to_string()))
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<NamesQuery>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/names", "The pages that are second names of others, and what people said of names", list).post(
+        "/api/v1/names",
+        "Says whether two pages are one page with two names, or takes that back",
+        decide,
+    )
+}
+
+pub async fn list(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<NamesQuery>,
+) -> ApiResult<Listed<NameAnswer>> {
     let site = query.site.as_deref().map(site).transpose()?;
-    let mut left = query.limit.unwrap_or(usize::MAX);
-    Ok(answer::lines(move |lines| {
-        for row in shared.reader.name_rows() {
-            let (page, row) = row?;
-            for shown in shown(&shared.reader, page, &row)? {
-                if left > 0 && site.as_ref().is_none_or(|site| site.as_str() == shown.site) {
-                    lines.line(&shown)?;
-                    left -= 1;
-                }
+    let part = Part::read(query.limit, query.after.as_deref())?;
+    Ok(answer::listed(move |lines| {
+        let of_row = |row: Result<(PageKey, NameRow)>| -> Vec<Result<NameAnswer>> {
+            match row.and_then(|(page, row)| shown(&shared.reader, page, &row)) {
+                Ok(names) => names.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
             }
-        }
-        Ok(())
+        };
+        let names = shared.reader.name_rows().flat_map(of_row);
+        let is_wanted = |name: &Result<NameAnswer>| {
+            let name = name.as_ref().ok();
+            name.is_none_or(|name| site.as_ref().is_none_or(|site| site.as_str() == name.site))
+        };
+        part.write(names.filter(is_wanted), lines, |name| Ok(name?))
     }))
 }
 
@@ -131,7 +165,10 @@ fn shown(reader: &Reader, page: PageKey, row: &NameRow) -> Result<Vec<NameAnswer
     pairs.into_iter().map(answer).collect()
 }
 
-pub async fn decide(State(shared): State<Arc<Shared>>, Fields(request): Fields<NamesRequest>) -> ApiResult {
+pub async fn decide(
+    State(shared): State<Arc<Shared>>,
+    Fields(request): Fields<NamesRequest>,
+) -> ApiResult<One<NamesDecided>> {
     let (first, second) = (url(&request.url)?, url(&request.other)?);
     for url in [&first, &second] {
         page::of(&shared, url)?;
@@ -148,10 +185,8 @@ pub async fn decide(State(shared): State<Arc<Shared>>, Fields(request): Fields<N
             let other = page::of(&shared, &second)?;
             let same_as = shared.reader.name_row(other.key)?.same_as;
             let same_as = same_as.map(|same| url_of(&shared.reader, same.first)).transpose()?.flatten();
-            let answer = serde_json::json!({
-                "word": request.word, "url": first.as_str(), "other": second.as_str(), "same_as": same_as,
-            });
-            Ok(answer::value(&answer))
+            let (url, other) = (first.to_string(), second.to_string());
+            Ok(answer::value(&NamesDecided { other, same_as, url, word: request.word }))
         }
         Acted::NothingSaid => Err(ApiError::not_found(format!("nobody said anything of {first} and {second}"))),
         Acted::NamesFull(url) => Err(ApiError::failed(format!(

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_crawler::{Act, Acted, NoiseWord};
 use vernal_document::noise::Shape;
 use vernal_model::{Kind, NoisePattern, NoiseRule, RuleReach, RuleState, Site, TextClass};
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, Listed, One};
 use super::event_filter::kind;
+use super::nouns::Nouns;
 use super::page;
+use super::paging::Part;
 use super::parameters::{Fields, Parameters, site, url};
 use super::shared::{Shared, time};
 
@@ -19,34 +22,43 @@ const REASON_LETTERS_MAX: usize = 500;
 /// The words of a rule that a person gives.
 const WORDS_BYTES_MAX: usize = 4_096;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoiseQuery {
+    /// A host, with its port where that is not the scheme's own
     site: Option<String>,
     /// The rule with this number of the site.
     id: Option<u32>,
     /// Suspected, learned, added, allowed, turned or content.
     standing: Option<String>,
+    /// At most so many rows
     limit: Option<usize>,
+    /// Where an earlier part of the list ended
+    after: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleRequest {
+    /// A host
     site: String,
+    /// add, allow or forget
     word: RuleAction,
+    /// The rule to allow or forget
     id: Option<u32>,
-    /// A paragraph with wildcards.
+    /// To add: a paragraph with wildcards, such as Views: *
     words: Option<String>,
+    /// To add: structure, presentation or behaviour
     kind: Option<String>,
-    /// What of that kind differs, as notes name it, separated by commas.
+    /// With a kind: what of it, as notes name it, separated by commas
     notes: Option<String>,
-    /// Only on this page.
+    /// To add: only on this page
     page: Option<String>,
+    /// Why, in words
     reason: Option<String>,
 }
 
-#[derive(Copy, Clone, Debug, Deserialize)]
+#[derive(Copy, Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RuleAction {
     Add,
@@ -54,8 +66,8 @@ enum RuleAction {
     Forget,
 }
 
-#[derive(Serialize)]
-struct RuleAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct RuleAnswer {
     site: String,
     id: u32,
     standing: &'static str,
@@ -83,7 +95,7 @@ struct RuleAnswer {
 }
 
 /// The visits that came minutes after another and could show a difference.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct LooksAnswer {
     made: u32,
     differed: u32,
@@ -92,13 +104,31 @@ struct LooksAnswer {
     latest: Vec<LookAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct LookAnswer {
     at: Option<String>,
     differed: bool,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<NoiseQuery>) -> ApiResult {
+/// The rule that was added, allowed or forgotten.
+#[derive(Serialize, JsonSchema)]
+pub struct Ruled {
+    id: u32,
+    site: String,
+}
+
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/noise", "What was learned or said to be noise, and on what evidence", list).post(
+        "/api/v1/noise",
+        "Adds, allows or forgets a rule about noise",
+        decide,
+    )
+}
+
+pub async fn list(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<NoiseQuery>,
+) -> ApiResult<Listed<RuleAnswer>> {
     let books = match &query.site {
         Some(name) => {
             let site = known_site(&shared, name)?;
@@ -112,23 +142,19 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Paramete
     for (site, book) in books {
         for rule in book.rules {
             let is_wanted = query.id.is_none_or(|id| id == rule.id) && standing.is_none_or(|one| one == rule.standing);
-            if is_wanted && rows.len() < query.limit.unwrap_or(usize::MAX) {
-                rows.push(shown(&shared, &site, rule)?);
+            if is_wanted {
+                rows.push((site.clone(), rule));
             }
         }
     }
     if let (Some(id), Some(site), true) = (query.id, &query.site, rows.is_empty()) {
         return Err(no_such_rule(site, id));
     }
-    Ok(answer::lines(move |lines| {
-        for row in &rows {
-            lines.line(row)?;
-        }
-        Ok(())
-    }))
+    let part = Part::read(query.limit, query.after.as_deref())?;
+    Ok(answer::listed(move |lines| part.write(rows, lines, |(site, rule)| Ok(shown(&shared, &site, rule)?))))
 }
 
-pub async fn decide(State(shared): State<Arc<Shared>>, Fields(request): Fields<RuleRequest>) -> ApiResult {
+pub async fn decide(State(shared): State<Arc<Shared>>, Fields(request): Fields<RuleRequest>) -> ApiResult<One<Ruled>> {
     let site = known_site(&shared, &request.site)?;
     let reason = reason(&request)?;
     let word = match request.word {
@@ -138,7 +164,7 @@ pub async fn decide(State(shared): State<Arc<Shared>>, Fields(request): Fields<R
     };
     let act = Act::Noise { site: site.clone(), word };
     match shared.backend.act(act, shared.clock.now()).await? {
-        Acted::Ruled(id) => Ok(answer::value(&serde_json::json!({ "site": site.as_str(), "id": id }))),
+        Acted::Ruled(id) => Ok(answer::value(&Ruled { id, site: site.to_string() })),
         Acted::UnknownRule(id) => Err(no_such_rule(site.as_str(), id)),
         Acted::BookFull => Err(ApiError::failed(format!("the rules that people gave for {site} fill its book"))),
         _ => Err(ApiError::not_found(format!("no site {site} is known here"))),
@@ -225,7 +251,7 @@ fn reach(shared: &Shared, site: &Site, request: &RuleRequest) -> Result<RuleReac
     }
 }
 
-fn shown(shared: &Shared, site: &Site, rule: NoiseRule) -> Result<RuleAnswer, ApiError> {
+fn shown(shared: &Shared, site: &Site, rule: NoiseRule) -> vernal_repository::Result<RuleAnswer> {
     let (on, page, template) = match rule.on {
         RuleReach::Site => ("site", None, None),
         RuleReach::Template(template) => ("template", None, Some(format!("{template:08x}"))),

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::{DocumentRow, Event, Page, PageKey, PageState, Url, Version, Via};
 use vernal_repository::{KnownState, Reader};
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, One};
 use super::hints;
 use super::names;
+use super::nouns::Nouns;
 use super::pages::{self, Row};
 use super::papers::{self, LastChange};
 use super::parameters::{OfUrl, Parameters, url};
@@ -17,8 +19,8 @@ use super::shared::{RobotsVisit, Shared, time};
 use super::topics::{self, TopicJson};
 use super::url_record::{self, UrlRecordJson};
 
-#[derive(Serialize)]
-struct PageAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct PageAnswer {
     #[serde(flatten)]
     row: Row,
     /// Its second names, the first of them.
@@ -58,7 +60,7 @@ struct PageAnswer {
     papers: Option<LastChange>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct VersionRow {
     pub number: u32,
     pub moment: Option<String>,
@@ -70,8 +72,8 @@ pub struct VersionRow {
     pub lost: bool,
 }
 
-#[derive(Serialize)]
-struct DocumentJson {
+#[derive(Serialize, JsonSchema)]
+pub struct DocumentJson {
     title: String,
     language: String,
     content_type: String,
@@ -87,8 +89,8 @@ struct DocumentJson {
 }
 
 /// A URL that is known and has not been visited.
-#[derive(Serialize)]
-struct Unvisited {
+#[derive(Serialize, JsonSchema)]
+pub struct Unvisited {
     url: String,
     site: String,
     state: &'static str,
@@ -103,11 +105,28 @@ struct Unvisited {
     robots_visit: Option<RobotsVisit>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PageShown {
+    Visited(Box<PageAnswer>),
+    Unvisited(Unvisited),
+}
+
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.of_page("page", "Everything known of one page", show)
+}
+
+pub async fn show(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<OfUrl>,
+) -> ApiResult<One<PageShown>> {
     let url = url(&asked.url)?;
     match shared.reader.page_by_url(&url)? {
-        Some(page) => answer::on_blocking_thread(move || Ok(answer::value(&visited(&shared, &page)?))).await,
-        None => Ok(answer::value(&unvisited(&shared, &url)?)),
+        Some(page) => {
+            let shown = move || Ok(PageShown::Visited(Box::new(visited(&shared, &page)?)));
+            Ok(answer::value(&answer::on_blocking_thread(shown).await?))
+        }
+        None => Ok(answer::value(&PageShown::Unvisited(unvisited(&shared, &url)?))),
     }
 }
 

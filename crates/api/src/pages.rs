@@ -3,16 +3,20 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::{Page, PageKey, PageState, Site};
 use vernal_repository::Reader;
 
-use super::answer::{self, ApiError, ApiResult, Lines, StreamError};
+use super::answer::{self, ApiError, ApiResult, Lines, Listed, StreamError};
 use super::names;
+use super::nouns::Nouns;
+use super::paging::Part;
 use super::parameters::{List, Parameters, Sort, site};
 use super::shared::{Seeds, Shared, time};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PageRow")]
 pub struct Row {
     pub url: String,
     pub site: String,
@@ -50,22 +54,26 @@ struct PagesQuery {
     site: Option<Site>,
     state: Option<PageState>,
     tag: Option<String>,
-    limit: usize,
+    part: Part,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<List>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/pages", "The visited pages", list)
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<List>) -> ApiResult<Listed<Row>> {
     let query = PagesQuery {
         site: asked.site.as_deref().map(site).transpose()?,
         state: asked.state.as_deref().map(state).transpose()?,
         tag: asked.tag,
-        limit: asked.limit.unwrap_or(usize::MAX),
+        part: Part::read(asked.limit, asked.after.as_deref())?,
     };
     let sort = asked.sort;
     if let Some(text) = &sort {
         Sort::read(text, &COLUMNS)?;
     }
     let (reader, seeds) = (shared.reader.clone(), shared.seeds()?);
-    Ok(answer::lines(move |lines| match sort {
+    Ok(answer::listed(move |lines| match sort {
         None => in_order_of_keys(&reader, &seeds, &query, lines),
         Some(text) => sorted(&reader, &seeds, &query, &text, lines),
     }))
@@ -87,19 +95,14 @@ impl PagesQuery {
     }
 }
 
-fn in_order_of_keys(reader: &Reader, seeds: &Seeds, query: &PagesQuery, lines: &mut Lines) -> Result<(), StreamError> {
-    let mut left = query.limit;
-    for page in reader.pages_after(None) {
-        let page = page?;
-        if left == 0 {
-            break;
-        }
-        if query.covers(&page, seeds) {
-            lines.line(&row(reader, &page, seeds)?)?;
-            left -= 1;
-        }
-    }
-    Ok(())
+fn in_order_of_keys(
+    reader: &Reader,
+    seeds: &Seeds,
+    query: &PagesQuery,
+    lines: &mut Lines<Row>,
+) -> Result<(), StreamError> {
+    let covered = reader.pages_after(None).filter(|page| page.as_ref().map_or(true, |page| query.covers(page, seeds)));
+    query.part.write(covered, lines, |page| Ok(row(reader, &page?, seeds)?))
 }
 
 /// Only the sort keys are held in memory; the rows are read again in their order.
@@ -108,7 +111,7 @@ fn sorted(
     seeds: &Seeds,
     query: &PagesQuery,
     text: &str,
-    lines: &mut Lines,
+    lines: &mut Lines<Row>,
 ) -> Result<(), StreamError> {
     let Ok(sort) = Sort::read(text, &COLUMNS) else { return Ok(()) };
     let mut keys: Vec<(Key, PageKey)> = Vec::new();
@@ -122,12 +125,8 @@ fn sorted(
     if sort.descending {
         keys.reverse();
     }
-    for (_, page) in keys.into_iter().take(query.limit) {
-        if let Some(page) = reader.page(page)? {
-            lines.line(&row(reader, &page, seeds)?)?;
-        }
-    }
-    Ok(())
+    let pages = keys.into_iter().filter_map(|(_, page)| reader.page(page).transpose());
+    query.part.write(pages, lines, |page| Ok(row(reader, &page?, seeds)?))
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,6 @@
 //! What the methods of paper 003 say of the last change of a page.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_document::methods::{PaperVerdicts, paper_verdicts};
 use vernal_model::{Page, Version};
@@ -9,7 +10,7 @@ use super::body;
 use super::shared::Shared;
 
 /// The methods of the paper on the two newest versions, or why there is nothing to say.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum LastChange {
     Said {

@@ -1,8 +1,11 @@
 //! The parameters of requests, parsed before any handler runs.
 
+use std::marker::PhantomData;
+
 use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
 use axum::http::Uri;
 use axum::http::request::Parts;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -22,13 +25,30 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let named = RawPathParams::from_request_parts(parts, state).await;
         let named = named.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-        let mut query = form_urlencoded::Serializer::new(parts.uri.query().unwrap_or_default().to_owned());
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(joined(parts.uri.query().unwrap_or_default()));
         query.extend_pairs(&named);
         let asked: Uri =
             format!("/?{}", query.finish()).parse().map_err(|_| ApiError::bad_request("this is no query"))?;
         let query = Query::<T>::try_from_uri(&asked);
         query.map(|Query(asked)| Parameters(asked)).map_err(|rejection| ApiError::bad_request(rejection.body_text()))
     }
+}
+
+/// Parameters whose values are separated by commas, or given several times.
+const LISTS: [&str; 3] = ["budget", "event", "notes"];
+
+/// The pairs of a query, with the values of a list that is given several times in one.
+fn joined(query: &str) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        let known = pairs.iter_mut().find(|(known, _)| *known == name && LISTS.contains(&&*name));
+        match known {
+            Some((_, values)) => *values = format!("{values},{value}"),
+            None => pairs.push((name.into_owned(), value.into_owned())),
+        }
+    }
+    pairs
 }
 
 /// The parameters of a request that changes something: in the query, or as the fields of a JSON object in the body.
@@ -50,6 +70,37 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Fields<T> {
         }
         let Parameters(asked) = Parameters::from_request_parts(&mut parts, state).await?;
         Ok(Fields(asked))
+    }
+}
+
+/// A body of JSON lines, each of which is such an object. The handler reads them, so that a bad line can be named.
+pub struct JsonLines<T> {
+    pub text: String,
+    rows: PhantomData<fn() -> T>,
+}
+
+impl<T, S: Send + Sync> FromRequest<S> for JsonLines<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let text = String::from_request(request, state).await;
+        let text = text.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        Ok(JsonLines { text, rows: PhantomData })
+    }
+}
+
+/// A body that is one JSON object of this type.
+pub struct Given<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Given<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let text = String::from_request(request, state).await;
+        let text = text.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        // What was given may have secrets in it: of them only the place of the mistake is told.
+        let given = serde_json::from_str(&text);
+        given.map(Given).map_err(|error| ApiError::bad_request(format!("the body is not what is asked for: {error}")))
     }
 }
 
@@ -76,26 +127,34 @@ fn fields_of(body: &str) -> Result<Vec<(String, String)>, ApiError> {
     Ok(fields)
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct List {
+    /// At most so many rows
     pub limit: Option<usize>,
+    /// Where an earlier part of the list ended
+    pub after: Option<String>,
+    /// A column; a hyphen before it puts the greatest first
     pub sort: Option<String>,
+    /// Only what a seed with this tag covers
     pub tag: Option<String>,
+    /// A host, with its port where that is not the scheme's own
     pub site: Option<String>,
+    /// A state of pages
     pub state: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfUrl {
+    /// The page
     pub url: String,
-    pub limit: Option<usize>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfSite {
+    /// A host, with its port where that is not the scheme's own
     pub site: Option<String>,
 }
 
@@ -153,6 +212,14 @@ mod tests {
         for body in ["[1]", "site=a.example", "{\"site\":[\"a\"]}", "{"] {
             assert_eq!(fields_of(body).unwrap_err().status.as_u16(), 400, "{body}");
         }
+    }
+
+    #[test]
+    fn a_list_may_be_given_with_commas_or_several_times() {
+        let pairs =
+            |query| joined(query).into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
+        assert_eq!(pairs("budget=5/day&for=1d&budget=7%2Fday,9/day"), ["budget=5/day,7/day,9/day", "for=1d"]);
+        assert_eq!(pairs("url=a&url=b"), ["url=a", "url=b"], "one value cannot be two");
     }
 
     /// Pieces that questions are made of, good ones and others.

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_crawler::{Forecast, Plan, PlannedVisit};
 use vernal_model::{Budget, Moment, Span};
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, One};
+use super::nouns::Nouns;
 use super::parameters::Parameters;
 use super::shared::{Shared, time};
 
@@ -18,18 +20,20 @@ const AHEAD_MAX: Span = Span::from_days(366);
 const VISITS_SHOWN: usize = 100;
 const BUDGETS_MAX: usize = 20;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
     #[serde(rename = "for")]
+    /// How far ahead, such as 1d
     ahead: Option<String>,
-    /// Separated by commas.
+    /// Budgets, separated by commas or given several times; the one in force if none is given
     budget: Option<String>,
+    /// At most so many visits
     limit: Option<usize>,
 }
 
-#[derive(Serialize)]
-struct PlanAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct PlanAnswer {
     policy: String,
     from: Option<String>,
     until: Option<String>,
@@ -38,8 +42,8 @@ struct PlanAnswer {
     visits: Vec<VisitJson>,
 }
 
-#[derive(Serialize)]
-struct ForecastJson {
+#[derive(Serialize, JsonSchema)]
+pub struct ForecastJson {
     budget: String,
     visits: u64,
     pages_visited: u64,
@@ -54,15 +58,27 @@ struct ForecastJson {
     slot_s: f64,
 }
 
-#[derive(Serialize)]
-struct VisitJson {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PlannedVisit")]
+pub struct VisitJson {
     at: Option<String>,
     url: String,
     site: String,
     last_visit: Option<String>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<Question>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get(
+        "/api/v1/plan",
+        "Which pages would be visited when, and the freshness that this would give, without a request",
+        show,
+    )
+}
+
+pub async fn show(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<Question>,
+) -> ApiResult<One<PlanAnswer>> {
     let ahead = asked.ahead.as_deref().map(Span::parse).transpose().map_err(ApiError::bad_request)?.unwrap_or(AHEAD);
     if ahead == Span::ZERO || ahead > AHEAD_MAX {
         return Err(ApiError::bad_request(format!("a plan reaches up to {AHEAD_MAX} ahead, not {ahead}")));

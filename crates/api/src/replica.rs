@@ -1,6 +1,7 @@
 //! What a program does that keeps copies of pages and knows them by the feed alone: the exact steps from the paragraphs of
 //! the version that was told before to those of this one.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_document::diff::{self, NumberedParagraph, ReplicaOperation, replica_steps};
 use vernal_model::{Document, Event, EventKind, NumberRun, Operation, PageKey, ParagraphChange};
@@ -11,7 +12,7 @@ use super::change::paragraph_id;
 use super::shared::Shared;
 
 /// The steps of one event.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ReplicaJson {
     /// The operations are all paragraphs of the page: what was held of it before is dropped.
     whole: bool,
@@ -23,7 +24,7 @@ pub struct ReplicaJson {
     pub unread: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ReplicaStepJson {
     op: &'static str,
     id: Option<String>,

@@ -3,6 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Moment, MomentError, Scope, Seed, Site, Span, Url, UrlError, nearest};
 
@@ -10,11 +11,12 @@ use vernal_model::{Moment, MomentError, Scope, Seed, Site, Span, Url, UrlError, 
 pub const SEEDS_AT_ONCE: usize = 1_000;
 
 /// What a person may say about a seed; what is left out comes from the settings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeedEntry {
     pub url: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "tags_of_any_shape")]
+    #[schemars(with = "Tags")]
     pub tags: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f32>,
@@ -242,16 +244,18 @@ fn tags(text: &str) -> Vec<String> {
     text.split([' ', ';', '|', ',']).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }
 
+/// Tags as a list, or as one text with spaces between them.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Tags {
+    List(Vec<String>),
+    Text(String),
+}
+
 fn tags_of_any_shape<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Shape {
-        List(Vec<String>),
-        Text(String),
-    }
-    Ok(match Shape::deserialize(deserializer)? {
-        Shape::List(list) => list,
-        Shape::Text(text) => tags(&text),
+    Ok(match Tags::deserialize(deserializer)? {
+        Tags::List(list) => list,
+        Tags::Text(text) => tags(&text),
     })
 }
 

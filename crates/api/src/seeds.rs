@@ -3,17 +3,21 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_crawler::{Act, Acted};
 use vernal_model::{Moment, Scope, Seed};
 
-use super::answer::{self, ApiError, ApiResult};
-use super::parameters::{List, OfUrl, Parameters, Sort, url};
+use super::answer::{self, ApiError, ApiResult, Listed, One};
+use super::nouns::Nouns;
+use super::paging::Part;
+use super::parameters::{JsonLines, List, OfUrl, Parameters, Sort, url};
 use super::seed_entry::{SeedEntry, SeedError, from_json, why_never_visited};
 use super::shared::{Shared, time};
 
-#[derive(Serialize)]
-struct Row {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SeedRow")]
+pub struct Row {
     url: String,
     added: Option<String>,
     tags: Vec<String>,
@@ -25,22 +29,37 @@ struct Row {
     moved_to: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Added {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AddedSeeds")]
+pub struct Added {
     new: usize,
     known: usize,
     wrong: Vec<Wrong>,
 }
 
-#[derive(Serialize)]
-struct Wrong {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "WrongSeed")]
+pub struct Wrong {
     line: usize,
     error: String,
 }
 
+#[derive(Serialize, JsonSchema)]
+pub struct Removed {
+    removed: bool,
+}
+
 const COLUMNS: [&str; 6] = ["url", "added", "weight", "scope", "depth", "tags"];
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<List>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/seeds", "The seeds", list).post("/api/v1/seeds", "Adds seeds, given as JSON lines", add).delete(
+        "/api/v1/seeds",
+        "Removes a seed",
+        remove,
+    )
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<List>) -> ApiResult<Listed<Row>> {
     let mut seeds = shared.reader.seeds()?;
     if let Some(tag) = &asked.tag {
         seeds.retain(|seed| seed.tags.contains(tag));
@@ -59,20 +78,15 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
             seeds.reverse();
         }
     }
-    seeds.truncate(asked.limit.unwrap_or(usize::MAX));
-    Ok(answer::lines(move |lines| {
-        for seed in seeds {
-            lines.line(&row(seed))?;
-        }
-        Ok(())
-    }))
+    let part = Part::read(asked.limit, asked.after.as_deref())?;
+    Ok(answer::listed(move |lines| part.write(seeds, lines, |seed| Ok(row(seed)))))
 }
 
 /// Takes JSON lines; those that are no seeds are named by number, the rest is taken.
-pub async fn add(State(shared): State<Arc<Shared>>, body: String) -> ApiResult {
+pub async fn add(State(shared): State<Arc<Shared>>, body: JsonLines<SeedEntry>) -> ApiResult<One<Added>> {
     let now = shared.clock.now();
     let (mut seeds, mut wrong) = (Vec::new(), Vec::new());
-    for (place, line) in body.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    for (place, line) in body.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match from_json(line).and_then(|entry| visitable_seed(&shared, &entry, now)) {
             Ok(seed) => seeds.push(seed),
             Err(error) => wrong.push(Wrong { line: place + 1, error: error.to_string() }),
@@ -96,10 +110,13 @@ fn visitable_seed(shared: &Shared, entry: &SeedEntry, now: Moment) -> Result<See
     }
 }
 
-pub async fn remove(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
+pub async fn remove(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<OfUrl>,
+) -> ApiResult<One<Removed>> {
     let url = url(&asked.url)?;
     match shared.backend.act(Act::RemoveSeed(url.clone()), shared.clock.now()).await? {
-        Acted::Removed(true) => Ok(answer::value(&serde_json::json!({ "removed": true }))),
+        Acted::Removed(true) => Ok(answer::value(&Removed { removed: true })),
         Acted::Removed(false) => Err(ApiError::not_found(format!("{url} is no seed"))),
         other => Err(ApiError::failed(format!("removing a seed came to {other:?}"))),
     }

@@ -3,24 +3,30 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Moment, Span};
 use vernal_repository::{Series, SeriesName, SeriesQuery};
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, One};
+use super::nouns::Nouns;
 use super::parameters::{Parameters, site};
 use super::shared::Shared;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeriesAsked {
-    /// Names with commas between them.
+    /// Names with commas between them, such as visits,changed,wasted,freshness_believed,wire_bytes
     names: Option<String>,
+    /// A time (default: 7d)
     from: Option<String>,
+    /// A time (default: now)
     until: Option<String>,
-    /// A length of time such as 1h or 1d, or auto.
+    /// Such as 1h or 1d, or auto (default)
     step: Option<String>,
+    /// At most so many rows; beyond this those with the least and greatest values stay
     points: Option<usize>,
+    /// A host, with its port where that is not the scheme's own
     site: Option<String>,
 }
 
@@ -48,8 +54,8 @@ const NAMES_OF_SITE: [SeriesName; 6] = [
     SeriesName::WireBytes,
 ];
 
-#[derive(Serialize)]
-struct SeriesAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct SeriesAnswer {
     from: String,
     until: String,
     step_s: u64,
@@ -57,7 +63,18 @@ struct SeriesAnswer {
     rows: Vec<(String, Vec<Option<f64>>)>,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<SeriesAsked>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get(
+        "/api/v1/series",
+        "The history of the crawl, or of a site, by hour and day; what was not kept is null",
+        show,
+    )
+}
+
+pub async fn show(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<SeriesAsked>,
+) -> ApiResult<One<SeriesAnswer>> {
     let query = read(&asked, shared.clock.now())?;
     let names = query.names.iter().map(|name| name.name()).collect();
     let answered = answer::on_blocking_thread(move || Ok(shared.reader.series(&query)?)).await?;

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_document::UnpackLimits;
 use vernal_model::{Span, Url};
 
-use super::answer::{self, ApiResult};
+use super::answer::{self, ApiResult, Many};
+use super::nouns::Nouns;
 use super::seed_entry::AddressGuard;
 use super::shared::Shared;
 
@@ -31,14 +33,18 @@ pub struct Settings {
 }
 
 /// One setting in force, as it is shown.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SettingRow {
     pub name: String,
     pub value: serde_json::Value,
     pub source: String,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/settings", "All settings in force, with their sources", list)
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult<Many<SettingRow>> {
     let rows = shared.settings.shown.clone();
     Ok(answer::lines(move |lines| {
         for row in rows {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::{Semaphore, watch};
 use vernal_model::{Moment, RobotsAnswer, RobotsRow, Seed, Url};
@@ -123,7 +124,7 @@ impl Shared {
 }
 
 /// The last visit to a robots.txt.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct RobotsVisit {
     outcome: String,
     asked: Option<String>,

@@ -4,18 +4,22 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::{SiteRow, Url};
 use vernal_repository::SiteHints;
 
-use super::answer::{self, ApiResult};
+use super::answer::{self, ApiResult, Listed};
 use super::hints;
 use super::measures::{self, Figures};
+use super::nouns::Nouns;
+use super::paging::Part;
 use super::parameters::{List, Parameters, Sort, site};
 use super::shared::{Seeds, Shared, time};
 
-#[derive(Serialize)]
-struct Row {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SiteRow")]
+pub struct Row {
     site: String,
     standing: vernal_model::SiteState,
     known: u64,
@@ -59,7 +63,11 @@ const COLUMNS: [&str; 16] = [
     MEASURES[4],
 ];
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<List>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/sites", "What is known of each site", list)
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<List>) -> ApiResult<Listed<Row>> {
     let only = asked.site.as_deref().map(site).transpose()?;
     let seeds = shared.seeds()?;
     let measures = measures::taken(&shared).await?;
@@ -85,15 +93,14 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
     } else {
         rows.sort_by_key(|row| Reverse(row.counts.held));
     }
-    rows.truncate(asked.limit.unwrap_or(usize::MAX));
-    Ok(answer::lines(move |lines| {
-        for row in rows {
+    let part = Part::read(asked.limit, asked.after.as_deref())?;
+    Ok(answer::listed(move |lines| {
+        part.write(rows, lines, |row| {
             let tags = tags(&seeds, &row);
             let hints = shared.reader.site_hints(&row.site)?;
             let figures = measures.of(&row.site);
-            lines.line(&shown(row, figures, tags, &hints))?;
-        }
-        Ok(())
+            Ok(shown(row, figures, tags, &hints))
+        })
     }))
 }
 

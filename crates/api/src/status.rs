@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_crawler::{Believed, CalibrationBin, Measured, SAMPLES_MIN};
 use vernal_model::{Moment, Site};
 use vernal_policy::Remedy;
 
-use super::answer::{self, ApiResult};
+use super::answer::{self, ApiResult, One};
 use super::measures::{self, Figures};
+use super::nouns::Nouns;
 use super::shared::{Shared, time};
 
-#[derive(Serialize)]
-struct Status {
+#[derive(Serialize, JsonSchema)]
+pub struct Status {
     version: &'static str,
     data: String,
     seeds: usize,
@@ -57,8 +58,8 @@ struct Status {
     crawl: Option<Crawl>,
 }
 
-#[derive(Serialize)]
-struct Promises {
+#[derive(Serialize, JsonSchema)]
+pub struct Promises {
     pages: u64,
     overdue: u64,
     most_overdue_s: f64,
@@ -69,8 +70,8 @@ struct Promises {
     cures: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Crawl {
+#[derive(Serialize, JsonSchema)]
+pub struct Crawl {
     process: u32,
     started: Option<String>,
     now: Option<String>,
@@ -95,8 +96,8 @@ struct Crawl {
 }
 
 /// What the policy believes of the freshness of the copy, what samples drawn by chance found, and how right the belief was.
-#[derive(Default, Serialize)]
-struct Freshness {
+#[derive(Default, Serialize, JsonSchema)]
+pub struct Freshness {
     /// The share of the held pages that the policy believes to be up to date; null without a model. The mean of what
     /// `why` says of each page, and where a plan begins.
     freshness_expected: Option<f64>,
@@ -125,8 +126,9 @@ struct Freshness {
     calibration: Vec<BinJson>,
 }
 
-#[derive(Serialize)]
-struct BinJson {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CalibrationBin")]
+pub struct BinJson {
     believed_from: f64,
     believed_to: f64,
     samples: u32,
@@ -168,7 +170,11 @@ impl Freshness {
     }
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/status", "How the crawl stands", show)
+}
+
+pub async fn show(State(shared): State<Arc<Shared>>) -> ApiResult<One<Status>> {
     let promises = promises(&shared).await?;
     let believed = believed(&shared).await?;
     let figures = measures::taken(&shared).await?.all.clone();
@@ -212,7 +218,7 @@ fn status(
     promises: Option<Promises>,
     believed: Option<&Believed>,
     measures: Figures,
-) -> Result<Response, answer::ApiError> {
+) -> ApiResult<One<Status>> {
     let (reader, totals) = (&shared.reader, shared.reader.totals());
     let disk = reader.disk_free().ok();
     let status = Status {

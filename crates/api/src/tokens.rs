@@ -4,33 +4,40 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Moment, Span};
 use vernal_repository::{AccessToken, Role};
 
 use super::access::tokens::{NewToken, TokenError};
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, Many, One};
+use super::nouns::Nouns;
 use super::parameters::{Fields, Parameters};
 use super::shared::{Shared, time};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTokenQuery {
+    /// Letters, digits, dots, hyphens and underscores
     name: String,
+    /// read, operate or admin; each may do what those before it may
     role: String,
+    /// A span such as 90d, a date or RFC 3339 (default: never)
     expires: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfName {
+    /// Its name
     name: String,
 }
 
 /// One token, without its text.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct TokenJson {
     name: String,
+    #[schemars(with = "String")]
     role: Role,
     created: Option<String>,
     /// To the hour; null for one that was never used.
@@ -40,14 +47,26 @@ pub struct TokenJson {
 }
 
 /// The only answer that ever has the text of a token.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct NewTokenAnswer {
     #[serde(flatten)]
     kept: TokenJson,
     token: String,
 }
 
-pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
+#[derive(Serialize, JsonSchema)]
+pub struct Revoked {
+    revoked: String,
+}
+
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns
+        .get("/api/v1/tokens", "Tokens with roles, without their texts", list)
+        .post("/api/v1/tokens", "Makes a token; only this answer ever has its text", add)
+        .delete("/api/v1/tokens/{name}", "Revokes a token, at once", revoke)
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult<Many<TokenJson>> {
     let (tokens, now) = (shared.tokens.list()?, shared.tokens.now());
     Ok(answer::lines(move |lines| {
         for token in tokens {
@@ -57,7 +76,10 @@ pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
     }))
 }
 
-pub async fn add(State(shared): State<Arc<Shared>>, Fields(asked): Fields<NewTokenQuery>) -> ApiResult {
+pub async fn add(
+    State(shared): State<Arc<Shared>>,
+    Fields(asked): Fields<NewTokenQuery>,
+) -> ApiResult<One<NewTokenAnswer>> {
     let role = asked.role.parse().map_err(ApiError::bad_request)?;
     let now = shared.tokens.now();
     let expires = asked.expires.as_deref().map(|text| expiry(text, now)).transpose()?;
@@ -69,11 +91,14 @@ pub async fn add(State(shared): State<Arc<Shared>>, Fields(asked): Fields<NewTok
     .await
 }
 
-pub async fn revoke(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfName>) -> ApiResult {
+pub async fn revoke(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<OfName>,
+) -> ApiResult<One<Revoked>> {
     answer::on_blocking_thread(move || match shared.tokens.revoke(&asked.name)? {
         true => {
             tracing::info!("the token {} was revoked", asked.name);
-            Ok(answer::value(&serde_json::json!({ "revoked": asked.name })))
+            Ok(answer::value(&Revoked { revoked: asked.name }))
         }
         false => Err(ApiError::not_found(format!("there is no token {}", asked.name))),
     })

@@ -5,35 +5,41 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_crawler::topics::why_none;
 use vernal_model::{PageKey, TopicId, TopicRow};
 use vernal_repository::Reader;
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, Listed};
+use super::nouns::Nouns;
+use super::paging::Part;
 use super::parameters::Parameters;
 use super::shared::{Shared, time};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TopicsQuery {
     /// The pages of this topic instead of all topics.
     word: Option<String>,
+    /// At most so many rows
     limit: Option<usize>,
+    /// Where an earlier part of the list ended
+    after: Option<String>,
     /// Why there are none, instead of all topics.
     #[serde(default)]
     why: bool,
 }
 
 /// Why there are no topics; null where there are some.
-#[derive(Serialize)]
-struct Absence {
+#[derive(Serialize, JsonSchema)]
+pub struct Absence {
     why: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Row {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TopicRow")]
+pub struct Row {
     topic: String,
     id: u32,
     /// The words that its pages share most often besides it.
@@ -47,8 +53,9 @@ struct Row {
     watched_days: f64,
 }
 
-#[derive(Serialize)]
-struct PageRow {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TopicPageRow")]
+pub struct PageRow {
     url: String,
     reputation: f32,
     changes: u32,
@@ -56,8 +63,17 @@ struct PageRow {
     last_visit: Option<String>,
 }
 
+/// One line of a list of topics.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TopicLine {
+    Topic(Row),
+    Page(PageRow),
+    Absence(Absence),
+}
+
 /// One topic of a page.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct TopicJson {
     topic: String,
     reputation: f32,
@@ -66,14 +82,22 @@ pub struct TopicJson {
 /// Words shown beside a topic's own.
 const WORDS_BESIDE: usize = 4;
 
-pub async fn list(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<TopicsQuery>) -> ApiResult {
-    let limit = query.limit.unwrap_or(usize::MAX);
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/topics", "The topics of the repository, or the pages of one topic by reputation", list)
+}
+
+pub async fn list(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<TopicsQuery>,
+) -> ApiResult<Listed<TopicLine>> {
+    let part = Part::read(query.limit, query.after.as_deref())?;
     match query.word {
         None if query.why => {
-            Ok(lines(std::iter::once(Absence { why: why_none(&shared.reader).map_err(ApiError::failed)? })))
+            let why = why_none(&shared.reader).map_err(ApiError::failed)?;
+            Ok(answer::listed(move |lines| part.write([Absence { why }], lines, |line| Ok(TopicLine::Absence(line)))))
         }
-        Some(word) => pages_of(&shared.reader, &word.to_lowercase(), limit),
-        None => all(&shared.reader, limit),
+        Some(word) => pages_of(&shared.reader, &word.to_lowercase(), part),
+        None => all(&shared.reader, part),
     }
 }
 
@@ -88,16 +112,15 @@ pub fn of_page(reader: &Reader, page: PageKey) -> Result<Vec<TopicJson>, ApiErro
     Ok(shown)
 }
 
-fn all(reader: &Reader, limit: usize) -> ApiResult {
+fn all(reader: &Reader, part: Part) -> ApiResult<Listed<TopicLine>> {
     let mut rows: Vec<TopicRow> = reader.topics().collect::<Result<_, _>>()?;
     rows.retain(|row| row.pages > 0);
     let words: BTreeMap<TopicId, Box<str>> = rows.iter().map(|row| (row.id, row.word.clone())).collect();
     rows.sort_by_key(|row| (Reverse(row.pages), row.id));
-    rows.truncate(limit);
     let shared = shared_pages(reader, &rows.iter().map(|row| row.id).collect())?;
-    Ok(lines(rows.into_iter().map(move |row| {
+    let shown = move |row: TopicRow| {
         let others = shared.get(&row.id).into_iter().flatten();
-        Row {
+        TopicLine::Topic(Row {
             id: row.id.0,
             words: others.filter_map(|other| words.get(other)).map(|word| word.to_string()).collect(),
             pages: row.pages,
@@ -106,8 +129,9 @@ fn all(reader: &Reader, limit: usize) -> ApiResult {
             changes: row.changes,
             watched_days: row.watched_days,
             topic: row.word.into(),
-        }
-    })))
+        })
+    };
+    Ok(answer::listed(move |lines| part.write(rows, lines, |row| Ok(shown(row)))))
 }
 
 /// For each of these topics the others that its pages are in most often.
@@ -132,7 +156,7 @@ fn shared_pages(reader: &Reader, wanted: &BTreeSet<TopicId>) -> Result<BTreeMap<
 }
 
 /// The pages of a topic, the one with the best reputation first.
-fn pages_of(reader: &Reader, word: &str, limit: usize) -> ApiResult {
+fn pages_of(reader: &Reader, word: &str, part: Part) -> ApiResult<Listed<TopicLine>> {
     let topic = reader.topics().find(|row| row.as_ref().map_or(true, |row| *row.word == *word)).transpose()?;
     let Some(topic) = topic else { return Err(ApiError::not_found(format!("`{word}` is no topic here"))) };
     let mut found: Vec<(f32, PageKey)> = Vec::new();
@@ -141,26 +165,19 @@ fn pages_of(reader: &Reader, word: &str, limit: usize) -> ApiResult {
         found.extend(topics.iter().filter(|of| of.topic == topic.id).map(|of| (of.reputation, page)));
     }
     found.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-    found.truncate(limit);
-    let mut rows = Vec::new();
-    for (reputation, page) in found {
-        let Some(page) = reader.page(page)? else { continue };
-        rows.push(PageRow {
-            url: page.url.to_string(),
-            reputation,
-            changes: page.changes,
-            visits: page.visits,
-            last_visit: time(page.last_visit),
-        });
-    }
-    Ok(lines(rows.into_iter()))
-}
-
-fn lines<T: Serialize>(rows: impl Iterator<Item = T> + Send + 'static) -> Response {
-    answer::lines(move |lines| {
-        for row in rows {
-            lines.line(&row)?;
-        }
-        Ok(())
-    })
+    let reader = reader.clone();
+    Ok(answer::listed(move |lines| {
+        let held =
+            found.into_iter().filter_map(|(reputation, page)| Some((reputation, reader.page(page).transpose()?)));
+        part.write(held, lines, |(reputation, page)| {
+            let page = page?;
+            Ok(TopicLine::Page(PageRow {
+                url: page.url.to_string(),
+                reputation,
+                changes: page.changes,
+                visits: page.visits,
+                last_visit: time(page.last_visit),
+            }))
+        })
+    }))
 }

@@ -4,10 +4,16 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
-use super::answer::{self, ApiResult, StreamError};
+use super::answer::{self, ApiResult, Many, StreamError};
+use super::backend::TraceRow;
+use super::nouns::Nouns;
 use super::shared::Shared;
 
-pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/trace", "Every change that visits found, as rows of a trace", list)
+}
+
+pub async fn list(State(shared): State<Arc<Shared>>) -> ApiResult<Many<TraceRow>> {
     Ok(answer::lines(move |lines| {
         let mut gone = false;
         let told = shared.backend.trace(&mut |row| {

@@ -1,5 +1,6 @@
 //! The record of one URL as paper 004 keeps it (Figure 4): its refresh time, degree of success and thresholds.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::{BudgetUnit, Page, Span, Visit};
 use vernal_policy::parameters::PolicySpec;
@@ -12,7 +13,7 @@ use super::shared::{Shared, time};
 const VISITS_SHOWN: usize = 10;
 const POLICY: &str = "refresh-time";
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct UrlRecordJson {
     url: String,
     state: &'static str,
@@ -35,7 +36,8 @@ pub struct UrlRecordJson {
     last_visits: Vec<VisitJson>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RecordedVisit")]
 struct VisitJson {
     moment: Option<String>,
     outcome: &'static str,

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_crawler::audit::{breaches, requests};
 use vernal_model::Moment;
 use vernal_repository::runs::{self, Politeness};
 use vernal_repository::{Reader, bodies, compare_tables, note_damage, verify_journal};
 
-use super::answer::{self, ANEW, ApiResult, Lines, StreamError};
+use super::answer::{self, ANEW, ApiResult, Lines, Many, StreamError};
+use super::nouns::Nouns;
 use super::parameters::Parameters;
 use super::shared::Shared;
 
@@ -21,7 +23,7 @@ const PROGRESS_BYTES: u64 = 16 << 20;
 /// `deep` asks for it, because that takes as long as the crawl's commits did.
 const COMPARED_BYTES_MAX: u64 = 64 << 20;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VerifyQuery {
     /// Also hold the tables against the journal, however large it is.
@@ -29,21 +31,23 @@ pub struct VerifyQuery {
     deep: bool,
 }
 
-#[derive(Serialize)]
-struct Progress {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "VerifyProgress")]
+pub struct Progress {
     progress: Share,
 }
 
-#[derive(Serialize)]
-struct Share {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "VerifyShare")]
+pub struct Share {
     /// What is being read.
     part: &'static str,
     done_bytes: u64,
     total_bytes: u64,
 }
 
-#[derive(Default, Serialize)]
-struct Verified {
+#[derive(Default, Serialize, JsonSchema)]
+pub struct Verified {
     sound: bool,
     segments: u64,
     segment_bytes: u64,
@@ -76,6 +80,14 @@ struct Verified {
     faults: Vec<String>,
 }
 
+/// Progress now and then, and the verdict last.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum VerifyLine {
+    Progress(Progress),
+    Verdict(Box<Verified>),
+}
+
 impl Verified {
     fn fault(&mut self, line: String) {
         if self.faults.len() < FAULTS_TOLD_MAX {
@@ -84,8 +96,15 @@ impl Verified {
     }
 }
 
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get("/api/v1/verify", "Checks everything on disk; progress lines, then the verdict", stream)
+}
+
 /// JSON lines: progress now and then, and the verdict last.
-pub async fn stream(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<VerifyQuery>) -> ApiResult {
+pub async fn stream(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<VerifyQuery>,
+) -> ApiResult<Many<VerifyLine>> {
     Ok(answer::lines(move |lines| {
         let mut verified = Verified::default();
         segments(&shared, lines, &mut verified)?;
@@ -107,7 +126,7 @@ pub async fn stream(State(shared): State<Arc<Shared>>, Parameters(query): Parame
             verified.politeness_breaches,
         ];
         verified.sound = faults.iter().all(|faults| *faults == 0);
-        lines.line(&verified)?;
+        lines.line(&VerifyLine::Verdict(Box::new(verified)))?;
         Ok(())
     }))
 }
@@ -122,20 +141,20 @@ fn unread(shared: &Shared, read: Result<(), StreamError>, verified: &mut Verifie
 }
 
 /// Writes a progress line each time that enough more of one part has been read.
-fn progress_writer<'a>(lines: &'a mut Lines, part: &'static str) -> impl FnMut(u64, u64) + 'a {
+fn progress_writer<'a>(lines: &'a mut Lines<VerifyLine>, part: &'static str) -> impl FnMut(u64, u64) + 'a {
     let mut told = 0;
     move |done_bytes: u64, total_bytes: u64| {
         if done_bytes >= told + PROGRESS_BYTES {
             told = done_bytes;
             // A reader that has gone is noticed at the end.
-            let _ = lines.line(&Progress { progress: Share { part, done_bytes, total_bytes } });
+            let _ = lines.line(&VerifyLine::Progress(Progress { progress: Share { part, done_bytes, total_bytes } }));
             let _ = lines.flush();
         }
     }
 }
 
 /// Every frame, every checksum, every sequence.
-fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
+fn journal(shared: &Shared, lines: &mut Lines<VerifyLine>, verified: &mut Verified) -> Result<(), StreamError> {
     let report = verify_journal(&shared.settings.data, &mut progress_writer(lines, "journal"))?;
     verified.journal_files = report.files;
     verified.journal_frames = report.frames;
@@ -156,7 +175,7 @@ fn journal(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
 }
 
 /// The tables are the journal applied, row by row.
-fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
+fn compare(shared: &Shared, lines: &mut Lines<VerifyLine>, verified: &mut Verified) -> Result<(), StreamError> {
     let report = compare_tables(&shared.reader, &mut progress_writer(lines, "journal, applied anew"))?;
     verified.tables_compared = true;
     verified.table_faults += report.faults.len() as u64;
@@ -166,7 +185,7 @@ fn compare(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Resul
     Ok(())
 }
 
-fn segments(shared: &Shared, lines: &mut Lines, verified: &mut Verified) -> Result<(), StreamError> {
+fn segments(shared: &Shared, lines: &mut Lines<VerifyLine>, verified: &mut Verified) -> Result<(), StreamError> {
     let report = bodies::verify(&shared.settings.data, &mut progress_writer(lines, "segments"))?;
     verified.segments = report.segments;
     verified.segment_bytes = report.bytes;

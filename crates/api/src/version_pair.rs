@@ -29,7 +29,8 @@ fn before(versions: &[Version], of: &Version) -> Option<Version> {
     versions.get(place.checked_sub(1)?).copied()
 }
 
-fn meant(url: &Url, versions: &[Version], text: &str, now: Moment) -> Result<Version, ApiError> {
+/// The version that a word, a number or a time means.
+pub(super) fn meant(url: &Url, versions: &[Version], text: &str, now: Moment) -> Result<Version, ApiError> {
     /// Longer runs of digits are times.
     const NUMBER_DIGITS_MAX: usize = 9;
     let (first, latest) = match (versions.first(), versions.last()) {

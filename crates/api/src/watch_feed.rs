@@ -104,7 +104,10 @@ impl WatchFeed {
                 let limit = vernal_search::ask::answer::LIMIT_MAX;
                 let asked = Asked { within, sort, limit, skip, ..Asked::new(query, self.shared.clock.now()) };
                 let asked = Asked { seeds: self.shared.reader.seeds()?, ..asked };
-                let answer = self.shared.search.search(&asked).map_err(|error| Error::Feed(error.to_string()))?;
+                let answer = self.shared.search.search(&asked).map_err(|error| match error {
+                    vernal_search::Error::Query(_) | vernal_search::Error::Asked(_) => Error::Wrong(error.to_string()),
+                    other => Error::Feed(other.to_string()),
+                })?;
                 skip += answer.hits.len();
                 let is_end = !answer.has_more || answer.hits.is_empty();
                 found.extend(answer.hits.into_iter().map(|hit| hit.url));

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use vernal_model::{Moment, Span};
@@ -14,9 +13,10 @@ use vernal_watch::{
     Alert, Delivery, Preview, Reach, Reason, Route, State as AlertState, Told, Watch, WatchChange, WatchEntry, preview,
 };
 
-use super::alerting::{locked, parsed};
-use super::answer::{self, ApiError, ApiResult};
-use super::parameters::{Parameters, site, url};
+use super::alerting::locked;
+use super::answer::{self, ApiError, ApiResult, Many, One};
+use super::nouns::Nouns;
+use super::parameters::{Given, Parameters, site, url};
 use super::shared::{Shared, time};
 use super::watch_feed::WatchFeed;
 
@@ -30,36 +30,51 @@ const TESTED_MAX: u64 = 10_000;
 /// Events that are read to find the cursor of a time.
 const BATCH: usize = 256;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddQuery {
-    /// A cursor or a time from which on it tells; now where nothing is given.
+    /// A cursor or a time from which on it tells; now where nothing is given
     since: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfWatch {
+    /// The id of a watch, such as w7
     id: String,
-    /// To resume: also what happened meanwhile.
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResumeQuery {
+    /// The id of a watch, such as w7
+    id: String,
+    /// Also what happened meanwhile
     #[serde(default)]
     missed: bool,
-    /// To test: so many of the newest changes.
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TestQuery {
+    /// The id of a watch, such as w7
+    id: String,
+    /// So many of the newest changes of what it watches (default: 100)
     last: Option<u64>,
-    /// To test: only this event.
+    /// Only this event, by its id
     event: Option<String>,
 }
 
 /// A watch that is not made yet.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct PreviewRequest {
+pub struct PreviewRequest {
     watch: Watch,
     r#for: Option<String>,
 }
 
-#[derive(Serialize)]
-struct WatchAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct WatchAnswer {
     #[serde(flatten)]
     watch: Watch,
     made: Option<String>,
@@ -73,16 +88,16 @@ struct WatchAnswer {
 }
 
 /// What a watch has lost.
-#[derive(Serialize)]
-struct LostJson {
+#[derive(Serialize, JsonSchema)]
+pub struct LostJson {
     what: TroubleKind,
     says: String,
     since: Option<String>,
     acknowledged: bool,
 }
 
-#[derive(Serialize)]
-struct PreviewAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct PreviewAnswer {
     matches: u64,
     per_day: f64,
     /// Events of what is watched.
@@ -96,15 +111,15 @@ struct PreviewAnswer {
     latest: Vec<Value>,
 }
 
-#[derive(Serialize)]
-struct AddedAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct AddedAnswer {
     watch: WatchAnswer,
     preview: PreviewAnswer,
 }
 
 /// What would be sent.
-#[derive(Serialize)]
-struct TestAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct TestAnswer {
     delivery: String,
     route: Option<String>,
     event: String,
@@ -114,18 +129,35 @@ struct TestAnswer {
     body: String,
 }
 
-pub fn routes() -> Router<Arc<Shared>> {
-    Router::new()
-        .route("/watches", get(list).post(add))
-        .route("/watches/preview", post(show_preview))
-        .route("/watches/{id}", get(show).put(change).delete(remove))
-        .route("/watches/{id}/test", get(test).post(test))
-        .route("/watches/{id}/pause", post(pause))
-        .route("/watches/{id}/resume", post(resume))
-        .route("/watches/{id}/acknowledge", post(acknowledge))
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RemovedWatch")]
+pub struct Removed {
+    removed: String,
 }
 
-async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
+/// The first line counts, the others are what would be sent.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TestLine {
+    Preview(Box<PreviewAnswer>),
+    Delivery(Box<TestAnswer>),
+}
+
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns
+        .get("/api/v1/watches", "The watches", list)
+        .post("/api/v1/watches", "Makes a watch, and shows what it would have told in 30 days", add)
+        .post("/api/v1/watches/preview", "What a watch would have told", show_preview)
+        .get("/api/v1/watches/{id}", "One watch", show)
+        .put("/api/v1/watches/{id}", "Puts a watch in the place of the one with this id", change)
+        .delete("/api/v1/watches/{id}", "Removes a watch, and what waits to be sent because of it", remove)
+        .get("/api/v1/watches/{id}/test", "What the last changes would have sent, and to whom; nothing is sent", test)
+        .post("/api/v1/watches/{id}/pause", "Tells nothing until it is resumed", pause)
+        .post("/api/v1/watches/{id}/resume", "Tells again", resume)
+        .post("/api/v1/watches/{id}/acknowledge", "Says no more of what it lost", acknowledge)
+}
+
+async fn list(State(shared): State<Arc<Shared>>) -> ApiResult<Many<WatchAnswer>> {
     let alerts = shared.alerts()?;
     let rows: Vec<WatchAnswer> = {
         let alerts = locked(&alerts);
@@ -139,15 +171,22 @@ async fn list(State(shared): State<Arc<Shared>>) -> ApiResult {
     }))
 }
 
-async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfWatch>) -> ApiResult {
+async fn show(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<OfWatch>,
+) -> ApiResult<One<WatchAnswer>> {
     let alerts = shared.alerts()?;
     let alerts = locked(&alerts);
     let entry = alerts.watch(&asked.id)?;
     Ok(answer::value(&of_entry(alerts.state(), entry)))
 }
 
-async fn add(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<AddQuery>, body: String) -> ApiResult {
-    let watch = canonical(parsed(&body)?)?;
+async fn add(
+    State(shared): State<Arc<Shared>>,
+    Parameters(query): Parameters<AddQuery>,
+    Given(watch): Given<Watch>,
+) -> ApiResult<One<AddedAnswer>> {
+    let watch = canonical(watch)?;
     let answered = answer::on_blocking_thread(move || {
         let (alerts, now) = (shared.alerts()?, shared.clock.now());
         watch.check()?;
@@ -167,40 +206,55 @@ async fn add(State(shared): State<Arc<Shared>>, Parameters(query): Parameters<Ad
     Ok(answer::value(&answered))
 }
 
-async fn change(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfWatch>, body: String) -> ApiResult {
-    let watch = Watch { id: asked.id.clone(), ..canonical(parsed(&body)?)? };
+async fn change(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<OfWatch>,
+    Given(watch): Given<Watch>,
+) -> ApiResult<One<WatchAnswer>> {
+    let watch = Watch { id: asked.id.clone(), ..canonical(watch)? };
     let alerts = shared.alerts()?;
     let mut alerts = locked(&alerts);
     alerts.change(watch, shared.alerting()?.now())?;
     Ok(answer::value(&of_entry(alerts.state(), alerts.watch(&asked.id)?)))
 }
 
-async fn remove(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfWatch>) -> ApiResult {
+async fn remove(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfWatch>) -> ApiResult<One<Removed>> {
     locked(&shared.alerts()?).remove(&asked.id, shared.alerting()?.now())?;
-    Ok(answer::value(&serde_json::json!({ "removed": asked.id })))
+    Ok(answer::value(&Removed { removed: asked.id }))
 }
 
-async fn pause(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfWatch>) -> ApiResult {
-    act(&shared, &asked, WatchChange::Pause)
+async fn pause(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<OfWatch>,
+) -> ApiResult<One<WatchAnswer>> {
+    act(&shared, &asked.id, WatchChange::Pause)
 }
 
-async fn resume(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfWatch>) -> ApiResult {
-    act(&shared, &asked, WatchChange::Resume { missed: asked.missed })
+async fn resume(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<ResumeQuery>,
+) -> ApiResult<One<WatchAnswer>> {
+    act(&shared, &asked.id, WatchChange::Resume { missed: asked.missed })
 }
 
-async fn acknowledge(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfWatch>) -> ApiResult {
-    act(&shared, &asked, WatchChange::Acknowledge)
+async fn acknowledge(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<OfWatch>,
+) -> ApiResult<One<WatchAnswer>> {
+    act(&shared, &asked.id, WatchChange::Acknowledge)
 }
 
-fn act(shared: &Shared, asked: &OfWatch, change: WatchChange) -> ApiResult {
+fn act(shared: &Shared, id: &str, change: WatchChange) -> ApiResult<One<WatchAnswer>> {
     let alerts = shared.alerts()?;
     let mut alerts = locked(&alerts);
-    alerts.act(&asked.id, change, shared.reader.cursor(), shared.alerting()?.now())?;
-    Ok(answer::value(&of_entry(alerts.state(), alerts.watch(&asked.id)?)))
+    alerts.act(id, change, shared.reader.cursor(), shared.alerting()?.now())?;
+    Ok(answer::value(&of_entry(alerts.state(), alerts.watch(id)?)))
 }
 
-async fn show_preview(State(shared): State<Arc<Shared>>, body: String) -> ApiResult {
-    let request: PreviewRequest = parsed(&body)?;
+async fn show_preview(
+    State(shared): State<Arc<Shared>>,
+    Given(request): Given<PreviewRequest>,
+) -> ApiResult<One<PreviewAnswer>> {
     let watch = canonical(request.watch)?;
     let span = request.r#for.as_deref().map_or(Ok(PREVIEW_FOR), Span::parse).map_err(ApiError::bad_request)?;
     let answered = answer::on_blocking_thread(move || {
@@ -211,7 +265,10 @@ async fn show_preview(State(shared): State<Arc<Shared>>, body: String) -> ApiRes
 }
 
 /// What the last changes would have sent. Nothing is sent.
-async fn test(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfWatch>) -> ApiResult {
+async fn test(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<TestQuery>,
+) -> ApiResult<Many<TestLine>> {
     let (watch, routes) = {
         let alerts = shared.alerts()?;
         let alerts = locked(&alerts);
@@ -229,10 +286,12 @@ async fn test(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<O
     let now = shared.alerting()?.now();
     Ok(answer::lines(move |lines| {
         let told: Vec<Told> = looked.latest.iter().rev().cloned().collect();
-        lines.line(&of_preview(Preview { latest: Vec::new(), ..looked }))?;
+        lines.line(&TestLine::Preview(Box::new(of_preview(Preview { latest: Vec::new(), ..looked }))))?;
         let is_asked = |told: &&Told| asked.event.as_ref().is_none_or(|event| *event == told.id);
         for told in told.iter().filter(is_asked) {
-            let made = |route: Option<&Route>| tested(&watch, route, told, links.as_deref(), now);
+            let made = |route: Option<&Route>| {
+                TestLine::Delivery(Box::new(tested(&watch, route, told, links.as_deref(), now)))
+            };
             match routes.is_empty() {
                 true => lines.line(&made(None))?,
                 false => routes.iter().try_for_each(|route| lines.line(&made(Some(route))))?,

@@ -11,21 +11,22 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use vernal_crawler::{Act, Acted, HubWord, SignatureMethod, callback_key, hub_secret};
 use vernal_document::Input;
 use vernal_model::{Digest, HintSource, SiteListKind, Span, Url};
 
 use super::access::secret::is_same;
-use super::answer::{ApiError, ApiResult};
-use super::indexnow::hint;
+use super::answer::{ApiError, ApiResult, One};
+use super::indexnow::{Hinted, hint};
 use super::parameters::{Parameters, url};
 use super::shared::Shared;
 
 /// A challenge is echoed; hubs send a few dozen letters.
 const CHALLENGE_BYTES_MAX: usize = 1_024;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub struct Asks {
     #[serde(rename = "hub.mode")]
     mode: String,
@@ -40,7 +41,7 @@ pub struct Asks {
     key: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub struct Delivered {
     topic: String,
 }
@@ -75,7 +76,7 @@ pub async fn deliver(
     Parameters(delivered): Parameters<Delivered>,
     headers: HeaderMap,
     body: Bytes,
-) -> ApiResult {
+) -> ApiResult<One<Hinted>> {
     let topic = url(&delivered.topic)?;
     if let Some(secret) = &shared.settings.websub_secret {
         let signature = headers.get("x-hub-signature").and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -3,27 +3,37 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::answer::{self, ApiError, ApiResult};
+use super::answer::{self, ApiError, ApiResult, One};
+use super::nouns::Nouns;
 use super::page;
 use super::parameters::{OfUrl, Parameters, url};
 use super::shared::Shared;
 
-#[derive(Serialize)]
-struct WhyAnswer {
+#[derive(Serialize, JsonSchema)]
+pub struct WhyAnswer {
     url: String,
     policy: String,
     reasons: Vec<Reason>,
 }
 
-#[derive(Serialize)]
-struct Reason {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "WhyReason")]
+pub struct Reason {
     name: String,
     value: String,
 }
 
-pub async fn show(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfUrl>) -> ApiResult {
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.of_page("why", "Why a page is due when it is", show)
+}
+
+pub async fn show(
+    State(shared): State<Arc<Shared>>,
+    Parameters(asked): Parameters<OfUrl>,
+) -> ApiResult<One<WhyAnswer>> {
     let url = url(&asked.url)?;
     let reasons = shared.backend.why(url.clone(), shared.clock.now()).await?;
     let Some(reasons) = reasons else {

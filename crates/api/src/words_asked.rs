@@ -1,5 +1,6 @@
 //! Words that an event added or removed.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use vernal_model::ParagraphChange;
 
@@ -16,7 +17,7 @@ pub struct WordsAsked {
 }
 
 /// Whether words came or went.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WordsSide {
     Added,

@@ -199,6 +199,7 @@ fn diff_blame_history_and_feed_tell_one_story_stopped_and_running() {
         vec!["diff", &url, "--html"],
         vec!["blame", &url],
         vec!["blame", &url, "--json"],
+        vec!["blame", &url, "--at", "2", "--json"],
         vec!["history", &url],
         vec!["history", &url, "--json"],
         vec!["changes", "--with-noise"],
@@ -259,6 +260,10 @@ fn check_story<'a>(url: &'a str, of: &impl Fn(&[&'a str]) -> &'a str) {
         (&1.into(), &2.into(), &1.into())
     );
     assert_eq!((&new["born"]["version"], &new["edits"]), (&3.into(), &0.into()));
+    // Of an older version it tells the paragraphs that stood there, with the same ids.
+    let before = one(of(&["blame", url, "--at", "2", "--json"]));
+    let before: Vec<&Value> = before["paragraphs"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert!(before.contains(&&id.into()) && !before.contains(&&added.into()), "{before:?}");
     let price = priced["words"].as_array().unwrap().iter().find(|words| words["version"] == 2).unwrap();
     assert!(price["text"].as_str().unwrap().contains("12.99"), "{priced}");
     let visits = json_lines(of(&["history", url, "--json"]));

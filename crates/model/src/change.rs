@@ -1,5 +1,6 @@
 //! The difference of two signatures.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ParagraphMark, Role};
@@ -38,7 +39,7 @@ impl Change {
 }
 
 /// How large a change is.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Degree {
     #[default]
@@ -66,7 +67,7 @@ impl Degree {
 }
 
 /// A difference outside the paragraphs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
     pub kind: Kind,
     /// The part of the page: "link", "image", "script source", "form target", "style sheet" and so on.
@@ -76,7 +77,7 @@ pub struct Note {
 }
 
 /// A suppressed difference, which is noise, with its reason.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suppressed {
     pub kind: Kind,
     /// The built-in detector ("token", "relative time" and so on), or `learned`.
@@ -87,7 +88,7 @@ pub struct Suppressed {
     pub after: Option<Box<str>>,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Kind {
@@ -145,7 +146,7 @@ impl Kinds {
 }
 
 /// The cheapest test that could decide, in the order of the paper.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DecidedBy {
     /// The site said so (304).
@@ -161,7 +162,7 @@ pub enum DecidedBy {
     Nothing,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
     Added,

@@ -3,6 +3,7 @@
 //! Data only; the functions that learn and judge are in `vernal-document`. It is stored in the partition of the site and changes
 //! by deeds alone, in rows: one per rule, one per page.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Kind, Moment, PageKey, Role, Site};
@@ -143,7 +144,7 @@ impl Looks {
 }
 
 /// What kind of text varies, in the order of the proof that it needs before it is silenced.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TextClass {
     /// Navigation, footers, and differences that are no text.

@@ -1,5 +1,6 @@
 //! A version: a kept body with the Moment of its visit.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Moment};
@@ -29,7 +30,7 @@ impl Version {
 }
 
 /// The start of a WARC record, and the length of its gzip member. A length of 0 says that the record is lost.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
     pub segment: u32,
     pub offset: u64,

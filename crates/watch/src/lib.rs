@@ -15,6 +15,7 @@
 //! - The ring never waits: nothing here is called by it, and the log has a lock of its own.
 
 mod error;
+mod texts;
 mod told;
 
 pub mod condition;

@@ -1,5 +1,6 @@
 //! A route: where deliveries go.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
@@ -14,8 +15,9 @@ const RECIPIENTS_MAX: usize = 50;
 const SECRETS_MAX: usize = 2;
 const URL_BYTES_MAX: usize = 4 << 10;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "AlertRoute")]
 pub struct Route {
     pub name: String,
     pub to: RouteKind,
@@ -26,7 +28,7 @@ pub struct Route {
     pub template: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum RouteKind {
     Webhook(Webhook),
@@ -35,7 +37,7 @@ pub enum RouteKind {
     Command(Program),
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
     /// An address, which may be a secret itself: `env:NAME` and `file:PATH` name where it lies.
@@ -47,8 +49,9 @@ pub struct Webhook {
 }
 
 /// What a webhook is sent.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "WebhookBody")]
 pub enum Body {
     /// The delivery with its events.
     #[default]
@@ -61,7 +64,7 @@ pub enum Body {
     Text,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mail {
     /// `smtps://host:port` begins with TLS, `smtp://host:port` changes to it by STARTTLS before anything is said.
@@ -77,7 +80,7 @@ pub struct Mail {
     pub plain: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
     pub path: String,
@@ -86,7 +89,8 @@ pub struct Program {
 }
 
 /// A route as it is shown: nothing of it is secret.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "AlertRouteShown")]
 pub struct RouteShown {
     pub name: String,
     pub kind: &'static str,

@@ -1,5 +1,6 @@
 //! An event as the feed tells it, as far as alerts speak of it. The names are those of the feed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Degree, EventKind, Kind, Operation};
 
@@ -10,7 +11,8 @@ const WORDS_BESIDE: usize = 4;
 /// Bytes of the words that one event keeps in the outbox; the page itself has them all.
 pub const WORDS_BYTES_MAX: usize = 16 << 10;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ToldEvent")]
 pub struct Told {
     pub id: String,
     pub cursor: String,
@@ -42,7 +44,8 @@ pub struct Told {
 }
 
 /// Which versions differ, and when that was seen.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ToldVersions")]
 pub struct Versions {
     #[serde(default)]
     pub version: Option<u32>,
@@ -54,7 +57,7 @@ pub struct Versions {
     pub seen_different: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToldChange {
     #[serde(default)]
     pub kinds: Vec<Kind>,
@@ -71,7 +74,8 @@ pub struct ToldChange {
 }
 
 /// One change on many pages, and the first name of a page.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ToldGroup")]
 pub struct Group {
     #[serde(default)]
     pub fold: Option<String>,
@@ -81,7 +85,8 @@ pub struct Group {
     pub same_as: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ToldParagraph")]
 pub struct Paragraph {
     pub op: Operation,
     #[serde(default)]
@@ -98,7 +103,8 @@ pub struct Paragraph {
     pub after: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ToldNote")]
 pub struct Note {
     pub kind: Kind,
     pub what: String,

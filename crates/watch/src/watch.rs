@@ -1,5 +1,6 @@
 //! A watch: a saved question to the change feed, and where its answers go.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::Span;
 
@@ -15,7 +16,7 @@ const NAME_LETTERS_MAX: usize = 200;
 /// `over` as it is written.
 const OVER_BYTES_MAX: usize = 4 << 10;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Watch {
     /// Given when it is made; empty before.
@@ -43,8 +44,9 @@ fn enabled() -> bool {
 }
 
 /// What is watched: exactly one of these.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "WatchOver")]
 pub struct Over {
     pub url: Option<String>,
     pub prefix: Option<String>,
@@ -55,8 +57,9 @@ pub struct Over {
 }
 
 /// A route, and when what matches is sent there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "WatchTo")]
 pub struct To {
     pub route: String,
     #[serde(default)]
@@ -83,8 +86,9 @@ pub enum How {
 pub struct AtMost(pub u32);
 
 /// What is told beside events.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "WatchAlso")]
 pub struct Also {
     /// Tells when nothing was seen, or the page could not be read, for so long. Such as `7d`.
     pub silent_for: Option<String>,

@@ -11,6 +11,9 @@ use crate::output::{Column, Sink, Table, quoted};
 #[derive(Args)]
 pub struct Arguments {
     url: String,
+    /// The paragraphs of this version: a number, a time, latest or previous [default: latest]
+    #[arg(long, value_name = "V")]
+    at: Option<String>,
     /// Show at most N paragraphs
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -29,7 +32,10 @@ const COLUMNS: [Column; 6] = [
 const TEXT_LETTERS_MAX: usize = 120;
 
 pub async fn blame(context: &Context, arguments: &Arguments) -> Result<()> {
-    let question = Question::at("/api/v1/blame").with("url", Some(&arguments.url)).with("limit", arguments.limit);
+    let question = Question::at("/api/v1/blame")
+        .with("url", Some(&arguments.url))
+        .with("at", arguments.at.as_ref())
+        .with("limit", arguments.limit);
     let Some(blamed) = value_of(context, question).await? else { return Ok(()) };
     let mut sink = Sink::stdout();
     for number in blamed["without_body"].as_array().into_iter().flatten() {

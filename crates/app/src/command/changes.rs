@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Context;
 use super::event_words;
 use super::follow_changes;
-use super::printed_list::{Question, cell, copy, time};
+use super::printed_list::{Question, cell, copy_rows, is_rest, time};
 use crate::error::{OrFail, Result};
 use crate::output::{Column, Sink, Table};
 use crate::runtime::folder::Folder;
@@ -117,7 +117,7 @@ pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
     let answer = folder.get(question.text()).await?;
     let mut sink = Sink::stdout();
     if context.json {
-        copy(answer, &mut sink).await?;
+        copy_rows(answer, &mut sink).await?;
         return folder.close();
     }
     // Whoever asks for new pages wants to see them.
@@ -125,6 +125,9 @@ pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
     let mut shown = Shown { context, table: Table::new(&COLUMNS), new: NewPages::default() };
     answer
         .each_line(|line| {
+            if is_rest(line) {
+                return Ok(());
+            }
             let event: Value = serde_json::from_str(line).or_fail()?;
             if sums && event["event"] == "new" {
                 shown.new.take(event);

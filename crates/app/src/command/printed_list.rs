@@ -101,12 +101,15 @@ pub async fn list_or(
     let answer = folder.get(question.text()).await?;
     let mut sink = Sink::stdout();
     if context.json {
-        copy(answer, &mut sink).await?;
+        copy_rows(answer, &mut sink).await?;
         return folder.close();
     }
     let mut table = Table::new(columns);
     answer
         .each_line(|line| {
+            if is_rest(line) {
+                return Ok(());
+            }
             let value: Value = serde_json::from_str(line).or_fail()?;
             table.row(&mut sink, row(&value))
         })
@@ -160,6 +163,17 @@ pub async fn copy(answer: Answer, sink: &mut Sink) -> Result<()> {
         })
         .await?;
     sink.flush()
+}
+
+/// The rows of a list, as they are. Where the list goes on is for those who ask the API in parts.
+pub async fn copy_rows(answer: Answer, sink: &mut Sink) -> Result<()> {
+    answer.each_line(|line| if is_rest(line) { Ok(()) } else { sink.line(line) }).await?;
+    sink.flush()
+}
+
+/// Whether this line of a list is no row, but says where the list goes on.
+pub fn is_rest(line: &str) -> bool {
+    line.starts_with("{\"after\":")
 }
 
 /// A field of a JSON answer as a cell.

@@ -1,5 +1,6 @@
 //! Paper 003's comparison of document trees (4.1.1): level by level, with the place of the node that decided.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::alignment::in_order;
@@ -8,7 +9,7 @@ use crate::parse::tree::{DocumentTree, Node};
 use crate::signature::digest;
 
 /// How two structures differ (paper 003, Table 6).
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StructureDegree {
     #[default]
@@ -37,7 +38,7 @@ pub struct TreePosition {
 }
 
 /// One level of both trees: the paper's Table 4, and how many nodes of it came and went.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LevelRow {
     pub level: usize,
     pub old: usize,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use vernal_model::{Document, Operation, Role};
 
@@ -27,7 +28,7 @@ pub struct Diff {
 }
 
 /// Why a difference is coarser than it could be: the steps were used up or a paragraph was too long.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fallback {
     /// Some paragraphs were not compared word by word, or not with all candidates.
@@ -62,13 +63,13 @@ pub struct ParagraphDiff {
     pub words: Vec<WordEdit>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WordEdit {
     pub op: WordOperation,
     pub text: Box<str>,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WordOperation {
     Same,

@@ -1,5 +1,6 @@
 //! What is asked, and what is answered.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::{Moment, Seed, Url};
 
@@ -87,7 +88,7 @@ pub enum Sort {
     Newest,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Answer {
     pub total: u64,
     /// False where some candidates were not looked at, or some texts could not be.
@@ -104,7 +105,7 @@ pub struct Answer {
 }
 
 /// How the hits divide; the largest counts first, months by time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Facets {
     pub by_site: Vec<Count>,
     pub by_language: Vec<Count>,
@@ -112,14 +113,14 @@ pub struct Facets {
     pub by_kind: Vec<Count>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Count {
     pub value: String,
     pub count: u64,
 }
 
 /// One page, or one removed paragraph.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Hit {
     pub url: String,
     pub site: String,
@@ -143,7 +144,7 @@ pub struct Hit {
 }
 
 /// The two visits between which something happened, and the version that shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Bracket {
     pub version: u32,
     pub seen_same: Option<String>,
@@ -151,7 +152,7 @@ pub struct Bracket {
 }
 
 /// How a paragraph went.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RemovedText {
     /// `removed`, `edited`, or `gone` with its page.
     pub op: &'static str,

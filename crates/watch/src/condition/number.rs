@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// All that is given must hold. A number that was above already and still is tells nothing again.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "WatchedNumber")]
 pub struct Number {
     /// Only this paragraph; else any paragraph of the page that changed.
     pub paragraph: Option<String>,

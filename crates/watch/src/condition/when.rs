@@ -1,5 +1,6 @@
 //! The conditions of a watch as people give them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Degree, EventKind, Kind};
 
@@ -7,8 +8,9 @@ use super::number::Number;
 
 /// An empty list asks for everything of its sort, except that new pages are told only where `events` names them: the first
 /// crawl of a site would tell thousands.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "WatchWhen")]
 pub struct When {
     pub events: Vec<EventKind>,
     /// Kinds of a change that must be left after noise.
@@ -32,8 +34,9 @@ pub struct When {
 }
 
 /// Where words are looked for.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "WatchSide")]
 pub enum Side {
     /// In what stands there now and did not.
     Added,
@@ -47,8 +50,9 @@ pub enum Side {
 }
 
 /// The part that a paragraph has on its page.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "WatchedRole")]
 pub enum Role {
     Main,
     Heading,

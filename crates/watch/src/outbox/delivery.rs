@@ -1,5 +1,6 @@
 //! One delivery: what is to be told, on which route, and what became of it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Moment, Span};
 
@@ -60,7 +61,7 @@ pub enum Reason {
     Test,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeliveryState {
     Waiting,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vernal_model::{Moment, Span};
 use vernal_repository::Cursor;
@@ -72,7 +73,7 @@ pub struct Trouble {
     pub acknowledged: bool,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TroubleKind {
     /// The page is gone, blocked or moved.

@@ -1,5 +1,6 @@
 //! The document fingerprint (paper 003, 4.1.1.2): two strings of letters for each version, and where they part.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::method::{Cost, Found};
@@ -18,7 +19,7 @@ const LETTERS_AFTER: usize = 16;
 
 const NAME_BYTES_MAX: usize = 40;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FingerprintFound {
     /// The first letters of the opening tags, and the last ones.
     pub first: Sides<String>,
@@ -29,7 +30,7 @@ pub struct FingerprintFound {
 }
 
 /// Where two fingerprints part.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Parting {
     /// The number of the opening tag, from 0.
     pub position: usize,

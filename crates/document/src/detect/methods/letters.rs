@@ -1,6 +1,7 @@
 //! Root mean square and weighted checksum (paper 003, 4.1.2.1 and 4.1.2.2), of the page and of its paragraphs. Both ignore the
 //! order of letters, and the sum over a page ignores that of its paragraphs.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::Document;
 
@@ -32,7 +33,7 @@ pub(super) enum Weigh {
     Checksum,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LettersFound {
     pub page: Numbers,
     /// How many paragraphs each version has.
@@ -43,7 +44,7 @@ pub struct LettersFound {
 }
 
 /// The numbers of two versions; null where there is no paragraph.
-#[derive(Copy, Clone, Debug, PartialEq, Serialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Numbers {
     pub old: Option<f64>,
     pub new: Option<f64>,
@@ -51,7 +52,7 @@ pub struct Numbers {
     pub difference: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ParagraphNumbers {
     /// Its place in each version, from 0.
     pub position: Sides<Option<usize>>,

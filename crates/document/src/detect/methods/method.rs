@@ -1,5 +1,6 @@
 //! One seam for all methods: two bodies go in; whether they differ, where, and what it cost come out.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::{Change, DecidedBy, Degree, Kind};
 
@@ -10,7 +11,7 @@ use super::{fingerprint::FingerprintFound, tree::TreeFound};
 use crate::{Input, compare_pages, read_closely};
 
 /// A method of change detection.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// The document tree of paper 003.
@@ -56,7 +57,7 @@ impl Method {
 }
 
 /// What one method says of two bodies.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MethodVerdict {
     pub method: Method,
     pub changed: bool,
@@ -67,7 +68,7 @@ pub struct MethodVerdict {
 }
 
 /// What a method found, and where.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Found {
     Tree(TreeFound),
@@ -78,7 +79,7 @@ pub enum Found {
 }
 
 /// What a method cost, in counts that do not depend on the machine.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Cost {
     /// The bytes of both sources.
     pub bytes_read: usize,
@@ -89,7 +90,7 @@ pub struct Cost {
 }
 
 /// What our method found; `compare_pages` says it in full.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VernalFound {
     pub kinds: Vec<Kind>,
     pub left: Vec<Kind>,
@@ -132,7 +133,7 @@ impl VernalFound {
 }
 
 /// What the four methods of paper 003 say of two versions.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PaperVerdicts {
     pub tree: MethodVerdict,
     pub fingerprint: MethodVerdict,

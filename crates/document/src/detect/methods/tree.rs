@@ -1,5 +1,6 @@
 //! The document tree (paper 003, 4.1.1.1): nodes of each level of both versions, and the node that decided with its path.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::method::{Cost, Found};
@@ -17,13 +18,14 @@ const NAME_BYTES_MAX: usize = 40;
 const PATH_BYTES_MAX: usize = 2_000;
 
 /// One value of each version.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Sides_{T}")]
 pub struct Sides<T> {
     pub old: T,
     pub new: T,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TreeFound {
     pub degree: StructureDegree,
     pub place: Option<TreePlace>,
@@ -34,7 +36,7 @@ pub struct TreeFound {
 }
 
 /// The node that decided: for a major change the first one with children that came or went.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TreePlace {
     /// `added` to the newer tree, or `removed` from the older one.
     pub what: &'static str,

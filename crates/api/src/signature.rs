@@ -1,0 +1,167 @@
+//! What a handler asks and answers, by the types of its arguments and of its result.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use super::answer::{ApiError, EventStream, Exported, JSON, LINES, Listed, Many, One, PlainText, RawBody, Views};
+use super::description::{Asked, Schemas};
+use super::parameters::{Fields, Given, JsonLines, Parameters};
+use super::shared::Shared;
+
+/// A handler with described arguments and a described result.
+pub trait Signature<S> {
+    fn asked(schemas: &mut Schemas) -> Asked;
+    /// The `content` of a good answer.
+    fn answered(schemas: &mut Schemas) -> Value;
+}
+
+/// An argument of a handler.
+pub trait Asks {
+    fn ask(asked: &mut Asked, schemas: &mut Schemas);
+}
+
+/// The result of a handler.
+pub trait Answers {
+    fn content(schemas: &mut Schemas) -> Value;
+}
+
+macro_rules! signature {
+    ($($argument:ident),*) => {
+        impl<F, R, O, $($argument),*> Signature<(R, O, $($argument,)*)> for F
+        where
+            F: FnOnce($($argument),*) -> R,
+            R: Future<Output = O>,
+            O: Answers,
+            $($argument: Asks,)*
+        {
+            #[allow(unused_mut, unused_variables)]
+            fn asked(schemas: &mut Schemas) -> Asked {
+                let mut asked = Asked::default();
+                $($argument::ask(&mut asked, schemas);)*
+                asked
+            }
+
+            fn answered(schemas: &mut Schemas) -> Value {
+                O::content(schemas)
+            }
+        }
+    };
+}
+
+signature!();
+signature!(A);
+signature!(A, B);
+signature!(A, B, C);
+
+impl Asks for State<Arc<Shared>> {
+    fn ask(_: &mut Asked, _: &mut Schemas) {}
+}
+
+/// Of the headers, `Last-Event-ID` alone is read.
+impl Asks for HeaderMap {
+    fn ask(asked: &mut Asked, _: &mut Schemas) {
+        asked.parameters.push(json!({
+            "name": "Last-Event-ID", "in": "header", "required": false,
+            "description": "A cursor; it wins over `since`", "schema": { "type": "string" },
+        }));
+    }
+}
+
+impl<T: JsonSchema> Asks for Parameters<T> {
+    fn ask(asked: &mut Asked, schemas: &mut Schemas) {
+        asked.parameters.extend(schemas.parameters::<T>());
+    }
+}
+
+impl<T: JsonSchema> Asks for Fields<T> {
+    fn ask(asked: &mut Asked, schemas: &mut Schemas) {
+        asked.fields = Some(schemas.inline::<T>());
+    }
+}
+
+impl<T: JsonSchema> Asks for JsonLines<T> {
+    fn ask(asked: &mut Asked, schemas: &mut Schemas) {
+        asked.body = Some(json!({
+            "required": true,
+            "description": "JSON lines; each is such an object",
+            "content": { LINES: { "schema": schemas.named_to_read::<T>() } },
+        }));
+    }
+}
+
+impl<T: JsonSchema> Asks for Given<T> {
+    fn ask(asked: &mut Asked, schemas: &mut Schemas) {
+        let schema = schemas.inline::<T>();
+        asked.body = Some(json!({ "required": true, "content": { JSON: { "schema": schema } } }));
+    }
+}
+
+impl<T: Answers> Answers for Result<T, ApiError> {
+    fn content(schemas: &mut Schemas) -> Value {
+        T::content(schemas)
+    }
+}
+
+impl<T: JsonSchema> Answers for One<T> {
+    fn content(schemas: &mut Schemas) -> Value {
+        json!({ JSON: { "schema": schemas.named::<T>() } })
+    }
+}
+
+impl<T: JsonSchema> Answers for Many<T> {
+    fn content(schemas: &mut Schemas) -> Value {
+        json!({ LINES: { "schema": schemas.named::<T>() } })
+    }
+}
+
+impl<T: JsonSchema> Answers for Listed<T> {
+    fn content(schemas: &mut Schemas) -> Value {
+        let rest = schemas.named::<super::answer::Rest>();
+        json!({ LINES: { "schema": { "anyOf": [schemas.named::<T>(), rest] } } })
+    }
+}
+
+impl<T: JsonSchema> Answers for EventStream<T> {
+    fn content(schemas: &mut Schemas) -> Value {
+        let event = schemas.named::<T>();
+        json!({ "text/event-stream": { "schema": { "type": "string", "contentMediaType": JSON, "contentSchema": event } } })
+    }
+}
+
+impl<T: JsonSchema> Answers for Views<T> {
+    fn content(schemas: &mut Schemas) -> Value {
+        let text = json!({ "schema": { "type": "string" } });
+        json!({ JSON: { "schema": schemas.named::<T>() }, "text/plain": text, "text/html": text })
+    }
+}
+
+impl Answers for PlainText {
+    fn content(_: &mut Schemas) -> Value {
+        json!({ "text/plain": { "schema": { "type": "string" } } })
+    }
+}
+
+impl Answers for Exported {
+    fn content(_: &mut Schemas) -> Value {
+        let kinds = [
+            "application/warc",
+            "application/wacz",
+            "application/vnd.apache.parquet",
+            "application/x-tar",
+            "text/plain",
+            LINES,
+        ];
+        kinds.into_iter().map(|kind| (kind.to_owned(), json!({}))).collect::<serde_json::Map<_, _>>().into()
+    }
+}
+
+impl Answers for RawBody {
+    fn content(_: &mut Schemas) -> Value {
+        json!({ "application/octet-stream": {}, "text/plain": { "schema": { "type": "string" } } })
+    }
+}
