@@ -58,8 +58,22 @@ fn pdf(pages: &[Vec<String>], producer: &str) -> Vec<u8> {
         );
         file += &format!("{} 0 obj<</Length {}>>stream\n{content}\nendstream endobj\n", object + 1, content.len());
     }
-    file += "trailer<</Root 1 0 R/Info 3 0 R>>\n";
+    let start = file.len();
+    file += &cross_references(&file);
+    file += &format!("trailer<</Size 100/Root 1 0 R/Info 3 0 R>>\nstartxref\n{start}\n%%EOF\n");
     file.into_bytes()
+}
+
+/// Where each object of a file begins: a line that has a number, "0 obj" and what it is.
+fn cross_references(file: &str) -> String {
+    let (mut table, mut at) = ("xref\n0 1\n0000000000 65535 f \n".to_owned(), 0);
+    for line in file.split_inclusive('\n') {
+        if let Some((number, _)) = line.split_once(" 0 obj<<") {
+            table += &format!("{number} 1\n{at:010} 00000 n \n");
+        }
+        at += line.len();
+    }
+    table
 }
 
 fn pages(on_page_7: &str) -> Vec<Vec<String>> {

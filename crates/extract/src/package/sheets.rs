@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use calamine::{DataRef, ExcelDateTime, Reader, Xlsx};
 
@@ -20,7 +21,7 @@ pub fn read_xlsx(bytes: &[u8]) -> Result<Draft, Fault> {
     let mut parts = Parts::open(bytes)?;
     parts.check_announced_sizes()?;
     let mut draft = Draft::new(facts_of(&mut parts, "docProps/core.xml")?);
-    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).map_err(Fault::broken)?;
+    let mut book: Xlsx<_> = guarded(|| Xlsx::new(Cursor::new(bytes))).ok_or(Fault::Crashed)?.map_err(Fault::broken)?;
     let names = book.sheet_names();
     draft.facts.pages = Some(names.len());
     for name in names.iter().take(SHEETS_MAX) {
@@ -29,9 +30,9 @@ pub fn read_xlsx(bytes: &[u8]) -> Result<Draft, Fault> {
         draft.block(Block::Heading(2), &Line::of(name.as_str()));
         let links = links_of(&mut book, name);
         // A chart has no cells.
-        if let Ok(mut cells) = book.worksheet_cells_reader(name) {
+        if let Some(Ok(mut cells)) = guarded(|| book.worksheet_cells_reader(name)) {
             let mut row = Row::default();
-            while let Ok(Some(cell)) = cells.next_cell() {
+            while let Some(Ok(Some(cell))) = guarded(|| cells.next_cell()) {
                 let (down, across) = cell.get_position();
                 if row.number != Some(down) {
                     row.write(&mut draft);
@@ -46,6 +47,11 @@ pub fn read_xlsx(bytes: &[u8]) -> Result<Draft, Fault> {
         }
     }
     Ok(draft)
+}
+
+/// What the library answers; `None` if it fell over: it counts rows and columns without a limit, so that "A99999999999" is too much for it.
+fn guarded<T>(read: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(read)).ok()
 }
 
 /// The cells of one row that have a value.
@@ -80,7 +86,7 @@ impl Row {
 }
 
 fn links_of(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str) -> HashMap<(u32, u32), String> {
-    let all = book.hyperlinks_by_sheet_name(sheet).unwrap_or_default();
+    let all = guarded(|| book.hyperlinks_by_sheet_name(sheet)).and_then(Result::ok).unwrap_or_default();
     let of_cell = |link: calamine::Hyperlink| Some((link.range.start, link.target?));
     all.into_iter().take(LINKS_MAX).filter_map(of_cell).collect()
 }

@@ -12,6 +12,9 @@ const STEP_MAX: f32 = 1.35;
 /// A line that is indented by more than this, in parts of its size, begins a paragraph.
 const INDENT_MIN: f32 = 0.8;
 
+/// Two lines alone, with a step of more than this part of their size between them, are two paragraphs where a sentence ends with the first.
+const STEP_OF_TWO: f32 = 1.6;
+
 /// Words whose letters differ in size by more than this part are not of one paragraph.
 const SIZE_DIFFERS: f32 = 0.14;
 
@@ -43,6 +46,7 @@ pub fn pieces_of(rows: &[Row], links: &dyn Fn(u32) -> Option<String>) -> Vec<Pie
                 usual,
                 left,
                 right,
+                is_pair: rows.len() == 2,
                 lines: pieces.last().map_or(0, |piece| piece.lines),
                 in_item: pieces.last().is_some_and(|piece| piece.is_item),
             })
@@ -115,6 +119,8 @@ struct Around<'r> {
     usual: f32,
     left: f32,
     right: f32,
+    /// They are the only lines, so that their width says nothing of the column's.
+    is_pair: bool,
     lines: usize,
     in_item: bool,
 }
@@ -147,9 +153,13 @@ fn begins_paragraph(around: &Around<'_>) -> bool {
     let missing = around.right - before.end();
     let ends = before.groups.last().and_then(|group| group.words.last()).and_then(|word| word.text.chars().next_back());
     let next_word = row.groups.first().and_then(|group| group.words.first());
+    let ends = ends.is_some_and(ends_sentence);
     let would_have_fitted = next_word.is_some_and(|word| missing > (word.end - word.start) + 1.5 * size);
     let starts_small = next_word.and_then(|word| word.text.chars().next()).is_some_and(char::is_lowercase);
-    would_have_fitted && !starts_small && (ends.is_some_and(ends_sentence) || missing > 0.35 * width)
+    if around.is_pair && step > STEP_OF_TWO * size && ends && !starts_small {
+        return true;
+    }
+    would_have_fitted && !starts_small && (ends || missing > 0.35 * width)
 }
 
 fn ends_sentence(letter: char) -> bool {

@@ -100,7 +100,7 @@ fn write(pages: &[PageText], draft: &mut Draft) {
     let sheets: Vec<Sheet<'_>> = pages.iter().map(|page| Sheet { rows: page.main(), height: page.height }).collect();
     let frames = frames_of(&sheets);
     let levels = Levels::of(pages, &frames);
-    let mut writer = Writer { draft, levels, open: None };
+    let mut writer = Writer { draft, levels, open: None, waiting: Vec::new() };
     for (number, (page, places)) in pages.iter().zip(&frames).enumerate() {
         writer.page(number + 1, page, places);
         if writer.draft.is_full() {
@@ -115,16 +115,23 @@ struct Writer<'d> {
     levels: Levels,
     /// The last paragraph, which may go on in the next column or on the next page.
     open: Option<Piece>,
+    /// The frame that is met while that paragraph is open. It is written behind it.
+    waiting: Vec<Framed>,
+}
+
+/// What stands around the text of a page.
+enum Framed {
+    Page(usize),
+    Head(String),
+    Foot(String),
 }
 
 impl Writer<'_> {
     fn page(&mut self, number: usize, page: &PageText, places: &[Place]) {
         let is_at = |wanted: Place| move |(row, place): (&Row, &Place)| (*place == wanted).then(|| row.text());
         let main = page.main();
-        let remarks = (
-            main.iter().zip(places).filter_map(is_at(Place::Head)).collect::<Vec<_>>(),
-            main.iter().zip(places).filter_map(is_at(Place::Foot)).collect::<Vec<_>>(),
-        );
+        let heads: Vec<String> = main.iter().zip(places).filter_map(is_at(Place::Head)).collect();
+        let feet: Vec<String> = main.iter().zip(places).filter_map(is_at(Place::Foot)).collect();
         let body = main.iter().zip(places).filter(|(_, place)| **place == Place::Body).map(|(row, _)| row.clone());
         let mut regions = regions_of(body.collect());
         regions.extend(page.rows.iter().skip(1).flat_map(|rows| regions_of(rows.clone())));
@@ -139,7 +146,7 @@ impl Writer<'_> {
                             self.finish();
                         }
                         if !std::mem::replace(&mut begun, true) {
-                            self.begin_page(number, &remarks.0);
+                            self.begin_page(number, &heads);
                         }
                         match &mut self.open {
                             Some(open) if goes_on => append(&mut open.line, piece.line),
@@ -150,7 +157,7 @@ impl Writer<'_> {
                 Region::Table(rows) => {
                     self.finish();
                     if !std::mem::replace(&mut begun, true) {
-                        self.begin_page(number, &remarks.0);
+                        self.begin_page(number, &heads);
                     }
                     self.draft.end_table();
                     for row in rows {
@@ -164,14 +171,23 @@ impl Writer<'_> {
         }
         if !begun {
             self.finish();
-            self.begin_page(number, &remarks.0);
+            self.begin_page(number, &heads);
         }
-        remarks.1.iter().for_each(|text| self.draft.foot(text));
+        feet.into_iter().for_each(|text| self.framed(Framed::Foot(text)));
     }
 
     fn begin_page(&mut self, number: usize, heads: &[String]) {
-        self.draft.place(&format!("page {number}"));
-        heads.iter().for_each(|text| self.draft.head(text));
+        self.framed(Framed::Page(number));
+        heads.iter().for_each(|text| self.framed(Framed::Head(text.clone())));
+    }
+
+    fn framed(&mut self, framed: Framed) {
+        match framed {
+            framed if self.open.is_some() => self.waiting.push(framed),
+            Framed::Page(number) => self.draft.place(&format!("page {number}")),
+            Framed::Head(text) => self.draft.head(&text),
+            Framed::Foot(text) => self.draft.foot(&text),
+        }
     }
 
     /// Whether the open paragraph goes on with this one: it ends within a sentence, and this one begins within one.
@@ -194,6 +210,9 @@ impl Writer<'_> {
             None => Block::Paragraph,
         };
         self.draft.block(block, &piece.line);
+        for framed in std::mem::take(&mut self.waiting) {
+            self.framed(framed);
+        }
     }
 }
 
