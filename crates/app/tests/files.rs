@@ -7,6 +7,7 @@ mod common;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use common::edited::{Edited, visit};
 use common::{output, refused, told, vernal};
 use serde_json::Value;
 
@@ -121,6 +122,22 @@ fn the_text_of_a_file_is_shown_with_its_frame_and_what_it_says_of_itself() {
     assert_eq!(files.text(&rtf), "Not what its name says.\n");
     let html = files.file("a.html", b"<title>T</title><p>Words<p>more");
     assert_eq!(files.text(&html), "T\nWords\nmore\n");
+}
+
+#[test]
+fn the_text_of_every_kept_version_is_shown() {
+    let files = Files::new();
+    let data = files.dir.path().join("data");
+    let edition = |price: u32| pdf(&pages(&format!("The price of a pear is {price} crowns.")), "one");
+    let text = |price: u32| String::from_utf8(edition(price)).unwrap();
+    let web = Edited::serve(&[("/", text(3))]);
+    visit(&data, &web.url("/"));
+    web.edit("/", text(5));
+    visit(&data, &web.url("/"));
+    let url = web.url("/");
+    let told_of = |more: &[&str]| told(vernal(&data).args(["cat", "--text", &url]).args(more));
+    assert!(told_of(&[]).contains("\nThe price of a pear is 5 crowns.\n"), "{}", told_of(&[]));
+    assert!(told_of(&["--version", "1"]).contains("\nThe price of a pear is 3 crowns.\n"));
 }
 
 #[test]

@@ -312,8 +312,8 @@ mod tests {
 
     #[test]
     fn a_draft_has_headings_lists_tables_and_remarks_and_escapes_them() {
-        let mut draft = Draft::default();
-        draft.facts = Facts { title: "A <b>".into(), language: "en".into(), pages: Some(2), ..Facts::default() };
+        let mut draft =
+            Draft::new(Facts { title: "A <b>".into(), language: "en".into(), pages: Some(2), ..Facts::default() });
         draft.place("page 1");
         draft.head("Report --> 3");
         draft.block(Block::Heading(2), &Line::of("Tom & Jerry"));
