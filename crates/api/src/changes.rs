@@ -88,7 +88,11 @@ const BATCH: usize = 256;
 pub fn routes(nouns: Nouns) -> Nouns {
     nouns
         .get("/api/v1/changes", "The change feed from a cursor on", list)
-        .get("/api/v1/changes/stream", "The change feed as server-sent events; Last-Event-ID is a cursor", change_stream::stream)
+        .get(
+            "/api/v1/changes/stream",
+            "The change feed as server-sent events; Last-Event-ID is a cursor",
+            change_stream::stream,
+        )
         .get("/api/v1/changes/schema", "The JSON Schema of an event", schema)
         .get("/api/v1/changes/{id}", "One event", one)
 }

@@ -109,7 +109,7 @@ pub struct Unvisited {
 #[serde(untagged)]
 pub enum PageShown {
     Visited(Box<PageAnswer>),
-    Unvisited(Unvisited),
+    Unvisited(Box<Unvisited>),
 }
 
 pub fn routes(nouns: Nouns) -> Nouns {
@@ -126,7 +126,7 @@ pub async fn show(
             let shown = move || Ok(PageShown::Visited(Box::new(visited(&shared, &page)?)));
             Ok(answer::value(&answer::on_blocking_thread(shown).await?))
         }
-        None => Ok(answer::value(&PageShown::Unvisited(unvisited(&shared, &url)?))),
+        None => Ok(answer::value(&PageShown::Unvisited(Box::new(unvisited(&shared, &url)?)))),
     }
 }
 

@@ -37,7 +37,6 @@ const LISTED: &[Route] = &[
     operate("POST", "/api/v1/watches/preview"),
     operate("PUT", "/api/v1/watches/{id}"),
     operate("DELETE", "/api/v1/watches/{id}"),
-    operate("POST", "/api/v1/watches/{id}/test"),
     operate("POST", "/api/v1/watches/{id}/pause"),
     operate("POST", "/api/v1/watches/{id}/resume"),
     operate("POST", "/api/v1/watches/{id}/acknowledge"),

@@ -19,7 +19,7 @@ const PATH_BYTES_MAX: usize = 2_000;
 
 /// One value of each version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "Sides_{T}")]
+#[schemars(rename = "{T}_of_both")]
 pub struct Sides<T> {
     pub old: T,
     pub new: T,
