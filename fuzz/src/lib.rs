@@ -3,6 +3,7 @@
 
 pub mod archive;
 pub mod document;
+pub mod files;
 pub mod network;
 pub mod repository;
 pub mod site_files;
@@ -17,7 +18,7 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 22] = [
     Target { name: "url", run: url },
     Target { name: "robots", run: site_files::robots },
     Target { name: "html", run: document::html },
@@ -32,6 +33,14 @@ pub const TARGETS: [Target; 14] = [
     Target { name: "journal", run: repository::journal },
     Target { name: "import", run: archive::import },
     Target { name: "replay", run: archive::replay },
+    Target { name: "pdf", run: files::pdf },
+    Target { name: "word97", run: files::word97 },
+    Target { name: "docx", run: files::docx },
+    Target { name: "opendocument", run: files::opendocument },
+    Target { name: "pptx", run: files::pptx },
+    Target { name: "xlsx", run: files::xlsx },
+    Target { name: "epub", run: files::epub },
+    Target { name: "rtf", run: files::rtf },
 ];
 
 /// Parsing is idempotent, joining never panics, and both agree on what is canonical.

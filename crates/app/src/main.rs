@@ -22,6 +22,10 @@ use error::Result;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
+    // A child that reads files for its parent has no command line, no settings and no log.
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == runtime::files::CHILD_VERB) {
+        return runtime::files::serve();
+    }
     let command_line = match CommandLine::try_parse() {
         Ok(command_line) => command_line,
         Err(error) => return refuse(&error),

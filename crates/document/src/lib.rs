@@ -42,6 +42,7 @@ pub use parse::cadence;
 pub use parse::incremental::IncrementalReader;
 pub use parse::parts::{Part, Parts, parts};
 pub use parse::picture::picture_size;
+pub use parse::places::note_places;
 pub use parse::robots;
 pub use parse::site_lists;
 pub use parse::tree::{DocumentTree, Node, written_tree};

@@ -28,6 +28,8 @@ pub struct Document {
     pub paragraphs: Vec<Paragraph>,
     /// The start of each paragraph in the source, and the end of the source; empty if it was not recorded.
     pub begins: Vec<u32>,
+    /// The pages, sheets or slides of a file: the first paragraph of each and its name; empty for pages of HTML.
+    pub places: Vec<(u32, Box<str>)>,
     /// The directives of meta robots and X-Robots-Tag.
     pub directives: Directives,
     /// The content of the meta-updates tag of paper 000, as written.
@@ -41,6 +43,12 @@ impl Document {
     pub fn anchor(&self, link: &Link) -> &str {
         let AnchorPlace { start, bytes } = link.anchor;
         self.anchors.get(start as usize..start as usize + usize::from(bytes)).unwrap_or_default()
+    }
+
+    /// The page, sheet or slide on which a paragraph begins.
+    pub fn place_of(&self, paragraph: usize) -> Option<&str> {
+        let after = self.places.partition_point(|(first, _)| *first as usize <= paragraph);
+        after.checked_sub(1).map(|place| &*self.places[place].1)
     }
 }
 

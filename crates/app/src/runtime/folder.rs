@@ -245,6 +245,10 @@ async fn refusal(answer: Answer) -> Error {
 }
 
 impl Answer {
+    pub async fn bytes(self) -> Result<Vec<u8>> {
+        Ok(axum::body::to_bytes(self.body, usize::MAX).await.or_fail()?.into())
+    }
+
     pub async fn text(self) -> Result<String> {
         let bytes = axum::body::to_bytes(self.body, usize::MAX).await.or_fail()?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -3,6 +3,7 @@
 //! - `clock`: the only place that asks the wall for the hour.
 //! - `parts`: the settings in force as the settings of each room.
 //! - `folder`: the data folder, opened by us or spoken to through the socket of the process that holds it.
+//! - `files`: PDF and office files, read in child processes.
 //! - `crawl`: a crawl put together and set going.
 //! - `live`: the one thread that owns the crawler; reports and acts in, orders out.
 //! - `backend`: the crawl behind the API, running or stopped.
@@ -20,6 +21,7 @@ pub mod clock;
 pub mod connections;
 pub mod crawl;
 pub mod descriptors;
+pub mod files;
 pub mod folder;
 pub mod live;
 mod local_token;

@@ -48,6 +48,8 @@ impl Headings {
             trail.push(Box::from(limited(text_of(document, heading as usize), HEADING_BYTES_MAX)));
             next = self.above[heading as usize];
         }
+        // Which page of a file it is, or which sheet, comes before all headings.
+        trail.extend(document.place_of(place).map(Box::from));
         trail.reverse();
         trail
     }

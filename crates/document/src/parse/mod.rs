@@ -15,6 +15,7 @@ pub mod name;
 pub mod parts;
 pub mod perfect_hash;
 pub mod picture;
+pub mod places;
 pub mod plain;
 pub mod raw;
 pub mod references;

@@ -17,13 +17,14 @@ use serde::Serialize;
 use vernal_api::{Answers, ChangeJson, Paragraph};
 use vernal_document::diff::{self, render};
 use vernal_document::methods::{PaperVerdicts, paper_verdicts};
-use vernal_document::{Flags, Parsed, compare_pages, flags, read_closely};
+use vernal_document::{Flags, Parsed, compare_pages, flags};
 use vernal_model::{Change, Url};
 
 use self::bodies::{Body, inputs};
 use super::Context;
 use crate::error::{Error, OrFail, Result};
 use crate::output::{Sink, method_lines, remarks, verdict};
+use crate::runtime::files::Files;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -109,7 +110,8 @@ pub fn compare(context: &Context, arguments: &Arguments) -> Result<()> {
     }
     let url = arguments.url.as_deref().map_or_else(|| Url::parse(NOWHERE).or_usage(), seed_url)?;
     let content_type = arguments.content_type.as_deref();
-    let (old, new) = (Body::read(old, content_type)?, Body::read(new, content_type)?);
+    let files = Files::new();
+    let (old, new) = (Body::read(old, content_type, &files)?, Body::read(new, content_type, &files)?);
     let changed = if chosen.is_empty() {
         let compared = Compared::of(&url, &old, &new);
         let changed = compared.change.is_change();
@@ -136,11 +138,11 @@ struct Compared {
 
 impl Compared {
     fn of(url: &Url, old: &Body, new: &Body) -> Compared {
-        let bytes_differ = old.bytes != new.bytes;
-        let (old, new) = inputs(url, old, new);
-        let (read_old, read_new) = (read_closely(&old), read_closely(&new));
+        let bytes_differ = old.differs(new);
+        let (old_input, new_input) = inputs(url, old, new);
+        let (read_old, read_new) = (old.read_closely(&old_input), new.read_closely(&new_input));
         let change = compare_pages(&read_old, &read_new);
-        Compared { change, flags: flags(&old, &new), bytes_differ, old: read_old, new: read_new }
+        Compared { change, flags: flags(&old_input, &new_input), bytes_differ, old: read_old, new: read_new }
     }
 }
 

@@ -103,7 +103,7 @@ fn body(folder: &Path, label: &Label, side: &str) -> Result<Body, PairError> {
     let places: [PathBuf; 2] = [folder.join(&name), folder.join("html").join(&name)];
     let path = places.iter().find(|path| path.is_file()).unwrap_or(&places[0]);
     let bytes = std::fs::read(path).map_err(|source| PairError::Unreadable { path: path.clone(), source })?;
-    Ok(Body { name, bytes, content_type: Some("text/html".into()) })
+    Ok(Body::new(name, bytes, Some("text/html".into())))
 }
 
 fn shown(table: &Table, passed_over: u64) -> Value {
