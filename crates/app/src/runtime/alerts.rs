@@ -92,7 +92,8 @@ impl AlertService {
         };
         let local = tokio::task::LocalSet::new();
         local.block_on(&runtime, async {
-            while !*stopped.borrow() {
+            // A short crawl may be told to stop before this thread has begun: what it found is told all the same.
+            loop {
                 match self.followed_until(shared, stopped.clone()).await {
                     Ok(()) => return,
                     Err(error) => tracing::warn!("alerts wait for {} s: {error}", RETRY_AFTER.as_secs()),
@@ -100,6 +101,9 @@ impl AlertService {
                 tokio::select! {
                     () = tokio::time::sleep(RETRY_AFTER) => {}
                     _ = stopped.changed() => {}
+                }
+                if *stopped.borrow() {
+                    return;
                 }
             }
         });
