@@ -106,7 +106,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Given<T> {
 
 /// The fields of a JSON object as the query would have them; an empty body has none.
 fn fields_of(body: &str) -> Result<Vec<(String, String)>, ApiError> {
-    if body.trim().is_empty() {
+    if body.is_empty() {
         return Ok(Vec::new());
     }
     let object: serde_json::Map<String, Value> = serde_json::from_str(body).map_err(|error| {
@@ -208,8 +208,8 @@ mod tests {
         let fields = fields_of(r#"{"site":"a.example","id":3,"brief":true,"reason":null}"#).unwrap();
         let expected = [("brief", "true"), ("id", "3"), ("site", "a.example")];
         assert_eq!(fields, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        assert!(fields_of(" \n").unwrap().is_empty());
-        for body in ["[1]", "site=a.example", "{\"site\":[\"a\"]}", "{"] {
+        assert!(fields_of("").unwrap().is_empty());
+        for body in [" \n", "[1]", "site=a.example", "{\"site\":[\"a\"]}", "{"] {
             assert_eq!(fields_of(body).unwrap_err().status.as_u16(), 400, "{body}");
         }
     }

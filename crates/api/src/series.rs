@@ -60,6 +60,7 @@ pub struct SeriesAnswer {
     until: String,
     step_s: u64,
     names: Vec<&'static str>,
+    #[schemars(with = "Vec<Vec<serde_json::Value>>")]
     rows: Vec<(String, Vec<Option<f64>>)>,
 }
 

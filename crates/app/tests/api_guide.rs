@@ -81,6 +81,12 @@ fn the_guide_does_what_it_says() {
     let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap());
     let mut bash = Command::new("bash");
     bash.arg("-c").arg(&script).current_dir(dir.path()).env("PATH", path);
+    // What the tests are told by the environment is no setting of Vernal.
+    std::env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("VERNAL_")).for_each(
+        |name| {
+            bash.env_remove(name);
+        },
+    );
     let done = output(bash.env("API", &api).env("EXAMPLES", format!("{REPOSITORY}/examples")));
     let (said, complaint) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success(), "{said}\n{complaint}");
