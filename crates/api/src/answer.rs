@@ -388,10 +388,12 @@ pub async fn safe_headers(request: Request, next: Next) -> Response {
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin"));
-    for (name, text) in
-        [(CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"), (CACHE_CONTROL, "no-store")]
-    {
+    // Archived pages have their own, on their own origin.
+    for (name, text) in [
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+        (CACHE_CONTROL, "no-store"),
+    ] {
         headers.entry(name).or_insert(HeaderValue::from_static(text));
     }
     response

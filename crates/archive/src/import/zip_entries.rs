@@ -21,8 +21,6 @@ const RATIO_MAX: u64 = 50;
 const UNPACKED_BYTES_FREE: u64 = 16 << 20;
 /// Where the end of the directory is looked for.
 const END_BYTES_MAX: u64 = (64 << 10) + 22 + 76;
-/// The number of the method that all ZIP files use.
-const DEFLATED: u16 = 8;
 const END_OF_DIRECTORY: &[u8] = b"PK\x05\x06";
 const END_OF_LARGE_DIRECTORY: &[u8] = b"PK\x06\x06";
 
@@ -64,7 +62,7 @@ pub(super) fn warcs(file: File, scratch: &Path) -> Result<Vec<Entry>, String> {
                 let (packed, size) = (whole.part(start, entry.compressed_size()), entry.size());
                 match entry.compression() {
                     CompressionMethod::Stored => Ok(packed),
-                    _ if is_deflated(entry.compression()) => unpacked(packed, size, scratch),
+                    CompressionMethod::Deflated => unpacked(packed, size, scratch),
                     other => Err(format!("packed by a method that is not supported: {other:?}")),
                 }
             }
@@ -89,12 +87,6 @@ pub(super) fn wrong_name(name: &str) -> Option<&'static str> {
 pub(super) fn is_warc(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.ends_with(".warc") || name.ends_with(".warc.gz")
-}
-
-#[allow(deprecated, reason = "the library has no other name for a method that it was not built with")]
-fn is_deflated(method: CompressionMethod) -> bool {
-    // The library is built without methods: it only reads the directory.
-    method == CompressionMethod::Unsupported(DEFLATED)
 }
 
 fn unpacked(packed: Section, size: u64, scratch: &Path) -> Result<Section, String> {
