@@ -143,8 +143,9 @@ fn a_question_that_meets_damage_has_the_index_made_anew() {
     let mut command = run(&data);
     command.args(["--refresh-min", "1000d", "--budget", "1/day"]);
     let running = Running::start(&mut command, &data);
-    wait_until("the index is open", || {
-        common::output(vernal(&data).args(["search", "roses", "--json"])).status.success()
+    wait_until("the index has the page", || {
+        let answer = common::output(vernal(&data).args(["search", "roses", "--json"]));
+        String::from_utf8_lossy(&answer.stdout).contains("\"url\"")
     });
     // In place, because the index is in memory maps: as a disk that loses what it has.
     for file in std::fs::read_dir(data.join("search")).unwrap().map(|entry| entry.unwrap()) {
