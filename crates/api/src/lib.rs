@@ -73,7 +73,6 @@ mod shared;
 mod signature;
 mod sites;
 mod status;
-mod status_page;
 mod tokens;
 mod topics;
 mod trace;
@@ -154,8 +153,6 @@ fn nouns() -> Nouns {
 /// All routes, for the socket and for commands in process. A listener on the network adds its `AccessGuard`.
 pub fn router(shared: Arc<Shared>) -> Router {
     let nouns = openapi::routes(nouns())
-        .others("/", get(status_page::show))
-        .others("/style.css", get(status_page::style))
         .others("/feed.atom", get(atom::feed))
         .others("/timegate/{*url}", get(memento::timegate))
         .others("/timemap/{*url}", get(memento::timemap))

@@ -1,0 +1,22 @@
+//! The parts of the API's answers that screens show. A field that an answer does not have is `None` or empty, so that a
+//! dashboard can stand before another version of the API.
+
+mod blame;
+mod diff;
+mod event;
+mod page;
+mod plan;
+mod series;
+mod site;
+mod status;
+mod visit;
+
+pub use blame::{Blame, BlamedParagraph, Seen};
+pub use diff::{Diff, DiffParagraph};
+pub use event::{Change, Counts, Event, Tally};
+pub use page::{Page, UrlRecord, Version, Why};
+pub use plan::{Forecast, Plan};
+pub use series::Series;
+pub use site::Site;
+pub use status::Status;
+pub use visit::Visit;

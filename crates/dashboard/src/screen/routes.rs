@@ -1,0 +1,20 @@
+//! The address of each screen.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use super::{door, live, overview, plan};
+use crate::dashboard::House;
+
+pub fn routes() -> Router<Arc<House>> {
+    Router::new()
+        .route("/", get(overview::show))
+        .route("/plan", get(plan::show))
+        .route("/login", get(door::show).post(door::login))
+        .route("/logout", post(door::logout))
+        .route("/theme", post(door::theme))
+        .route("/more", get(door::more))
+        .route("/live", get(live::stream))
+}
