@@ -10,6 +10,7 @@ mod overview;
 mod page;
 mod plan;
 mod routes;
+mod search;
 mod wrong;
 
 pub use routes::routes;

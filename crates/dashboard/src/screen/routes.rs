@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-use super::{door, live, overview, plan};
+use super::{door, live, overview, plan, search};
 use crate::dashboard::House;
 
 pub fn routes() -> Router<Arc<House>> {
@@ -15,6 +15,7 @@ pub fn routes() -> Router<Arc<House>> {
         .route("/login", get(door::show).post(door::login))
         .route("/logout", post(door::logout))
         .route("/theme", post(door::theme))
+        .route("/search", get(search::show))
         .route("/more", get(door::more))
         .route("/live", get(live::stream))
 }
