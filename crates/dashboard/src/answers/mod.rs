@@ -11,6 +11,7 @@ mod series;
 mod site;
 mod status;
 mod visit;
+mod watch;
 
 pub use blame::{Blame, BlamedParagraph, Seen};
 pub use diff::{Diff, DiffParagraph};
@@ -22,3 +23,4 @@ pub use series::Series;
 pub use site::Site;
 pub use status::Status;
 pub use visit::Visit;
+pub use watch::{AlertRoute, Delivery, Preview, TestLine, To as WatchTo, Told, Watch};

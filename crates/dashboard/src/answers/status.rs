@@ -68,6 +68,7 @@ pub struct Promises {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Outbox {
+    pub watches: u64,
     pub waiting: u64,
     pub failing_routes: Vec<String>,
 }
