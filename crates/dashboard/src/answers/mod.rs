@@ -4,6 +4,7 @@
 mod blame;
 mod diff;
 mod event;
+mod operating;
 mod page;
 mod plan;
 mod search;
@@ -16,6 +17,7 @@ mod watch;
 pub use blame::{Blame, BlamedParagraph, Seen};
 pub use diff::{Diff, DiffParagraph};
 pub use event::{Change, Counts, Event, Tally};
+pub use operating::{Check, Link, PageRow, Rule, Seed, Setting};
 pub use page::{Page, UrlRecord, Version, Why};
 pub use plan::{Forecast, Plan};
 pub use search::{Count, Facets, Hit, SearchLine};

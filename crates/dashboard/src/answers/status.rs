@@ -12,6 +12,7 @@ pub struct Status {
     pub policy: String,
     pub last_moment: Option<String>,
     pub cursor: String,
+    pub spent: f64,
     pub disk_free_bytes: Option<u64>,
     pub disk_total_bytes: Option<u64>,
     #[serde(flatten)]
@@ -19,6 +20,7 @@ pub struct Status {
     pub measures: Figures,
     pub promises: Option<Promises>,
     pub outbox: Option<Outbox>,
+    pub search: Option<TextIndex>,
     pub crawl: Option<Crawl>,
 }
 
@@ -32,6 +34,7 @@ pub struct Totals {
     pub held: u64,
     pub gone: u64,
     pub failed: u64,
+    pub blocked: u64,
     pub refused: u64,
     pub visits: u64,
     pub versions: u64,
@@ -73,6 +76,15 @@ pub struct Outbox {
     pub failing_routes: Vec<String>,
 }
 
+/// How far the text index is.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct TextIndex {
+    pub units: u64,
+    pub bytes: u64,
+    pub behind_events: u64,
+}
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Crawl {
@@ -81,6 +93,8 @@ pub struct Crawl {
     pub now: Option<String>,
     pub time_scale: f64,
     pub in_flight: u64,
+    pub commits: u64,
+    pub budget_in_hand: f64,
     pub disk_full: bool,
     pub sites_backing_off: u64,
     pub waits_for_budget_until: Option<String>,

@@ -9,6 +9,7 @@ mod deliveries;
 mod door;
 mod live;
 mod new_watch;
+mod operations;
 mod overview;
 mod page;
 mod plan;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-use super::{alert_routes, deliveries, door, live, new_watch, overview, plan, search, watches};
+use super::{alert_routes, deliveries, door, live, new_watch, operations, overview, plan, search, watches};
 use crate::dashboard::House;
 
 pub fn routes() -> Router<Arc<House>> {
@@ -24,4 +24,5 @@ pub fn routes() -> Router<Arc<House>> {
         .route("/routes", get(alert_routes::list).post(alert_routes::act))
         .route("/more", get(door::more))
         .route("/live", get(live::stream))
+        .merge(operations::routes())
 }
