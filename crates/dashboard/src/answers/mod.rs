@@ -13,7 +13,7 @@ mod visit;
 
 pub use blame::{Blame, BlamedParagraph, Seen};
 pub use diff::{Diff, DiffParagraph};
-pub use event::{Change, Counts, Event, Tally};
+pub use event::{Change, Counts, Event, Noise, Note, Paragraph, Tally};
 pub use page::{Page, UrlRecord, Version, Why};
 pub use plan::{Forecast, Plan};
 pub use series::Series;

@@ -13,7 +13,7 @@ use crate::numbers::{bytes, count, counted, figure, percent, share, wilson};
 use crate::problem::Told;
 use crate::question::{Question, segment};
 use crate::reader::Reader;
-use crate::times::{self, Times};
+use crate::times;
 
 const SITES_SHOWN: usize = 8;
 /// Of a site, changes of so many days are drawn.

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-use super::{door, live, overview, plan};
+use super::{changes, door, event, history_page, live, overview, plan};
 use crate::dashboard::House;
 
 pub fn routes() -> Router<Arc<House>> {
     Router::new()
         .route("/", get(overview::show))
+        .route("/changes", get(changes::show))
+        .route("/changes/{id}", get(event::show))
+        .route("/page", get(history_page::show))
         .route("/plan", get(plan::show))
         .route("/login", get(door::show).post(door::login))
         .route("/logout", post(door::logout))
