@@ -12,7 +12,7 @@ mod status;
 mod visit;
 
 pub use blame::{Blame, BlamedParagraph, Seen};
-pub use diff::{Diff, DiffParagraph};
+pub use diff::{Diff, DiffParagraph, Edit};
 pub use event::{Change, Counts, Event, Noise, Note, Paragraph, Tally};
 pub use page::{Page, UrlRecord, Version, Why};
 pub use plan::{Forecast, Plan};

@@ -7,6 +7,8 @@
 //! - `wrong`: what is shown when a question fails. `door`: login, logout, light and dark. `live`: what moves while one looks.
 
 mod changes;
+mod diff;
+mod diff_items;
 mod door;
 mod event;
 mod history;
@@ -18,6 +20,7 @@ mod page_head;
 mod plan;
 mod routes;
 mod told;
+mod versions;
 mod wrong;
 
 pub use routes::routes;
