@@ -75,6 +75,8 @@ pub struct Frame {
     pub has_token: bool,
     pub version: String,
     pub now: Time,
+    /// Where the feed of changes stood; nothing where nothing moves.
+    pub cursor: Option<String>,
 }
 
 impl Frame {
@@ -93,6 +95,7 @@ impl Frame {
             has_token: reader.has_token(),
             version: String::new(),
             now: Time::default(),
+            cursor: None,
         }
     }
 
@@ -103,6 +106,7 @@ impl Frame {
             banners: banners(status, &times, reader.house.read_only),
             version: status.version.clone(),
             now: times.moment(status.now()),
+            cursor: status.crawl.is_some().then(|| status.cursor.clone()),
             ..Frame::bare(reader, title, place)
         }
     }

@@ -6,7 +6,7 @@
 //!   what is asked, and what went wrong.
 //! - `fields`: what a form says. `answers`: the parts of the API's answers that the screens show.
 //! - `frame`: what stands around every screen. `screen`: the screens, one file each, with a template of the same name.
-//! - `chart`: drawings as SVG. `numbers`, `times`: figures and moments in words.
+//! - `chart`: drawings as SVG. `numbers`, `times`: figures and moments in words. `words`: words of pages, cut to what is read.
 //! - `assets`: style, script and fonts, embedded. `headers`: what browsers are told to refuse.
 
 mod answers;
@@ -23,5 +23,6 @@ mod reader;
 mod screen;
 mod session;
 mod times;
+mod words;
 
 pub use dashboard::{Dashboard, router};

@@ -15,8 +15,8 @@ mod visit;
 mod watch;
 
 pub use blame::{Blame, BlamedParagraph, Seen};
-pub use diff::{Diff, DiffParagraph};
-pub use event::{Change, Counts, Event, Tally};
+pub use diff::{Diff, DiffParagraph, Edit};
+pub use event::{Change, Counts, Event, Noise, Note, Paragraph, Tally};
 pub use operating::{Check, Link, PageRow, Rule, Seed, Setting};
 pub use page::{Page, UrlRecord, Version, Why};
 pub use plan::{Forecast, Plan};

@@ -2,20 +2,28 @@
 //! leaves how it looks to the template.
 //!
 //! - `routes`: the address of each screen. `page`: how a template becomes an answer.
+//! - `page_head`: what stands above the screens of a page. `history`: its visits, drawn.
+//! - `told`: an event, as rows and screens tell it.
 //! - `wrong`: what is shown when a question fails. `door`: login, logout, light and dark. `live`: what moves while one looks.
 
-mod alert_routes;
-mod deliveries;
+mod alerts;
+mod changes;
+mod diff;
+mod diff_items;
 mod door;
+mod event;
+mod history;
+mod history_page;
 mod live;
-mod new_watch;
 mod operations;
 mod overview;
 mod page;
+mod page_head;
 mod plan;
 mod routes;
 mod search;
-mod watches;
+mod told;
+mod versions;
 mod wrong;
 
 pub use routes::routes;

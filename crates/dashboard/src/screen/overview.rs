@@ -13,7 +13,7 @@ use crate::numbers::{bytes, count, counted, figure, percent, share, wilson};
 use crate::problem::Told;
 use crate::question::{Question, segment};
 use crate::reader::Reader;
-use crate::times::{self, Times};
+use crate::times;
 
 const SITES_SHOWN: usize = 8;
 /// Of a site, changes of so many days are drawn.
@@ -236,7 +236,7 @@ fn spent(series: &Series) -> Option<Svg> {
 }
 
 /// Neighbours together, so that there are few enough to see.
-fn gathered(bars: &[Bar]) -> Vec<Bar> {
+pub fn gathered(bars: &[Bar]) -> Vec<Bar> {
     let size = bars.len().div_ceil(BARS_MAX).max(1);
     let sum = |group: &[Bar], place: usize| group.iter().filter_map(|bar| bar.amounts.get(place)).sum();
     let together = |group: &[Bar]| Bar {

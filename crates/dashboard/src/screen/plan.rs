@@ -13,6 +13,7 @@ use crate::problem::Told;
 use crate::question::{Question, link};
 use crate::reader::Reader;
 use crate::times::{Time, Times};
+use crate::words;
 
 /// Budgets that are compared, as parts of the one in force, which stands at its place among them.
 const FACTORS: [f64; 16] =
@@ -63,7 +64,7 @@ pub async fn show(reader: Reader) -> Told<Response> {
     let next = own.visits.iter().map(|visit| Next {
         at: times.moment(visit.at.as_deref()),
         link: link("/page", &[("url", &visit.url)]),
-        path: path_of(&visit.url),
+        path: words::path(&visit.url),
         site: visit.site.clone(),
         seen: times.ago(visit.last_visit.as_deref()),
     });
@@ -135,12 +136,6 @@ fn queue(status: &Status) -> String {
     )
 }
 
-/// The part of a URL behind its site.
-pub fn path_of(url: &str) -> String {
-    let behind = url.split_once("://").map_or(url, |(_, rest)| rest);
-    behind.find('/').map_or("/", |place| &behind[place..]).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,11 +146,5 @@ mod tests {
         assert_eq!((&*around[NOW], &*around[CHOSEN], &*around[0]), ("200%/day", "400%/day", "25%/day"));
         assert_eq!(budgets("5000/day")[1], "1250/day");
         assert_eq!(budgets("none"), ["none"]);
-    }
-
-    #[test]
-    fn a_path_is_what_stands_behind_the_site() {
-        assert_eq!(path_of("http://a.example:8080/b?c=d"), "/b?c=d");
-        assert_eq!(path_of("http://a.example"), "/");
     }
 }

@@ -7,7 +7,6 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use super::page::{drawn, leads_to};
-use super::plan::path_of;
 use crate::answers::{Count, Facets, Hit, SearchLine, Site, Status};
 use crate::chart::{Svg, life, meter};
 use crate::frame::{Frame, Place};
@@ -16,6 +15,7 @@ use crate::problem::{Problem, Told};
 use crate::question::{Question, link, segment};
 use crate::reader::{Listed, Reader};
 use crate::times::{Times, second_of};
+use crate::words;
 
 /// Hits of one screen.
 const HITS: usize = 10;
@@ -365,8 +365,8 @@ fn hit_shown(hit: &Hit, times: &Times, whole: (f64, f64)) -> HitShown {
     let mut under: Vec<&str> = hit.headings.iter().map(|heading| &**heading).collect();
     under.dedup();
     HitShown {
-        title: if hit.title.trim().is_empty() { hit.url.clone() } else { hit.title.clone() },
-        language: hit.language.clone(),
+        title: words::title(&hit.title, &hit.url),
+        language: words::language(&hit.language).unwrap_or_default(),
         link: link("/page", &[("url", &*hit.url)]),
         address: address(&hit.url),
         under: under.join(" › "),
@@ -385,7 +385,7 @@ fn hit_shown(hit: &Hit, times: &Times, whole: (f64, f64)) -> HitShown {
 /// A URL without its scheme.
 pub fn address(url: &str) -> String {
     let host = url.split_once("://").map_or("", |(_, rest)| rest.split('/').next().unwrap_or(rest));
-    format!("{host}{}", path_of(url))
+    format!("{host}{}", words::path(url))
 }
 
 fn life_words(hit: &Hit, times: &Times) -> String {

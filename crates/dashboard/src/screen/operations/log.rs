@@ -28,7 +28,7 @@ struct Log {
     states: Vec<(&'static str, String, u64, bool)>,
     rows: Vec<Row>,
     more: Option<String>,
-    given_up: Vec<crate::screen::deliveries::Row>,
+    given_up: Vec<crate::screen::alerts::DeliveryRow>,
 }
 
 struct Row {
@@ -72,7 +72,7 @@ pub async fn show(reader: Reader, fields: Fields) -> Told<Response> {
         rows: pages.rows.iter().map(|page| row(page, &times)).collect(),
         more: pages.after.as_deref().map(|after| link("/operations/log", &[("state", chosen), ("after", after)])),
         // A folder without alerts has none that were given up.
-        given_up: given_up.map(|listed| listed.rows).unwrap_or_default().iter().map(|one| crate::screen::deliveries::row(one, &times)).collect(),
+        given_up: given_up.map(|listed| listed.rows).unwrap_or_default().iter().map(|one| crate::screen::alerts::delivery_row(one, &times)).collect(),
     })
 }
 

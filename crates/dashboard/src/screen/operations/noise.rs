@@ -15,7 +15,7 @@ use crate::problem::Told;
 use crate::question::{Question, link};
 use crate::reader::Reader;
 use crate::screen::page::{drawn, leads_to};
-use crate::screen::watches::unknown_act;
+use crate::screen::page::unknown_act;
 use crate::times::{Time, Times};
 
 const ROWS: usize = 100;

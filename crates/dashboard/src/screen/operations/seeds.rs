@@ -14,7 +14,7 @@ use crate::problem::{Problem, Told};
 use crate::question::{Question, link};
 use crate::reader::Reader;
 use crate::screen::page::{drawn, leads_to};
-use crate::screen::watches::unknown_act;
+use crate::screen::page::unknown_act;
 use crate::times::{Time, Times};
 
 const ROWS: usize = 200;
@@ -88,7 +88,7 @@ async fn screen(
         scopes: SCOPES.map(|(name, words)| (name, words, fields.one("scope") == name)).into_iter().collect(),
         left: match given.saturating_sub(LOOKED_AT_MAX) {
             0 => String::new(),
-            left if looked.is_empty() => String::new(),
+            _ if looked.is_empty() => String::new(),
             left => format!("{} more are not looked at here; they are added all the same.", left),
         },
         fields,

@@ -15,7 +15,7 @@ use crate::problem::Told;
 use crate::question::{Question, segment};
 use crate::reader::Reader;
 use crate::screen::page::{drawn, leads_to};
-use crate::screen::watches::unknown_act;
+use crate::screen::page::unknown_act;
 use crate::times::{Time, Times, second_of};
 
 const SITES_READ: usize = 500;
@@ -158,7 +158,7 @@ fn traffic(series: &Series) -> Option<Svg> {
     let bars: Vec<Bar> =
         column.iter().map(|(begins, value)| Bar { begins: *begins, amounts: vec![value.unwrap_or(0.0) / MEGABYTE] }).collect();
     let first = bars.iter().position(|bar| bar.amounts[0] > 0.0)?;
-    let bars = crate::chart::gathered(&bars[first..]);
+    let bars = crate::screen::overview::gathered(&bars[first..]);
     let (from, until) = (bars.first()?.begins, second_of(&series.until)?);
     let total: f64 = bars.iter().map(|bar| bar.amounts[0]).sum();
     let layers = vec![Layer { name: "on the wire", class: "b-changed", ink: "changed" }];

@@ -5,14 +5,14 @@ use axum::extract::Path;
 use axum::http::Method;
 use axum::response::Response;
 
-use super::page::{drawn, leads_to};
-use super::search::address;
+use crate::screen::page::{drawn, leads_to, unknown_act};
+use crate::screen::search::address;
 use crate::answers::{Delivery, Status, TestLine, Watch};
 use crate::chart::{Svg, spark};
 use crate::fields::Fields;
 use crate::frame::{Frame, Place};
 use crate::numbers::{counted, figure};
-use crate::problem::{Problem, Told};
+use crate::problem::Told;
 use crate::question::{Question, link, segment};
 use crate::reader::Reader;
 use crate::times::{Time, Times};
@@ -246,8 +246,4 @@ pub async fn act(reader: Reader, Path(id): Path<String>, fields: Fields) -> Told
         other => return Err(unknown_act(other)),
     }
     Ok(leads_to(&here))
-}
-
-pub fn unknown_act(act: &str) -> Problem {
-    Problem::new(axum::http::StatusCode::BAD_REQUEST, format!("nothing here is called `{act}`"))
 }

@@ -5,8 +5,8 @@ use axum::http::Method;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::page::{drawn, leads_to};
-use super::watches::{Tabs, unknown_act};
+use crate::screen::page::{drawn, leads_to, unknown_act};
+use super::watches::Tabs;
 use crate::answers::{AlertRoute, Status};
 use crate::fields::Fields;
 use crate::frame::{Frame, Place};

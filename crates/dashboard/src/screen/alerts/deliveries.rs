@@ -6,7 +6,7 @@ use axum::http::Method;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::page::{drawn, leads_to};
+use crate::screen::page::{drawn, leads_to};
 use super::watches::Tabs;
 use crate::answers::{Delivery, Status};
 use crate::fields::Fields;

@@ -6,10 +6,10 @@ use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
-use super::page::{drawn, leads_to};
-use super::search::address;
-use super::watches::{Tabs, unknown_act};
-use crate::answers::{AlertRoute, Change, Preview, Status, Told as ToldEvent, Watch};
+use crate::screen::page::{drawn, leads_to, unknown_act};
+use crate::screen::search::address;
+use super::watches::Tabs;
+use crate::answers::{AlertRoute, Change, Event, Preview, Status, Told as ToldEvent, Watch};
 use crate::chart::{Svg, kinds, magnitude};
 use crate::fields::Fields;
 use crate::frame::{Frame, Place};
@@ -18,6 +18,7 @@ use crate::problem::{Problem, Told};
 use crate::question::{Question, link, segment};
 use crate::reader::Reader;
 use crate::times::{Bracket, Times};
+use crate::words;
 
 const LATEST_SHOWN: usize = 5;
 const OVERS: [(&str, &str); 5] = [
@@ -98,6 +99,11 @@ struct ToldShown {
 
 /// The form, filled in by whatever leads here: a diff, a search, a site.
 pub async fn form(reader: Reader, fields: Fields) -> Told<Response> {
+    let fields = match (fields.some("event"), fields.some("url")) {
+        (Some(id), _) => of_event(&reader, id).await?,
+        (None, Some(url)) => filled(&[("over", "url"), ("what", url)]),
+        (None, None) => fields,
+    };
     screen(&reader, fields, None, None).await
 }
 
@@ -220,8 +226,8 @@ fn told_shown(told: &ToldEvent, times: &Times) -> ToldShown {
     let change = Change { kinds: told.kinds.clone(), left: told.left.clone(), ..Change::default() };
     let excerpt = told.excerpt.clone().unwrap_or_default();
     ToldShown {
-        title: if told.title.is_empty() { told.url.clone() } else { told.title.clone() },
-        language: told.language.clone(),
+        title: words::title(&told.title, &told.url),
+        language: words::language(&told.language).unwrap_or_default(),
         link: format!("/changes/{}", segment(&told.id)),
         address: address(&told.url),
         bracket: times.bracket(told.seen_same.as_deref(), told.seen_different.as_deref()),
@@ -418,9 +424,17 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// A link to the form, filled in.
-pub fn made_of(pairs: &[(&str, &str)]) -> String {
-    link("/watches/new", pairs)
+/// A watch for the like of a change: its page, the kinds that were left, and at least its degree.
+async fn of_event(reader: &Reader, id: &str) -> Told<Fields> {
+    let event: Event = reader.one(Question::of(&format!("changes/{}", segment(id)))).await?;
+    let mut pairs = vec![("over", "url"), ("what", &*event.url), ("min", &*event.change.degree)];
+    pairs.extend(event.change.left.iter().map(|kind| ("kinds", &**kind)));
+    Ok(filled(&pairs))
+}
+
+fn filled(pairs: &[(&str, &str)]) -> Fields {
+    let query = link("", pairs);
+    Fields::read(query.trim_start_matches('?').as_bytes())
 }
 
 #[cfg(test)]
