@@ -24,5 +24,5 @@ pub use search::{Count, Facets, Hit, SearchLine};
 pub use series::Series;
 pub use site::Site;
 pub use status::Status;
-pub use visit::Visit;
+pub use visit::{Evidence, Visit};
 pub use watch::{AlertRoute, Delivery, Preview, TestLine, To as WatchTo, Told, Watch};

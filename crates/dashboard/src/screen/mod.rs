@@ -7,13 +7,17 @@
 //! - `wrong`: what is shown when a question fails. `door`: login, logout, light and dark. `live`: what moves while one looks.
 
 mod alerts;
+mod as_it_was;
 mod changes;
 mod diff;
 mod diff_items;
 mod door;
 mod event;
+mod evidence;
+mod help;
 mod history;
 mod history_page;
+mod links;
 mod live;
 mod operations;
 mod overview;

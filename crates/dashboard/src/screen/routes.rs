@@ -5,7 +5,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-use super::{alerts, changes, diff, door, event, history_page, live, operations, overview, plan, search};
+use super::{
+    alerts, as_it_was, changes, diff, door, event, evidence, help, history_page, links, live, operations, overview, plan, search,
+};
 use crate::dashboard::House;
 
 pub fn routes() -> Router<Arc<House>> {
@@ -21,6 +23,10 @@ pub fn routes() -> Router<Arc<House>> {
         .route("/theme", post(door::theme))
         .route("/search", get(search::show))
         .route("/more", get(door::more))
+        .route("/as-it-was", get(as_it_was::show))
+        .route("/evidence", get(evidence::show))
+        .route("/links", get(links::show))
+        .route("/help", get(help::show))
         .route("/live", get(live::stream))
         .merge(alerts::routes())
         .merge(operations::routes())
