@@ -47,6 +47,7 @@ pub use passes::topics;
 pub use plan::measured::{Calibration, CalibrationBin, Measured, SAMPLES_MIN};
 pub use plan::{Forecast, Plan, PlannedVisit, plan};
 pub use pulse::Pulse;
+pub use vernal_frontier::PriorityList;
 pub use restore::Restored;
 pub use settings::{Callback, DiskFreeMin, GroupLimits, Promise, Requisites, Settings, Wish, WishOf};
 pub use unreached::UnreachedSeed;

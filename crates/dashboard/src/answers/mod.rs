@@ -23,6 +23,6 @@ pub use plan::{Forecast, Plan};
 pub use search::{Count, Facets, Hit, SearchLine};
 pub use series::Series;
 pub use site::Site;
-pub use status::Status;
+pub use status::{Figures, PriorityList, SamplingCycle, Status};
 pub use visit::{Evidence, Visit};
 pub use watch::{AlertRoute, Delivery, Preview, TestLine, To as WatchTo, Told, Watch};

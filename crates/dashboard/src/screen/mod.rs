@@ -17,6 +17,7 @@ mod evidence;
 mod help;
 mod history;
 mod history_page;
+mod lab;
 mod links;
 mod live;
 mod operations;

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use super::{
-    alerts, as_it_was, changes, diff, door, event, evidence, help, history_page, links, live, operations, overview, plan, search,
+    alerts, as_it_was, changes, diff, door, event, evidence, help, history_page, lab, links, live, operations, overview, plan, search,
 };
 use crate::dashboard::House;
 
@@ -29,5 +29,6 @@ pub fn routes() -> Router<Arc<House>> {
         .route("/help", get(help::show))
         .route("/live", get(live::stream))
         .merge(alerts::routes())
+        .merge(lab::routes())
         .merge(operations::routes())
 }
