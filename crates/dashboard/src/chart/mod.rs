@@ -20,7 +20,7 @@ pub use budgets::Budgets;
 pub use calendar::{Day, calendar};
 pub use heat::heat;
 pub use lines::{Line, Lines};
-pub use small::{kinds, life, magnitude, meter, spark, spans};
+pub use small::{kinds, life, magnitude, meter, spans, spark};
 pub use stacked::{Bar, Layer, Stacked};
 pub use svg::Svg;
 pub use timeline::{Mark, Timeline};

@@ -6,6 +6,7 @@
 //! - `told`: an event, as rows and screens tell it.
 //! - `wrong`: what is shown when a question fails. `door`: login, logout, light and dark. `live`: what moves while one looks.
 
+mod blame;
 mod changes;
 mod diff;
 mod diff_items;
@@ -19,6 +20,8 @@ mod page;
 mod page_head;
 mod plan;
 mod routes;
+mod site;
+mod sites;
 mod told;
 mod versions;
 mod wrong;

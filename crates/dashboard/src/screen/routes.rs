@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-use super::{changes, diff, door, event, history_page, live, overview, plan};
+use super::{blame, changes, diff, door, event, history_page, live, overview, plan, site, sites};
 use crate::dashboard::House;
 
 pub fn routes() -> Router<Arc<House>> {
@@ -13,6 +13,9 @@ pub fn routes() -> Router<Arc<House>> {
         .route("/", get(overview::show))
         .route("/changes", get(changes::show))
         .route("/changes/{id}", get(event::show))
+        .route("/blame", get(blame::show))
+        .route("/sites", get(sites::show))
+        .route("/sites/{site}", get(site::show))
         .route("/diff", get(diff::show))
         .route("/page", get(history_page::show))
         .route("/plan", get(plan::show))

@@ -1,0 +1,15 @@
+//! `GET /api/v1/pages`
+
+use serde::Deserialize;
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct PageRow {
+    pub url: String,
+    pub state: String,
+    pub version: Option<u32>,
+    pub last_visit: Option<String>,
+    pub visits: u64,
+    pub changes: u64,
+    pub importance: Option<f64>,
+}
