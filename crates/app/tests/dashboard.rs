@@ -136,6 +136,10 @@ fn pictures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/screens")
 }
 
+/// Whether something of a page ran, or became a part of a screen.
+const RAN: &str = "typeof ran !== 'undefined' || !document.title.endsWith(' · Vernal') \
+                   || !!document.querySelector('main :is(xss-el, script, style, iframe, img, object, embed, video, marquee)')";
+
 #[test]
 fn every_screen_is_sound_in_a_browser_and_the_work_is_done_by_keyboard() {
     let (Some(chromium), Some(axe)) = (chromium(), axe()) else { return };
@@ -144,26 +148,27 @@ fn every_screen_is_sound_in_a_browser_and_the_work_is_done_by_keyboard() {
     let base = format!("http://{address}");
     let mut browser = Browser::start(&chromium);
     let mut wrong = Vec::new();
-    for view in VIEWS {
-        browser.look_as(view);
-        for (name, path) in world.screens() {
-            browser.open(&format!("{base}{path}"));
+    for (name, path) in world.screens() {
+        browser.look_as(VIEWS[0]);
+        browser.open(&format!("{base}{path}"));
+        browser.brings(&axe);
+        for view in VIEWS {
+            browser.look_as(view);
             let what = format!("{name} {view:?}");
-            let faults = std::mem::take(&mut browser.faults);
-            // A browser tells in its console of a page that answers 404, as it should here.
-            wrong.extend(faults.iter().filter(|_| name != "wrong").map(|fault| format!("{what}: {fault}")));
-            wrong.extend(browser.judged_by(&axe).iter().map(|one| format!("{what}: {one}")));
+            wrong.extend(browser.violations().iter().map(|one| format!("{what}: {one}")));
             let wide = browser.run("document.documentElement.scrollWidth - innerWidth");
             if wide.as_i64().unwrap() > 0 {
                 wrong.push(format!("{what}: {wide} pixels too wide"));
             }
-            let ran = browser.run("typeof ran !== 'undefined' || !document.title.endsWith(' · Vernal') || !!document.querySelector('main xss-el, main script, main style, main iframe, main img')");
-            if ran == true {
-                wrong.push(format!("{what}: words of a page ran or made an element"));
-            }
             let theme = if view.is_dark { "dark" } else { "light" };
-            browser.picture(false, &pictures().join(format!("{name}-{}-{theme}.png", view.width)));
+            browser.picture(&pictures().join(format!("{name}-{}-{theme}.png", view.width)));
         }
+        if browser.run(RAN) == true {
+            wrong.push(format!("{name}: words of a page ran or made an element"));
+        }
+        // A browser tells in its console of a page that answers 404, as it should here.
+        let faults = std::mem::take(&mut browser.faults);
+        wrong.extend(faults.iter().filter(|_| name != "wrong").map(|fault| format!("{name}: {fault}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     keyboard(&mut browser, &base, &world);
@@ -315,12 +320,12 @@ fn pictures_of_the_demonstration_are_taken_for_the_documents() {
     let diff = "/changes?kind=structure&event=changed&min=moderate";
     for (name, path) in [("overview", "/"), ("inbox", "/changes")] {
         browser.open(&format!("{base}{path}"));
-        browser.picture(false, &pictures().join(format!("{name}.png")));
+        browser.picture(&pictures().join(format!("{name}.png")));
     }
     browser.open(&format!("{base}{diff}"));
     let link = browser.run("document.querySelector('[data-event] a[href^=\"/diff\"]').href + '&view=side'");
     browser.open(link.as_str().unwrap());
-    browser.picture(false, &pictures().join("diff.png"));
+    browser.picture(&pictures().join("diff.png"));
     assert!(browser.faults.is_empty(), "{:?}", browser.faults);
     assert_eq!(running.stop(), Some(0));
     // They stand in the README; whoever changes how screens look copies them there.

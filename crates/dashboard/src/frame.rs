@@ -147,7 +147,7 @@ fn banners(status: &Status, times: &Times, read_only: bool) -> Vec<Banner> {
             add(
                 "calm",
                 format!(
-                    "Nothing crawls here: this is the folder as it was left on {last}.{only} `vernal run` goes on with it."
+                    "Nothing crawls here: this is the folder as it was left on {last}.{only} The command vernal run goes on with it."
                 ),
                 None,
             );

@@ -22,6 +22,15 @@ impl Piece {
         Piece { mark, text: text.into() }
     }
 
+    /// Marked words, with the space before them left unmarked.
+    pub fn marked(mark: &'static str, text: &str) -> impl Iterator<Item = Piece> {
+        let words = text.trim_start();
+        let space = &text[..text.len() - words.len()];
+        let pieces = if mark.is_empty() { [("", text), ("", "")] } else { [("", space), (mark, words)] };
+        let pieces = pieces.map(|(mark, text)| Piece::new(mark, paragraph(text)));
+        pieces.into_iter().filter(|piece| !piece.text.is_empty())
+    }
+
     pub fn is_plain(&self) -> bool {
         self.mark.is_empty()
     }

@@ -197,16 +197,20 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key }));
     }
 
-    pub fn picture(&mut self, whole: bool, into: &Path) {
-        let taken = self.call("Page.captureScreenshot", json!({ "format": "png", "captureBeyondViewport": whole }));
+    pub fn picture(&mut self, into: &Path) {
+        let taken = self.call("Page.captureScreenshot", json!({ "format": "png" }));
         let bytes = base64::engine::general_purpose::STANDARD.decode(taken["data"].as_str().unwrap()).unwrap();
         std::fs::create_dir_all(into.parent().unwrap()).unwrap();
         std::fs::write(into, bytes).unwrap();
     }
 
-    /// What stands against the accessibility of the page, one line for each rule.
-    pub fn judged_by(&mut self, axe: &str) -> Vec<String> {
+    /// Brings the judge into the page.
+    pub fn brings(&mut self, axe: &str) {
         self.run(&format!("{axe}; true"));
+    }
+
+    /// What stands against the accessibility of the page as it looks now, one line for each rule.
+    pub fn violations(&mut self) -> Vec<String> {
         let found = self.run(
             "axe.run({ resultTypes: ['violations'] }).then(found => found.violations.map(one => \
              `${one.id}: ${one.nodes.length} × ${one.nodes[0].html.slice(0, 200)} ${one.nodes[0].failureSummary}`))",

@@ -42,7 +42,7 @@ pub fn heat(hours: &[Option<f64>; 168], label: &str) -> Svg {
             ("rx", 2.0.into()),
         ];
         let figure = amount
-            .map_or_else(|| "not visited".to_owned(), |amount| format!("{} changes", crate::numbers::figure(amount)));
+            .map_or_else(|| "nothing known".to_owned(), |amount| crate::numbers::counted(amount as u64, "change"));
         svg.begin("rect", &place).word("title", &[], &format!("{} {hour:02} h: {figure}", DAYS[day])).end("rect");
     }
     svg.end("svg");

@@ -92,7 +92,7 @@ fn sides(one: &DiffParagraph) -> (Option<Vec<Piece>>, Option<Vec<Piece>>) {
     }
     let side = |left_out: &str, mark: &'static str| {
         let stay = one.words.iter().filter(|edit| edit.op != left_out);
-        stay.map(|edit| Piece::new(if edit.op == "same" { "" } else { mark }, words::paragraph(&edit.text))).collect()
+        stay.flat_map(|edit| Piece::marked(if edit.op == "same" { "" } else { mark }, &edit.text)).collect()
     };
     (Some(side("added", "del")), Some(side("removed", "ins")))
 }
@@ -105,7 +105,7 @@ fn whole(one: &DiffParagraph, left: Option<&[Piece]>, right: Option<&[Piece]>) -
             "removed" => "del",
             _ => "",
         };
-        return one.words.iter().map(|edit| Piece::new(mark(&edit.op), words::paragraph(&edit.text))).collect();
+        return one.words.iter().flat_map(|edit| Piece::marked(mark(&edit.op), &edit.text)).collect();
     }
     match (left, right) {
         (Some(left), Some(right)) if left != right => {

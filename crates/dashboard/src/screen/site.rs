@@ -8,21 +8,21 @@ use axum::response::Response;
 use super::history_page::Fact;
 use super::page::drawn;
 use super::told::{self, Row, page_link};
-use crate::answers::{Event, PageRow, Rule, Series, Site, Status};
+use crate::answers::{Event, PageRow, Rule, Site, Status};
 use crate::chart::{Svg, heat};
 use crate::frame::{Frame, Place};
 use crate::numbers::{bytes, count, counted, figure, share};
 use crate::problem::{Problem, Told};
 use crate::question::{Question, link};
 use crate::reader::Reader;
-use crate::times::{Times, span};
+use crate::times::{Times, second_of, span};
 use crate::words;
 
 const PAGES_SHOWN: usize = 10;
 const EVENTS_SHOWN: usize = 8;
 const RULES_SHOWN: usize = 12;
-/// The hours of so many weeks are laid over each other.
-const WEEKS: u32 = 4;
+/// Changes whose hours are laid over each other, the latest.
+const HEAT_EVENTS: usize = 400;
 const HOUR_S: f64 = 3_600.0;
 const WEEK_HOURS: i64 = 168;
 /// The first hour of 1970 was one of a Thursday.
@@ -74,16 +74,16 @@ struct RuleLine {
 }
 
 pub async fn show(reader: Reader, Path(name): Path<String>) -> Told<Response> {
-    let series = Question::of("series").with("site", &name).with("names", "changed,visits").with("step", "1h");
-    let series = series.with("from", format!("{}d", 7 * WEEKS)).with("points", 24 * 7 * WEEKS);
+    let found = Question::of("changes").with("site", &name).with("order", "newest").with("brief", true);
+    let found = found.with("event", "changed").with("limit", HEAT_EVENTS);
     let pages = Question::of("pages").with("site", &name).with("sort", "-changes").with("limit", PAGES_SHOWN);
     let events = Question::of("changes").with("site", &name).with("order", "newest").with("brief", true);
     let events = events.with("event", "changed,gone,back,template").with("limit", EVENTS_SHOWN);
     let rules = Question::of("noise").with("site", &name).with("limit", RULES_SHOWN);
-    let (status, sites, series, pages, events, rules) = tokio::join!(
+    let (status, sites, found, pages, events, rules) = tokio::join!(
         reader.one::<Status>(Question::of("status")),
         reader.list::<Site>(Question::of("sites").with("site", &name)),
-        reader.one::<Series>(series),
+        reader.list::<Event>(found),
         reader.list::<PageRow>(pages),
         reader.list::<Event>(events),
         reader.list::<Rule>(rules),
@@ -93,15 +93,12 @@ pub async fn show(reader: Reader, Path(name): Path<String>) -> Told<Response> {
         return Err(Problem::new(StatusCode::NOT_FOUND, format!("no site {} is known here", words::cut(&name, 300))));
     };
     let times = Times::new(status.now());
-    let hours = hours(&series?);
+    let hours = hours(&found?.rows);
     drawn(&SiteScreen {
         frame: Frame::of(&reader, site.site.clone(), Place::Sites, &status),
         facts: facts(site),
         busiest: busiest(&hours),
-        heat: hours
-            .iter()
-            .any(Option::is_some)
-            .then(|| heat(&hours, &format!("Changes found in each hour of the week, mean of {WEEKS} weeks"))),
+        heat: hours.iter().any(Option::is_some).then(|| heat(&hours, "Changes found in each hour of the week")),
         pages: pages?.rows.iter().filter(|page| page.changes > 0).map(|page| page_line(page, &times)).collect(),
         events: events?.rows.iter().map(|event| told::row(event, &times)).collect(),
         hints: site
@@ -135,18 +132,19 @@ pub async fn show(reader: Reader, Path(name): Path<String>) -> Told<Response> {
     })
 }
 
-/// The mean of the changes in each hour of the week, from Monday on; nothing for an hour without a visit.
-fn hours(series: &Series) -> [Option<f64>; 168] {
-    let mut sums = [(0.0, 0.0); 168];
-    let visits = series.column("visits");
-    for ((at, changed), (_, visits)) in series.column("changed").into_iter().zip(visits) {
-        let Some(changed) = changed.filter(|_| visits.unwrap_or(0.0) > 0.0) else { continue };
+/// The changes in each hour of the week, from Monday on, by the visits that found them; nothing where there were none at all.
+fn hours(events: &[Event]) -> [Option<f64>; 168] {
+    let mut sums = [None; 168];
+    if !events.is_empty() {
+        sums = [Some(0.0); 168];
+    }
+    for at in events.iter().filter_map(|event| second_of(event.seen_different.as_deref()?)) {
         let hour = ((at / HOUR_S) as i64 + FIRST_HOUR).rem_euclid(WEEK_HOURS);
-        if let Some(sum) = sums.get_mut(hour as usize) {
-            *sum = (sum.0 + changed, sum.1 + 1.0);
+        if let Some(Some(sum)) = sums.get_mut(hour as usize) {
+            *sum += 1.0;
         }
     }
-    sums.map(|(changed, times)| (times > 0.0).then(|| changed / times))
+    sums
 }
 
 /// The hours of the day when most is found, in words.
@@ -154,7 +152,7 @@ fn busiest(hours: &[Option<f64>; 168]) -> String {
     let of_day = |hour: usize| (0..7).filter_map(|day| hours[day * 24 + hour]).sum::<f64>();
     let total: f64 = (0..24).map(of_day).sum();
     let Some(best) = (0..24).max_by(|a, b| of_day(*a).total_cmp(&of_day(*b))).filter(|_| total > 0.0) else {
-        return "No change was found in these weeks.".into();
+        return "No change was found yet.".into();
     };
     let share = of_day(best) / total * 24.0;
     match share {
@@ -213,17 +211,11 @@ mod tests {
 
     #[test]
     fn hours_of_weeks_are_laid_over_each_other() {
-        let names = vec!["changed".to_owned(), "visits".to_owned()];
-        let row = |at: &str, changed: f64, visits: f64| (at.to_owned(), vec![Some(changed), Some(visits)]);
-        // Two Mondays at nine, and one without a visit.
-        let rows = vec![
-            row("2026-11-16T09:00:00Z", 4.0, 9.0),
-            row("2026-11-23T09:00:00Z", 2.0, 9.0),
-            row("2026-11-24T09:00:00Z", 0.0, 0.0),
-        ];
-        let hours = hours(&Series { names, rows, ..Series::default() });
-        assert_eq!((hours[9], hours[24 + 9]), (Some(3.0), None));
+        let event = |at: &str| Event { seen_different: Some(at.to_owned()), ..Event::default() };
+        // Two Mondays at nine.
+        let hours = hours(&[event("2026-11-16T09:10:00Z"), event("2026-11-23T09:50:00Z")]);
+        assert_eq!((hours[9], hours[24 + 9]), (Some(2.0), Some(0.0)));
         assert_eq!(busiest(&hours), "Most is found around 09 h UTC, 24.0 times the mean.");
-        assert_eq!(busiest(&[None; 168]), "No change was found in these weeks.");
+        assert_eq!(busiest(&[None; 168]), "No change was found yet.");
     }
 }
